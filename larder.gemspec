@@ -1,0 +1,34 @@
+# frozen_string_literal: true
+
+# The gem of the cache: engine (C sources), glue, the byte cache and the Rails store. The lab is a gem of its own
+# (lab/larder-lab.gemspec).
+
+header = File.read(File.join(__dir__, "engine/include/larder.h"))
+
+Gem::Specification.new do |spec|
+  spec.name = "larder"
+  # The header is the one place of the version; test/house/versions_test.rb checks lib/larder/version.rb against it.
+  spec.version = header[/^#define LARDER_VERSION "([^"]+)"/, 1]
+  spec.authors = ["Larder contributors"]
+  spec.summary = "A cache shared by all processes of a machine, behind the Rails cache API"
+  spec.description = "An embedded cache engine in C: one memory-mapped file, reads without locks, writes that survive " \
+                     "kill -9, no server to run. As config.cache_store = :larder_store it is a complete Rails cache " \
+                     "store; as Larder::Cache it keeps bytes for any Ruby program."
+  spec.homepage = "https://rubygems.org/gems/larder"
+  spec.license = "MIT"
+  spec.required_ruby_version = ">= 3.1"
+
+  spec.metadata = {
+    "rubygems_mfa_required" => "true",
+    "documentation_uri"     => "https://rubydoc.info/gems/larder"
+  }
+
+  spec.files = Dir.chdir(__dir__) do
+    Dir["lib/**/*.rb", "ext/**/*.{c,h,rb}", "engine/{src,include}/**/*.{c,h}", "README.md", "ARCHITECTURE.md",
+        "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", ".yardopts"].sort
+  end
+  spec.require_paths = ["lib"]
+  spec.extensions = ["ext/larder/extconf.rb"]
+
+  spec.add_dependency "activesupport", ">= 7.1"
+end
