@@ -1,0 +1,16 @@
+# frozen_string_literal: true
+
+# Gems that every stack uses; read by ../Gemfile and the files beside this one.
+
+gem "irb", "~> 1.13"
+gem "minitest", "~> 5.16"
+gem "rake", "~> 13.0"
+
+# Later versions want psych as a gem, which needs libyaml's headers on a machine that may not have them.
+gem "rdoc", "~> 6.3.4"
+
+group :lint do
+  gem "redcarpet", "~> 3.6"
+  gem "rubocop", "~> 1.75.8"
+  gem "yard", "~> 0.9.37"
+end
