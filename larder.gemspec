@@ -11,9 +11,9 @@ Gem::Specification.new do |spec|
   spec.version = header[/^#define LARDER_VERSION "([^"]+)"/, 1]
   spec.authors = ["Larder contributors"]
   spec.summary = "A cache shared by all processes of a machine, behind the Rails cache API"
-  spec.description = "An embedded cache engine in C: one memory-mapped file, reads without locks, writes that survive " \
-                     "kill -9, no server to run. As config.cache_store = :larder_store it is a complete Rails cache " \
-                     "store; as Larder::Cache it keeps bytes for any Ruby program."
+  spec.description = "An embedded cache engine in C: one memory-mapped file, reads without locks, writes that " \
+                     "survive kill -9, no server to run. As config.cache_store = :larder_store it is a complete " \
+                     "Rails cache store; as Larder::Cache it keeps bytes for any Ruby program."
   spec.homepage = "https://rubygems.org/gems/larder"
   spec.license = "MIT"
   spec.required_ruby_version = ">= 3.1"

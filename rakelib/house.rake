@@ -1,0 +1,31 @@
+# frozen_string_literal: true
+
+# Tasks about the repository as a whole. The mechanics are in rakelib/house/.
+
+desc "Run the Ruby tests (one file: bin/test FILE)"
+task test: :compile do
+  ruby "bin/test", "--no-setup", "--only", "ruby"
+end
+
+namespace :house do
+  desc "RuboCop, clang-format, and who may require whom"
+  task :style do
+    ruby "bin/test", "--no-setup", "--only", "style"
+  end
+
+  desc "Rewrite the C sources in the repository's format"
+  task :format do
+    sources = Dir["{engine,ext}/**/*.{c,h}"].reject { |path| path.start_with?("engine/build/") }
+    sh "clang-format", "-i", *sources
+  end
+
+  desc "Check that every public class and method is documented"
+  task :docs do
+    ruby "-w", "rakelib/house/documented.rb"
+  end
+
+  desc "Build both gems, install them into an empty directory, run them there"
+  task :gems do
+    ruby "-w", "rakelib/house/packages.rb"
+  end
+end

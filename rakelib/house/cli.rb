@@ -1,0 +1,126 @@
+# frozen_string_literal: true
+
+require "optparse"
+require_relative "suites"
+require_relative "runner"
+
+module House
+  # bin/test: reads the command line, sets up, runs the suites, sums up.
+  class CLI
+    BANNER = <<~TEXT.freeze
+      usage: bin/test [options] [FILE...] [-- MINITEST-OPTIONS]
+
+      Sets this checkout up (bin/setup), compiles, and runs every suite. The last line it prints is the sum:
+      `N passed, N failed, N skipped`. It fails (status 1) where a test failed, and never passes a suite that ran no test.
+
+        bin/test                                   everything that this machine can run
+        bin/test --fast                            the loop of editing: no sanitizers, no packaging, short soaks
+        bin/test test/larder/cache_test.rb         one file
+        bin/test test/larder/cache_test.rb -- -n /increment/ --seed 1
+        bin/test --only style,docs                 some suites
+        bin/test --all                             everything and the second stack, as CI does
+        bin/test --stack trixie                    Ruby tests on Debian trixie (Ruby 3.3, Rails 8.1), made by debootstrap
+
+      Suites:
+      #{Suites::SUITES.map { |name, text| format("  %-8s %s", name, text) }.join("\n")}
+
+      Each job's output is kept in tmp/test. Servers are started by the tests that need them and stopped by them.
+
+      Options:
+    TEXT
+
+    # @param argv [Array<String>]
+    def initialize(argv)
+      @suites = Suites::DEFAULT
+      @lanes = Environment.processors
+      @setup = true
+      @setup_options = []
+      @fast = false
+      @verbose = false
+      argv, @minitest = split(argv)
+      @files = parser.parse(argv)
+    end
+
+    # @return [Integer] exit status
+    def run
+      started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      $stdout.sync = true
+      return 2 unless set_up
+
+      jobs = @files.empty? ? Suites.jobs(@suites, fast: @fast) : Suites.jobs_for_files(@files, @minitest)
+      puts "bin/test: Ruby #{RUBY_VERSION}, #{relative(Environment.gemfile)}, #{jobs.size} jobs, #{@lanes} at a time"
+      results = Runner.new(jobs, lanes: @lanes, log_dir: File.join(ROOT, "tmp/test"), verbose: @verbose).run
+      summarize(results, Process.clock_gettime(Process::CLOCK_MONOTONIC) - started)
+    end
+
+    private
+
+    def split(argv)
+      at = argv.index("--")
+      at ? [argv[0...at], argv[(at + 1)..]] : [argv, []]
+    end
+
+    def parser
+      OptionParser.new(BANNER, 18) do |options|
+        options.on("--fast", "leave out what is slow") { @suites, @fast = Suites::FAST, true }
+        options.on("--all", "with the second stack") { @suites = Suites::SUITES.keys }
+        options.on("--only LIST", Array, "these suites") { |names| @suites = known(names) }
+        options.on("--stack NAME", ["trixie"], "only the Ruby tests, on another system") { |name| @suites = [name] }
+        options.on("--jobs N", Integer, "how many at a time (#{@lanes})") { |count| @lanes = [count, 1].max }
+        options.on("--verbose", "print the output of every job") { @verbose = true }
+        options.on("--no-setup", "do not run bin/setup first") { @setup = false }
+        options.on("--no-system", "install no Debian packages") { @setup_options << "--no-system" }
+        options.on("-h", "--help", "this text") do
+          puts options
+          exit
+        end
+      end
+    end
+
+    def known(names)
+      unknown = names - Suites::SUITES.keys
+      return names if unknown.empty?
+
+      raise OptionParser::InvalidArgument,
+"unknown suite #{unknown.join(", ")}; known: #{Suites::SUITES.keys.join(", ")}"
+    end
+
+    def set_up
+      return true unless @setup && @suites != ["trixie"]
+
+      system(File.join(ROOT, "bin/setup"), *@setup_options, in: File::NULL)
+    end
+
+    def summarize(results, seconds)
+      puts "", "             passed   failed  skipped"
+      results.group_by do |result|
+        result.job.suite
+      end.sort_by { |name, _| Suites::SUITES.keys.index(name) }.each do |name, part|
+        counts = sum(part)
+        puts format("%-10s %8d %8d %8d", name, counts.passed, counts.failed, counts.skipped)
+      end
+      list("Skipped:", results.select { |result| result.skipped? && result.note })
+      list("Failed:", results.select(&:failed?))
+      total = sum(results)
+      puts "", format("%d min %02d s", *seconds.round.divmod(60)), total
+      total.failed.zero? && total.passed.positive? ? 0 : 1
+    end
+
+    def list(title, results)
+      return if results.empty?
+
+      puts "", title
+      results.each do |result|
+        puts "  #{result.job.name}: #{[result.note, result.log && relative(result.log)].compact.join("; ")}"
+      end
+    end
+
+    def sum(results)
+      results.map(&:counts).reduce(Counts.none, :+)
+    end
+
+    def relative(path)
+      path.delete_prefix("#{ROOT}/")
+    end
+  end
+end

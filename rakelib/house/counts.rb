@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+module House
+  # A line of minitest: `12 runs, 40 assertions, 0 failures, 1 errors, 2 skips`.
+  MINITEST_COUNTS = /^(\d+) runs, \d+ assertions, (\d+) failures, (\d+) errors, (\d+) skips$/
+
+  # A line of the engine's tests and of bin/test itself: `12 passed, 0 failed, 1 skipped`.
+  PLAIN_COUNTS = /^(?:.*: )?(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\.?$/
+
+  # How many tests passed, failed and were skipped. Reads them out of a test program's output; adds up.
+  Counts = Struct.new(:passed, :failed, :skipped) do
+    # @param output [String] what the program printed
+    # @return [House::Counts, nil] nil where the output has no line of counts
+    def self.read(output)
+      lines = output.each_line(chomp: true).filter_map { |line| minitest(line) || plain(line) }
+      lines.reduce(:+)
+    end
+
+    # @return [House::Counts, nil]
+    def self.minitest(line)
+      return unless (match = MINITEST_COUNTS.match(line))
+
+      runs, failures, errors, skips = match.captures.map(&:to_i)
+      new(runs - failures - errors - skips, failures + errors, skips)
+    end
+
+    # @return [House::Counts, nil]
+    def self.plain(line)
+      return unless (match = PLAIN_COUNTS.match(line))
+
+      new(*match.captures.map(&:to_i))
+    end
+
+    # @return [House::Counts] nothing yet
+    def self.none
+      new(0, 0, 0)
+    end
+
+    def +(other)
+      self.class.new(passed + other.passed, failed + other.failed, skipped + other.skipped)
+    end
+
+    # @return [String] the line that bin/test ends with
+    def to_s
+      "#{passed} passed, #{failed} failed, #{skipped} skipped"
+    end
+  end
+end

@@ -1,0 +1,71 @@
+# frozen_string_literal: true
+
+# Where things are in this checkout and the environment every command of it runs under. Owns the choice of the
+# Gemfile; never changes anything.
+
+require "etc"
+
+module House
+  ROOT = File.expand_path("../..", __dir__)
+
+  # Gemfiles, locks, and the directory for gems, as environment variables that Bundler reads.
+  module Environment
+    module_function
+
+    # @return [String] absolute path of the Gemfile: BUNDLE_GEMFILE where set, else the newest stack this Ruby runs
+    def gemfile
+      given = ENV.fetch("BUNDLE_GEMFILE", "")
+      return File.expand_path(given, ROOT) unless given.empty?
+
+      modern = Gem::Version.new(RUBY_VERSION) >= Gem::Version.new("3.2")
+      File.join(ROOT, modern ? "gemfiles/rails_8_1.gemfile" : "Gemfile")
+    end
+
+    # @return [String] absolute path of the lab's Gemfile
+    def lab_gemfile
+      File.join(ROOT, "lab/Gemfile")
+    end
+
+    # Gems go into the checkout, so that neither root nor a home directory is needed.
+    #
+    # @param gemfile [String] absolute path
+    # @return [Hash{String => String}] variables to run a command with
+    def variables(gemfile = self.gemfile)
+      {
+        "BUNDLE_GEMFILE" => gemfile,
+        "BUNDLE_PATH" => gem_path,
+        "BUNDLE_SILENCE_ROOT_WARNING" => "1",
+        "BUNDLE_DISABLE_VERSION_CHECK" => "1",
+        "RUBYOPT" => nil,
+        "RUBYLIB" => nil
+      }
+    end
+
+    # @return [String] where Bundler puts this checkout's gems
+    def gem_path
+      ENV.fetch("BUNDLE_PATH") { File.join(ROOT, "vendor/bundle") }
+    end
+
+    # @return [Boolean] whether a program of that name is in PATH
+    def program?(name)
+      !program(name).nil?
+    end
+
+    # @return [String, nil] absolute path of a program in PATH
+    def program(name)
+      ENV.fetch("PATH", "").split(File::PATH_SEPARATOR)
+         .map { |directory| File.join(directory, name) }
+         .find { |path| File.file?(path) && File.executable?(path) }
+    end
+
+    # @return [Integer] processors to use
+    def processors
+      Etc.nprocessors
+    end
+
+    # @return [Boolean] whether we may install Debian packages
+    def root?
+      Process.euid.zero?
+    end
+  end
+end

@@ -1,0 +1,84 @@
+# frozen_string_literal: true
+
+require_relative "environment"
+require_relative "counts"
+
+module House
+  # One program that bin/test runs: how, where, under which conditions, and how its output is read.
+  class Job
+    # What came of a job. `note` says why it failed or was skipped; `log` is the path of its output.
+    Result = Struct.new(:job, :counts, :seconds, :note, :log) do
+      # @return [Boolean]
+      def failed?
+        counts.failed.positive?
+      end
+
+      # @return [Boolean] whether the job was not run at all
+      def skipped?
+        log.nil? && !failed?
+      end
+    end
+
+    # :one      passing is one passed test (a linter, a build)
+    # :counted  the output must hold counts: a run without them is a failure, whatever the exit status says
+    # :build    not a test: counts only where it fails
+    KINDS = [:one, :counted, :build].freeze
+
+    attr_reader :name, :suite, :argv, :env, :dir, :kind, :after, :weight, :limit
+
+    # @param name [String] unique
+    # @param suite [String] the line of the summary it counts in
+    # @param argv [Array<String>] the command, run without a shell
+    # @param env [Hash{String => String, nil}] variables to set, or with nil to unset
+    # @param dir [String] where to run it
+    # @param kind [Symbol] one of KINDS
+    # @param after [Array<String>] names of jobs that must have passed before
+    # @param weight [Numeric] seconds it takes, roughly: the longest job starts first
+    # @param limit [Numeric] seconds until it is taken for hung and killed
+    # @param missing [String, nil] why it cannot run here (nil: it can)
+    def initialize(name, suite:, argv:, env: {}, dir: ROOT, kind: :counted, after: [], weight: 1, limit: 300,
+                   missing: nil)
+      raise ArgumentError, "unknown kind #{kind.inspect}; known: #{KINDS.join(", ")}" unless KINDS.include?(kind)
+
+      @name = name
+      @suite = suite
+      @argv = argv
+      @env = env
+      @dir = dir
+      @kind = kind
+      @after = after
+      @weight = weight
+      @limit = limit
+      @missing = missing
+    end
+
+    # @return [String, nil] why this job cannot run on this machine
+    attr_reader :missing
+
+    # @param output [String]
+    # @param status [Process::Status]
+    # @return [Array(House::Counts, String)] the counts, and a note or nil
+    def judge(output, status)
+      counts = Counts.read(output) if kind == :counted
+      if kind == :counted && counts.nil?
+        return [Counts.new(0, 1, 0), "printed no counts (#{describe(status)})"]
+      end
+      return [failure(counts), describe(status)] unless status.success?
+
+      [counts || Counts.new(kind == :build ? 0 : 1, 0, 0), nil]
+    end
+
+    private
+
+    # A program that fails although its counts say that all passed has failed once more: it crashed at its end.
+    def failure(counts)
+      return Counts.new(0, 1, 0) if counts.nil?
+
+      counts.failed.zero? ? counts + Counts.new(0, 1, 0) : counts
+    end
+
+    def describe(status)
+      status.signaled? ? "killed by signal #{Signal.signame(status.termsig)}" : "exit status #{status.exitstatus}"
+    end
+  end
+end

@@ -1,0 +1,169 @@
+# frozen_string_literal: true
+
+require "fileutils"
+require_relative "job"
+
+module House
+  # Runs jobs side by side, each in a process group of its own with its output in a file. Prints one line when a job
+  # ends, a sign of life while long ones run, and the output of those that failed. Ends only what it started.
+  class Runner
+    HEARTBEAT_SECONDS = 15
+    TICK_SECONDS = 0.05
+    GRACE_SECONDS = 2
+    FAILED_LINES = 200
+
+    Running = Struct.new(:job, :pid, :log, :started, :last_seen)
+
+    # @param jobs [Array<House::Job>]
+    # @param lanes [Integer] how many run at once
+    # @param log_dir [String] where outputs are kept
+    # @param out [IO] where progress is printed
+    # @param verbose [Boolean] print the output of every job, not only of failed ones
+    def initialize(jobs, lanes:, log_dir:, out: $stdout, verbose: false)
+      @waiting = jobs.sort_by { |job| -job.weight }
+      @lanes = lanes
+      @log_dir = log_dir
+      @out = out
+      @verbose = verbose
+      @running = []
+      @results = []
+      @total = jobs.size
+    end
+
+    # @return [Array<House::Job::Result>] in the order in which they ended
+    def run
+      FileUtils.mkdir_p(@log_dir)
+      until @waiting.empty? && @running.empty?
+        settle_unrunnable
+        start_next while @running.size < @lanes && ready
+        sleep TICK_SECONDS unless @running.empty?
+        @running.dup.each { |running| check(running) }
+      end
+      @results
+    ensure
+      @running.each { |running| stop(running) }
+    end
+
+    private
+
+    # Jobs that cannot run here, or whose forerunner failed.
+    def settle_unrunnable
+      @waiting.dup.each do |job|
+        if job.missing
+          settle(job, Counts.new(0, 0, 1), job.missing)
+        elsif (failed = job.after.find { |name| failed?(name) })
+          settle(job, Counts.new(0, 1, 0), "not run, because #{failed} failed")
+        end
+      end
+    end
+
+    def settle(job, counts, note)
+      @waiting.delete(job)
+      finish(Job::Result.new(job, counts, 0.0, note, nil))
+    end
+
+    def failed?(name)
+      @results.any? { |result| result.job.name == name && result.failed? }
+    end
+
+    # A job whose forerunner is not part of this run does not wait for it.
+    def ready
+      unfinished = (@waiting + @running.map(&:job)).map(&:name)
+      @waiting.find { |job| !job.after.intersect?(unfinished) }
+    end
+
+    def start_next
+      job = ready
+      @waiting.delete(job)
+      log = File.join(@log_dir, "#{job.name.gsub(/[^\w.-]+/, "_")}.log")
+      pid = Process.spawn(job.env, *job.argv, chdir: job.dir, pgroup: true,
+                                              in: File::NULL, out: log, err: [:child, :out])
+      @running << Running.new(job, pid, log, now, now)
+    rescue SystemCallError => e
+      finish(Job::Result.new(job, Counts.new(0, 1, 0), 0.0, "could not be started: #{e.message}", nil))
+    end
+
+    def check(running)
+      _, status = Process.wait2(running.pid, Process::WNOHANG)
+      if status
+        complete(running, status)
+      elsif now - running.started > running.job.limit
+        stop(running)
+      elsif now - running.last_seen > HEARTBEAT_SECONDS
+        running.last_seen = now
+        @out.puts format("  ...       %-42s %5.0f s  %s", running.job.name, now - running.started, tail(running.log))
+        @out.flush
+      end
+    end
+
+    def complete(running, status)
+      @running.delete(running)
+      output = output_of(running)
+      counts, note = running.job.judge(output, status)
+      finish(Job::Result.new(running.job, counts, now - running.started, note, running.log), output)
+    end
+
+    # Kills the job's whole process group: tests start servers and writers of their own.
+    def stop(running)
+      @running.delete(running)
+      seconds = now - running.started
+      signal_group(:TERM, running.pid)
+      sleep GRACE_SECONDS
+      signal_group(:KILL, running.pid)
+      Process.wait(running.pid)
+      note = "stopped after #{seconds.round} s"
+      finish(Job::Result.new(running.job, Counts.new(0, 1, 0), seconds, note, running.log), output_of(running))
+    end
+
+    def signal_group(signal, pid)
+      Process.kill(signal, -pid)
+    rescue Errno::ESRCH
+      nil # it has ended by itself
+    end
+
+    def finish(result, output = nil)
+      @results << result
+      @out.puts line(result)
+      print_output(result, output) if output && (result.failed? || @verbose)
+      @out.flush
+    end
+
+    def line(result)
+      word = result.skipped? ? "skip" : "ok"
+      word = "FAIL" if result.failed?
+      notes = [summary(result), result.note].compact.join("; ")
+      format("  %-4s %3d/%-3d  %-42s %5.1f s  %s", word, @results.size, @total, result.job.name, result.seconds, notes)
+        .rstrip
+    end
+
+    def summary(result)
+      return if result.job.kind == :build || result.skipped?
+
+      counts = result.counts.to_h.select { |word, count| word == :passed || count.positive? }
+      counts.map { |word, count| "#{count} #{word}" }.join(", ")
+    end
+
+    def print_output(result, output)
+      lines = output.lines
+      @out.puts "  ---- #{result.job.name}: #{result.job.argv.join(" ")}"
+      @out.puts "  (the last #{FAILED_LINES} of #{lines.size} lines of #{result.log})" if lines.size > FAILED_LINES
+      lines.last(FAILED_LINES).each { |text| @out.puts "  | #{text.chomp}" }
+      @out.puts "  ----"
+    end
+
+    def output_of(running)
+      File.read(running.log, encoding: "UTF-8").scrub
+    end
+
+    # The last line that a running job has printed, cut to fit.
+    def tail(path)
+      end_of_file = File.binread(path, 400, [File.size(path) - 400, 0].max).to_s.force_encoding("UTF-8").scrub("?")
+      last = end_of_file.split(/[\r\n]+/).reject { |text| text.strip.empty? }.last
+      last.to_s.gsub(/[^[:print:]]/, "").strip[0, 60]
+    end
+
+    def now
+      Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    end
+  end
+end

@@ -1,0 +1,180 @@
+# frozen_string_literal: true
+
+# Runs the Ruby tests on another Debian release: makes a root with debootstrap (once, outside the checkout), copies the
+# checkout into it, and runs bin/test there. It runs in namespaces of its own for mounts and processes, so nothing stays
+# mounted or running when it ends, however it ends.
+#
+# Run as a program: ruby rakelib/house/stack.rb trixie
+
+require "etc"
+require "fileutils"
+require "rbconfig"
+require "tmpdir"
+require_relative "environment"
+
+module House
+  # One release of Debian in a directory of its own.
+  class Stack
+    # Packages in the root. Servers and linters are not: the first stack has them.
+    PACKAGES = ["ruby", "ruby-dev", "ruby-bundler", "gcc", "libc6-dev", "make", "git", "ca-certificates",
+                "libyaml-dev", "procps"].freeze
+
+    # Variables of this machine that say how the network and its certificates are reached.
+    NETWORK_VARIABLES = /\A(?:https?_proxy|ftp_proxy|no_proxy|all_proxy|ssl_cert_(?:file|dir)|
+                            bundle_(?:mirror|ssl|timeout|retry|redirect|rubygems__org).*|rubygems_.*)\z/xi
+
+    # Files that say the same, for programs that read no variables.
+    NETWORK_FILES = ["/etc/resolv.conf", "/etc/hosts", "/etc/gemrc"].freeze
+    HOME_FILES = [".gemrc", ".bundle/config"].freeze
+    CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
+
+    DEFAULT_MIRROR = "http://deb.debian.org/debian"
+    CHECKOUT = "/larder/checkout"
+    GEMS = "/larder/gems"
+
+    # @return [String, nil] why no stack can be made on this machine (nil: it can)
+    def self.missing
+      return "needs Linux" unless RbConfig::CONFIG["host_os"].start_with?("linux")
+      return "needs root (debootstrap, chroot)" unless Environment.root?
+
+      lacking = ["unshare", "chroot", "debootstrap"].reject { |name| program?(name) }
+      return if lacking.empty? || (lacking == ["debootstrap"] && program?("apt-get"))
+
+      "needs #{lacking.join(", ")}"
+    end
+
+    # @return [Boolean]
+    def self.program?(name)
+      Environment.program?(name) || File.executable?("/usr/sbin/#{name}")
+    end
+
+    # @param release [String] a name of a Debian release
+    # @param base [String, nil] directory to keep roots in; nil: XDG_CACHE_HOME or /var/cache
+    def initialize(release, base: nil)
+      @release = release
+      @base = base || File.join(ENV.fetch("XDG_CACHE_HOME", "/var/cache"), "larder")
+      @root = File.join(@base, release)
+    end
+
+    # @param options [Array<String>] for bin/test inside
+    # @return [Boolean] whether all passed
+    def test(options = [])
+      abort "stack: #{self.class.missing}" if self.class.missing
+      FileUtils.mkdir_p(@base, mode: 0o755)
+      File.open("#{@root}.lock", File::RDWR | File::CREAT, 0o600) do |lock|
+        lock.flock(File::LOCK_EX) # two runs would overwrite each other's checkout
+        bootstrap unless File.exist?(File.join(@root, ".larder-ready"))
+        copy_network_settings
+        copy_checkout
+        enter(["bin/test", "--no-system", "--only", "build,ruby", *options])
+      end
+    end
+
+    private
+
+    def say(text)
+      puts "stack #{@release}: #{text}"
+      $stdout.flush
+    end
+
+    # Made beside its place and renamed, so that an interrupted one is never taken for whole.
+    def bootstrap
+      install_debootstrap unless self.class.program?("debootstrap")
+      partial = "#{@root}.partial"
+      FileUtils.rm_rf([partial, @root])
+      say "making #{@root} with debootstrap (about 900 MB, once)"
+      run("debootstrap", "--variant=minbase", "--include=#{PACKAGES.join(",")}", @release, partial, mirror)
+      FileUtils.rm_rf(Dir[File.join(partial, "var/cache/apt/archives/*.deb")])
+      FileUtils.touch(File.join(partial, ".larder-ready"))
+      File.rename(partial, @root)
+    end
+
+    def install_debootstrap
+      say "installing debootstrap"
+      run("apt-get", "-qq", "update")
+      run({ "DEBIAN_FRONTEND" => "noninteractive" }, "apt-get", "-qq", "install", "--yes", "--no-install-recommends",
+          "debootstrap")
+    end
+
+    # The mirror this machine's own apt uses.
+    #
+    # @return [String] URL
+    def mirror
+      lists = Dir["/etc/apt/sources.list", "/etc/apt/sources.list.d/*.{list,sources}"]
+      urls = lists.flat_map { |path| File.readlines(path) }.reject { |line| line.start_with?("#") }
+                  .flat_map { |line| line.scan(%r{https?://\S+/debian/?(?=\s|\z)}) }
+      urls.first || DEFAULT_MIRROR
+    end
+
+    def copy_network_settings
+      NETWORK_FILES.each { |path| copy(path, path) }
+      HOME_FILES.each { |name| copy(File.join(Dir.home, name), File.join("/root", name)) }
+      bundle = ENV.fetch("SSL_CERT_FILE", CERTIFICATES)
+      copy(bundle, bundle)
+      copy(bundle, CERTIFICATES)
+    end
+
+    def copy(source, target)
+      return unless File.file?(source)
+
+      target = File.join(@root, target)
+      FileUtils.mkdir_p(File.dirname(target))
+      FileUtils.rm_f(target) if File.symlink?(target)
+      FileUtils.cp(source, target)
+    end
+
+    # What git knows and what is new, but nothing built; the extension built there before is kept out too.
+    def copy_checkout
+      target = File.join(@root, CHECKOUT)
+      FileUtils.rm_rf(target)
+      FileUtils.mkdir_p(target)
+      files(ROOT).each do |file|
+        destination = File.join(target, file)
+        FileUtils.mkdir_p(File.dirname(destination))
+        FileUtils.cp(File.join(ROOT, file), destination, preserve: true)
+      end
+    end
+
+    def files(directory)
+      list = IO.popen(["git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                      chdir: directory, &:read)
+      list.split("\0").uniq.select { |file| File.file?(File.join(directory, file)) }
+    end
+
+    ENTER = <<~SHELL
+      set -e
+      root=$1; shift
+      mount -t proc proc "$root/proc"
+      mount --rbind /dev "$root/dev"
+      mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
+      exec chroot "$root" "$@"
+    SHELL
+    private_constant :ENTER
+
+    def enter(command)
+      say "running #{command.join(" ")}"
+      # In the process namespace the shell is process 1 and reaps orphans, as tests of killed writers expect. It must
+      # therefore stay, which is why the command is not its last.
+      script = %(cd "#{CHECKOUT}" && "$@"; exit $?)
+      system("unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER,
+             "sh", @root, "/usr/bin/env", "-i", *variables, "bash", "-c", script, "bash", *command)
+    end
+
+    def variables
+      settings = ENV.to_h.select { |name, _| NETWORK_VARIABLES.match?(name) }
+      settings.merge!("HOME" => "/root", "LANG" => "C.UTF-8", "PATH" => "/usr/sbin:/usr/bin:/sbin:/bin",
+                      "BUNDLE_PATH" => GEMS, "LARDER_STACK" => @release)
+      settings["CI"] = ENV["CI"] if ENV["CI"]
+      settings.map { |name, value| "#{name}=#{value}" }
+    end
+
+    def run(*command)
+      system(*command, in: File::NULL) || abort("stack #{@release}: #{command.last(2).join(" ")} failed")
+    end
+  end
+end
+
+if $PROGRAM_NAME == __FILE__
+  abort "usage: ruby rakelib/house/stack.rb RELEASE [OPTION OF bin/test...]" if ARGV.empty?
+  exit House::Stack.new(ARGV.first).test(ARGV.drop(1))
+end

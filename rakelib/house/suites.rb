@@ -1,0 +1,142 @@
+# frozen_string_literal: true
+
+require_relative "environment"
+require_relative "job"
+require_relative "stack"
+
+module House
+  # The contents page of bin/test: which jobs there are. Owns no mechanics.
+  module Suites
+    # name, what it is (shown by --help)
+    SUITES = {
+      "build" => "the extension and the engine compile, warnings being errors",
+      "engine" => "C tests of the engine",
+      "asan" => "the same under AddressSanitizer and UndefinedBehaviorSanitizer",
+      "ruby" => "Ruby tests (test/)",
+      "lab" => "tests of the lab (lab/test/)",
+      "style" => "RuboCop, clang-format, who may require whom",
+      "docs" => "every public class and method is documented",
+      "gems" => "both gems build, install into an empty directory and run",
+      "trixie" => "Ruby tests on Debian trixie: Ruby 3.3, Rails 8.1 (with --all; root only)"
+    }.freeze
+
+    # What is run without any option.
+    DEFAULT = (SUITES.keys - ["trixie"]).freeze
+
+    # Half a minute, for the loop of editing and testing.
+    FAST = ["build", "engine", "ruby", "style"].freeze
+
+    CLANG_FORMAT = 14
+
+    # The slow ones, in seconds; a job that is not here is taken for short.
+    WEIGHTS = { "test/survival/" => 40, "test/house/" => 3, "lab/test/" => 5 }.freeze
+
+    module_function
+
+    # @param names [Array<String>] keys of SUITES
+    # @param fast [Boolean] tell tests to shorten their soaks
+    # @return [Array<House::Job>]
+    def jobs(names, fast: false)
+      all = names.flat_map { |name| public_send("#{name}_jobs") }
+      fast ? all.each { |job| job.env["LARDER_TEST_FAST"] = "1" } : all
+    end
+
+    # @param files [Array<String>] test files, of Ruby or C
+    # @param options [Array<String>] handed to minitest
+    # @return [Array<House::Job>] what is needed to run just these
+    def jobs_for_files(files, options)
+      files = files.map { |file| File.expand_path(file).delete_prefix("#{ROOT}/") }
+      ruby, other = files.partition { |file| file.end_with?(".rb") && File.file?(File.join(ROOT, file)) }
+      c, unknown = other.partition { |file| file.start_with?("engine/") && File.file?(File.join(ROOT, file)) }
+      raise ArgumentError, "no such test file: #{unknown.join(", ")}" unless unknown.empty?
+
+      jobs = ruby.empty? ? [] : [compile_job]
+      jobs += ruby.map { |file| ruby_job(file, options) }
+      c.empty? ? jobs : jobs + engine_jobs
+    end
+
+    def build_jobs
+      [compile_job]
+    end
+
+    def compile_job
+      Job.new("compile", suite: "build", kind: :build, weight: 1000, env: Environment.variables,
+                         argv: ["bundle", "exec", "rake", "compile"])
+    end
+
+    def engine_jobs
+      [Job.new("engine", suite: "engine", weight: 60, limit: 600, argv: ["make", "-C", "engine", "test"])]
+    end
+
+    def asan_jobs
+      [Job.new("engine under ASan and UBSan", suite: "asan", weight: 100, limit: 900,
+                                              argv: ["make", "-C", "engine", "asan-test"])]
+    end
+
+    def ruby_jobs
+      test_files("test").map { |file| ruby_job(file) }
+    end
+
+    def lab_jobs
+      test_files("lab/test").map { |file| ruby_job(file) }
+    end
+
+    def test_files(directory)
+      Dir[File.join(ROOT, directory, "**/*_test.rb")].map { |path| path.delete_prefix("#{ROOT}/") }
+    end
+
+    # Each file is a process of its own: tests fork, kill and change the world, and no file may lean on another.
+    def ruby_job(file, options = [])
+      lab = file.start_with?("lab/")
+      paths = lab ? ["lab/lib", "lab/test", "lib"] : ["lib", "test"]
+      argv = ["ruby", "-w", "-rbundler/setup", *paths.map { |path| "-I#{File.join(ROOT, path)}" }, file, *options]
+      weight = WEIGHTS.find { |prefix, _| file.start_with?(prefix) }&.last || 2
+      Job.new(file, suite: lab ? "lab" : "ruby", argv: argv, after: ["compile"], weight: weight,
+                    env: Environment.variables(lab ? Environment.lab_gemfile : Environment.gemfile))
+    end
+
+    def style_jobs
+      [rubocop_job, clang_format_job, layers_job]
+    end
+
+    def rubocop_job
+      Job.new("RuboCop", suite: "style", kind: :one, weight: 15, env: Environment.variables,
+                         argv: ["bundle", "exec", "rubocop", "--format", "simple", "--no-color"])
+    end
+
+    def clang_format_job
+      files = Dir.chdir(ROOT) { Dir["{engine,ext}/**/*.{c,h}"].reject { |path| path.start_with?("engine/build/") } }
+      program, missing = clang_format
+      Job.new("clang-format", suite: "style", kind: :one, weight: 3, missing: missing,
+                              argv: [program, "--dry-run", "-Werror", *files.sort])
+    end
+
+    # Releases of clang-format disagree, so only the one the sources were formatted with may judge.
+    def clang_format
+      program = ["clang-format-#{CLANG_FORMAT}", "clang-format"].find { |name| Environment.program?(name) }
+      return ["clang-format", "clang-format #{CLANG_FORMAT} is not installed"] unless program
+
+      version = IO.popen([program, "--version"], &:read)[/version (\d+)/, 1].to_i
+      [program, version == CLANG_FORMAT ? nil : "clang-format is #{version}, not #{CLANG_FORMAT}"]
+    end
+
+    def layers_job
+      Job.new("layers", suite: "style", kind: :one, argv: ["ruby", "-w", "rakelib/house/layers.rb"])
+    end
+
+    def docs_jobs
+      [Job.new("YARD", suite: "docs", kind: :one, weight: 8, env: Environment.variables,
+                       argv: ["bundle", "exec", "ruby", "-w", "rakelib/house/documented.rb"])]
+    end
+
+    def gems_jobs
+      [Job.new("gems in an empty directory", suite: "gems", weight: 50, env: Environment.variables,
+                                             argv: ["ruby", "-w", "rakelib/house/packages.rb"], after: ["compile"])]
+    end
+
+    def trixie_jobs
+      [Job.new("Debian trixie, Ruby 3.3, Rails 8.1", suite: "trixie", weight: 500, limit: 1200, missing: Stack.missing,
+                                                     argv: ["ruby", "-w", "rakelib/house/stack.rb", "trixie"])]
+    end
+  end
+end
