@@ -60,8 +60,8 @@ module House
     end
 
     def compile_job
-      Job.new("compile", suite: "build", kind: :build, weight: 1000, env: Environment.variables,
-                         argv: ["bundle", "exec", "rake", "compile"])
+      Job.new("compile", suite: "build", kind: :build, weight: 1000, argv: ["bundle", "exec", "rake", "compile"],
+                         env: Environment.variables.merge("LARDER_DEV" => "1"))
     end
 
     def engine_jobs
