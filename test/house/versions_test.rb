@@ -1,0 +1,35 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "larder/version"
+
+module House
+  # The version is said in the engine's header, in Ruby and in the changelog; they must agree.
+  class VersionsTest < ActiveSupport::TestCase
+    ROOT = File.expand_path("../..", __dir__)
+
+    test "the header and the Ruby constant name the same version" do
+      assert_equal header_version, Larder::VERSION
+    end
+
+    test "the gemspec has that version" do
+      assert_equal header_version, Gem::Specification.load(File.join(ROOT, "larder.gemspec")).version.to_s
+    end
+
+    test "both gems have the same version" do
+      lab = Dir.chdir(File.join(ROOT, "lab")) { Gem::Specification.load("larder-lab.gemspec") }
+      assert_equal header_version, lab.version.to_s
+    end
+
+    test "the changelog begins with what is unreleased or with that version" do
+      heading = File.foreach(File.join(ROOT, "CHANGELOG.md")).grep(/^## /).first
+      assert_match(/\A## (?:Unreleased|\[?#{Regexp.escape(header_version)}\]?)/, heading)
+    end
+
+    private
+
+    def header_version
+      File.read(File.join(ROOT, "engine/include/larder.h"))[/^#define LARDER_VERSION "([^"]+)"/, 1]
+    end
+  end
+end
