@@ -1,0 +1,206 @@
+/*
+ * cache.c — the object: its handle, how calls leave the GVL, open and close.
+ *
+ * Everything here runs with the GVL except the bodies named run_*. A handle is
+ * one reference of the engine's; larder_close() must not meet a call that is
+ * inside on the same reference. With the GVL held no two calls overlap, so only
+ * calls without it are counted: a close that finds some inside marks the object
+ * closed for everyone and leaves the engine's close to the last of them.
+ *
+ * rb_nogvl() is always called with RB_NOGVL_INTR_FAIL: it then raises nothing
+ * and runs no signal handler, before or after, so that no cleanup can be
+ * skipped. Interrupts are served where nothing is held.
+ */
+#include "glue.h"
+
+#include <pthread.h>
+#include <ruby/thread.h>
+#include <string.h>
+
+typedef struct cache {
+    larder *engine;      /* NULL: closed, or not opened */
+    unsigned in_flight;  /* calls inside the engine without the GVL */
+    unsigned fork_epoch; /* of the process that counted in_flight */
+    bool closing;        /* closed for Ruby; the last call inside closes the engine's handle */
+} cache;
+
+/* Raised in a forked child, where the threads that were inside do not exist. */
+static unsigned fork_epoch;
+
+static void after_fork_in_child(void) { fork_epoch++; }
+
+
+void glue_cache_init(void) { pthread_atfork(NULL, NULL, after_fork_in_child); }
+
+/* No one can be inside: a thread that is holds the object on its stack. */
+static void cache_free(void *data) {
+    cache *self = data;
+
+    larder_close(self->engine);
+    xfree(self);
+}
+
+/* The mapped file is shared and not this process' memory. */
+static size_t cache_memsize(const void *data) {
+    (void)data;
+    return sizeof(cache);
+}
+
+/*
+ * Freed at once and write-barrier protected, because no VALUE is inside. Not
+ * FROZEN_SHAREABLE: in_flight and closing rely on one lock, and every Ractor has
+ * its own. Ractors open the file each for itself and share the engine's handle.
+ */
+const rb_data_type_t glue_cache_type = {
+    .wrap_struct_name = "Larder::Cache",
+    .function = {.dmark = NULL, .dfree = cache_free, .dsize = cache_memsize},
+    .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
+};
+
+static cache *cache_of(VALUE self) { return rb_check_typeddata(self, &glue_cache_type); }
+
+static larder *engine_of(const cache *self) {
+    if (self->engine == NULL || self->closing)
+        glue_raise(LARDER_CLOSED);
+    return self->engine;
+}
+
+larder *glue_engine(VALUE self) { return engine_of(cache_of(self)); }
+
+/* ---- without the GVL ---- */
+
+struct released {
+    void (*run)(larder *engine, void *arg);
+    larder *engine;
+    void *arg;
+    bool done;
+};
+
+static void *run_released(void *data) {
+    struct released *call = data;
+
+    call->run(call->engine, call->arg);
+    call->done = true;
+    return NULL;
+}
+
+static void run_close(larder *engine, void *arg) {
+    (void)arg;
+    larder_close(engine);
+}
+
+/* Closing may write the file back, which takes as long as the disk does. */
+static void close_engine(cache *self) {
+    struct released call = {run_close, self->engine, NULL, false};
+
+    self->engine = NULL;
+    self->closing = false;
+    rb_nogvl(run_released, &call, NULL, NULL, RB_NOGVL_INTR_FAIL);
+    if (!call.done) /* an interrupt was pending: it must wait, for nobody else has the handle now */
+        run_released(&call);
+}
+
+static unsigned calls_inside(cache *self) {
+    if (self->fork_epoch != fork_epoch) {
+        self->fork_epoch = fork_epoch;
+        self->in_flight = 0;
+    }
+    return self->in_flight;
+}
+
+void glue_call_released(VALUE object, void (*run)(larder *engine, void *arg), void *arg) {
+    cache *self = cache_of(object);
+
+    for (;;) {
+        struct released call = {run, engine_of(self), arg, false};
+
+        self->in_flight = calls_inside(self) + 1;
+        rb_nogvl(run_released, &call, NULL, NULL, RB_NOGVL_INTR_FAIL);
+        if (--self->in_flight == 0 && self->closing)
+            close_engine(self);
+        if (call.done)
+            break;
+        rb_thread_check_ints();
+    }
+    RB_GC_GUARD(object);
+}
+
+/* ---- arguments ---- */
+
+void glue_check_string(VALUE object, const char *what) {
+    if (!RB_TYPE_P(object, T_STRING))
+        rb_raise(rb_eTypeError, "%s must be a String, got %" PRIsVALUE, what, rb_obj_class(object));
+}
+
+void glue_check_array(VALUE object, const char *what) {
+    if (!RB_TYPE_P(object, T_ARRAY))
+        rb_raise(rb_eTypeError, "%s must be an Array, got %" PRIsVALUE, what, rb_obj_class(object));
+}
+
+larder_call glue_call(VALUE now) {
+    return (larder_call){.now_ms = NIL_P(now) ? 0 : NUM2LL(now)};
+}
+
+/* ---- open and close ---- */
+
+struct opening {
+    const char *path;
+    larder_options options;
+    larder *engine;
+    larder_error error;
+    larder_status status;
+};
+
+static void run_open(larder *none, void *arg) {
+    struct opening *opening = arg;
+
+    (void)none;
+    opening->status = larder_open(opening->path, &opening->options, &opening->engine, &opening->error);
+}
+
+/* Making the file reserves its blocks and may wait for another process that makes it. */
+VALUE glue_cache_open(VALUE klass, VALUE path, VALUE size, VALUE lock_timeout_ms) {
+    cache *self;
+    VALUE object = TypedData_Make_Struct(klass, cache, &glue_cache_type, self);
+    VALUE frozen = rb_str_new_frozen(path);
+    struct opening opening = {.path = StringValueCStr(frozen)};
+
+    opening.options.size_bytes = NUM2ULL(size);
+    opening.options.lock_timeout_ms = NUM2UINT(lock_timeout_ms);
+    self->fork_epoch = fork_epoch;
+    for (;;) {
+        struct released call = {run_open, NULL, &opening, false};
+
+        rb_nogvl(run_released, &call, NULL, NULL, RB_NOGVL_INTR_FAIL);
+        if (call.done)
+            break;
+        rb_thread_check_ints();
+    }
+    if (opening.status != LARDER_OK)
+        glue_raise_open(&opening.error, opening.path);
+    self->engine = opening.engine;
+    RB_GC_GUARD(frozen);
+    return object;
+}
+
+VALUE glue_cache_close(VALUE object) {
+    cache *self = cache_of(object);
+
+    if (self->engine == NULL || self->closing)
+        return Qnil;
+    if (calls_inside(self) > 0)
+        self->closing = true;
+    else
+        close_engine(self);
+    RB_GC_GUARD(object);
+    return Qnil;
+}
+
+VALUE glue_cache_is_closed(VALUE self) {
+    const cache *data = cache_of(self);
+    return data->engine == NULL || data->closing ? Qtrue : Qfalse;
+}
+
+VALUE glue_cache_size(VALUE self) { return ULL2NUM(larder_size(glue_engine(self))); }
+
+VALUE glue_cache_max_value(VALUE self) { return SIZET2NUM(larder_max_value(glue_engine(self))); }

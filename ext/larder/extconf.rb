@@ -1,0 +1,50 @@
+# frozen_string_literal: true
+
+# Builds larder/larder from the binding in this directory and from the engine's sources in ../../engine, which is where
+# they are both in the repository and in the packaged gem. Nothing is downloaded and no library is linked but libc.
+#
+# LARDER_DEV=1 makes every warning an error.
+
+require "mkmf"
+
+ENGINE = File.expand_path("../../engine", __dir__)
+DEVELOPER = ENV.fetch("LARDER_DEV", "") == "1"
+
+unless RUBY_ENGINE == "ruby"
+  abort "larder: #{RUBY_ENGINE} is not supported; Larder's extension needs CRuby 3.1 or newer"
+end
+unless RbConfig::CONFIG["host_os"].match?(/linux|darwin/)
+  abort "larder: #{RbConfig::CONFIG["host_os"]} is not supported; Larder runs on Linux and macOS"
+end
+unless try_static_assert("sizeof(void *) == 8")
+  abort "larder: a 64-bit Ruby is needed, and a working C compiler (see mkmf.log in #{Dir.pwd})"
+end
+abort "larder: the C compiler has no <stdatomic.h>; use GCC 9, clang 9 or newer" unless have_header("stdatomic.h")
+
+engine_sources = Dir[File.join(ENGINE, "src/*.c")].sort
+engine_headers = Dir[File.join(ENGINE, "{src,include}/*.h")].sort
+abort "larder: no sources in #{ENGINE}/src; the gem or checkout is incomplete" if engine_sources.empty?
+
+# Declarations stand where they are used, as C11 has it.
+$warnflags = $warnflags.to_s.gsub("-Wdeclaration-after-statement", "")
+$warnflags << " -Wall -Wextra -Werror -Wno-unused-parameter" if DEVELOPER
+$CFLAGS << " -std=gnu11 -O3 -fvisibility=hidden"
+$INCFLAGS << " -I#{File.join(ENGINE, "include").inspect} -I#{File.join(ENGINE, "src").inspect}"
+$defs << "-D_GNU_SOURCE"
+
+# The engine's objects get names of their own, so that both directories may have a file of the same name.
+engine_objects = engine_sources.to_h { |source| ["engine-#{File.basename(source, ".c")}.#{$OBJEXT}", source] }
+$srcs = Dir[File.join(__dir__, "*.c")].sort.map { |source| File.basename(source) }
+$objs = $srcs.map { |source| source.sub(/c\z/, $OBJEXT) } + engine_objects.keys
+
+create_makefile("larder/larder")
+
+File.open("Makefile", "a") do |makefile|
+  makefile.puts "", "ENGINE_HEADERS = #{engine_headers.join(" ")}"
+  makefile.puts "$(OBJS): $(ENGINE_HEADERS)"
+  engine_objects.each do |object, source|
+    makefile.puts "#{object}: #{source}",
+                  "\t$(ECHO) compiling #{File.basename(source)}",
+                  "\t$(Q) $(CC) $(INCFLAGS) $(CPPFLAGS) $(CFLAGS) $(COUTFLAG)$@ -c $(CSRCFLAG)#{source}"
+  end
+end

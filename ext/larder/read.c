@@ -1,0 +1,197 @@
+/*
+ * read.c — natives that read: _get, _get_multi, _exist, _ttl.
+ *
+ * Reads never wait. Small values are copied to the C stack and become a String
+ * once their size is known; larger ones go straight into a String of their size;
+ * the largest are copied without the GVL.
+ */
+#include "glue.h"
+
+#include <math.h>
+#include <time.h>
+
+/* A value up to this size costs one call of the engine. */
+#define STACK_BYTES 4096
+
+/* The same for each value of a _get_multi. */
+#define MULTI_BYTES 1024
+
+struct released_get {
+    const char *key;
+    size_t key_bytes;
+    char *buffer;
+    size_t buffer_bytes;
+    larder_item item;
+    const larder_call *call;
+    larder_status status;
+};
+
+static void run_get(larder *engine, void *arg) {
+    struct released_get *get = arg;
+
+    get->status = larder_get(engine, get->key, get->key_bytes, get->buffer, get->buffer_bytes, &get->item,
+                             get->call);
+}
+
+/* `key` is frozen. `value` is locked meanwhile, for ObjectSpace could show it to another thread. */
+static larder_status get_released(VALUE self, VALUE key, VALUE value, larder_item *item,
+                                  const larder_call *call) {
+    struct released_get get = {.key = RSTRING_PTR(key),
+                               .key_bytes = (size_t)RSTRING_LEN(key),
+                               .buffer = RSTRING_PTR(value),
+                               .buffer_bytes = (size_t)RSTRING_LEN(value),
+                               .call = call};
+
+    rb_str_locktmp(value);
+    glue_call_released(self, run_get, &get);
+    rb_str_unlocktmp(value);
+    RB_GC_GUARD(key);
+    *item = get.item;
+    return get.status;
+}
+
+/* A value too large for the stack, which may change its size or vanish meanwhile. nil: a miss. */
+static VALUE get_sized(VALUE self, VALUE key, size_t size_bytes, const larder_call *call) {
+    key = rb_str_new_frozen(key);
+    for (;;) {
+        VALUE value = rb_str_new(NULL, (long)size_bytes);
+        larder_item item;
+        larder_status status;
+
+        if (size_bytes < GLUE_RELEASE_BYTES)
+            status = larder_get(glue_engine(self), RSTRING_PTR(key), (size_t)RSTRING_LEN(key),
+                                RSTRING_PTR(value), size_bytes, &item, call);
+        else
+            status = get_released(self, key, value, &item, call);
+        if (status == LARDER_OK) {
+            if (item.size_bytes < size_bytes)
+                rb_str_resize(value, (long)item.size_bytes);
+            return value;
+        }
+        rb_str_resize(value, 0); /* free it now: it may be large */
+        if (status == LARDER_MISS)
+            return Qnil;
+        if (status != LARDER_BUFFER_TOO_SMALL)
+            glue_raise_for_key(status, key);
+        size_bytes = item.size_bytes; /* it grew, so this ends at the largest value */
+    }
+}
+
+VALUE glue_cache_get(VALUE self, VALUE key, VALUE now) {
+    char buffer[STACK_BYTES];
+    larder_call call = glue_call(now);
+    larder_item item;
+    larder_status status;
+
+    glue_check_string(key, "key");
+    status = larder_get(glue_engine(self), RSTRING_PTR(key), (size_t)RSTRING_LEN(key), buffer, sizeof(buffer),
+                        &item, &call);
+    switch (status) {
+    case LARDER_OK:
+        return rb_str_new(buffer, (long)item.size_bytes);
+    case LARDER_MISS:
+        return Qnil;
+    case LARDER_BUFFER_TOO_SMALL:
+        return get_sized(self, key, item.size_bytes, &call);
+    default:
+        glue_raise_for_key(status, key);
+    }
+}
+
+/* One batch of _get_multi: `keys` are on the C stack and stay, whatever happens to the Array. */
+static void get_batch(VALUE self, const VALUE *keys, size_t count, char *arena, const larder_call *call,
+                      VALUE found) {
+    larder_lookup lookups[GLUE_BATCH];
+
+    for (size_t i = 0; i < count; i++)
+        lookups[i] = (larder_lookup){.key = RSTRING_PTR(keys[i]),
+                                     .key_bytes = (size_t)RSTRING_LEN(keys[i]),
+                                     .buffer = arena + i * MULTI_BYTES,
+                                     .buffer_bytes = MULTI_BYTES};
+    larder_get_multi(glue_engine(self), lookups, count, call);
+
+    for (size_t i = 0; i < count; i++) {
+        const larder_lookup *lookup = &lookups[i];
+        VALUE value;
+
+        switch (lookup->status) {
+        case LARDER_OK:
+            value = rb_str_new(lookup->buffer, (long)lookup->item.size_bytes);
+            break;
+        case LARDER_MISS:
+            continue;
+        case LARDER_BUFFER_TOO_SMALL:
+            value = get_sized(self, keys[i], lookup->item.size_bytes, call);
+            if (NIL_P(value))
+                continue;
+            break;
+        default:
+            glue_raise_for_key(lookup->status, keys[i]);
+        }
+        rb_hash_aset(found, keys[i], value);
+    }
+}
+
+VALUE glue_cache_get_multi(VALUE self, VALUE keys, VALUE now) {
+    larder_call call = glue_call(now);
+    VALUE found = rb_hash_new();
+    VALUE holder = Qnil;
+    char *arena;
+    long slots;
+
+    glue_check_array(keys, "keys");
+    slots = RARRAY_LEN(keys) < GLUE_BATCH ? RARRAY_LEN(keys) : GLUE_BATCH;
+    arena = ALLOCV_N(char, holder, MULTI_BYTES * (size_t)slots + 1);
+    for (long start = 0; start < RARRAY_LEN(keys); start += slots) {
+        volatile VALUE batch[GLUE_BATCH];
+        size_t count = 0;
+
+        for (; count < (size_t)slots && start + (long)count < RARRAY_LEN(keys); count++) {
+            batch[count] = RARRAY_AREF(keys, start + (long)count);
+            glue_check_string(batch[count], "key");
+        }
+        get_batch(self, (const VALUE *)batch, count, arena, &call, found);
+        rb_thread_check_ints();
+    }
+    ALLOCV_END(holder);
+    RB_GC_GUARD(keys);
+    return found;
+}
+
+VALUE glue_cache_exist(VALUE self, VALUE key, VALUE now) {
+    larder_call call = glue_call(now);
+    larder_status status;
+
+    glue_check_string(key, "key");
+    status = larder_exists(glue_engine(self), RSTRING_PTR(key), (size_t)RSTRING_LEN(key), NULL, &call);
+    if (status != LARDER_OK && status != LARDER_MISS)
+        glue_raise_for_key(status, key);
+    return status == LARDER_OK ? Qtrue : Qfalse;
+}
+
+static int64_t clock_ms(void) {
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+VALUE glue_cache_ttl(VALUE self, VALUE key, VALUE now) {
+    larder_call call = glue_call(now);
+    larder_item item;
+    larder_status status;
+    int64_t left_ms;
+
+    glue_check_string(key, "key");
+    if (call.now_ms == 0) /* one reading for the engine's decision and for the difference */
+        call.now_ms = clock_ms();
+    status = larder_exists(glue_engine(self), RSTRING_PTR(key), (size_t)RSTRING_LEN(key), &item, &call);
+    if (status == LARDER_MISS)
+        return Qnil;
+    if (status != LARDER_OK)
+        glue_raise_for_key(status, key);
+    if (item.expires_at_ms == 0)
+        return DBL2NUM(HUGE_VAL);
+    left_ms = item.expires_at_ms - call.now_ms;
+    return DBL2NUM(left_ms > 0 ? (double)left_ms / 1000.0 : 0.0);
+}

@@ -1,0 +1,144 @@
+/*
+ * upkeep.c — natives about the whole file: _scan, _clear, _prune, _stats, _verify.
+ *
+ * All but _stats may walk the file or take every shard lock in turn, so they run
+ * without the GVL.
+ */
+#include "glue.h"
+
+#include <string.h>
+
+/* Keys of one _scan are collected in this much memory. */
+#define SCAN_BYTES ((size_t)64 * 1024)
+
+static void raise_unless_ok(larder_status status) {
+    if (status != LARDER_OK)
+        glue_raise(status);
+}
+
+/* ---- scan ---- */
+
+struct scan {
+    uint64_t cursor;
+    const char *prefix;
+    size_t prefix_bytes;
+    char *buffer;
+    size_t count;
+    size_t used;
+    larder_call call;
+    larder_status status;
+};
+
+static void run_scan(larder *engine, void *arg) {
+    struct scan *scan = arg;
+
+    scan->status = larder_scan(engine, &scan->cursor, scan->prefix, scan->prefix_bytes, scan->buffer, SCAN_BYTES,
+                               &scan->count, &scan->used, &scan->call);
+}
+
+/* Each key is a native 32-bit length and its bytes. */
+static VALUE keys_of(const struct scan *scan) {
+    VALUE keys = rb_ary_new_capa((long)scan->count);
+    const char *at = scan->buffer;
+
+    for (size_t i = 0; i < scan->count; i++) {
+        uint32_t bytes;
+
+        memcpy(&bytes, at, sizeof(bytes));
+        rb_ary_push(keys, rb_str_new(at + sizeof(bytes), (long)bytes));
+        at += sizeof(bytes) + bytes;
+    }
+    return keys;
+}
+
+/* Returns [next cursor, keys]; the cursor is nil when the scan is over. */
+VALUE glue_cache_scan(VALUE self, VALUE cursor, VALUE prefix, VALUE now) {
+    VALUE holder = Qnil;
+    VALUE result;
+    struct scan scan = {.cursor = NUM2ULL(cursor), .call = glue_call(now)};
+
+    glue_check_string(prefix, "prefix");
+    prefix = rb_str_new_frozen(prefix);
+    scan.prefix = RSTRING_PTR(prefix);
+    scan.prefix_bytes = (size_t)RSTRING_LEN(prefix);
+    scan.buffer = ALLOCV_N(char, holder, SCAN_BYTES);
+    glue_call_released(self, run_scan, &scan);
+    raise_unless_ok(scan.status);
+    result = rb_assoc_new(scan.cursor == 0 ? Qnil : ULL2NUM(scan.cursor), keys_of(&scan));
+    ALLOCV_END(holder);
+    RB_GC_GUARD(prefix);
+    return result;
+}
+
+/* ---- clear, prune ---- */
+
+static void run_clear(larder *engine, void *arg) { *(larder_status *)arg = larder_clear(engine); }
+
+VALUE glue_cache_clear(VALUE self) {
+    larder_status status;
+
+    glue_call_released(self, run_clear, &status);
+    raise_unless_ok(status);
+    return self;
+}
+
+struct prune {
+    uint64_t dropped;
+    larder_call call;
+    larder_status status;
+};
+
+static void run_prune(larder *engine, void *arg) {
+    struct prune *prune = arg;
+
+    prune->status = larder_prune(engine, &prune->dropped, &prune->call);
+}
+
+VALUE glue_cache_prune(VALUE self, VALUE now) {
+    struct prune prune = {.call = glue_call(now)};
+
+    glue_call_released(self, run_prune, &prune);
+    raise_unless_ok(prune.status);
+    return ULL2NUM(prune.dropped);
+}
+
+/* ---- stats, verify ---- */
+
+static void put(VALUE hash, const char *name, VALUE value) {
+    rb_hash_aset(hash, ID2SYM(rb_intern(name)), value);
+}
+
+VALUE glue_cache_stats(VALUE self) {
+    VALUE hash = rb_hash_new();
+    larder_stats stats;
+
+    raise_unless_ok(larder_get_stats(glue_engine(self), &stats));
+#define PUT_STAT(name, gauge, text) put(hash, #name, ULL2NUM(stats.name));
+    LARDER_STATS_LIST(PUT_STAT)
+#undef PUT_STAT
+    return hash;
+}
+
+struct verify {
+    larder_report report;
+    larder_status status;
+};
+
+static void run_verify(larder *engine, void *arg) {
+    struct verify *verify = arg;
+
+    verify->status = larder_verify(engine, &verify->report);
+}
+
+VALUE glue_cache_verify(VALUE self) {
+    VALUE hash = rb_hash_new();
+    struct verify verify;
+
+    glue_call_released(self, run_verify, &verify);
+    raise_unless_ok(verify.status);
+    put(hash, "items", ULL2NUM(verify.report.items));
+    put(hash, "records", ULL2NUM(verify.report.records));
+    put(hash, "problems", ULL2NUM(verify.report.problems));
+    put(hash, "first", verify.report.first[0] == '\0' ? Qnil : rb_utf8_str_new_cstr(verify.report.first));
+    return hash;
+}

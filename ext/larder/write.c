@@ -1,0 +1,278 @@
+/*
+ * write.c — natives that change items: _set (also add and replace), _set_multi,
+ * _cas, _increment, _touch, _delete, _delete_multi.
+ *
+ * A writer first tries with the GVL held, which almost always succeeds at once.
+ * Where a lock is taken, or much is to be copied, it goes again without the GVL,
+ * on frozen Strings that share the caller's bytes: a later change of the
+ * caller's String copies it first, and freezing copies no large value.
+ */
+#include "glue.h"
+
+typedef struct write {
+    larder_status (*perform)(larder *engine, struct write *write);
+    larder_store store; /* the key of all kinds; value, ttl and mode of stores */
+    const void *expected;
+    size_t expected_bytes;
+    int64_t delta;
+    int64_t initial;
+    int64_t sum;
+    larder_call call;
+    larder_status status;
+} write_t;
+
+static larder_status perform_set(larder *engine, write_t *write) {
+    return larder_set(engine, &write->store, &write->call);
+}
+
+static larder_status perform_cas(larder *engine, write_t *write) {
+    return larder_cas(engine, &write->store, write->expected, write->expected_bytes, &write->call);
+}
+
+static larder_status perform_increment(larder *engine, write_t *write) {
+    return larder_increment(engine, write->store.key, write->store.key_bytes, write->delta, write->initial,
+                            write->store.ttl_ms, &write->sum, &write->call);
+}
+
+static larder_status perform_touch(larder *engine, write_t *write) {
+    return larder_touch(engine, write->store.key, write->store.key_bytes, write->store.ttl_ms, &write->call);
+}
+
+static void run_write(larder *engine, void *arg) {
+    write_t *write = arg;
+
+    write->status = write->perform(engine, write);
+}
+
+/* Points the write at the bytes of the Strings; `value` and `expected` may be nil. Returns the bytes of both. */
+static size_t aim(write_t *write, VALUE key, VALUE value, VALUE expected) {
+    write->store.key = RSTRING_PTR(key);
+    write->store.key_bytes = (size_t)RSTRING_LEN(key);
+    if (!NIL_P(value)) {
+        write->store.value = RSTRING_PTR(value);
+        write->store.value_bytes = (size_t)RSTRING_LEN(value);
+    }
+    if (!NIL_P(expected)) {
+        write->expected = RSTRING_PTR(expected);
+        write->expected_bytes = (size_t)RSTRING_LEN(expected);
+    }
+    return write->store.value_bytes + write->expected_bytes;
+}
+
+static larder_status perform(VALUE self, write_t *write, VALUE key, VALUE value, VALUE expected) {
+    larder *engine = glue_engine(self);
+
+    if (aim(write, key, value, expected) < GLUE_RELEASE_BYTES) {
+        write->call.flags = LARDER_CALL_TRY;
+        write->status = write->perform(engine, write);
+        if (write->status != LARDER_BUSY)
+            return write->status;
+        write->call.flags = 0;
+    }
+    key = rb_str_new_frozen(key);
+    if (!NIL_P(value))
+        value = rb_str_new_frozen(value);
+    if (!NIL_P(expected))
+        expected = rb_str_new_frozen(expected);
+    aim(write, key, value, expected);
+    glue_call_released(self, run_write, write);
+    RB_GC_GUARD(key);
+    RB_GC_GUARD(value);
+    RB_GC_GUARD(expected);
+    return write->status;
+}
+
+/* The answer of a store: true, or false where its condition did not hold or it was refused. */
+static VALUE stored(larder_status status, VALUE key) {
+    if (status == LARDER_OK)
+        return Qtrue;
+    if (status == LARDER_NOT_STORED || status == LARDER_MISS || glue_is_refusal(status))
+        return Qfalse;
+    glue_raise_for_key(status, key);
+}
+
+VALUE glue_cache_set(VALUE self, VALUE key, VALUE value, VALUE ttl_ms, VALUE mode, VALUE now) {
+    write_t write = {.perform = perform_set, .call = glue_call(now)};
+
+    glue_check_string(key, "key");
+    glue_check_string(value, "value");
+    write.store.ttl_ms = NUM2LL(ttl_ms);
+    write.store.mode = (uint8_t)NUM2UINT(mode);
+    return stored(perform(self, &write, key, value, Qnil), key);
+}
+
+VALUE glue_cache_cas(VALUE self, VALUE key, VALUE expected, VALUE value, VALUE ttl_ms, VALUE now) {
+    write_t write = {.perform = perform_cas, .call = glue_call(now)};
+
+    glue_check_string(key, "key");
+    glue_check_string(expected, "expected");
+    glue_check_string(value, "value");
+    write.store.ttl_ms = NUM2LL(ttl_ms);
+    return stored(perform(self, &write, key, value, expected), key);
+}
+
+VALUE glue_cache_touch(VALUE self, VALUE key, VALUE ttl_ms, VALUE now) {
+    write_t write = {.perform = perform_touch, .call = glue_call(now)};
+
+    glue_check_string(key, "key");
+    write.store.ttl_ms = NUM2LL(ttl_ms);
+    return stored(perform(self, &write, key, Qnil, Qnil), key);
+}
+
+VALUE glue_cache_increment(VALUE self, VALUE key, VALUE delta, VALUE initial, VALUE ttl_ms, VALUE now) {
+    write_t write = {.perform = perform_increment, .call = glue_call(now)};
+    larder_status status;
+
+    glue_check_string(key, "key");
+    write.delta = NUM2LL(delta);
+    write.initial = NUM2LL(initial);
+    write.store.ttl_ms = NUM2LL(ttl_ms);
+    status = perform(self, &write, key, Qnil, Qnil);
+    if (status != LARDER_OK)
+        glue_raise_for_key(status, key);
+    return LL2NUM(write.sum);
+}
+
+/* ---- many pairs ---- */
+
+struct released_stores {
+    larder_store *stores;
+    size_t count;
+    larder_call call;
+};
+
+static void run_set_multi(larder *engine, void *arg) {
+    struct released_stores *multi = arg;
+
+    larder_set_multi(engine, multi->stores, multi->count, NULL, &multi->call);
+}
+
+/* Points each store at its pair of Strings. Returns the bytes of the values. */
+static size_t aim_stores(larder_store *stores, const VALUE *pairs, size_t count) {
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        stores[i].key = RSTRING_PTR(pairs[2 * i]);
+        stores[i].key_bytes = (size_t)RSTRING_LEN(pairs[2 * i]);
+        stores[i].value = RSTRING_PTR(pairs[2 * i + 1]);
+        stores[i].value_bytes = (size_t)RSTRING_LEN(pairs[2 * i + 1]);
+        bytes += stores[i].value_bytes;
+    }
+    return bytes;
+}
+
+/* Stores `count` pairs and puts the status of each into `statuses`. `pairs` is on the C stack. */
+static void set_batch(VALUE self, volatile VALUE *pairs, size_t count, int64_t ttl_ms, larder_call call,
+                      larder_status *statuses) {
+    larder_store stores[GLUE_BATCH];
+    struct released_stores multi = {stores, 0, call};
+    size_t waiting[GLUE_BATCH];
+    larder *engine = glue_engine(self);
+
+    for (size_t i = 0; i < count; i++) {
+        stores[i] = (larder_store){.ttl_ms = ttl_ms, .mode = LARDER_SET};
+        statuses[i] = LARDER_BUSY;
+    }
+    if (aim_stores(stores, (const VALUE *)pairs, count) < GLUE_RELEASE_BYTES) {
+        call.flags = LARDER_CALL_TRY;
+        larder_set_multi(engine, stores, count, NULL, &call);
+        for (size_t i = 0; i < count; i++)
+            statuses[i] = stores[i].status;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (statuses[i] != LARDER_BUSY)
+            continue;
+        pairs[2 * i] = rb_str_new_frozen(pairs[2 * i]);
+        pairs[2 * i + 1] = rb_str_new_frozen(pairs[2 * i + 1]);
+        stores[multi.count] = (larder_store){.ttl_ms = ttl_ms, .mode = LARDER_SET};
+        aim_stores(&stores[multi.count], (const VALUE *)&pairs[2 * i], 1);
+        waiting[multi.count++] = i;
+    }
+    if (multi.count == 0)
+        return;
+    glue_call_released(self, run_set_multi, &multi);
+    for (size_t j = 0; j < multi.count; j++)
+        statuses[waiting[j]] = stores[j].status;
+}
+
+static int collect_pair(VALUE key, VALUE value, VALUE flat) {
+    glue_check_string(key, "key");
+    glue_check_string(value, "value");
+    rb_ary_push(flat, key);
+    rb_ary_push(flat, value);
+    return ST_CONTINUE;
+}
+
+VALUE glue_cache_set_multi(VALUE self, VALUE hash, VALUE ttl_ms, VALUE now) {
+    larder_call call = glue_call(now);
+    int64_t ttl = NUM2LL(ttl_ms);
+    VALUE pairs;
+    VALUE refused = rb_ary_new();
+    VALUE wrong_key = Qnil;
+    larder_status wrong = LARDER_OK;
+
+    if (!RB_TYPE_P(hash, T_HASH))
+        rb_raise(rb_eTypeError, "pairs must be a Hash, got %" PRIsVALUE, rb_obj_class(hash));
+    pairs = rb_ary_new_capa(2 * (long)RHASH_SIZE(hash));
+    rb_obj_hide(pairs); /* ObjectSpace could show it to another thread, which could shorten it */
+    rb_hash_foreach(hash, collect_pair, pairs);
+
+    for (long start = 0; start + 1 < RARRAY_LEN(pairs); start += 2 * GLUE_BATCH) {
+        volatile VALUE batch[2 * GLUE_BATCH];
+        larder_status statuses[GLUE_BATCH];
+        size_t count = 0;
+
+        for (long i = start; count < GLUE_BATCH && i + 1 < RARRAY_LEN(pairs); i += 2, count++) {
+            batch[2 * count] = RARRAY_AREF(pairs, i);
+            batch[2 * count + 1] = RARRAY_AREF(pairs, i + 1);
+        }
+        set_batch(self, batch, count, ttl, call, statuses);
+        for (size_t i = 0; i < count; i++) {
+            if (statuses[i] == LARDER_OK)
+                continue;
+            if (glue_is_refusal(statuses[i]))
+                rb_ary_push(refused, RARRAY_AREF(pairs, start + 2 * (long)i));
+            else if (wrong == LARDER_OK) {
+                wrong = statuses[i];
+                wrong_key = RARRAY_AREF(pairs, start + 2 * (long)i);
+            }
+        }
+        rb_thread_check_ints();
+    }
+    RB_GC_GUARD(pairs);
+    if (wrong != LARDER_OK) /* every other pair was stored, and the old values of the wrong ones are gone */
+        glue_raise_for_key(wrong, wrong_key);
+    return refused;
+}
+
+/* ---- delete: takes no lock ---- */
+
+static bool delete_one(VALUE self, VALUE key, const larder_call *call) {
+    larder_status status;
+
+    glue_check_string(key, "key");
+    status = larder_delete(glue_engine(self), RSTRING_PTR(key), (size_t)RSTRING_LEN(key), call);
+    if (status != LARDER_OK && status != LARDER_MISS)
+        glue_raise_for_key(status, key);
+    return status == LARDER_OK;
+}
+
+VALUE glue_cache_delete(VALUE self, VALUE key, VALUE now) {
+    larder_call call = glue_call(now);
+    return delete_one(self, key, &call) ? Qtrue : Qfalse;
+}
+
+VALUE glue_cache_delete_multi(VALUE self, VALUE keys, VALUE now) {
+    larder_call call = glue_call(now);
+    long deleted = 0;
+
+    glue_check_array(keys, "keys");
+    for (long i = 0; i < RARRAY_LEN(keys); i++)
+        glue_check_string(RARRAY_AREF(keys, i), "key");
+    for (long i = 0; i < RARRAY_LEN(keys); i++) {
+        deleted += delete_one(self, RARRAY_AREF(keys, i), &call);
+        if (i % GLUE_BATCH == GLUE_BATCH - 1)
+            rb_thread_check_ints();
+    }
+    return LONG2NUM(deleted);
+}

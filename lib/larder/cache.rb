@@ -1,0 +1,377 @@
+# frozen_string_literal: true
+
+# Larder::Cache, the byte cache: keywords, defaults and documentation. The natives behind it (`_get`, `_set`, ...) are in
+# ext/larder. Values are kept as bytes and never read as anything else here: no serializer, no Marshal.
+
+module Larder
+  # A cache of bytes in one file, shared by every process that opens it, on this machine. It survives restarts and
+  # `kill -9`; reads take no lock.
+  #
+  # Keys and values are Strings of any encoding, of which the bytes count; what is read back is a binary
+  # (`ASCII-8BIT`) String of its own. Keys have 0 to {MAX_KEY} bytes, values 0 to {#max_value}.
+  #
+  # Times are seconds as Integer or Float, down to a millisecond. `ttl: nil` never expires; a `ttl` of zero or less is
+  # expired at once, so storing it drops the key. `now:` (Unix time) is what expiry is decided by instead of the clock.
+  #
+  # Methods that store answer false where the store was refused: a lock was not had in time, or no room could be made.
+  # The old value of the key is gone then, so a refused overwrite never leaves an old value behind.
+  #
+  # A cache may be used by any number of threads, and in forked children without more ado. Every method raises
+  # {ClosedError} once it is closed, TypeError for a key or value that is no String, and {InvalidArgument} for one that is
+  # too long or a number out of range.
+  #
+  # @example
+  #   Larder::Cache.open("readme.larder", size: 8 << 20) do |books|
+  #     books.set("book/1", "Moby-Dick", ttl: 60)
+  #     books.get("book/1")
+  #   end #=> "Moby-Dick"
+  class Cache
+    # @!parse
+    #   # Bytes of the longest key.
+    #   MAX_KEY = 4096
+    #   # Bytes of the longest value in the largest cache. See {#max_value}.
+    #   MAX_VALUE = 67108864
+    #   # Bytes of the smallest file.
+    #   MIN_SIZE = 1048576
+    #   # Bytes of the largest file.
+    #   MAX_SIZE = 1099511627776
+    #   # Bytes of a file whose size is not given.
+    #   DEFAULT_SIZE = 268435456
+    #   # Seconds of the longest TTL.
+    #   MAX_TTL = 70368744177
+    #   # The version of the engine this was compiled with.
+    #   ENGINE_VERSION = "0.1.0"
+
+    # What the natives call the three ways to store.
+    SET = 0
+    ADD = 1
+    REPLACE = 2
+    private_constant :SET, :ADD, :REPLACE
+
+    class << self
+      private :new
+
+      # Opens the cache at `path`, and makes the file and its directory where they are missing. A file of Larder's that
+      # is damaged, or was open when the machine crashed, is replaced by an empty one; a foreign file is never touched.
+      # Opened twice in a process, the caches share one mapping.
+      #
+      # @param path [String, Pathname] on a local file system
+      # @param size [Integer, nil] bytes of the file when it is made, nil: {DEFAULT_SIZE}. A file that is there keeps its
+      #   size, and one that differs from `size` is warned of.
+      # @param lock_timeout [Numeric, nil] seconds a writer waits for another that is alive, nil: 0.2
+      # @yieldparam cache [Cache] closed when the block ends
+      # @return [Cache, Object] the cache, or the block's value
+      # @raise [OpenError] with the path and the remedy
+      # @example
+      #   opened = Larder::Cache.open("open.larder", size: 4 << 20)
+      #   opened.close #=> nil
+      def open(path, size: nil, lock_timeout: nil)
+        path = Options.path(path)
+        cache = _open(path, Options.size_bytes(size), Options.lock_timeout_ms(lock_timeout))
+        cache.send(:opened, path)
+        warn_of_size(cache, size) if size && size != cache.size
+        return cache unless block_given?
+
+        begin
+          yield cache
+        ensure
+          cache.close
+        end
+      end
+
+      private
+
+      # Once per file and process, and each time in other Ractors, which cannot share the memory of it.
+      def warn_of_size(cache, size)
+        if Ractor.current == MAIN_RACTOR
+          @warned ||= {}
+          return if @warned[[cache.path, size]]
+
+          @warned[[cache.path, size]] = true
+        end
+        warn("larder: #{cache.path} has #{cache.size} bytes, not the configured #{size}; the file's size is used. " \
+             "Remove the file while nothing uses it, or keep the configured size at #{cache.size}.", uplevel: 2)
+      end
+    end
+
+    MAIN_RACTOR = Ractor.current
+    private_constant :MAIN_RACTOR
+
+    # @return [String] the absolute path of the file, also once closed
+    # @example
+    #   File.absolute_path?(cache.path) #=> true
+    attr_reader :path
+
+    # @!method size
+    #   @return [Integer] bytes of the file
+    #   @example
+    #     cache.size >= Larder::Cache::MIN_SIZE #=> true
+
+    # @!method max_value
+    #   @return [Integer] bytes of the longest value that this cache takes: an eighth of its capacity, at most {MAX_VALUE}
+    #   @example
+    #     cache.max_value <= Larder::Cache::MAX_VALUE #=> true
+
+    # @!method close
+    #   Lets go of the file; the last process to do so writes it back. Calls of other threads that are inside end first,
+    #   later ones raise {ClosedError}. A cache that is not closed is closed when it is collected or the process exits.
+    #   @return [nil] also where it was closed before
+    #   @example
+    #     cache.close #=> nil
+
+    # @!method closed?
+    #   @return [Boolean]
+    #   @example
+    #     cache.closed? #=> false
+
+    # @param key [String]
+    # @param now [Numeric, nil] Unix time to decide expiry by, nil: the clock
+    # @return [String, nil] the value, nil: a miss
+    # @example
+    #   cache.set("greeting", "hello")
+    #   cache.get("greeting") #=> "hello"
+    def get(key, now: nil)
+      _get(key, now && Options.unix_ms(now))
+    end
+
+    # Reads many keys in one pass, which is faster than reading each.
+    #
+    # @param keys [Array<String>]
+    # @param now [Numeric, nil] Unix time to decide expiry by, nil: the clock
+    # @return [Hash{String => String}] the values of those that were found
+    # @example
+    #   cache.set_multi({ "a" => "1", "b" => "2" })
+    #   cache.get_multi(["a", "b", "c"]) #=> { "a" => "1", "b" => "2" }
+    def get_multi(keys, now: nil)
+      _get_multi(keys, now && Options.unix_ms(now))
+    end
+
+    # Stores, whatever was there.
+    #
+    # @param key [String]
+    # @param value [String]
+    # @param ttl [Numeric, nil] seconds to live, nil: for ever
+    # @param now [Numeric, nil] Unix time the TTL counts from, nil: the clock
+    # @return [Boolean] false: refused, and the old value is gone
+    # @example
+    #   cache.set("greeting", "hello", ttl: 1.5) #=> true
+    def set(key, value, ttl: nil, now: nil)
+      _set(key, value, ttl.nil? ? 0 : Options.ttl_ms(ttl), SET, now && Options.unix_ms(now))
+    end
+
+    # Stores where the key is absent.
+    #
+    # @param (see #set)
+    # @return [Boolean] false: the key is present, or the store was refused
+    # @example
+    #   cache.add("lock", "held", ttl: 10) #=> true
+    #   cache.add("lock", "held", ttl: 10) #=> false
+    def add(key, value, ttl: nil, now: nil)
+      _set(key, value, Options.ttl_ms(ttl), ADD, now && Options.unix_ms(now))
+    end
+
+    # Stores where the key is present.
+    #
+    # @param (see #set)
+    # @return [Boolean] false: the key is absent, or the store was refused
+    # @example
+    #   cache.replace("nobody", "here") #=> false
+    def replace(key, value, ttl: nil, now: nil)
+      _set(key, value, Options.ttl_ms(ttl), REPLACE, now && Options.unix_ms(now))
+    end
+
+    # Compare and swap: stores where the key's value is byte for byte `expected`.
+    #
+    # @param key [String]
+    # @param expected [String]
+    # @param value [String]
+    # @param ttl [Numeric, nil] seconds to live, nil: for ever
+    # @param now [Numeric, nil] Unix time the TTL counts from, nil: the clock
+    # @return [Boolean] false: the key is absent or has another value, or the store was refused
+    # @example
+    #   cache.set("state", "new")
+    #   cache.cas("state", "new", "paid") #=> true
+    #   cache.cas("state", "new", "paid") #=> false
+    def cas(key, expected, value, ttl: nil, now: nil)
+      _cas(key, expected, value, Options.ttl_ms(ttl), now && Options.unix_ms(now))
+    end
+
+    # Stores many pairs with the same TTL.
+    #
+    # @param pairs [Hash{String => String}]
+    # @param ttl [Numeric, nil] seconds to live, nil: for ever
+    # @param now [Numeric, nil] Unix time the TTL counts from, nil: the clock
+    # @return [Array<String>] the keys that were refused, whose old values are gone; empty: all were stored
+    # @raise [InvalidArgument] for a key or value that is too long, after the others were stored
+    # @example
+    #   cache.set_multi({ "a" => "1", "b" => "2" }, ttl: 60) #=> []
+    def set_multi(pairs, ttl: nil, now: nil)
+      _set_multi(pairs, Options.ttl_ms(ttl), now && Options.unix_ms(now))
+    end
+
+    # Takes no lock and is never refused.
+    #
+    # @param key [String]
+    # @param now [Numeric, nil] Unix time to decide expiry by, nil: the clock
+    # @return [Boolean] was it there?
+    # @example
+    #   cache.set("greeting", "hello")
+    #   cache.delete("greeting") #=> true
+    #   cache.delete("greeting") #=> false
+    def delete(key, now: nil)
+      _delete(key, now && Options.unix_ms(now))
+    end
+
+    # @param keys [Array<String>]
+    # @param now [Numeric, nil] Unix time to decide expiry by, nil: the clock
+    # @return [Integer] how many were there
+    # @example
+    #   cache.set_multi({ "a" => "1", "b" => "2" })
+    #   cache.delete_multi(["a", "b", "c"]) #=> 2
+    def delete_multi(keys, now: nil)
+      _delete_multi(keys, now && Options.unix_ms(now))
+    end
+
+    # Adds to a counter of 64 bits. An absent one starts from `initial`, and lives for `ttl`; the life of a present one
+    # does not change. A value that is a decimal integer becomes a counter.
+    #
+    # @param key [String]
+    # @param by [Integer] may be negative
+    # @param initial [Integer] of an absent counter, before `by` is added
+    # @param ttl [Numeric, nil] seconds an absent counter will live, nil: for ever
+    # @param now [Numeric, nil] Unix time to decide expiry by, nil: the clock
+    # @return [Integer] the sum
+    # @raise [NotANumber] the value is no decimal integer, or the sum does not fit 64 bits; nothing has changed
+    # @raise [BusyError, FullError, DamagedError] it could not be stored
+    # @example
+    #   cache.increment("visits") #=> 1
+    #   cache.increment("visits", 10) #=> 11
+    #   cache.get("visits") #=> "11"
+    def increment(key, by = 1, initial: 0, ttl: nil, now: nil)
+      _increment(key, Options.int64(by, "by"), Options.int64(initial, "initial"), Options.ttl_ms(ttl),
+                 now && Options.unix_ms(now))
+    end
+
+    # Subtracts from a counter, see {#increment}.
+    #
+    # @param (see #increment)
+    # @return (see #increment)
+    # @raise (see #increment)
+    # @example
+    #   cache.decrement("stock", 2, initial: 10) #=> 8
+    def decrement(key, by = 1, initial: 0, ttl: nil, now: nil)
+      _increment(key, Options.int64(-Options.int64(by, "by"), "by"), Options.int64(initial, "initial"),
+                 Options.ttl_ms(ttl), now && Options.unix_ms(now))
+    end
+
+    # Gives a present key a new life.
+    #
+    # @param key [String]
+    # @param ttl [Numeric, nil] seconds to live from now, nil: for ever
+    # @param now [Numeric, nil] Unix time the TTL counts from, nil: the clock
+    # @return [Boolean] false: the key is absent, or a lock was not had in time
+    # @example
+    #   cache.set("session", "data", ttl: 60)
+    #   cache.touch("session", ttl: 120) #=> true
+    def touch(key, ttl: nil, now: nil)
+      _touch(key, Options.ttl_ms(ttl), now && Options.unix_ms(now))
+    end
+
+    # @param key [String]
+    # @param now [Numeric, nil] Unix time to decide expiry by, nil: the clock
+    # @return [Boolean]
+    # @example
+    #   cache.exist?("nobody") #=> false
+    def exist?(key, now: nil)
+      _exist(key, now && Options.unix_ms(now))
+    end
+
+    # @param key [String]
+    # @param now [Numeric, nil] Unix time to count from, nil: the clock
+    # @return [Float, nil] seconds left to live, `Float::INFINITY`: never expires, nil: absent
+    # @example
+    #   cache.set("session", "data", ttl: 60)
+    #   cache.ttl("session").ceil #=> 60
+    def ttl(key, now: nil)
+      _ttl(key, now && Options.unix_ms(now))
+    end
+
+    # Visits keys without a lock. One that is present throughout is yielded at least once; one that moves meanwhile may
+    # be yielded twice. The block may change the cache.
+    #
+    # @param prefix [String, nil] of the keys to visit, nil: all
+    # @param now [Numeric, nil] Unix time to decide expiry by, nil: the clock
+    # @yieldparam key [String]
+    # @return [self, Enumerator] an Enumerator without a block
+    # @example
+    #   cache.set_multi({ "user/1" => "Ada", "user/2" => "Alan", "book/1" => "Moby-Dick" })
+    #   cache.each_key(prefix: "user/").sort #=> ["user/1", "user/2"]
+    def each_key(prefix: nil, now: nil)
+      return enum_for(:each_key, prefix: prefix, now: now) unless block_given?
+
+      now_ms = now && Options.unix_ms(now)
+      cursor = 0
+      while cursor
+        cursor, keys = _scan(cursor, prefix || "", now_ms)
+        keys.each { |key| yield key }
+      end
+      self
+    end
+
+    # Empties the cache, at once whatever its size.
+    #
+    # @return [self]
+    # @raise [BusyError, DamagedError] it could not be emptied
+    # @example
+    #   cache.set("greeting", "hello")
+    #   cache.clear.get("greeting") #=> nil
+    def clear
+      _clear
+    end
+
+    # Drops what has expired now, rather than when its room is needed.
+    #
+    # @param now [Numeric, nil] Unix time to decide expiry by, nil: the clock
+    # @return [Integer] how many items were dropped
+    # @example
+    #   cache.prune #=> 0
+    def prune(now: nil)
+      _prune(now && Options.unix_ms(now))
+    end
+
+    # Counts of all processes since the file was made (`hits`, `misses`, `sets`, `evictions`, ...), and gauges of now
+    # (`items`, `used_bytes`, `capacity_bytes`, `processes`, ...).
+    #
+    # @return [Hash{Symbol => Integer}]
+    # @example
+    #   cache.get("nobody")
+    #   cache.stats.slice(:hits, :misses) #=> { hits: 0, misses: 1 }
+    def stats
+      _stats
+    end
+
+    # Walks every invariant of the file, one shard lock at a time.
+    #
+    # @return [Hash{Symbol => Integer, String, nil}] `:items` and `:records` walked, `:problems` found (0: sound) and
+    #   the `:first` of them in words, or nil
+    # @example
+    #   cache.verify[:problems] #=> 0
+    def verify
+      _verify
+    end
+
+    # @return [String] the path and the size or "closed"; no keys, no values
+    # @example
+    #   cache.inspect.start_with?("#<Larder::Cache ") #=> true
+    def inspect
+      "#<#{self.class} #{path}#{closed? ? " closed" : " #{size} bytes"}>"
+    end
+    alias to_s inspect
+
+    private
+
+    def opened(path)
+      @path = path.freeze
+    end
+  end
+end

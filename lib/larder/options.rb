@@ -1,0 +1,99 @@
+# frozen_string_literal: true
+
+# Turns what callers give (paths, sizes, seconds, counts) into what the natives take (absolute paths, bytes, whole
+# milliseconds, 64-bit integers), and says what is wrong with it. Nothing here touches a file.
+
+module Larder
+  # @api private
+  module Options
+    # A positive time never rounds to 0, which means "never" to the engine.
+    SHORTEST_MS = 1
+    EXPIRED_MS = -1
+    NEVER_MS = 0
+    LONGEST_LOCK_TIMEOUT = 3600
+    INT64 = (-(1 << 63)..((1 << 63) - 1))
+    UNIX_MS = (1..((1 << 53) - 1))
+
+    module_function
+
+    # @return [String] absolute
+    def path(given)
+      name = given.respond_to?(:to_path) ? given.to_path : given
+      raise TypeError, "path must be a String or Pathname, got #{given.class}" unless name.is_a?(String)
+      raise InvalidArgument, "path is empty; name a file" if name.empty?
+      raise InvalidArgument, "path #{name.inspect} contains a NUL byte" if name.b.include?("\0")
+
+      File.absolute_path(name)
+    end
+
+    # @return [Integer] bytes, 0 where the engine's default is meant
+    def size_bytes(given)
+      return 0 if given.nil?
+
+      raise TypeError, "size must be an Integer of bytes, got #{given.class}" unless given.is_a?(Integer)
+
+      range = Cache::MIN_SIZE..Cache::MAX_SIZE
+      return given if range.cover?(given)
+
+      raise OpenError, "size #{given} is not between #{range.min} and #{range.max} bytes"
+    end
+
+    # @return [Integer] milliseconds, 0 where the engine's default is meant
+    def lock_timeout_ms(given)
+      return 0 if given.nil?
+
+      seconds = number(given, "lock_timeout")
+      return to_ms(seconds) if seconds.between?(0, LONGEST_LOCK_TIMEOUT)
+
+      raise InvalidArgument, "lock_timeout #{given} is not between 0 and #{LONGEST_LOCK_TIMEOUT} seconds"
+    end
+
+    # @return [Integer] milliseconds; 0 never expires, negative is expired at once
+    def ttl_ms(given)
+      return NEVER_MS if given.nil?
+
+      seconds = number(given, "ttl")
+      return EXPIRED_MS if seconds <= 0
+      return to_ms(seconds) if seconds <= Cache::MAX_TTL
+
+      raise InvalidArgument, "ttl #{given} is above #{Cache::MAX_TTL} seconds; nil never expires"
+    end
+
+    # @return [Integer] Unix time in milliseconds; times before 1970 count as its first millisecond
+    def unix_ms(given)
+      seconds = number(given, "now")
+      return UNIX_MS.min if seconds * 1000 < UNIX_MS.min
+      return (seconds * 1000).floor if seconds * 1000 <= UNIX_MS.max
+
+      raise InvalidArgument, "now #{given} is not a Unix time in seconds"
+    end
+
+    # @return [Integer]
+    def int64(given, name)
+      raise TypeError, "#{name} must be an Integer, got #{given.class}" unless given.is_a?(Integer)
+      return given if INT64.cover?(given)
+
+      raise InvalidArgument, "#{name} #{given} does not fit 64 bits"
+    end
+
+    # A real number that is one: also ActiveSupport's durations, which answer as their number does.
+    def number(given, name)
+      case given
+      when Integer then return given
+      when Float
+        return given unless given.nan?
+
+        raise InvalidArgument, "#{name} is NaN; give seconds"
+      end
+      raise TypeError, "#{name} must be a number of seconds, got #{given.class}" unless given.is_a?(Numeric) && given.real?
+
+      number(given.to_f, name)
+    end
+
+    def to_ms(seconds)
+      [(seconds * 1000).round, SHORTEST_MS].max
+    end
+
+    private_class_method :number, :to_ms
+  end
+end

@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+# Owns counters: the engine's atomic 64-bit integers.
+
+module Larder
+  module Store
+    # A counter is stored and read as a raw value: `write("n", 5, raw: true)`, `read("n", raw: true)`.
+    module Counters
+      # Adds to an integer, atomically among all processes. A missing or expired key counts from 0. The expiry of a
+      # present one stays as it is.
+      #
+      # @param name [Object] a key, as for read
+      # @param amount [Integer] from -2**63 to 2**63-1
+      # @param options [Hash, nil] :expires_in or :expires_at (used where the key is missing), :namespace
+      # @return [Integer, nil] the sum; nil where the value is not a raw integer or the cache could not serve
+      # @example
+      #   cache.increment("visits", 1, expires_in: 1.day)
+      def increment(name, amount = 1, options = nil)
+        change_counter(:increment, name, amount, options)
+      end
+
+      # Subtracts from an integer, otherwise as increment.
+      #
+      # @param name [Object] a key, as for read
+      # @param amount [Integer]
+      # @param options [Hash, nil] :expires_in or :expires_at (used where the key is missing), :namespace
+      # @return [Integer, nil] the difference; nil where the value is not a raw integer or the cache could not serve
+      # @example
+      #   cache.decrement("seats")
+      def decrement(name, amount = 1, options = nil)
+        change_counter(:decrement, name, amount, options)
+      end
+
+      # Reads what increment counts. As in Rails 8.1, on every Rails.
+      #
+      # @param name [Object] a key, as for read
+      # @param options [Hash] as for read
+      # @return [Integer, nil] nil where there is no counter
+      # @example
+      #   cache.read_counter("visits")
+      def read_counter(name, **options)
+        read(name, merged_options(options).merge(raw: true))&.to_i
+      end
+
+      # Sets what increment counts from. As in Rails 8.1, on every Rails.
+      #
+      # @param name [Object] a key, as for write
+      # @param value [#to_i]
+      # @param options [Hash] as for write
+      # @return [true, false, nil] as for write
+      # @example
+      #   cache.write_counter("seats", 300, expires_in: 1.hour)
+      def write_counter(name, value, **options)
+        write(name, value.to_i, merged_options(options).merge(raw: true))
+      end
+
+      private
+
+      def change_counter(operation, name, amount, options)
+        amount = Integer(amount)
+        options = merged_options(options)
+        key = normalize_key(name, options)
+        ttl = engine_ttl(options[:expires_in], nil, true)
+
+        instrument(operation, announced(name, key), amount: amount) do
+          failsafe(operation) do
+            @cache.increment(key, operation == :increment ? amount : -amount, ttl: ttl, now: now)
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,90 @@
+# frozen_string_literal: true
+
+# Owns what is done to the cache as a whole: emptying, dropping what expired, figures about it.
+
+module Larder
+  module Store
+    # None of this is needed for normal use: the engine makes room by itself.
+    module Maintenance
+      # Empties the cache, for all processes, at once whatever its size. With a namespace, deletes only the keys in it,
+      # one by one.
+      #
+      # @param options [Hash, nil] :namespace
+      # @return [true, nil] nil where the cache could not serve
+      # @example
+      #   Rails.cache.clear
+      def clear(options = nil)
+        prefix = key_prefix(merged_options(options))
+        failsafe(:clear) do
+          prefix.empty? ? @cache.clear : delete_keys(//, prefix)
+          true
+        end
+      end
+
+      # Drops what the engine knows to have expired, without waiting for the room to be needed. An entry that
+      # race_condition_ttl may still serve stays for as long as that.
+      #
+      # @return [Integer, nil] how many were dropped; nil where the cache could not serve
+      # @example
+      #   Rails.cache.cleanup
+      def cleanup(_options = nil)
+        failsafe(:cleanup) do
+          _instrument(:cleanup, size: @cache.stats[:items]) { @cache.prune(now: now) }
+        end
+      end
+
+      # Drops what has expired and then, where a size is given, other items in no particular order until about that
+      # much is left.
+      #
+      # @param target_size [Integer, nil] bytes of keys and values
+      # @param max_time [Numeric, nil] seconds after which to stop
+      # @return [Integer, nil] how many were dropped; nil where the cache could not serve
+      # @example
+      #   Rails.cache.prune(64.megabytes)
+      def prune(target_size = nil, max_time = nil)
+        deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + max_time if max_time
+        dropped = cleanup
+        return dropped unless dropped && target_size
+
+        failsafe(:prune) do
+          instrument(:prune, target_size, from: @cache.stats[:used_bytes]) do
+            dropped + shrink(target_size, deadline)
+          end
+        end
+      end
+
+      # Figures of the engine: hits, misses, items, used_bytes, evictions and others, of all processes together.
+      #
+      # @return [Hash{Symbol=>Integer}, nil] nil where the cache could not serve
+      # @example
+      #   Rails.cache.stats[:hits]
+      def stats
+        failsafe(:stats) { @cache.stats }
+      end
+
+      # @return [String]
+      def inspect
+        "#<#{self.class.name} path=#{@cache.path.inspect} size=#{@cache.size} options=#{@options.inspect}>"
+      end
+
+      private
+
+      # One walk: what fits under the target stays, the rest goes.
+      def shrink(target_size, deadline)
+        kept = dropped = 0
+        @cache.each_key do |key|
+          break if deadline && Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+          next unless (value = @cache.get(key))
+
+          size = key.bytesize + value.bytesize
+          if kept + size <= target_size
+            kept += size
+          else
+            dropped += 1 if @cache.delete(key)
+          end
+        end
+        dropped
+      end
+    end
+  end
+end

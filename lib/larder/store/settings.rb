@@ -1,0 +1,124 @@
+# frozen_string_literal: true
+
+# Owns what the store's constructor is given: checks it, splits what is Larder's from what is Active Support's, and opens
+# the file. Nothing here is looked at again after construction.
+
+require "fileutils"
+require "pathname"
+require "active_support/duration"
+
+module Larder
+  module Store
+    # The checked arguments of LarderStore.new.
+    class Settings
+      # Where the cache is when nobody says, from the application's root.
+      DEFAULT_PATH = "storage/larder/cache.larder"
+
+      # Longest key of the engine, in bytes.
+      LONGEST_KEY = 4096
+
+      # Shortest :max_key_size: one byte and the digest's suffix.
+      SHORTEST_MAX_KEY = 1 + ":hash:".bytesize + 32
+
+      # @return [Hash] the options for ActiveSupport::Cache::Store, a copy of the caller's
+      attr_reader :store_options
+      # @return [String] the absolute path of the file
+      attr_reader :path
+      # @return [#call, nil]
+      attr_reader :error_handler
+      # @return [Boolean]
+      attr_reader :raise_errors
+      # @return [Integer] bytes
+      attr_reader :max_key_size
+
+      # @raise [ArgumentError] names the option, what it was given and what it takes
+      def initialize(path, options, keywords)
+        path, options = nil, path if path.is_a?(Hash) && options.nil?
+        check("options", options, "a Hash") { |given| given.nil? || given.is_a?(Hash) }
+        options = (options || {}).merge(keywords)
+
+        @path = absolute(path)
+        take_engine_options(options)
+        take_failure_options(options)
+        @max_key_size = key_limit(options.delete(:max_key_size))
+        default_compression(options)
+        check(":expires_in", options[:expires_in], "seconds as a number or duration") do |given|
+          given.nil? || duration?(given)
+        end
+        @store_options = options
+      end
+
+      # @return [Larder::Cache]
+      # @raise [Larder::OpenError] the file cannot be used
+      def open
+        # The engine makes the last directory, private to the user; what is above it is the application's.
+        FileUtils.mkdir_p(File.dirname(path, 2))
+        Larder::Cache.open(path, size: @size, lock_timeout: @lock_timeout)
+      rescue SystemCallError => e
+        raise Larder::OpenError, "cannot make the directory of the cache #{path}: #{e.message}; choose another path"
+      end
+
+      private
+
+      def absolute(path)
+        path = DEFAULT_PATH if path.nil?
+        check("the path", path, "a String or Pathname") do |given|
+          (given.is_a?(String) || given.is_a?(Pathname)) && !given.to_s.empty?
+        end
+        File.expand_path(path.to_s, root)
+      end
+
+      def root
+        (Rails.root if defined?(Rails) && Rails.respond_to?(:root)) || Dir.pwd
+      end
+
+      def take_engine_options(options)
+        @size = options.delete(:size)
+        check(":size", @size, "bytes as a positive Integer") { |given| given.nil? || (given.is_a?(Integer) && given > 0) }
+        @lock_timeout = options.delete(:lock_timeout)
+        check(":lock_timeout", @lock_timeout, "seconds as a positive number") do |given|
+          given.nil? || (duration?(given) && given.to_f > 0)
+        end
+      end
+
+      def take_failure_options(options)
+        @error_handler = options.delete(:error_handler) { Failsafe::DEFAULT_ERROR_HANDLER }
+        check(":error_handler", @error_handler, "something that can be called, or nil") do |given|
+          given.nil? || given.respond_to?(:call)
+        end
+        @raise_errors = options.delete(:raise_errors) { false }
+        check(":raise_errors", @raise_errors, "true or false") { |given| [true, false].include?(given) }
+      end
+
+      # Rails' default is Store's, where it has one; the engine's limit holds in any case.
+      def key_limit(given)
+        check(":max_key_size", given, "bytes as an Integer from #{SHORTEST_MAX_KEY} on, or false") do
+          !given || (given.is_a?(Integer) && given >= SHORTEST_MAX_KEY)
+        end
+        given = rails_key_limit if given.nil?
+        given ? [given, LONGEST_KEY].min : LONGEST_KEY
+      end
+
+      def rails_key_limit
+        store = ActiveSupport::Cache::Store
+        store::MAX_KEY_SIZE if store.const_defined?(:MAX_KEY_SIZE)
+      end
+
+      # Off, as in MemoryStore: compressing costs far more than the copy it saves. A threshold is only given to compress.
+      def default_compression(options)
+        options[:compress] = options.key?(:compress_threshold) unless options.key?(:compress)
+      end
+
+      # ActiveSupport::Duration is none of Numeric, but answers as its number does.
+      def duration?(given)
+        given.is_a?(Numeric) || given.is_a?(ActiveSupport::Duration)
+      end
+
+      def check(name, given, wanted)
+        return if yield(given)
+
+        raise ::ArgumentError, "#{name} of LarderStore is #{given.inspect}; it takes #{wanted}"
+      end
+    end
+  end
+end
