@@ -100,19 +100,36 @@ module House
         puts format("%-10s %8d %8d %8d", name, counts.passed, counts.failed, counts.skipped)
       end
       list("Skipped:", results.select { |result| result.skipped? && result.note })
+      list_skipped_tests(results)
       list("Failed:", results.select(&:failed?))
       total = sum(results)
       puts "", format("%d min %02d s", *seconds.round.divmod(60)), total
       total.failed.zero? && total.passed.positive? ? 0 : 1
     end
 
+    # One line for each reason, with the jobs that have it.
     def list(title, results)
       return if results.empty?
 
       puts "", title
-      results.each do |result|
-        puts "  #{result.job.name}: #{[result.note, result.log && relative(result.log)].compact.join("; ")}"
+      results.group_by { |result| result.log ? result : result.note }.each_value do |alike|
+        names = alike.map { |result| result.job.name }
+        names = names.first(3) + ["and #{names.size - 3} more"] if names.size > 4
+        first = alike.first
+        puts "  #{names.join(", ")}: #{[first.note, first.log && relative(first.log)].compact.join("; ")}"
       end
+    end
+
+    # Why single tests were skipped, each reason once.
+    def list_skipped_tests(results)
+      reasons = results.flat_map do |result|
+        texts = result.log ? Counts.skip_reasons(File.read(result.log, encoding: "UTF-8").scrub) : []
+        texts.map { |text| "#{result.job.name}: #{text}" }
+      end
+      return if reasons.empty?
+
+      puts "", "Skipped tests:"
+      reasons.tally.each { |reason, count| puts "  #{reason}#{" (#{count} tests)" if count > 1}" }
     end
 
     def sum(results)

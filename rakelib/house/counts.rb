@@ -7,6 +7,9 @@ module House
   # A line of the engine's tests and of bin/test itself: `12 passed, 0 failed, 1 skipped`.
   PLAIN_COUNTS = /^(?:.*: )?(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\.?$/
 
+  # A skipped test in minitest's report: its name with the place, then the reason.
+  MINITEST_SKIP = /^ *\d+\) Skipped:\n.*\n(.+)$/
+
   # How many tests passed, failed and were skipped. Reads them out of a test program's output; adds up.
   Counts = Struct.new(:passed, :failed, :skipped) do
     # @param output [String] what the program printed
@@ -14,6 +17,12 @@ module House
     def self.read(output)
       lines = output.each_line(chomp: true).filter_map { |line| minitest(line) || plain(line) }
       lines.reduce(:+)
+    end
+
+    # @param output [String] of minitest with --show-skips
+    # @return [Array<String>] why tests were skipped, one for each
+    def self.skip_reasons(output)
+      output.scan(MINITEST_SKIP).flatten
     end
 
     # @return [House::Counts, nil]

@@ -48,18 +48,18 @@ module House
 
     # Jobs that cannot run here, or whose forerunner failed.
     def settle_unrunnable
-      @waiting.dup.each do |job|
-        if job.missing
-          settle(job, Counts.new(0, 0, 1), job.missing)
-        elsif (failed = job.after.find { |name| failed?(name) })
-          settle(job, Counts.new(0, 1, 0), "not run, because #{failed} failed")
-        end
+      @waiting.select(&:missing).each { |job| finish(settled(job, Counts.new(0, 0, 1), job.missing)) }
+      stranded = @waiting.group_by { |job| job.after.find { |name| failed?(name) } }
+      stranded.delete(nil)
+      stranded.each do |name, jobs|
+        @out.puts "  FAIL  #{jobs.size} jobs are not run, because #{name} failed"
+        jobs.each { |job| @results << settled(job, Counts.new(0, 1, 0), "not run, because #{name} failed") }
       end
     end
 
-    def settle(job, counts, note)
+    def settled(job, counts, note)
       @waiting.delete(job)
-      finish(Job::Result.new(job, counts, 0.0, note, nil))
+      Job::Result.new(job, counts, 0.0, note, nil)
     end
 
     def failed?(name)

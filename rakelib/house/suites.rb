@@ -89,7 +89,8 @@ module House
     def ruby_job(file, options = [])
       lab = file.start_with?("lab/")
       paths = lab ? ["lab/lib", "lab/test", "lib"] : ["lib", "test"]
-      argv = ["ruby", "-w", "-rbundler/setup", *paths.map { |path| "-I#{File.join(ROOT, path)}" }, file, *options]
+      includes = paths.map { |path| "-I#{File.join(ROOT, path)}" }
+      argv = ["ruby", "-w", "-rbundler/setup", *includes, file, "--show-skips", *options]
       weight = WEIGHTS.find { |prefix, _| file.start_with?(prefix) }&.last || 2
       Job.new(file, suite: lab ? "lab" : "ruby", argv: argv, after: ["compile"], weight: weight,
                     env: Environment.variables(lab ? Environment.lab_gemfile : Environment.gemfile))

@@ -1,0 +1,36 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../../rakelib/house/counts"
+
+module House
+  # How bin/test reads what test programs print.
+  class CountsTest < ActiveSupport::TestCase
+    test "minitest's runs are split into passed, failed and skipped" do
+      assert_equal Counts.new(7, 3, 2), Counts.read("...\n12 runs, 40 assertions, 1 failures, 2 errors, 2 skips\n")
+    end
+
+    test "a plain line of counts is read with and without skipped ones" do
+      assert_equal Counts.new(3, 1, 0), Counts.read("3 passed, 1 failed\n")
+      assert_equal Counts.new(3, 1, 2), Counts.read("shard_test: 3 passed, 1 failed, 2 skipped\n")
+    end
+
+    test "several lines are added" do
+      assert_equal Counts.new(5, 0, 1), Counts.read("2 passed, 0 failed\nnoise\n3 passed, 0 failed, 1 skipped\n")
+    end
+
+    test "an output without counts has none" do
+      assert_nil Counts.read("Segmentation fault\n")
+      assert_nil Counts.read("")
+    end
+
+    test "the sum is printed as bin/test promises" do
+      assert_equal "5 passed, 1 failed, 2 skipped", (Counts.new(2, 1, 0) + Counts.new(3, 0, 2)).to_s
+    end
+
+    test "reasons of skipped tests are found" do
+      output = "  1) Skipped:\nLab::RedisTest#test_a_key [lab/test/redis_test.rb:9]:\nredis-server is not there\n\n"
+      assert_equal ["redis-server is not there"], Counts.skip_reasons(output)
+    end
+  end
+end

@@ -1,0 +1,100 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "stringio"
+require "tmpdir"
+require_relative "../../rakelib/house/runner"
+
+module House
+  # bin/test's runner, with small programs that pass, fail, hang and lie.
+  class RunnerTest < ActiveSupport::TestCase
+    setup do
+      @logs = Dir.mktmpdir("larder-runner")
+      @out = StringIO.new
+    end
+
+    teardown { FileUtils.rm_rf(@logs) }
+
+    test "counts of jobs are read from their output" do
+      assert_equal Counts.new(2, 0, 1), run_job("echo '2 passed, 0 failed, 1 skipped'").counts
+    end
+
+    test "a job of one test passes by its status" do
+      assert_equal Counts.new(1, 0, 0), run_job("true", kind: :one).counts
+      assert_equal Counts.new(0, 1, 0), run_job("exit 3", kind: :one).counts
+    end
+
+    test "a job that prints no counts fails although its status is 0" do
+      result = run_job("echo fine")
+      assert_predicate result, :failed?
+      assert_match(/printed no counts/, result.note)
+    end
+
+    test "a job that fails after counts without a failure has failed" do
+      assert_equal Counts.new(2, 1, 0), run_job("echo '2 passed, 0 failed'; exit 1").counts
+    end
+
+    test "a killed job tells the signal" do
+      assert_match(/SEGV/, run_job("echo '2 passed, 0 failed'; kill -SEGV $$").note)
+    end
+
+    test "a job that hangs is stopped with everything it started" do
+      result = run_job("sleep 300 & echo $!; wait", limit: 0.2)
+      assert_match(/stopped after/, result.note)
+      child = Integer(File.read(result.log)[/\d+/])
+      assert ended?(child), "process #{child} is still there"
+    end
+
+    test "a job that cannot be started fails with the reason" do
+      job = Job.new("absent", suite: "ruby", argv: ["/nonexistent/program"])
+      assert_match(/could not be started/, run_jobs(job).first.note)
+    end
+
+    test "a job that cannot run here is skipped with the reason" do
+      result = run_job("true", missing: "redis-server is not installed")
+      assert_predicate result, :skipped?
+      assert_equal Counts.new(0, 0, 1), result.counts
+      assert_match(/redis-server is not installed/, @out.string)
+    end
+
+    test "a job waits for its forerunner, and is not run when that failed" do
+      first = Job.new("first", suite: "build", kind: :build, argv: ["sh", "-c", "exit 1"])
+      second = job("true", name: "second", after: ["first"], kind: :one)
+      results = run_jobs(second, first)
+      assert_equal ["first", "second"], results.map { |result| result.job.name }
+      assert_match(/not run, because first failed/, results.last.note)
+      assert_predicate results.last, :failed?
+    end
+
+    test "the output of a failed job is shown, that of a passed one is not" do
+      run_jobs(job("echo good; true", name: "a", kind: :one), job("echo bad; false", name: "b", kind: :one))
+      assert_match(/\| bad/, @out.string)
+      assert_no_match(/\| good/, @out.string)
+    end
+
+    test "an unknown kind of job is refused" do
+      assert_match(/known: one, counted, build/, assert_raises(ArgumentError) { job("true", kind: :other) }.message)
+    end
+
+    private
+
+    def job(script, name: "job", kind: :counted, **options)
+      Job.new(name, suite: "ruby", argv: ["sh", "-c", script], kind: kind, **options)
+    end
+
+    def run_job(script, **options)
+      run_jobs(job(script, **options)).first
+    end
+
+    def run_jobs(*jobs)
+      Runner.new(jobs, lanes: 2, log_dir: @logs, out: @out).run
+    end
+
+    # An orphan is reaped by another process some time after its end; until then it is a zombie.
+    def ended?(pid)
+      File.read("/proc/#{pid}/stat").split(")").last.strip.start_with?("Z")
+    rescue Errno::ENOENT, Errno::ESRCH
+      true
+    end
+  end
+end
