@@ -1,0 +1,296 @@
+/*
+ * larder.h — the public C API of the Larder cache engine.
+ *
+ * Larder keeps a cache in one file that every process of a machine maps.
+ * Reads take no lock. Writers take one short lock per shard, which is repaired
+ * by the next writer when its owner dies. The cache survives `kill -9` and
+ * restarts; after a machine crash it starts empty rather than return a value
+ * that had been deleted.
+ *
+ * Concepts
+ *   item      A key (0 to LARDER_MAX_KEY bytes), a value (0 bytes to
+ *             larder_max_value()), one byte of caller flags, a time to live.
+ *   miss      A result, not an error: absent, expired, evicted or damaged.
+ *   handle    `larder *`. One per process and file: opening the same file again
+ *             returns the same handle with one more reference. A handle may be
+ *             used by any number of threads, and in a forked child, where it
+ *             attaches itself anew at its first call.
+ *   refusal   A store that could not be made (lock not had in time, no room)
+ *             answers an error *and* has dropped the old value of the key: an
+ *             old value never outlives a refused overwrite.
+ *
+ * Caveats
+ *   - Put the file on a local file system. Network file systems are refused.
+ *   - Do not open the `.lock` file beside the cache in a process that has the
+ *     cache open: closing any descriptor of it drops POSIX locks (fcntl(2)).
+ *   - The time to live follows the wall clock (CLOCK_REALTIME), because it must
+ *     outlive a reboot. A clock set back lets items live that much longer.
+ *   - A value that was changed by increment is returned as decimal text.
+ *   - The file is trusted as far as its owner and mode are: others who may
+ *     write to it may forge values.
+ *
+ * All functions return LARDER_OK or another larder_status and never exit,
+ * abort, print or change errno's meaning for the caller. Sizes are in bytes and
+ * times in milliseconds, as their names say.
+ */
+#ifndef LARDER_H
+#define LARDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+#define LARDER_VERSION "0.1.0"
+
+#define LARDER_MAX_KEY 4096u             /* longest key */
+#define LARDER_MAX_VALUE (64u << 20)     /* longest value in the largest cache */
+#define LARDER_MIN_SIZE (1u << 20)       /* smallest file */
+#define LARDER_MAX_SIZE (1ull << 40)     /* largest file */
+#define LARDER_DEFAULT_SIZE (256u << 20) /* where options name none */
+#define LARDER_MAX_TTL_MS (1ll << 46)    /* about 2,200 years */
+
+/*
+ * Status codes: name, class for language bindings, text. One line each gives the
+ * enum here, the text of larder_status_text() and the exception of the Ruby
+ * binding. Classes: Result is no error; Argument, Open, Busy, Full, Number,
+ * Closed and Damaged are what a caller would handle differently.
+ */
+#define LARDER_STATUS_LIST(X)                                                                         \
+    X(OK, Result, "done")                                                                             \
+    X(MISS, Result, "the key is not in the cache")                                                    \
+    X(NOT_STORED, Result, "the condition of the store did not hold")                                  \
+    X(BUFFER_TOO_SMALL, Result, "the buffer is smaller than the value")                               \
+    X(INVALID, Argument, "an argument is not valid")                                                  \
+    X(KEY_TOO_LONG, Argument, "the key is longer than 4096 bytes")                                    \
+    X(VALUE_TOO_LARGE, Argument, "the value is larger than this cache can hold")                      \
+    X(NOT_A_NUMBER, Number, "the value is not a 64-bit decimal integer")                              \
+    X(OVERFLOW, Number, "the result does not fit 64 bits")                                            \
+    X(BUSY, Busy, "a lock was not had in time: its owner is alive but stopped or very slow")          \
+    X(FULL, Full, "no room could be made for the item")                                               \
+    X(CLOSED, Closed, "the cache is closed")                                                          \
+    X(DAMAGED, Damaged, "the file was truncated or cannot be read; this process serves only misses")  \
+    X(SUPERSEDED, Damaged, "the file was replaced by one this process cannot use; it serves misses")  \
+    X(SIZE_TOO_SMALL, Open, "the size is below the smallest cache (1 MiB)")                           \
+    X(SIZE_TOO_LARGE, Open, "the size is above the largest cache (1 TiB)")                            \
+    X(PATH_TOO_LONG, Open, "the path is too long")                                                    \
+    X(NOT_LARDER, Open, "the file is not a Larder cache; choose another path or remove it")           \
+    X(NEWER_VERSION, Open, "the file is in use by a newer Larder; upgrade this one or choose a path") \
+    X(NOT_REGULAR, Open, "the path is a symbolic link, directory or device; name a regular file")     \
+    X(NOT_OWNER, Open, "the file or its lock belongs to another user; choose a path of your own")     \
+    X(UNSAFE_MODE, Open, "the file or its lock is writable by others; chmod it to 600")               \
+    X(NETWORK_FS, Open, "the file system is a network one; choose a local path")                      \
+    X(NO_SPACE, Open, "the disk has no room for the cache; free space or choose a smaller size")      \
+    X(NO_SLOT, Open, "all process slots of the cache are taken by live processes")                    \
+    X(LOCKED, Open, "another process holds the lock for opening; it is alive but stopped")            \
+    X(NO_MEMORY, Open, "memory could not be allocated")                                               \
+    X(SYSTEM, Open, "a system call failed")
+
+typedef enum larder_status {
+#define LARDER_STATUS_ENUM(name, klass, text) LARDER_##name,
+    LARDER_STATUS_LIST(LARDER_STATUS_ENUM)
+#undef LARDER_STATUS_ENUM
+        LARDER_STATUS_COUNT
+} larder_status;
+
+typedef struct larder larder;
+
+/* Zero means the default everywhere. */
+typedef struct larder_options {
+    uint64_t size_bytes;      /* whole file; used at creation only */
+    uint32_t lock_timeout_ms; /* longest wait for a live owner of a shard, default 200 */
+    uint32_t reserved[5];     /* zero */
+} larder_options;
+
+/* What a failed larder_open has to say beyond its status. */
+typedef struct larder_error {
+    larder_status status;
+    int system_errno; /* 0 where no system call failed */
+    char detail[240]; /* names the offender: a path, a size, a call */
+} larder_error;
+
+/* Per-call settings; a NULL pointer means none of them. */
+typedef struct larder_call {
+    int64_t now_ms; /* Unix time to decide expiry by; 0: the engine's own clock */
+    uint32_t flags; /* LARDER_CALL_* */
+} larder_call;
+
+/* Answer LARDER_BUSY, having changed nothing at all, where a lock is not free at once. */
+#define LARDER_CALL_TRY 1u
+
+typedef struct larder_item {
+    size_t size_bytes;     /* of the value, also with LARDER_BUFFER_TOO_SMALL */
+    int64_t expires_at_ms; /* Unix time, 0: never */
+    uint8_t flags;         /* as given to larder_set */
+    uint8_t is_counter;    /* 1 where the value was made by larder_increment */
+} larder_item;
+
+typedef struct larder_lookup { /* one of larder_get_multi */
+    const void *key;
+    size_t key_bytes;
+    void *buffer;
+    size_t buffer_bytes;
+    larder_item item;     /* out */
+    larder_status status; /* out: OK, MISS, BUFFER_TOO_SMALL, KEY_TOO_LONG */
+} larder_lookup;
+
+typedef enum larder_mode {
+    LARDER_SET = 0, /* store whatever was there */
+    LARDER_ADD,     /* only where the key is absent */
+    LARDER_REPLACE  /* only where the key is present */
+} larder_mode;
+
+typedef struct larder_store {
+    const void *key;
+    size_t key_bytes;
+    const void *value;
+    size_t value_bytes;
+    int64_t ttl_ms; /* 0: never expires; negative: expired at once, the key is dropped */
+    uint8_t flags;
+    uint8_t mode;         /* larder_mode */
+    larder_status status; /* out, of larder_set_multi */
+} larder_store;
+
+/*
+ * Sums over all processes since the file was made (counts), or now (gauges).
+ * name, is it a gauge, description. Counts are exact for single-threaded use of
+ * a process and may lose a few where native threads race.
+ */
+#define LARDER_STATS_LIST(X)                                              \
+    X(hits, 0, "reads that found a live item")                            \
+    X(misses, 0, "reads that found none")                                 \
+    X(sets, 0, "items stored")                                            \
+    X(refused, 0, "stores refused for want of a lock or of room")         \
+    X(deletes, 0, "deletes that found the key")                           \
+    X(increments, 0, "counters changed")                                  \
+    X(evictions, 0, "live items dropped to make room")                    \
+    X(expirations, 0, "expired items dropped to make room or by prune")   \
+    X(promotions, 0, "items kept by eviction because they had been read") \
+    X(damaged, 0, "records whose checksum or shape was wrong")            \
+    X(repairs, 0, "shards repaired after their lock's owner died")        \
+    X(resets, 0, "shards emptied because they could not be repaired")     \
+    X(lock_waits, 0, "waits for a shard lock")                            \
+    X(items, 1, "items in the index, expired ones included")              \
+    X(used_bytes, 1, "bytes of segments in use, dead records included")   \
+    X(index_bytes, 1, "bytes of segments used by the index")              \
+    X(capacity_bytes, 1, "bytes for items and index")                     \
+    X(size_bytes, 1, "bytes of the file")                                 \
+    X(shards, 1, "shards")                                                \
+    X(processes, 1, "processes attached")
+
+typedef struct larder_stats {
+#define LARDER_STATS_FIELD(name, gauge, text) uint64_t name;
+    LARDER_STATS_LIST(LARDER_STATS_FIELD)
+#undef LARDER_STATS_FIELD
+} larder_stats;
+
+typedef struct larder_report { /* of larder_verify */
+    uint64_t items;            /* live slots walked */
+    uint64_t records;          /* records walked in segments */
+    uint64_t problems;         /* violated invariants; 0 is a sound file */
+    char first[240];           /* the first problem in words, or "" */
+} larder_report;
+
+/*
+ * Opens the cache at `path`, creating it (mode 0600) and its last directory
+ * (mode 0700) where missing. A file that is Larder's but damaged, of an older
+ * format, or not cleanly closed before a machine crash is replaced by an empty
+ * one; a file that is not Larder's is never touched. A size other than the
+ * file's is ignored: compare larder_size(). `options` and `error` may be NULL.
+ * `*out` is set on LARDER_OK only.
+ */
+larder_status larder_open(const char *path, const larder_options *options, larder **out, larder_error *error);
+
+/*
+ * Drops one reference; the last one detaches. The last process of a machine to
+ * detach writes the file back and marks it clean. NULL is allowed. No other
+ * thread may be inside a call on this reference.
+ */
+void larder_close(larder *cache);
+
+const char *larder_path(const larder *cache);
+uint64_t larder_size(const larder *cache);    /* bytes of the file */
+size_t larder_max_value(const larder *cache); /* longest value: min(64 MiB, capacity / 8) */
+
+/*
+ * Copies the value into `buffer`. Returns OK, MISS, KEY_TOO_LONG, or
+ * BUFFER_TOO_SMALL with item->size_bytes set and the buffer's content undefined.
+ * `item` may be NULL. Never blocks.
+ */
+larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void *buffer, size_t buffer_bytes,
+                         larder_item *item, const larder_call *call);
+
+/* The same for `count` lookups in one pass; each has its own status. */
+larder_status larder_get_multi(larder *cache, larder_lookup *lookups, size_t count, const larder_call *call);
+
+/* OK or MISS, without reading the value. `item` (size, expiry, flags) may be NULL. Never blocks. */
+larder_status larder_exists(larder *cache, const void *key, size_t key_bytes, larder_item *item,
+                            const larder_call *call);
+
+/*
+ * Stores. OK; NOT_STORED where `mode` did not hold; VALUE_TOO_LARGE, BUSY, FULL or
+ * DAMAGED after dropping the key's old value (refusal).
+ */
+larder_status larder_set(larder *cache, const larder_store *store, const larder_call *call);
+
+/* The same for each store, in order; `*stored` (may be NULL) counts the OK ones. Returns the first error. */
+larder_status larder_set_multi(larder *cache, larder_store *stores, size_t count, size_t *stored,
+                               const larder_call *call);
+
+/*
+ * Compare and swap: stores only where the key's value is byte for byte
+ * `expected`. OK, MISS where absent, NOT_STORED where it differs, or a refusal.
+ */
+larder_status larder_cas(larder *cache, const larder_store *store, const void *expected, size_t expected_bytes,
+                         const larder_call *call);
+
+/* OK, or MISS where there was nothing. Takes no lock, and holds whatever other processes do. */
+larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, const larder_call *call);
+
+/*
+ * Adds `delta` to a 64-bit signed counter and puts the sum into `*result`. An
+ * absent key starts from `initial` and lives for `ttl_ms` (0: for ever); the life
+ * of a present one is not changed. A plain value that is a decimal integer
+ * becomes a counter. NOT_A_NUMBER and OVERFLOW change nothing.
+ */
+larder_status larder_increment(larder *cache, const void *key, size_t key_bytes, int64_t delta, int64_t initial,
+                               int64_t ttl_ms, int64_t *result, const larder_call *call);
+
+/* Gives a present key a new life of `ttl_ms` (0: for ever; negative: drops it). OK, MISS or BUSY. */
+larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int64_t ttl_ms,
+                           const larder_call *call);
+
+/* Empties the cache in O(1). Tags, statistics and attached processes stay. */
+larder_status larder_clear(larder *cache);
+
+/*
+ * Visits keys. Start with `*cursor` 0 and call until it is 0 again. Each call
+ * fills `buffer` (at least LARDER_MAX_KEY + 4 bytes) with `*count` live keys that
+ * start with `prefix`, each as a native 32-bit length and its bytes, unpadded;
+ * `*used` is the bytes filled. A key present throughout is visited at least
+ * once; one that moves while the index grows may be visited twice. Takes no lock.
+ */
+larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, size_t prefix_bytes, void *buffer,
+                          size_t buffer_bytes, size_t *count, size_t *used, const larder_call *call);
+
+/* Drops expired items now; `*dropped` (may be NULL) counts them. */
+larder_status larder_prune(larder *cache, uint64_t *dropped, const larder_call *call);
+
+larder_status larder_get_stats(larder *cache, larder_stats *stats);
+
+/* Walks every invariant of the file, one shard lock at a time. `report` is always filled. */
+larder_status larder_verify(larder *cache, larder_report *report);
+
+const char *larder_status_text(larder_status status);
+const char *larder_status_name(larder_status status);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,307 @@
+/*
+ * attach.c — handles: opening, sharing, closing, and attaching anew.
+ *
+ * One handle a process and lock file, in a registry guarded by one mutex that
+ * fork handlers hold across fork. A handle attaches anew, at its next call, in a
+ * forked child (a process slot of its own), when its file was superseded, and
+ * when its map was poisoned. A map that was left stays mapped until the handle
+ * closes: other threads may still be reading in it.
+ */
+#define _GNU_SOURCE
+#include "internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_SHARDS 256
+#define DEFAULT_LOCK_TIMEOUT_MS 200
+#define RETRY_MS 1000
+
+static larder *handles;
+
+#define LOCK_PATH_MAX (PATH_MAX + 8)
+
+static void lock_path(const char *path, char out[LOCK_PATH_MAX]) {
+    snprintf(out, LOCK_PATH_MAX, "%.*s.lock", PATH_MAX - 1, path);
+}
+
+static larder *find_handle(uint64_t device, uint64_t inode) {
+    for (larder *cache = handles; cache; cache = cache->next) {
+        if (cache->lock_device == device && cache->lock_inode == inode) {
+            return cache;
+        }
+    }
+    return NULL;
+}
+
+/* Absolute, so that a daemon that leaves its directory can still attach anew. */
+static larder_status absolute(const char *path, char out[PATH_MAX], larder_error *error) {
+    int written;
+    if (path[0] == '/') {
+        written = snprintf(out, PATH_MAX, "%s", path);
+    } else {
+        char here[PATH_MAX];
+        if (!getcwd(here, sizeof here)) {
+            return lard_fail(error, LARDER_SYSTEM, errno, "current directory: %s", strerror(errno));
+        }
+        written = snprintf(out, PATH_MAX, "%s/%s", here, path);
+    }
+    if (written < 0 || written + 8 > PATH_MAX) {
+        return lard_fail(error, LARDER_PATH_TOO_LONG, ENAMETOOLONG, "%.200s…", path);
+    }
+    return LARDER_OK;
+}
+
+static larder_status make_directories(const char *path, larder_error *error) {
+    char directory[PATH_MAX];
+    snprintf(directory, sizeof directory, "%s", path);
+    char *last = strrchr(directory, '/');
+    if (!last || last == directory) {
+        return LARDER_OK;
+    }
+    *last = '\0';
+    for (char *at = directory + 1;; at++) {
+        if (*at != '/' && *at != '\0') {
+            continue;
+        }
+        char kept = *at;
+        *at = '\0';
+        if (mkdir(directory, kept ? 0777 : 0700) != 0 && errno != EEXIST && errno != EISDIR) {
+            int code = errno;
+            return lard_fail(error, code == ENOSPC ? LARDER_NO_SPACE : LARDER_SYSTEM, code, "mkdir %s: %s",
+                             directory, strerror(code));
+        }
+        *at = kept;
+        if (!kept) {
+            return LARDER_OK;
+        }
+    }
+}
+
+/* Opens lock file and cache file and claims a slot; cache->map is the new map. The registry is locked. */
+static larder_status attach(larder *cache, uint64_t size_bytes, larder_error *error) {
+    char path[LOCK_PATH_MAX];
+    uint8_t lock_id[16];
+    struct stat info;
+    int fd = -1;
+    lard_map *map = NULL;
+
+    lock_path(cache->path, path);
+    bool same = cache->lock_fd >= 0 && stat(path, &info) == 0 && (uint64_t)info.st_ino == cache->lock_inode &&
+                (uint64_t)info.st_dev == cache->lock_device;
+    larder_status status;
+    if (same) {
+        char content[32];
+        status = lard_lockfile_enter(cache->lock_fd, error, path);
+        if (status == LARDER_OK && pread(cache->lock_fd, content, sizeof content, 0) != sizeof content) {
+            lard_lockfile_leave(cache->lock_fd);
+            status = lard_fail(error, LARDER_SYSTEM, errno, "read %s", path);
+        }
+        memcpy(lock_id, content + 16, sizeof lock_id);
+        fd = cache->lock_fd;
+    } else {
+        status = lard_lockfile_open(path, &fd, lock_id, error);
+    }
+    if (status != LARDER_OK) {
+        return status;
+    }
+    status = lard_file_open(cache->path, size_bytes, lock_id, lard_lockfile_alone(fd), &map, error);
+    if (status == LARDER_OK) {
+        int old_fd = cache->lock_fd;
+        cache->lock_fd = fd;
+        status = lard_process_claim(cache, map);
+        if (status != LARDER_OK) {
+            lard_fail(error, status, 0, "%s (%u slots)", cache->path, map->super.process_slots);
+            cache->lock_fd = old_fd;
+            lard_file_unmap(map);
+        } else if (!same) {
+            if (old_fd >= 0) {
+                close(old_fd);
+            }
+            fstat(fd, &info);
+            cache->lock_device = (uint64_t)info.st_dev;
+            cache->lock_inode = (uint64_t)info.st_ino;
+        }
+    }
+    lard_lockfile_leave(fd);
+    if (status != LARDER_OK) {
+        if (!same) {
+            close(fd);
+        }
+        return status;
+    }
+    memset(cache->stuck, 0, MOST_SHARDS * sizeof *cache->stuck);
+    cache->fork_epoch = lard_fork_epoch;
+    if (cache->map) {
+        cache->map->older = cache->old_maps;
+        cache->old_maps = cache->map;
+    }
+    __atomic_store_n(&cache->map, map, __ATOMIC_RELEASE);
+    return LARDER_OK;
+}
+
+/* A forked child: the slot is its parent's, the map is shared. */
+static lard_map *attach_child(larder *cache) {
+    if (lard_process_claim(cache, cache->map) != LARDER_OK) {
+        return NULL;
+    }
+    memset(cache->stuck, 0, MOST_SHARDS * sizeof *cache->stuck);
+    cache->fork_epoch = lard_fork_epoch;
+    return cache->map;
+}
+
+lard_map *lard_enter_slow(larder *cache) {
+    lard_map *result = NULL;
+    lard_registry_lock();
+    lard_map *map = cache->map;
+    bool fit = map && !map->poisoned && !lard_load(&map->control->superseded);
+    int64_t now_ms = lard_monotonic_ms();
+    if (fit && cache->fork_epoch == lard_fork_epoch) {
+        result = map; /* another thread was here first */
+    } else if (cache->retry_attach_ms && now_ms < cache->retry_attach_ms) {
+        result = NULL;
+    } else if (fit) {
+        result = attach_child(cache);
+    } else {
+        if (map && map->poisoned) {
+            lard_file_mark_superseded(map); /* so that other processes leave the damaged file too */
+        }
+        uint64_t size = map ? map->super.file_bytes : cache->requested_bytes;
+        result = attach(cache, size, NULL) == LARDER_OK ? cache->map : NULL;
+    }
+    cache->retry_attach_ms = result ? 0 : now_ms + RETRY_MS;
+    lard_registry_unlock();
+    return result;
+}
+
+static larder *new_handle(const char *path) {
+    size_t length = strlen(path) + 1;
+    larder *cache = calloc(1, sizeof *cache + length);
+    if (!cache) {
+        return NULL;
+    }
+    cache->stuck = calloc(MOST_SHARDS, sizeof *cache->stuck);
+    if (!cache->stuck) {
+        free(cache);
+        return NULL;
+    }
+    memcpy(cache->path, path, length);
+    cache->lock_fd = -1;
+    cache->references = 1;
+    return cache;
+}
+
+static void free_handle(larder *cache) {
+    while (cache->old_maps) {
+        lard_map *map = cache->old_maps;
+        cache->old_maps = map->older;
+        lard_file_unmap(map);
+    }
+    if (cache->map) {
+        lard_file_unmap(cache->map);
+    }
+    if (cache->lock_fd >= 0) {
+        close(cache->lock_fd);
+    }
+    free(cache->stuck);
+    free(cache);
+}
+
+static larder_status open_locked(const char *path, const larder_options *options, larder **out, larder_error *error) {
+    char lock[LOCK_PATH_MAX];
+    struct stat info;
+    lock_path(path, lock);
+    if (stat(lock, &info) == 0) { /* never opened twice: see process.c */
+        larder *known = find_handle((uint64_t)info.st_dev, (uint64_t)info.st_ino);
+        if (known) {
+            known->references++;
+            *out = known;
+            return LARDER_OK;
+        }
+    }
+    larder *cache = new_handle(path);
+    if (!cache) {
+        return lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s", path);
+    }
+    cache->lock_timeout_ms =
+        options && options->lock_timeout_ms ? options->lock_timeout_ms : DEFAULT_LOCK_TIMEOUT_MS;
+    cache->requested_bytes = options && options->size_bytes ? options->size_bytes : LARDER_DEFAULT_SIZE;
+    larder_status status = attach(cache, cache->requested_bytes, error);
+    if (status != LARDER_OK) {
+        free_handle(cache);
+        return status;
+    }
+    cache->next = handles;
+    handles = cache;
+    *out = cache;
+    return LARDER_OK;
+}
+
+larder_status larder_open(const char *path, const larder_options *options, larder **out, larder_error *error) {
+    char full[PATH_MAX];
+    if (error) {
+        memset(error, 0, sizeof *error);
+    }
+    if (!path || !*path || !out) {
+        return lard_fail(error, LARDER_INVALID, 0, "larder_open needs a path and a place for the handle");
+    }
+    lard_superblock plan;
+    uint64_t size = options && options->size_bytes ? options->size_bytes : LARDER_DEFAULT_SIZE;
+    larder_status status = lard_format_plan(size, &plan);
+    if (status != LARDER_OK) {
+        return lard_fail(error, status, 0, "%s: size %llu bytes", path, (unsigned long long)size);
+    }
+    status = absolute(path, full, error);
+    if (status == LARDER_OK) {
+        status = make_directories(full, error);
+    }
+    if (status != LARDER_OK) {
+        return status;
+    }
+    lard_registry_lock();
+    status = open_locked(full, options, out, error);
+    lard_registry_unlock();
+    return status;
+}
+
+void larder_close(larder *cache) {
+    if (!cache) {
+        return;
+    }
+    lard_registry_lock();
+    if (--cache->references > 0) {
+        lard_registry_unlock();
+        return;
+    }
+    for (larder **at = &handles; *at; at = &(*at)->next) {
+        if (*at == cache) {
+            *at = cache->next;
+            break;
+        }
+    }
+    if (cache->fork_epoch == lard_fork_epoch && cache->lock_fd >= 0) { /* else the slot is the parent's */
+        bool entered = lard_lockfile_enter(cache->lock_fd, NULL, cache->path) == LARDER_OK;
+        if (entered && lard_lockfile_alone(cache->lock_fd) && !lard_load(&cache->map->control->superseded)) {
+            lard_file_sync(cache->map);
+        }
+        lard_process_release(cache);
+        if (entered) {
+            lard_lockfile_leave(cache->lock_fd);
+        }
+    }
+    free_handle(cache);
+    lard_registry_unlock();
+}
+
+const char *larder_path(const larder *cache) { return cache->path; }
+
+uint64_t larder_size(const larder *cache) {
+    lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
+    return map ? map->super.file_bytes : 0;
+}

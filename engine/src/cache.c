@@ -1,0 +1,384 @@
+/*
+ * cache.c — the operations of larder.h: arguments are checked here, the rest is
+ * the other files' work. larder.h has the contracts.
+ */
+#include "internal.h"
+
+#include <stdlib.h>
+
+static larder_status check_key(larder *cache, const void *key, size_t key_bytes) {
+    if (!cache || (!key && key_bytes)) {
+        return LARDER_INVALID;
+    }
+    return key_bytes > LARDER_MAX_KEY ? LARDER_KEY_TOO_LONG : LARDER_OK;
+}
+
+size_t larder_max_value(const larder *cache) {
+    lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
+    if (!map) {
+        return 0;
+    }
+    uint64_t capacity =
+        (uint64_t)map->super.shard_count * map->super.segments_per_shard * map->super.segment_bytes;
+    return capacity / 8 < LARDER_MAX_VALUE ? capacity / 8 : LARDER_MAX_VALUE;
+}
+
+static larder_status counted(larder *cache, larder_status status) {
+    lard_count(cache, status == LARDER_MISS ? LARD_STAT_misses : LARD_STAT_hits, 1);
+    return status;
+}
+
+larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void *buffer, size_t buffer_bytes,
+                         larder_item *item, const larder_call *call) {
+    char none;
+    larder_status status = check_key(cache, key, key_bytes);
+    if (LARD_UNLIKELY(status != LARDER_OK)) {
+        return status;
+    }
+    lard_map *map = lard_enter(cache);
+    if (LARD_UNLIKELY(!map)) {
+        return LARDER_MISS;
+    }
+    lard_hash hash = lard_hash_key(map, key, key_bytes, false);
+    status = lard_read(cache, map, &hash, key, key_bytes, false, buffer ? buffer : &none, buffer ? buffer_bytes : 0,
+                       item, NULL, call ? call->now_ms : 0);
+    return status == LARDER_BUFFER_TOO_SMALL ? status : counted(cache, status);
+}
+
+#define BATCH 32
+
+larder_status larder_get_multi(larder *cache, larder_lookup *lookups, size_t count, const larder_call *call) {
+    lard_hash hashes[BATCH];
+    if (!cache || (!lookups && count)) {
+        return LARDER_INVALID;
+    }
+    lard_map *map = lard_enter(cache);
+    for (size_t from = 0; from < count; from += BATCH) {
+        size_t batch = count - from < BATCH ? count - from : BATCH;
+        for (size_t i = 0; map && i < batch; i++) { /* first touch all buckets, so that their misses overlap */
+            larder_lookup *lookup = &lookups[from + i];
+            lookup->status = check_key(cache, lookup->key, lookup->key_bytes);
+            if (lookup->status != LARDER_OK) {
+                continue;
+            }
+            hashes[i] = lard_hash_key(map, lookup->key, lookup->key_bytes, false);
+            lard_view view = lard_view_of(map, lard_hash_shard(map, &hashes[i]));
+            uint32_t buckets = lard_bucket_count(&view);
+            if (buckets) {
+                __builtin_prefetch(lard_bucket_at(&view, lard_bucket_of(hashes[i].first, buckets)));
+                __builtin_prefetch(lard_bucket_at(&view, lard_bucket_of(hashes[i].second, buckets)));
+            }
+        }
+        for (size_t i = 0; i < batch; i++) {
+            larder_lookup *lookup = &lookups[from + i];
+            char none;
+            if (!map) {
+                lookup->status = LARDER_MISS;
+            } else if (lookup->status == LARDER_OK) {
+                lookup->status = lard_read(cache, map, &hashes[i], lookup->key, lookup->key_bytes, false,
+                                           lookup->buffer ? lookup->buffer : &none,
+                                           lookup->buffer ? lookup->buffer_bytes : 0, &lookup->item, NULL,
+                                           call ? call->now_ms : 0);
+                if (lookup->status != LARDER_BUFFER_TOO_SMALL) {
+                    counted(cache, lookup->status);
+                }
+            }
+        }
+    }
+    return LARDER_OK;
+}
+
+larder_status larder_exists(larder *cache, const void *key, size_t key_bytes, larder_item *item,
+                            const larder_call *call) {
+    larder_status status = check_key(cache, key, key_bytes);
+    lard_map *map = status == LARDER_OK ? lard_enter(cache) : NULL;
+    if (!map) {
+        return status == LARDER_OK ? LARDER_MISS : status;
+    }
+    lard_hash hash = lard_hash_key(map, key, key_bytes, false);
+    return lard_read(cache, map, &hash, key, key_bytes, false, NULL, 0, item, NULL, call ? call->now_ms : 0);
+}
+
+static larder_status unavailable(const larder *cache) {
+    lard_map *map = cache->map;
+    return map && !map->poisoned && lard_load(&map->control->superseded) ? LARDER_SUPERSEDED : LARDER_DAMAGED;
+}
+
+/* Stores a draft under a condition, in chunks where it is long, and tidies up after it either way. */
+static larder_status store(larder *cache, lard_map *map, lard_draft *draft, lard_condition condition,
+                           uint64_t expected_slot, const larder_call *call) {
+    lard_hash hash = lard_hash_key(map, draft->key, draft->key_bytes, false);
+    lard_head head = {{0, 0}, 0}, replaced = {{0, 0}, 0};
+    larder_status status = LARDER_OK;
+    larder_call patient = {lard_now(call), 0};
+
+    if (draft->value_bytes > larder_max_value(cache)) {
+        status = LARDER_VALUE_TOO_LARGE;
+    } else if (lard_record_bytes(draft->type, draft->key_bytes, draft->value_bytes) > map->record_limit) {
+        if (call && (call->flags & LARDER_CALL_TRY)) {
+            return LARDER_BUSY; /* many locks, one after the other: not for an impatient caller */
+        }
+        call = &patient;
+        status = lard_large_write(cache, map, draft, &head, call);
+        draft->type = LARD_TYPE_HEAD;
+        draft->value = &head;
+        draft->value_bytes = sizeof head;
+    }
+    if (status == LARDER_OK) {
+        status = lard_write(cache, map, &hash, draft, condition, expected_slot, call, &replaced);
+    }
+    if (status == LARDER_BUSY && call && (call->flags & LARDER_CALL_TRY)) {
+        return status;
+    }
+    if (status == LARDER_OK) {
+        lard_count(cache, LARD_STAT_sets, 1);
+        if (replaced.value_bytes) {
+            lard_large_drop(cache, map, &replaced);
+        }
+        return status;
+    }
+    if (head.value_bytes) {
+        lard_large_drop(cache, map, &head);
+    }
+    if (status != LARDER_NOT_STORED) { /* refused: the old value goes all the same */
+        lard_count(cache, LARD_STAT_refused, 1);
+        lard_drop(cache, map, &hash, draft->key, draft->key_bytes, patient.now_ms);
+    }
+    return status;
+}
+
+static larder_status begin_store(larder *cache, const larder_store *request, const larder_call *call,
+                                 lard_draft *draft, lard_map **map) {
+    larder_status status = request ? check_key(cache, request->key, request->key_bytes) : LARDER_INVALID;
+    if (status != LARDER_OK || (!request->value && request->value_bytes) || request->mode > LARDER_REPLACE) {
+        return status != LARDER_OK ? status : LARDER_INVALID;
+    }
+    *draft = (lard_draft){
+        .key = request->key,
+        .key_bytes = request->key_bytes,
+        .value = request->value,
+        .value_bytes = request->value_bytes,
+        .type = LARD_TYPE_PLAIN,
+        .flags = request->flags,
+    };
+    if (request->ttl_ms >= 0 && !lard_expiry_from_ttl(request->ttl_ms, lard_now(call), &draft->expiry_ms)) {
+        return LARDER_INVALID;
+    }
+    *map = lard_enter(cache);
+    return *map ? LARDER_OK : unavailable(cache);
+}
+
+larder_status larder_set(larder *cache, const larder_store *request, const larder_call *call) {
+    static const lard_condition conditions[] = {LARD_IF_ANY, LARD_IF_ABSENT, LARD_IF_PRESENT};
+    lard_draft draft;
+    lard_map *map;
+    larder_status status = begin_store(cache, request, call, &draft, &map);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    if (request->ttl_ms < 0) {
+        larder_status present = larder_exists(cache, request->key, request->key_bytes, NULL, call);
+        if ((request->mode == LARDER_ADD && present == LARDER_OK) ||
+            (request->mode == LARDER_REPLACE && present == LARDER_MISS)) {
+            return LARDER_NOT_STORED;
+        }
+        lard_hash hash = lard_hash_key(map, request->key, request->key_bytes, false);
+        lard_drop(cache, map, &hash, request->key, request->key_bytes, lard_now(call));
+        return LARDER_OK;
+    }
+    return store(cache, map, &draft, conditions[request->mode], 0, call);
+}
+
+larder_status larder_set_multi(larder *cache, larder_store *stores, size_t count, size_t *stored,
+                               const larder_call *call) {
+    larder_status first = LARDER_OK;
+    size_t done = 0;
+    if (!stores && count) {
+        return LARDER_INVALID;
+    }
+    for (size_t i = 0; i < count; i++) {
+        stores[i].status = larder_set(cache, &stores[i], call);
+        if (stores[i].status == LARDER_OK) {
+            done++;
+        } else if (first == LARDER_OK) {
+            first = stores[i].status;
+        }
+    }
+    if (stored) {
+        *stored = done;
+    }
+    return first;
+}
+
+#define CAS_ATTEMPTS 64
+
+larder_status larder_cas(larder *cache, const larder_store *request, const void *expected, size_t expected_bytes,
+                         const larder_call *call) {
+    lard_draft draft;
+    lard_map *map;
+    larder_status status = begin_store(cache, request, call, &draft, &map);
+    if (status != LARDER_OK || (!expected && expected_bytes) || request->ttl_ms < 0) {
+        return status != LARDER_OK ? status : LARDER_INVALID;
+    }
+    char *current = malloc(expected_bytes + 1);
+    if (!current) {
+        return LARDER_NO_MEMORY;
+    }
+    lard_hash hash = lard_hash_key(map, draft.key, draft.key_bytes, false);
+    for (int attempt = 0; attempt < CAS_ATTEMPTS; attempt++) {
+        /* Compared without the lock; the swap then insists on the very slot that was compared. */
+        larder_item item;
+        lard_hit hit;
+        status = lard_read(cache, map, &hash, draft.key, draft.key_bytes, false, current, expected_bytes, &item, &hit,
+                           call ? call->now_ms : 0);
+        if (status == LARDER_MISS) {
+            break;
+        }
+        if (status != LARDER_OK || item.size_bytes != expected_bytes ||
+            __builtin_memcmp(current, expected, expected_bytes) != 0) {
+            status = LARDER_NOT_STORED;
+            break;
+        }
+        if (item.is_counter) { /* changes in place, so its slot proves nothing: give it a slot of its own first */
+            status = LARDER_NOT_STORED;
+            lard_draft copy = {.key = draft.key, .key_bytes = draft.key_bytes, .value = current,
+                               .value_bytes = expected_bytes, .expiry_ms = (uint64_t)item.expires_at_ms,
+                               .type = LARD_TYPE_PLAIN, .flags = item.flags};
+            larder_status pinned = lard_pin_counter(cache, map, &hash, &copy, call);
+            if (pinned != LARDER_OK) {
+                status = pinned;
+                break;
+            }
+            continue;
+        }
+        lard_draft attempt_draft = draft;
+        status = store(cache, map, &attempt_draft, LARD_IF_SLOT, hit.slot_value, call);
+        if (status != LARDER_NOT_STORED) {
+            break;
+        }
+    }
+    free(current);
+    return status;
+}
+
+larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, const larder_call *call) {
+    larder_status status = check_key(cache, key, key_bytes);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    lard_map *map = lard_enter(cache);
+    if (!map) {
+        return unavailable(cache);
+    }
+    uint64_t epoch;
+    lard_hash hash = lard_hash_key(map, key, key_bytes, false);
+    lard_view view = lard_view_of(map, lard_hash_shard(map, &hash));
+    if (!lard_shard_current(&view, &epoch)) {
+        return LARDER_MISS;
+    }
+    lard_head head = {{0, 0}, 0};
+    cache->dirty = true;
+    bool was_live = lard_index_delete(&view, &hash, key, key_bytes, false, lard_now(call), &head);
+    if (head.value_bytes) {
+        lard_large_drop(cache, map, &head);
+    }
+    if (map->poisoned) {
+        return LARDER_DAMAGED;
+    }
+    lard_count(cache, LARD_STAT_deletes, was_live);
+    return was_live ? LARDER_OK : LARDER_MISS;
+}
+
+larder_status larder_increment(larder *cache, const void *key, size_t key_bytes, int64_t delta, int64_t initial,
+                               int64_t ttl_ms, int64_t *result, const larder_call *call) {
+    larder_status status = check_key(cache, key, key_bytes);
+    lard_draft draft = {.key = key, .key_bytes = key_bytes, .type = LARD_TYPE_COUNTER};
+    if (status != LARDER_OK) {
+        return status;
+    }
+    if (!lard_expiry_from_ttl(ttl_ms, lard_now(call), &draft.expiry_ms)) {
+        return LARDER_INVALID;
+    }
+    lard_map *map = lard_enter(cache);
+    if (!map) {
+        return unavailable(cache);
+    }
+    lard_hash hash = lard_hash_key(map, key, key_bytes, false);
+    status = lard_increment(cache, map, &hash, &draft, delta, initial, call);
+    if (status == LARDER_OK) {
+        lard_count(cache, LARD_STAT_increments, 1);
+        if (result) {
+            *result = draft.number;
+        }
+    }
+    return status;
+}
+
+larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int64_t ttl_ms,
+                           const larder_call *call) {
+    uint64_t expiry_ms;
+    larder_status status = check_key(cache, key, key_bytes);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    if (ttl_ms < 0) {
+        return larder_delete(cache, key, key_bytes, call);
+    }
+    if (!lard_expiry_from_ttl(ttl_ms, lard_now(call), &expiry_ms)) {
+        return LARDER_INVALID;
+    }
+    lard_map *map = lard_enter(cache);
+    if (!map) {
+        return unavailable(cache);
+    }
+    lard_hash hash = lard_hash_key(map, key, key_bytes, false);
+    lard_head head = {{0, 0}, 0};
+    status = lard_touch(cache, map, &hash, key, key_bytes, false, expiry_ms, &head, call);
+    if (status == LARDER_OK && head.value_bytes) {
+        lard_touch_chunks(cache, map, &head, expiry_ms);
+    }
+    return status;
+}
+
+larder_status larder_clear(larder *cache) {
+    if (!cache) {
+        return LARDER_INVALID;
+    }
+    lard_map *map = lard_enter(cache);
+    if (!map) {
+        return unavailable(cache);
+    }
+    cache->dirty = true;
+    uint32_t epoch = lard_load(&map->control->clear_epoch);
+    uint32_t next;
+    do {
+        next = epoch + 1 ? epoch + 1 : 1; /* 0 is no epoch */
+    } while (!lard_cas32(&map->control->clear_epoch, &epoch, next));
+    return map->poisoned ? LARDER_DAMAGED : LARDER_OK;
+}
+
+larder_status larder_prune(larder *cache, uint64_t *dropped, const larder_call *call) {
+    uint64_t sum = 0;
+    larder_status result = LARDER_OK;
+    if (!cache) {
+        return LARDER_INVALID;
+    }
+    lard_map *map = lard_enter(cache);
+    if (!map) {
+        return unavailable(cache);
+    }
+    for (uint32_t s = 0; s < map->super.shard_count; s++) {
+        lard_view view = lard_view_of(map, s);
+        larder_status status = lard_shard_lock(cache, &view, call);
+        if (status != LARDER_OK) {
+            result = status;
+            continue;
+        }
+        sum += lard_evict_prune(cache, &view, lard_now(call));
+        lard_shard_unlock(&view);
+    }
+    if (dropped) {
+        *dropped = sum;
+    }
+    return result;
+}

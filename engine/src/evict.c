@@ -1,0 +1,222 @@
+/*
+ * evict.c — what leaves when room is short, a little with each write.
+ *
+ * S3-FIFO over segments: new items go to the small queue (a tenth of the shard);
+ * when its oldest segment is emptied, what was read since is copied to the main
+ * queue and the rest leaves a ghost; an item whose ghost is fresh goes to main at
+ * once. Main's oldest segment is emptied likewise, where each copy costs one step
+ * of frequency. A segment of which everything has expired goes first.
+ *
+ * One segment at a time is the victim; its cursor lives in the shard, so that a
+ * death half-way continues. All under the shard's lock.
+ */
+#include "internal.h"
+
+#define SMALL_SHARE 10      /* per cent of the shard's record segments */
+#define FREE_TARGET 2       /* segments kept free: one to write on, one for eviction's own copies */
+#define WORK_PER_BYTE 3     /* bytes looked at for each byte written, while below the target */
+#define LEAST_WORK 2048
+#define LEAST_GHOST_AGE 4
+
+bool lard_evict_ghost_fresh(const lard_view *view, uint64_t slot) {
+    uint32_t age = (lard_load(&view->head->evict_clock) - LARD_SLOT_GENERATION(slot)) & 0xffff;
+    uint32_t window = lard_load(&view->head->main_segments);
+    return age < (window > LEAST_GHOST_AGE ? window : LEAST_GHOST_AGE);
+}
+
+static uint64_t ghost(const lard_view *view, uint32_t tag) {
+    return lard_slot(0, tag, 0, lard_load(&view->head->evict_clock));
+}
+
+/* The segment of `state` that has been in its queue the longest, + 1; the open one only where told. */
+static uint32_t oldest(const lard_view *view, uint32_t state, bool open_too) {
+    uint32_t best = 0;
+    uint64_t best_sequence = UINT64_MAX;
+    uint32_t active = lard_load(&view->head->active[state - LARD_SEGMENT_SMALL]);
+    for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
+        const lard_segment *row = &view->segments[s];
+        if (lard_load(&row->state) == state && (open_too || s + 1 != active) &&
+            lard_load(&row->sequence) < best_sequence) {
+            best = s + 1;
+            best_sequence = lard_load(&row->sequence);
+        }
+    }
+    return best;
+}
+
+static uint32_t wholly_expired(const lard_view *view, int64_t now_ms) {
+    for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
+        const lard_segment *row = &view->segments[s];
+        uint32_t state = lard_load(&row->state);
+        if ((state == LARD_SEGMENT_SMALL || state == LARD_SEGMENT_MAIN) && lard_load(&row->write_offset) &&
+            lard_load(&row->max_expiry_ms) <= (uint64_t)now_ms &&
+            lard_load(&view->head->active[state - LARD_SEGMENT_SMALL]) != s + 1) {
+            return s + 1;
+        }
+    }
+    return 0;
+}
+
+static uint32_t choose(lard_view *view, int64_t now_ms) {
+    uint32_t small = lard_load(&view->head->small_segments);
+    uint32_t main_count = lard_load(&view->head->main_segments);
+    uint32_t victim = wholly_expired(view, now_ms);
+    if (!victim && small * 100 > (small + main_count) * SMALL_SHARE) {
+        victim = oldest(view, LARD_SEGMENT_SMALL, false);
+    }
+    if (!victim) {
+        victim = oldest(view, LARD_SEGMENT_MAIN, false);
+    }
+    if (!victim) {
+        victim = oldest(view, LARD_SEGMENT_SMALL, false);
+    }
+    for (uint32_t queue = LARD_SEGMENT_SMALL; !victim && queue <= LARD_SEGMENT_MAIN; queue++) {
+        victim = oldest(view, queue, true); /* only open segments are left: close one */
+        if (victim) {
+            lard_store(&view->head->active[queue - LARD_SEGMENT_SMALL], 0);
+        }
+    }
+    return victim;
+}
+
+static bool move_to_main(lard_view *view, const lard_found *found, const lard_record_info *info, uint64_t bytes) {
+    uint64_t to = lard_segment_reserve(NULL, view, LARD_SEGMENT_MAIN, bytes, 0);
+    if (!to) {
+        return false;
+    }
+    uint32_t segment = (uint32_t)((to - view->map->super.data_offset) >> view->map->segment_shift);
+    uint64_t generation = lard_load(&view->segments[segment].generation);
+    lard_record_move(view, LARD_SLOT_OFFSET(found->value), to, generation, bytes);
+    lard_segment_commit(view, to, bytes, info->expiry_ms);
+    unsigned frequency = LARD_SLOT_FREQUENCY(found->value);
+    uint64_t slot = lard_slot(to, LARD_SLOT_TAG(found->value), frequency ? frequency - 1 : 0, generation);
+    lard_index_unlink(view, found->slot, found->value, slot); /* where a deleter was faster, the copy is dead */
+    return true;
+}
+
+static void settle(larder *cache, lard_view *view, uint64_t offset, const lard_record_info *info, uint64_t bytes,
+                   uint32_t state, bool force, int64_t now_ms) {
+    unsigned char key[LARDER_MAX_KEY + 8];
+    size_t key_bytes = LARD_WORD2_KEY_BYTES(info->word2);
+    lard_record_copy_key(view, offset, info, key);
+    lard_hash hash = lard_hash_key(view->map, key, key_bytes, LARD_WORD2_TYPE(info->word2) == LARD_TYPE_CHUNK);
+    lard_found found = lard_index_find_offset(view, &hash, offset);
+    if (!found.slot) {
+        return;
+    }
+    uint64_t replacement = 0;
+    unsigned statistic = LARD_STAT_expirations;
+    if (!lard_expired(info, now_ms)) {
+        if (!force && LARD_SLOT_FREQUENCY(found.value) > 0 && move_to_main(view, &found, info, bytes)) {
+            lard_count(cache, LARD_STAT_promotions, 1);
+            return;
+        }
+        statistic = LARD_STAT_evictions;
+        replacement = state == LARD_SEGMENT_SMALL ? ghost(view, hash.tag) : 0;
+    }
+    if (lard_index_unlink(view, found.slot, found.value, replacement)) {
+        lard_add(&view->head->items, (uint64_t)-1);
+        lard_count(cache, statistic, 1);
+    }
+}
+
+/* Its records cannot be walked: find what points into the segment from the index instead. */
+static void sweep_slots(larder *cache, lard_view *view, uint32_t segment) {
+    uint32_t count = lard_bucket_count(view);
+    uint64_t start = lard_segment_offset(view, segment);
+    lard_count(cache, LARD_STAT_damaged, 1);
+    for (uint32_t b = 0; b < count; b++) {
+        lard_bucket *bucket = lard_bucket_at(view, b);
+        for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
+            uint64_t value = lard_load(&bucket->slots[i]);
+            uint64_t offset = LARD_SLOT_OFFSET(value);
+            if (offset >= start && offset - start < view->map->super.segment_bytes &&
+                lard_index_unlink(view, &bucket->slots[i], value, 0)) {
+                lard_add(&view->head->items, (uint64_t)-1);
+            }
+        }
+    }
+}
+
+static void release_victim(lard_view *view, uint32_t segment) {
+    if (lard_load(&view->segments[segment].state) == LARD_SEGMENT_SMALL) {
+        lard_store(&view->head->evict_clock, lard_load(&view->head->evict_clock) + 1);
+    }
+    lard_segment_free(view, segment);
+    lard_store(&view->head->victim, 0);
+}
+
+void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, bool force, int64_t now_ms) {
+    uint32_t victim = lard_load(&view->head->victim);
+    if (victim == 0 || victim > view->map->super.segments_per_shard) {
+        victim = choose(view, now_ms);
+        if (!victim) {
+            return;
+        }
+        lard_store(&view->head->victim_offset, 0);
+        lard_store(&view->head->victim, victim);
+    }
+    uint32_t segment = victim - 1;
+    lard_segment *row = &view->segments[segment];
+    uint32_t state = lard_load(&row->state);
+    uint64_t base = lard_segment_offset(view, segment);
+    uint64_t end = lard_load(&row->write_offset);
+    uint64_t at = lard_load(&view->head->victim_offset);
+    uint64_t seen = 0;
+
+    if (end > view->map->super.segment_bytes) {
+        end = view->map->super.segment_bytes;
+    }
+    while (at < end) {
+        lard_record_info info;
+        bool whole = lard_record_info_at(view, base + at, &info) &&
+                     LARD_WORD2_KEY_BYTES(info.word2) <= LARDER_MAX_KEY &&
+                     info.generation == (uint32_t)lard_load(&row->generation);
+        if (!whole) {
+            sweep_slots(cache, view, segment);
+            at = end;
+            break;
+        }
+        uint64_t bytes = lard_record_bytes(LARD_WORD2_TYPE(info.word2), LARD_WORD2_KEY_BYTES(info.word2),
+                                           LARD_WORD2_VALUE_BYTES(info.word2));
+        settle(cache, view, base + at, &info, bytes, state, force, now_ms);
+        at += bytes;
+        seen += bytes;
+        if (seen >= budget_bytes) {
+            break;
+        }
+    }
+    if (at >= end) {
+        release_victim(view, segment);
+    } else {
+        lard_store(&view->head->victim_offset, (uint32_t)at);
+    }
+}
+
+void lard_evict_upkeep(larder *cache, lard_view *view, uint64_t written_bytes, int64_t now_ms) {
+    if (lard_load(&view->head->free_segments) < FREE_TARGET) {
+        lard_evict_some(cache, view, written_bytes * WORK_PER_BYTE + LEAST_WORK, false, now_ms);
+    }
+}
+
+/* Drops what has expired, wherever it lies; the segments follow when their turn comes. */
+uint64_t lard_evict_prune(larder *cache, lard_view *view, int64_t now_ms) {
+    uint64_t dropped = 0;
+    uint32_t count = lard_bucket_count(view);
+    for (uint32_t b = 0; b < count; b++) {
+        lard_bucket *bucket = lard_bucket_at(view, b);
+        for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
+            lard_record_info info;
+            uint64_t value = lard_load(&bucket->slots[i]);
+            uint64_t offset = LARD_SLOT_OFFSET(value);
+            if (offset && lard_record_info_at(view, offset, &info) &&
+                (info.generation & 0xffff) == LARD_SLOT_GENERATION(value) && lard_expired(&info, now_ms) &&
+                lard_index_unlink(view, &bucket->slots[i], value, 0)) {
+                lard_add(&view->head->items, (uint64_t)-1);
+                dropped += LARD_WORD2_TYPE(info.word2) != LARD_TYPE_CHUNK;
+            }
+        }
+    }
+    lard_count(cache, LARD_STAT_expirations, dropped);
+    return dropped;
+}

@@ -1,0 +1,76 @@
+/*
+ * fault.c — a page of a mapped cache that cannot be had (SIGBUS).
+ *
+ * Space is reserved at creation, so this means that someone truncated the file,
+ * the disk failed, or a copy-on-write file system ran full. The handler lays zero
+ * pages over the whole map and marks it poisoned: the call under way meets
+ * checksums that do not hold and ends as a miss or a refusal; later calls attach
+ * anew (attach.c). Faults elsewhere go to whoever handled SIGBUS before.
+ *
+ * Process-wide state, necessarily: a signal has one handler a process.
+ */
+#define _GNU_SOURCE
+#include "internal.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define MOST_MAPS 1024
+
+static lard_map *guarded[MOST_MAPS]; /* read by the handler */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct sigaction previous;
+
+static void pass_on(int number, siginfo_t *info, void *context) {
+    if (previous.sa_flags & SA_SIGINFO) {
+        previous.sa_sigaction(number, info, context);
+    } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
+        previous.sa_handler(number);
+    } else { /* the fault comes again at once, and is then fatal, as it should be */
+        signal(SIGBUS, SIG_DFL);
+    }
+}
+
+static void on_sigbus(int number, siginfo_t *info, void *context) {
+    const uint8_t *address = info->si_addr;
+    for (int i = 0; i < MOST_MAPS; i++) {
+        lard_map *map = __atomic_load_n(&guarded[i], __ATOMIC_ACQUIRE);
+        if (map && address >= map->base && address < map->base + map->bytes) {
+            map->poisoned = 1;
+            if (mmap(map->base, map->bytes, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                     0) != MAP_FAILED) {
+                return;
+            }
+        }
+    }
+    pass_on(number, info, context);
+}
+
+static void install(void) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    sigemptyset(&action.sa_mask);
+    action.sa_sigaction = on_sigbus;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigaction(SIGBUS, &action, &previous);
+}
+
+larder_status lard_fault_guard(lard_map *map) {
+    pthread_once(&once, install);
+    for (int i = 0; i < MOST_MAPS; i++) {
+        lard_map *none = NULL;
+        if (__atomic_compare_exchange_n(&guarded[i], &none, map, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+            return LARDER_OK;
+        }
+    }
+    return LARDER_NO_MEMORY;
+}
+
+void lard_fault_release(lard_map *map) {
+    for (int i = 0; i < MOST_MAPS; i++) {
+        if (__atomic_load_n(&guarded[i], __ATOMIC_ACQUIRE) == map) {
+            __atomic_store_n(&guarded[i], NULL, __ATOMIC_RELEASE);
+        }
+    }
+}

@@ -1,0 +1,308 @@
+/*
+ * file.c — the cache file: created, checked, mapped, replaced.
+ *
+ * Called with the opener's lock held (process.c), so that no two processes create
+ * or replace at once. Superblock A is written last: a file whose creator was
+ * killed has none and is made anew. A file that is not Larder's is never touched.
+ */
+#define _GNU_SOURCE
+#include "internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+larder_status lard_fail(larder_error *error, larder_status status, int system_errno, const char *format, ...) {
+    if (error) {
+        va_list arguments;
+        error->status = status;
+        error->system_errno = system_errno;
+        va_start(arguments, format);
+        vsnprintf(error->detail, sizeof error->detail, format, arguments);
+        va_end(arguments);
+    }
+    return status;
+}
+
+static larder_status fail_call(larder_error *error, const char *call, const char *path, int code) {
+    larder_status status = code == ENOSPC || code == EDQUOT || code == EFBIG ? LARDER_NO_SPACE
+                           : code == ELOOP || code == EISDIR || code == ENXIO ? LARDER_NOT_REGULAR
+                                                                              : LARDER_SYSTEM;
+    return lard_fail(error, status, code, "%s %s: %s", call, path, strerror(code));
+}
+
+/* What kinds of file others could have put there. */
+larder_status lard_file_trusted(int fd, const char *path, struct stat *info, larder_error *error) {
+    if (fstat(fd, info) != 0) {
+        return fail_call(error, "fstat", path, errno);
+    }
+    if (!S_ISREG(info->st_mode)) {
+        return lard_fail(error, LARDER_NOT_REGULAR, 0, "%s", path);
+    }
+    if (info->st_uid != geteuid()) {
+        return lard_fail(error, LARDER_NOT_OWNER, 0, "%s (owner uid %u, this process %u)", path,
+                         (unsigned)info->st_uid, (unsigned)geteuid());
+    }
+    if (info->st_mode & (S_IWGRP | S_IWOTH)) {
+        return lard_fail(error, LARDER_UNSAFE_MODE, 0, "%s (mode %o)", path, (unsigned)info->st_mode & 07777);
+    }
+    int network = lard_is_network_fs(fd);
+    if (network == 1) {
+        return lard_fail(error, LARDER_NETWORK_FS, 0, "%s", path);
+    }
+    return network < 0 ? fail_call(error, "fstatfs", path, -network) : LARDER_OK;
+}
+
+static bool write_whole(int fd, const void *data, size_t bytes, off_t at) {
+    const char *from = data;
+    while (bytes) {
+        ssize_t done = pwrite(fd, from, bytes, at);
+        if (done < 0 && errno == EINTR) {
+            continue;
+        }
+        if (done <= 0) {
+            return false;
+        }
+        from += done;
+        at += done;
+        bytes -= (size_t)done;
+    }
+    return true;
+}
+
+static larder_status create(const char *path, uint64_t size_bytes, const uint8_t lock_id[16], int *fd_out,
+                            lard_superblock *super, larder_error *error) {
+    larder_status status = lard_format_plan(size_bytes, super);
+    if (status != LARDER_OK) {
+        return lard_fail(error, status, 0, "%s: size %llu bytes", path, (unsigned long long)size_bytes);
+    }
+    uint64_t boot[2];
+    int code = lard_random(super->seed, sizeof super->seed);
+    code = code ? code : lard_random(super->file_id, sizeof super->file_id);
+    code = code ? code : lard_boot_id(boot);
+    if (code) {
+        return fail_call(error, "random or boot id", path, code);
+    }
+    memcpy(super->lock_id, lock_id, sizeof super->lock_id);
+    super->created_ms = (uint64_t)lard_clock_ms();
+    super->crc = lard_format_crc(super);
+
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        return fail_call(error, "create", path, errno);
+    }
+    struct stat info;
+    status = lard_file_trusted(fd, path, &info, error);
+    if (status == LARDER_OK && (code = lard_allocate(fd, super->file_bytes)) != 0) {
+        status = fail_call(error, "allocate space for", path, code);
+    }
+    if (status == LARDER_OK) {
+        lard_control control;
+        memset(&control, 0, sizeof control);
+        control.clear_epoch.raw_ = 1;
+        control.boot_id[0].raw_ = boot[0];
+        control.boot_id[1].raw_ = boot[1];
+        if (!write_whole(fd, &control, sizeof control, LARD_CONTROL_OFFSET) ||
+            !write_whole(fd, super, sizeof *super, LARD_PAGE) || !write_whole(fd, super, sizeof *super, 0)) {
+            status = fail_call(error, "write", path, errno);
+        }
+    }
+    if (status != LARDER_OK) {
+        unlink(path);
+        close(fd);
+        return status;
+    }
+    *fd_out = fd;
+    return LARDER_OK;
+}
+
+static bool all_zero(const uint8_t *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (bytes[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+enum verdict { USE, REPLACE, REFUSE_FOREIGN, REFUSE_NEWER };
+
+/* What to do with the file that is there. `super` is filled for USE. */
+static enum verdict judge(int fd, uint64_t file_bytes, const uint8_t lock_id[16], bool alone, lard_superblock *super) {
+    uint8_t pages[LARD_CONTROL_OFFSET + sizeof(lard_control)];
+    memset(pages, 0, sizeof pages);
+    ssize_t got = pread(fd, pages, sizeof pages, 0);
+    if (got < 0 || all_zero(pages, LARD_CONTROL_OFFSET)) {
+        return got < 0 ? REFUSE_FOREIGN : REPLACE; /* empty, or its creator was killed */
+    }
+    lard_superblock copies[2];
+    memcpy(&copies[0], pages, sizeof *copies);
+    memcpy(&copies[1], pages + LARD_PAGE, sizeof *copies);
+    bool ours = false;
+    for (int i = 0; i < 2; i++) {
+        if (memcmp(copies[i].magic, LARD_MAGIC, sizeof copies[i].magic) != 0) {
+            continue;
+        }
+        ours = true;
+        if (copies[i].format_major > LARD_FORMAT_MAJOR && copies[i].endian_probe == LARD_ENDIAN_PROBE && !alone) {
+            return REFUSE_NEWER;
+        }
+    }
+    if (!ours) {
+        return REFUSE_FOREIGN;
+    }
+    int sound = lard_format_valid(&copies[0], file_bytes) ? 0 : lard_format_valid(&copies[1], file_bytes) ? 1 : -1;
+    if (sound < 0 || memcmp(copies[sound].lock_id, lock_id, 16) != 0) {
+        return REPLACE;
+    }
+    if (sound == 1 && !write_whole(fd, &copies[1], sizeof *copies, 0)) {
+        return REPLACE;
+    }
+    lard_control control;
+    uint64_t boot[2];
+    memcpy(&control, pages + LARD_CONTROL_OFFSET, sizeof control);
+    if (control.superseded.raw_ || control.clear_epoch.raw_ == 0 || lard_boot_id(boot) != 0) {
+        return REPLACE;
+    }
+    bool same_boot = control.boot_id[0].raw_ == boot[0] && control.boot_id[1].raw_ == boot[1];
+    if (!same_boot && !control.clean.raw_) {
+        return REPLACE; /* pages may have come back from the crash in any subset: a deleted value must not */
+    }
+    *super = copies[sound];
+    return USE;
+}
+
+static void mark_superseded(int fd) {
+    struct stat info;
+    uint32_t one = 1;
+    if (fstat(fd, &info) == 0 && (uint64_t)info.st_size >= LARD_CONTROL_OFFSET + sizeof one) {
+        write_whole(fd, &one, sizeof one, LARD_CONTROL_OFFSET + offsetof(lard_control, superseded));
+    }
+}
+
+void lard_file_mark_superseded(lard_map *map) { mark_superseded(map->fd); }
+
+static larder_status map_file(int fd, const lard_superblock *super, const char *path, lard_map **out,
+                              larder_error *error) {
+    lard_map *map = calloc(1, sizeof *map);
+    if (!map) {
+        return lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s", path);
+    }
+    void *base = mmap(NULL, super->file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (base == MAP_FAILED) {
+        int code = errno;
+        free(map);
+        return fail_call(error, "mmap", path, code);
+    }
+    map->base = base;
+    map->bytes = super->file_bytes;
+    map->super = *super;
+    map->control = (lard_control *)(map->base + LARD_CONTROL_OFFSET);
+    map->processes = (lard_process *)(map->base + LARD_PROCESS_OFFSET);
+    map->shards = map->base + super->shard_offset;
+    map->shard_mask = super->shard_count - 1;
+    map->segment_shift = (unsigned)__builtin_ctz(super->segment_bytes);
+    map->record_limit = super->segment_bytes / 8 > 8192 ? super->segment_bytes / 8 : 8192;
+    map->fd = fd;
+    larder_status status = lard_fault_guard(map);
+    if (status != LARDER_OK) {
+        munmap(base, map->bytes);
+        free(map);
+        return lard_fail(error, status, 0, "%s: too many caches are open", path);
+    }
+    *out = map;
+    return LARDER_OK;
+}
+
+/* From here on the file is in use: before the first write, and on disk before it, the clean mark goes. */
+static larder_status begin_use(lard_map *map, const char *path, larder_error *error) {
+    uint64_t boot[2];
+    int code = lard_boot_id(boot);
+    if (code) {
+        return fail_call(error, "boot id", path, code);
+    }
+    if (lard_load(&map->control->clean)) {
+        lard_store(&map->control->boot_id[0], boot[0]);
+        lard_store(&map->control->boot_id[1], boot[1]);
+        lard_store(&map->control->clean, 0);
+        if (msync((void *)map->control, LARD_PAGE, MS_SYNC) != 0) {
+            return fail_call(error, "msync", path, errno);
+        }
+    }
+    return LARDER_OK;
+}
+
+larder_status lard_file_open(const char *path, uint64_t size_bytes, const uint8_t lock_id[16], bool alone,
+                             lard_map **out, larder_error *error) {
+    lard_superblock super;
+    struct stat info;
+    larder_status status;
+    int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd < 0 && errno != ENOENT) {
+        return fail_call(error, "open", path, errno);
+    }
+    if (fd >= 0) {
+        status = lard_file_trusted(fd, path, &info, error);
+        enum verdict verdict = USE;
+        if (status == LARDER_OK) {
+            verdict = judge(fd, (uint64_t)info.st_size, lock_id, alone, &super);
+            if (verdict == REFUSE_FOREIGN) {
+                status = lard_fail(error, LARDER_NOT_LARDER, 0, "%s", path);
+            } else if (verdict == REFUSE_NEWER) {
+                status = lard_fail(error, LARDER_NEWER_VERSION, 0, "%s", path);
+            }
+        }
+        if (status == LARDER_OK && verdict == REPLACE) {
+            mark_superseded(fd);
+            if (unlink(path) != 0) {
+                status = fail_call(error, "unlink", path, errno);
+            }
+        }
+        if (status != LARDER_OK || verdict == REPLACE) {
+            close(fd);
+            fd = -1;
+        }
+        if (status != LARDER_OK) {
+            return status;
+        }
+    }
+    if (fd < 0) {
+        status = create(path, size_bytes, lock_id, &fd, &super, error);
+        if (status != LARDER_OK) {
+            return status;
+        }
+    }
+    status = map_file(fd, &super, path, out, error);
+    if (status != LARDER_OK) {
+        close(fd);
+        return status;
+    }
+    status = begin_use(*out, path, error);
+    if (status != LARDER_OK) {
+        lard_file_unmap(*out);
+    }
+    return status;
+}
+
+/* Everything to disk, then the clean mark, then that. */
+larder_status lard_file_sync(lard_map *map) {
+    if (map->poisoned || msync(map->base, map->bytes, MS_SYNC) != 0) {
+        return LARDER_DAMAGED;
+    }
+    lard_store(&map->control->clean, 1);
+    return msync((void *)map->control, LARD_PAGE, MS_SYNC) == 0 ? LARDER_OK : LARDER_DAMAGED;
+}
+
+void lard_file_unmap(lard_map *map) {
+    lard_fault_release(map);
+    munmap(map->base, map->bytes);
+    close(map->fd);
+    free(map);
+}

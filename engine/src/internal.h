@@ -1,0 +1,327 @@
+/*
+ * internal.h — what the engine's files know of each other, grouped by file.
+ *
+ * Glossary
+ *   map      a mapped cache file of this process (lard_map)
+ *   shard    lard_view: a shard of a map, with its addresses worked out
+ *   offset   bytes from the start of a shard
+ *   under the lock   the caller holds the lock of that shard
+ *
+ * Nothing here raises, prints, allocates under a lock, or holds two shard locks.
+ * Every loop over the file's contents is bounded by constants of the file, not by
+ * what its bytes say: the bytes may be damaged.
+ */
+#ifndef LARD_INTERNAL_H
+#define LARD_INTERNAL_H
+
+#include "larder.h"
+#include "layout.h"
+#include "platform.h"
+
+#include <signal.h>
+
+struct stat;
+
+#define LARD_LIKELY(x) __builtin_expect(!!(x), 1)
+#define LARD_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+typedef struct lard_map {
+    uint8_t *base;
+    size_t bytes;
+    lard_control *control;
+    lard_process *processes;
+    uint8_t *shards;
+    lard_superblock super; /* private copy, checked */
+    size_t record_limit;   /* longest record */
+    unsigned segment_shift;
+    uint32_t shard_mask;
+    int fd;
+    volatile sig_atomic_t poisoned; /* set by the SIGBUS handler: pages were replaced by zeros */
+    struct lard_map *older;         /* maps this handle has left; unmapped when it closes */
+} lard_map;
+
+typedef struct lard_view { /* a shard */
+    lard_map *map;
+    lard_shard *head;
+    lard_u32 *directory;
+    lard_segment *segments;
+    uint8_t *base;
+    uint32_t number;
+} lard_view;
+
+struct larder {
+    lard_map *map;       /* current file; swapped atomically on reattachment */
+    lard_u64 *counters;  /* of this process, in the map */
+    uint32_t owner_word; /* what this process writes into a lock */
+    uint32_t slot;
+    uint32_t incarnation;
+    uint32_t lock_timeout_ms;
+    unsigned fork_epoch;
+    uint32_t references;
+    uint64_t next_value_id;
+    uint64_t requested_bytes;
+    int64_t retry_attach_ms; /* not before this time, after an attachment failed */
+    int lock_fd;
+    uint64_t lock_device, lock_inode;
+    uint32_t *stuck; /* per shard: the lock word that was waited for in vain */
+    lard_map *old_maps;
+    struct larder *next; /* in the registry */
+    bool dirty;          /* this process has written */
+    char path[];
+};
+
+/* Milliseconds to decide expiry by. */
+static inline int64_t lard_now(const larder_call *call) {
+    return call && call->now_ms ? call->now_ms : lard_clock_ms();
+}
+
+/* hash.c — SipHash-1-3 (Aumasson, Bernstein: "SipHash: a fast short-input PRF", 2012) */
+uint64_t lard_siphash13(const uint64_t seed[2], const void *data, size_t bytes);
+
+typedef struct {
+    uint64_t full;
+    uint32_t first, second; /* bucket choices, before the mapping to a bucket number */
+    uint32_t tag;
+} lard_hash;
+lard_hash lard_hash_key(const lard_map *map, const void *key, size_t bytes, bool is_chunk);
+static inline uint32_t lard_hash_shard(const lard_map *map, const lard_hash *hash) {
+    return (uint32_t)(hash->full >> 56) & map->shard_mask;
+}
+
+/* crc.c — CRC-32C (Castagnoli 1993; RFC 3720 appendix B.4) over 64-bit words */
+void lard_crc_init(void);
+uint32_t lard_crc_bytes(uint32_t crc, const void *data, size_t bytes);
+uint32_t lard_crc_word(uint32_t crc, uint64_t word);
+uint32_t lard_crc_shared(uint32_t crc, const lard_u64 *words, size_t count);
+/* Checksums `count` shared words and copies the value in them, which starts `skip` (< 8) bytes in and is
+ * `bytes` long, to `out`. */
+uint32_t lard_crc_copy_out(uint32_t crc, const lard_u64 *words, size_t count, size_t skip, void *out, size_t bytes);
+/* Copies `bytes` into shared words, the last one padded with zeros, and checksums them. */
+uint32_t lard_crc_copy_in(uint32_t crc, lard_u64 *words, const void *in, size_t bytes);
+
+/* fault.c — SIGBUS in a map becomes zeros and a poisoned map */
+larder_status lard_fault_guard(lard_map *map);
+void lard_fault_release(lard_map *map);
+
+/* file.c — creating, checking, mapping and replacing files */
+larder_status lard_file_open(const char *path, uint64_t size_bytes, const uint8_t lock_id[16], bool alone,
+                             lard_map **out, larder_error *error);
+larder_status lard_file_trusted(int fd, const char *path, struct stat *info, larder_error *error);
+void lard_file_unmap(lard_map *map);
+larder_status lard_file_sync(lard_map *map);
+void lard_file_mark_superseded(lard_map *map);
+larder_status lard_fail(larder_error *error, larder_status status, int system_errno, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* format.c — the numbers of a new file, and their check on an old one */
+larder_status lard_format_plan(uint64_t size_bytes, lard_superblock *super);
+bool lard_format_valid(const lard_superblock *super, uint64_t file_bytes);
+uint32_t lard_format_layout_hash(void);
+uint32_t lard_format_crc(const lard_superblock *super);
+
+/* process.c — the lock file, process slots, who is alive */
+larder_status lard_lockfile_open(const char *path, int *fd, uint8_t id[16], larder_error *error);
+larder_status lard_lockfile_enter(int fd, larder_error *error, const char *path); /* one opener at a time */
+void lard_lockfile_leave(int fd);
+bool lard_lockfile_alone(int fd); /* no other process is attached */
+larder_status lard_process_claim(larder *cache, lard_map *map);
+void lard_process_release(larder *cache);
+bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner_word);
+uint32_t lard_owner_word(uint32_t slot, uint32_t incarnation);
+extern volatile unsigned lard_fork_epoch; /* raised in each forked child */
+void lard_registry_lock(void);
+void lard_registry_unlock(void);
+
+/* attach.c — handles: opening, closing, reattachment after a fork or a replacement */
+lard_map *lard_enter_slow(larder *cache);
+/* The map to work on, or NULL where this process can only serve misses. */
+static inline lard_map *lard_enter(larder *cache) {
+    lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
+    if (LARD_LIKELY(map && cache->fork_epoch == lard_fork_epoch && !map->poisoned &&
+                    !lard_load(&map->control->superseded))) {
+        return map;
+    }
+    return lard_enter_slow(cache);
+}
+
+/* shard.c — the lock of a shard, its repair and its reset */
+static inline lard_view lard_view_of(lard_map *map, uint32_t number) {
+    lard_view view;
+    view.map = map;
+    view.base = map->shards + (size_t)number * map->super.shard_bytes;
+    view.head = (lard_shard *)view.base;
+    view.directory = (lard_u32 *)(view.base + map->super.directory_offset);
+    view.segments = (lard_segment *)(view.base + map->super.segment_table_offset);
+    view.number = number;
+    return view;
+}
+/* OK with the lock held and the shard of the current clear epoch, or BUSY. */
+larder_status lard_shard_lock(larder *cache, lard_view *view, const larder_call *call);
+void lard_shard_unlock(lard_view *view);
+void lard_shard_reset(lard_view *view);
+bool lard_shard_current(const lard_view *view, uint64_t *epoch); /* false: logically empty */
+
+/* index.c — buckets, slots, growth */
+static inline uint32_t lard_bucket_of(uint32_t hash, uint32_t count) {
+    uint32_t power = 1u << (31 - __builtin_clz(count));
+    uint32_t bucket = hash & (2 * power - 1);
+    return bucket < count ? bucket : hash & (power - 1);
+}
+/* NULL where the directory is damaged. */
+static inline lard_bucket *lard_bucket_at(const lard_view *view, uint32_t number) {
+    unsigned per_page_shift = view->map->segment_shift - 6;
+    uint32_t segment = lard_load(&view->directory[number >> per_page_shift]);
+    if (LARD_UNLIKELY(segment >= view->map->super.segments_per_shard)) {
+        return NULL;
+    }
+    return (lard_bucket *)(view->base + view->map->super.data_offset +
+                           ((size_t)segment << view->map->segment_shift)) +
+           (number & ((1u << per_page_shift) - 1));
+}
+typedef struct {
+    lard_u64 *slot; /* NULL: not found */
+    uint64_t value;
+} lard_found;
+uint32_t lard_bucket_count(const lard_view *view); /* clamped to what the directory can hold */
+lard_found lard_index_find(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes,
+                           bool is_chunk);
+lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, uint64_t offset);
+bool lard_index_has_ghost(const lard_view *view, const lard_hash *hash); /* under the lock, as all below */
+larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash *hash, uint64_t slot);
+void lard_index_grow(larder *cache, lard_view *view);
+void lard_index_finish_split(lard_view *view);
+bool lard_index_first_page(lard_view *view);
+/* Empties the slot if it still holds `value` but for the frequency; true where this call did it. */
+bool lard_index_unlink(const lard_view *view, lard_u64 *slot, uint64_t value, uint64_t replacement);
+/* Lock-free. Drops every slot of the key; *head is filled where it was a large value. */
+bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes, bool is_chunk,
+                       int64_t now_ms, lard_head *head);
+
+/* segment.c — free segments, queues, room to append */
+uint64_t lard_segment_offset(const lard_view *view, uint32_t segment);
+bool lard_segment_take(lard_view *view, uint32_t *segment);
+void lard_segment_free(lard_view *view, uint32_t segment);
+void lard_segment_recount(lard_view *view);
+/* Room for `bytes` in queue SMALL or MAIN: its offset, or 0. Evicts where it must. */
+uint64_t lard_segment_reserve(larder *cache, lard_view *view, uint32_t queue, uint64_t bytes, int64_t now_ms);
+void lard_segment_commit(lard_view *view, uint64_t offset, uint64_t bytes, uint64_t expiry_ms);
+void lard_segment_widen_expiry(lard_view *view, uint64_t offset, uint64_t expiry_ms);
+
+/* record.c — writing and reading records */
+typedef struct {
+    uint64_t word2;
+    uint64_t expiry_ms; /* 0: never */
+    uint32_t crc;
+    uint32_t generation;
+} lard_record_info;
+typedef struct {
+    const void *key;
+    size_t key_bytes;
+    const void *value; /* NULL for a counter */
+    size_t value_bytes;
+    int64_t number; /* of a counter */
+    uint64_t expiry_ms;
+    unsigned type;
+    unsigned flags;
+    bool to_main; /* past the small queue, which it would overrun by itself */
+} lard_draft;
+/* Header of the record at `offset`; false where it cannot be a whole record of its segment. */
+bool lard_record_info_at(const lard_view *view, uint64_t offset, lard_record_info *info);
+bool lard_record_is_key(const lard_view *view, uint64_t offset, const lard_record_info *info, const void *key,
+                        size_t key_bytes, bool is_chunk);
+/* Copies out up to `capacity` bytes of value. OK, BUFFER_TOO_SMALL, or DAMAGED where the checksum is wrong. */
+larder_status lard_record_read(const lard_view *view, uint64_t offset, const lard_record_info *info, void *out,
+                               size_t capacity);
+void lard_record_copy_key(const lard_view *view, uint64_t offset, const lard_record_info *info, void *out);
+/* Writes a whole record at a reserved offset of a segment of `generation`. */
+void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_draft *draft);
+void lard_record_move(lard_view *view, uint64_t from, uint64_t to, uint64_t generation, uint64_t bytes);
+void lard_record_set_expiry(lard_view *view, uint64_t offset, uint32_t crc, uint64_t expiry_ms);
+static inline lard_u64 *lard_words(const lard_view *view, uint64_t offset) {
+    return (lard_u64 *)(view->base + offset);
+}
+static inline uint64_t lard_mix(uint64_t x) { /* finalizer of MurmurHash3 (Appleby, public domain) */
+    x ^= x >> 33;
+    x *= 0xff51afd7ed558ccdull;
+    x ^= x >> 33;
+    x *= 0xc4ceb9fe1a85ec53ull;
+    return x ^ (x >> 33);
+}
+static inline bool lard_expired(const lard_record_info *info, int64_t now_ms) {
+    return info->expiry_ms && (int64_t)info->expiry_ms <= now_ms;
+}
+
+/* counter.c — 64-bit numbers in two sealed cells */
+void lard_counter_init(lard_u64 *cells, uint32_t crc, int64_t number);
+bool lard_counter_read(const lard_u64 *cells, uint32_t crc, int64_t *number);
+void lard_counter_write(lard_u64 *cells, uint32_t crc, int64_t number);
+bool lard_counter_valid(const lard_u64 *cells, uint32_t crc);
+size_t lard_counter_text(int64_t number, char out[24]);
+bool lard_counter_parse(const char *text, size_t bytes, int64_t *number);
+
+/* read.c — the lock-free lookup that all readers use */
+typedef struct {
+    lard_u64 *slot;
+    uint64_t slot_value;
+    uint64_t offset;
+    lard_record_info info;
+} lard_hit;
+larder_status lard_read(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
+                        bool is_chunk, void *out, size_t capacity, larder_item *item, lard_hit *hit, int64_t now_ms);
+
+/* write.c — stores under the lock */
+typedef enum {
+    LARD_IF_ANY,
+    LARD_IF_ABSENT,
+    LARD_IF_PRESENT,
+    LARD_IF_SLOT /* only over the very slot value given */
+} lard_condition;
+larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash *hash, const lard_draft *draft,
+                                lard_condition condition, uint64_t expected_slot, int64_t now_ms,
+                                lard_head *replaced);
+larder_status lard_write(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *draft,
+                         lard_condition condition, uint64_t expected_slot, const larder_call *call,
+                         lard_head *replaced);
+void lard_drop(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
+               int64_t now_ms);
+bool lard_expiry_from_ttl(int64_t ttl_ms, int64_t now_ms, uint64_t *expiry_ms);
+
+/* update.c — changes in place */
+larder_status lard_increment(larder *cache, lard_map *map, const lard_hash *hash, lard_draft *draft, int64_t delta,
+                             int64_t initial, const larder_call *call);
+larder_status lard_touch(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
+                         bool is_chunk, uint64_t expiry_ms, lard_head *head, const larder_call *call);
+/* Turns a counter that reads `plain->value` into a plain record of the same text; OK where it did or need not. */
+larder_status lard_pin_counter(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *plain,
+                               const larder_call *call);
+void lard_touch_chunks(larder *cache, lard_map *map, const lard_head *head, uint64_t expiry_ms);
+
+/* large.c — values in chunks */
+larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *head, void *out, size_t capacity);
+larder_status lard_large_write(larder *cache, lard_map *map, const lard_draft *draft, lard_head *head,
+                               const larder_call *call);
+void lard_large_drop(larder *cache, lard_map *map, const lard_head *head);
+size_t lard_large_chunk_bytes(const lard_map *map);
+
+/* evict.c — S3-FIFO (Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023) */
+void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, bool force, int64_t now_ms);
+void lard_evict_upkeep(larder *cache, lard_view *view, uint64_t written_bytes, int64_t now_ms);
+bool lard_evict_ghost_fresh(const lard_view *view, uint64_t slot);
+uint64_t lard_evict_prune(larder *cache, lard_view *view, int64_t now_ms);
+
+/* check.c */
+void lard_check_shard(lard_view *view, larder_report *report);
+
+/* stats.c — statistics; the order of LARDER_STATS_LIST's counts */
+enum {
+#define LARD_STAT_INDEX(name, gauge, text) LARD_STAT_##name,
+    LARDER_STATS_LIST(LARD_STAT_INDEX)
+#undef LARD_STAT_INDEX
+};
+static inline void lard_count(larder *cache, unsigned which, uint64_t by) {
+    lard_u64 *counter = &cache->counters[which];
+    __atomic_store_n(&counter->raw_, lard_load(counter) + by, __ATOMIC_RELAXED);
+}
+void lard_stats_sum(larder *cache, lard_map *map, larder_stats *stats);
+
+#endif

@@ -1,0 +1,152 @@
+/*
+ * platform.c — Linux first; macOS by its own calls. See platform.h.
+ * Holds no state and takes no lock.
+ */
+#define _GNU_SOURCE
+#include "platform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <linux/futex.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#elif defined(__APPLE__)
+#include <sys/mount.h>
+#include <sys/param.h>
+#include <sys/sysctl.h>
+#endif
+
+static int64_t clock_in_ms(clockid_t id) {
+    struct timespec t;
+    clock_gettime(id, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+int64_t lard_clock_ms(void) { return clock_in_ms(CLOCK_REALTIME); }
+
+int64_t lard_monotonic_ms(void) { return clock_in_ms(CLOCK_MONOTONIC); }
+
+void lard_sleep_ms(unsigned ms) {
+    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    nanosleep(&t, NULL);
+}
+
+#if defined(__linux__)
+
+int lard_random(void *out, size_t bytes) { return getrandom(out, bytes, 0) == (ssize_t)bytes ? 0 : EIO; }
+
+/* The kernel makes a new UUID at each boot: 36 characters, whose hexadecimal digits are read here. */
+int lard_boot_id(uint64_t id[2]) {
+    char text[64];
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return errno;
+    }
+    ssize_t got = read(fd, text, sizeof text);
+    close(fd);
+    if (got < 36) {
+        return EIO;
+    }
+    id[0] = id[1] = 0;
+    for (int i = 0, digit = 0; i < 36 && digit < 32; i++) {
+        char c = text[i];
+        if (c == '-') {
+            continue;
+        }
+        uint64_t nibble = c >= 'a' ? (uint64_t)(c - 'a' + 10) : (uint64_t)(c - '0');
+        id[digit / 16] = id[digit / 16] << 4 | (nibble & 15);
+        digit++;
+    }
+    return 0;
+}
+
+int lard_allocate(int fd, uint64_t bytes) {
+    int failed;
+    do {
+        failed = posix_fallocate(fd, 0, (off_t)bytes);
+    } while (failed == EINTR);
+    return failed;
+}
+
+int lard_is_network_fs(int fd) {
+    static const unsigned long networked[] = {
+        0x6969 /* nfs */,         0xff534d42 /* cifs */,    0xfe534d42 /* smb2 */, 0x517b /* smb */,
+        0x00c36400 /* ceph */,    0x01021997 /* 9p */,      0x5346414f /* afs */,  0x6b414653 /* kafs */,
+        0x0bd00bd0 /* lustre */,  0x47504653 /* gpfs */,    0x7461636f /* ocfs2 */, 0x01161970 /* gfs2 */,
+        0x73757245 /* coda */,
+    };
+    struct statfs info;
+    if (fstatfs(fd, &info) != 0) {
+        return -errno;
+    }
+    for (size_t i = 0; i < sizeof networked / sizeof *networked; i++) {
+        if (((unsigned long)info.f_type & 0xffffffffUL) == networked[i]) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void lard_wait(uint32_t *word, uint32_t value, unsigned timeout_ms) {
+    struct timespec t = {.tv_sec = timeout_ms / 1000, .tv_nsec = (long)(timeout_ms % 1000) * 1000000};
+    syscall(SYS_futex, word, FUTEX_WAIT, value, &t, NULL, 0);
+}
+
+void lard_wake(uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0); }
+
+#elif defined(__APPLE__)
+
+int lard_random(void *out, size_t bytes) {
+    arc4random_buf(out, bytes);
+    return 0;
+}
+
+int lard_boot_id(uint64_t id[2]) {
+    struct timeval boot;
+    size_t bytes = sizeof boot;
+    if (sysctlbyname("kern.boottime", &boot, &bytes, NULL, 0) != 0) {
+        return errno;
+    }
+    id[0] = (uint64_t)boot.tv_sec;
+    id[1] = 1;
+    return 0;
+}
+
+int lard_allocate(int fd, uint64_t bytes) {
+    fstore_t store = {F_ALLOCATEALL, F_PEOFPOSMODE, 0, (off_t)bytes, 0};
+    if (fcntl(fd, F_PREALLOCATE, &store) == -1) {
+        return errno;
+    }
+    return ftruncate(fd, (off_t)bytes) == 0 ? 0 : errno;
+}
+
+int lard_is_network_fs(int fd) {
+    struct statfs info;
+    if (fstatfs(fd, &info) != 0) {
+        return -errno;
+    }
+    return (info.f_flags & MNT_LOCAL) ? 0 : 1;
+}
+
+/* No futex across processes: sleep a little instead. Callers check their word again. */
+void lard_wait(uint32_t *word, uint32_t value, unsigned timeout_ms) {
+    (void)timeout_ms;
+    if (__atomic_load_n(word, __ATOMIC_RELAXED) == value) {
+        struct timespec t = {0, 100000};
+        nanosleep(&t, NULL);
+    }
+}
+
+void lard_wake(uint32_t *word) { (void)word; }
+
+#else
+#error "Larder runs on Linux and macOS"
+#endif

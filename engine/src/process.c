@@ -1,0 +1,200 @@
+/*
+ * process.c — who is attached, and who is alive.
+ *
+ * Each process holds a POSIX lock (fcntl(2)) on one byte of the lock file: byte 0
+ * for the moment of opening or closing, byte 1 + slot as long as it is attached.
+ * The kernel drops the lock with the process, whatever kills it; fork does not
+ * inherit it. A process cannot see its own locks and closing any descriptor of
+ * the file drops them all, hence one handle a process and lock file, and a
+ * descriptor that stays open.
+ *
+ * A claim raises the slot's incarnation, so that a lock word left by a dead process
+ * is not taken for one of the living process that has its slot now.
+ */
+#define _GNU_SOURCE
+#include "internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define OPEN_WAIT_MS 5000
+#define LOCKFILE_MAGIC "LARDLOCK"
+#define INCARNATION_MASK 0x7ffffu
+
+volatile unsigned lard_fork_epoch;
+static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void before_fork(void) { pthread_mutex_lock(&registry); }
+static void in_parent(void) { pthread_mutex_unlock(&registry); }
+static void in_child(void) {
+    lard_fork_epoch++;
+    pthread_mutex_unlock(&registry);
+}
+static void install(void) {
+    lard_crc_init();
+    pthread_atfork(before_fork, in_parent, in_child);
+}
+
+void lard_registry_lock(void) {
+    pthread_once(&once, install);
+    pthread_mutex_lock(&registry);
+}
+
+void lard_registry_unlock(void) { pthread_mutex_unlock(&registry); }
+
+static int lock_byte(int fd, int command, short type, off_t start, off_t bytes, struct flock *result) {
+    struct flock lock;
+    memset(&lock, 0, sizeof lock);
+    lock.l_type = type;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = start;
+    lock.l_len = bytes;
+    int failed = fcntl(fd, command, &lock);
+    if (result) {
+        *result = lock;
+    }
+    return failed;
+}
+
+larder_status lard_lockfile_open(const char *path, int *fd_out, uint8_t id[16], larder_error *error) {
+    struct stat mine, named;
+    struct {
+        char magic[8];
+        uint64_t version;
+        uint8_t id[16];
+    } content;
+
+    for (int attempt = 0; attempt < 8; attempt++) {
+        int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+        if (fd < 0) {
+            int code = errno;
+            return lard_fail(error, code == ELOOP || code == EISDIR || code == ENXIO ? LARDER_NOT_REGULAR
+                                    : code == ENOSPC                                 ? LARDER_NO_SPACE
+                                                                                     : LARDER_SYSTEM,
+                             code, "open %s: %s", path, strerror(code));
+        }
+        larder_status status = lard_file_trusted(fd, path, &mine, error);
+        status = status == LARDER_OK ? lard_lockfile_enter(fd, error, path) : status;
+        if (status != LARDER_OK) {
+            close(fd);
+            return status;
+        }
+        if (stat(path, &named) != 0 || named.st_ino != mine.st_ino || named.st_dev != mine.st_dev) {
+            close(fd); /* removed between open and lock */
+            continue;
+        }
+        ssize_t got = pread(fd, &content, sizeof content, 0);
+        if (got == sizeof content && memcmp(content.magic, LOCKFILE_MAGIC, 8) == 0) {
+            memcpy(id, content.id, 16);
+            *fd_out = fd;
+            return LARDER_OK;
+        }
+        if (got > 0 && memcmp(content.magic, LOCKFILE_MAGIC, (size_t)got < 8 ? (size_t)got : 8) != 0) {
+            close(fd);
+            return lard_fail(error, LARDER_NOT_LARDER, 0, "%s", path);
+        }
+        memset(&content, 0, sizeof content);
+        memcpy(content.magic, LOCKFILE_MAGIC, 8);
+        content.version = 1;
+        int code = lard_random(content.id, sizeof content.id);
+        if (code == 0 && pwrite(fd, &content, sizeof content, 0) != sizeof content) {
+            code = errno ? errno : ENOSPC;
+        }
+        if (code) {
+            close(fd);
+            return lard_fail(error, code == ENOSPC ? LARDER_NO_SPACE : LARDER_SYSTEM, code, "write %s: %s", path,
+                             strerror(code));
+        }
+        memcpy(id, content.id, 16);
+        *fd_out = fd;
+        return LARDER_OK;
+    }
+    return lard_fail(error, LARDER_LOCKED, 0, "%s is removed again and again", path);
+}
+
+larder_status lard_lockfile_enter(int fd, larder_error *error, const char *path) {
+    int64_t start = lard_monotonic_ms();
+    while (lock_byte(fd, F_SETLK, F_WRLCK, 0, 1, NULL) != 0) {
+        if (errno != EACCES && errno != EAGAIN && errno != EINTR) {
+            return lard_fail(error, LARDER_SYSTEM, errno, "lock %s: %s", path, strerror(errno));
+        }
+        if (lard_monotonic_ms() - start > OPEN_WAIT_MS) {
+            return lard_fail(error, LARDER_LOCKED, 0, "%s", path);
+        }
+        lard_sleep_ms(2);
+    }
+    return LARDER_OK;
+}
+
+void lard_lockfile_leave(int fd) { lock_byte(fd, F_SETLK, F_UNLCK, 0, 1, NULL); }
+
+bool lard_lockfile_alone(int fd) {
+    struct flock found;
+    return lock_byte(fd, F_GETLK, F_WRLCK, 1, 4096, &found) == 0 && found.l_type == F_UNLCK;
+}
+
+uint32_t lard_owner_word(uint32_t slot, uint32_t incarnation) {
+    return (slot + 1) | (incarnation & INCARNATION_MASK) << 12;
+}
+
+static bool claim(larder *cache, lard_map *map, uint32_t slot) {
+    lard_process *row = &map->processes[slot];
+    if (lock_byte(cache->lock_fd, F_SETLK, F_WRLCK, 1 + (off_t)slot, 1, NULL) != 0) {
+        return false;
+    }
+    uint32_t incarnation = lard_load(&row->incarnation) + 1;
+    lard_store(&row->incarnation, incarnation);
+    lard_store(&row->pid, (uint32_t)getpid());
+    for (int i = 0; i < LARD_COUNTERS; i++) {
+        uint64_t count = lard_load(&row->counters[i]);
+        if (count) {
+            lard_store(&row->counters[i], 0);
+            lard_add(&map->control->retired[i], count);
+        }
+    }
+    cache->slot = slot;
+    cache->incarnation = incarnation;
+    cache->owner_word = lard_owner_word(slot, incarnation);
+    cache->counters = row->counters;
+    cache->next_value_id = 0;
+    return true;
+}
+
+/* Slots whose last owner left properly first, then those whose owner died. */
+larder_status lard_process_claim(larder *cache, lard_map *map) {
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t slot = 0; slot < map->super.process_slots; slot++) {
+            if ((lard_load(&map->processes[slot].pid) == 0) == (pass == 0) && claim(cache, map, slot)) {
+                return LARDER_OK;
+            }
+        }
+    }
+    return LARDER_NO_SLOT;
+}
+
+void lard_process_release(larder *cache) {
+    lard_map *map = cache->map;
+    if (map && !map->poisoned) {
+        lard_store(&map->processes[cache->slot].pid, 0);
+    }
+    lock_byte(cache->lock_fd, F_SETLK, F_UNLCK, 1 + (off_t)cache->slot, 1, NULL);
+}
+
+bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner_word) {
+    uint32_t slot = (owner_word & 0xfff) - 1;
+    uint32_t incarnation = owner_word >> 12 & INCARNATION_MASK;
+    struct flock found;
+    if (slot >= map->super.process_slots ||
+        (lard_load(&map->processes[slot].incarnation) & INCARNATION_MASK) != incarnation) {
+        return false;
+    }
+    if (slot == cache->slot) {
+        return true;
+    }
+    return lock_byte(cache->lock_fd, F_GETLK, F_WRLCK, 1 + (off_t)slot, 1, &found) != 0 || found.l_type != F_UNLCK;
+}

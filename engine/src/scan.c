@@ -1,0 +1,98 @@
+/*
+ * scan.c — visiting keys, without a lock, from where the last call stopped.
+ *
+ * The index only grows by moving items to higher buckets, so a walk in bucket
+ * order meets every key that stays, some of them twice.
+ */
+#include "internal.h"
+
+#include <string.h>
+
+#define BUCKETS_PER_CALL 4096
+
+/* cursor: 0 start; else shard (16) | bucket (40) | slot (8), + 1 */
+typedef struct {
+    uint32_t shard, bucket, slot;
+} position;
+
+static position unpack(uint64_t cursor) {
+    cursor = cursor ? cursor - 1 : 0;
+    return (position){(uint32_t)(cursor >> 48), (uint32_t)(cursor >> 8), (uint32_t)(cursor & 0xff)};
+}
+
+static uint64_t pack(position at) {
+    return ((uint64_t)at.shard << 48 | (uint64_t)at.bucket << 8 | at.slot) + 1;
+}
+
+/* The live user key of a slot into `key`: its length, or -1. */
+static int64_t live_key(const lard_view *view, lard_u64 *slot, unsigned char *key, int64_t now_ms) {
+    for (int attempt = 0; attempt < 8; attempt++) {
+        lard_record_info info;
+        uint64_t value = lard_load_acquire(slot);
+        uint64_t offset = LARD_SLOT_OFFSET(value);
+        if (!offset) {
+            return -1;
+        }
+        bool fit = lard_record_info_at(view, offset, &info) &&
+                   (info.generation & 0xffff) == LARD_SLOT_GENERATION(value) &&
+                   LARD_WORD2_KEY_BYTES(info.word2) <= LARDER_MAX_KEY &&
+                   LARD_WORD2_TYPE(info.word2) != LARD_TYPE_CHUNK && !lard_expired(&info, now_ms);
+        if (fit) {
+            lard_record_copy_key(view, offset, &info, key);
+        }
+        lard_fence_acquire();
+        if (LARD_SLOT_SAME(lard_load(slot), value)) {
+            return fit ? (int64_t)LARD_WORD2_KEY_BYTES(info.word2) : -1;
+        }
+    }
+    return -1;
+}
+
+larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, size_t prefix_bytes, void *buffer,
+                          size_t buffer_bytes, size_t *count, size_t *used, const larder_call *call) {
+    unsigned char key[LARDER_MAX_KEY + 8];
+    int64_t now_ms = lard_now(call);
+    if (!cache || !cursor || !buffer || !count || !used || (!prefix && prefix_bytes) ||
+        buffer_bytes < LARDER_MAX_KEY + 4) {
+        return LARDER_INVALID;
+    }
+    *count = *used = 0;
+    lard_map *map = lard_enter(cache);
+    position at = unpack(*cursor);
+    unsigned walked = 0;
+    if (!map || prefix_bytes > LARDER_MAX_KEY) {
+        *cursor = 0;
+        return LARDER_OK;
+    }
+    for (; at.shard < map->super.shard_count; at = (position){at.shard + 1, 0, 0}) {
+        lard_view view = lard_view_of(map, at.shard);
+        uint64_t epoch;
+        if (!lard_shard_current(&view, &epoch)) {
+            continue;
+        }
+        for (; at.bucket < lard_bucket_count(&view); at.bucket++, at.slot = 0) {
+            lard_bucket *bucket = lard_bucket_at(&view, at.bucket);
+            for (; bucket && at.slot < LARD_BUCKET_SLOTS; at.slot++) {
+                int64_t bytes = live_key(&view, &bucket->slots[at.slot], key, now_ms);
+                if (bytes < (int64_t)prefix_bytes || memcmp(key, prefix, prefix_bytes) != 0) {
+                    continue;
+                }
+                if (*used + 4 + (size_t)bytes > buffer_bytes) {
+                    *cursor = pack(at);
+                    return LARDER_OK;
+                }
+                uint32_t length = (uint32_t)bytes;
+                memcpy((char *)buffer + *used, &length, 4);
+                memcpy((char *)buffer + *used + 4, key, length);
+                *used += 4 + length;
+                ++*count;
+            }
+            if (++walked >= BUCKETS_PER_CALL) {
+                *cursor = pack((position){at.shard, at.bucket + 1, 0});
+                return LARDER_OK;
+            }
+        }
+    }
+    *cursor = 0;
+    return LARDER_OK;
+}

@@ -1,0 +1,213 @@
+/*
+ * shard.c — a shard's lock, its repair after an owner's death, and its reset.
+ *
+ * The lock is a futex word that names its owner by process slot and incarnation.
+ * A waiter that finds the owner dead takes the word over and repairs the shard
+ * before it goes on: this file is the only place where owner death is met.
+ * Nothing under the lock sleeps, allocates or calls out of the engine.
+ */
+#include "internal.h"
+
+#define WAITERS 0x80000000u
+#define SPINS 200
+#define FIRST_SLEEP_MS 1
+#define LONGEST_SLEEP_MS 4
+
+static bool sane(const lard_view *view) {
+    const lard_superblock *super = &view->map->super;
+    uint32_t pages = lard_load(&view->head->index_pages);
+    uint64_t most = (uint64_t)pages << (view->map->segment_shift - 6);
+    uint32_t count = lard_load(&view->head->bucket_count);
+    if (pages == 0 || pages > super->segments_per_shard || count == 0 || count > most) {
+        return false;
+    }
+    for (uint32_t i = 0; i < pages; i++) {
+        uint32_t segment = lard_load(&view->directory[i]);
+        if (segment >= super->segments_per_shard ||
+            lard_load(&view->segments[segment].state) != LARD_SEGMENT_INDEX) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* An index segment that the directory never came to name: its owner died in between. */
+static void drop_stray_pages(lard_view *view) {
+    uint32_t pages = lard_load(&view->head->index_pages);
+    for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
+        if (lard_load(&view->segments[s].state) != LARD_SEGMENT_INDEX) {
+            continue;
+        }
+        bool named = false;
+        for (uint32_t i = 0; i < pages && !named; i++) {
+            named = lard_load(&view->directory[i]) == s;
+        }
+        if (!named) {
+            lard_segment_free(view, s);
+        }
+    }
+}
+
+static void check_active(lard_view *view) {
+    for (int queue = 0; queue < 2; queue++) {
+        uint32_t active = lard_load(&view->head->active[queue]);
+        uint32_t wanted = queue == 0 ? LARD_SEGMENT_SMALL : LARD_SEGMENT_MAIN;
+        if (active && (active > view->map->super.segments_per_shard ||
+                       lard_load(&view->segments[active - 1].state) != wanted)) {
+            lard_store(&view->head->active[queue], 0);
+        }
+    }
+    uint32_t victim = lard_load(&view->head->victim);
+    if (victim) { /* begin it again: what was moved or unlinked already is skipped */
+        uint32_t state =
+            victim <= view->map->super.segments_per_shard ? lard_load(&view->segments[victim - 1].state) : 0;
+        if (state != LARD_SEGMENT_SMALL && state != LARD_SEGMENT_MAIN) {
+            lard_store(&view->head->victim, 0);
+        }
+        lard_store(&view->head->victim_offset, 0);
+    }
+}
+
+/* The owner died somewhere under the lock. Every step of the engine is redoable or skippable from here. */
+static void repair(larder *cache, lard_view *view) {
+    lard_count(cache, LARD_STAT_repairs, 1);
+    if (lard_load(&view->head->epoch) == 0) {
+        return; /* died in a reset: lard_shard_lock starts it again */
+    }
+    if (!sane(view)) {
+        lard_count(cache, LARD_STAT_resets, 1);
+        lard_shard_reset(view);
+        return;
+    }
+    lard_index_finish_split(view);
+    drop_stray_pages(view);
+    check_active(view);
+    lard_segment_recount(view);
+
+    uint64_t items = 0;
+    uint32_t count = lard_bucket_count(view);
+    for (uint32_t b = 0; b < count; b++) {
+        lard_bucket *bucket = lard_bucket_at(view, b);
+        for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
+            items += LARD_SLOT_OFFSET(lard_load(&bucket->slots[i])) != 0;
+        }
+    }
+    lard_store(&view->head->items, items);
+}
+
+bool lard_shard_current(const lard_view *view, uint64_t *epoch) {
+    *epoch = lard_load_acquire(&view->head->epoch);
+    return (uint32_t)(*epoch >> 32) == lard_load(&view->map->control->clear_epoch) && *epoch != 0;
+}
+
+/*
+ * Empties a shard whatever its bytes say. Readers see epoch 0 first, so that a
+ * lookup under way finds its epoch gone, and a death half-way begins anew.
+ */
+void lard_shard_reset(lard_view *view) {
+    uint32_t resets = (uint32_t)lard_load(&view->head->resets) + 1;
+    lard_store(&view->head->epoch, 0);
+    lard_fence();
+    lard_store(&view->head->resets, resets);
+    lard_store(&view->head->splitting, 0);
+    lard_store(&view->head->bucket_count, 0);
+    lard_store(&view->head->index_pages, 0);
+    lard_store(&view->head->active[0], 0);
+    lard_store(&view->head->active[1], 0);
+    lard_store(&view->head->victim, 0);
+    lard_store(&view->head->victim_offset, 0);
+    lard_store(&view->head->next_sequence, 1);
+    for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
+        if (lard_load(&view->segments[s].state) != LARD_SEGMENT_FREE || lard_load(&view->segments[s].write_offset)) {
+            lard_segment_free(view, s);
+        }
+    }
+    lard_segment_recount(view);
+    lard_index_first_page(view);
+    lard_store(&view->head->items, 0);
+    uint32_t clear = lard_load(&view->map->control->clear_epoch);
+    lard_store_release(&view->head->epoch, (uint64_t)clear << 32 | resets);
+}
+
+static bool try_lock(const larder *cache, lard_shard *head, uint32_t waiters) {
+    uint32_t free = 0;
+    return lard_cas32(&head->lock, &free, cache->owner_word | waiters);
+}
+
+/* Waits for a live owner within the bound; takes over from a dead one. */
+static larder_status wait_for_lock(larder *cache, lard_view *view) {
+    lard_u32 *lock = &view->head->lock;
+    int64_t bound = cache->lock_timeout_ms;
+    int64_t start = lard_monotonic_ms();
+    unsigned sleep_ms = FIRST_SLEEP_MS;
+
+    lard_count(cache, LARD_STAT_lock_waits, 1);
+    for (;;) {
+        uint32_t word = lard_load(lock);
+        if (word == 0) {
+            if (try_lock(cache, view->head, WAITERS)) {
+                break;
+            }
+            continue;
+        }
+        if ((word & ~WAITERS) == cache->stuck[view->number]) {
+            bound = FIRST_SLEEP_MS; /* waited for the same hold in vain before */
+        }
+        if (!(word & WAITERS)) {
+            if (!lard_cas32(lock, &word, word | WAITERS)) {
+                continue;
+            }
+            word |= WAITERS;
+        }
+        lard_wait(&lock->raw_, word, sleep_ms);
+        sleep_ms = sleep_ms * 2 > LONGEST_SLEEP_MS ? LONGEST_SLEEP_MS : sleep_ms * 2;
+        if (lard_load(lock) == word && !lard_process_alive(cache, view->map, word & ~WAITERS)) {
+            if (lard_cas32(lock, &word, cache->owner_word | WAITERS)) {
+                repair(cache, view);
+                break;
+            }
+            continue;
+        }
+        if (lard_monotonic_ms() - start >= bound) {
+            word = lard_load(lock) & ~WAITERS;
+            cache->stuck[view->number] = word;
+            return view->map->poisoned ? LARDER_DAMAGED : LARDER_BUSY;
+        }
+    }
+    cache->stuck[view->number] = 0;
+    return LARDER_OK;
+}
+
+larder_status lard_shard_lock(larder *cache, lard_view *view, const larder_call *call) {
+    if (LARD_UNLIKELY(!try_lock(cache, view->head, 0))) {
+        bool had = false;
+        for (int i = 0; i < SPINS && !had; i++) {
+            lard_pause();
+            had = lard_load(&view->head->lock) == 0 && try_lock(cache, view->head, 0);
+        }
+        if (!had) {
+            if (call && (call->flags & LARDER_CALL_TRY)) {
+                return LARDER_BUSY;
+            }
+            larder_status status = wait_for_lock(cache, view);
+            if (status != LARDER_OK) {
+                return status;
+            }
+        }
+    }
+    uint64_t epoch;
+    if (LARD_UNLIKELY(!lard_shard_current(view, &epoch))) {
+        lard_shard_reset(view);
+    } else if (LARD_UNLIKELY(lard_load(&view->head->bucket_count) == 0 || lard_bucket_count(view) == 0)) {
+        lard_count(cache, LARD_STAT_resets, 1);
+        lard_shard_reset(view);
+    }
+    return LARDER_OK;
+}
+
+void lard_shard_unlock(lard_view *view) {
+    uint32_t word = lard_swap(&view->head->lock, 0);
+    if (LARD_UNLIKELY(word & WAITERS)) {
+        lard_wake(&view->head->lock.raw_);
+    }
+}

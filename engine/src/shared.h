@@ -1,0 +1,56 @@
+/*
+ * shared.h — how the engine touches memory that other processes map.
+ *
+ * Owns the two word types of the file and every load, store and compare-and-swap
+ * on them. The types are structs, so that a plain assignment does not compile:
+ * each write to shared memory goes through LARD_WRITE below, where a test build
+ * (-DLARDER_CRASH_POINTS) numbers it and may kill the process just before it.
+ *
+ * Orders: the plain names are relaxed; _acquire and _release say so. A plain
+ * memcpy of shared bytes is a data race, hence the word loops.
+ */
+#ifndef LARD_SHARED_H
+#define LARD_SHARED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    uint32_t raw_;
+} lard_u32;
+
+typedef struct {
+    uint64_t raw_;
+} lard_u64;
+
+#ifdef LARDER_CRASH_POINTS
+void lard_crash_point(void);
+#define LARD_WRITE(statement) (lard_crash_point(), (statement))
+#else
+#define LARD_WRITE(statement) (statement)
+#endif
+
+#define lard_load(p) __atomic_load_n(&(p)->raw_, __ATOMIC_RELAXED)
+#define lard_load_acquire(p) __atomic_load_n(&(p)->raw_, __ATOMIC_ACQUIRE)
+#define lard_store(p, v) LARD_WRITE(__atomic_store_n(&(p)->raw_, (v), __ATOMIC_RELAXED))
+#define lard_store_release(p, v) LARD_WRITE(__atomic_store_n(&(p)->raw_, (v), __ATOMIC_RELEASE))
+#define lard_swap(p, v) LARD_WRITE(__atomic_exchange_n(&(p)->raw_, (v), __ATOMIC_SEQ_CST))
+#define lard_add(p, v) LARD_WRITE(__atomic_fetch_add(&(p)->raw_, (v), __ATOMIC_SEQ_CST))
+
+#define lard_fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
+#define lard_fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
+#define lard_fence() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+
+/* True where `p` held `*expected` and now holds `desired`; else `*expected` is what it holds. */
+static inline bool lard_cas32(lard_u32 *p, uint32_t *expected, uint32_t desired) {
+    return LARD_WRITE(
+        __atomic_compare_exchange_n(&p->raw_, expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+}
+
+static inline bool lard_cas64(lard_u64 *p, uint64_t *expected, uint64_t desired) {
+    return LARD_WRITE(
+        __atomic_compare_exchange_n(&p->raw_, expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+}
+
+#endif

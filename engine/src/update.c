@@ -1,0 +1,140 @@
+/*
+ * update.c — what changes a record in place: increment and touch.
+ *
+ * Under the shard's lock, so that eviction moves no record meanwhile. A lock-free
+ * delete may empty the slot at the same time: then the change came before it.
+ */
+#include "internal.h"
+
+static larder_status add_numbers(int64_t a, int64_t b, int64_t *sum) {
+    return __builtin_add_overflow(a, b, sum) ? LARDER_OVERFLOW : LARDER_OK;
+}
+
+/* The number a live record holds. NOT_A_NUMBER, or DAMAGED where its checksum is wrong. */
+static larder_status number_of(const lard_view *view, uint64_t offset, const lard_record_info *info, int64_t *number) {
+    char text[24];
+    unsigned type = LARD_WORD2_TYPE(info->word2);
+    size_t bytes = LARD_WORD2_VALUE_BYTES(info->word2);
+    if (type == LARD_TYPE_HEAD || (type == LARD_TYPE_PLAIN && bytes > sizeof text)) {
+        return LARDER_NOT_A_NUMBER;
+    }
+    larder_status status = lard_record_read(view, offset, info, text, sizeof text);
+    if (status != LARDER_OK) {
+        return LARDER_DAMAGED;
+    }
+    if (type == LARD_TYPE_COUNTER) {
+        uint64_t key = LARD_ALIGN8(LARD_WORD2_KEY_BYTES(info->word2));
+        return lard_counter_read(lard_words(view, offset + LARD_RECORD_HEADER + key), info->crc, number)
+                   ? LARDER_OK
+                   : LARDER_DAMAGED;
+    }
+    return lard_counter_parse(text, bytes, number) ? LARDER_OK : LARDER_NOT_A_NUMBER;
+}
+
+static larder_status increment_locked(larder *cache, lard_view *view, const lard_hash *hash, lard_draft *draft,
+                                      int64_t delta, int64_t initial, int64_t now_ms, lard_head *replaced) {
+    lard_found found = lard_index_find(view, hash, draft->key, draft->key_bytes, false);
+    lard_record_info info;
+    uint64_t offset = LARD_SLOT_OFFSET(found.value);
+    int64_t number = initial;
+    larder_status status = LARDER_MISS;
+
+    if (found.slot && lard_record_info_at(view, offset, &info) && !lard_expired(&info, now_ms)) {
+        status = number_of(view, offset, &info, &number);
+        if (status == LARDER_DAMAGED) { /* a damaged record is a miss */
+            lard_count(cache, LARD_STAT_damaged, 1);
+            number = initial;
+        } else if (status != LARDER_OK) {
+            return status;
+        } else {
+            draft->expiry_ms = info.expiry_ms;
+            draft->flags = LARD_WORD2_FLAGS(info.word2);
+        }
+    }
+    if (add_numbers(number, delta, &draft->number) != LARDER_OK) {
+        return LARDER_OVERFLOW;
+    }
+    if (status == LARDER_OK && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_COUNTER) {
+        uint64_t key = LARD_ALIGN8(LARD_WORD2_KEY_BYTES(info.word2));
+        lard_counter_write(lard_words(view, offset + LARD_RECORD_HEADER + key), info.crc, draft->number);
+        return LARDER_OK;
+    }
+    return lard_write_locked(cache, view, hash, draft, LARD_IF_ANY, 0, now_ms, replaced);
+}
+
+larder_status lard_increment(larder *cache, lard_map *map, const lard_hash *hash, lard_draft *draft, int64_t delta,
+                             int64_t initial, const larder_call *call) {
+    lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
+    lard_head replaced = {{0, 0}, 0};
+    larder_status status = lard_shard_lock(cache, &view, call);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    cache->dirty = true;
+    status = increment_locked(cache, &view, hash, draft, delta, initial, lard_now(call), &replaced);
+    lard_shard_unlock(&view);
+    if (replaced.value_bytes) {
+        lard_large_drop(cache, map, &replaced);
+    }
+    return map->poisoned ? LARDER_DAMAGED : status;
+}
+
+larder_status lard_pin_counter(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *plain,
+                               const larder_call *call) {
+    lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
+    lard_head none = {{0, 0}, 0};
+    lard_record_info info;
+    char text[24];
+    int64_t number;
+    larder_status status = lard_shard_lock(cache, &view, call);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    lard_found found = lard_index_find(&view, hash, plain->key, plain->key_bytes, false);
+    uint64_t offset = LARD_SLOT_OFFSET(found.value);
+    if (found.slot && lard_record_info_at(&view, offset, &info) && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_COUNTER &&
+        number_of(&view, offset, &info, &number) == LARDER_OK && lard_counter_text(number, text) == plain->value_bytes &&
+        __builtin_memcmp(text, plain->value, plain->value_bytes) == 0) {
+        status = lard_write_locked(cache, &view, hash, plain, LARD_IF_SLOT, found.value, lard_now(call), &none);
+        status = status == LARDER_NOT_STORED ? LARDER_OK : status;
+    }
+    lard_shard_unlock(&view);
+    return status;
+}
+
+larder_status lard_touch(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
+                         bool is_chunk, uint64_t expiry_ms, lard_head *head, const larder_call *call) {
+    lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
+    lard_record_info info;
+    larder_status status = lard_shard_lock(cache, &view, call);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    cache->dirty = true;
+    status = LARDER_MISS;
+    lard_found found = lard_index_find(&view, hash, key, key_bytes, is_chunk);
+    uint64_t offset = LARD_SLOT_OFFSET(found.value);
+    if (found.slot && lard_record_info_at(&view, offset, &info) && !lard_expired(&info, lard_now(call))) {
+        lard_segment_widen_expiry(&view, offset, expiry_ms); /* first: its segment must not be dropped as expired */
+        lard_record_set_expiry(&view, offset, info.crc, expiry_ms);
+        if (head && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_HEAD &&
+            lard_record_read(&view, offset, &info, head, sizeof *head) != LARDER_OK) {
+            head->value_bytes = 0;
+        }
+        status = LARDER_OK;
+    }
+    lard_shard_unlock(&view);
+    return map->poisoned ? LARDER_DAMAGED : status;
+}
+
+void lard_touch_chunks(larder *cache, lard_map *map, const lard_head *head, uint64_t expiry_ms) {
+    size_t chunk = lard_large_chunk_bytes(map);
+    if (head->value_bytes > larder_max_value(cache)) {
+        return;
+    }
+    for (uint64_t i = 0; i * chunk < head->value_bytes; i++) {
+        lard_chunk_key key = {{head->id[0], head->id[1]}, i};
+        lard_hash hash = lard_hash_key(map, &key, sizeof key, true);
+        lard_touch(cache, map, &hash, &key, sizeof key, true, expiry_ms, NULL, NULL);
+    }
+}

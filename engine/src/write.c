@@ -1,0 +1,137 @@
+/*
+ * write.c — storing a record: append, then publish by one compare-and-swap.
+ *
+ * The record is complete before the segment's write offset moves over it, and it
+ * is reachable only once its slot is swapped in; a writer killed anywhere in
+ * between leaves at most a dead record. A store that cannot be made drops the old
+ * value first: an old value never outlives a refused overwrite.
+ */
+#include "internal.h"
+
+bool lard_expiry_from_ttl(int64_t ttl_ms, int64_t now_ms, uint64_t *expiry_ms) {
+    if (ttl_ms == 0) {
+        *expiry_ms = 0;
+        return true;
+    }
+    if (ttl_ms < 0 || ttl_ms > LARDER_MAX_TTL_MS || now_ms < 0 || now_ms > LARDER_MAX_TTL_MS) {
+        return false;
+    }
+    *expiry_ms = (uint64_t)(now_ms + ttl_ms);
+    return true;
+}
+
+void lard_drop(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
+               int64_t now_ms) {
+    lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
+    lard_head head = {{0, 0}, 0};
+    lard_index_delete(&view, hash, key, key_bytes, false, now_ms, &head);
+    if (head.value_bytes) {
+        lard_large_drop(cache, map, &head);
+    }
+}
+
+static bool is_live(const lard_view *view, const lard_found *found, lard_record_info *info, int64_t now_ms) {
+    return found->slot && lard_record_info_at(view, LARD_SLOT_OFFSET(found->value), info) &&
+           !lard_expired(info, now_ms);
+}
+
+static bool holds(const lard_view *view, const lard_found *found, lard_condition condition, uint64_t expected,
+                  int64_t now_ms) {
+    lard_record_info info;
+    switch (condition) {
+    case LARD_IF_ABSENT:
+        return !is_live(view, found, &info, now_ms);
+    case LARD_IF_PRESENT:
+        return is_live(view, found, &info, now_ms);
+    case LARD_IF_SLOT:
+        return found->slot && LARD_SLOT_SAME(found->value, expected);
+    default:
+        return true;
+    }
+}
+
+static uint32_t queue_for(const lard_view *view, const lard_found *found, const lard_hash *hash,
+                          const lard_draft *draft) {
+    if (draft->to_main) {
+        return LARD_SEGMENT_MAIN;
+    }
+    if (found->slot) {
+        uint64_t inside = LARD_SLOT_OFFSET(found->value) - view->map->super.data_offset;
+        uint32_t segment = (uint32_t)(inside >> view->map->segment_shift);
+        return segment < view->map->super.segments_per_shard &&
+                       lard_load(&view->segments[segment].state) == LARD_SEGMENT_MAIN
+                   ? LARD_SEGMENT_MAIN
+                   : LARD_SEGMENT_SMALL;
+    }
+    return lard_index_has_ghost(view, hash) ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
+}
+
+/* A large value that the swap is about to put out of reach. */
+static void note_large(const lard_view *view, uint64_t slot, lard_head *replaced) {
+    lard_record_info info;
+    uint64_t offset = LARD_SLOT_OFFSET(slot);
+    replaced->value_bytes = 0;
+    if (lard_record_info_at(view, offset, &info) && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_HEAD &&
+        lard_record_read(view, offset, &info, replaced, sizeof *replaced) != LARDER_OK) {
+        replaced->value_bytes = 0;
+    }
+}
+
+static larder_status publish(larder *cache, lard_view *view, const lard_hash *hash, const lard_draft *draft,
+                             lard_condition condition, uint64_t expected, uint64_t slot, int64_t now_ms,
+                             lard_head *replaced) {
+    bool is_chunk = draft->type == LARD_TYPE_CHUNK;
+    for (;;) { /* each round more means that a lock-free deleter came in between */
+        lard_found found = lard_index_find(view, hash, draft->key, draft->key_bytes, is_chunk);
+        if (!holds(view, &found, condition, expected, now_ms)) {
+            return LARDER_NOT_STORED;
+        }
+        if (!found.slot) {
+            return lard_index_insert(cache, view, hash, slot);
+        }
+        note_large(view, found.value, replaced);
+        uint64_t with_frequency = slot | (found.value & LARD_FREQUENCY_MASK);
+        if (lard_index_unlink(view, found.slot, found.value, with_frequency)) {
+            return LARDER_OK;
+        }
+        replaced->value_bytes = 0;
+    }
+}
+
+/* The shard is locked and stays so. */
+larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash *hash, const lard_draft *draft,
+                                lard_condition condition, uint64_t expected, int64_t now_ms, lard_head *replaced) {
+    bool is_chunk = draft->type == LARD_TYPE_CHUNK;
+    uint64_t bytes = lard_record_bytes(draft->type, draft->key_bytes, draft->value_bytes);
+    lard_found found = lard_index_find(view, hash, draft->key, draft->key_bytes, is_chunk);
+    if (!holds(view, &found, condition, expected, now_ms)) {
+        return LARDER_NOT_STORED;
+    }
+    uint64_t offset = lard_segment_reserve(cache, view, queue_for(view, &found, hash, draft), bytes, now_ms);
+    if (!offset) {
+        return LARDER_FULL;
+    }
+    uint32_t segment = (uint32_t)((offset - view->map->super.data_offset) >> view->map->segment_shift);
+    uint64_t generation = lard_load(&view->segments[segment].generation);
+    lard_record_write(view, offset, generation, draft);
+    lard_segment_commit(view, offset, bytes, draft->expiry_ms);
+    larder_status status = publish(cache, view, hash, draft, condition, expected,
+                                   lard_slot(offset, hash->tag, 0, generation), now_ms, replaced);
+    lard_evict_upkeep(cache, view, bytes, now_ms);
+    lard_index_grow(cache, view);
+    return status;
+}
+
+larder_status lard_write(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *draft,
+                         lard_condition condition, uint64_t expected, const larder_call *call, lard_head *replaced) {
+    lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
+    int64_t now_ms = lard_now(call);
+    larder_status status = lard_shard_lock(cache, &view, call);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    cache->dirty = true;
+    status = lard_write_locked(cache, &view, hash, draft, condition, expected, now_ms, replaced);
+    lard_shard_unlock(&view);
+    return LARD_UNLIKELY(map->poisoned) ? LARDER_DAMAGED : status;
+}
