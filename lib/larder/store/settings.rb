@@ -74,6 +74,7 @@ module Larder
 
       def take_engine_options(options)
         @size = options.delete(:size)
+        @size = @size.to_i if @size.is_a?(Float) && @size % 1 == 0 # 1.5.gigabytes
         check(":size", @size, "bytes as a positive Integer") { |given| given.nil? || (given.is_a?(Integer) && given > 0) }
         @lock_timeout = options.delete(:lock_timeout)
         check(":lock_timeout", @lock_timeout, "seconds as a positive number") do |given|
