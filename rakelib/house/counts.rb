@@ -4,8 +4,11 @@ module House
   # A line of minitest: `12 runs, 40 assertions, 0 failures, 1 errors, 2 skips`.
   MINITEST_COUNTS = /^(\d+) runs, \d+ assertions, (\d+) failures, (\d+) errors, (\d+) skips$/
 
-  # A line of the engine's tests and of bin/test itself: `12 passed, 0 failed, 1 skipped`.
-  PLAIN_COUNTS = /^(?:.*: )?(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\.?$/
+  # A line of the engine's tests: `shard_test: 12 tests, 1 failed`.
+  ENGINE_COUNTS = /^\S+: (\d+) tests, (\d+) failed(?:, (\d+) skipped)?$/
+
+  # A line of bin/test itself: `12 passed, 0 failed, 1 skipped`.
+  PLAIN_COUNTS = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/
 
   # A skipped test in minitest's report: its name with the place, then the reason.
   MINITEST_SKIP = /^ *\d+\) Skipped:\n.*\n(.+)$/
@@ -15,7 +18,7 @@ module House
     # @param output [String] what the program printed
     # @return [House::Counts, nil] nil where the output has no line of counts
     def self.read(output)
-      lines = output.each_line(chomp: true).filter_map { |line| minitest(line) || plain(line) }
+      lines = output.each_line(chomp: true).filter_map { |line| minitest(line) || engine(line) || plain(line) }
       lines.reduce(:+)
     end
 
@@ -31,6 +34,14 @@ module House
 
       runs, failures, errors, skips = match.captures.map(&:to_i)
       new(runs - failures - errors - skips, failures + errors, skips)
+    end
+
+    # @return [House::Counts, nil]
+    def self.engine(line)
+      return unless (match = ENGINE_COUNTS.match(line))
+
+      tests, failed, skipped = match.captures.map(&:to_i)
+      new(tests - failed - skipped, failed, skipped)
     end
 
     # @return [House::Counts, nil]

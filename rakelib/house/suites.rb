@@ -65,12 +65,12 @@ module House
     end
 
     def engine_jobs
-      [Job.new("engine", suite: "engine", weight: 60, limit: 600, argv: ["make", "-C", "engine", "test"])]
+      [Job.new("engine", suite: "engine", weight: 60, limit: 600, argv: ["make", "-C", "engine", "test", "DEV=1"])]
     end
 
     def asan_jobs
       [Job.new("engine under ASan and UBSan", suite: "asan", weight: 100, limit: 900,
-                                              argv: ["make", "-C", "engine", "asan-test"])]
+                                              argv: ["make", "-C", "engine", "asan-test", "DEV=1"])]
     end
 
     def ruby_jobs

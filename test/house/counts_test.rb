@@ -12,7 +12,11 @@ module House
 
     test "a plain line of counts is read with and without skipped ones" do
       assert_equal Counts.new(3, 1, 0), Counts.read("3 passed, 1 failed\n")
-      assert_equal Counts.new(3, 1, 2), Counts.read("shard_test: 3 passed, 1 failed, 2 skipped\n")
+      assert_equal Counts.new(3, 1, 2), Counts.read("3 passed, 1 failed, 2 skipped\n")
+    end
+
+    test "the engine's tests are split into passed and failed" do
+      assert_equal Counts.new(11, 1, 0), Counts.read("shard_test: 12 tests, 1 failed\n")
     end
 
     test "several lines are added" do
