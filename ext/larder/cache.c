@@ -112,15 +112,16 @@ void glue_call_released(VALUE object, void (*run)(larder *engine, void *arg), vo
     cache *self = cache_of(object);
 
     for (;;) {
-        struct released call = {run, engine_of(self), arg, false};
+        struct released call = {run, NULL, arg, false};
 
+        rb_thread_check_ints(); /* as any blocking call does; may run a handler that closes */
+        call.engine = engine_of(self);
         self->in_flight = calls_inside(self) + 1;
         rb_nogvl(run_released, &call, NULL, NULL, RB_NOGVL_INTR_FAIL);
         if (--self->in_flight == 0 && self->closing)
             close_engine(self);
         if (call.done)
             break;
-        rb_thread_check_ints();
     }
     RB_GC_GUARD(object);
 }
@@ -171,10 +172,10 @@ VALUE glue_cache_open(VALUE klass, VALUE path, VALUE size, VALUE lock_timeout_ms
     for (;;) {
         struct released call = {run_open, NULL, &opening, false};
 
+        rb_thread_check_ints();
         rb_nogvl(run_released, &call, NULL, NULL, RB_NOGVL_INTR_FAIL);
         if (call.done)
             break;
-        rb_thread_check_ints();
     }
     if (opening.status != LARDER_OK)
         glue_raise_open(&opening.error, opening.path);

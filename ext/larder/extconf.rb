@@ -30,7 +30,6 @@ $warnflags = $warnflags.to_s.gsub("-Wdeclaration-after-statement", "")
 $warnflags << " -Wall -Wextra -Werror -Wno-unused-parameter" if DEVELOPER
 $CFLAGS << " -std=gnu11 -O3 -fvisibility=hidden"
 $INCFLAGS << " -I#{File.join(ENGINE, "include").inspect} -I#{File.join(ENGINE, "src").inspect}"
-$defs << "-D_GNU_SOURCE"
 
 # The engine's objects get names of their own, so that both directories may have a file of the same name.
 engine_objects = engine_sources.to_h { |source| ["engine-#{File.basename(source, ".c")}.#{$OBJEXT}", source] }

@@ -48,6 +48,10 @@ module Larder
     REPLACE = 2
     private_constant :SET, :ADD, :REPLACE
 
+    # A file has whole pages, so it is up to this much larger than it was asked to be.
+    PAGE = 4096
+    private_constant :PAGE
+
     class << self
       private :new
 
@@ -69,7 +73,7 @@ module Larder
         path = Options.path(path)
         cache = _open(path, Options.size_bytes(size), Options.lock_timeout_ms(lock_timeout))
         cache.send(:opened, path)
-        warn_of_size(cache, size) if size && size != cache.size
+        warn_of_size(cache, size) if size && !(0...PAGE).cover?(cache.size - size)
         return cache unless block_given?
 
         begin

@@ -1,0 +1,158 @@
+# frozen_string_literal: true
+
+# Larder::Cache while another process is stopped inside a write and holds a shard's lock: writers wait without the GVL,
+# then are refused; readers and deletes go on.
+
+require "test_helper"
+require "timeout"
+
+class LarderCacheContentionTest < ActiveSupport::TestCase
+  include TemporaryCaches
+  include Processes
+
+  LARGE = 64 << 20
+  KEYS = 512
+
+  teardown do
+    next unless @writer
+
+    Process.kill(:KILL, @writer)
+    Process.wait(@writer)
+  end
+
+  # Opens the cache and stops a child while it holds a shard's lock on its way through all shards.
+  def stop_writer(lock_timeout:)
+    contended = open_cache(size: LARGE, lock_timeout: lock_timeout)
+    @value = "x" * contended.max_value
+    @writer = fork do
+      loop { contended.set("stuck", @value) }
+    end
+    200.times do
+      sleep(0.003 * rand)
+      Process.kill(:STOP, @writer)
+      sleep(0.001) until File.read("/proc/#{@writer}/stat")[/\) (\S)/, 1] == "T"
+      return contended if elsewhere(contended) { |other| !other.set("stuck", @value) }
+
+      Process.kill(:CONT, @writer)
+    end
+    flunk "the writer was never stopped inside a write"
+  end
+
+  # Another process with a handle of its own, for a handle remembers which lock it waited for in vain.
+  def elsewhere(contended)
+    in_child do
+      contended.close
+      Larder::Cache.open(contended.path, lock_timeout: 0.02) { |other| yield other }
+    end
+  end
+
+  # A key whose shard is the one the stopped writer has locked.
+  def locked_key(contended)
+    found = elsewhere(contended) do |other|
+      KEYS.times.map { |i| "n#{i}" }.find do |key|
+        other.increment(key)
+        false
+      rescue Larder::BusyError
+        true
+      end
+    end
+    found || flunk("no key is in the locked shard")
+  end
+
+  setup { skip "needs /proc" unless File.exist?("/proc/self/stat") }
+
+  test "a store that cannot have the lock is refused, and the old value is gone" do
+    contended = stop_writer(lock_timeout: 0.02)
+    assert_equal false, contended.set("stuck", @value)
+    assert_nil contended.get("stuck")
+    assert_equal false, contended.exist?("stuck")
+    assert_equal ["stuck"], contended.set_multi({ "stuck" => @value })
+  end
+
+  test "other methods of a shard that is locked: increment raises, deletes and reads go on" do
+    contended = stop_writer(lock_timeout: 0.02)
+    key = locked_key(contended)
+    error = assert_raises(Larder::BusyError) { contended.increment(key) }
+    assert_match(/its owner is alive but stopped.*key "#{key}"/, error.message)
+    assert_equal false, contended.set(key, "v")
+    assert_equal false, contended.add(key, "v")
+    assert_equal false, contended.touch(key, ttl: 5)
+    assert_includes [true, false], contended.delete(key)
+    assert_nil contended.get(key)
+  end
+
+  test "set_multi stores what it can and names the rest" do
+    contended = stop_writer(lock_timeout: 0.02)
+    pairs = 32.times.to_h { |i| ["pair#{i}", "v#{i}"] }
+    refused = contended.set_multi(pairs)
+    assert_equal pairs.except(*refused), contended.get_multi(pairs.keys)
+  end
+
+  test "other threads run while one waits for a lock" do
+    contended = stop_writer(lock_timeout: 0.5)
+    ticks = 0
+    ticker = Thread.new { loop { (ticks += 1) && sleep(0.001) } }
+    assert_equal false, contended.set("stuck", @value)
+    ticker.kill
+    assert_operator ticks, :>, 20
+  end
+
+  test "a small write waits without the GVL too" do
+    contended = stop_writer(lock_timeout: 0.3)
+    key = locked_key(contended)
+    ticks = 0
+    ticker = Thread.new { loop { (ticks += 1) && sleep(0.001) } }
+    assert_equal false, contended.set(key, "small")
+    ticker.kill
+    assert_operator ticks, :>, 20
+  end
+
+  test "threads that wait for a lock can be killed and timed out" do
+    contended = stop_writer(lock_timeout: 0.2)
+    thread = Thread.new { loop { contended.set("stuck", @value) } }
+    sleep(0.05)
+    thread.kill
+    assert thread.join(LONGEST)
+    assert_raises(Timeout::Error) { Timeout.timeout(0.05) { loop { contended.set("stuck", @value) } } }
+    assert_predicate contended.stats[:processes], :positive?
+  end
+
+  test "a cache that is closed while a thread waits is closed when it has waited" do
+    contended = stop_writer(lock_timeout: 0.2)
+    waiter = Thread.new { contended.set("stuck", @value) }
+    sleep(0.05)
+    contended.close
+    assert_predicate contended, :closed?
+    assert_equal false, waiter.join(LONGEST)&.value
+    assert_raises(Larder::ClosedError) { contended.get("stuck") }
+    assert_no_match(/#{contended.path}$/, File.read("/proc/self/maps"))
+  end
+
+  test "a String that another thread changes while it is waited is stored as it was" do
+    contended = stop_writer(lock_timeout: 5)
+    key = +"stuck"
+    value = @value.dup
+    waiter = Thread.new { contended.set(key, value) }
+    sleep(0.05)
+    key.replace("other")
+    value.replace("y" * 100)
+    Process.kill(:KILL, @writer)
+    Process.wait(@writer)
+    @writer = nil
+    assert_equal true, waiter.join(LONGEST)&.value
+    assert_equal @value, contended.get("stuck")
+    assert_nil contended.get("other")
+  end
+
+  test "when the owner goes on or dies, writers do" do
+    contended = stop_writer(lock_timeout: 0.2)
+    Process.kill(:CONT, @writer)
+    assert(Timeout.timeout(LONGEST) { sleep(0.01) until contended.set("stuck", @value) } || true)
+    Process.kill(:KILL, @writer)
+    Process.wait(@writer)
+    @writer = nil
+    assert contended.set("stuck", @value)
+    assert_equal @value, contended.get("stuck")
+    assert_equal 0, contended.verify[:problems]
+  end
+end
