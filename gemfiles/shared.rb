@@ -6,6 +6,9 @@ gem "irb", "~> 1.13"
 gem "minitest", "~> 5.16"
 gem "rake", "~> 13.0"
 
+# Rails' :message_pack serializer, which the store is tested with.
+gem "msgpack", "~> 1.7"
+
 # Later versions want psych as a gem, which needs libyaml's headers on a machine that may not have them.
 gem "rdoc", "~> 6.3.4"
 

@@ -91,7 +91,7 @@ module House
         stop(running)
       elsif now - running.last_seen > HEARTBEAT_SECONDS
         running.last_seen = now
-        @out.puts format("  ...       %-42s %5.0f s  %s", running.job.name, now - running.started, tail(running.log))
+        @out.puts format("  ...       %-70s %5.0f s  %s", running.job.name, now - running.started, tail(running.log))
         @out.flush
       end
     end
@@ -132,7 +132,7 @@ module House
       word = result.skipped? ? "skip" : "ok"
       word = "FAIL" if result.failed?
       notes = [summary(result), result.note].compact.join("; ")
-      format("  %-4s %3d/%-3d  %-42s %5.1f s  %s", word, @results.size, @total, result.job.name, result.seconds, notes)
+      format("  %-4s %3d/%-3d  %-70s %5.1f s  %s", word, @results.size, @total, result.job.name, result.seconds, notes)
         .rstrip
     end
 
