@@ -1,9 +1,9 @@
 /*
  * index.c — from a key's hash to its slot.
  *
- * Two-choice buckets (Azar et al., 1994) without moves, and linear hashing
- * (Litwin, 1980): the index grows by one bucket at a time, so that no writer pays
- * for a doubling. Inserting and growing happen under the shard's lock. Lookup
+ * Two-choice buckets (Azar et al., 1994), one move where both are full (cuckoo
+ * hashing; Pagh, Rodler, 2001), and linear hashing (Litwin, 1980): the index grows
+ * by one bucket at a time, so that no writer pays for a doubling. Inserting and growing happen under the shard's lock. Lookup
  * takes none, and neither does delete: it empties slots by compare-and-swap, so
  * every other change of a slot is a compare-and-swap too.
  *
@@ -13,6 +13,11 @@
  * `splitting` afterwards and, if it is set or changed, searches again, the unpublished bucket
  * included. So either the splitter sees the original gone or the deleter sees the
  * copy.
+ *
+ * A move to the other bucket puts a pending slot there, which no reader follows,
+ * empties the original, then takes the mark off. A deleter empties pending slots
+ * too, so a deleted item is never moved back to life; a death in between forgets
+ * the item. `moves` is odd meanwhile, so that a reader that found nothing looks again.
  */
 #include "internal.h"
 
@@ -130,6 +135,50 @@ static unsigned live_slots(const lard_bucket *bucket) {
     return live;
 }
 
+/* Takes `from` to an empty slot of its item's other bucket. */
+static bool move_out(lard_view *view, const lard_bucket *bucket, lard_u64 *from) {
+    unsigned char key[LARDER_MAX_KEY + 8];
+    lard_record_info info;
+    uint64_t value = lard_load(from);
+    uint32_t count = lard_bucket_count(view);
+    uint64_t offset = LARD_SLOT_OFFSET(value);
+    if (!lard_record_info_at(view, offset, &info) || LARD_WORD2_KEY_BYTES(info.word2) > LARDER_MAX_KEY) {
+        return false;
+    }
+    lard_record_copy_key(view, offset, &info, key);
+    lard_hash hash = lard_hash_key(view->map, key, LARD_WORD2_KEY_BYTES(info.word2),
+                                   LARD_WORD2_TYPE(info.word2) == LARD_TYPE_CHUNK);
+    lard_bucket *other = lard_bucket_at(view, lard_bucket_of(hash.first, count));
+    if (other == bucket) {
+        other = lard_bucket_at(view, lard_bucket_of(hash.second, count));
+    }
+    for (unsigned i = 0; other && other != bucket && i < LARD_BUCKET_SLOTS; i++) {
+        uint64_t vacant = lard_load(&other->slots[i]);
+        uint64_t pending = value | LARD_SLOT_PENDING;
+        if (LARD_SLOT_OFFSET(vacant) || !lard_cas64(&other->slots[i], &vacant, pending)) {
+            continue;
+        }
+        lard_store_release(&view->head->moves, lard_load(&view->head->moves) | 1u);
+        lard_fence();
+        bool emptied = lard_index_unlink(view, from, value, 0);
+        lard_index_unlink(view, &other->slots[i], pending, emptied ? value : 0);
+        lard_store_release(&view->head->moves, lard_load(&view->head->moves) + 1);
+        return emptied;
+    }
+    return false;
+}
+
+static bool make_room(lard_view *view, lard_bucket *const buckets[2]) {
+    for (int c = 0; c < 2; c++) {
+        for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
+            if (move_out(view, buckets[c], &buckets[c]->slots[i])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash *hash, uint64_t slot) {
     uint32_t count = lard_bucket_count(view);
     lard_bucket *buckets[2];
@@ -162,6 +211,9 @@ larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash 
             }
         }
         bool occupied = LARD_SLOT_OFFSET(best_value) != 0;
+        if (occupied && make_room(view, buckets)) {
+            continue;
+        }
         if (lard_cas64(best, &best_value, slot)) {
             if (occupied) {
                 lard_count(cache, LARD_STAT_evictions, 1);
@@ -182,7 +234,8 @@ static bool delete_in_bucket(const lard_view *view, uint32_t number, const lard_
         lard_record_info info;
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             uint64_t value = lard_load_acquire(&bucket->slots[i]);
-            if (!slot_holds(view, value, hash, key, key_bytes, is_chunk, &info)) {
+            uint64_t settled = value & ~LARD_SLOT_PENDING;
+            if (!slot_holds(view, settled, hash, key, key_bytes, is_chunk, &info)) {
                 lard_fence_acquire();
                 if (lard_load(&bucket->slots[i]) == value) {
                     break;
@@ -191,7 +244,7 @@ static bool delete_in_bucket(const lard_view *view, uint32_t number, const lard_
             }
             lard_head large = {{0, 0}, 0};
             if (head && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_HEAD) {
-                lard_record_read(view, LARD_SLOT_OFFSET(value), &info, &large, sizeof large);
+                lard_record_read(view, LARD_SLOT_OFFSET(settled), &info, &large, sizeof large);
             }
             if (lard_index_unlink(view, &bucket->slots[i], value, 0)) {
                 any = true;
@@ -211,6 +264,7 @@ bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void 
     bool any = false, was_live = false;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         uint32_t splitting = lard_load_acquire(&view->head->splitting);
+        uint32_t moves = lard_load_acquire(&view->head->moves);
         uint32_t count = lard_bucket_count(view);
         if (count == 0) {
             break;
@@ -226,7 +280,8 @@ bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void 
             any |= delete_in_bucket(view, choices[c], hash, key, key_bytes, is_chunk, now_ms, head, &was_live);
         }
         lard_fence();
-        if (lard_load(&view->head->splitting) == splitting && lard_bucket_count(view) == count) {
+        if (lard_load(&view->head->splitting) == splitting && lard_load(&view->head->moves) == moves &&
+            lard_bucket_count(view) == count) {
             break;
         }
     }
@@ -335,8 +390,8 @@ void lard_index_grow(larder *cache, lard_view *view) {
     }
 }
 
-/* Under the lock of a dead owner: undoes a split that was not published, finishes one that was. */
-void lard_index_finish_split(lard_view *view) {
+/* Undoes a split that was not published, finishes one that was. */
+static void finish_split(lard_view *view) {
     uint32_t splitting = lard_load(&view->head->splitting);
     uint32_t count = lard_bucket_count(view);
     if (splitting == 0 || count == 0) {
@@ -358,4 +413,20 @@ void lard_index_finish_split(lard_view *view) {
         }
     }
     lard_store_release(&view->head->splitting, 0);
+}
+
+/* Under the lock of a dead owner. */
+void lard_index_finish_changes(lard_view *view) {
+    finish_split(view);
+    uint32_t count = lard_bucket_count(view);
+    for (uint32_t b = 0; b < count; b++) {
+        lard_bucket *bucket = lard_bucket_at(view, b);
+        for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
+            uint64_t value = lard_load(&bucket->slots[i]);
+            if (LARD_SLOT_OFFSET(value) && (value & LARD_SLOT_PENDING)) {
+                lard_index_unlink(view, &bucket->slots[i], value, 0);
+            }
+        }
+    }
+    lard_store_release(&view->head->moves, (lard_load(&view->head->moves) | 1u) + 1);
 }

@@ -189,7 +189,7 @@ lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, 
 bool lard_index_has_ghost(const lard_view *view, const lard_hash *hash); /* under the lock, as all below */
 larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash *hash, uint64_t slot);
 void lard_index_grow(larder *cache, lard_view *view);
-void lard_index_finish_split(lard_view *view);
+void lard_index_finish_changes(lard_view *view);
 bool lard_index_first_page(lard_view *view);
 /* Empties the slot if it still holds `value` but for the frequency; true where this call did it. */
 bool lard_index_unlink(const lard_view *view, lard_u64 *slot, uint64_t value, uint64_t replacement);

@@ -24,7 +24,8 @@
  *   +------------+-----+-------------+------------------------+
  *   | generation | fr. |     tag     | location / 8           |   0: empty
  *   +------------+-----+-------------+------------------------+
- *   location  from the start of the shard, so up to 8 GiB a shard
+ *   location  from the start of the shard, so up to 4 GiB a shard; its top bit marks a
+ *             slot that is being moved here from the key's other bucket
  *   tag       16 bits of the key's hash
  *   fr.       2-bit saturating frequency
  *   gener.    low 16 bits of the segment's generation
@@ -139,7 +140,8 @@ typedef struct { /* head of a shard */
     lard_u32 bucket_count;
     lard_u32 splitting; /* bucket being split + 1, or 0 */
     lard_u64 resets; /* how often this shard was emptied */
-    lard_u64 reserved1[5];
+    lard_u32 moves; /* odd while an item changes buckets */
+    lard_u32 reserved1[9];
     /* line 2: under the lock */
     lard_u32 active[2]; /* segment + 1 that small, main append to; 0: none */
     lard_u32 victim;    /* segment + 1 being emptied; 0: none */
@@ -167,6 +169,7 @@ _Static_assert(sizeof(lard_control) <= LARD_PAGE, "control page");
 /* Slots */
 #define LARD_LOCATION_BITS 30
 #define LARD_LOCATION_MASK ((1ull << LARD_LOCATION_BITS) - 1)
+#define LARD_SLOT_PENDING (1ull << 29) /* makes the offset point beyond any shard, so readers pass it by */
 #define LARD_FREQUENCY_ONE (1ull << 46)
 #define LARD_FREQUENCY_MASK (3ull << 46)
 #define LARD_SLOT_TAG(v) ((uint32_t)((v) >> 30) & 0xffffu)

@@ -90,6 +90,7 @@ static enum found look(const lard_view *view, const lard_hash *hash, const void 
 
 static enum found find(const lard_view *view, uint64_t epoch, const lard_hash *hash, const void *key,
                        size_t key_bytes, bool is_chunk, lard_hit *hit) {
+    uint32_t moves = lard_load_acquire(&view->head->moves);
     uint32_t count = lard_bucket_count(view);
     if (LARD_UNLIKELY(count == 0)) {
         return ABSENT;
@@ -103,8 +104,9 @@ static enum found find(const lard_view *view, uint64_t epoch, const lard_hash *h
         }
     }
     lard_fence_acquire();
-    bool grown = lard_bucket_count(view) != count || lard_load(&view->head->epoch) != epoch;
-    return grown ? AGAIN : ABSENT;
+    bool changed = (moves & 1) || lard_load(&view->head->moves) != moves || lard_bucket_count(view) != count ||
+                   lard_load(&view->head->epoch) != epoch;
+    return changed ? AGAIN : ABSENT;
 }
 
 larder_status lard_read(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,

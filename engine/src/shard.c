@@ -79,7 +79,7 @@ static void repair(larder *cache, lard_view *view) {
         lard_shard_reset(view);
         return;
     }
-    lard_index_finish_split(view);
+    lard_index_finish_changes(view);
     drop_stray_pages(view);
     check_active(view);
     lard_segment_recount(view);

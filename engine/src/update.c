@@ -114,7 +114,8 @@ larder_status lard_touch(larder *cache, lard_map *map, const lard_hash *hash, co
     status = LARDER_MISS;
     lard_found found = lard_index_find(&view, hash, key, key_bytes, is_chunk);
     uint64_t offset = LARD_SLOT_OFFSET(found.value);
-    if (found.slot && lard_record_info_at(&view, offset, &info) && !lard_expired(&info, lard_now(call))) {
+    if (found.slot && lard_record_info_at(&view, offset, &info) &&
+        (is_chunk || !lard_expired(&info, lard_now(call)))) { /* chunks follow their head */
         lard_segment_widen_expiry(&view, offset, expiry_ms); /* first: its segment must not be dropped as expired */
         lard_record_set_expiry(&view, offset, info.crc, expiry_ms);
         if (head && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_HEAD &&

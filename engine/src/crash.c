@@ -1,0 +1,21 @@
+/*
+ * crash.c — test builds only (-DLARDER_CRASH_POINTS): numbers every store to shared
+ * memory and kills the process before a chosen one.
+ */
+#include "shared.h"
+
+#ifdef LARDER_CRASH_POINTS
+#include <signal.h>
+#include <unistd.h>
+
+unsigned long lard_crash_at;    /* 0: never */
+unsigned long lard_crash_count; /* stores so far */
+
+void lard_crash_point(void) {
+    if (++lard_crash_count == lard_crash_at) {
+        kill(getpid(), SIGKILL);
+    }
+}
+#else
+typedef int lard_crash_is_not_built;
+#endif
