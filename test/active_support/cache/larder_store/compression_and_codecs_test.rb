@@ -1,0 +1,152 @@
+# frozen_string_literal: true
+
+require "support/store_case"
+require "active_support/message_pack"
+require "json"
+
+module LarderStoreTests
+  # compress, compress_threshold, compressor, serializer, coder, and Rails' formats of entries.
+  class CompressionAndCodecsTest < StoreCase
+    LARGE = "0" * 5000
+
+    # A compressor that others can be told from.
+    module Reversing
+      def self.deflate(bytes)
+        "R#{Zlib.deflate(bytes)}"
+      end
+
+      def self.inflate(bytes)
+        Zlib.inflate(bytes.delete_prefix("R"))
+      end
+    end
+
+    # A coder as Rails' documentation describes one, without compression.
+    module PlainCoder
+      def self.dump(entry)
+        Marshal.dump([entry.value, entry.expires_at, entry.version])
+      end
+
+      def self.load(bytes)
+        value, expires_at, version = Marshal.load(bytes)
+        ActiveSupport::Cache::Entry.new(value, expires_at: expires_at, version: version)
+      end
+    end
+
+    def stored_bytes(cache, value, **options)
+      cache.write("key", value, **options)
+      cache.cache.get("key").bytesize
+    end
+
+    test "nothing is compressed by default" do
+      assert_operator stored_bytes(store, LARGE), :>, 5000
+      assert_same false, store.options[:compress]
+    end
+
+    test "compress: true compresses what is larger than the threshold" do
+      cache = new_store(compress: true)
+      assert_operator stored_bytes(cache, LARGE), :<, 200
+      assert_equal LARGE, cache.read("key")
+      assert_operator stored_bytes(cache, { text: LARGE }), :<, 200
+      assert_equal({ text: LARGE }, cache.read("key"))
+      assert_operator stored_bytes(cache, "0" * 1000), :>, 1000
+    end
+
+    test "compress and compress_threshold may be given to a call" do
+      assert_operator stored_bytes(store, LARGE, compress: true), :<, 200
+      assert_operator stored_bytes(store, "0" * 900, compress: true, compress_threshold: 100), :<, 200
+      assert_operator stored_bytes(store, LARGE, compress: true, compress_threshold: 1.megabyte), :>, 5000
+      assert_operator stored_bytes(new_store(compress: true), LARGE, compress: false), :>, 5000
+    end
+
+    test "a threshold alone turns compression on" do
+      cache = new_store(compress_threshold: 100)
+      assert_operator stored_bytes(cache, "0" * 900), :<, 200
+      assert_operator stored_bytes(store, "0" * 900, compress_threshold: 100), :<, 200
+      assert_operator stored_bytes(new_store(compress_threshold: 100, compress: false), "0" * 900), :>, 900
+    end
+
+    test "what does not become smaller is stored as it is" do
+      noise = Random.new(1).bytes(5000)
+      assert_equal stored_bytes(store, noise), stored_bytes(store, noise, compress: true)
+      assert_equal noise, store.read("key")
+    end
+
+    test "write_multi compresses too" do
+      store.write_multi({ "key" => LARGE }, compress: true)
+      assert_operator store.cache.get("key").bytesize, :<, 200
+      assert_equal({ "key" => LARGE }, store.read_multi("key"))
+    end
+
+    test "a compressor of one's own is used" do
+      cache = new_store(compress: true, compressor: Reversing)
+      cache.write("key", LARGE)
+      assert_includes cache.cache.get("key"), "R\x78".b
+      assert_equal LARGE, cache.read("key")
+    end
+
+    test "compressor: nil compresses nothing" do
+      assert_operator stored_bytes(new_store(compress: true, compressor: nil), LARGE), :>, 5000
+    end
+
+    test "a serializer of one's own is used" do
+      cache = new_store(serializer: JSON)
+      cache.write("key", { "a" => [1, nil] })
+      assert_includes cache.cache.get("key"), %({"a":[1,null]})
+      assert_equal({ "a" => [1, nil] }, cache.read("key"))
+    end
+
+    test "serializer: :message_pack reads what it and Marshal wrote" do
+      store.write("marshalled", [:a, 1])
+      cache = new_store(serializer: :message_pack)
+      cache.write("packed", [:a, 1])
+      assert_equal({ "marshalled" => [:a, 1], "packed" => [:a, 1] }, cache.read_multi("marshalled", "packed"))
+      assert_raises(ActiveSupport::MessagePack::UnserializableObjectError) { cache.write("object", Object.new) }
+    end
+
+    test "a coder of one's own is used for all that Rails keeps with a value" do
+      cache = new_store(coder: PlainCoder, compress: true)
+      cache.write("key", LARGE, expires_in: 60, version: 2)
+      assert_equal PlainCoder.load(cache.cache.get("key")).version, "2"
+      assert_equal LARGE, cache.read("key", version: 2)
+      assert_nil cache.read("key", version: 3)
+      travel(61.seconds) { assert_nil cache.read("key") }
+    end
+
+    test "coder: nil is refused where it would need to store an object" do
+      error = assert_raises(TypeError) { new_store(coder: nil).write("key", "v") }
+      assert_match(/coder of LarderStore must dump to a String/, error.message)
+    end
+
+    test "a coder excludes a serializer and a compressor" do
+      assert_raises(ArgumentError) { new_store(coder: Marshal, serializer: Marshal) }
+      assert_raises(ArgumentError) { new_store(coder: Marshal, compressor: Zlib) }
+    end
+
+    test "each cache format version of Rails reads the other's entries" do
+      [7.0, 7.1].permutation.each do |written, read|
+        with_format(written) { new_store.write("key", { v: LARGE }, compress: true, version: 1) }
+        with_format(read) { assert_equal({ v: LARGE }, new_store.read("key", version: 1)) }
+      end
+    end
+
+    test "the cache format version decides what is written, and is left as it was" do
+      with_format(7.0) do
+        new_store.write("key", ["v"])
+        assert store.cache.get("key").start_with?("\x00\x04\x08".b)
+        assert_equal 7.0, ActiveSupport::Cache.format_version
+      end
+      new_store.write("key", ["v"])
+      assert store.cache.get("key").start_with?("\x00\x11\x01".b)
+    end
+
+    test "an unknown cache format version is an error" do
+      assert_raises(ArgumentError) { with_format(1.2) { new_store } }
+    end
+
+    private
+
+    def with_format(version, &block)
+      ActiveSupport::Cache.with(format_version: version, &block)
+    end
+  end
+end

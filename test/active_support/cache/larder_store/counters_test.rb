@@ -1,0 +1,126 @@
+# frozen_string_literal: true
+
+require "support/store_case"
+
+module LarderStoreTests
+  # increment, decrement, read_counter, write_counter.
+  class CountersTest < StoreCase
+    test "a missing key counts from nothing" do
+      assert_equal 1, store.increment("up")
+      assert_equal 5, store.increment("by five", 5)
+      assert_equal(-1, store.decrement("down"))
+      assert_equal(-5, store.decrement("by five down", 5))
+    end
+
+    test "a counter counts on from a raw value" do
+      store.write("n", 10, raw: true)
+      assert_equal 11, store.increment("n")
+      assert_equal 8, store.decrement("n", 3)
+      assert_equal "8", store.read("n", raw: true)
+      assert_equal 6, store.increment("n", -2)
+    end
+
+    test "a raw value of text digits counts" do
+      store.write("n", "41", raw: true)
+      assert_equal 42, store.increment("n")
+    end
+
+    test "read_counter answers an integer or nil" do
+      assert_nil store.read_counter("n")
+      store.increment("n", 3)
+      assert_equal 3, store.read_counter("n")
+      assert_equal "3", store.read("n", raw: true)
+    end
+
+    test "write_counter sets what is counted from" do
+      assert_same true, store.write_counter("n", 7)
+      assert_equal 7, store.read_counter("n")
+      assert_equal 8, store.increment("n")
+      assert_same true, store.write_counter("n", "12")
+      assert_equal 12, store.read_counter("n")
+    end
+
+    test "read_counter and write_counter take the options of read and write" do
+      store.write_counter("n", 1, namespace: "a", expires_in: 60)
+      assert_nil store.read_counter("n")
+      assert_equal 1, store.read_counter("n", namespace: "a")
+      travel(61.seconds) { assert_nil store.read_counter("n", namespace: "a") }
+    end
+
+    test "expires_in of the first increment holds, later ones do not prolong it" do
+      assert_equal 1, store.increment("n", 1, expires_in: 60)
+      travel(30.seconds) { assert_equal 2, store.increment("n", 1, expires_in: 600) }
+      travel(61.seconds) do
+        assert_nil store.read_counter("n")
+        assert_equal 1, store.increment("n", 1, expires_in: 60)
+      end
+    end
+
+    test "expires_in of a written counter outlives increments and decrements" do
+      store.write("n", 1, raw: true, expires_in: 60)
+      store.increment("n")
+      store.decrement("n", 5, expires_in: 1.day)
+      travel(59.seconds) { assert_equal(-3, store.read_counter("n")) }
+      travel(61.seconds) { assert_nil store.read_counter("n") }
+    end
+
+    test "expires_at is taken" do
+      store.increment("n", 1, expires_at: 1.minute.from_now)
+      travel(61.seconds) { assert_nil store.read_counter("n") }
+    end
+
+    test "the store's expires_in holds for counters" do
+      cache = new_store(expires_in: 60)
+      cache.increment("n")
+      cache.increment("ever", 1, expires_in: nil)
+      travel(61.seconds) { assert_equal [nil, 1], [cache.read_counter("n"), cache.read_counter("ever")] }
+    end
+
+    test "a counter is deleted, and counts anew" do
+      store.increment("n", 5)
+      assert_same true, store.delete("n")
+      assert_equal 1, store.increment("n")
+    end
+
+    test "a namespace separates counters" do
+      store.increment("n", 1, namespace: "a")
+      assert_equal 1, store.increment("n", 1, namespace: "b")
+      assert_equal 2, store.increment("n", 1, namespace: "a")
+    end
+
+    test "what is no raw integer is not counted, stays as it is, and is reported" do
+      store.write("entry", 5)
+      store.write("text", "five", raw: true)
+      reports = reports_of do
+        assert_nil store.increment("entry")
+        assert_nil store.decrement("text")
+      end
+      assert_equal [Larder::NotANumber] * 2, reports.map { |report| report[:error].class }
+      assert_equal 5, store.read("entry")
+      assert_equal "five", store.read("text", raw: true)
+    end
+
+    test "an overflow is not counted" do
+      store.write("n", (2**63) - 1, raw: true)
+      assert_nil store.increment("n")
+      assert_equal (2**63) - 1, store.read_counter("n")
+    end
+
+    test "an amount that is no integer is an error" do
+      assert_raises(ArgumentError) { store.increment("n", "one") }
+      assert_raises(TypeError) { store.increment("n", nil) }
+    end
+
+    test "no increment of many threads and processes is lost" do
+      pids = Array.new(3) do
+        fork do
+          200.times { store.increment("n") }
+          exit!(0)
+        end
+      end
+      Array.new(4) { Thread.new { 100.times { store.increment("n") } } }.each(&:join)
+      pids.each { |pid| assert_predicate wait_for(pid), :success? }
+      assert_equal 1000, store.read_counter("n")
+    end
+  end
+end

@@ -1,0 +1,164 @@
+# frozen_string_literal: true
+
+require "support/store_case"
+
+module LarderStoreTests
+  # A cache that cannot serve is a miss, and somebody hears of it.
+  class FailuresTest < StoreCase
+    # @return [ActiveSupport::Cache::LarderStore] whose file was closed under it
+    def broken(**options)
+      store.write("key", "stored")
+      new_store(**options).tap { |cache| cache.cache.close }
+    end
+
+    test "every call on a cache that cannot serve answers as a miss" do
+      cache = broken
+      assert_nil cache.read("key")
+      assert_nil cache.fetch("key")
+      assert_equal "made", cache.fetch("key") { "made" }
+      assert_equal({}, cache.read_multi("key", "b"))
+      assert_equal({ "a" => "made" }, cache.fetch_multi("a") { "made" })
+      assert_nil cache.write("key", 1)
+      assert_nil cache.write("key", 1, unless_exist: true)
+      assert_nil cache.write_multi({ "key" => 1 })
+      assert_same false, cache.exist?("key")
+      assert_same false, cache.delete("key")
+      assert_equal 0, cache.delete_multi(["key"])
+      assert_nil cache.increment("n")
+      assert_nil cache.decrement("n")
+      assert_nil cache.read_counter("n")
+      assert_nil cache.write_counter("n", 1)
+      assert_nil cache.delete_matched(/k/)
+      assert_nil cache.clear
+      assert_nil cache.cleanup
+      assert_nil cache.prune(0)
+      assert_nil cache.stats
+      assert_equal "stored", store.read("key")
+    end
+
+    test "each failure is reported once, as handled, under the store's name" do
+      cache = broken
+      { read: ["key"], write: ["key", 1], delete: ["key"], increment: ["n"], clear: [], delete_matched: [/k/],
+        read_multi: %w[a b], write_multi: [{ "a" => 1, "b" => 2 }], exist?: ["a"] }.each do |method, arguments|
+        reports = reports_of { cache.public_send(method, *arguments) }
+        assert_equal 1, reports.size, method
+        assert_instance_of Larder::ClosedError, reports[0][:error]
+        assert_equal [true, :warning, "larder_store.active_support"], reports[0].values_at(:handled, :severity, :source)
+      end
+    end
+
+    test "failures are logged" do
+      cache = broken
+      log = log_of { cache.write("key", 1) }
+      assert_match(/LarderStore: write_entry failed, returned nil: Larder::ClosedError: /, log)
+    end
+
+    test "an error_handler is told instead" do
+      told = []
+      cache = broken(error_handler: ->(method:, returning:, exception:) { told << [method, returning, exception.class] })
+      reports = reports_of do
+        cache.read("key")
+        cache.delete("key")
+        cache.read_multi("key")
+        cache.increment("n")
+      end
+      assert_empty reports
+      assert_equal [[:read_entry, nil], [:delete_entry, false], [:read_multi_entries, {}], [:increment, nil]],
+                   (told.map { |call| call.first(2) })
+      assert_equal [Larder::ClosedError], told.map(&:last).uniq
+    end
+
+    test "what an error_handler raises reaches the caller" do
+      cache = broken(error_handler: ->(exception:, **) { raise exception })
+      assert_raises(Larder::ClosedError) { cache.read("key") }
+      assert_raises(Larder::ClosedError) { cache.write("key", 1) }
+      assert_raises(Larder::ClosedError) { cache.fetch("key") { 1 } }
+      assert_raises(Larder::ClosedError) { cache.clear }
+    end
+
+    test "error_handler: nil is silence" do
+      cache = broken(error_handler: nil)
+      assert_empty(reports_of { assert_nil cache.read("key") })
+    end
+
+    test "raise_errors: true raises to the caller and tells nobody else" do
+      cache = broken(raise_errors: true)
+      reports = reports_of do
+        assert_raises(Larder::ClosedError) { cache.read("key") }
+        assert_raises(Larder::ClosedError) { cache.write("key", 1) }
+        assert_raises(Larder::ClosedError) { cache.increment("n") }
+        assert_raises(Larder::ClosedError) { cache.clear }
+      end
+      assert_empty reports
+      assert_raises(Larder::InvalidArgument) { new_store(raise_errors: true).write("key", "x" * SIZE) }
+    end
+
+    test "a value larger than the file can hold is refused, reported, and leaves no old value" do
+      store.write("key", "old")
+      reports = reports_of { assert_same false, store.write("key", "x" * (store.cache.max_value + 1)) }
+      assert_equal [Larder::InvalidArgument], reports.map { |report| report[:error].class }
+      assert_nil store.read("key")
+
+      store.write("key", "old")
+      reports = reports_of { store.write_multi({ "key" => "x" * (store.cache.max_value + 1), "small" => 1 }) }
+      assert_equal 1, reports.size
+      assert_nil store.read("key")
+    end
+
+    test "fetch returns the block's value where it is too large to store" do
+      large = "x" * (store.cache.max_value + 1)
+      assert_equal large, store.fetch("key") { large }
+      assert_nil store.read("key")
+    end
+
+    test "a value that is only small compressed is stored compressed" do
+      large = "x" * (store.cache.max_value + 1)
+      assert_same true, store.write("key", large, compress: true)
+      assert_equal large, store.read("key")
+    end
+
+    test "a file truncated under the store is a miss in every call" do
+      answers = in_child do
+        store.write_multi((0...100).to_h { |i| ["key/#{i}", "v" * 1000] })
+        File.truncate(path_of, 0)
+        reads = (0...100).map { |i| store.read("key/#{i}") }
+        [reads.uniq - ["v" * 1000], store.fetch("other") { "made" }, store.read_multi("key/1", "key/2").size,
+         store.increment("n"), store.clear]
+      end
+      assert_equal [[nil], "made"], answers.first(2)
+    end
+
+    test "errors of the caller are not rescued" do
+      assert_raises(ArgumentError) { store.read(nil) }
+      assert_raises(TypeError) { store.write("key", proc {}) }
+      assert_raises(NoMethodError) { store.fetch("key") { nil.upcase } }
+    end
+
+    test "a foreign file is an error at construction that names it, and stays as it is" do
+      File.write(path_of("notes.txt"), "my notes\n" * 1000)
+      error = assert_raises(Larder::OpenError) { new_store("notes.txt") }
+      assert_includes error.message, path_of("notes.txt")
+      assert_equal "my notes\n" * 1000, File.read(path_of("notes.txt"))
+    end
+
+    test "a directory, a path below a file and a size too small are errors at construction" do
+      Dir.mkdir(path_of("dir.larder"))
+      File.write(path_of("file"), "")
+      assert_raises(Larder::OpenError) { new_store("dir.larder") }
+      error = assert_raises(Larder::OpenError) { new_store("file/below/deeper/c.larder") }
+      assert_includes error.message, path_of("file/below/deeper/c.larder")
+      assert_raises(Larder::OpenError) { new_store("small.larder", size: 1000) }
+    end
+
+    test "an option of the wrong type is an error that names it" do
+      { size: "1 GB", lock_timeout: "long", error_handler: :report, raise_errors: "yes", max_key_size: 10,
+        expires_in: "60" }.each do |name, wrong|
+        error = assert_raises(ArgumentError, name) { new_store(name => wrong) }
+        assert_includes error.message, ":#{name}"
+        assert_includes error.message, wrong.inspect
+      end
+      assert_raises(ArgumentError) { ActiveSupport::Cache::LarderStore.new(42) }
+      assert_raises(ArgumentError) { ActiveSupport::Cache::LarderStore.new("") }
+    end
+  end
+end

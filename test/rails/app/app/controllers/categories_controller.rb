@@ -1,0 +1,11 @@
+# frozen_string_literal: true
+
+class CategoriesController < ActionController::Base
+  def index
+    @categories = Category.order(:id)
+  end
+
+  def show
+    @category = Category.find(params[:id])
+  end
+end

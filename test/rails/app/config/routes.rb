@@ -1,0 +1,7 @@
+# frozen_string_literal: true
+
+Rails.application.routes.draw do
+  resources :categories, only: [:index, :show]
+  get "limited", to: "limited#index"
+  get "figures", to: "figures#index"
+end

@@ -1,0 +1,133 @@
+# frozen_string_literal: true
+
+require "support/store_case"
+require "json"
+
+# A real Rails application with config.cache_store = :larder_store, booted in a Ruby of its own by each test.
+class RailsApplicationTest < StoreCase
+  APP = File.expand_path("app", __dir__)
+
+  setup { FileUtils.cp_r(APP, root) }
+
+  def root
+    path_of("shop")
+  end
+
+  # Boots the application and runs the script in it.
+  #
+  # @param cache_store [String] what the application's configuration says
+  # @return [Array(String, Process::Status)] what it printed, and how it ended
+  def boot(script, cache_store: ":larder_store, { size: 8.megabytes }", env: "production", from: "/")
+    File.write(File.join(root, "config/cache.rb"), "Shop.config.cache_store = #{cache_store}\n")
+    Open3.capture2e({ "RAILS_ENV" => env }, RbConfig.ruby, "-I#{File.expand_path("../../lib", __dir__)}",
+                    File.join(root, "config/boot_and_run.rb"), script, chdir: from)
+  end
+
+  # @return [Object] what the script returns in the booted application, through JSON
+  def in_rails(script, **options)
+    output, status = boot(script, **options)
+    assert_predicate status, :success?, output
+    JSON.parse(output.lines.last)
+  end
+
+  test "one line of configuration puts the cache below storage" do
+    answers = in_rails(<<~RUBY, cache_store: ":larder_store")
+      [Rails.cache.class.name, Rails.cache.cache.path, Rails.cache.write("key", 1), Rails.cache.read("key"),
+       Rails.application.middleware.map(&:name).grep(/LocalCache/)]
+    RUBY
+    assert_equal ["ActiveSupport::Cache::LarderStore", File.join(root, "storage/larder/cache.larder"), true, 1, []], answers
+  end
+
+  test "a relative path is taken from Rails.root, and options are used" do
+    store = %(:larder_store, "tmp/own.larder", { size: 8.megabytes, expires_in: 1.day, namespace: "shop" })
+    answers = in_rails(<<~RUBY, cache_store: store, from: directory)
+      [Rails.cache.cache.path, Rails.cache.cache.size, Rails.cache.options[:expires_in].to_i,
+       Rails.cache.options[:namespace]]
+    RUBY
+    assert_equal [File.join(root, "tmp/own.larder"), 8 << 20, 86_400, "shop"], answers
+  end
+
+  test "an application without eager loading boots too" do
+    answers = in_rails("[Rails.env, Rails.cache.fetch('key') { 1 }, Rails.cache.fetch('key') { 2 }]", env: "development")
+    assert_equal ["development", 1, 1], answers
+  end
+
+  test "fragments are rendered once, and a changed product renders itself and what is around it" do
+    first, second, changed, page = in_rails(<<~RUBY)
+      toys, = make_shop
+      path = "/categories/\#{toys.id}"
+      first = rendered { get(path) }
+      second = rendered { get(path) }
+      toys.products.first.update!(name: "Red ball")
+      [first, second, rendered { get(path) }, get(path)]
+    RUBY
+    assert_equal %w[Toys Ball Kite], first
+    assert_equal [], second
+    assert_equal ["Toys", "Red ball"], changed
+    assert_equal [200, "<h1>Toys</h1> <p>Red ball</p> <p>Kite</p>"], page
+  end
+
+  test "fragments outlive the application, and a second process uses them" do
+    in_rails("make_shop && get('/categories/1')")
+    again = in_rails("[rendered { get('/categories/1') }, get('/categories/1')]")
+    assert_equal [[], [200, "<h1>Toys</h1> <p>Ball</p> <p>Kite</p>"]], again
+  end
+
+  test "a collection is read in one pass and only what changed is rendered" do
+    first, announced, second, changed, page = in_rails(<<~RUBY)
+      toys, books = make_shop
+      first = rendered { get("/categories") }
+      second = nil
+      announced = announced { second = rendered { get("/categories") } }
+      books.update!(name: "Old books")
+      [first, announced, second, rendered { get("/categories") }, get("/categories")]
+    RUBY
+    assert_equal %w[Toys Books], first
+    assert_equal ["read_multi"], announced
+    assert_equal [], second
+    assert_equal ["Old books"], changed
+    assert_equal [200, "<p>Toys</p> <p>Old books</p>"], page
+  end
+
+  test "rate_limit counts in the cache, in all processes, and for as long as it says" do
+    skip "this Rails has no rate_limit" if ActiveSupport.gem_version < Gem::Version.new("7.2.0.alpha")
+
+    assert_equal [200, 200, 429], in_rails("Array.new(3) { get('/limited').first }")
+    here, later = in_rails("[get('/limited').first, travel(61.seconds) { Array.new(3) { get('/limited').first } }]")
+    assert_equal 429, here
+    assert_equal [200, 200, 429], later
+  end
+
+  test "Rails.cache.fetch keeps a value for its time, and counters count" do
+    assert_equal ["3 products, 1 views", "3 products, 2 views", "4 products, 3 views"], in_rails(<<~RUBY)
+      toys, = make_shop
+      first = get("/figures").last
+      toys.products.create!(name: "Train")
+      [first, get("/figures").last, travel(61.seconds) { get("/figures").last }]
+    RUBY
+  end
+
+  test "workers forked after boot share the cache" do
+    assert_equal ["made by the first", "made by the first", 2], in_rails(<<~RUBY)
+      reader, writer = IO.pipe
+      answers = %w[first second].map do |name|
+        pid = fork do
+          writer.puts(Rails.cache.fetch("key") { "made by the \#{name}" })
+          Rails.cache.increment("workers")
+          exit!(0)
+        end
+        Process.wait(pid)
+        reader.gets.chomp
+      end
+      [*answers, Rails.cache.read_counter("workers")]
+    RUBY
+  end
+
+  test "a misconfigured cache stops the boot and says why" do
+    FileUtils.mkdir_p(File.join(root, "storage/larder"))
+    File.write(File.join(root, "storage/larder/cache.larder"), "not a cache\n" * 1000)
+    output, status = boot("1")
+    assert_not_predicate status, :success?
+    assert_match(%r{storage/larder/cache\.larder.*not a Larder cache}, output)
+  end
+end

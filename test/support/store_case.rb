@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+# What the tests of the Rails store share: stores on files of their own, and what they announce, log and report.
+
+require "test_helper"
+require "active_support/cache/larder_store"
+require "active_support/core_ext/numeric/bytes"
+require "active_support/core_ext/numeric/time"
+require "active_support/core_ext/object/with"
+require "active_support/logger"
+require "active_support/notifications"
+require "stringio"
+
+# Rails sets this from config.load_defaults; without it Active Support writes the format of its oldest supported Rails.
+ActiveSupport::Cache.format_version = 7.1
+
+# A test case with `store`, whose file lives as long as the test.
+class StoreCase < ActiveSupport::TestCase
+  include TemporaryDirectory
+  include Processes
+
+  SIZE = 8 << 20
+
+  # Made before any fork, so that children use the same one.
+  setup { directory }
+
+  # @return [ActiveSupport::Cache::LarderStore] the one of the test, without options
+  def store
+    @store ||= new_store
+  end
+
+  # @return [ActiveSupport::Cache::LarderStore] another store on the same file
+  def new_store(name = "test.larder", size: SIZE, **options)
+    ActiveSupport::Cache.lookup_store(:larder_store, path_of(name), { size: size, **options })
+  end
+
+  # @return [Array<ActiveSupport::Notifications::Event>] what the cache announced during the block
+  def events_of
+    events = []
+    ActiveSupport::Notifications.subscribed(->(event) { events << event }, /\Acache_.*\.active_support\z/) { yield }
+    events
+  end
+
+  # @return [String] what the stores logged during the block, at the level "debug"
+  def log_of(&block)
+    io = StringIO.new
+    ActiveSupport::Cache::Store.with(logger: ActiveSupport::Logger.new(io), &block)
+    io.string
+  end
+
+  # @return [Array<Hash>] what Rails' error reporter was given during the block
+  def reports_of
+    reports = Reports.new
+    ActiveSupport.error_reporter.subscribe(reports)
+    yield
+    reports.all
+  ensure
+    ActiveSupport.error_reporter.unsubscribe(reports)
+  end
+
+  # A subscriber of the error reporter.
+  class Reports
+    attr_reader :all
+
+    def initialize
+      @all = []
+    end
+
+    def report(error, handled:, severity:, context:, source:)
+      @all << { error: error, handled: handled, severity: severity, context: context, source: source }
+    end
+  end
+end
