@@ -29,7 +29,6 @@ static unsigned fork_epoch;
 
 static void after_fork_in_child(void) { fork_epoch++; }
 
-
 void glue_cache_init(void) { pthread_atfork(NULL, NULL, after_fork_in_child); }
 
 /* No one can be inside: a thread that is holds the object on its stack. */
@@ -60,8 +59,9 @@ const rb_data_type_t glue_cache_type = {
 static cache *cache_of(VALUE self) { return rb_check_typeddata(self, &glue_cache_type); }
 
 static larder *engine_of(const cache *self) {
-    if (self->engine == NULL || self->closing)
+    if (self->engine == NULL || self->closing) {
         glue_raise(LARDER_CLOSED);
+    }
     return self->engine;
 }
 
@@ -96,8 +96,9 @@ static void close_engine(cache *self) {
     self->engine = NULL;
     self->closing = false;
     rb_nogvl(run_released, &call, NULL, NULL, RB_NOGVL_INTR_FAIL);
-    if (!call.done) /* an interrupt was pending: it must wait, for nobody else has the handle now */
+    if (!call.done) { /* an interrupt was pending: it must wait, for nobody else has the handle now */
         run_released(&call);
+    }
 }
 
 static unsigned calls_inside(cache *self) {
@@ -118,10 +119,12 @@ void glue_call_released(VALUE object, void (*run)(larder *engine, void *arg), vo
         call.engine = engine_of(self);
         self->in_flight = calls_inside(self) + 1;
         rb_nogvl(run_released, &call, NULL, NULL, RB_NOGVL_INTR_FAIL);
-        if (--self->in_flight == 0 && self->closing)
+        if (--self->in_flight == 0 && self->closing) {
             close_engine(self);
-        if (call.done)
+        }
+        if (call.done) {
             break;
+        }
     }
     RB_GC_GUARD(object);
 }
@@ -129,18 +132,18 @@ void glue_call_released(VALUE object, void (*run)(larder *engine, void *arg), vo
 /* ---- arguments ---- */
 
 void glue_check_string(VALUE object, const char *what) {
-    if (!RB_TYPE_P(object, T_STRING))
+    if (!RB_TYPE_P(object, T_STRING)) {
         rb_raise(rb_eTypeError, "%s must be a String, got %" PRIsVALUE, what, rb_obj_class(object));
+    }
 }
 
 void glue_check_array(VALUE object, const char *what) {
-    if (!RB_TYPE_P(object, T_ARRAY))
+    if (!RB_TYPE_P(object, T_ARRAY)) {
         rb_raise(rb_eTypeError, "%s must be an Array, got %" PRIsVALUE, what, rb_obj_class(object));
+    }
 }
 
-larder_call glue_call(VALUE now) {
-    return (larder_call){.now_ms = NIL_P(now) ? 0 : NUM2LL(now)};
-}
+larder_call glue_call(VALUE now) { return (larder_call){.now_ms = NIL_P(now) ? 0 : NUM2LL(now)}; }
 
 /* ---- open and close ---- */
 
@@ -174,11 +177,13 @@ VALUE glue_cache_open(VALUE klass, VALUE path, VALUE size, VALUE lock_timeout_ms
 
         rb_thread_check_ints();
         rb_nogvl(run_released, &call, NULL, NULL, RB_NOGVL_INTR_FAIL);
-        if (call.done)
+        if (call.done) {
             break;
+        }
     }
-    if (opening.status != LARDER_OK)
+    if (opening.status != LARDER_OK) {
         glue_raise_open(&opening.error, opening.path);
+    }
     self->engine = opening.engine;
     RB_GC_GUARD(frozen);
     return object;
@@ -187,12 +192,14 @@ VALUE glue_cache_open(VALUE klass, VALUE path, VALUE size, VALUE lock_timeout_ms
 VALUE glue_cache_close(VALUE object) {
     cache *self = cache_of(object);
 
-    if (self->engine == NULL || self->closing)
+    if (self->engine == NULL || self->closing) {
         return Qnil;
-    if (calls_inside(self) > 0)
+    }
+    if (calls_inside(self) > 0) {
         self->closing = true;
-    else
+    } else {
         close_engine(self);
+    }
     RB_GC_GUARD(object);
     return Qnil;
 }

@@ -6,6 +6,7 @@
  */
 #include "glue.h"
 
+#include <ruby/encoding.h>
 #include <string.h>
 
 /* Bytes of a key that a message shows. */
@@ -28,8 +29,8 @@ static const unsigned char class_of_status[LARDER_STATUS_COUNT] = {
 static VALUE exceptions[CLASS_COUNT];
 
 void glue_errors_init(VALUE larder_module) {
-#define FETCH_CLASS(name, constant)                                                                          \
-    exceptions[CLASS_##name] = rb_const_get(larder_module, rb_intern(constant));                             \
+#define FETCH_CLASS(name, constant)                                              \
+    exceptions[CLASS_##name] = rb_const_get(larder_module, rb_intern(constant)); \
     rb_gc_register_mark_object(exceptions[CLASS_##name]);
     GLUE_ERROR_CLASSES(FETCH_CLASS)
 #undef FETCH_CLASS
@@ -46,9 +47,7 @@ bool glue_is_refusal(larder_status status) {
 
 bool glue_is_argument(larder_status status) { return class_of(status) == CLASS_Argument; }
 
-void glue_raise(larder_status status) {
-    rb_raise(exceptions[class_of(status)], "%s", larder_status_text(status));
-}
+void glue_raise(larder_status status) { rb_raise(exceptions[class_of(status)], "%s", larder_status_text(status)); }
 
 void glue_raise_for_key(larder_status status, VALUE key) {
     long bytes = RSTRING_LEN(key);
@@ -58,16 +57,14 @@ void glue_raise_for_key(larder_status status, VALUE key) {
              shown, bytes > SHOWN_KEY_BYTES ? "..." : "", bytes);
 }
 
+/* The detail names the offender, but where it is a call or a size, not always the path. */
 void glue_raise_open(const larder_error *error, const char *path) {
     VALUE message = rb_str_new_cstr(error->detail);
 
     if (strstr(error->detail, path) == NULL) {
-        if (RSTRING_LEN(message) > 0)
-            rb_str_cat_cstr(message, ", ");
-        rb_str_cat_cstr(message, path);
+        rb_str_catf(message, "%s%s", RSTRING_LEN(message) > 0 ? ", " : "", path);
     }
     rb_str_catf(message, ": %s", larder_status_text(error->status));
-    if (error->system_errno != 0)
-        rb_str_catf(message, " (%s)", strerror(error->system_errno));
+    rb_enc_associate(message, rb_filesystem_encoding());
     rb_exc_raise(rb_exc_new_str(exceptions[class_of(error->status)], message));
 }

@@ -33,14 +33,14 @@
 /* ---- errors.c ---- */
 
 /* The class column of LARDER_STATUS_LIST with the constants below Larder. Result is no error. */
-#define GLUE_ERROR_CLASSES(X)                                                                                \
-    X(Result, "Error")                                                                                       \
-    X(Argument, "InvalidArgument")                                                                           \
-    X(Number, "NotANumber")                                                                                  \
-    X(Busy, "BusyError")                                                                                     \
-    X(Full, "FullError")                                                                                     \
-    X(Closed, "ClosedError")                                                                                 \
-    X(Damaged, "DamagedError")                                                                               \
+#define GLUE_ERROR_CLASSES(X)      \
+    X(Result, "Error")             \
+    X(Argument, "InvalidArgument") \
+    X(Number, "NotANumber")        \
+    X(Busy, "BusyError")           \
+    X(Full, "FullError")           \
+    X(Closed, "ClosedError")       \
+    X(Damaged, "DamagedError")     \
     X(Open, "OpenError")
 
 void glue_errors_init(VALUE larder_module);

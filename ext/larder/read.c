@@ -29,13 +29,12 @@ struct released_get {
 static void run_get(larder *engine, void *arg) {
     struct released_get *get = arg;
 
-    get->status = larder_get(engine, get->key, get->key_bytes, get->buffer, get->buffer_bytes, &get->item,
-                             get->call);
+    get->status =
+        larder_get(engine, get->key, get->key_bytes, get->buffer, get->buffer_bytes, &get->item, get->call);
 }
 
 /* `key` is frozen. `value` is locked meanwhile, for ObjectSpace could show it to another thread. */
-static larder_status get_released(VALUE self, VALUE key, VALUE value, larder_item *item,
-                                  const larder_call *call) {
+static larder_status get_released(VALUE self, VALUE key, VALUE value, larder_item *item, const larder_call *call) {
     struct released_get get = {.key = RSTRING_PTR(key),
                                .key_bytes = (size_t)RSTRING_LEN(key),
                                .buffer = RSTRING_PTR(value),
@@ -58,21 +57,25 @@ static VALUE get_sized(VALUE self, VALUE key, size_t size_bytes, const larder_ca
         larder_item item;
         larder_status status;
 
-        if (size_bytes < GLUE_RELEASE_BYTES)
-            status = larder_get(glue_engine(self), RSTRING_PTR(key), (size_t)RSTRING_LEN(key),
-                                RSTRING_PTR(value), size_bytes, &item, call);
-        else
+        if (size_bytes < GLUE_RELEASE_BYTES) {
+            status = larder_get(glue_engine(self), RSTRING_PTR(key), (size_t)RSTRING_LEN(key), RSTRING_PTR(value),
+                                size_bytes, &item, call);
+        } else {
             status = get_released(self, key, value, &item, call);
+        }
         if (status == LARDER_OK) {
-            if (item.size_bytes < size_bytes)
+            if (item.size_bytes < size_bytes) {
                 rb_str_resize(value, (long)item.size_bytes);
+            }
             return value;
         }
         rb_str_resize(value, 0); /* free it now: it may be large */
-        if (status == LARDER_MISS)
+        if (status == LARDER_MISS) {
             return Qnil;
-        if (status != LARDER_BUFFER_TOO_SMALL)
+        }
+        if (status != LARDER_BUFFER_TOO_SMALL) {
             glue_raise_for_key(status, key);
+        }
         size_bytes = item.size_bytes; /* it grew, so this ends at the largest value */
     }
 }
@@ -103,11 +106,12 @@ static void get_batch(VALUE self, const VALUE *keys, size_t count, char *arena, 
                       VALUE found) {
     larder_lookup lookups[GLUE_BATCH];
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         lookups[i] = (larder_lookup){.key = RSTRING_PTR(keys[i]),
                                      .key_bytes = (size_t)RSTRING_LEN(keys[i]),
                                      .buffer = arena + i * MULTI_BYTES,
                                      .buffer_bytes = MULTI_BYTES};
+    }
     larder_get_multi(glue_engine(self), lookups, count, call);
 
     for (size_t i = 0; i < count; i++) {
@@ -122,13 +126,14 @@ static void get_batch(VALUE self, const VALUE *keys, size_t count, char *arena, 
             continue;
         case LARDER_BUFFER_TOO_SMALL:
             value = get_sized(self, keys[i], lookup->item.size_bytes, call);
-            if (NIL_P(value))
+            if (NIL_P(value)) {
                 continue;
+            }
             break;
         default:
             glue_raise_for_key(lookup->status, keys[i]);
         }
-        rb_hash_aset(found, keys[i], value);
+        rb_hash_aset(found, rb_str_new_frozen(keys[i]), value); /* unfrozen, it would be interned */
     }
 }
 
@@ -137,16 +142,16 @@ VALUE glue_cache_get_multi(VALUE self, VALUE keys, VALUE now) {
     VALUE found = rb_hash_new();
     VALUE holder = Qnil;
     char *arena;
-    long slots;
+    size_t slots;
 
     glue_check_array(keys, "keys");
-    slots = RARRAY_LEN(keys) < GLUE_BATCH ? RARRAY_LEN(keys) : GLUE_BATCH;
-    arena = ALLOCV_N(char, holder, MULTI_BYTES * (size_t)slots + 1);
-    for (long start = 0; start < RARRAY_LEN(keys); start += slots) {
+    slots = RARRAY_LEN(keys) < GLUE_BATCH ? (size_t)RARRAY_LEN(keys) : GLUE_BATCH;
+    arena = ALLOCV_N(char, holder, slots * MULTI_BYTES + 1);
+    for (long start = 0; start < RARRAY_LEN(keys); start += GLUE_BATCH) {
         volatile VALUE batch[GLUE_BATCH];
         size_t count = 0;
 
-        for (; count < (size_t)slots && start + (long)count < RARRAY_LEN(keys); count++) {
+        for (; count < slots && start + (long)count < RARRAY_LEN(keys); count++) {
             batch[count] = RARRAY_AREF(keys, start + (long)count);
             glue_check_string(batch[count], "key");
         }
@@ -164,8 +169,9 @@ VALUE glue_cache_exist(VALUE self, VALUE key, VALUE now) {
 
     glue_check_string(key, "key");
     status = larder_exists(glue_engine(self), RSTRING_PTR(key), (size_t)RSTRING_LEN(key), NULL, &call);
-    if (status != LARDER_OK && status != LARDER_MISS)
+    if (status != LARDER_OK && status != LARDER_MISS) {
         glue_raise_for_key(status, key);
+    }
     return status == LARDER_OK ? Qtrue : Qfalse;
 }
 
@@ -183,15 +189,19 @@ VALUE glue_cache_ttl(VALUE self, VALUE key, VALUE now) {
     int64_t left_ms;
 
     glue_check_string(key, "key");
-    if (call.now_ms == 0) /* one reading for the engine's decision and for the difference */
+    if (call.now_ms == 0) { /* one reading for the engine's decision and for the difference */
         call.now_ms = clock_ms();
+    }
     status = larder_exists(glue_engine(self), RSTRING_PTR(key), (size_t)RSTRING_LEN(key), &item, &call);
-    if (status == LARDER_MISS)
+    if (status == LARDER_MISS) {
         return Qnil;
-    if (status != LARDER_OK)
+    }
+    if (status != LARDER_OK) {
         glue_raise_for_key(status, key);
-    if (item.expires_at_ms == 0)
+    }
+    if (item.expires_at_ms == 0) {
         return DBL2NUM(HUGE_VAL);
+    }
     left_ms = item.expires_at_ms - call.now_ms;
     return DBL2NUM(left_ms > 0 ? (double)left_ms / 1000.0 : 0.0);
 }

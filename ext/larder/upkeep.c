@@ -12,8 +12,9 @@
 #define SCAN_BYTES ((size_t)64 * 1024)
 
 static void raise_unless_ok(larder_status status) {
-    if (status != LARDER_OK)
+    if (status != LARDER_OK) {
         glue_raise(status);
+    }
 }
 
 /* ---- scan ---- */
@@ -104,9 +105,7 @@ VALUE glue_cache_prune(VALUE self, VALUE now) {
 
 /* ---- stats, verify ---- */
 
-static void put(VALUE hash, const char *name, VALUE value) {
-    rb_hash_aset(hash, ID2SYM(rb_intern(name)), value);
-}
+static void put(VALUE hash, const char *name, VALUE value) { rb_hash_aset(hash, ID2SYM(rb_intern(name)), value); }
 
 VALUE glue_cache_stats(VALUE self) {
     VALUE hash = rb_hash_new();

@@ -65,15 +65,18 @@ static larder_status perform(VALUE self, write_t *write, VALUE key, VALUE value,
     if (aim(write, key, value, expected) < GLUE_RELEASE_BYTES) {
         write->call.flags = LARDER_CALL_TRY;
         write->status = write->perform(engine, write);
-        if (write->status != LARDER_BUSY)
+        if (write->status != LARDER_BUSY) {
             return write->status;
+        }
         write->call.flags = 0;
     }
     key = rb_str_new_frozen(key);
-    if (!NIL_P(value))
+    if (!NIL_P(value)) {
         value = rb_str_new_frozen(value);
-    if (!NIL_P(expected))
+    }
+    if (!NIL_P(expected)) {
         expected = rb_str_new_frozen(expected);
+    }
     aim(write, key, value, expected);
     glue_call_released(self, run_write, write);
     RB_GC_GUARD(key);
@@ -84,10 +87,12 @@ static larder_status perform(VALUE self, write_t *write, VALUE key, VALUE value,
 
 /* The answer of a store: true, or false where its condition did not hold or it was refused. */
 static VALUE stored(larder_status status, VALUE key) {
-    if (status == LARDER_OK)
+    if (status == LARDER_OK) {
         return Qtrue;
-    if (status == LARDER_NOT_STORED || status == LARDER_MISS || glue_is_refusal(status))
+    }
+    if (status == LARDER_NOT_STORED || status == LARDER_MISS || glue_is_refusal(status)) {
         return Qfalse;
+    }
     glue_raise_for_key(status, key);
 }
 
@@ -128,8 +133,9 @@ VALUE glue_cache_increment(VALUE self, VALUE key, VALUE delta, VALUE initial, VA
     write.initial = NUM2LL(initial);
     write.store.ttl_ms = NUM2LL(ttl_ms);
     status = perform(self, &write, key, Qnil, Qnil);
-    if (status != LARDER_OK)
+    if (status != LARDER_OK) {
         glue_raise_for_key(status, key);
+    }
     return LL2NUM(write.sum);
 }
 
@@ -176,23 +182,27 @@ static void set_batch(VALUE self, volatile VALUE *pairs, size_t count, int64_t t
     if (aim_stores(stores, (const VALUE *)pairs, count) < GLUE_RELEASE_BYTES) {
         call.flags = LARDER_CALL_TRY;
         larder_set_multi(engine, stores, count, NULL, &call);
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
             statuses[i] = stores[i].status;
+        }
     }
     for (size_t i = 0; i < count; i++) {
-        if (statuses[i] != LARDER_BUSY)
+        if (statuses[i] != LARDER_BUSY) {
             continue;
+        }
         pairs[2 * i] = rb_str_new_frozen(pairs[2 * i]);
         pairs[2 * i + 1] = rb_str_new_frozen(pairs[2 * i + 1]);
         stores[multi.count] = (larder_store){.ttl_ms = ttl_ms, .mode = LARDER_SET};
         aim_stores(&stores[multi.count], (const VALUE *)&pairs[2 * i], 1);
         waiting[multi.count++] = i;
     }
-    if (multi.count == 0)
+    if (multi.count == 0) {
         return;
+    }
     glue_call_released(self, run_set_multi, &multi);
-    for (size_t j = 0; j < multi.count; j++)
+    for (size_t j = 0; j < multi.count; j++) {
         statuses[waiting[j]] = stores[j].status;
+    }
 }
 
 static int collect_pair(VALUE key, VALUE value, VALUE flat) {
@@ -211,8 +221,9 @@ VALUE glue_cache_set_multi(VALUE self, VALUE hash, VALUE ttl_ms, VALUE now) {
     VALUE wrong_key = Qnil;
     larder_status wrong = LARDER_OK;
 
-    if (!RB_TYPE_P(hash, T_HASH))
+    if (!RB_TYPE_P(hash, T_HASH)) {
         rb_raise(rb_eTypeError, "pairs must be a Hash, got %" PRIsVALUE, rb_obj_class(hash));
+    }
     pairs = rb_ary_new_capa(2 * (long)RHASH_SIZE(hash));
     rb_obj_hide(pairs); /* ObjectSpace could show it to another thread, which could shorten it */
     rb_hash_foreach(hash, collect_pair, pairs);
@@ -228,11 +239,12 @@ VALUE glue_cache_set_multi(VALUE self, VALUE hash, VALUE ttl_ms, VALUE now) {
         }
         set_batch(self, batch, count, ttl, call, statuses);
         for (size_t i = 0; i < count; i++) {
-            if (statuses[i] == LARDER_OK)
+            if (statuses[i] == LARDER_OK) {
                 continue;
-            if (glue_is_refusal(statuses[i]))
+            }
+            if (glue_is_refusal(statuses[i])) {
                 rb_ary_push(refused, RARRAY_AREF(pairs, start + 2 * (long)i));
-            else if (wrong == LARDER_OK) {
+            } else if (wrong == LARDER_OK) {
                 wrong = statuses[i];
                 wrong_key = RARRAY_AREF(pairs, start + 2 * (long)i);
             }
@@ -240,8 +252,9 @@ VALUE glue_cache_set_multi(VALUE self, VALUE hash, VALUE ttl_ms, VALUE now) {
         rb_thread_check_ints();
     }
     RB_GC_GUARD(pairs);
-    if (wrong != LARDER_OK) /* every other pair was stored, and the old values of the wrong ones are gone */
+    if (wrong != LARDER_OK) { /* every other pair was stored, and the old values of the wrong ones are gone */
         glue_raise_for_key(wrong, wrong_key);
+    }
     return refused;
 }
 
@@ -252,8 +265,9 @@ static bool delete_one(VALUE self, VALUE key, const larder_call *call) {
 
     glue_check_string(key, "key");
     status = larder_delete(glue_engine(self), RSTRING_PTR(key), (size_t)RSTRING_LEN(key), call);
-    if (status != LARDER_OK && status != LARDER_MISS)
+    if (status != LARDER_OK && status != LARDER_MISS) {
         glue_raise_for_key(status, key);
+    }
     return status == LARDER_OK;
 }
 
@@ -267,12 +281,14 @@ VALUE glue_cache_delete_multi(VALUE self, VALUE keys, VALUE now) {
     long deleted = 0;
 
     glue_check_array(keys, "keys");
-    for (long i = 0; i < RARRAY_LEN(keys); i++)
+    for (long i = 0; i < RARRAY_LEN(keys); i++) {
         glue_check_string(RARRAY_AREF(keys, i), "key");
+    }
     for (long i = 0; i < RARRAY_LEN(keys); i++) {
         deleted += delete_one(self, RARRAY_AREF(keys, i), &call);
-        if (i % GLUE_BATCH == GLUE_BATCH - 1)
+        if (i % GLUE_BATCH == GLUE_BATCH - 1) {
             rb_thread_check_ints();
+        }
     }
     return LONG2NUM(deleted);
 }

@@ -11,7 +11,7 @@ module Larder
   # (`ASCII-8BIT`) String of its own. Keys have 0 to {MAX_KEY} bytes, values 0 to {#max_value}.
   #
   # Times are seconds as Integer or Float, down to a millisecond. `ttl: nil` never expires; a `ttl` of zero or less is
-  # expired at once, so storing it drops the key. `now:` (Unix time) is what expiry is decided by instead of the clock.
+  # expired at once, so storing it drops the key ({#cas} and counters take it for a millisecond). `now:` (Unix time) is what expiry is decided by instead of the clock.
   #
   # Methods that store answer false where the store was refused: a lock was not had in time, or no room could be made.
   # The old value of the key is gone then, so a refused overwrite never leaves an old value behind.
@@ -62,7 +62,8 @@ module Larder
       # @param path [String, Pathname] on a local file system
       # @param size [Integer, nil] bytes of the file when it is made, nil: {DEFAULT_SIZE}. A file that is there keeps its
       #   size, and one that differs from `size` is warned of.
-      # @param lock_timeout [Numeric, nil] seconds a writer waits for another that is alive, nil: 0.2
+      # @param lock_timeout [Numeric, nil] seconds a writer waits for another that is alive, nil: 0.2. The first cache
+      #   of a file in a process decides it.
       # @yieldparam cache [Cache] closed when the block ends
       # @return [Cache, Object] the cache, or the block's value
       # @raise [OpenError] with the path and the remedy
@@ -197,7 +198,7 @@ module Larder
     #   cache.cas("state", "new", "paid") #=> true
     #   cache.cas("state", "new", "paid") #=> false
     def cas(key, expected, value, ttl: nil, now: nil)
-      _cas(key, expected, value, Options.ttl_ms(ttl), now && Options.unix_ms(now))
+      _cas(key, expected, value, Options.life_ms(ttl), now && Options.unix_ms(now))
     end
 
     # Stores many pairs with the same TTL.
@@ -252,7 +253,7 @@ module Larder
     #   cache.increment("visits", 10) #=> 11
     #   cache.get("visits") #=> "11"
     def increment(key, by = 1, initial: 0, ttl: nil, now: nil)
-      _increment(key, Options.int64(by, "by"), Options.int64(initial, "initial"), Options.ttl_ms(ttl),
+      _increment(key, Options.int64(by, "by"), Options.int64(initial, "initial"), Options.life_ms(ttl),
                  now && Options.unix_ms(now))
     end
 
@@ -265,7 +266,7 @@ module Larder
     #   cache.decrement("stock", 2, initial: 10) #=> 8
     def decrement(key, by = 1, initial: 0, ttl: nil, now: nil)
       _increment(key, Options.int64(-Options.int64(by, "by"), "by"), Options.int64(initial, "initial"),
-                 Options.ttl_ms(ttl), now && Options.unix_ms(now))
+                 Options.life_ms(ttl), now && Options.unix_ms(now))
     end
 
     # Gives a present key a new life.

@@ -11,7 +11,6 @@ module Larder
     EXPIRED_MS = -1
     NEVER_MS = 0
     LONGEST_LOCK_TIMEOUT = 3600
-    INT64 = (-(1 << 63)..((1 << 63) - 1))
     UNIX_MS = (1..((1 << 53) - 1))
 
     module_function
@@ -59,6 +58,13 @@ module Larder
       raise InvalidArgument, "ttl #{given} is above #{Cache::MAX_TTL} seconds; nil never expires"
     end
 
+    # The same for what must be stored to be decided or counted: expired at once is the shortest life.
+    # @return [Integer] milliseconds; 0 never expires
+    def life_ms(given)
+      milliseconds = ttl_ms(given)
+      milliseconds == EXPIRED_MS ? SHORTEST_MS : milliseconds
+    end
+
     # @return [Integer] Unix time in milliseconds; times before 1970 count as its first millisecond
     def unix_ms(given)
       seconds = number(given, "now")
@@ -71,7 +77,7 @@ module Larder
     # @return [Integer]
     def int64(given, name)
       raise TypeError, "#{name} must be an Integer, got #{given.class}" unless given.is_a?(Integer)
-      return given if INT64.cover?(given)
+      return given if given.bit_length < 64
 
       raise InvalidArgument, "#{name} #{given} does not fit 64 bits"
     end

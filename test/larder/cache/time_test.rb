@@ -71,6 +71,14 @@ class LarderCacheTimeTest < ActiveSupport::TestCase
     assert_nil cache.get("k")
   end
 
+  test "cas and counters take a TTL of zero or less for the shortest" do
+    cache.set("k", "old", now: NOW)
+    assert_equal true, cache.cas("k", "old", "new", ttl: 0, now: NOW)
+    assert_nil cache.get("k", now: NOW + 0.001)
+    assert_equal 5, cache.increment("n", 5, ttl: -1, now: NOW)
+    assert_equal 5, cache.increment("n", 5, ttl: -1, now: NOW + 0.001)
+  end
+
   test "a positive TTL below a millisecond is one" do
     cache.set("k", "v", ttl: 1e-9, now: NOW)
     assert_equal 0.001, cache.ttl("k", now: NOW)

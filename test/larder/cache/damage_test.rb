@@ -1,0 +1,96 @@
+# frozen_string_literal: true
+
+# Larder::Cache over a file that others damage while it is open: never a wrong value, never a crash, and clear answers.
+
+require "test_helper"
+
+class LarderCacheDamageTest < ActiveSupport::TestCase
+  include TemporaryCaches
+  include Processes
+
+  # A value that tells its key.
+  def value_for(key)
+    "#{key}:" * 200
+  end
+
+  def fill
+    @keys = 300.times.map { |i| "key#{i}" }
+    assert_equal [], cache.set_multi(@keys.to_h { |key| [key, value_for(key)] })
+    assert cache.set("large", "x" * 600_000)
+  end
+
+  def assert_true_or_missing
+    cache.get_multi(@keys).each { |key, value| assert_equal value_for(key), value }
+    @keys.each { |key| assert_includes [nil, value_for(key)], cache.get(key) }
+    assert_includes [nil, "x" * 600_000], cache.get("large")
+  end
+
+  # Runs every method; what it raises is Larder's.
+  def assert_answers
+    calls = [-> { cache.set("k", "v") }, -> { cache.set("large", "y" * 600_000) }, -> { cache.delete("key1") },
+             -> { cache.increment("n") }, -> { cache.touch("key2", ttl: 5) }, -> { cache.exist?("key3") },
+             -> { cache.cas("k", "v", "w") }, -> { cache.set_multi({ "a" => "1" }) }, -> { cache.prune },
+             -> { cache.each_key.first(5) }, -> { cache.stats }, -> { cache.verify }, -> { cache.clear }]
+    calls.each do |call|
+      call.call
+    rescue Larder::DamagedError, Larder::FullError, Larder::BusyError => e
+      assert_not_empty e.message
+    end
+  end
+
+  def usable_again?
+    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + LONGEST
+    until cache.set("again", "v") && cache.get("again") == "v"
+      return false if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+
+      sleep(0.05)
+    end
+    true
+  end
+
+  test "a file that is truncated to nothing gives misses and is replaced" do
+    fill
+    File.truncate(path_of, 0)
+    assert_true_or_missing
+    assert_answers
+    assert usable_again?
+    assert_equal 0, cache.verify[:problems]
+  end
+
+  test "a file that is cut in the middle gives misses and is replaced" do
+    fill
+    File.truncate(path_of, cache.size / 2)
+    assert_true_or_missing
+    assert_answers
+    assert usable_again?
+  end
+
+  test "a file that is truncated while a large value is copied without the GVL harms no one" do
+    outcomes = 10.times.map do |round|
+      in_child do
+        opened = open_cache("cut#{round}.larder")
+        opened.set("large", "x" * 900_000)
+        reader = Thread.new { 200.times.map { opened.get("large") }.uniq }
+        sleep(0.002 * rand)
+        File.truncate(path_of("cut#{round}.larder"), 4096)
+        reader.value - [nil, "x" * 900_000]
+      end
+    end
+    assert_equal [[]] * 10, outcomes
+  end
+
+  test "bytes that are overwritten make misses, never wrong values" do
+    fill
+    random = Random.new(5)
+    File.open(path_of, "r+b") do |file|
+      2000.times do
+        file.seek(8192 + random.rand(cache.size - 8192))
+        file.write(random.bytes(1 + random.rand(16)))
+      end
+    end
+    assert_true_or_missing
+    assert_answers
+    assert cache.clear
+    assert usable_again?
+  end
+end
