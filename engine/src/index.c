@@ -23,6 +23,7 @@
 
 #define ITEMS_PER_BUCKET 5 /* the next bucket is split above this mean; of 8 slots the others hold ghosts */
 #define SPLITS_PER_INSERT 2
+#define FIRST_BUCKETS 64     /* dense from the start: few items then touch few cache lines and pages */
 #define ATTEMPTS 16
 
 uint32_t lard_bucket_count(const lard_view *view) {
@@ -135,22 +136,33 @@ static unsigned live_slots(const lard_bucket *bucket) {
     return live;
 }
 
-/* Takes `from` to an empty slot of its item's other bucket. */
-static bool move_out(lard_view *view, const lard_bucket *bucket, lard_u64 *from) {
+/* The two buckets that the item of `value` may stand in; false where its record cannot be read. */
+static bool choices_of(const lard_view *view, uint64_t value, uint32_t count, uint32_t choices[2]) {
     unsigned char key[LARDER_MAX_KEY + 8];
     lard_record_info info;
-    uint64_t value = lard_load(from);
-    uint32_t count = lard_bucket_count(view);
     uint64_t offset = LARD_SLOT_OFFSET(value);
-    if (!lard_record_info_at(view, offset, &info) || LARD_WORD2_KEY_BYTES(info.word2) > LARDER_MAX_KEY) {
+    if (!lard_record_info_at(view, offset, &info) || LARD_WORD2_KEY_BYTES(info.word2) > LARDER_MAX_KEY ||
+        (info.generation & 0xffff) != LARD_SLOT_GENERATION(value)) {
         return false;
     }
     lard_record_copy_key(view, offset, &info, key);
     lard_hash hash = lard_hash_key(view->map, key, LARD_WORD2_KEY_BYTES(info.word2),
                                    LARD_WORD2_TYPE(info.word2) == LARD_TYPE_CHUNK);
-    lard_bucket *other = lard_bucket_at(view, lard_bucket_of(hash.first, count));
+    choices[0] = lard_bucket_of(hash.first, count);
+    choices[1] = lard_bucket_of(hash.second, count);
+    return true;
+}
+
+/* Takes `from` to an empty slot of its item's other bucket. */
+static bool move_out(lard_view *view, const lard_bucket *bucket, lard_u64 *from) {
+    uint32_t choices[2];
+    uint64_t value = lard_load(from);
+    if (!choices_of(view, value, lard_bucket_count(view), choices)) {
+        return false;
+    }
+    lard_bucket *other = lard_bucket_at(view, choices[0]);
     if (other == bucket) {
-        other = lard_bucket_at(view, lard_bucket_of(hash.second, count));
+        other = lard_bucket_at(view, choices[1]);
     }
     for (unsigned i = 0; other && other != bucket && i < LARD_BUCKET_SLOTS; i++) {
         uint64_t vacant = lard_load(&other->slots[i]);
@@ -291,21 +303,6 @@ bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void 
     return was_live;
 }
 
-/* Whether the item of `value` may stand in `bucket` of `count`. False too where its record cannot be read. */
-static bool belongs(const lard_view *view, uint64_t value, uint32_t bucket, uint32_t count) {
-    unsigned char key[LARDER_MAX_KEY + 8];
-    lard_record_info info;
-    uint64_t offset = LARD_SLOT_OFFSET(value);
-    if (!lard_record_info_at(view, offset, &info) || LARD_WORD2_KEY_BYTES(info.word2) > LARDER_MAX_KEY ||
-        (info.generation & 0xffff) != LARD_SLOT_GENERATION(value)) {
-        return false;
-    }
-    lard_record_copy_key(view, offset, &info, key);
-    lard_hash hash = lard_hash_key(view->map, key, LARD_WORD2_KEY_BYTES(info.word2),
-                                   LARD_WORD2_TYPE(info.word2) == LARD_TYPE_CHUNK);
-    return lard_bucket_of(hash.first, count) == bucket || lard_bucket_of(hash.second, count) == bucket;
-}
-
 /* Buckets come by the page; a page is a segment, zeroed before the directory names it. */
 static bool add_page(lard_view *view, uint32_t page) {
     uint32_t segment;
@@ -326,7 +323,7 @@ bool lard_index_first_page(lard_view *view) {
     if (!add_page(view, 0)) {
         return false;
     }
-    lard_store_release(&view->head->bucket_count, 1u << (view->map->segment_shift - 6));
+    lard_store_release(&view->head->bucket_count, FIRST_BUCKETS);
     return true;
 }
 
@@ -353,10 +350,14 @@ static bool split_next(larder *cache, lard_view *view) {
     for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
         uint64_t value = lard_load(&from->slots[i]);
         lard_store(&to->slots[i], 0);
-        if (!LARD_SLOT_OFFSET(value) || belongs(view, value, source, count + 1)) {
+        uint32_t choices[2] = {UINT32_MAX, UINT32_MAX};
+        if (!LARD_SLOT_OFFSET(value)) {
             continue;
         }
-        if (belongs(view, value, count, count + 1)) {
+        if (choices_of(view, value, count + 1, choices) && (choices[0] == source || choices[1] == source)) {
+            continue;
+        }
+        if (choices[0] == count || choices[1] == count) {
             lard_store(&to->slots[i], value);
             moved[i] = value;
         } else if (lard_index_unlink(view, &from->slots[i], value, 0)) { /* its record is damaged */
@@ -407,7 +408,9 @@ static void finish_split(lard_view *view) {
         lard_bucket *from = lard_bucket_at(view, source);
         for (unsigned i = 0; from && i < LARD_BUCKET_SLOTS; i++) {
             uint64_t value = lard_load(&from->slots[i]);
-            if (LARD_SLOT_OFFSET(value) && !belongs(view, value, source, count)) {
+            uint32_t choices[2];
+            bool stays = choices_of(view, value, count, choices) && (choices[0] == source || choices[1] == source);
+            if (LARD_SLOT_OFFSET(value) && !stays) {
                 lard_index_unlink(view, &from->slots[i], value, 0);
             }
         }

@@ -78,14 +78,9 @@ static void note_large(const lard_view *view, uint64_t slot, lard_head *replaced
 }
 
 static larder_status publish(larder *cache, lard_view *view, const lard_hash *hash, const lard_draft *draft,
-                             lard_condition condition, uint64_t expected, uint64_t slot, int64_t now_ms,
-                             lard_head *replaced) {
-    bool is_chunk = draft->type == LARD_TYPE_CHUNK;
-    for (;;) { /* each round more means that a lock-free deleter came in between */
-        lard_found found = lard_index_find(view, hash, draft->key, draft->key_bytes, is_chunk);
-        if (!holds(view, &found, condition, expected, now_ms)) {
-            return LARDER_NOT_STORED;
-        }
+                             lard_condition condition, uint64_t expected, lard_found found, uint64_t slot,
+                             int64_t now_ms, lard_head *replaced) {
+    for (;;) { /* each round more means that eviction or a lock-free deleter came in between */
         if (!found.slot) {
             return lard_index_insert(cache, view, hash, slot);
         }
@@ -95,6 +90,10 @@ static larder_status publish(larder *cache, lard_view *view, const lard_hash *ha
             return LARDER_OK;
         }
         replaced->value_bytes = 0;
+        found = lard_index_find(view, hash, draft->key, draft->key_bytes, draft->type == LARD_TYPE_CHUNK);
+        if (!holds(view, &found, condition, expected, now_ms)) {
+            return LARDER_NOT_STORED;
+        }
     }
 }
 
@@ -115,7 +114,7 @@ larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash 
     uint64_t generation = lard_load(&view->segments[segment].generation);
     lard_record_write(view, offset, generation, draft);
     lard_segment_commit(view, offset, bytes, draft->expiry_ms);
-    larder_status status = publish(cache, view, hash, draft, condition, expected,
+    larder_status status = publish(cache, view, hash, draft, condition, expected, found,
                                    lard_slot(offset, hash->tag, 0, generation), now_ms, replaced);
     lard_evict_upkeep(cache, view, bytes, now_ms);
     lard_index_grow(cache, view);
