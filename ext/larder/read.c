@@ -133,7 +133,7 @@ static void get_batch(VALUE self, const VALUE *keys, size_t count, char *arena, 
         default:
             glue_raise_for_key(lookup->status, keys[i]);
         }
-        rb_hash_aset(found, rb_str_new_frozen(keys[i]), value); /* unfrozen, it would be interned */
+        rb_hash_aset(found, keys[i], value);
     }
 }
 
@@ -142,11 +142,12 @@ VALUE glue_cache_get_multi(VALUE self, VALUE keys, VALUE now) {
     VALUE found = rb_hash_new();
     VALUE holder = Qnil;
     char *arena;
-    size_t slots;
+    size_t slots, arena_bytes;
 
     glue_check_array(keys, "keys");
     slots = RARRAY_LEN(keys) < GLUE_BATCH ? (size_t)RARRAY_LEN(keys) : GLUE_BATCH;
-    arena = ALLOCV_N(char, holder, slots * MULTI_BYTES + 1);
+    arena_bytes = slots * MULTI_BYTES + 1;
+    arena = ALLOCV_N(char, holder, arena_bytes);
     for (long start = 0; start < RARRAY_LEN(keys); start += GLUE_BATCH) {
         volatile VALUE batch[GLUE_BATCH];
         size_t count = 0;
