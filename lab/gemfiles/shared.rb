@@ -1,0 +1,19 @@
+# frozen_string_literal: true
+
+# What the Gemfiles of this directory have in common: the lab, and the very version of Rails that lab/Gemfile resolved
+# to, so that no contender is measured on another one. Install the gems of lab/Gemfile first.
+
+lock = File.expand_path("../Gemfile.lock", __dir__)
+rails = File.exist?(lock) && File.read(lock)[/^    activesupport \((\d[^)]*)\)$/, 1]
+abort "#{lock} is missing or names no activesupport: run bin/lab" unless rails
+
+RAILS_OF_THE_LAB = rails
+
+gemspec path: ".."
+gem "activesupport", rails
+
+# Gems that Ruby ships: its own versions have nothing to compile.
+["bigdecimal", "date", "io-console", "psych", "racc", "stringio"].each do |name|
+  shipped = Gem::Specification.find_all_by_name(name).find(&:default_gem?)
+  gem name, shipped.version.to_s if shipped
+end

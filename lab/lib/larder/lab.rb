@@ -1,0 +1,16 @@
+# frozen_string_literal: true
+
+# Loads the lab's command. The stores themselves are loaded only in worker processes (lab/worker.rb).
+
+require_relative "lab/version"
+require_relative "lab/errors"
+require_relative "lab/contenders"
+require_relative "lab/workloads"
+require_relative "lab/servers"
+require_relative "lab/settings"
+require_relative "lab/statistics"
+require_relative "lab/runner"
+require_relative "lab/comparison"
+require_relative "lab/reports"
+require_relative "lab/progress"
+require_relative "lab/cli"

@@ -1,0 +1,18 @@
+# frozen_string_literal: true
+
+# Owns the list of commands. A new one is one file in commands/ and one line at the end of this file.
+
+require_relative "registry"
+
+module Larder
+  module Lab
+    # What `larder-lab` can do, by the names users type. Each has a SUMMARY and answers `run(arguments)` with an exit
+    # code.
+    module Commands
+      extend Registry
+      holds "command"
+    end
+  end
+end
+
+require_relative "commands/stores"

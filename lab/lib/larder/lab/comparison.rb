@@ -1,0 +1,74 @@
+# frozen_string_literal: true
+
+# Owns the judgement of results: ratios of paired rounds, the noise floor, and whether a difference is shown at all.
+
+require_relative "statistics"
+
+module Larder
+  module Lab
+    # Compares the rows of a run.
+    class Comparison
+      # Rows to compare with, in order of preference, where none is asked for.
+      PREFERRED = %w[larder memory].freeze
+
+      # @param results [Results]
+      def initialize(results)
+        @results = results
+        @ratios = {}
+      end
+
+      # @return [String, nil] name of the row that others are compared with; nil if nothing was measured
+      def base
+        names = @results.measured.map(&:name)
+        [@results.settings.base, *PREFERRED, *names].compact.find { |name| names.include?(name) }
+      end
+
+      # How many times as long `row` took as `other`, from the same rounds.
+      # @param row [String]
+      # @param other [String]
+      # @param workload [String]
+      # @param pass [String]
+      # @return [Statistics::Estimate, nil] nil if either was not measured
+      def ratio(row, other, workload, pass)
+        @ratios[[row, other, workload, pass]] ||= begin
+          mine = @results.per_call(row, workload, pass)
+          theirs = @results.per_call(other, workload, pass)
+          return nil if mine.empty? || mine.size != theirs.size
+
+          Statistics.bootstrap(Statistics.paired_ratios(mine, theirs), seed: @results.settings.seed)
+        end
+      end
+
+      # How far two measurements of the same contender lay apart, as a fraction: smaller differences mean nothing.
+      # @param workload [String]
+      # @param pass [String]
+      # @return [Float, nil] nil if no contender was measured twice
+      def noise(workload, pass)
+        return nil unless @results.twins.size == 2
+
+        estimate = ratio(*@results.twins, workload, pass)
+        estimate && [estimate.high, 1.0 / estimate.low].max - 1.0
+      end
+
+      # @param estimate [Statistics::Estimate] from {#ratio}
+      # @param workload [String]
+      # @param pass [String]
+      # @return [Symbol] :slower, :faster, or :none if the interval reaches into the noise
+      def verdict(estimate, workload, pass)
+        floor = 1.0 + [noise(workload, pass) || 0.0, 0.0].max
+        return :slower if estimate.low > floor
+        return :faster if estimate.high < 1.0 / floor
+
+        :none
+      end
+
+      # @return [Array<Results::Row>] measured rows, the fastest first, those that keep nothing last
+      def ranking(workload, pass)
+        @results.measured.sort_by do |row|
+          [Contenders.fetch(row.contender).keeps_values? ? 0 : 1,
+           Statistics.median(@results.per_call(row.name, workload, pass))]
+        end
+      end
+    end
+  end
+end

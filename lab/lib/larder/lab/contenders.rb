@@ -1,0 +1,26 @@
+# frozen_string_literal: true
+
+# Owns the list of contenders. A new one is one file in contenders/ and one line at the end of this file.
+
+require_relative "registry"
+
+module Larder
+  module Lab
+    # The stores that can take part, by the names users type.
+    module Contenders
+      extend Registry
+      holds "contender"
+    end
+  end
+end
+
+require_relative "contender"
+require_relative "contenders/larder_store"
+require_relative "contenders/memory_store"
+require_relative "contenders/file_store"
+require_relative "contenders/null_store"
+require_relative "contenders/solid_cache_store"
+require_relative "contenders/litecache_store"
+require_relative "contenders/redis_store"
+require_relative "contenders/valkey_store"
+require_relative "contenders/memcached_store"

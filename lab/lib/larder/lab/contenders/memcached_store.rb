@@ -1,0 +1,28 @@
+# frozen_string_literal: true
+
+module Larder
+  module Lab
+    module Contenders
+      # memcached through `config.cache_store = :mem_cache_store` and dalli, with Rails' default pool.
+      class MemcachedStore < Contender
+        named "memcached", "memcached through :mem_cache_store and dalli"
+        needs_gem "dalli", ">= 3.0.1"
+        needs_server "memcached"
+
+        # A private server is flushed. A server of the user's is not: the lab writes under a new namespace instead,
+        # and its keys expire after five minutes.
+        def clear
+          endpoint["private"] ? super : @store = open_store
+        end
+
+        private
+
+        def open_store
+          @generation = @generation.to_i + 1
+          options = endpoint["private"] ? {} : { namespace: "larder-lab:#{Process.pid}:#{@generation}" }
+          lookup(:mem_cache_store, endpoint["url"], options)
+        end
+      end
+    end
+  end
+end

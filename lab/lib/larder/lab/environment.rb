@@ -1,0 +1,78 @@
+# frozen_string_literal: true
+
+# Owns the description of the machine a run took place on. What the system does not tell is nil, never a guess.
+
+require "etc"
+require "open3"
+
+module Larder
+  module Lab
+    # Facts about this machine that figures depend on.
+    module Environment
+      module_function
+
+      # @param directory [String] where the stores keep their files
+      # @return [Hash{Symbol=>Object}]
+      def facts(directory)
+        {
+          ruby: RUBY_DESCRIPTION,
+          kernel: Etc.uname.values_at(:sysname, :release, :machine).join(" "),
+          cpu: cpu,
+          cores: Etc.nprocessors,
+          governor: first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+          memory_bytes: memory_bytes,
+          file_system: file_system(directory),
+          load_average: load_average,
+          time: Time.now.utc.strftime("%Y-%m-%dT%H:%M:%SZ")
+        }
+      end
+
+      # @return [Float, nil] runnable processes over the last minute
+      def load_average
+        line = first_line("/proc/loadavg") || output("sysctl", "-n", "vm.loadavg")
+        line && line[/\d+[.,]\d+/]&.tr(",", ".")&.to_f
+      end
+
+      def cpu
+        line = File.foreach("/proc/cpuinfo").find { |text| text.start_with?("model name", "Model") }
+        line&.split(":", 2)&.last&.strip
+      rescue SystemCallError
+        output("sysctl", "-n", "machdep.cpu.brand_string")
+      end
+
+      def memory_bytes
+        kilobytes = File.read("/proc/meminfo")[/^MemTotal:\s+(\d+)/, 1]
+        kilobytes && (kilobytes.to_i * 1024)
+      rescue SystemCallError
+        output("sysctl", "-n", "hw.memsize")&.to_i
+      end
+
+      # The type of the mount that holds the directory.
+      def file_system(directory)
+        mounts = File.readlines("/proc/mounts").map { |line| line.split.values_at(1, 2) }
+        mounts.select { |point, _| inside?(directory, point) }.max_by { |point, _| point.size }&.last
+      rescue SystemCallError
+        nil
+      end
+
+      def inside?(directory, point)
+        point == "/" || directory == point || directory.start_with?("#{point}/")
+      end
+
+      def first_line(path)
+        File.foreach(path).first&.strip
+      rescue SystemCallError
+        nil
+      end
+
+      def output(*command)
+        text, status = Open3.capture2e(*command)
+        status.success? && !text.strip.empty? ? text.strip : nil
+      rescue SystemCallError
+        nil
+      end
+
+      private_class_method :cpu, :memory_bytes, :file_system, :inside?, :first_line, :output
+    end
+  end
+end

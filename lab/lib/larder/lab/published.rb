@@ -1,0 +1,34 @@
+# frozen_string_literal: true
+
+# Owns what the published comparison of stores found, as facts to be set beside one's own measurement. It was made with
+# Rails 8 on a 4 GB virtual machine (mean of 5 runs); nothing here was measured by the lab.
+
+module Larder
+  module Lab
+    # The published findings that this lab can repeat.
+    module Published
+      # Where the figures come from.
+      SOURCE = "measured elsewhere: Rails 8, 4 GB virtual machine, n = 100,000, mean of 5 runs"
+
+      # One statement: `faster` was `factor` times as fast as `slower`, or, with nil, both alike.
+      Finding = Struct.new(:faster, :slower, :workload, :pass, :factor, keyword_init: true)
+
+      ONE = "one-thread"
+      FIVE = "threads-as-published"
+
+      # @return [Array<Finding>]
+      FINDINGS = [
+        ["litecache", "redis", ONE, "hit", 4.0],
+        ["litecache", "redis", ONE, "miss", 2.5],
+        ["litecache", "redis", FIVE, "hit", 4.0],
+        ["litecache", "redis", FIVE, "miss", 4.0],
+        ["memcached", "redis", ONE, "hit", nil],
+        ["memcached", "redis", ONE, "miss", nil],
+        ["redis", "valkey", ONE, "hit", 1.5],
+        ["redis", "valkey", ONE, "miss", 1.5],
+        ["solid_cache", "redis", ONE, "hit", nil],
+        ["solid_cache", "redis", FIVE, "hit", 2.0]
+      ].map { |row| Finding.new(**%i[faster slower workload pass factor].zip(row).to_h).freeze }.freeze
+    end
+  end
+end

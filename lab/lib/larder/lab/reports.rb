@@ -1,0 +1,19 @@
+# frozen_string_literal: true
+
+# Owns the list of report formats. A new one is one file in reports/ and one line at the end of this file.
+
+require_relative "registry"
+
+module Larder
+  module Lab
+    # Forms in which results can be given out. Each answers `#to_s`.
+    module Reports
+      extend Registry
+      holds "report format"
+    end
+  end
+end
+
+require_relative "reports/table"
+require_relative "reports/text"
+require_relative "reports/json"

@@ -1,0 +1,125 @@
+# frozen_string_literal: true
+
+require_relative "figures"
+require_relative "table"
+
+module Larder
+  module Lab
+    module Reports
+      # What follows from the timings: the published findings beside one's own, the targets, and a summary in words.
+      class Judgements
+        PASSES = { "hit" => "hit", "miss" => "pass 1", "write" => "write", "overwrite" => "overwrite" }.freeze
+        ASSESSMENTS = { reached: "reached", missed: "not reached", open: "not shown either way" }.freeze
+
+        # @param results [Results]
+        # @param comparison [Comparison]
+        def initialize(results, comparison)
+          @results = results
+          @comparison = comparison
+        end
+
+        # @return [Array<String>] lines of the table of published findings; empty if none can be set beside
+        def published(width:)
+          known = Published::FINDINGS.filter_map do |finding|
+            here = @comparison.ratio(finding.slower, finding.faster, finding.workload, finding.pass)
+            [finding, here] if here
+          end
+          return [] if known.empty?
+
+          table = Table.new(:left, :right, :left)
+          table.row("how many times as fast", "published", "here")
+          known.each do |finding, here|
+            table.row("#{finding.faster} as #{finding.slower}: #{step(finding)}", claim(finding), Figures.ratio(here))
+          end
+          table.lines(width: width)
+        end
+
+        # @return [Array<String>] lines of the table of targets; empty without larder
+        def targets(width:)
+          return [] unless @results.row("larder")
+
+          table = Table.new(:left, :left, :left)
+          table.row("larder, one thread", "measured", "")
+          Targets::ALL.each { |target| table.row(*target_cells(target)) }
+          table.lines(width: width)
+        end
+
+        # @return [Array<String>] sentences
+        def words
+          [*fastest, *alike, noise].compact
+        end
+
+        private
+
+        def step(finding)
+          threads = finding.workload == Published::ONE ? "one thread" : "#{@results.settings.threads} threads"
+          "#{PASSES.fetch(finding.pass)}, #{threads}"
+        end
+
+        def claim(finding)
+          finding.factor ? "#{finding.factor.to_s.delete_suffix(".0")} ×" : "alike"
+        end
+
+        def target_cells(target)
+          here = @comparison.ratio(target.contender, "larder", target.workload, target.pass)
+          factor = target.factor.to_s.delete_suffix(".0")
+          name = "#{PASSES.fetch(target.pass)} ≥ #{factor} × as fast as #{target.contender}"
+          here ? [name, Figures.ratio(here), ASSESSMENTS.fetch(target.judge(here))] : [name, "-", "not measured"]
+        end
+
+        # One sentence for each of the steps that matter most.
+        def fastest
+          [%w[one-thread hit], %w[one-thread miss], %w[threads-disjoint hit]].filter_map do |workload, pass|
+            next unless @results.settings.workloads.include?(workload)
+
+            first, second = shared(workload, pass).first(2)
+            second && sentence(first, second, workload, pass)
+          end
+        end
+
+        # Stores that all processes of a machine share, without the second measurement of one; the fastest first.
+        def shared(workload, pass)
+          @comparison.ranking(workload, pass).select do |row|
+            Contenders.fetch(row.contender).shared? && row.name == row.contender
+          end
+        end
+
+        def sentence(first, second, workload, pass)
+          estimate = @comparison.ratio(second.name, first.name, workload, pass)
+          place = "#{PASSES.fetch(pass).capitalize}, #{workload == "one-thread" ? "one thread" : "several threads"}"
+          if @comparison.verdict(estimate, workload, pass) == :slower
+            "#{place}: #{first.name} is the fastest shared store; #{second.name}, the next, takes " \
+              "#{Figures.ratio(estimate)} times as long."
+          else
+            "#{place}: no difference is shown between #{first.name} and #{second.name}, the fastest shared stores " \
+              "(ratio #{Figures.ratio(estimate)})."
+          end
+        end
+
+        def alike
+          return unless @results.settings.workloads.include?("one-thread")
+
+          pairs = shared("one-thread", "hit").drop(1).each_cons(2).select do |one, other|
+            estimate = @comparison.ratio(other.name, one.name, "one-thread", "hit")
+            @comparison.verdict(estimate, "one-thread", "hit") == :none
+          end
+          return if pairs.empty?
+
+          names = pairs.map { |one, other| "#{one.name} and #{other.name}" }
+          "Hit, one thread: no difference is shown between #{names.join(", nor between ")}."
+        end
+
+        def noise
+          contender = @results.twins.last
+          return "Nothing was measured twice, so the noise is unknown." unless contender
+
+          floors = @results.settings.workload_types.flat_map do |type|
+            type.passes.filter_map { |pass| @comparison.noise(type.key, pass.key) }
+          end
+          "Noise: two measurements of #{contender} lay up to #{Figures.percent(floors.max)} apart; differences " \
+            "within a step's own noise are not shown as differences (≈)."
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,244 @@
+# frozen_string_literal: true
+
+# Owns the protocol of a run: a trial of every contender, then rounds in which every row is measured once, in a random
+# order that can be repeated, each in a fresh process with a fresh server and directory.
+
+require_relative "calibration"
+require_relative "environment"
+require_relative "results"
+require_relative "scratch"
+require_relative "worker_process"
+
+module Larder
+  module Lab
+    # Runs what the settings ask for.
+    class Runner
+      # The contender that is measured twice, in order of preference.
+      TWIN = %w[larder memory].freeze
+      # The lab's own Gemfile, beside which are those of contenders whose gems are resolved apart. Only a checkout has
+      # them.
+      GEMFILE = File.expand_path("../../../Gemfile", __dir__)
+      # A worker that takes so many times as long as expected, and this many seconds more, hangs.
+      TIMEOUT_FACTOR = 10
+      TIMEOUT_SECONDS = 120
+      # The part of a limited time that is planned with.
+      RESERVE = 0.7
+      # Rounds that are run even if the time is up: fewer than two show no spread.
+      LEAST_ROUNDS = 2
+
+      # @param settings [Settings]
+      # @param progress [Progress]
+      def initialize(settings, progress:)
+        @settings = settings
+        @progress = progress
+      end
+
+      # @return [Results]
+      def run
+        @started = now
+        Scratch.open(@settings.directory) do |scratch|
+          @scratch = scratch
+          @results = Results.new(@settings, Environment.facts(scratch.path))
+          calibrate
+          measure
+        end
+        @results.elapsed = elapsed
+        @results
+      ensure
+        @progress.finish
+      end
+
+      private
+
+      def calibrate
+        @calibration = Calibration.new(count: @settings.count, block_seconds: @settings.block_seconds)
+        @settings.contenders.each { |name| add_row(name, name) }
+        @progress.start("trying the contenders", @results.rows.size)
+        @results.rows.each { |row| try(row) }
+        add_twin
+        shrink if @settings.limit_seconds
+      end
+
+      def add_row(name, contender)
+        row = Results::Row.new(name: name, contender: contender, state: :measured)
+        @results.rows << row
+        row
+      end
+
+      def try(row)
+        @progress.step(row.name)
+        started = now
+        trial = 0.0
+        work(row, count: Calibration.trial(@settings.count), calibrating: true) do |event|
+          next unless event["event"] == "block"
+
+          trial += 2 * (event["seconds"] + event["clearing"])
+          @calibration.add(row.contender, event["workload"], event["pass"], seconds: event["seconds"],
+                                                                            calls: event["calls"],
+                                                                            clearing: event["clearing"])
+        end
+        @calibration.booted(row.contender, [now - started - trial, 0.0].max)
+      end
+
+      # The A/A run: what two rows of the same contender differ by is noise.
+      def add_twin
+        original = @results.measured.map(&:contender)
+        contender = [*TWIN, *original].find { |name| original.include?(name) }
+        return unless contender
+
+        source = @results.row(contender)
+        twin = add_row("#{contender} (again)", contender)
+        twin.versions = source.versions
+        twin.options = source.options
+        twin.server = source.server
+        @results.rows.insert(@results.rows.index(source) + 1, @results.rows.pop)
+        @results.twins = [twin.name, contender]
+      end
+
+      # Plans with a reserve: on a busy machine nothing is as fast as it was when it was tried.
+      def shrink
+        contenders = @results.measured.map(&:contender)
+        room = (@settings.limit_seconds - elapsed) * RESERVE
+        return unless @calibration.fit(room, contenders, @settings.rounds)
+
+        @results.count = @calibration.count
+        @progress.note("n lowered to #{@calibration.count} so that the run stays under a minute")
+      end
+
+      def measure
+        random = Random.new(@settings.seed)
+        rows = @results.measured
+        return if rows.empty?
+
+        seconds = @calibration.total(rows.map(&:contender), @settings.rounds)
+        @progress.start("measuring", rows.size * @settings.rounds, seconds: seconds)
+        (1..@settings.rounds).each do |round|
+          break if out_of_time?(round, seconds / @settings.rounds)
+
+          rows.shuffle(random: random).each_with_index { |row, position| visit(row, round, position) }
+          @results.rounds = round
+        end
+        forget_orphans
+      end
+
+      def out_of_time?(round, expected)
+        return false unless @settings.limit_seconds && round > LEAST_ROUNDS
+
+        enough = elapsed + expected > @settings.limit_seconds
+        @progress.note("stopped after #{round - 1} rounds: the machine is too busy for more in a minute") if enough
+        enough
+      end
+
+      def visit(row, round, position)
+        expected = @calibration.seconds(row.contender)
+        @progress.step("round #{round}/#{@settings.rounds}: #{row.name}", seconds: expected)
+        return unless row.measured?
+
+        done = work(row, count: @results.count, laps: @calibration.plan(row.contender), expected: expected) do |event|
+          event["event"] == "block" ? keep(row, round, position, event) : @progress.detail(where(event))
+        end
+        note_footprint(row, round, done) if done
+      end
+
+      def keep(row, round, position, event)
+        fields = %w[workload pass seconds calls block_runs clearing laps].to_h { |name| [name.to_sym, event[name]] }
+        @results.add(Results::Sample.new(row: row.name, round: round, position: position, **fields))
+      end
+
+      def where(event)
+        event["event"] == "pass" ? "#{event["workload"]}, #{event["pass"]}" : ""
+      end
+
+      def note_footprint(row, round, done)
+        @results.footprints << Results::Footprint.new(row: row.name, round: round, disk_bytes: done["disk_bytes"],
+                                                      memory_bytes: done["memory_bytes"],
+                                                      server_bytes: done["server_bytes"])
+      end
+
+      # One process from start to end. Answers its last event, or nil after turning the row down.
+      def work(row, count:, laps: {}, calibrating: false, expected: 0.0)
+        type = Contenders.fetch(row.contender)
+        done = nil
+        @scratch.directory do |dir|
+          with_server(type, dir, row) do |endpoint, server|
+            job = { contender: row.contender, requires: @settings.requires, dir: dir, endpoint: endpoint,
+                    threads: @settings.threads, count: count, workloads: @settings.workloads, laps: laps,
+                    calibrating: calibrating }
+            done = process(type, job, dir, expected).run do |event|
+              remember(row, event) if event["event"] == "ready"
+              yield event
+            end
+            done = done.merge("server_bytes" => server&.memory_bytes)
+          end
+        end
+        done
+      rescue Unavailable => error
+        turn_down(row, :unavailable, error)
+      rescue Voided => error
+        turn_down(row, :void, error)
+      end
+
+      def process(type, job, dir, expected)
+        timeout = (expected * TIMEOUT_FACTOR) + TIMEOUT_SECONDS
+        WorkerProcess.new(job, dir: dir, log: File.join(@scratch.path, "#{job[:contender]}.log"), timeout: timeout,
+                               gemfile: gemfile(type))
+      end
+
+      # Under the lab's own Gemfile some contenders have one for themselves; under any other, that one is measured.
+      def gemfile(type)
+        return nil unless type.bundle && ENV["BUNDLE_GEMFILE"] == GEMFILE
+
+        file = File.join(File.dirname(GEMFILE), "gemfiles", "#{type.bundle}.gemfile")
+        return file if File.exist?("#{file}.lock")
+
+        raise Unavailable, "its gems are not installed: bin/lab installs them, or says why it cannot"
+      end
+
+      def with_server(type, dir, row)
+        return yield(nil, nil) unless type.server
+        return yield({ "url" => url(type), "private" => false }, nil) if url(type)
+
+        server_type = Servers.fetch(type.server)
+        server_dir = "#{dir}-server"
+        Dir.mkdir(server_dir, 0o700)
+        server = server_type.new(server_dir)
+        begin
+          server.start
+          row.server = { version: server_type.version, arguments: server.arguments }
+          yield server.endpoint, server
+        ensure
+          server.stop
+          FileUtils.rm_rf(server_dir)
+        end
+      end
+
+      def url(type)
+        @settings.urls[type.server]
+      end
+
+      def remember(row, event)
+        row.versions = event["versions"]
+        row.options = event["options"]
+      end
+
+      def turn_down(row, state, error)
+        @results.reject(row.name, state, error.message)
+        @progress.note("#{row.name}: #{state == :void ? "void" : "not measured"}: #{error.message}")
+        nil
+      end
+
+      # A row whose twin was turned down has nothing to show for itself as noise.
+      def forget_orphans
+        @results.twins = [] unless @results.twins.all? { |name| @results.row(name).measured? }
+      end
+
+      def elapsed
+        now - @started
+      end
+
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+    end
+  end
+end

@@ -1,0 +1,69 @@
+# frozen_string_literal: true
+
+# Owns the temporary directory of a run, and its removal: by the lab itself, or by a warden if the lab is killed.
+
+require "fileutils"
+require "rbconfig"
+require "tmpdir"
+require_relative "server"
+
+module Larder
+  module Lab
+    # The directory under which every store of a run keeps its files.
+    class Scratch
+      # @return [String]
+      attr_reader :path
+
+      # Makes the directory, yields, and removes it.
+      # @param parent [String, nil] where; nil: the system's directory for temporary files
+      # @yieldparam scratch [Scratch]
+      # @return [Object] what the block answers
+      # @raise [UsageError] if the parent cannot be written
+      def self.open(parent = nil)
+        scratch = new(parent)
+        yield scratch
+      ensure
+        scratch&.remove
+      end
+
+      # @param parent [String, nil]
+      def initialize(parent)
+        @path = File.realpath(Dir.mktmpdir("larder-lab-", parent))
+        @count = 0
+        watch
+      rescue SystemCallError => error
+        raise UsageError, "cannot make a directory in #{parent || Dir.tmpdir}: #{error.message}"
+      end
+
+      # Yields a new empty directory and removes it afterwards.
+      # @yieldparam dir [String]
+      # @return [Object] what the block answers
+      def directory
+        @count += 1
+        dir = File.join(path, @count.to_s)
+        Dir.mkdir(dir, 0o700)
+        yield dir
+      ensure
+        FileUtils.rm_rf(dir)
+      end
+
+      # @return [void]
+      def remove
+        FileUtils.rm_rf(path)
+        @duty.close
+        Process.wait(@warden)
+      rescue Errno::ECHILD
+        nil
+      end
+
+      private
+
+      def watch
+        reader, @duty = IO.pipe
+        @warden = Process.spawn({ "RUBYOPT" => nil }, RbConfig.ruby, "--disable=gems", Server::WARDEN, "remove", path,
+                                in: reader, out: File::NULL, chdir: "/", pgroup: true)
+        reader.close
+      end
+    end
+  end
+end

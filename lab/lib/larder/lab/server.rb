@@ -1,0 +1,163 @@
+# frozen_string_literal: true
+
+# Owns a private server process: found on the PATH, started on a Unix socket in a directory of the lab (or a loopback
+# port where the path is too long for one), asked whether it answers, stopped. A warden stands between, so that the
+# server ends even when the lab is killed.
+
+require "open3"
+require "rbconfig"
+require "socket"
+require_relative "errors"
+require_relative "servers"
+
+module Larder
+  module Lab
+    # A subclass names its binary and implements {#command}, {#url} and {#answers?}.
+    class Server
+      WARDEN = File.expand_path("warden.rb", __dir__)
+      # Seconds that a server has for starting.
+      PATIENCE = 15
+      # sockaddr_un has room for 103 bytes on macOS and 107 on Linux.
+      LONGEST_SOCKET_PATH = 100
+
+      class << self
+        # @return [String] name in the registry
+        attr_reader :key
+        # @return [String] name of the program
+        attr_reader :binary
+        # @return [String] how to get it
+        attr_reader :remedy
+
+        # @return [String, nil] full path of the program
+        def path
+          directories = ENV.fetch("PATH", "").split(File::PATH_SEPARATOR) + ["/usr/sbin", "/usr/local/bin"]
+          directories.map { |directory| File.join(directory, binary) }
+                     .find { |file| File.file?(file) && File.executable?(file) }
+        end
+
+        # @return [String, nil] what the program says about its version
+        def version
+          return @version if defined?(@version)
+
+          @version = path && Open3.capture2e(path, "--version").first.lines.first&.strip
+        end
+
+        private
+
+        def named(key, binary:, remedy:)
+          @key = key
+          @binary = binary
+          @remedy = remedy
+          Servers.register(key, self)
+        end
+      end
+
+      # @return [Integer, nil] pid of the running server
+      attr_reader :pid
+
+      # @param dir [String] an empty directory of its own
+      def initialize(dir)
+        @dir = dir
+        @socket = File.join(dir, "socket")
+        @port = free_port if @socket.bytesize > LONGEST_SOCKET_PATH
+      end
+
+      # Starts the server and waits until it answers.
+      # @return [self]
+      # @raise [Unavailable] with what the server printed, if it does not
+      def start
+        program = self.class.path
+        raise Unavailable, "#{self.class.binary} is not on the PATH: #{self.class.remedy}" unless program
+
+        launch(program)
+        limit = now + PATIENCE
+        until answers?
+          give_up if now > limit || ended?
+          sleep 0.01
+        end
+        self
+      end
+
+      # Stops the server and waits until it is gone.
+      # @return [void]
+      def stop
+        @duty&.close
+        Process.wait(@warden) if @warden
+      rescue Errno::ECHILD
+        nil
+      ensure
+        @warden = @duty = nil
+      end
+
+      # @return [Hash{String=>Object}] what a contender gets
+      def endpoint
+        { "url" => url, "pid" => pid, "private" => true }
+      end
+
+      # @return [Integer, nil] resident bytes of the server; nil where the system does not say
+      def memory_bytes
+        kilobytes = File.read("/proc/#{pid}/status")[/^VmRSS:\s+(\d+)/, 1]
+        kilobytes && (kilobytes.to_i * 1024)
+      rescue SystemCallError
+        nil
+      end
+
+      # @return [Array<String>] the command line after the program, for the record
+      def arguments
+        raise NotImplementedError, "#{self.class} does not say how it is started"
+      end
+
+      private
+
+      attr_reader :dir, :socket, :port
+
+      def launch(program)
+        duty_reader, @duty = IO.pipe
+        pid_reader, pid_writer = IO.pipe
+        @warden = Process.spawn({ "RUBYOPT" => nil }, RbConfig.ruby, "--disable=gems", WARDEN, "run", program,
+                                *arguments, in: duty_reader, out: pid_writer, err: [log, "a"], chdir: dir, pgroup: true)
+        duty_reader.close
+        pid_writer.close
+        @pid = pid_reader.gets&.to_i
+        pid_reader.close
+        give_up unless @pid
+      end
+
+      def log
+        File.join(dir, "server.log")
+      end
+
+      def ended?
+        Process.wait(@warden, Process::WNOHANG).tap { |ended| @warden = nil if ended }
+      end
+
+      def give_up
+        stop
+        said = File.exist?(log) ? File.readlines(log).map(&:strip).reject(&:empty?).last : nil
+        raise Unavailable, "#{self.class.binary} does not start: #{said || "it printed nothing"}"
+      end
+
+      # Sends one line and answers what came back, or nil.
+      def ask(request)
+        connection = port ? TCPSocket.new("127.0.0.1", port) : UNIXSocket.new(socket)
+        connection.write(request)
+        connection.wait_readable(1) && connection.read_nonblock(200)
+      rescue SystemCallError, IOError
+        nil
+      ensure
+        connection&.close
+      end
+
+      def free_port
+        probe = TCPServer.new("127.0.0.1", 0)
+        probe.addr[1]
+      ensure
+        probe&.close
+      end
+
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+    end
+  end
+end

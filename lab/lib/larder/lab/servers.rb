@@ -1,0 +1,20 @@
+# frozen_string_literal: true
+
+# Owns the list of servers the lab can start. A new one is one file in servers/ and one line at the end of this file.
+
+require_relative "registry"
+
+module Larder
+  module Lab
+    # The servers that contenders talk to, by name.
+    module Servers
+      extend Registry
+      holds "server"
+    end
+  end
+end
+
+require_relative "server"
+require_relative "servers/redis"
+require_relative "servers/valkey"
+require_relative "servers/memcached"

@@ -1,0 +1,32 @@
+# frozen_string_literal: true
+
+require "etc"
+
+module Larder
+  module Lab
+    module Servers
+      # memcached with its defaults but for the room every store gets.
+      class Memcached < Server
+        named "memcached", binary: "memcached",
+                           remedy: "install it (Debian: apt-get install memcached) or pass --memcached-url"
+
+        # @return [Array<String>]
+        def arguments
+          listen = port ? ["-l", "127.0.0.1", "-p", port.to_s, "-U", "0"] : ["-s", socket, "-a", "700"]
+          # As root it insists on being told whom to run as; the directory is open to this user only.
+          [*listen, "-m", "256", "-u", Etc.getpwuid.name]
+        end
+
+        private
+
+        def url
+          port ? "127.0.0.1:#{port}" : socket
+        end
+
+        def answers?
+          ask("version\r\n").to_s.start_with?("VERSION")
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,152 @@
+# frozen_string_literal: true
+
+# Owns the process in which one contender is measured: opens the store, proves that it keeps values, runs the blocks and
+# reports them as JSON lines. It reads one job from standard input and ends when that closes, so it cannot outlive the
+# command. Started by WorkerProcess; never loaded by the command itself.
+
+require "json"
+require "active_support"
+require "active_support/cache"
+require "active_support/core_ext/numeric/time"
+require_relative "errors"
+require_relative "contenders"
+require_relative "workloads"
+
+module Larder
+  module Lab
+    # Measures one contender once.
+    class Worker
+      # Distinct values that a store must return before it is measured.
+      PROOFS = 200
+
+      # Reads the job from standard input, writes events to what was standard output, and sends everything else that is
+      # printed to standard error.
+      # @return [void]
+      def self.main
+        output = $stdout.dup
+        output.sync = true
+        $stdout.reopen($stderr)
+        job = JSON.parse($stdin.gets)
+        Thread.new do
+          $stdin.read
+          exit!(1)
+        end
+        job["requires"].each { |file| require file }
+        new(job, output).run
+      end
+
+      # @param job [Hash{String=>Object}] see {Runner}
+      # @param output [IO]
+      def initialize(job, output)
+        @job = job
+        @output = output
+      end
+
+      # @return [void]
+      def run
+        emit("started")
+        open_contender
+        prove
+        emit("ready", versions: versions, options: contender.recorded)
+        @job["workloads"].each { |key| run_workload(Workloads.fetch(key)) }
+        emit("done", disk_bytes: contender.disk_bytes, memory_bytes: resident_growth)
+      rescue Unavailable => error
+        emit("unavailable", reason: error.message)
+      rescue Voided => error
+        emit("void", reason: error.message)
+      rescue StandardError, LoadError, NotImplementedError => error
+        warn error.full_message(highlight: false)
+        emit("void", reason: "#{error.class}: #{error.message.lines.first.to_s.strip}")
+      end
+
+      private
+
+      attr_reader :contender
+
+      def open_contender
+        before = resident_bytes
+        type = Contenders.fetch(@job["contender"])
+        @contender = type.new(dir: @job["dir"], endpoint: @job["endpoint"], threads: @job["threads"]).open
+        @opened_at = resident_bytes || before
+      end
+
+      # Different values under different keys come back, and a deleted one does not. Warms the code up as well.
+      def prove
+        store = contender.store
+        contender.clear
+        PROOFS.times { |i| prove_key(store, ["proof", i], "value #{i} é") }
+        contender.clear
+      end
+
+      def prove_key(store, key, value)
+        first = store.fetch(key, expires_in: 5.minutes) { value }
+        return demand(value, first, "fetch") unless contender.class.keeps_values?
+
+        demand(value, first, "fetch with a block")
+        demand(value, store.fetch(key) { "the block ran again" }, "fetch of a stored value")
+        demand(value, store.read(key), "read")
+        store.write(key, "other #{value}")
+        demand("other #{value}", store.read(key), "read after write")
+        store.delete(key)
+        demand(nil, store.read(key), "read after delete")
+      end
+
+      def demand(expected, actual, call)
+        return if expected == actual
+
+        raise Voided, "a wrong value: #{call} answered #{actual.inspect} instead of #{expected.inspect}"
+      end
+
+      def run_workload(type)
+        workload = type.new(contender, count: @job["count"], threads: @job["threads"])
+        type.passes.each do |pass|
+          emit("pass", workload: type.key, pass: pass.key)
+          workload.run(pass, 1) if @job["calibrating"]
+          block = workload.run(pass, @job.dig("laps", type.key, pass.key) || 1)
+          check(type, pass, block)
+          emit("block", workload: type.key, pass: pass.key, **block.to_h.except(:wrong))
+        end
+      end
+
+      def check(type, pass, block)
+        return unless block.wrong
+
+        index, value = block.wrong
+        raise Voided, "a wrong value: #{value.inspect} instead of #{Workload::VALUE.inspect} for [\"key\", #{index}] " \
+                      "(#{type.title}, #{pass.title})"
+      end
+
+      def versions
+        names = ["activesupport", *contender.class.gems.keys]
+        found = names.to_h { |name| [name, Gem.loaded_specs[name]&.version&.to_s || loaded_version(name)] }
+        found["sqlite"] = SQLite3::SQLITE_VERSION if defined?(SQLite3::SQLITE_VERSION)
+        found["larder"] = ::Larder::VERSION if defined?(::Larder::VERSION)
+        found.compact
+      end
+
+      # Of a gem that was loaded from a path without being activated.
+      def loaded_version(name)
+        name == "activesupport" ? ActiveSupport::VERSION::STRING : nil
+      end
+
+      def emit(event, **fields)
+        @output.puts(JSON.generate({ event: event, **fields }))
+      end
+
+      # What the process has grown by since the store was opened; nil where the system does not say.
+      def resident_growth
+        now = resident_bytes
+        now && [now - @opened_at, 0].max
+      end
+
+      def resident_bytes
+        kilobytes = File.read("/proc/self/status")[/^VmRSS:\s+(\d+)/, 1]
+        kilobytes && (kilobytes.to_i * 1024)
+      rescue SystemCallError
+        nil
+      end
+    end
+  end
+end
+
+Larder::Lab::Worker.main if $PROGRAM_NAME == __FILE__

@@ -1,0 +1,134 @@
+# frozen_string_literal: true
+
+# Owns a worker process as the command sees it: starts it, hands it its job, passes its events on, and ends it whatever
+# happens. Assumes nothing about what the process measures.
+
+require "json"
+require "rbconfig"
+require_relative "errors"
+
+module Larder
+  module Lab
+    # One run of {Worker} in a process of its own.
+    class WorkerProcess
+      SCRIPT = File.expand_path("worker.rb", __dir__)
+      LIBRARY = File.expand_path("../..", __dir__)
+      # Seconds that a worker has for leaving after its last event.
+      PATIENCE = 5
+
+      # @param job [Hash] what {Worker} reads
+      # @param dir [String] working directory
+      # @param log [String] file for everything it prints
+      # @param gemfile [String, nil] the Gemfile it resolves its gems with; nil: the one of this process
+      # @param timeout [Numeric] seconds after which it counts as hung
+      def initialize(job, dir:, log:, timeout:, gemfile: nil)
+        @job = job
+        @dir = dir
+        @log = log
+        @gemfile = gemfile
+        @timeout = timeout
+      end
+
+      # Runs the worker to its end.
+      # @yieldparam event [Hash{String=>Object}] each event but the last
+      # @return [Hash{String=>Object}] the "done" event
+      # @raise [Unavailable] if the contender cannot be had
+      # @raise [Voided] if it broke the rules, died, or did not finish in time
+      def run(&block)
+        start
+        follow(&block)
+      ensure
+        stop
+      end
+
+      private
+
+      def start
+        job_reader, @job_writer = IO.pipe
+        @events, events_writer = IO.pipe
+        @pid = Process.spawn(environment, RbConfig.ruby, "-I", LIBRARY, SCRIPT, in: job_reader, out: events_writer,
+                             err: [@log, "a"], chdir: @dir, pgroup: true)
+        @deadline = now + @timeout
+        job_reader.close
+        events_writer.close
+        @job_writer.puts(JSON.generate(@job))
+      rescue Errno::EPIPE
+        # It died before reading; follow says so.
+      end
+
+      def environment
+        @gemfile ? { "BUNDLE_GEMFILE" => @gemfile } : {}
+      end
+
+      def follow
+        while (line = next_line)
+          event = JSON.parse(line)
+          @alive = true
+          case event["event"]
+          when "done" then return event
+          when "unavailable" then raise Unavailable, event["reason"]
+          when "started" then next
+          when "void" then raise Voided, event["reason"]
+          else yield event
+          end
+        end
+        raise Voided, "its process #{cause_of_death}" if @alive
+
+        raise Unavailable, "its process does not start: it #{cause_of_death}"
+      end
+
+      # The next complete line, or nil at the end of the stream.
+      def next_line
+        @buffer ||= +""
+        until (line = @buffer.slice!(/\A.*\n/))
+          left = @deadline - now
+          raise Voided, "it did not finish within #{@timeout.round} s" if left <= 0 || !@events.wait_readable(left)
+
+          chunk = @events.read_nonblock(65_536, exception: false)
+          return nil if chunk.nil?
+
+          @buffer << chunk unless chunk == :wait_readable
+        end
+        line
+      end
+
+      def cause_of_death
+        status = reap(PATIENCE)
+        how = status&.signaled? ? "was killed by signal #{status.termsig}" : "ended early"
+        said = File.exist?(@log) ? File.readlines(@log).map(&:strip).reject(&:empty?).first : nil
+        said ? "#{how}: #{said}" : how
+      end
+
+      def stop
+        return unless @pid
+
+        @job_writer.close
+        return if reap(PATIENCE)
+
+        Process.kill(:KILL, @pid)
+        @status = Process.wait2(@pid).last
+      rescue Errno::ESRCH, Errno::ECHILD
+        nil
+      ensure
+        @events&.close
+      end
+
+      # The status of the ended process, or nil if it still runs after so many seconds.
+      def reap(seconds)
+        limit = now + seconds
+        until @status
+          pid, status = Process.wait2(@pid, Process::WNOHANG)
+          @status = status if pid
+          return @status if @status || now > limit
+
+          sleep 0.005
+        end
+        @status
+      end
+
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+    end
+  end
+end

@@ -1,0 +1,153 @@
+# frozen_string_literal: true
+
+# Owns what every workload has in common: its passes, and the timing of one block. One subclass per shape of work, in
+# workloads/. The loops below are the measured code: what is added to them is added to every figure.
+
+require_relative "workloads"
+
+module Larder
+  module Lab
+    # A shape of work, made of passes that are measured one after the other. Instances live in worker processes.
+    class Workload
+      # The value of the published script.
+      VALUE = "Hello World!"
+
+      # One measured step. `reading` is true where every call ought to be a hit; `clears` where the store is emptied
+      # (outside the timing) before each lap.
+      Pass = Struct.new(:key, :title, :reading, :clears, keyword_init: true)
+
+      # What a block measured: seconds inside the laps, calls made, times the block of `fetch` ran, seconds spent in
+      # emptying the store, laps, and the first wrong value (or nil).
+      Block = Struct.new(:seconds, :calls, :block_runs, :clearing, :laps, :wrong, keyword_init: true)
+
+      MISS = Pass.new(key: "miss", title: "pass 1: miss, block, write", reading: false, clears: true).freeze
+      HIT = Pass.new(key: "hit", title: "pass 2: hit", reading: true, clears: false).freeze
+
+      class << self
+        # @return [String] what users type
+        attr_reader :key
+        # @return [String] a heading
+        attr_reader :title
+        # @return [String] one sentence that says what is done and how to take it
+        attr_reader :about
+
+        # @return [Array<Pass>] in the order in which they run
+        def passes
+          [MISS, HIT]
+        end
+
+        # @return [Boolean] whether `--published` runs it
+        def published?
+          @published == true
+        end
+
+        # @param threads [Integer] how many a workload of several has
+        # @return [String] the title with their number
+        def heading(threads)
+          title.sub(/\AThreads/, threads == 1 ? "1 thread" : "#{threads} threads")
+        end
+
+        private
+
+        def named(key, title, about)
+          @key = key
+          @title = title
+          @about = about
+          Workloads.register(key, self)
+        end
+
+        def as_published
+          @published = true
+        end
+      end
+
+      # @param contender [Contender] opened
+      # @param count [Integer] calls per lap
+      # @param threads [Integer] threads of the workloads that have several
+      def initialize(contender, count:, threads:)
+        @contender = contender
+        @slices = slices(count, threads)
+      end
+
+      # Runs one block: as many laps as calibration asked for, after a garbage collection.
+      # @param pass [Pass]
+      # @param laps [Integer]
+      # @return [Block]
+      def run(pass, laps)
+        block = Block.new(seconds: 0.0, calls: 0, block_runs: 0, clearing: 0.0, laps: laps)
+        GC.start
+        laps.times do
+          empty(block) if pass.clears
+          lap(pass, block)
+        end
+        block
+      end
+
+      private
+
+      attr_reader :contender
+
+      # The keys of each thread, one enumerable of Integers per thread.
+      def slices(_count, _threads)
+        raise NotImplementedError, "#{self.class} does not say which keys its threads use"
+      end
+
+      # Runs one slice; answers [times the block ran, the first wrong value or nil].
+      def visit(store, keys, _pass)
+        runs = 0
+        wrong = nil
+        keys.each do |i|
+          value = store.fetch(["key", i], expires_in: 5.minutes) do
+            runs += 1
+            VALUE
+          end
+          wrong ||= [i, value] unless value == VALUE
+        end
+        [runs, wrong]
+      end
+
+      def lap(pass, block)
+        store = contender.store
+        seconds, outcomes = @slices.one? ? alone(store, pass) : together(store, pass)
+        block.seconds += seconds
+        block.calls += @slices.sum(&:size)
+        block.block_runs += outcomes.sum(&:first)
+        block.wrong ||= outcomes.filter_map(&:last).first
+      end
+
+      def alone(store, pass)
+        start = now
+        outcome = visit(store, @slices.first, pass)
+        [now - start, [outcome]]
+      end
+
+      # All threads exist before the clock starts; it stops when the last one has finished.
+      def together(store, pass)
+        ready = Thread::Queue.new
+        go = Thread::Queue.new
+        threads = @slices.map do |keys|
+          Thread.new do
+            ready << true
+            go.pop
+            visit(store, keys, pass)
+          end
+        end
+        threads.size.times { ready.pop }
+        start = now
+        go.close
+        outcomes = threads.map(&:value)
+        [now - start, outcomes]
+      end
+
+      def empty(block)
+        start = now
+        contender.clear
+        block.clearing += now - start
+      end
+
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+    end
+  end
+end

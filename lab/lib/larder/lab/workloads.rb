@@ -1,0 +1,22 @@
+# frozen_string_literal: true
+
+# Owns the list of workloads. A new one is one file in workloads/ and one line at the end of this file.
+
+require_relative "registry"
+
+module Larder
+  module Lab
+    # The shapes of work, by the names users type, in the order in which they run.
+    module Workloads
+      extend Registry
+      holds "workload"
+    end
+  end
+end
+
+require_relative "workload"
+require_relative "workloads/one_thread"
+require_relative "workloads/threads_as_published"
+require_relative "workloads/threads_disjoint"
+require_relative "workloads/threads_shared"
+require_relative "workloads/write"
