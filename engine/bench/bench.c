@@ -40,7 +40,9 @@ static uint64_t next_random(void) { /* xorshift64 (Marsaglia 2003) */
     return random_state ^= random_state << 17;
 }
 
-static size_t make_key(char *out, uint64_t number) { return (size_t)sprintf(out, "views/product/%08lu", (unsigned long)number); }
+static size_t make_key(char *out, uint64_t number) {
+    return (size_t)sprintf(out, "views/product/%08lu", (unsigned long)number);
+}
 
 static int by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -61,7 +63,8 @@ static unsigned char value[VALUE_BYTES], out[VALUE_BYTES + 8];
 static void fill_larder(uint64_t keys) {
     char key[40];
     for (uint64_t i = 0; i < keys; i++) {
-        larder_store store = {.key = key, .key_bytes = make_key(key, i), .value = value, .value_bytes = VALUE_BYTES};
+        larder_store store = {
+            .key = key, .key_bytes = make_key(key, i), .value = value, .value_bytes = VALUE_BYTES};
         larder_set(cache, &store, NULL);
     }
 }
@@ -86,8 +89,10 @@ static double larder_sets(uint64_t keys, uint64_t count) {
     char key[40];
     double start = now_ns();
     for (uint64_t i = 0; i < count; i++) {
-        larder_store store = {
-            .key = key, .key_bytes = make_key(key, next_random() % keys), .value = value, .value_bytes = VALUE_BYTES};
+        larder_store store = {.key = key,
+                              .key_bytes = make_key(key, next_random() % keys),
+                              .value = value,
+                              .value_bytes = VALUE_BYTES};
         if (larder_set(cache, &store, NULL) != LARDER_OK) {
             exit(1);
         }
@@ -102,8 +107,10 @@ static double larder_multi(uint64_t keys, uint64_t count) {
     double start = now_ns();
     for (uint64_t i = 0; i < count; i += BATCH) {
         for (int j = 0; j < BATCH; j++) {
-            lookups[j] = (larder_lookup){.key = key[j], .key_bytes = make_key(key[j], next_random() % keys),
-                                         .buffer = buffers[j], .buffer_bytes = VALUE_BYTES};
+            lookups[j] = (larder_lookup){.key = key[j],
+                                         .key_bytes = make_key(key[j], next_random() % keys),
+                                         .buffer = buffers[j],
+                                         .buffer_bytes = VALUE_BYTES};
         }
         larder_get_multi(cache, lookups, BATCH, NULL);
     }
@@ -224,8 +231,8 @@ static double lmdb_sets(uint64_t keys, uint64_t count) {
 
 typedef double (*block)(uint64_t keys, uint64_t count);
 
-static void compare(const char *title, uint64_t keys, uint64_t count, int rounds, int contenders, const char **names,
-                    const block *blocks) {
+static void compare(const char *title, uint64_t keys, uint64_t count, int rounds, int contenders,
+                    const char **names, const block *blocks) {
     series result[4];
     double overhead[MOST_ROUNDS];
     for (int r = 0; r < rounds; r++) {

@@ -160,26 +160,26 @@ typedef struct larder_store {
  * name, is it a gauge, description. Counts are exact for single-threaded use of
  * a process and may lose a few where native threads race.
  */
-#define LARDER_STATS_LIST(X)                                              \
-    X(hits, 0, "reads that found a live item")                            \
-    X(misses, 0, "reads that found none")                                 \
-    X(sets, 0, "items stored")                                            \
-    X(refused, 0, "stores refused for want of a lock or of room")         \
-    X(deletes, 0, "deletes that found the key")                           \
-    X(increments, 0, "counters changed")                                  \
-    X(evictions, 0, "live items dropped to make room")                    \
-    X(expirations, 0, "expired items dropped to make room or by prune")   \
-    X(promotions, 0, "items kept by eviction because they had been read") \
-    X(damaged, 0, "records whose checksum or shape was wrong")            \
-    X(repairs, 0, "shards repaired after their lock's owner died")        \
-    X(resets, 0, "shards emptied because they could not be repaired")     \
-    X(lock_waits, 0, "waits for a shard lock")                            \
-    X(items, 1, "items in the index, expired ones included")              \
-    X(used_bytes, 1, "bytes of segments in use, dead records included")   \
-    X(index_bytes, 1, "bytes of segments used by the index")              \
-    X(capacity_bytes, 1, "bytes for items and index")                     \
-    X(size_bytes, 1, "bytes of the file")                                 \
-    X(shards, 1, "shards")                                                \
+#define LARDER_STATS_LIST(X)                                                                \
+    X(hits, 0, "reads that found a live item")                                              \
+    X(misses, 0, "reads that found none")                                                   \
+    X(sets, 0, "items stored")                                                              \
+    X(refused, 0, "stores refused for want of a lock or of room")                           \
+    X(deletes, 0, "deletes that found the key")                                             \
+    X(increments, 0, "counters changed")                                                    \
+    X(evictions, 0, "live items dropped to make room")                                      \
+    X(expirations, 0, "expired items dropped to make room or by prune")                     \
+    X(promotions, 0, "items kept by eviction because they had been read")                   \
+    X(damaged, 0, "records whose checksum or shape was wrong")                              \
+    X(repairs, 0, "shards repaired after their lock's owner died")                          \
+    X(resets, 0, "shards emptied because they could not be repaired")                       \
+    X(lock_waits, 0, "waits for a shard lock")                                              \
+    X(items, 1, "items in the index: expired ones and the parts of large values count too") \
+    X(used_bytes, 1, "bytes of segments in use, dead records included")                     \
+    X(index_bytes, 1, "bytes of segments used by the index")                                \
+    X(capacity_bytes, 1, "bytes for items and index")                                       \
+    X(size_bytes, 1, "bytes of the file")                                                   \
+    X(shards, 1, "shards")                                                                  \
     X(processes, 1, "processes attached")
 
 typedef struct larder_stats {

@@ -84,6 +84,12 @@ static larder_status make_directories(const char *path, larder_error *error) {
     }
 }
 
+static void forget_waits(larder *cache) {
+    for (int shard = 0; shard < MOST_SHARDS; shard++) {
+        __atomic_store_n(&cache->stuck[shard], 0, __ATOMIC_RELAXED);
+    }
+}
+
 /* Opens lock file and cache file and claims a slot; cache->map is the new map. The registry is locked. */
 static larder_status attach(larder *cache, uint64_t size_bytes, larder_error *error) {
     char path[LOCK_PATH_MAX];
@@ -105,6 +111,8 @@ static larder_status attach(larder *cache, uint64_t size_bytes, larder_error *er
         }
         memcpy(lock_id, content + 16, sizeof lock_id);
         fd = cache->lock_fd;
+    } else if (stat(path, &info) == 0 && find_handle((uint64_t)info.st_dev, (uint64_t)info.st_ino)) {
+        status = LARDER_SUPERSEDED; /* another handle of this process has the new lock file: see process.c */
     } else {
         status = lard_lockfile_open(path, &fd, lock_id, error);
     }
@@ -136,13 +144,13 @@ static larder_status attach(larder *cache, uint64_t size_bytes, larder_error *er
         }
         return status;
     }
-    memset(cache->stuck, 0, MOST_SHARDS * sizeof *cache->stuck);
-    cache->fork_epoch = lard_fork_epoch;
+    forget_waits(cache);
     if (cache->map) {
         cache->map->older = cache->old_maps;
         cache->old_maps = cache->map;
     }
     __atomic_store_n(&cache->map, map, __ATOMIC_RELEASE);
+    __atomic_store_n(&cache->fork_epoch, lard_fork_epoch, __ATOMIC_RELEASE);
     return LARDER_OK;
 }
 
@@ -151,8 +159,8 @@ static lard_map *attach_child(larder *cache) {
     if (lard_process_claim(cache, cache->map) != LARDER_OK) {
         return NULL;
     }
-    memset(cache->stuck, 0, MOST_SHARDS * sizeof *cache->stuck);
-    cache->fork_epoch = lard_fork_epoch;
+    forget_waits(cache);
+    __atomic_store_n(&cache->fork_epoch, lard_fork_epoch, __ATOMIC_RELEASE);
     return cache->map;
 }
 
@@ -213,7 +221,8 @@ static void free_handle(larder *cache) {
     free(cache);
 }
 
-static larder_status open_locked(const char *path, const larder_options *options, larder **out, larder_error *error) {
+static larder_status open_locked(const char *path, const larder_options *options, larder **out,
+                                 larder_error *error) {
     char lock[LOCK_PATH_MAX];
     struct stat info;
     lock_path(path, lock);

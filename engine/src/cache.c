@@ -40,8 +40,8 @@ larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void 
         return LARDER_MISS;
     }
     lard_hash hash = lard_hash_key(map, key, key_bytes, false);
-    status = lard_read(cache, map, &hash, key, key_bytes, false, buffer ? buffer : &none, buffer ? buffer_bytes : 0,
-                       item, NULL, call ? call->now_ms : 0);
+    status = lard_read(cache, map, &hash, key, key_bytes, false, buffer ? buffer : &none,
+                       buffer ? buffer_bytes : 0, item, NULL, call ? call->now_ms : 0);
     return status == LARDER_BUFFER_TOO_SMALL ? status : counted(cache, status);
 }
 
@@ -75,10 +75,10 @@ larder_status larder_get_multi(larder *cache, larder_lookup *lookups, size_t cou
             if (!map) {
                 lookup->status = LARDER_MISS;
             } else if (lookup->status == LARDER_OK) {
-                lookup->status = lard_read(cache, map, &hashes[i], lookup->key, lookup->key_bytes, false,
-                                           lookup->buffer ? lookup->buffer : &none,
-                                           lookup->buffer ? lookup->buffer_bytes : 0, &lookup->item, NULL,
-                                           call ? call->now_ms : 0);
+                lookup->status =
+                    lard_read(cache, map, &hashes[i], lookup->key, lookup->key_bytes, false,
+                              lookup->buffer ? lookup->buffer : &none, lookup->buffer ? lookup->buffer_bytes : 0,
+                              &lookup->item, NULL, call ? call->now_ms : 0);
                 if (lookup->status != LARDER_BUFFER_TOO_SMALL) {
                     counted(cache, lookup->status);
                 }
@@ -229,8 +229,8 @@ larder_status larder_cas(larder *cache, const larder_store *request, const void 
         /* Compared without the lock; the swap then insists on the very slot that was compared. */
         larder_item item;
         lard_hit hit;
-        status = lard_read(cache, map, &hash, draft.key, draft.key_bytes, false, current, expected_bytes, &item, &hit,
-                           call ? call->now_ms : 0);
+        status = lard_read(cache, map, &hash, draft.key, draft.key_bytes, false, current, expected_bytes, &item,
+                           &hit, call ? call->now_ms : 0);
         if (status == LARDER_MISS) {
             break;
         }
@@ -241,9 +241,13 @@ larder_status larder_cas(larder *cache, const larder_store *request, const void 
         }
         if (item.is_counter) { /* changes in place, so its slot proves nothing: give it a slot of its own first */
             status = LARDER_NOT_STORED;
-            lard_draft copy = {.key = draft.key, .key_bytes = draft.key_bytes, .value = current,
-                               .value_bytes = expected_bytes, .expiry_ms = (uint64_t)item.expires_at_ms,
-                               .type = LARD_TYPE_PLAIN, .flags = item.flags};
+            lard_draft copy = {.key = draft.key,
+                               .key_bytes = draft.key_bytes,
+                               .value = current,
+                               .value_bytes = expected_bytes,
+                               .expiry_ms = (uint64_t)item.expires_at_ms,
+                               .type = LARD_TYPE_PLAIN,
+                               .flags = item.flags};
             larder_status pinned = lard_pin_counter(cache, map, &hash, &copy, call);
             if (pinned != LARDER_OK) {
                 status = pinned;
@@ -277,7 +281,6 @@ larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, co
         return LARDER_MISS;
     }
     lard_head head = {{0, 0}, 0};
-    cache->dirty = true;
     bool was_live = lard_index_delete(&view, &hash, key, key_bytes, false, lard_now(call), &head);
     if (head.value_bytes) {
         lard_large_drop(cache, map, &head);
@@ -348,7 +351,6 @@ larder_status larder_clear(larder *cache) {
     if (!map) {
         return unavailable(cache);
     }
-    cache->dirty = true;
     uint32_t epoch = lard_load(&map->control->clear_epoch);
     uint32_t next;
     do {

@@ -72,7 +72,8 @@ static void check_counts(const lard_view *view, larder_report *report) {
     if (count[LARD_SEGMENT_FREE] != lard_load(&view->head->free_segments) ||
         count[LARD_SEGMENT_SMALL] != lard_load(&view->head->small_segments) ||
         count[LARD_SEGMENT_MAIN] != lard_load(&view->head->main_segments)) {
-        problem(report, view, "free %u, small %u, main %u segments counted otherwise", count[0], count[1], count[2]);
+        problem(report, view, "free %u, small %u, main %u segments counted otherwise", count[0], count[1],
+                count[2]);
     }
     for (uint32_t queue = 0; queue < 2; queue++) {
         uint32_t active = lard_load(&view->head->active[queue]);

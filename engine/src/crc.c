@@ -54,49 +54,49 @@ void lard_crc_init(void) {
  * word may start before the value (`skip`), the last one may end after it; the
  * whole words between are stored unaligned into private memory.
  */
-#define COPY_OUT(WORD)                                                                                                 \
-    size_t i = 0, done = 0;                                                                                            \
-    if (count && (skip || bytes < 8)) {                                                                                \
-        uint64_t word = lard_load(&words[0]);                                                                          \
-        size_t take = 8 - skip < bytes ? 8 - skip : bytes;                                                             \
-        crc = WORD(crc, word);                                                                                         \
-        word >>= skip * 8;                                                                                             \
-        memcpy(out, &word, take);                                                                                      \
-        done = take;                                                                                                   \
-        i = 1;                                                                                                         \
-    }                                                                                                                  \
-    for (; i < count && done + 8 <= bytes; i++, done += 8) {                                                           \
-        uint64_t word = lard_load(&words[i]);                                                                          \
-        crc = WORD(crc, word);                                                                                         \
-        memcpy(out + done, &word, 8);                                                                                  \
-    }                                                                                                                  \
-    if (i < count) {                                                                                                   \
-        uint64_t word = lard_load(&words[i]);                                                                          \
-        crc = WORD(crc, word);                                                                                         \
-        memcpy(out + done, &word, bytes - done);                                                                       \
-    }                                                                                                                  \
+#define COPY_OUT(WORD)                                       \
+    size_t i = 0, done = 0;                                  \
+    if (count && (skip || bytes < 8)) {                      \
+        uint64_t word = lard_load(&words[0]);                \
+        size_t take = 8 - skip < bytes ? 8 - skip : bytes;   \
+        crc = WORD(crc, word);                               \
+        word >>= skip * 8;                                   \
+        memcpy(out, &word, take);                            \
+        done = take;                                         \
+        i = 1;                                               \
+    }                                                        \
+    for (; i < count && done + 8 <= bytes; i++, done += 8) { \
+        uint64_t word = lard_load(&words[i]);                \
+        crc = WORD(crc, word);                               \
+        memcpy(out + done, &word, 8);                        \
+    }                                                        \
+    if (i < count) {                                         \
+        uint64_t word = lard_load(&words[i]);                \
+        crc = WORD(crc, word);                               \
+        memcpy(out + done, &word, bytes - done);             \
+    }                                                        \
     return crc
 
-#define SHARED(WORD)                                                                                                   \
-    for (size_t i = 0; i < count; i++) {                                                                               \
-        crc = WORD(crc, lard_load(&words[i]));                                                                         \
-    }                                                                                                                  \
+#define SHARED(WORD)                           \
+    for (size_t i = 0; i < count; i++) {       \
+        crc = WORD(crc, lard_load(&words[i])); \
+    }                                          \
     return crc
 
-#define COPY_IN(WORD)                                                                                                  \
-    size_t i = 0;                                                                                                      \
-    uint64_t word;                                                                                                     \
-    for (; bytes >= 8; bytes -= 8, in += 8, i++) {                                                                     \
-        memcpy(&word, in, 8);                                                                                          \
-        crc = WORD(crc, word);                                                                                         \
-        lard_store(&words[i], word);                                                                                   \
-    }                                                                                                                  \
-    if (bytes) {                                                                                                       \
-        word = 0;                                                                                                      \
-        memcpy(&word, in, bytes);                                                                                      \
-        crc = WORD(crc, word);                                                                                         \
-        lard_store(&words[i], word);                                                                                   \
-    }                                                                                                                  \
+#define COPY_IN(WORD)                              \
+    size_t i = 0;                                  \
+    uint64_t word;                                 \
+    for (; bytes >= 8; bytes -= 8, in += 8, i++) { \
+        memcpy(&word, in, 8);                      \
+        crc = WORD(crc, word);                     \
+        lard_store(&words[i], word);               \
+    }                                              \
+    if (bytes) {                                   \
+        word = 0;                                  \
+        memcpy(&word, in, bytes);                  \
+        crc = WORD(crc, word);                     \
+        lard_store(&words[i], word);               \
+    }                                              \
     return crc
 
 HARDWARE static uint32_t copy_in_hardware(uint32_t crc, lard_u64 *words, const unsigned char *in, size_t bytes) {
@@ -133,7 +133,8 @@ uint32_t lard_crc_shared(uint32_t crc, const lard_u64 *words, size_t count) {
     return LARD_LIKELY(hardware) ? shared_hardware(crc, words, count) : shared_table(crc, words, count);
 }
 
-uint32_t lard_crc_copy_out(uint32_t crc, const lard_u64 *words, size_t count, size_t skip, void *out, size_t bytes) {
+uint32_t lard_crc_copy_out(uint32_t crc, const lard_u64 *words, size_t count, size_t skip, void *out,
+                           size_t bytes) {
     return LARD_LIKELY(hardware) ? copy_out_hardware(crc, words, count, skip, out, bytes)
                                  : copy_out_table(crc, words, count, skip, out, bytes);
 }

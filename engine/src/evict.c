@@ -12,9 +12,9 @@
  */
 #include "internal.h"
 
-#define SMALL_SHARE 10      /* per cent of the shard's record segments */
-#define FREE_TARGET 2       /* segments kept free: one to write on, one for eviction's own copies */
-#define WORK_PER_BYTE 3     /* bytes looked at for each byte written, while below the target */
+#define SMALL_SHARE 10  /* per cent of the shard's record segments */
+#define FREE_TARGET 2   /* segments kept free: one to write on, one for eviction's own copies */
+#define WORK_PER_BYTE 3 /* bytes looked at for each byte written, while below the target */
 #define LEAST_WORK 2048
 #define LEAST_GHOST_AGE 4
 

@@ -31,7 +31,7 @@ larder_status lard_fail(larder_error *error, larder_status status, int system_er
 }
 
 static larder_status fail_call(larder_error *error, const char *call, const char *path, int code) {
-    larder_status status = code == ENOSPC || code == EDQUOT || code == EFBIG ? LARDER_NO_SPACE
+    larder_status status = code == ENOSPC || code == EDQUOT || code == EFBIG  ? LARDER_NO_SPACE
                            : code == ELOOP || code == EISDIR || code == ENXIO ? LARDER_NOT_REGULAR
                                                                               : LARDER_SYSTEM;
     return lard_fail(error, status, code, "%s %s: %s", call, path, strerror(code));
@@ -134,7 +134,8 @@ static bool all_zero(const uint8_t *bytes, size_t count) {
 enum verdict { USE, REPLACE, REFUSE_FOREIGN, REFUSE_NEWER };
 
 /* What to do with the file that is there. `super` is filled for USE. */
-static enum verdict judge(int fd, uint64_t file_bytes, const uint8_t lock_id[16], bool alone, lard_superblock *super) {
+static enum verdict judge(int fd, uint64_t file_bytes, const uint8_t lock_id[16], bool alone,
+                          lard_superblock *super) {
     uint8_t pages[LARD_CONTROL_OFFSET + sizeof(lard_control)];
     memset(pages, 0, sizeof pages);
     ssize_t got = pread(fd, pages, sizeof pages, 0);

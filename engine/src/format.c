@@ -10,8 +10,8 @@
 
 #define LEAST_SEGMENT (32u << 10)
 #define MOST_SEGMENT (1u << 20)
-#define SEGMENTS_WANTED 4096u  /* in the file */
-#define SEGMENTS_A_SHARD 64u   /* at least, as long as there is more than one shard */
+#define SEGMENTS_WANTED 4096u /* in the file */
+#define SEGMENTS_A_SHARD 64u  /* at least, as long as there is more than one shard */
 #define MOST_SHARDS 256u
 #define LEAST_SEGMENTS 8u
 
@@ -28,11 +28,11 @@ static uint32_t data_offset(uint32_t segments) {
 }
 
 uint32_t lard_format_layout_hash(void) {
-    const uint32_t sizes[] = {sizeof(lard_superblock), sizeof(lard_control),  sizeof(lard_process),
-                              sizeof(lard_lease),      sizeof(lard_bucket),   sizeof(lard_segment),
-                              sizeof(lard_shard),      LARD_RECORD_HEADER,    LARD_COUNTER_BYTES,
-                              LARD_LOCATION_BITS,      sizeof(lard_head),     sizeof(lard_chunk_key),
-                              LEAST_SEGMENT,           MOST_SEGMENT,          SEGMENTS_WANTED};
+    const uint32_t sizes[] = {sizeof(lard_superblock), sizeof(lard_control), sizeof(lard_process),
+                              sizeof(lard_lease),      sizeof(lard_bucket),  sizeof(lard_segment),
+                              sizeof(lard_shard),      LARD_RECORD_HEADER,   LARD_COUNTER_BYTES,
+                              LARD_LOCATION_BITS,      sizeof(lard_head),    sizeof(lard_chunk_key),
+                              LEAST_SEGMENT,           MOST_SEGMENT,         SEGMENTS_WANTED};
     return lard_crc_bytes(0xffffffffu, sizes, sizeof sizes);
 }
 

@@ -9,22 +9,22 @@
 #include <string.h>
 
 #define ROTATE(x, b) (((x) << (b)) | ((x) >> (64 - (b))))
-#define ROUND                                                                                                          \
-    do {                                                                                                               \
-        v0 += v1;                                                                                                      \
-        v1 = ROTATE(v1, 13);                                                                                           \
-        v1 ^= v0;                                                                                                      \
-        v0 = ROTATE(v0, 32);                                                                                           \
-        v2 += v3;                                                                                                      \
-        v3 = ROTATE(v3, 16);                                                                                           \
-        v3 ^= v2;                                                                                                      \
-        v0 += v3;                                                                                                      \
-        v3 = ROTATE(v3, 21);                                                                                           \
-        v3 ^= v0;                                                                                                      \
-        v2 += v1;                                                                                                      \
-        v1 = ROTATE(v1, 17);                                                                                           \
-        v1 ^= v2;                                                                                                      \
-        v2 = ROTATE(v2, 32);                                                                                           \
+#define ROUND                \
+    do {                     \
+        v0 += v1;            \
+        v1 = ROTATE(v1, 13); \
+        v1 ^= v0;            \
+        v0 = ROTATE(v0, 32); \
+        v2 += v3;            \
+        v3 = ROTATE(v3, 16); \
+        v3 ^= v2;            \
+        v0 += v3;            \
+        v3 = ROTATE(v3, 21); \
+        v3 ^= v0;            \
+        v2 += v1;            \
+        v1 = ROTATE(v1, 17); \
+        v1 ^= v2;            \
+        v2 = ROTATE(v2, 32); \
     } while (0)
 
 uint64_t lard_siphash13(const uint64_t seed[2], const void *data, size_t bytes) {

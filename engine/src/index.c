@@ -3,9 +3,9 @@
  *
  * Two-choice buckets (Azar et al., 1994), one move where both are full (cuckoo
  * hashing; Pagh, Rodler, 2001), and linear hashing (Litwin, 1980): the index grows
- * by one bucket at a time, so that no writer pays for a doubling. Inserting and growing happen under the shard's lock. Lookup
- * takes none, and neither does delete: it empties slots by compare-and-swap, so
- * every other change of a slot is a compare-and-swap too.
+ * by one bucket at a time, so that no writer pays for a doubling. Inserting and growing happen under the shard's
+ * lock. Lookup takes none, and neither does delete: it empties slots by compare-and-swap, so every other change of
+ * a slot is a compare-and-swap too.
  *
  * A split and a lock-free delete meet like this: the splitter announces the bucket
  * in `splitting`, copies, looks at the originals again, publishes the new count,
@@ -23,7 +23,7 @@
 
 #define ITEMS_PER_BUCKET 5 /* the next bucket is split above this mean; of 8 slots the others hold ghosts */
 #define SPLITS_PER_INSERT 2
-#define FIRST_BUCKETS 64     /* dense from the start: few items then touch few cache lines and pages */
+#define FIRST_BUCKETS 64 /* dense from the start: few items then touch few cache lines and pages */
 #define ATTEMPTS 16
 
 uint32_t lard_bucket_count(const lard_view *view) {
@@ -271,8 +271,8 @@ static bool delete_in_bucket(const lard_view *view, uint32_t number, const lard_
     return any;
 }
 
-bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes, bool is_chunk,
-                       int64_t now_ms, lard_head *head) {
+bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes,
+                       bool is_chunk, int64_t now_ms, lard_head *head) {
     bool any = false, was_live = false;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         uint32_t splitting = lard_load_acquire(&view->head->splitting);

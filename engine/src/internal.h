@@ -66,7 +66,6 @@ struct larder {
     uint32_t *stuck; /* per shard: the lock word that was waited for in vain */
     lard_map *old_maps;
     struct larder *next; /* in the registry */
-    bool dirty;          /* this process has written */
     char path[];
 };
 
@@ -95,7 +94,8 @@ uint32_t lard_crc_word(uint32_t crc, uint64_t word);
 uint32_t lard_crc_shared(uint32_t crc, const lard_u64 *words, size_t count);
 /* Checksums `count` shared words and copies the value in them, which starts `skip` (< 8) bytes in and is
  * `bytes` long, to `out`. */
-uint32_t lard_crc_copy_out(uint32_t crc, const lard_u64 *words, size_t count, size_t skip, void *out, size_t bytes);
+uint32_t lard_crc_copy_out(uint32_t crc, const lard_u64 *words, size_t count, size_t skip, void *out,
+                           size_t bytes);
 /* Copies `bytes` into shared words, the last one padded with zeros, and checksums them. */
 uint32_t lard_crc_copy_in(uint32_t crc, lard_u64 *words, const void *in, size_t bytes);
 
@@ -137,8 +137,8 @@ lard_map *lard_enter_slow(larder *cache);
 /* The map to work on, or NULL where this process can only serve misses. */
 static inline lard_map *lard_enter(larder *cache) {
     lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
-    if (LARD_LIKELY(map && cache->fork_epoch == lard_fork_epoch && !map->poisoned &&
-                    !lard_load(&map->control->superseded))) {
+    if (LARD_LIKELY(map && __atomic_load_n(&cache->fork_epoch, __ATOMIC_ACQUIRE) == lard_fork_epoch &&
+                    !map->poisoned && !lard_load(&map->control->superseded))) {
         return map;
     }
     return lard_enter_slow(cache);
@@ -194,8 +194,8 @@ bool lard_index_first_page(lard_view *view);
 /* Empties the slot if it still holds `value` but for the frequency; true where this call did it. */
 bool lard_index_unlink(const lard_view *view, lard_u64 *slot, uint64_t value, uint64_t replacement);
 /* Lock-free. Drops every slot of the key; *head is filled where it was a large value. */
-bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes, bool is_chunk,
-                       int64_t now_ms, lard_head *head);
+bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes,
+                       bool is_chunk, int64_t now_ms, lard_head *head);
 
 /* segment.c — free segments, queues, room to append */
 uint64_t lard_segment_offset(const lard_view *view, uint32_t segment);
@@ -267,7 +267,8 @@ typedef struct {
     lard_record_info info;
 } lard_hit;
 larder_status lard_read(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
-                        bool is_chunk, void *out, size_t capacity, larder_item *item, lard_hit *hit, int64_t now_ms);
+                        bool is_chunk, void *out, size_t capacity, larder_item *item, lard_hit *hit,
+                        int64_t now_ms);
 
 /* write.c — stores under the lock */
 typedef enum {

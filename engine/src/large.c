@@ -40,8 +40,8 @@ larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *hea
         size_t want = i + 1 < count ? chunk : (size_t)(head->value_bytes - i * chunk);
         lard_hash hash = lard_hash_key(map, &key, sizeof key, true);
         larder_item item;
-        larder_status status = lard_read(cache, map, &hash, &key, sizeof key, true, (char *)out + i * chunk, want,
-                                         &item, NULL, 0);
+        larder_status status =
+            lard_read(cache, map, &hash, &key, sizeof key, true, (char *)out + i * chunk, want, &item, NULL, 0);
         if (status != LARDER_OK || item.size_bytes != want) {
             return LARDER_MISS;
         }

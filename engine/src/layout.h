@@ -84,7 +84,7 @@ typedef struct { /* superblock; private copies are plain memory */
     uint32_t tag_count;
     uint32_t namespace_count;
     uint32_t lease_count;
-    uint32_t shard_count; /* a power of two */
+    uint32_t shard_count;   /* a power of two */
     uint32_t segment_bytes; /* a power of two */
     uint32_t segments_per_shard;
     uint32_t directory_offset; /* these three from the start of a shard */
@@ -94,7 +94,7 @@ typedef struct { /* superblock; private copies are plain memory */
     uint32_t crc; /* of all before it */
 } lard_superblock;
 
-typedef struct { /* control page */
+typedef struct {          /* control page */
     lard_u32 superseded;  /* 1: another file has this one's place */
     lard_u32 clear_epoch; /* never 0; a shard of another epoch is empty */
     lard_u32 clean;       /* 1: written back by the last process that detached */
@@ -104,7 +104,7 @@ typedef struct { /* control page */
 } lard_control;
 
 #define LARD_COUNTERS 24
-typedef struct { /* process slot */
+typedef struct {          /* process slot */
     lard_u32 incarnation; /* raised by each claim */
     lard_u32 pid;         /* for people; liveness is the lock on byte 1 + slot of the lock file */
     lard_u64 reserved[7];
@@ -123,7 +123,7 @@ typedef struct {
 enum { LARD_SEGMENT_FREE = 0, LARD_SEGMENT_SMALL = 1, LARD_SEGMENT_MAIN = 2, LARD_SEGMENT_INDEX = 3 };
 typedef struct { /* row of a shard's segment table */
     lard_u64 generation;
-    lard_u64 sequence; /* order in its queue: the oldest has the least */
+    lard_u64 sequence;      /* order in its queue: the oldest has the least */
     lard_u64 max_expiry_ms; /* greatest of its records; UINT64_MAX: one never expires */
     lard_u64 min_expiry_ms;
     lard_u32 state;
@@ -139,8 +139,8 @@ typedef struct { /* head of a shard */
     lard_u64 epoch; /* clear epoch (32) | resets (32); 0 while the shard is being reset */
     lard_u32 bucket_count;
     lard_u32 splitting; /* bucket being split + 1, or 0 */
-    lard_u64 resets; /* how often this shard was emptied */
-    lard_u32 moves; /* odd while an item changes buckets */
+    lard_u64 resets;    /* how often this shard was emptied */
+    lard_u32 moves;     /* odd while an item changes buckets */
     lard_u32 reserved1[9];
     /* line 2: under the lock */
     lard_u32 active[2]; /* segment + 1 that small, main append to; 0: none */
@@ -175,7 +175,8 @@ _Static_assert(sizeof(lard_control) <= LARD_PAGE, "control page");
 #define LARD_SLOT_TAG(v) ((uint32_t)((v) >> 30) & 0xffffu)
 #define LARD_SLOT_FREQUENCY(v) ((unsigned)((v) >> 46) & 3u)
 #define LARD_SLOT_GENERATION(v) ((uint32_t)((v) >> 48))
-#define LARD_SLOT_OFFSET(v) (((v)&LARD_LOCATION_MASK) << 3) /* bytes from the start of the shard; 0: ghost or empty */
+#define LARD_SLOT_OFFSET(v) \
+    (((v)&LARD_LOCATION_MASK) << 3) /* bytes from the start of the shard; 0: ghost or empty */
 #define LARD_SLOT_SAME(a, b) ((((a) ^ (b)) & ~LARD_FREQUENCY_MASK) == 0)
 
 static inline uint64_t lard_slot(uint64_t offset, uint32_t tag, unsigned frequency, uint64_t generation) {
@@ -214,7 +215,7 @@ static inline uint64_t lard_record_bytes(unsigned type, uint64_t key_bytes, uint
     return LARD_RECORD_HEADER + LARD_ALIGN8(key_bytes + value_bytes);
 }
 
-#define LARD_WORD2(key_bytes, type, flags, value_bytes)                                                                \
+#define LARD_WORD2(key_bytes, type, flags, value_bytes) \
     ((uint64_t)(key_bytes) | (uint64_t)(type) << 16 | (uint64_t)(flags) << 24 | (uint64_t)(value_bytes) << 32)
 #define LARD_WORD2_KEY_BYTES(w) ((uint32_t)((w)&0xffff))
 #define LARD_WORD2_TYPE(w) ((unsigned)((w) >> 16) & 0xff)

@@ -78,9 +78,9 @@ int lard_allocate(int fd, uint64_t bytes) {
 
 int lard_is_network_fs(int fd) {
     static const unsigned long networked[] = {
-        0x6969 /* nfs */,         0xff534d42 /* cifs */,    0xfe534d42 /* smb2 */, 0x517b /* smb */,
-        0x00c36400 /* ceph */,    0x01021997 /* 9p */,      0x5346414f /* afs */,  0x6b414653 /* kafs */,
-        0x0bd00bd0 /* lustre */,  0x47504653 /* gpfs */,    0x7461636f /* ocfs2 */, 0x01161970 /* gfs2 */,
+        0x6969 /* nfs */,        0xff534d42 /* cifs */, 0xfe534d42 /* smb2 */,  0x517b /* smb */,
+        0x00c36400 /* ceph */,   0x01021997 /* 9p */,   0x5346414f /* afs */,   0x6b414653 /* kafs */,
+        0x0bd00bd0 /* lustre */, 0x47504653 /* gpfs */, 0x7461636f /* ocfs2 */, 0x01161970 /* gfs2 */,
         0x73757245 /* coda */,
     };
     struct statfs info;

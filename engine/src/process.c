@@ -73,9 +73,10 @@ larder_status lard_lockfile_open(const char *path, int *fd_out, uint8_t id[16], 
         int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
         if (fd < 0) {
             int code = errno;
-            return lard_fail(error, code == ELOOP || code == EISDIR || code == ENXIO ? LARDER_NOT_REGULAR
-                                    : code == ENOSPC                                 ? LARDER_NO_SPACE
-                                                                                     : LARDER_SYSTEM,
+            return lard_fail(error,
+                             code == ELOOP || code == EISDIR || code == ENXIO ? LARDER_NOT_REGULAR
+                             : code == ENOSPC                                 ? LARDER_NO_SPACE
+                                                                              : LARDER_SYSTEM,
                              code, "open %s: %s", path, strerror(code));
         }
         larder_status status = lard_file_trusted(fd, path, &mine, error);

@@ -36,8 +36,8 @@ static larder_status read_counter(const lard_view *view, uint64_t offset, const 
 }
 
 /* What one slot holds: OK, BUFFER_TOO_SMALL, DAMAGED, or MISS where expired. A head is always read whole. */
-static larder_status read_record(const lard_view *view, lard_hit *hit, void *out, size_t capacity,
-                                 lard_head *head, size_t *size_bytes, int64_t now_ms) {
+static larder_status read_record(const lard_view *view, lard_hit *hit, void *out, size_t capacity, lard_head *head,
+                                 size_t *size_bytes, int64_t now_ms) {
     const lard_record_info *info = &hit->info;
     unsigned type = LARD_WORD2_TYPE(info->word2);
     *size_bytes = LARD_WORD2_VALUE_BYTES(info->word2);
@@ -110,7 +110,8 @@ static enum found find(const lard_view *view, uint64_t epoch, const lard_hash *h
 }
 
 larder_status lard_read(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
-                        bool is_chunk, void *out, size_t capacity, larder_item *item, lard_hit *hit, int64_t now_ms) {
+                        bool is_chunk, void *out, size_t capacity, larder_item *item, lard_hit *hit,
+                        int64_t now_ms) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
     lard_hit local;
     lard_hit *at = hit ? hit : &local;

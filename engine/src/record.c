@@ -17,7 +17,9 @@ static uint64_t seal_expiry(uint64_t expiry_ms, uint32_t crc) {
     return (expiry_ms & LARD_EXPIRY_MASK) | seal << LARD_EXPIRY_BITS;
 }
 
-static size_t key_words(const lard_record_info *info) { return LARD_ALIGN8(LARD_WORD2_KEY_BYTES(info->word2)) / 8; }
+static size_t key_words(const lard_record_info *info) {
+    return LARD_ALIGN8(LARD_WORD2_KEY_BYTES(info->word2)) / 8;
+}
 
 bool lard_record_info_at(const lard_view *view, uint64_t offset, lard_record_info *info) {
     const lard_map *map = view->map;

@@ -20,9 +20,7 @@ static position unpack(uint64_t cursor) {
     return (position){(uint32_t)(cursor >> 48), (uint32_t)(cursor >> 8), (uint32_t)(cursor & 0xff)};
 }
 
-static uint64_t pack(position at) {
-    return ((uint64_t)at.shard << 48 | (uint64_t)at.bucket << 8 | at.slot) + 1;
-}
+static uint64_t pack(position at) { return ((uint64_t)at.shard << 48 | (uint64_t)at.bucket << 8 | at.slot) + 1; }
 
 /* The live user key of a slot into `key`: its length, or -1. */
 static int64_t live_key(const lard_view *view, lard_u64 *slot, unsigned char *key, int64_t now_ms) {

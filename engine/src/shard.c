@@ -118,7 +118,8 @@ void lard_shard_reset(lard_view *view) {
     lard_store(&view->head->victim_offset, 0);
     lard_store(&view->head->next_sequence, 1);
     for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
-        if (lard_load(&view->segments[s].state) != LARD_SEGMENT_FREE || lard_load(&view->segments[s].write_offset)) {
+        if (lard_load(&view->segments[s].state) != LARD_SEGMENT_FREE ||
+            lard_load(&view->segments[s].write_offset)) {
             lard_segment_free(view, s);
         }
     }
@@ -150,7 +151,7 @@ static larder_status wait_for_lock(larder *cache, lard_view *view) {
             }
             continue;
         }
-        if ((word & ~WAITERS) == cache->stuck[view->number]) {
+        if ((word & ~WAITERS) == __atomic_load_n(&cache->stuck[view->number], __ATOMIC_RELAXED)) {
             bound = FIRST_SLEEP_MS; /* waited for the same hold in vain before */
         }
         if (!(word & WAITERS)) {
@@ -170,11 +171,11 @@ static larder_status wait_for_lock(larder *cache, lard_view *view) {
         }
         if (lard_monotonic_ms() - start >= bound) {
             word = lard_load(lock) & ~WAITERS;
-            cache->stuck[view->number] = word;
+            __atomic_store_n(&cache->stuck[view->number], word, __ATOMIC_RELAXED);
             return view->map->poisoned ? LARDER_DAMAGED : LARDER_BUSY;
         }
     }
-    cache->stuck[view->number] = 0;
+    __atomic_store_n(&cache->stuck[view->number], 0, __ATOMIC_RELAXED);
     return LARDER_OK;
 }
 

@@ -31,9 +31,9 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats) {
         stats->processes +=
             lard_process_alive(cache, map, lard_owner_word(slot, lard_load(&row->incarnation))) ? 1 : 0;
     }
-#define LARD_SUM(name, gauge, text)                                                                                    \
-    if (!(gauge)) {                                                                                                    \
-        stats->name = sums[LARD_STAT_##name];                                                                          \
+#define LARD_SUM(name, gauge, text)           \
+    if (!(gauge)) {                           \
+        stats->name = sums[LARD_STAT_##name]; \
     }
     LARDER_STATS_LIST(LARD_SUM)
 #undef LARD_SUM
@@ -45,12 +45,13 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats) {
         }
         int64_t items = (int64_t)lard_load(&view.head->items);
         stats->items += items > 0 ? (uint64_t)items : 0;
-        stats->used_bytes += (uint64_t)(lard_load(&view.head->small_segments) + lard_load(&view.head->main_segments))
-                             << map->segment_shift;
+        stats->used_bytes +=
+            (uint64_t)(lard_load(&view.head->small_segments) + lard_load(&view.head->main_segments))
+            << map->segment_shift;
         stats->index_bytes += (uint64_t)lard_load(&view.head->index_pages) << map->segment_shift;
     }
-    stats->capacity_bytes =
-        ((uint64_t)map->super.shard_count * map->super.segments_per_shard) << map->segment_shift;
+    stats->capacity_bytes = ((uint64_t)map->super.shard_count * map->super.segments_per_shard)
+                            << map->segment_shift;
     stats->size_bytes = map->super.file_bytes;
     stats->shards = map->super.shard_count;
     return LARDER_OK;

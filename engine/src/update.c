@@ -11,7 +11,8 @@ static larder_status add_numbers(int64_t a, int64_t b, int64_t *sum) {
 }
 
 /* The number a live record holds. NOT_A_NUMBER, or DAMAGED where its checksum is wrong. */
-static larder_status number_of(const lard_view *view, uint64_t offset, const lard_record_info *info, int64_t *number) {
+static larder_status number_of(const lard_view *view, uint64_t offset, const lard_record_info *info,
+                               int64_t *number) {
     char text[24];
     unsigned type = LARD_WORD2_TYPE(info->word2);
     size_t bytes = LARD_WORD2_VALUE_BYTES(info->word2);
@@ -70,7 +71,6 @@ larder_status lard_increment(larder *cache, lard_map *map, const lard_hash *hash
     if (status != LARDER_OK) {
         return status;
     }
-    cache->dirty = true;
     status = increment_locked(cache, &view, hash, draft, delta, initial, lard_now(call), &replaced);
     lard_shard_unlock(&view);
     if (replaced.value_bytes) {
@@ -92,8 +92,10 @@ larder_status lard_pin_counter(larder *cache, lard_map *map, const lard_hash *ha
     }
     lard_found found = lard_index_find(&view, hash, plain->key, plain->key_bytes, false);
     uint64_t offset = LARD_SLOT_OFFSET(found.value);
-    if (found.slot && lard_record_info_at(&view, offset, &info) && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_COUNTER &&
-        number_of(&view, offset, &info, &number) == LARDER_OK && lard_counter_text(number, text) == plain->value_bytes &&
+    if (found.slot && lard_record_info_at(&view, offset, &info) &&
+        LARD_WORD2_TYPE(info.word2) == LARD_TYPE_COUNTER &&
+        number_of(&view, offset, &info, &number) == LARDER_OK &&
+        lard_counter_text(number, text) == plain->value_bytes &&
         __builtin_memcmp(text, plain->value, plain->value_bytes) == 0) {
         status = lard_write_locked(cache, &view, hash, plain, LARD_IF_SLOT, found.value, lard_now(call), &none);
         status = status == LARDER_NOT_STORED ? LARDER_OK : status;
@@ -110,13 +112,13 @@ larder_status lard_touch(larder *cache, lard_map *map, const lard_hash *hash, co
     if (status != LARDER_OK) {
         return status;
     }
-    cache->dirty = true;
     status = LARDER_MISS;
     lard_found found = lard_index_find(&view, hash, key, key_bytes, is_chunk);
     uint64_t offset = LARD_SLOT_OFFSET(found.value);
     if (found.slot && lard_record_info_at(&view, offset, &info) &&
         (is_chunk || !lard_expired(&info, lard_now(call)))) { /* chunks follow their head */
-        lard_segment_widen_expiry(&view, offset, expiry_ms); /* first: its segment must not be dropped as expired */
+        lard_segment_widen_expiry(&view, offset,
+                                  expiry_ms); /* first: its segment must not be dropped as expired */
         lard_record_set_expiry(&view, offset, info.crc, expiry_ms);
         if (head && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_HEAD &&
             lard_record_read(&view, offset, &info, head, sizeof *head) != LARDER_OK) {

@@ -122,14 +122,14 @@ larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash 
 }
 
 larder_status lard_write(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *draft,
-                         lard_condition condition, uint64_t expected, const larder_call *call, lard_head *replaced) {
+                         lard_condition condition, uint64_t expected, const larder_call *call,
+                         lard_head *replaced) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
     int64_t now_ms = lard_now(call);
     larder_status status = lard_shard_lock(cache, &view, call);
     if (status != LARDER_OK) {
         return status;
     }
-    cache->dirty = true;
     status = lard_write_locked(cache, &view, hash, draft, condition, expected, now_ms, replaced);
     lard_shard_unlock(&view);
     return LARD_UNLIKELY(map->poisoned) ? LARDER_DAMAGED : status;

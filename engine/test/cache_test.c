@@ -62,7 +62,8 @@ static void every_size_of_value(void) {
     CHECK(set_bytes(cache, "k", value, most, 0) == LARDER_OK);
     CHECK(larder_get(cache, "k", 1, out, most, NULL, NULL) == LARDER_OK && memcmp(out, value, most) == 0);
     CHECK(set_bytes(cache, "k", value, most + 1, 0) == LARDER_VALUE_TOO_LARGE);
-    CHECK(larder_get(cache, "k", 1, out, most, NULL, NULL) == LARDER_MISS, "a refused overwrite leaves no old value");
+    CHECK(larder_get(cache, "k", 1, out, most, NULL, NULL) == LARDER_MISS,
+          "a refused overwrite leaves no old value");
     CHECK(sound(cache));
     free(value);
     free(out);
@@ -196,7 +197,8 @@ static void time_passes(void) {
     at.now_ms += 60;
     CHECK(larder_increment(cache, "c", 1, 1, 0, 100, &n, &at) == LARDER_OK && n == 2);
     at.now_ms += 60;
-    CHECK(larder_increment(cache, "c", 1, 1, 0, 100, &n, &at) == LARDER_OK && n == 1, "a second one did not extend it");
+    CHECK(larder_increment(cache, "c", 1, 1, 0, 100, &n, &at) == LARDER_OK && n == 1,
+          "a second one did not extend it");
 
     store.mode = LARDER_SET;
     store.ttl_ms = -1;
@@ -297,8 +299,10 @@ static void many_are_read_at_once(void) {
     size_t stored;
     for (int i = 0; i < COUNT; i++) {
         snprintf(keys[i], 16, "key %d", i);
-        stores[i] = (larder_store){.key = keys[i], .key_bytes = strlen(keys[i]), .value = keys[i], .value_bytes = 5};
-        lookups[i] = (larder_lookup){.key = keys[i], .key_bytes = strlen(keys[i]), .buffer = out[i], .buffer_bytes = i == 50 ? 2 : 16};
+        stores[i] =
+            (larder_store){.key = keys[i], .key_bytes = strlen(keys[i]), .value = keys[i], .value_bytes = 5};
+        lookups[i] = (larder_lookup){
+            .key = keys[i], .key_bytes = strlen(keys[i]), .buffer = out[i], .buffer_bytes = i == 50 ? 2 : 16};
     }
     CHECK(larder_set_multi(cache, stores, COUNT, &stored, NULL) == LARDER_OK && stored == COUNT);
     CHECK(larder_delete(cache, keys[7], strlen(keys[7]), NULL) == LARDER_OK);
@@ -317,7 +321,8 @@ static void bad_arguments_are_refused(void) {
     larder_error error;
     larder_options tiny = {.size_bytes = 1000}, huge = {.size_bytes = 1ull << 50};
     CHECK(larder_open(NULL, NULL, &none, &error) == LARDER_INVALID);
-    CHECK(larder_open(test_path("x"), &tiny, &none, &error) == LARDER_SIZE_TOO_SMALL && strstr(error.detail, "1000"));
+    CHECK(larder_open(test_path("x"), &tiny, &none, &error) == LARDER_SIZE_TOO_SMALL &&
+          strstr(error.detail, "1000"));
     CHECK(larder_open(test_path("x"), &huge, &none, &error) == LARDER_SIZE_TOO_LARGE);
     CHECK(larder_get(cache, NULL, 3, NULL, 0, NULL, NULL) == LARDER_INVALID);
     CHECK(larder_get(NULL, "k", 1, NULL, 0, NULL, NULL) == LARDER_INVALID);

@@ -24,27 +24,28 @@ static char test_directory[256];
 static const char *test_name = "";
 static int test_count, test_failures;
 
-#define CHECK(condition, ...)                                                                                          \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "  %s:%d: %s: %s not true", __FILE__, __LINE__, test_name, #condition);                    \
-            fprintf(stderr, "  " __VA_ARGS__);                                                                         \
-            fprintf(stderr, "\n");                                                                                     \
-            test_failures++;                                                                                           \
-            return;                                                                                                    \
-        }                                                                                                              \
+#define CHECK(condition, ...)                                                                       \
+    do {                                                                                            \
+        if (!(condition)) {                                                                         \
+            fprintf(stderr, "  %s:%d: %s: %s not true", __FILE__, __LINE__, test_name, #condition); \
+            fprintf(stderr, "  " __VA_ARGS__);                                                      \
+            fprintf(stderr, "\n");                                                                  \
+            test_failures++;                                                                        \
+            return;                                                                                 \
+        }                                                                                           \
     } while (0)
 
 /* In a child: the exit code says whether it held. */
-#define CHILD_CHECK(condition)                                                                                         \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "  %s:%d: child of %s: %s not true\n", __FILE__, __LINE__, test_name, #condition);         \
-            _exit(1);                                                                                                  \
-        }                                                                                                              \
+#define CHILD_CHECK(condition)                                                                                 \
+    do {                                                                                                       \
+        if (!(condition)) {                                                                                    \
+            fprintf(stderr, "  %s:%d: child of %s: %s not true\n", __FILE__, __LINE__, test_name, #condition); \
+            _exit(1);                                                                                          \
+        }                                                                                                      \
     } while (0)
 
-#define TEST(function, sentence) {sentence, function}
+#define TEST(function, sentence) \
+    { sentence, function }
 typedef struct {
     const char *sentence;
     void (*run)(void);
@@ -83,9 +84,9 @@ static int run_tests(const char *suite, const test_case *tests, size_t count, co
     return test_failures ? 1 : 0;
 }
 
-#define RUN(suite, tests)                                                                                              \
-    int main(int argc, char **argv) {                                                                                  \
-        return run_tests(suite, tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL);                       \
+#define RUN(suite, tests)                                                                        \
+    int main(int argc, char **argv) {                                                            \
+        return run_tests(suite, tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL); \
     }
 
 static inline const char *test_path(const char *name) {
@@ -110,7 +111,8 @@ static inline larder_status set(larder *cache, const char *key, const char *valu
     return larder_set(cache, &store, NULL);
 }
 
-static inline larder_status set_bytes(larder *cache, const char *key, const void *value, size_t bytes, int64_t ttl_ms) {
+static inline larder_status set_bytes(larder *cache, const char *key, const void *value, size_t bytes,
+                                      int64_t ttl_ms) {
     larder_store store = {
         .key = key, .key_bytes = strlen(key), .value = value, .value_bytes = bytes, .ttl_ms = ttl_ms};
     return larder_set(cache, &store, NULL);

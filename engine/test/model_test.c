@@ -31,7 +31,9 @@ static size_t random_size(uint64_t *state) {
     }
 }
 
-static bool alive(const entry *e, int64_t now_ms) { return e->present && (!e->expires_ms || e->expires_ms > now_ms); }
+static bool alive(const entry *e, int64_t now_ms) {
+    return e->present && (!e->expires_ms || e->expires_ms > now_ms);
+}
 
 static void store_entry(entry *e, size_t bytes, uint64_t stamp, int64_t expires_ms) {
     *e = (entry){.present = true, .bytes = bytes, .stamp = stamp, .expires_ms = expires_ms};
@@ -70,7 +72,8 @@ static void one_step(larder *cache, uint64_t *state, larder_call *at, uint64_t s
     int64_t ttl = r % 7 == 0 ? 1 + (int64_t)(next_random(state) % 5000) : 0;
     int64_t expires = ttl ? at->now_ms + ttl : 0;
     size_t bytes = random_size(state);
-    larder_store store = {.key = key, .key_bytes = key_bytes, .value = scratch, .value_bytes = bytes, .ttl_ms = ttl};
+    larder_store store = {
+        .key = key, .key_bytes = key_bytes, .value = scratch, .value_bytes = bytes, .ttl_ms = ttl};
     larder_status status;
     int64_t number;
 
@@ -106,7 +109,8 @@ static void one_step(larder *cache, uint64_t *state, larder_call *at, uint64_t s
         break;
     case 5:
         status = larder_delete(cache, key, key_bytes, at);
-        CHECK(status == (was ? LARDER_OK : LARDER_MISS) || may_miss, "delete %s: %s", key, larder_status_name(status));
+        CHECK(status == (was ? LARDER_OK : LARDER_MISS) || may_miss, "delete %s: %s", key,
+              larder_status_name(status));
         e->present = false;
         break;
     case 6:

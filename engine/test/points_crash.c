@@ -177,8 +177,9 @@ static void one_operation(const operation *op) {
         CHECK(set(cache, "afterwards", "written") == LARDER_OK && is(cache, "afterwards", "written"));
         CHECK(sound(cache), "%s, killed at point %lu", op->name, at);
         const char *have = get(cache, op->key);
-        bool allowed = !have ? op->may_miss || !op->before
-                             : (op->before && strcmp(have, op->before) == 0) || (op->after && strcmp(have, op->after) == 0);
+        bool allowed =
+            !have ? op->may_miss || !op->before
+                  : (op->before && strcmp(have, op->before) == 0) || (op->after && strcmp(have, op->after) == 0);
         CHECK(allowed, "%s, killed at point %lu: '%.20s'", op->name, at, have ? have : "(miss)");
         if (done) {
             CHECK(op->evicts || (op->after ? have && strcmp(have, op->after) == 0 : !have), "%s done", op->name);
@@ -188,11 +189,14 @@ static void one_operation(const operation *op) {
     larder_close(cache);
 }
 
-#define ONE(i)                                                                                                         \
+#define ONE(i) \
     static void operation_##i(void) { one_operation(&operations[i]); }
-ONE(0) ONE(1) ONE(2) ONE(3) ONE(4) ONE(5) ONE(6) ONE(7) ONE(8) ONE(9) ONE(10) ONE(11)
+ONE(0)
+ONE(1) ONE(2) ONE(3) ONE(4) ONE(5) ONE(6) ONE(7) ONE(8) ONE(9) ONE(10) ONE(11)
 
-static void say_count(void) { printf("  killed %lu children, each at another store\n", killed); }
+    static void say_count(void) {
+    printf("  killed %lu children, each at another store\n", killed);
+}
 
 static const test_case tests[] = {
     TEST(operation_0, "a set killed at any store"),
