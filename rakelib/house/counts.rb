@@ -5,7 +5,7 @@ module House
   MINITEST_COUNTS = /^(\d+) runs, \d+ assertions, (\d+) failures, (\d+) errors, (\d+) skips$/
 
   # A line of the engine's tests: `shard_test: 12 tests, 1 failed`.
-  ENGINE_COUNTS = /^\S+: (\d+) tests, (\d+) failed(?:, (\d+) skipped)?$/
+  ENGINE_COUNTS = /^[\w ]+: (\d+) tests, (\d+) failed(?:, (\d+) skipped)?$/
 
   # A line of bin/test itself: `12 passed, 0 failed, 1 skipped`.
   PLAIN_COUNTS = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/

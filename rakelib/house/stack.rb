@@ -156,8 +156,23 @@ module House
       # In the process namespace the shell is process 1 and reaps orphans, as tests of killed writers expect. It must
       # therefore stay, which is why the command is not its last.
       script = %(cd "#{CHECKOUT}" && "$@"; exit $?)
-      system("unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER,
+      system("unshare", "--mount", "--propagation", propagation, "--pid", "--fork", "--kill-child", "sh", "-c", ENTER,
              "sh", @root, "/usr/bin/env", "-i", *variables, "bash", "-c", script, "bash", *command)
+    ensure
+      unmount_leaked
+    end
+
+    # Where this runs in a chroot, "/" is no mount whose propagation could be made private.
+    def propagation
+      system("unshare", "--mount", "--propagation", "private", "true", err: File::NULL) ? "private" : "unchanged"
+    end
+
+    # With unchanged propagation our mounts may have reached this namespace; the deepest goes first.
+    def unmount_leaked
+      mounts = File.readlines("/proc/self/mounts").map { |line| line.split[1] }
+      mounts.select { |path| path.start_with?("#{@root}/") }.reverse_each do |path|
+        system("umount", "--lazy", path)
+      end
     end
 
     def variables

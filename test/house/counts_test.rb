@@ -17,6 +17,7 @@ module House
 
     test "the engine's tests are split into passed and failed" do
       assert_equal Counts.new(11, 1, 0), Counts.read("shard_test: 12 tests, 1 failed\n")
+      assert_equal Counts.new(13, 0, 0), Counts.read("crash points: 13 tests, 0 failed\n")
     end
 
     test "several lines are added" do
