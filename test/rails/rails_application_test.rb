@@ -35,7 +35,8 @@ class RailsApplicationTest < StoreCase
       [Rails.cache.class.name, Rails.cache.cache.path, Rails.cache.write("key", 1), Rails.cache.read("key"),
        Rails.application.middleware.map(&:name).grep(/LocalCache/)]
     RUBY
-    assert_equal ["ActiveSupport::Cache::LarderStore", File.join(root, "storage/larder/cache.larder"), true, 1, []], answers
+    assert_equal ["ActiveSupport::Cache::LarderStore", File.join(root, "storage/larder/cache.larder"), true, 1, []],
+                 answers
   end
 
   test "a relative path is taken from Rails.root, and options are used" do
@@ -48,8 +49,8 @@ class RailsApplicationTest < StoreCase
   end
 
   test "an application without eager loading boots too" do
-    answers = in_rails("[Rails.env, Rails.cache.fetch('key') { 1 }, Rails.cache.fetch('key') { 2 }]", env: "development")
-    assert_equal ["development", 1, 1], answers
+    script = "[Rails.env, Rails.cache.fetch('key') { 1 }, Rails.cache.fetch('key') { 2 }]"
+    assert_equal ["development", 1, 1], in_rails(script, env: "development")
   end
 
   test "fragments are rendered once, and a changed product renders itself and what is around it" do

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# The Rails cache store: what it is made of and how it is built. Each part is a file of lib/larder/store/. This is the
-# ordinary path, in Ruby and on top of ActiveSupport::Cache::Store, whose public methods it leaves alone wherever it can:
-# Rails decides what is read, written, logged and announced, the modules decide how that meets Larder::Cache.
+# The Rails cache store: what it is made of and how it is built. Each part is a file of lib/larder/store/. Public
+# methods are those of ActiveSupport::Cache::Store wherever it has them: Rails decides what is read, written, logged
+# and announced, the parts decide how that meets Larder::Cache.
 
 require "active_support"
 require "active_support/cache"
@@ -23,47 +23,39 @@ module ActiveSupport
     #   cache = ActiveSupport::Cache::LarderStore.new("tmp/app.larder", size: 64 << 20)
     #   cache.fetch("report", expires_in: 60) { build_report }
     #
-    # == Options of the store
+    # ## Options
     #
-    # | Option                | Type, default                    | Meaning                                             |
-    # |-----------------------|----------------------------------|-----------------------------------------------------|
-    # | (first argument)      | String, Pathname; `storage/larder/cache.larder` | The file. A relative path is taken from Rails.root, without Rails from the current directory. |
-    # | `:size`               | Integer, 256 MiB                 | Bytes of the file, decided when it is created.      |
-    # | `:lock_timeout`       | Numeric, 0.2                     | Longest wait of a write for a process that holds its lock, in seconds. |
-    # | `:error_handler`      | callable, logs and reports       | Called with `method:, returning:, exception:` where the cache could not serve. |
-    # | `:raise_errors`       | true or false, false             | Raise those errors to the caller instead.           |
+    # Of the store, of a call, or of both, where the call's wins.
     #
-    # == Options of the store that a call may override
+    # | Option                | Takes; default            | Of    | Meaning                                            |
+    # |-----------------------|---------------------------|-------|----------------------------------------------------|
+    # | (first argument)      | String, Pathname          | store | The file, see below.                               |
+    # | `:size`               | Integer; 256 MiB          | store | Bytes of the file, decided when it is made.        |
+    # | `:lock_timeout`       | Numeric; 0.2              | store | Seconds that a write waits for another.            |
+    # | `:error_handler`      | callable; log and report  | store | Gets `method:, returning:, exception:`.            |
+    # | `:raise_errors`       | Boolean; false            | store | Raise failures to the caller instead.              |
+    # | `:max_key_size`       | Integer, false; see below | store | Bytes; longer keys end in a digest.                |
+    # | `:serializer`         | `dump`/`load`, Symbol     | store | Turns values into bytes; Rails' by default.        |
+    # | `:compressor`         | `deflate`/`inflate`; Zlib | store | Makes bytes smaller.                               |
+    # | `:coder`              | `dump`/`load`             | store | Turns entries into bytes, in place of those two.   |
+    # | `:expires_in`         | Numeric, Duration; nil    | both  | Life of an entry in seconds; nil is for ever.      |
+    # | `:race_condition_ttl` | Numeric; nil              | both  | `fetch`: one renews, others get the expired value. |
+    # | `:namespace`          | String, callable; nil     | both  | Put before every key, asked for at each call.      |
+    # | `:compress`           | Boolean; false            | both  | Compress what becomes smaller by it.               |
+    # | `:compress_threshold` | Integer; 1 KiB            | both  | Bytes; without `:compress`, turns that on.         |
+    # | `:raw`                | Boolean; false            | both  | Store `value.to_s`, unserialized, as counters are. |
+    # | `:skip_nil`           | Boolean; false            | both  | `fetch`, `fetch_multi`: do not store nil.          |
+    # | `:force`              | Boolean; false            | both  | `fetch`, `fetch_multi`: a miss whatever is stored. |
+    # | `:expires_at`         | Time                      | call  | In place of `:expires_in`.                         |
+    # | `:version`            | `to_param`                | call  | An entry of another version is a miss.             |
+    # | `:unless_exist`       | Boolean; false            | call  | `write`: only where nothing live is stored.        |
     #
-    # | Option                | Type, default                    | Meaning                                             |
-    # |-----------------------|----------------------------------|-----------------------------------------------------|
-    # | `:expires_in`         | Numeric, Duration, nil           | Life of an entry in seconds; nil is for ever. Aliases `:expire_in`, `:expired_in`. |
-    # | `:race_condition_ttl` | Numeric, nil                     | `fetch`: one caller renews an expired entry, others get the old one that long. |
-    # | `:namespace`          | String, callable, nil            | Put before every key, evaluated at each call.       |
-    # | `:compress`           | true or false, false             | Compress what is larger than the threshold, if that makes it smaller. |
-    # | `:compress_threshold` | Integer, 1 KiB                   | Bytes. Giving it without `:compress` turns compression on. |
-    # | `:raw`                | true or false, false             | Store `value.to_s` as it is, without a serializer. Needed to read and write counters. |
-    # | `:skip_nil`           | true or false, false             | `fetch`, `fetch_multi`: do not store nil.           |
-    # | `:force`              | true or false, false             | `fetch`, `fetch_multi`: a miss whatever is stored.  |
+    # Without a path the file is storage/larder/cache.larder. A relative path is taken from Rails.root, without Rails
+    # from the current directory. `:expires_in` has the aliases `:expire_in` and `:expired_in`. `:max_key_size` is 250
+    # on Rails 8.1 and later, as in all its stores, and 4096 before; false and anything above 4096 mean 4096, the
+    # longest key of the file.
     #
-    # == Options of the store alone, from Active Support
-    #
-    # | Option                | Type, default                    | Meaning                                             |
-    # |-----------------------|----------------------------------|-----------------------------------------------------|
-    # | `:serializer`         | `dump`/`load`, Symbol; by Rails' cache format version | Turns values into bytes.       |
-    # | `:compressor`         | `deflate`/`inflate`, Zlib        | Makes bytes smaller.                                |
-    # | `:coder`              | `dump`/`load` of entries to bytes | Instead of the two.                                |
-    # | `:max_key_size`       | Integer, false; 250 from Rails 8.1 on, 4096 before | Longer keys end in a digest. false and more than 4096 mean 4096, which is the longest. |
-    #
-    # == Options of one call
-    #
-    # | Option                | Type                             | Meaning                                             |
-    # |-----------------------|----------------------------------|-----------------------------------------------------|
-    # | `:expires_at`         | Time                             | Instead of `:expires_in`.                           |
-    # | `:version`            | anything with `to_param`         | An entry of another version is a miss.              |
-    # | `:unless_exist`       | true or false                    | `write`: only where nothing live is stored.         |
-    #
-    # == When the cache cannot serve
+    # ## When the cache cannot serve
     #
     # A read is a miss, and a write, increment or clear answers nil; the error goes to `:error_handler` once. A value
     # larger than the file can hold is reported too and its write answers false. In no case does an old value stay.

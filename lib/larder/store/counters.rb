@@ -4,15 +4,19 @@
 
 module Larder
   module Store
-    # A counter is stored and read as a raw value: `write("n", 5, raw: true)`, `read("n", raw: true)`.
+    # A counter is stored and read as a raw value: `write("n", 5, raw: true)`, `read("n", raw: true)`. An integer that
+    # was written as an entry becomes one when it is first counted.
     module Counters
+      INT64 = (-(2**63)..((2**63) - 1))
+      private_constant :INT64
+
       # Adds to an integer, atomically among all processes. A missing or expired key counts from 0. The expiry of a
       # present one stays as it is.
       #
       # @param name [Object] a key, as for read
       # @param amount [Integer] from -2**63 to 2**63-1
       # @param options [Hash, nil] :expires_in or :expires_at (used where the key is missing), :namespace
-      # @return [Integer, nil] the sum; nil where the value is not a raw integer or the cache could not serve
+      # @return [Integer, nil] the sum; nil where the value is no integer or the cache could not serve
       # @example
       #   cache.increment("visits", 1, expires_in: 1.day)
       def increment(name, amount = 1, options = nil)
@@ -24,7 +28,7 @@ module Larder
       # @param name [Object] a key, as for read
       # @param amount [Integer]
       # @param options [Hash, nil] :expires_in or :expires_at (used where the key is missing), :namespace
-      # @return [Integer, nil] the difference; nil where the value is not a raw integer or the cache could not serve
+      # @return [Integer, nil] the difference; nil where the value is no integer or the cache could not serve
       # @example
       #   cache.decrement("seats")
       def decrement(name, amount = 1, options = nil)
@@ -63,10 +67,34 @@ module Larder
         ttl = engine_ttl(options[:expires_in], nil, true)
 
         instrument(operation, announced(name, key), amount: amount) do
-          failsafe(operation) do
-            @cache.increment(key, operation == :increment ? amount : -amount, ttl: ttl, now: now)
-          end
+          failsafe(operation) { count(key, operation == :increment ? amount : -amount, ttl) }
         end
+      end
+
+      def count(key, delta, ttl)
+        @cache.increment(key, delta, ttl: ttl, now: now)
+      rescue Larder::NotANumber
+        present = @cache.get(key, now: now)
+        return count(key, delta, ttl) unless present # it expired between the two
+
+        sum, ttl = count_entry(present, delta, ttl)
+        raise unless sum
+
+        # Where somebody was faster, there is a counter now.
+        @cache.cas(key, present, sum.to_s, ttl: ttl, now: now) ? sum : count(key, delta, ttl)
+      end
+
+      # @return [Array(Integer, Float), nil] the sum and its life in seconds, where the payload is an entry that can be
+      #   counted: an integer, which keeps its expiry, or an expired one, which counts as none
+      def count_entry(payload, delta, ttl)
+        entry = deserialize_entry(payload) if rails_coder? && !counter?(payload)
+        return unless entry
+        return [delta, ttl] if entry.expired?
+
+        sum = entry.value + delta if entry.value.is_a?(Integer)
+        [sum, entry.expires_at && (entry.expires_at - now)] if sum && INT64.cover?(sum)
+      rescue ActiveSupport::Cache::DeserializationError
+        nil
       end
     end
   end

@@ -6,8 +6,8 @@ module Larder
   module Store
     # Patterns are a Regexp, as of FileStore and MemoryStore, or a glob, as of RedisCacheStore.
     module DeleteMatched
-      # Deletes the entries whose key matches. Walks all keys of the cache (of the namespace, where there is one) without
-      # stopping others from using it.
+      # Deletes the entries whose key matches. Walks all keys of the cache (of the namespace, where there is one), which
+      # stops nobody from using it.
       #
       # @param matcher [Regexp, String] a Regexp is searched in the key; a glob must match all of it, and knows
       #   `*`, `?`, `[abc]`, `[a-z]`, `[^a]` and `\` before a character that stands for itself

@@ -8,7 +8,10 @@ module Larder
     module Entries
       Entry = ActiveSupport::Cache::Entry
       DeserializationError = ActiveSupport::Cache::DeserializationError
-      private_constant :Entry, :DeserializationError
+      # What the engine answers for a counter. No entry dumped by Rails' coder looks like it.
+      COUNTER = /\A-?\d{1,19}\z/
+      LONGEST_COUNTER = 20
+      private_constant :Entry, :DeserializationError, :COUNTER, :LONGEST_COUNTER
 
       private
 
@@ -84,10 +87,21 @@ module Larder
       def deserialize_entry(payload, raw: false, **)
         return if payload.nil?
         return Entry.new(text(payload)) if raw
+        return Entry.new(payload.to_i) if counter?(payload)
 
         @coder.load(payload)
       rescue DeserializationError
         nil
+      end
+
+      # A counter that is not asked for as raw is its number, as in the stores that keep entries in memory or files.
+      def counter?(payload)
+        payload.bytesize <= LONGEST_COUNTER && COUNTER.match?(payload) && rails_coder?
+      end
+
+      # Rails' coder knows what it has not dumped; what another would do with a raw value, nobody knows.
+      def rails_coder?
+        @coder.instance_of?(ActiveSupport::Cache::Coder)
       end
 
       # Raw values come back as text where they are text, as from Rails' stores that keep them on a server.

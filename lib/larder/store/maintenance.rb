@@ -64,7 +64,7 @@ module Larder
 
       # @return [String]
       def inspect
-        "#<#{self.class.name} path=#{@cache.path.inspect} size=#{@cache.size} options=#{@options.inspect}>"
+        "#<#{self.class.name} cache=#{@cache.inspect} options=#{@options.inspect}>"
       end
 
       private

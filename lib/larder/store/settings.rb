@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what the store's constructor is given: checks it, splits what is Larder's from what is Active Support's, and opens
-# the file. Nothing here is looked at again after construction.
+# Owns what the store's constructor is given: checks it, splits what is Larder's from what is Active Support's, and
+# opens the file. Nothing here is looked at again after construction.
 
 require "fileutils"
 require "pathname"
@@ -75,7 +75,9 @@ module Larder
       def take_engine_options(options)
         @size = options.delete(:size)
         @size = @size.to_i if @size.is_a?(Float) && @size % 1 == 0 # 1.5.gigabytes
-        check(":size", @size, "bytes as a positive Integer") { |given| given.nil? || (given.is_a?(Integer) && given > 0) }
+        check(":size", @size, "bytes as a positive Integer") do |given|
+          given.nil? || (given.is_a?(Integer) && given > 0)
+        end
         @lock_timeout = options.delete(:lock_timeout)
         check(":lock_timeout", @lock_timeout, "seconds as a positive number") do |given|
           given.nil? || (duration?(given) && given.to_f > 0)
@@ -105,7 +107,7 @@ module Larder
         store::MAX_KEY_SIZE if store.const_defined?(:MAX_KEY_SIZE)
       end
 
-      # Off, as in MemoryStore: compressing costs far more than the copy it saves. A threshold is only given to compress.
+      # Off, as in MemoryStore: compressing costs far more than the copy it saves. Who gives a threshold wants it.
       def default_compression(options)
         options[:compress] = options.key?(:compress_threshold) unless options.key?(:compress)
       end

@@ -26,14 +26,15 @@ module Larder
       test "keywords win over the Hash, and a Hash may stand alone" do
         assert_equal 2, settings(path_of("s.larder"), { expires_in: 1 }, expires_in: 2).store_options[:expires_in]
         alone = settings({ expires_in: 1 })
-        assert_equal [1, File.expand_path("storage/larder/cache.larder")], [alone.store_options[:expires_in], alone.path]
+        assert_equal 1, alone.store_options[:expires_in]
+        assert_equal File.expand_path("storage/larder/cache.larder"), alone.path
       end
 
       test "compression is off unless it or a threshold is given" do
-        assert_equal([false, true, true, false],
-                     [{}, { compress: true }, { compress_threshold: 1 }, { compress_threshold: 1, compress: false }].map do |given|
-                       settings(**given).store_options[:compress]
-                     end)
+        { {} => false, { compress: true } => true, { compress_threshold: 1 } => true,
+          { compress_threshold: 1, compress: false } => false }.each do |given, compress|
+          assert_same compress, settings(**given).store_options[:compress], given.inspect
+        end
       end
 
       test "failures are logged and reported by default" do

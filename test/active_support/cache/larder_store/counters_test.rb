@@ -88,22 +88,70 @@ module LarderStoreTests
       assert_equal 2, store.increment("n", 1, namespace: "a")
     end
 
-    test "what is no raw integer is not counted, stays as it is, and is reported" do
-      store.write("entry", 5)
+    test "a counter exists, and reads as its number where it is not asked for as raw" do
+      store.increment("n", 5)
+      assert_same true, store.exist?("n")
+      assert_equal 5, store.read("n")
+      assert_equal({ "n" => 5 }, store.read_multi("n"))
+      assert_equal(5, store.fetch("n") { flunk "the block ran" })
+      assert_same false, store.write("n", 1, unless_exist: true)
+    end
+
+    test "an integer written as an entry is counted, and keeps its expiry" do
+      store.write("n", 5, expires_in: 60)
+      assert_equal 6, store.increment("n", 1, expires_in: 1.day)
+      assert_equal 4, store.decrement("n", 2)
+      assert_equal [4, "4"], [store.read("n"), store.read("n", raw: true)]
+      travel(59.seconds) { assert_equal 4, store.read("n") }
+      travel(61.seconds) { assert_equal 1, store.increment("n") }
+    end
+
+    test "an expired entry counts as none" do
+      store.write("n", 5, expires_in: 60)
+      travel(61.seconds) do
+        assert_equal 2, store.increment("n", 2, expires_in: 60)
+        assert_equal 3, store.increment("n")
+      end
+      travel(122.seconds) { assert_nil store.read_counter("n") }
+    end
+
+    test "what is no integer is not counted, stays as it is, and is reported" do
+      store.write("entry", "5")
+      store.write("float", 5.5)
+      store.write("large", 2**70)
       store.write("text", "five", raw: true)
       reports = reports_of do
-        assert_nil store.increment("entry")
-        assert_nil store.decrement("text")
+        %w[entry float large text].each do |name|
+          assert_nil store.increment(name)
+          assert_nil store.decrement(name)
+        end
       end
-      assert_equal [Larder::NotANumber] * 2, reports.map { |report| report[:error].class }
-      assert_equal 5, store.read("entry")
+      assert_equal [Larder::NotANumber] * 8, (reports.map { |report| report[:error].class })
+      assert_equal ["5", 5.5, 2**70], [store.read("entry"), store.read("float"), store.read("large")]
       assert_equal "five", store.read("text", raw: true)
+    end
+
+    test "with a coder of one's own, only raw values are counters" do
+      cache = new_store(coder: Marshal)
+      cache.write("entry", 5)
+      cache.write("text", "five", raw: true)
+      cache.write("n", 5, raw: true)
+      assert_equal [nil, nil, 6], [cache.increment("entry"), cache.increment("text"), cache.increment("n")]
+      assert_equal [5, 6], [cache.read("entry"), cache.read_counter("n")]
     end
 
     test "an overflow is not counted" do
       store.write("n", (2**63) - 1, raw: true)
+      store.write("entry", -(2**63))
       assert_nil store.increment("n")
-      assert_equal (2**63) - 1, store.read_counter("n")
+      assert_nil store.decrement("entry")
+      assert_equal [(2**63) - 1, -(2**63)], [store.read_counter("n"), store.read("entry")]
+    end
+
+    test "many who count an entry at once lose nothing" do
+      store.write("n", 0)
+      Array.new(8) { Thread.new { 50.times { store.increment("n") } } }.each(&:join)
+      assert_equal 400, store.read_counter("n")
     end
 
     test "an amount that is no integer is an error" do

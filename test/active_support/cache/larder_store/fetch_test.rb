@@ -103,7 +103,7 @@ module LarderStoreTests
     end
 
     test "a fetch of the same key inside the block does not hang, and the outer value stays" do
-      value = store.fetch("key") { store.fetch("key") { "inner" } + " and outer" }
+      value = store.fetch("key") { "#{store.fetch("key") { "inner" }} and outer" }
       assert_equal "inner and outer", value
       assert_equal "inner and outer", store.read("key")
     end

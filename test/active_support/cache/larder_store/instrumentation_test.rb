@@ -6,9 +6,9 @@ module LarderStoreTests
   # What ActiveSupport::Notifications is told: names and payloads are Rails'.
   class InstrumentationTest < StoreCase
     STORE = "ActiveSupport::Cache::LarderStore"
-    # Rails 7.1 announced names, 8.1 announces the keys of multi forms too.
+    # Rails 7.1 announced names, 8.0 and later announce the keys of multi forms too.
     KEYS = ActiveSupport.gem_version >= Gem::Version.new("7.2.0.alpha")
-    MULTI_KEYS = ActiveSupport.gem_version >= Gem::Version.new("8.1.0.alpha")
+    MULTI_KEYS = ActiveSupport.gem_version >= Gem::Version.new("8.0.0.alpha")
 
     # @return [Array<Array(String, Hash)>] short names of the events and their payloads
     def announced(&block)

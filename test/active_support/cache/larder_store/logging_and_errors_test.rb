@@ -57,6 +57,8 @@ module LarderStoreTests
       assert_includes shown, path_of("test.larder")
       assert_match(/namespace/, shown)
       assert_match(/\A#<ActiveSupport::Cache::LarderStore /, shown)
+      cache.cache.close
+      assert_includes cache.inspect, path_of("test.larder")
     end
 
     test "stats count hits and misses" do

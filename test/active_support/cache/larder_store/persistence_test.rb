@@ -64,7 +64,7 @@ module LarderStoreTests
     test "processes that write the same keys leave whole values" do
       pids = Array.new(3) do |number|
         fork do
-          100.times { |i| store.write("key/#{i % 10}", "#{number}" * 2000) }
+          100.times { |i| store.write("key/#{i % 10}", number.to_s * 2000) }
           exit!(0)
         end
       end

@@ -14,7 +14,7 @@ class Shop < Rails::Application
   config.load_defaults Rails::VERSION::STRING.to_f
   config.eager_load = Rails.env.production?
   config.action_controller.perform_caching = true
-  config.action_dispatch.show_exceptions = :none
+  config.action_dispatch.show_exceptions = :rescuable
   config.active_record.maintain_test_schema = false
   config.active_support.deprecation = :raise
   config.hosts.clear
