@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Larder::Cache, the byte cache: keywords, defaults and documentation. The natives behind it (`_get`, `_set`, ...) are in
-# ext/larder. Values are kept as bytes and never read as anything else here: no serializer, no Marshal.
+# Larder::Cache, the byte cache: keywords, defaults and documentation. The natives behind it (`_get`, `_set`, ...) are
+# in ext/larder. Values are kept as bytes and never read as anything else here: no serializer, no Marshal.
 
 module Larder
   # A cache of bytes in one file, shared by every process that opens it, on this machine. It survives restarts and
@@ -11,14 +11,15 @@ module Larder
   # (`ASCII-8BIT`) String of its own. Keys have 0 to {MAX_KEY} bytes, values 0 to {#max_value}.
   #
   # Times are seconds as Integer or Float, down to a millisecond. `ttl: nil` never expires; a `ttl` of zero or less is
-  # expired at once, so storing it drops the key ({#cas} and counters take it for a millisecond). `now:` (Unix time) is what expiry is decided by instead of the clock.
+  # expired at once, so storing it drops the key ({#cas} and counters take it for a millisecond). `now:` (Unix time) is
+  # what expiry is decided by instead of the clock.
   #
   # Methods that store answer false where the store was refused: a lock was not had in time, or no room could be made.
   # The old value of the key is gone then, so a refused overwrite never leaves an old value behind.
   #
   # A cache may be used by any number of threads, and in forked children without more ado. Every method raises
-  # {ClosedError} once it is closed, TypeError for a key or value that is no String, and {InvalidArgument} for one that is
-  # too long or a number out of range.
+  # {ClosedError} once it is closed, TypeError for a key or value that is no String, and {InvalidArgument} for one that
+  # is too long or a number out of range.
   #
   # @example
   #   Larder::Cache.open("readme.larder", size: 8 << 20) do |books|
@@ -60,8 +61,8 @@ module Larder
       # Opened twice in a process, the caches share one mapping.
       #
       # @param path [String, Pathname] on a local file system
-      # @param size [Integer, nil] bytes of the file when it is made, nil: {DEFAULT_SIZE}. A file that is there keeps its
-      #   size, and one that differs from `size` is warned of.
+      # @param size [Integer, nil] bytes of the file when it is made, nil: {DEFAULT_SIZE}. A file that is there keeps
+      #   its size, and one that differs from `size` is warned of.
       # @param lock_timeout [Numeric, nil] seconds a writer waits for another that is alive, nil: 0.2. The first cache
       #   of a file in a process decides it.
       # @yieldparam cache [Cache] closed when the block ends
@@ -113,7 +114,8 @@ module Larder
     #     cache.size >= Larder::Cache::MIN_SIZE #=> true
 
     # @!method max_value
-    #   @return [Integer] bytes of the longest value that this cache takes: an eighth of its capacity, at most {MAX_VALUE}
+    #   @return [Integer] bytes of the longest value that this cache takes: an eighth of its capacity, at most
+    #     {MAX_VALUE}
     #   @example
     #     cache.max_value <= Larder::Cache::MAX_VALUE #=> true
 

@@ -91,9 +91,9 @@ module Larder
 
         raise InvalidArgument, "#{name} is NaN; give seconds"
       end
-      raise TypeError, "#{name} must be a number of seconds, got #{given.class}" unless given.is_a?(Numeric) && given.real?
+      return number(given.to_f, name) if given.is_a?(Numeric) && given.real?
 
-      number(given.to_f, name)
+      raise TypeError, "#{name} must be a number of seconds, got #{given.class}"
     end
 
     def to_ms(seconds)

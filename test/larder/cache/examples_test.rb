@@ -43,6 +43,12 @@ class LarderCacheExamplesTest < ActiveSupport::TestCase
     assert_empty(names.reject { |name| text.match?(/\.#{Regexp.escape(name)}(?!\w)/) })
   end
 
+  test "the constants are what their documentation says" do
+    told = File.read(File.join(LIBRARY, "cache.rb")).scan(/^    #   ([A-Z_]+) = (.+)$/).to_h
+    assert_operator told.size, :>=, 7
+    told.each { |name, value| assert_equal Larder::Cache.const_get(name).inspect, value, name }
+  end
+
   EXAMPLES.each do |example|
     test "the example at #{File.basename(example.file)}:#{example.line} holds" do
       scope = binding

@@ -38,14 +38,14 @@ class LarderCacheMultiTest < ActiveSupport::TestCase
   end
 
   test "set_multi with much to copy stores all, without the GVL" do
-    pairs = 6.times.to_h { |i| ["large/#{i}", "#{i}" * 100_000] }
+    pairs = 6.times.to_h { |i| ["large/#{i}", i.to_s * 100_000] }
     pairs["small"] = "s"
     assert_equal [], cache.set_multi(pairs)
     assert_equal pairs, cache.get_multi(pairs.keys)
   end
 
   test "get_multi reads values of which each is copied without the GVL" do
-    pairs = 4.times.to_h { |i| ["large/#{i}", "#{i}" * 300_000] }
+    pairs = 4.times.to_h { |i| ["large/#{i}", i.to_s * 300_000] }
     cache.set_multi(pairs)
     assert_equal pairs, cache.get_multi(pairs.keys)
   end
