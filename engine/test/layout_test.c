@@ -1,0 +1,310 @@
+/*
+ * layout_test.c — pins the bytes of the file: where each field is, and what a new
+ * file, a slot and a record look like byte for byte. A change here is a new format.
+ */
+#include "harness.h"
+
+#define AT(type, field, offset, bytes) \
+    CHECK(offsetof(type, field) == (offset) && sizeof(((type *)0)->field) == (bytes), #type "." #field)
+
+static void superblock_fields_have_their_places(void) {
+    CHECK(sizeof(lard_superblock) == 176 && LARD_PAGE == 4096);
+    AT(lard_superblock, magic, 0, 8);
+    AT(lard_superblock, format_major, 8, 4);
+    AT(lard_superblock, format_minor, 12, 4);
+    AT(lard_superblock, endian_probe, 16, 4);
+    AT(lard_superblock, layout_hash, 20, 4);
+    AT(lard_superblock, file_bytes, 24, 8);
+    AT(lard_superblock, seed, 32, 16);
+    AT(lard_superblock, file_id, 48, 16);
+    AT(lard_superblock, lock_id, 64, 16);
+    AT(lard_superblock, created_ms, 80, 8);
+    AT(lard_superblock, tag_offset, 88, 8);
+    AT(lard_superblock, namespace_offset, 96, 8);
+    AT(lard_superblock, lease_offset, 104, 8);
+    AT(lard_superblock, shard_offset, 112, 8);
+    AT(lard_superblock, shard_bytes, 120, 8);
+    AT(lard_superblock, process_slots, 128, 4);
+    AT(lard_superblock, tag_count, 132, 4);
+    AT(lard_superblock, namespace_count, 136, 4);
+    AT(lard_superblock, lease_count, 140, 4);
+    AT(lard_superblock, shard_count, 144, 4);
+    AT(lard_superblock, segment_bytes, 148, 4);
+    AT(lard_superblock, segments_per_shard, 152, 4);
+    AT(lard_superblock, directory_offset, 156, 4);
+    AT(lard_superblock, segment_table_offset, 160, 4);
+    AT(lard_superblock, data_offset, 164, 4);
+    AT(lard_superblock, reserved, 168, 4);
+    AT(lard_superblock, crc, 172, 4);
+    CHECK(memcmp(LARD_MAGIC, "LARDER\r\n", 8) == 0 && LARD_FORMAT_MAJOR == 1 && LARD_ENDIAN_PROBE == 0x01020304);
+}
+
+static void control_and_process_fields_have_their_places(void) {
+    CHECK(LARD_CONTROL_OFFSET == 8192 && LARD_PROCESS_OFFSET == 12288);
+    CHECK(sizeof(lard_control) == 224 && sizeof(lard_process) == 256 && sizeof(lard_lease) == 64);
+    AT(lard_control, superseded, 0, 4);
+    AT(lard_control, clear_epoch, 4, 4);
+    AT(lard_control, clean, 8, 4);
+    AT(lard_control, reserved, 12, 4);
+    AT(lard_control, boot_id, 16, 16);
+    AT(lard_control, retired, 32, 192);
+    AT(lard_process, incarnation, 0, 4);
+    AT(lard_process, pid, 4, 4);
+    AT(lard_process, reserved, 8, 56);
+    AT(lard_process, counters, 64, 192);
+}
+
+static void shard_fields_have_their_places(void) {
+    CHECK(sizeof(lard_shard) == 192 && sizeof(lard_segment) == 64 && sizeof(lard_bucket) == 64);
+    AT(lard_shard, lock, 0, 4);
+    AT(lard_shard, epoch, 64, 8);
+    AT(lard_shard, bucket_count, 72, 4);
+    AT(lard_shard, splitting, 76, 4);
+    AT(lard_shard, resets, 80, 8);
+    AT(lard_shard, moves, 88, 4);
+    AT(lard_shard, active, 128, 8);
+    AT(lard_shard, victim, 136, 4);
+    AT(lard_shard, victim_offset, 140, 4);
+    AT(lard_shard, next_sequence, 144, 8);
+    AT(lard_shard, items, 152, 8);
+    AT(lard_shard, free_segments, 160, 4);
+    AT(lard_shard, small_segments, 164, 4);
+    AT(lard_shard, main_segments, 168, 4);
+    AT(lard_shard, index_pages, 172, 4);
+    AT(lard_shard, evict_clock, 176, 4);
+    AT(lard_segment, generation, 0, 8);
+    AT(lard_segment, sequence, 8, 8);
+    AT(lard_segment, max_expiry_ms, 16, 8);
+    AT(lard_segment, min_expiry_ms, 24, 8);
+    AT(lard_segment, state, 32, 4);
+    AT(lard_segment, write_offset, 36, 4);
+    CHECK(LARD_SEGMENT_FREE == 0 && LARD_SEGMENT_SMALL == 1 && LARD_SEGMENT_MAIN == 2 && LARD_SEGMENT_INDEX == 3);
+}
+
+static void slots_have_their_bits(void) {
+    uint64_t slot = lard_slot(0x8, 0, 0, 0);
+    CHECK(slot == 1, "location is in units of 8 bytes");
+    CHECK(lard_slot(0, 0xffff, 0, 0) == 0x00003fffc0000000ull);
+    CHECK(lard_slot(0, 0, 3, 0) == 0x0000c00000000000ull && LARD_FREQUENCY_ONE == 1ull << 46);
+    CHECK(lard_slot(0, 0, 0, 0x12345) == 0x2345000000000000ull, "16 bits of the generation");
+    slot = lard_slot(0x123458, 0xbeef, 2, 0xcafe);
+    CHECK(LARD_SLOT_OFFSET(slot) == 0x123458 && LARD_SLOT_TAG(slot) == 0xbeef && LARD_SLOT_FREQUENCY(slot) == 2 &&
+          LARD_SLOT_GENERATION(slot) == 0xcafe);
+    CHECK(LARD_SLOT_SAME(slot, slot + LARD_FREQUENCY_ONE) && !LARD_SLOT_SAME(slot, slot + 1));
+    CHECK(LARD_SLOT_OFFSET(LARD_SLOT_PENDING) == 1ull << 32, "a pending slot points beyond the largest shard");
+}
+
+static void read_at(const char *path, void *out, size_t bytes, off_t at) {
+    int fd = open(path, O_RDONLY);
+    if (fd < 0 || pread(fd, out, bytes, at) != (ssize_t)bytes) {
+        memset(out, 0xee, bytes);
+    }
+    close(fd);
+}
+
+/* The numbers that follow from a size are part of the format: both engines of two versions must find the same. */
+static void a_new_file_is_as_drawn(void) {
+    unsigned char page[4096], copy[4096], control[224], row[256];
+    uint64_t boot[2];
+    larder *cache = open_cache(1 << 20);
+    CHECK(cache && lard_boot_id(boot) == 0);
+    const char *path = test_path("t.larder");
+    struct stat info;
+    CHECK(stat(path, &info) == 0 && info.st_size == 1 << 20 && (info.st_mode & 07777) == 0600);
+    read_at(path, page, sizeof page, 0);
+    read_at(path, copy, sizeof copy, 4096);
+    CHECK(memcmp(page, copy, sizeof page) == 0, "two copies");
+    static const unsigned char start[20] = {'L', 'A', 'R', 'D', 'E', 'R', '\r', '\n', 1, 0,
+                                            0,   0,   0,   0,   0,   0,   4,    3,    2, 1};
+    CHECK(memcmp(page, start, sizeof start) == 0);
+    lard_superblock super;
+    memcpy(&super, page, sizeof super);
+    CHECK(super.layout_hash == 0xcb4f86a7u, "%08x: one of the sizes changed", super.layout_hash);
+    CHECK(super.process_slots == 64 && super.tag_count == 1024 && super.namespace_count == 512 &&
+          super.lease_count == 64);
+    CHECK(super.tag_offset == 28672 && super.namespace_offset == 36864 && super.lease_offset == 40960 &&
+          super.shard_offset == 45056);
+    CHECK(super.shard_count == 1 && super.segment_bytes == 32768 && super.segments_per_shard == 30 &&
+          super.shard_bytes == (1 << 20) - 45056);
+    CHECK(super.directory_offset == 192 && super.segment_table_offset == 320 &&
+          super.data_offset == 320 + 30 * 64);
+    CHECK(super.crc == lard_crc_bytes(0xffffffffu, page, 172));
+    for (size_t i = sizeof super; i < sizeof page; i++) {
+        CHECK(page[i] == 0, "byte %zu", i);
+    }
+    read_at(path, control, sizeof control, 8192);
+    static const unsigned char begun[16] = {0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    CHECK(memcmp(control, begun, 16) == 0 && memcmp(control + 16, boot, 16) == 0);
+    read_at(path, row, sizeof row, 12288);
+    uint32_t pid = (uint32_t)getpid(), one = 1;
+    CHECK(memcmp(row, &one, 4) == 0 && memcmp(row + 4, &pid, 4) == 0);
+
+    unsigned char lock[40];
+    char lock_path[420];
+    snprintf(lock_path, sizeof lock_path, "%s.lock", path);
+    CHECK(stat(lock_path, &info) == 0 && info.st_size == 32 && (info.st_mode & 07777) == 0600);
+    /* Read only after larder_close: closing a descriptor of the lock file would drop the locks. */
+    larder_close(cache);
+    read_at(lock_path, lock, 32, 0);
+    CHECK(memcmp(lock, "LARDLOCK\1\0\0\0\0\0\0\0", 16) == 0 && memcmp(lock + 16, super.lock_id, 16) == 0);
+    read_at(path, control, 16, 8192);
+    static const unsigned char clean[16] = {0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0};
+    CHECK(memcmp(control, clean, 16) == 0, "closed cleanly");
+}
+
+static void larger_files_have_more_of_everything(void) {
+    static const struct {
+        uint64_t size;
+        uint32_t shards, segment, segments, slots;
+    } plans[] = {
+        {1ull << 20, 1, 32 << 10, 30, 64},      {16ull << 20, 4, 32 << 10, 125, 256},
+        {64ull << 20, 16, 32 << 10, 126, 1024}, {256ull << 20, 32, 64 << 10, 127, 1024},
+        {1ull << 30, 32, 256 << 10, 127, 1024}, {16ull << 30, 128, 1 << 20, 127, 1024},
+        {1ull << 40, 256, 1 << 20, 4095, 1024},
+    };
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+        lard_superblock super;
+        CHECK(lard_format_plan(plans[i].size, &super) == LARDER_OK);
+        CHECK(super.shard_count == plans[i].shards && super.segment_bytes == plans[i].segment &&
+                  super.segments_per_shard == plans[i].segments && super.process_slots == plans[i].slots,
+              "%llu: %u shards of %u segments of %u, %u slots", (unsigned long long)plans[i].size,
+              super.shard_count, super.segments_per_shard, super.segment_bytes, super.process_slots);
+    }
+}
+
+static uint64_t word_at(const unsigned char *at) {
+    uint64_t word = 0;
+    for (int i = 7; i >= 0; i--) {
+        word = word << 8 | at[i];
+    }
+    return word;
+}
+
+/* CRC-32C, bit by bit: nothing of crc.c. */
+static uint32_t plain_crc(const unsigned char *data, size_t bytes) {
+    uint32_t crc = 0xffffffffu;
+    for (size_t i = 0; i < bytes; i++) {
+        crc ^= data[i];
+        for (int bit = 0; bit < 8; bit++) {
+            crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78u : 0);
+        }
+    }
+    return crc;
+}
+
+/* Finalizer of MurmurHash3, as layout.h's seals use it. */
+static uint64_t mixed(uint64_t x) {
+    x = (x ^ x >> 33) * 0xff51afd7ed558ccdull;
+    x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53ull;
+    return x ^ x >> 33;
+}
+
+static uint64_t sealed_expiry(uint64_t expiry_ms, uint32_t crc) {
+    return expiry_ms | mixed(expiry_ms ^ (uint64_t)crc << 32 ^ 0x9e37u) >> 48 << 48;
+}
+
+/* The record of the key's only slot, and its generation. */
+static const unsigned char *record_of(larder *cache, const char *key, uint32_t *generation) {
+    lard_hash hash = lard_hash_key(cache->map, key, strlen(key), false);
+    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &hash));
+    lard_found found = lard_index_find(&view, &hash, key, strlen(key), false);
+    *generation = LARD_SLOT_GENERATION(found.value);
+    return found.slot ? view.base + LARD_SLOT_OFFSET(found.value) : NULL;
+}
+
+static void a_plain_record_is_as_drawn(void) {
+    larder *cache = open_cache(1 << 20);
+    larder_call at = {.now_ms = 1700000000000};
+    larder_store store = {.key = "user:42",
+                          .key_bytes = 7,
+                          .value = "Hello, larder",
+                          .value_bytes = 13,
+                          .ttl_ms = 5000,
+                          .flags = 0xa5};
+    CHECK(larder_set(cache, &store, &at) == LARDER_OK);
+    uint32_t generation;
+    const unsigned char *record = record_of(cache, "user:42", &generation);
+    CHECK(record != NULL);
+    unsigned char want[48] = {0};
+    memcpy(want + 16, (unsigned char[]){7, 0, 1, 0xa5, 13, 0, 0, 0}, 8);
+    memcpy(want + 24, "user:42Hello, larder\0\0\0\0", 24);
+    uint32_t crc = plain_crc(want + 16, 32);
+    uint64_t expiry = sealed_expiry(1700000005000, crc);
+    memcpy(want, &crc, 4);
+    memcpy(want + 4, &generation, 4);
+    memcpy(want + 8, &expiry, 8);
+    CHECK(memcmp(record, want, sizeof want) == 0);
+    CHECK(larder_touch(cache, "user:42", 7, 0, &at) == LARDER_OK);
+    expiry = sealed_expiry(0, crc);
+    memcpy(want + 8, &expiry, 8);
+    CHECK(memcmp(record, want, sizeof want) == 0, "touch changes one word and nothing else");
+    larder_close(cache);
+}
+
+static void a_counter_record_is_as_drawn(void) {
+    larder *cache = open_cache(1 << 20);
+    int64_t n;
+    CHECK(larder_increment(cache, "visitors.", 9, 3, 4, 0, &n, NULL) == LARDER_OK && n == 7);
+    uint32_t generation;
+    const unsigned char *record = record_of(cache, "visitors.", &generation);
+    CHECK(record != NULL);
+    unsigned char want[40] = {0};
+    memcpy(want + 16, (unsigned char[]){9, 0, 2, 0, 32, 0, 0, 0}, 8);
+    memcpy(want + 24, "visitors.\0\0\0\0\0\0\0", 16);
+    uint32_t crc = plain_crc(want + 16, 24);
+    uint64_t expiry = sealed_expiry(0, crc);
+    memcpy(want, &crc, 4);
+    memcpy(want + 4, &generation, 4);
+    memcpy(want + 8, &expiry, 8);
+    CHECK(memcmp(record, want, sizeof want) == 0);
+    const unsigned char *cells = record + 40;
+    for (uint64_t sequence = 1; sequence <= 3; sequence++) { /* the cells take turns */
+        const unsigned char *cell = cells + (sequence & 1 ? 0 : 16);
+        uint64_t seal = mixed((uint64_t)n ^ mixed(sequence << 32 | crc)) & ((1ull << 48) - 1);
+        CHECK(word_at(cell) == (uint64_t)n && word_at(cell + 8) == (sequence << 48 | seal), "%d", (int)sequence);
+        CHECK(larder_increment(cache, "visitors.", 9, -9, 0, 0, &n, NULL) == LARDER_OK);
+    }
+    larder_close(cache);
+}
+
+static void a_large_value_is_as_drawn(void) {
+    larder *cache = open_cache(1 << 20);
+    static unsigned char value[20000];
+    describe(value, sizeof value, 1, 2);
+    CHECK(set_bytes(cache, "large", value, sizeof value, 0) == LARDER_OK);
+    uint32_t generation;
+    const unsigned char *record = record_of(cache, "large", &generation);
+    CHECK(record != NULL && word_at(record + 16) == (5 | 3 << 16 | 24ull << 32), "a head");
+    lard_head head;
+    memcpy(&head, record + 24 + 5, sizeof head);
+    CHECK(head.value_bytes == sizeof value && head.id[0] == ((uint64_t)cache->slot << 32 | cache->incarnation));
+    size_t at = 0, chunk = 8192 - 24 - 24;
+    for (uint64_t i = 0; at < sizeof value; i++) {
+        lard_chunk_key key = {{head.id[0], head.id[1]}, i};
+        lard_hash hash = lard_hash_key(cache->map, &key, sizeof key, true);
+        lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &hash));
+        lard_found found = lard_index_find(&view, &hash, &key, sizeof key, true);
+        size_t bytes = sizeof value - at < chunk ? sizeof value - at : chunk;
+        CHECK(found.slot, "chunk %d", (int)i);
+        record = view.base + LARD_SLOT_OFFSET(found.value);
+        CHECK(word_at(record + 16) == (24 | 4 << 16 | (uint64_t)bytes << 32), "chunk %d", (int)i);
+        CHECK(memcmp(record + 24, &key, 24) == 0 && memcmp(record + 48, value + at, bytes) == 0, "chunk %d",
+              (int)i);
+        at += bytes;
+    }
+    larder_close(cache);
+}
+
+static const test_case tests[] = {
+    TEST(superblock_fields_have_their_places, "the superblock's fields have their places"),
+    TEST(control_and_process_fields_have_their_places,
+         "the control page's and process rows' fields have their places"),
+    TEST(shard_fields_have_their_places, "the shard's and segment rows' fields have their places"),
+    TEST(slots_have_their_bits, "a slot's bits have their places"),
+    TEST(a_new_file_is_as_drawn, "a new file and its lock file are as drawn, byte for byte"),
+    TEST(larger_files_have_more_of_everything, "what follows from a file's size does not change"),
+    TEST(a_plain_record_is_as_drawn, "a plain record is as drawn, byte for byte"),
+    TEST(a_counter_record_is_as_drawn, "a counter's record and its cells are as drawn, byte for byte"),
+    TEST(a_large_value_is_as_drawn, "a large value's head and chunks are as drawn"),
+};
+RUN("layout", tests)
