@@ -88,7 +88,15 @@ module House
     def set_up
       return true unless @setup && @suites != ["trixie"]
 
-      system(File.join(ROOT, "bin/setup"), *@setup_options, in: File::NULL)
+      options = @setup_options + (lab? ? [] : ["--no-lab"])
+      system(File.join(ROOT, "bin/setup"), *options, in: File::NULL)
+    end
+
+    # Are the gems of the lab needed?
+    def lab?
+      return @files.any? { |file| File.expand_path(file).start_with?("#{ROOT}/lab/") } unless @files.empty?
+
+      @suites.intersect?(["lab", "gems"])
     end
 
     def summarize(results, seconds)

@@ -17,7 +17,7 @@ module House
   class Stack
     # Packages in the root. Servers and linters are not: the first stack has them.
     PACKAGES = ["ruby", "ruby-dev", "ruby-bundler", "gcc", "libc6-dev", "make", "git", "ca-certificates",
-                "libyaml-dev", "procps"].freeze
+                "pkgconf", "procps"].freeze
 
     # Variables of this machine that say how the network and its certificates are reached.
     NETWORK_VARIABLES = /\A(?:https?_proxy|ftp_proxy|no_proxy|all_proxy|ssl_cert_(?:file|dir)|
