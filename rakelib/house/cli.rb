@@ -24,7 +24,7 @@ module House
       Suites:
       #{Suites::SUITES.map { |name, text| format("  %-8s %s", name, text) }.join("\n")}
 
-      Each job's output is kept in tmp/test. Servers are started by the tests that need them and stopped by them.
+      Each job's output is kept in a file. Servers are started by the tests that need them and stopped by them.
 
       Options:
     TEXT
@@ -37,6 +37,7 @@ module House
       @setup_options = []
       @fast = false
       @verbose = false
+      @logs = File.join(ROOT, "tmp/test")
       argv, @minitest = split(argv)
       @files = parser.parse(argv)
     end
@@ -49,7 +50,7 @@ module House
 
       jobs = @files.empty? ? Suites.jobs(@suites, fast: @fast) : Suites.jobs_for_files(@files, @minitest)
       puts "bin/test: Ruby #{RUBY_VERSION}, #{relative(Environment.gemfile)}, #{jobs.size} jobs, #{@lanes} at a time"
-      results = Runner.new(jobs, lanes: @lanes, log_dir: File.join(ROOT, "tmp/test"), verbose: @verbose).run
+      results = Runner.new(jobs, lanes: @lanes, log_dir: @logs, verbose: @verbose).run
       summarize(results, Process.clock_gettime(Process::CLOCK_MONOTONIC) - started)
     end
 
@@ -67,6 +68,7 @@ module House
         options.on("--only LIST", Array, "these suites") { |names| @suites = known(names) }
         options.on("--stack NAME", ["trixie"], "only the Ruby tests, on another system") { |name| @suites = [name] }
         options.on("--jobs N", Integer, "how many at a time (#{@lanes})") { |count| @lanes = [count, 1].max }
+        options.on("--logs DIR", "where outputs are kept (tmp/test)") { |path| @logs = File.expand_path(path) }
         options.on("--verbose", "print the output of every job") { @verbose = true }
         options.on("--no-setup", "do not run bin/setup first") { @setup = false }
         options.on("--no-system", "install no Debian packages") { @setup_options << "--no-system" }
