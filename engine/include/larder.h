@@ -243,12 +243,16 @@ larder_status larder_set_multi(larder *cache, larder_store *stores, size_t count
 
 /*
  * Compare and swap: stores only where the key's value is byte for byte
- * `expected`. OK, MISS where absent, NOT_STORED where it differs, or a refusal.
+ * `expected`. OK, MISS where absent, NOT_STORED where it differs, or a refusal. A
+ * negative time to live is INVALID.
  */
 larder_status larder_cas(larder *cache, const larder_store *store, const void *expected, size_t expected_bytes,
                          const larder_call *call);
 
-/* OK, or MISS where there was nothing. Takes no lock, and holds whatever other processes do. */
+/*
+ * OK, or MISS where there was nothing. Takes no lock, and holds whatever other processes do. DAMAGED or
+ * SUPERSEDED where this process cannot reach the file, which then serves it only misses.
+ */
 larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, const larder_call *call);
 
 /*

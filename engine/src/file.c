@@ -85,10 +85,10 @@ static larder_status create(const char *path, uint64_t size_bytes, const uint8_t
     uint64_t boot[2];
     int code = lard_random(super->seed, sizeof super->seed);
     code = code ? code : lard_random(super->file_id, sizeof super->file_id);
-    code = code ? code : lard_boot_id(boot);
     if (code) {
-        return fail_call(error, "random or boot id", path, code);
+        return fail_call(error, "random bytes for", path, code);
     }
+    lard_boot_id(boot);
     memcpy(super->lock_id, lock_id, sizeof super->lock_id);
     super->created_ms = (uint64_t)lard_clock_ms();
     super->crc = lard_format_crc(super);
@@ -168,10 +168,11 @@ static enum verdict judge(int fd, uint64_t file_bytes, const uint8_t lock_id[16]
     lard_control control;
     uint64_t boot[2];
     memcpy(&control, pages + LARD_CONTROL_OFFSET, sizeof control);
-    if (control.superseded.raw_ || control.clear_epoch.raw_ == 0 || lard_boot_id(boot) != 0) {
+    if (control.superseded.raw_ || control.clear_epoch.raw_ == 0) {
         return REPLACE;
     }
-    bool same_boot = control.boot_id[0].raw_ == boot[0] && control.boot_id[1].raw_ == boot[1];
+    bool known = lard_boot_id(boot) == 0;
+    bool same_boot = known ? control.boot_id[0].raw_ == boot[0] && control.boot_id[1].raw_ == boot[1] : !alone;
     if (!same_boot && !control.clean.raw_) {
         return REPLACE; /* pages may have come back from the crash in any subset: a deleted value must not */
     }
@@ -224,10 +225,7 @@ static larder_status map_file(int fd, const lard_superblock *super, const char *
 /* From here on the file is in use: before the first write, and on disk before it, the clean mark goes. */
 static larder_status begin_use(lard_map *map, const char *path, larder_error *error) {
     uint64_t boot[2];
-    int code = lard_boot_id(boot);
-    if (code) {
-        return fail_call(error, "boot id", path, code);
-    }
+    lard_boot_id(boot);
     if (lard_load(&map->control->clean)) {
         lard_store(&map->control->boot_id[0], boot[0]);
         lard_store(&map->control->boot_id[1], boot[1]);

@@ -46,6 +46,7 @@ int lard_random(void *out, size_t bytes) { return getrandom(out, bytes, 0) == (s
 /* The kernel makes a new UUID at each boot: 36 characters, whose hexadecimal digits are read here. */
 int lard_boot_id(uint64_t id[2]) {
     char text[64];
+    id[0] = id[1] = 0;
     int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         return errno;
@@ -55,7 +56,6 @@ int lard_boot_id(uint64_t id[2]) {
     if (got < 36) {
         return EIO;
     }
-    id[0] = id[1] = 0;
     for (int i = 0, digit = 0; i < 36 && digit < 32; i++) {
         char c = text[i];
         if (c == '-') {
@@ -112,6 +112,7 @@ int lard_random(void *out, size_t bytes) {
 int lard_boot_id(uint64_t id[2]) {
     struct timeval boot;
     size_t bytes = sizeof boot;
+    id[0] = id[1] = 0;
     if (sysctlbyname("kern.boottime", &boot, &bytes, NULL, 0) != 0) {
         return errno;
     }

@@ -138,7 +138,7 @@ static bool try_lock(const larder *cache, lard_shard *head, uint32_t waiters) {
 /* Waits for a live owner within the bound; takes over from a dead one. */
 static larder_status wait_for_lock(larder *cache, lard_view *view) {
     lard_u32 *lock = &view->head->lock;
-    int64_t bound = cache->lock_timeout_ms;
+    int64_t bound; /* short where the same owner was waited for in vain before */
     int64_t start = lard_monotonic_ms();
     unsigned sleep_ms = FIRST_SLEEP_MS;
 
@@ -151,9 +151,8 @@ static larder_status wait_for_lock(larder *cache, lard_view *view) {
             }
             continue;
         }
-        if ((word & ~WAITERS) == __atomic_load_n(&cache->stuck[view->number], __ATOMIC_RELAXED)) {
-            bound = FIRST_SLEEP_MS; /* waited for the same hold in vain before */
-        }
+        uint32_t stuck = __atomic_load_n(&cache->stuck[view->number], __ATOMIC_RELAXED);
+        bound = (word & ~WAITERS) == stuck ? FIRST_SLEEP_MS : cache->lock_timeout_ms;
         if (!(word & WAITERS)) {
             if (!lard_cas32(lock, &word, word | WAITERS)) {
                 continue;

@@ -117,10 +117,15 @@ larder_status lard_touch(larder *cache, lard_map *map, const lard_hash *hash, co
     uint64_t offset = LARD_SLOT_OFFSET(found.value);
     if (found.slot && lard_record_info_at(&view, offset, &info) &&
         (is_chunk || !lard_expired(&info, lard_now(call)))) { /* chunks follow their head */
+        bool large = LARD_WORD2_TYPE(info.word2) == LARD_TYPE_HEAD;
+        if (large && call && (call->flags & LARDER_CALL_TRY)) {
+            lard_shard_unlock(&view);
+            return LARDER_BUSY; /* its chunks have locks of their own: not for an impatient caller */
+        }
         lard_segment_widen_expiry(&view, offset,
                                   expiry_ms); /* first: its segment must not be dropped as expired */
         lard_record_set_expiry(&view, offset, info.crc, expiry_ms);
-        if (head && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_HEAD &&
+        if (head && large &&
             lard_record_read(&view, offset, &info, head, sizeof *head) != LARDER_OK) {
             head->value_bytes = 0;
         }
