@@ -1,0 +1,403 @@
+/*
+ * survival_test.c — processes are killed and stopped at random while others read
+ * and write the same file. The ledger (ledger.h) says which values may be seen.
+ * LARDER_SURVIVE_SECONDS (3 unless set) is how long all of it takes.
+ */
+#include "ledger.h"
+
+enum { WORKERS = OWNERS - 1, PARENT = OWNERS - 1, HANG_MS = 15000, MOST_TIMES = 200000 };
+
+static bool roomy; /* nothing is evicted or cleared: a value that was acknowledged stays */
+
+static double seconds_wanted(void) {
+    const char *told = getenv("LARDER_SURVIVE_SECONDS");
+    double seconds = told ? atof(told) : 3;
+    return seconds > 0.1 ? seconds : 0.1;
+}
+
+/* Other people's values: many, never looked after. They make the cache full and its index move. */
+static void filler(larder *cache, uint64_t random) {
+    static unsigned char value[4000];
+    char name[32];
+    int which = (int)(random % 3000);
+    uint64_t stamp;
+    larder_item item;
+    size_t key = key_text(name, "filler", 0, which), bytes = 8 + random / 3000 % 2500;
+    if (random >> 62) {
+        describe(value, bytes, 900000 + (uint64_t)which, random);
+        larder_store store = {.key = name, .key_bytes = key, .value = value, .value_bytes = bytes};
+        larder_set(cache, &store, NULL);
+    } else if (larder_get(cache, name, key, value, sizeof value, &item, NULL) == LARDER_OK &&
+               (item.size_bytes < 8 || !describes(value, item.size_bytes, 900000 + (uint64_t)which, &stamp))) {
+        wrong("%s: no value of this key", name);
+    }
+}
+
+/* A writer that does nothing but write holds a lock most of the time: that is when it should be killed. */
+static void burst(larder *cache, uint64_t random) {
+    char name[32];
+    int64_t number;
+    size_t key = key_text(name, "burst", 0, (int)(random % 64));
+    for (int i = 0; i < 1000 && roomy; i++) {
+        larder_increment(cache, name, key, 1, 0, 0, &number, NULL);
+    }
+    for (int i = 0; i < 150 && !roomy; i++) {
+        filler(cache, next_random(&random) | 1ull << 63);
+    }
+}
+
+static void walk(larder *cache) {
+    static char buffer[65536];
+    uint64_t cursor = 0;
+    size_t count, used;
+    do {
+        if (larder_scan(cache, &cursor, "key ", 4, buffer, sizeof buffer, &count, &used, NULL) != LARDER_OK) {
+            wrong("scan failed");
+        }
+    } while (cursor);
+}
+
+static void act(larder *cache, int me, uint64_t *state) {
+    uint64_t random = next_random(state);
+    int key = (int)((random >> 32) % KEYS), owner = (int)((random >> 40) % OWNERS);
+    char name[32];
+    switch (random % 32) {
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+    case 4:
+    case 5:
+        store_own(cache, me, key);
+        break;
+    case 6:
+    case 7:
+        delete_own(cache, me, key);
+        break;
+    case 8:
+        swap_own(cache, me, key);
+        break;
+    case 9:
+    case 10:
+        count_own(cache, me, key % COUNTERS);
+        break;
+    case 11:
+        larder_touch(cache, name, key_text(name, "key", owner, key), 3600000, NULL);
+        break;
+    case 12:
+    case 13:
+        if (roomy) {
+            count_shared(cache, key % SHARED);
+        }
+        break;
+    case 14:
+    case 15:
+    case 16:
+    case 17:
+        if (!roomy) {
+            filler(cache, next_random(state));
+        }
+        break;
+    case 18:
+        burst(cache, random);
+        break;
+    case 19:
+        if (random >> 57 == 0) {
+            walk(cache);
+        } else if (!roomy && random >> 54 == 1023) {
+            clear_all(cache);
+        }
+        break;
+    case 20:
+    case 21:
+        look_up_counter(cache, owner, key % COUNTERS);
+        break;
+    case 22:
+    case 23: { /* its own: what it was told is stored must be there, where there is room */
+        ledger_row *row = &book->keys[me][key];
+        if (row->begun == row->acked && row->present && !look_up(cache, me, key)) {
+            ADD(book->lost, 1);
+            NOTE(row->present, 0);
+        }
+        break;
+    }
+    default:
+        look_up(cache, owner, key);
+    }
+}
+
+/* The last worker only reads. Half of the workers open the cache themselves, half inherit the handle. */
+static void work(larder *cache, int me, uint64_t seed) {
+    uint64_t state = seed;
+    if (seed & 1) {
+        larder_close(cache);
+        cache = open_cache(0);
+        if (!cache) {
+            wrong("worker %d cannot open", me);
+            _exit(1);
+        }
+    }
+    inherit(cache, me);
+    for (uint64_t i = 1;; i++) {
+        if (me == WORKERS - 1) {
+            uint64_t random = next_random(&state);
+            look_up(cache, (int)(random % OWNERS), (int)((random >> 20) % KEYS));
+        } else {
+            act(cache, me, &state);
+        }
+        ADD(book->beats[me], 1);
+        if (i % 16 == 0) {
+            sleep_us(60); /* leave some of the machine to others */
+        }
+    }
+}
+
+typedef struct {
+    larder *cache;
+    pid_t pids[WORKERS];
+    uint64_t seed, beats[WORKERS];
+    int64_t seen_at[WORKERS];
+    char probes[256][16]; /* a key in each shard */
+    unsigned kills;
+    unsigned count;
+    int64_t *times; /* until every shard could be written again */
+} play;
+
+static void start_worker(play *p, int me) {
+    uint64_t seed = next_random(&p->seed);
+    pid_t pid = fork_child();
+    if (pid == 0) {
+        work(p->cache, me, seed);
+    }
+    p->pids[me] = pid;
+    p->seen_at[me] = now_us();
+}
+
+static void begin(play *p, bool with_room, uint64_t seed) {
+    memset(p, 0, sizeof *p);
+    roomy = with_room;
+    p->seed = seed;
+    p->times = calloc(MOST_TIMES, sizeof *p->times);
+    book = shared_memory(sizeof *book);
+    p->cache = open_cache(with_room ? 64 << 20 : 4 << 20);
+    for (uint32_t shard = 0, found = 0; p->cache && found < p->cache->map->super.shard_count; shard = 0) {
+        for (int i = 0; found < p->cache->map->super.shard_count; i++) {
+            char name[16];
+            int bytes = snprintf(name, sizeof name, "probe %d", i);
+            lard_hash hash = lard_hash_key(p->cache->map, name, (size_t)bytes, false);
+            shard = lard_hash_shard(p->cache->map, &hash);
+            if (!p->probes[shard][0]) {
+                memcpy(p->probes[shard], name, sizeof name);
+                found++;
+            }
+        }
+    }
+    for (int i = 0; i < WORKERS; i++) {
+        start_worker(p, i);
+    }
+}
+
+/* How long until a value could be stored in every shard; -1 where that did not come about. */
+static int64_t time_to_write_everywhere(play *p) {
+    int64_t start = now_us();
+    for (uint32_t shard = 0; shard < p->cache->map->super.shard_count; shard++) {
+        while (set(p->cache, p->probes[shard], "probe") != LARDER_OK) {
+            if (now_us() - start > HANG_MS * 1000ll) {
+                return -1;
+            }
+        }
+    }
+    return now_us() - start;
+}
+
+/* False where a worker ended by itself, stands still, or saw what it must not see. */
+static bool all_well(play *p) {
+    for (int i = 0; i < WORKERS; i++) {
+        int status;
+        if (waitpid(p->pids[i], &status, WNOHANG) == p->pids[i]) {
+            fprintf(stderr, "  worker %d ended by itself: status %x\n", i, status);
+            p->pids[i] = 0;
+            return false;
+        }
+        uint64_t beats = READ(book->beats[i]);
+        if (beats != p->beats[i]) {
+            p->beats[i] = beats;
+            p->seen_at[i] = now_us();
+        } else if (now_us() - p->seen_at[i] > HANG_MS * 1000ll) {
+            fprintf(stderr, "  worker %d hangs\n", i);
+            return false;
+        }
+    }
+    if (READ(book->wrong)) {
+        fprintf(stderr, "  %llu wrong: %s\n", (unsigned long long)book->wrong, book->first);
+        return false;
+    }
+    return true;
+}
+
+static void kill_one(play *p, int which) {
+    kill(p->pids[which], SIGKILL);
+    wait_for(p->pids[which]);
+    p->pids[which] = 0;
+    p->kills++;
+}
+
+static void end_all(play *p) {
+    for (int i = 0; i < WORKERS; i++) {
+        if (p->pids[i] > 0) {
+            kill(p->pids[i], SIGCONT);
+            kill_one(p, i);
+        }
+    }
+}
+
+static int by_size(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void finish(play *p) {
+    larder_stats stats;
+    char name[32];
+    CHECK(all_well(p));
+    for (int owner = 0; owner < OWNERS; owner++) {
+        for (int key = 0; key < KEYS; key++) {
+            look_up(p->cache, owner, key);
+        }
+    }
+    CHECK(sound(p->cache));
+    CHECK(larder_get_stats(p->cache, &stats) == LARDER_OK);
+    CHECK(READ(book->wrong) == 0, "%s", book->first);
+    uint64_t ops = 0;
+    for (int i = 0; i < WORKERS; i++) {
+        ops += book->beats[i];
+    }
+    qsort(p->times, p->count, sizeof *p->times, by_size);
+    printf("  %u killed, %llu repairs, %llu resets, %llu calls, %llu refused, %llu lost", p->kills,
+           (unsigned long long)stats.repairs, (unsigned long long)stats.resets, (unsigned long long)ops,
+           (unsigned long long)book->refused, (unsigned long long)book->lost);
+    if (p->count) {
+        printf("; writing everywhere again after %.2f ms (median), %.2f (p99), %.2f (longest)",
+               (double)p->times[p->count / 2] / 1000, (double)p->times[p->count * 99 / 100] / 1000,
+               (double)p->times[p->count - 1] / 1000);
+        CHECK(p->times[p->count / 2] < 20000, "median of %u", p->count);
+    }
+    printf("\n");
+    CHECK(book->found > 100, "%llu values were seen", (unsigned long long)book->found);
+    if (roomy) {
+        CHECK(book->lost <= p->kills + stats.evictions, "%llu lost by %u killed", (unsigned long long)book->lost,
+              p->kills);
+        for (int key = 0; key < SHARED && !stats.evictions; key++) { /* an evicted one began at 0 again */
+            key_text(name, "shared", 0, key);
+            const char *have = get(p->cache, name);
+            uint64_t number = have ? strtoull(have, NULL, 10) : 0;
+            CHECK(number >= book->shared_acked[key] && number <= book->shared_begun[key],
+                  "%s: %llu, not %llu to %llu", name, (unsigned long long)number,
+                  (unsigned long long)book->shared_acked[key], (unsigned long long)book->shared_begun[key]);
+        }
+    }
+    if (p->kills > 300) {
+        CHECK(stats.repairs > 0, "of %u killed none held a lock", p->kills);
+    }
+}
+
+static void kill_at_random(play *p, double seconds) {
+    int64_t until = now_us() + (int64_t)(seconds * 1e6);
+    while (now_us() < until) {
+        sleep_us(500 + (unsigned)(next_random(&p->seed) % 5000));
+        CHECK(all_well(p));
+        int which = (int)(next_random(&p->seed) % WORKERS);
+        kill_one(p, which);
+        int64_t time = time_to_write_everywhere(p);
+        CHECK(time >= 0, "a shard could not be written for %d ms", HANG_MS);
+        if (p->count < MOST_TIMES) {
+            p->times[p->count++] = time;
+        }
+        start_worker(p, which);
+        if (p->kills % 32 == 0) {
+            CHECK(sound(p->cache), "after %u killed", p->kills);
+        }
+    }
+}
+
+static void killed(bool with_room, double seconds) {
+    static play p;
+    int before = test_failures;
+    begin(&p, with_room, with_room ? 11 : 12);
+    CHECK(p.cache);
+    kill_at_random(&p, seconds);
+    bool went_well = test_failures == before;
+    end_all(&p);
+    if (went_well) {
+        finish(&p);
+    }
+    larder_close(p.cache);
+    munmap(book, sizeof *book);
+    free(p.times);
+}
+
+static void killed_where_there_is_room(void) { killed(true, seconds_wanted() * 0.35); }
+static void killed_in_a_full_cache(void) { killed(false, seconds_wanted() * 0.35); }
+
+/* While one is stopped: all keys are read, own keys are stored or refused, and deletes hold. */
+static void go_on_beside_a_stopped_one(play *p) {
+    for (int key = 0; key < KEYS; key++) {
+        for (int owner = 0; owner < OWNERS; owner++) {
+            look_up(p->cache, owner, key);
+        }
+        int64_t start = now_us();
+        larder_status status = store_own(p->cache, PARENT, key);
+        CHECK(status == LARDER_OK || status == LARDER_BUSY, "%s", larder_status_name(status));
+        CHECK(now_us() - start < HANG_MS * 1000ll);
+        if (status == LARDER_BUSY) {
+            CHECK(look_up(p->cache, PARENT, key) == 0, "a refused overwrite left a value");
+        }
+        if (key % 2) {
+            delete_own(p->cache, PARENT, key);
+            CHECK(look_up(p->cache, PARENT, key) == 0, "a deleted value was there");
+        }
+    }
+}
+
+static void stopped_at_random(void) {
+    static play p;
+    int64_t until = now_us() + (int64_t)(seconds_wanted() * 0.3e6);
+    unsigned stops = 0;
+    int before = test_failures;
+    begin(&p, false, 13);
+    CHECK(p.cache);
+    p.cache->lock_timeout_ms = 5;
+    while (now_us() < until && test_failures == before) {
+        sleep_us(200 + (unsigned)(next_random(&p.seed) % 1500));
+        int which = (int)(next_random(&p.seed) % WORKERS), status;
+        kill(p.pids[which], SIGSTOP);
+        waitpid(p.pids[which], &status, WUNTRACED);
+        stops++;
+        go_on_beside_a_stopped_one(&p);
+        if (next_random(&p.seed) % 16 == 0) { /* and one that dies while it is stopped */
+            kill_one(&p, which);
+            start_worker(&p, which);
+        } else {
+            kill(p.pids[which], SIGCONT);
+        }
+        if (!all_well(&p)) {
+            test_failures++;
+        }
+    }
+    bool went_well = test_failures == before;
+    end_all(&p);
+    if (went_well) {
+        printf("  %u stopped; %llu stores were refused meanwhile\n", stops, (unsigned long long)book->refused);
+        finish(&p);
+    }
+    larder_close(p.cache);
+    munmap(book, sizeof *book);
+    free(p.times);
+}
+
+static const test_case tests[] = {
+    TEST(killed_where_there_is_room, "processes killed at random cost no value, no number and no time"),
+    TEST(killed_in_a_full_cache, "processes killed at random while the cache evicts leave no wrong value"),
+    TEST(stopped_at_random, "processes stopped at random keep no one from reading, deleting and storing"),
+};
+RUN("survival", tests)
