@@ -10,6 +10,7 @@ module Larder
 end
 
 require "larder/store/settings"
+require "larder/store/announcements"
 require "larder/store/failsafe"
 require "larder/store/clock"
 require "larder/store/keys"

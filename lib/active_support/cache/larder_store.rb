@@ -61,6 +61,7 @@ module ActiveSupport
     # larger than the file can hold is reported too and its write answers false. In no case does an old value stay.
     # Errors that no later call could cure are raised by the constructor.
     class LarderStore < Store
+      include Larder::Store::Announcements
       include Larder::Store::Failsafe
       include Larder::Store::Clock
       include Larder::Store::Keys

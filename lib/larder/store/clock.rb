@@ -25,7 +25,7 @@ module Larder
 
         ttl = expires_in.to_f
         return if ttl > Larder::Cache::MAX_TTL
-        return ttl if raw || ttl <= 0
+        return ttl if raw
 
         ttl + (race_condition_ttl ? [GRACE, race_condition_ttl.to_f].max : [GRACE, ttl].min)
       end

@@ -10,7 +10,8 @@ module Larder
     module Keys
       # Rails 7.1 announces and logs the name that a call was given, later ones the key that it became.
       ANNOUNCES_KEYS = ActiveSupport.gem_version >= Gem::Version.new("7.2.0.alpha")
-      private_constant :ANNOUNCES_KEYS
+      ALIASES = ActiveSupport::Cache::OPTION_ALIASES.values.flatten.freeze
+      private_constant :ANNOUNCES_KEYS, :ALIASES
 
       # @return [String, Proc, nil] what is put before every key
       def namespace
@@ -32,11 +33,37 @@ module Larder
       end
 
       def normalize_key(key, options = nil)
-        name = key.instance_of?(String) ? key : expanded_key(key)
+        name = if key.instance_of?(String) then key
+               elsif plain_list?(key) then key.join("/")
+               else expanded_key(key)
+               end
         raise ArgumentError, "key cannot be blank" if !name || name.empty?
 
         name = namespace_key(name, options)
         name.bytesize > @max_key_size ? truncate_key(name) : name
+      end
+
+      # Scalars have no version of their own, and a list of them has the empty one.
+      def normalize_version(key, options = nil)
+        version = options && options[:version]
+        return super if version
+
+        case key
+        when String, Symbol, Integer then key.respond_to?(:cache_version) ? super : nil
+        else plain_list?(key) ? "" : super
+        end
+      end
+
+      # Whether Rails makes nothing else of this key than its elements joined.
+      def plain_list?(key)
+        key.instance_of?(Array) && key.all? do |element|
+          element.instance_of?(String) || element.instance_of?(Symbol) || element.instance_of?(Integer)
+        end
+      end
+
+      # Store's copies the options and looks for the aliases in the copy.
+      def normalize_options(options)
+        ALIASES.none? { |name| options.key?(name) } ? options.dup : super
       end
 
       def namespace_key(key, options = nil)

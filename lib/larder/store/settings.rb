@@ -3,7 +3,6 @@
 # Owns what the store's constructor is given: checks it, splits what is Larder's from what is Active Support's, and
 # opens the file. Nothing here is looked at again after construction.
 
-require "fileutils"
 require "pathname"
 require "active_support/duration"
 
@@ -51,11 +50,7 @@ module Larder
       # @return [Larder::Cache]
       # @raise [Larder::OpenError] the file cannot be used
       def open
-        # The engine makes the last directory, private to the user; what is above it is the application's.
-        FileUtils.mkdir_p(File.dirname(path, 2))
         Larder::Cache.open(path, size: @size, lock_timeout: @lock_timeout)
-      rescue SystemCallError => e
-        raise Larder::OpenError, "cannot make the directory of the cache #{path}: #{e.message}; choose another path"
       end
 
       private

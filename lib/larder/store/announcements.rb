@@ -1,0 +1,43 @@
+# frozen_string_literal: true
+
+# Owns the shortcut past Rails' notifications when nobody listens: a hit announces twice, and building payloads that
+# nobody gets costs more than the hit. When somebody listens, or the log wants debug lines, Rails' own code runs.
+
+require "active_support/notifications"
+
+module Larder
+  module Store
+    # Overrides Store's private `instrument` and `instrument_multi`.
+    module Announcements
+      # The events of ActiveSupport's cache. An operation that is not here goes Rails' way.
+      EVENTS = %i[
+        read read_multi write write_multi fetch_hit generate delete delete_multi delete_matched exist? increment
+        decrement cleanup prune clear
+      ].to_h { |operation| [operation, "cache_#{operation}.active_support"] }.freeze
+      private_constant :EVENTS
+
+      private
+
+      def instrument(operation, _key, _options = nil)
+        return super if heard?(operation)
+
+        yield({}) if block_given?
+      end
+
+      def instrument_multi(operation, _keys, _options = nil)
+        return super if heard?(operation)
+
+        yield({}) if block_given?
+      end
+
+      # Asked anew each time: subscribers come and go, and tests replace the notifier.
+      def heard?(operation)
+        event = EVENTS[operation]
+        return true if event.nil? || ActiveSupport::Notifications.notifier.listening?(event)
+
+        log = logger
+        log && log.debug? && !silence?
+      end
+    end
+  end
+end
