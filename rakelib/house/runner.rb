@@ -145,7 +145,9 @@ module House
 
     def print_output(result, output)
       lines = output.lines
-      @out.puts "  ---- #{result.job.name}: #{result.job.argv.join(" ")}"
+      command = result.job.argv.join(" ")
+      command = "#{command[0, 160]} ..." if command.size > 165
+      @out.puts "  ---- #{result.job.name}: #{command}"
       @out.puts "  (the last #{FAILED_LINES} of #{lines.size} lines of #{result.log})" if lines.size > FAILED_LINES
       lines.last(FAILED_LINES).each { |text| @out.puts "  | #{text.chomp}" }
       @out.puts "  ----"

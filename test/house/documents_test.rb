@@ -37,6 +37,14 @@ module House
       assert_empty missing
     end
 
+    test "the index of decisions has each one, by its title" do
+      index = read("docs/adr/README.md")
+      records = Dir.glob("docs/adr/[0-9]*.md", base: ROOT)
+      assert_not_empty records
+      lines = records.map { |path| "- [#{read(path)[/\A# (.+)$/, 1]}](#{File.basename(path)})" }
+      assert_empty lines.reject { |line| index.include?(line) }
+    end
+
     test "the Ruby of the README runs and answers what its comments say" do
       blocks = read("README.md").scan(/^```ruby\n(.*?)^```/m).flatten.grep_v(/config\.cache_store/)
       assert_operator blocks.size, :>=, 2
