@@ -1,6 +1,6 @@
 /*
  * crash.c — test builds only (-DLARDER_CRASH_POINTS): numbers every store to shared
- * memory and kills the process before a chosen one.
+ * memory and kills (or stops) the process before a chosen one.
  */
 #include "shared.h"
 
@@ -10,10 +10,11 @@
 
 unsigned long lard_crash_at;    /* 0: never */
 unsigned long lard_crash_count; /* stores so far */
+int lard_crash_signal = SIGKILL;
 
 void lard_crash_point(void) {
     if (++lard_crash_count == lard_crash_at) {
-        kill(getpid(), SIGKILL);
+        kill(getpid(), lard_crash_signal);
     }
 }
 #else

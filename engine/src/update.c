@@ -6,6 +6,8 @@
  */
 #include "internal.h"
 
+#define INCREMENT_ATTEMPTS 16
+
 static larder_status add_numbers(int64_t a, int64_t b, int64_t *sum) {
     return __builtin_add_overflow(a, b, sum) ? LARDER_OVERFLOW : LARDER_OK;
 }
@@ -32,12 +34,13 @@ static larder_status number_of(const lard_view *view, uint64_t offset, const lar
     return lard_counter_parse(text, bytes, number) ? LARDER_OK : LARDER_NOT_A_NUMBER;
 }
 
-static larder_status increment_locked(larder *cache, lard_view *view, const lard_hash *hash, lard_draft *draft,
-                                      int64_t delta, int64_t initial, int64_t now_ms, lard_head *replaced) {
+/* NOT_STORED where the number that was read left its slot, deleted or moved, before the sum was in its place. */
+static larder_status increment_once(larder *cache, lard_view *view, const lard_hash *hash, lard_draft *draft,
+                                    int64_t delta, int64_t number, int64_t now_ms, lard_head *replaced) {
     lard_found found = lard_index_find(view, hash, draft->key, draft->key_bytes, false);
     lard_record_info info;
     uint64_t offset = LARD_SLOT_OFFSET(found.value);
-    int64_t number = initial;
+    int64_t initial = number;
     larder_status status = LARDER_MISS;
 
     if (found.slot && lard_record_info_at(view, offset, &info) && !lard_expired(&info, now_ms)) {
@@ -60,7 +63,22 @@ static larder_status increment_locked(larder *cache, lard_view *view, const lard
         lard_counter_write(lard_words(view, offset + LARD_RECORD_HEADER + key), info.crc, draft->number);
         return LARDER_OK;
     }
-    return lard_write_locked(cache, view, hash, draft, LARD_IF_ANY, 0, now_ms, replaced);
+    lard_condition condition = status == LARDER_OK ? LARD_IF_SLOT : LARD_IF_ANY;
+    return lard_write_locked(cache, view, hash, draft, condition, found.value, now_ms, replaced);
+}
+
+/* A number that was deleted meanwhile must not come back as a part of the sum: then it starts from `initial`. */
+static larder_status increment_locked(larder *cache, lard_view *view, const lard_hash *hash, lard_draft *draft,
+                                      int64_t delta, int64_t initial, int64_t now_ms, lard_head *replaced) {
+    for (int attempt = 0; attempt < INCREMENT_ATTEMPTS; attempt++) {
+        lard_draft sum = *draft;
+        larder_status status = increment_once(cache, view, hash, &sum, delta, initial, now_ms, replaced);
+        if (status != LARDER_NOT_STORED) {
+            draft->number = sum.number;
+            return status;
+        }
+    }
+    return LARDER_FULL;
 }
 
 larder_status lard_increment(larder *cache, lard_map *map, const lard_hash *hash, lard_draft *draft, int64_t delta,
