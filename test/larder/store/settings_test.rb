@@ -46,6 +46,7 @@ module Larder
         cache = settings(path_of("a/b/c/s.larder"), size: 8 << 20).open
         assert_equal path_of("a/b/c/s.larder"), cache.path
         assert_equal 0o700, File.stat(path_of("a/b/c")).mode & 0o777
+        assert_equal 0o777 & ~File.umask, File.stat(path_of("a/b")).mode & 0o777
       end
 
       test "durations are taken for times" do

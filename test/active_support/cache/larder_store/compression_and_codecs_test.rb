@@ -112,6 +112,28 @@ module LarderStoreTests
       travel(61.seconds) { assert_nil cache.read("key") }
     end
 
+    # A coder that leaves compressed entries to themselves, which load their value when it is asked for.
+    module LazyCoder
+      def self.dump(entry)
+        Marshal.dump(entry.compressed(0))
+      end
+
+      def self.load(bytes)
+        Marshal.load(bytes)
+      end
+    end
+
+    test "a value whose class is gone is a miss, also where its coder notices late" do
+      cache = new_store(coder: LazyCoder)
+      self.class.const_set(:Leaving, Struct.new(:text))
+      cache.write("key", self.class::Leaving.new(LARGE))
+      self.class.send(:remove_const, :Leaving)
+
+      assert_nil cache.read("key")
+      assert_equal({}, cache.read_multi("key"))
+      assert_equal "new", cache.fetch("key") { "new" }
+    end
+
     test "coder: nil is refused where it would need to store an object" do
       error = assert_raises(TypeError) { new_store(coder: nil).write("key", "v") }
       assert_match(/coder of LarderStore must dump to a String/, error.message)

@@ -120,6 +120,26 @@ module LarderStoreTests
       end
     end
 
+    # Slow to load, so that all have read the expired entry before one replaces it.
+    module SlowCoder
+      def self.dump(entry)
+        Marshal.dump(entry)
+      end
+
+      def self.load(bytes)
+        Marshal.load(bytes).tap { sleep 0.02 }
+      end
+    end
+
+    test "one of many wins an expired entry by unless_exist" do
+      cache = new_store(coder: SlowCoder)
+      cache.write("lock", "old", expires_in: 60)
+      travel 61.seconds
+      wins = Array.new(6) { |i| Thread.new { cache.write("lock", i, unless_exist: true, expires_in: 60) } }.map(&:value)
+      assert_equal 1, wins.count(true)
+      assert_equal wins.index(true), cache.read("lock")
+    end
+
     test "the expiry of a real clock holds without any travel" do
       store.write("key", 1, expires_in: 0.05)
       store.write("raw", 1, expires_in: 0.05, raw: true)

@@ -119,6 +119,49 @@ module LarderStoreTests
       assert_equal large, store.read("key")
     end
 
+    # Stops a process that writes large values in the middle of one, where it holds the lock that others need.
+    def while_a_writer_is_stopped
+      pid = fork do
+        large = "w" * 900_000
+        loop { store.cache.set("writer", large) }
+      end
+      2000.times do
+        sleep(rand * 0.003) # until it is somewhere else
+        Process.kill(:STOP, pid)
+        Process.wait(pid, Process::WUNTRACED)
+        return yield if stuck?
+      ensure
+        Process.kill(:CONT, pid)
+      end
+      flunk "the writer was never stopped in a write"
+    ensure
+      Process.kill(:KILL, pid)
+      Process.wait(pid)
+    end
+
+    def stuck?
+      @probe ||= Larder::Cache.open(path_of, size: SIZE, lock_timeout: 0.01)
+      !@probe.set("probe", "p" * 900_000)
+    end
+
+    test "a write that a stopped process stands in the way of answers nil, is reported, and leaves no old value" do
+      cache = new_store(lock_timeout: 0.01)
+      large = "v" * 900_000
+      cache.write_multi({ "key" => "old", "other" => "old" })
+      reports = reports_of do
+        while_a_writer_is_stopped do
+          assert_nil cache.write("key", large)
+          assert_nil cache.write_multi({ "other" => large })
+          assert_equal({}, cache.read_multi("key", "other"))
+          assert_equal large, cache.fetch("key") { large }
+        end
+      end
+      assert_equal [Larder::Error] * 3, (reports.map { |report| report[:error].class })
+      assert_includes reports.first[:error].message, '"key"'
+      assert_same true, cache.write("key", large)
+      assert_equal large, cache.read("key")
+    end
+
     test "a file truncated under the store is a miss in every call" do
       answers = in_child do
         store.write_multi((0...100).to_h { |i| ["key/#{i}", "v" * 1000] })

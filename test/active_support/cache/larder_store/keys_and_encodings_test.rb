@@ -85,10 +85,10 @@ module LarderStoreTests
     test "max_key_size shortens keys to that many bytes" do
       cache = new_store(max_key_size: 100)
       cache.write("k" * 101, 1)
-      cache.write("é" * 200, 2)
+      cache.write("x#{"é" * 200}", 2)
       cache.write("k" * 100, 3)
-      assert_equal [1, 2, 3], ["k" * 101, "é" * 200, "k" * 100].map { |name| cache.read(name) }
-      assert_equal [100, 100, 100], cache.cache.each_key.map(&:bytesize)
+      assert_equal [1, 2, 3], (["k" * 101, "x#{"é" * 200}", "k" * 100].map { |name| cache.read(name) })
+      assert_equal [99, 100, 100], cache.cache.each_key.map(&:bytesize).sort
       assert(cache.cache.each_key.all? { |key| key.dup.force_encoding("UTF-8").valid_encoding? })
       assert_not_includes cache.options, :max_key_size
     end
