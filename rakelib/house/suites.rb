@@ -37,11 +37,11 @@ module House
     module_function
 
     # @param names [Array<String>] keys of SUITES
-    # @param fast [Boolean] tell tests to shorten their soaks
+    # @param fast [Boolean] shorten the tests that kill processes at random
     # @return [Array<House::Job>]
     def jobs(names, fast: false)
       all = names.flat_map { |name| public_send("#{name}_jobs") }
-      fast ? all.each { |job| job.env["LARDER_TEST_FAST"] = "1" } : all
+      fast ? all.each { |job| job.env["LARDER_SURVIVE_SECONDS"] = "1" } : all
     end
 
     # @param files [Array<String>] test files, of Ruby or C
