@@ -6,7 +6,6 @@
 
 require "fileutils"
 require_relative "errors"
-require_relative "contenders"
 
 module Larder
   module Lab

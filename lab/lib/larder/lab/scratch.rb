@@ -5,7 +5,7 @@
 require "fileutils"
 require "rbconfig"
 require "tmpdir"
-require_relative "server"
+require_relative "servers"
 
 module Larder
   module Lab

@@ -8,7 +8,6 @@ require "open3"
 require "rbconfig"
 require "socket"
 require_relative "errors"
-require_relative "servers"
 
 module Larder
   module Lab

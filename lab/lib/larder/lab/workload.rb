@@ -3,8 +3,6 @@
 # Owns what every workload has in common: its passes, and the timing of one block. One subclass per shape of work, in
 # workloads/. The loops below are the measured code: what is added to them is added to every figure.
 
-require_relative "workloads"
-
 module Larder
   module Lab
     # A shape of work, made of passes that are measured one after the other. Instances live in worker processes.

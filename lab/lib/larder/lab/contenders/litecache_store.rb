@@ -6,8 +6,8 @@ module Larder
       # Litecache (gem litestack), with its own defaults: on disk, one connection, 128 MB.
       #
       # Only the store is loaded, not the suite: `require "litestack"` brings a railtie and an Active Record adapter
-      # that fail on Rails 8. litestack 0.4 also excludes sqlite3 2, which Rails 8 and with it Solid Cache demand; hence a
-      # bundle of its own.
+      # that fail on Rails 8. litestack 0.4 also excludes sqlite3 2, which Rails 8 and with it Solid Cache demand; hence
+      # a bundle of its own.
       class LitecacheStore < Contender
         named "litecache", "Litecache on SQLite (gem litestack)"
         needs_gem "litestack", ">= 0.4.3"

@@ -17,6 +17,15 @@ module Larder
 
         private
 
+        # Rails would take a server that is not there for an empty cache.
+        def load_code
+          require "dalli"
+          client = Dalli::Client.new(endpoint["url"])
+          answered = client.stats.values.all?
+          client.close
+          raise Unavailable, "no answer from #{endpoint["url"]}" unless answered
+        end
+
         def open_store
           @generation = @generation.to_i + 1
           options = endpoint["private"] ? {} : { namespace: "larder-lab:#{Process.pid}:#{@generation}" }

@@ -17,6 +17,14 @@ module Larder
 
         private
 
+        # Rails would take a server that is not there for an empty cache.
+        def load_code
+          require "redis"
+          ::Redis.new(url: endpoint["url"], reconnect_attempts: 0).tap(&:ping).close
+        rescue ::Redis::BaseError => error
+          raise Unavailable, "no answer from #{endpoint["url"]}: #{error.message}"
+        end
+
         def open_store
           options = { url: endpoint["url"] }
           options[:namespace] = fresh_namespace unless endpoint["private"]

@@ -28,8 +28,8 @@ module Larder
         def document
           { schema: SCHEMA, larder_lab: VERSION, environment: @results.environment, settings: settings,
             workloads: workloads, base: @comparison.base, twins: @results.twins,
-            rows: @results.rows.map { |row| row(row) }, summary: summary, findings: findings, targets: targets, footprints: @results.footprints.map(&:to_h),
-            samples: @results.samples.map(&:to_h) }
+            rows: @results.rows.map { |row| row(row) }, summary: summary, findings: findings, targets: targets,
+            footprints: @results.footprints.map(&:to_h), samples: @results.samples.map(&:to_h) }
         end
 
         private

@@ -1,0 +1,34 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+module Larder
+  module Lab
+    class CLITest < ActiveSupport::TestCase
+      test "without a command the commands are listed" do
+        [[], ["--help"], ["help"]].each do |arguments|
+          outcome = lab(*arguments)
+          assert_equal 0, outcome.status
+          assert_match(/^  stores  \S/, outcome.out)
+        end
+      end
+
+      test "the version is told" do
+        assert_equal "larder-lab #{VERSION}\n", lab("--version").out
+      end
+
+      test "an unknown command is an error that names the known ones" do
+        outcome = lab("bogus")
+        assert_equal 2, outcome.status
+        assert_match(/unknown command bogus; known: stores/, outcome.err)
+        assert_empty outcome.out
+      end
+
+      test "no output is lost with an error when the reader leaves" do
+        outcome = Open3.capture3("#{RbConfig.ruby} #{LabHelper::EXECUTABLE} stores --help | head -n 1")
+        assert_equal "Usage: larder-lab stores [options]\n", outcome[0]
+        assert_empty outcome[1]
+      end
+    end
+  end
+end

@@ -1,0 +1,76 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "larder/lab/commands/stores_options"
+
+module Larder
+  module Lab
+    module Commands
+      class StoresOptionsTest < ActiveSupport::TestCase
+        test "by default every contender and every workload takes part" do
+          settings = parse
+          assert_equal Contenders.names, settings.contenders
+          assert_equal Workloads.names, settings.workloads
+          assert_operator settings.rounds, :>=, 5
+          assert_operator settings.block_seconds, :>=, 1.0
+        end
+
+        test "published means the published n, one lap, and the two published workloads" do
+          settings = parse("--published")
+          assert_equal [100_000, 5, 5, nil], settings.to_h.values_at(:count, :threads, :rounds, :block_seconds)
+          assert_equal ["one-thread", "threads-as-published"], settings.workloads
+        end
+
+        test "quick is limited in time, unless an exact size is asked for" do
+          assert_operator parse("--quick").limit_seconds, :<, 60
+          assert_nil parse("--quick", "--n", "50").limit_seconds
+        end
+
+        test "contenders are chosen and left out by name" do
+          assert_equal ["redis", "larder"], parse("--only", "redis,larder").contenders
+          assert_equal Contenders.names - ["file", "null"], parse("--except", "file,null").contenders
+        end
+
+        test "an unknown name is an error that lists the known ones" do
+          ["--only", "--except", "--base"].each do |option|
+            assert_match(/unknown contender bogus; known: larder, memory, file, null/, refusal(option, "bogus"))
+          end
+          assert_match(/unknown workload bogus; known: one-thread/, refusal("--workloads", "bogus"))
+        end
+
+        test "what makes no sense is refused with the option's name" do
+          assert_match(/--n must be 1 or more, not 0/, refusal("--n", "0"))
+          assert_match(/invalid argument: --rounds x/, refusal("--rounds", "x"))
+          assert_match(/--n 3 is less than one call for each of 5 threads/, refusal("--n", "3"))
+          assert_match(/--quick and --published exclude each other/, refusal("--quick", "--published"))
+          assert_match(/--base redis is not among the contenders: file/, refusal("--only", "file", "--base", "redis"))
+          assert_match(/leave no contender/, refusal("--only", "file", "--except", "file"))
+          assert_match(/unexpected argument redis/, refusal("redis"))
+          assert_match(/invalid option: --qui/, refusal("--qui"))
+          assert_match(/--require nothing_like_it/, refusal("--require", "nothing_like_it"))
+        end
+
+        test "without a seed there is one, so that the run can be repeated" do
+          assert_kind_of Integer, parse.seed
+          assert_equal 12, parse("--seed", "12").seed
+        end
+
+        test "help explains the passes, the tables and the exit codes within 80 columns" do
+          help = StoresOptions.parse(["--help"]).help
+          ["Pass 1", "How to read", "Exit codes", "--published"].each { |text| assert_includes help, text }
+          assert_empty(help.lines.map(&:chomp).select { |line| line.size > 80 })
+        end
+
+        private
+
+        def parse(*arguments)
+          StoresOptions.parse(arguments).settings
+        end
+
+        def refusal(*arguments)
+          assert_raises(UsageError) { parse(*arguments) }.message
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "stringio"
+
+module Larder
+  module Lab
+    class ProgressTest < ActiveSupport::TestCase
+      # A stream that says it is a terminal.
+      class Screen < StringIO
+        def tty?
+          true
+        end
+
+        def winsize
+          [24, 60]
+        end
+      end
+
+      test "away from a terminal lines are plain and stay" do
+        text = show(StringIO.new)
+        assert_no_match(/[\e\r]/, text)
+        assert_match(%r{^measuring: 3 processes, about 1 min 5 s$}, text)
+        assert_match(%r{^  1/3, 1 min 5 s left, first$}, text)
+      end
+
+      test "on a terminal one line is rewritten, within its width, and removed at the end" do
+        text = show(Screen.new)
+        assert_match(/\r\e\[K\[=* *\] 1\/3/, text)
+        assert(text.split("\r\e[K").flat_map(&:lines).all? { |line| line.chomp.size < 60 })
+        assert text.end_with?("\r\e[K")
+      end
+
+      test "a dumb terminal gets plain lines" do
+        assert_no_match(/[\e\r]/, show(Screen.new, "TERM" => "dumb"))
+      end
+
+      test "NO_COLOR turns colours off but not the rest" do
+        assert_equal "x", Terminal.new(Screen.new, environment: { "NO_COLOR" => "1" }).paint("x", :bold)
+        assert_equal "\e[1mx\e[0m", Terminal.new(Screen.new, environment: {}).paint("x", :bold)
+        assert_predicate Terminal.new(Screen.new, environment: { "NO_COLOR" => "1" }), :interactive?
+      end
+
+      private
+
+      def show(io, environment = {})
+        progress = Progress.new(Terminal.new(io, environment: environment))
+        progress.start("measuring", 3, seconds: 65)
+        progress.step("first", seconds: 20)
+        progress.detail("a workload with a name that is longer than the whole line has room for")
+        progress.step("second", seconds: 20)
+        progress.finish
+        io.string
+      end
+    end
+  end
+end

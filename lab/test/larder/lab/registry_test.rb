@@ -1,0 +1,44 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+module Larder
+  module Lab
+    class RegistryTest < ActiveSupport::TestCase
+      setup do
+        @fruit = Module.new do
+          extend Registry
+          holds "fruit"
+        end
+        @fruit.register("pear", :pear)
+        @fruit.register("apple", :apple)
+      end
+
+      test "entries are found by name and listed as they were registered" do
+        assert_equal :apple, @fruit.fetch("apple")
+        assert_equal ["pear", "apple"], @fruit.names
+      end
+
+      test "an unknown name is an error that lists the known ones" do
+        error = assert_raises(UsageError) { @fruit.fetch("bogus") }
+        assert_equal "unknown fruit bogus; known: pear, apple", error.message
+      end
+
+      test "a name is taken once" do
+        assert_raises(ArgumentError) { @fruit.register("pear", :plum) }
+        assert_equal :pear, @fruit.register("pear", :pear)
+      end
+
+      test "checking names drops repetitions and refuses unknown ones" do
+        assert_equal ["apple", "pear"], @fruit.check(["apple", "pear", "apple"])
+        assert_raises(UsageError) { @fruit.check(["apple", "bogus"]) }
+      end
+
+      test "every contender and every workload has a title, and every server of a contender is known" do
+        Contenders.names.each { |name| assert_predicate Contenders.fetch(name).title, :present?, name }
+        Workloads.names.each { |name| assert_predicate Workloads.fetch(name).about, :present?, name }
+        Contenders.names.filter_map { |name| Contenders.fetch(name).server }.each { |server| Servers.fetch(server) }
+      end
+    end
+  end
+end

@@ -1,0 +1,92 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "active_support/cache"
+require "active_support/core_ext/numeric/time"
+
+module Larder
+  module Lab
+    class WorkloadTest < ActiveSupport::TestCase
+      # Records which keys each thread asked for.
+      class Recorder
+        attr_reader :calls
+
+        def initialize
+          @calls = Hash.new { |calls, thread| calls[thread] = [] }
+        end
+
+        def fetch(name, **)
+          @calls[Thread.current] << name.last
+          yield
+        end
+      end
+
+      # Enough of a contender for a workload.
+      Standing = Struct.new(:store) do
+        def clear
+          store.clear
+        end
+      end
+
+      test "one thread asks for every key once" do
+        assert_equal [(0...10).to_a], keys(Workloads::OneThread, count: 10, threads: 5)
+      end
+
+      test "as published every thread counts from 0" do
+        assert_equal [[0, 1]] * 5, keys(Workloads::ThreadsAsPublished, count: 10, threads: 5)
+      end
+
+      test "corrected no two threads share a key" do
+        assert_equal [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]],
+                     keys(Workloads::ThreadsDisjoint, count: 10, threads: 5).sort
+      end
+
+      test "sharing their keys, threads start at different ones" do
+        assert_equal [[0, 1, 2, 3], [2, 3, 0, 1]], keys(Workloads::ThreadsShared, count: 8, threads: 2).sort
+      end
+
+      test "pass 1 runs the block for every key in every lap, pass 2 for none" do
+        workload = Workloads::OneThread.new(memory, count: 10, threads: 1)
+        miss = workload.run(Workload::MISS, 3)
+        hit = workload.run(Workload::HIT, 2)
+        assert_equal [30, 30, nil], [miss.calls, miss.block_runs, miss.wrong]
+        assert_equal [20, 0, nil], [hit.calls, hit.block_runs, hit.wrong]
+        assert_operator miss.seconds, :>, 0
+      end
+
+      test "a wrong value is reported with its key" do
+        contender = memory
+        workload = Workloads::OneThread.new(contender, count: 10, threads: 1)
+        workload.run(Workload::MISS, 1)
+        contender.store.write(["key", 4], "Hello Mars!")
+        assert_equal [4, "Hello Mars!"], workload.run(Workload::HIT, 1).wrong
+      end
+
+      test "an exception in a thread is not lost" do
+        broken = Class.new { def fetch(*, **) = raise(IOError, "gone") }.new
+        Thread.report_on_exception = false
+        workload = Workloads::ThreadsDisjoint.new(Standing.new(broken), count: 10, threads: 5)
+        assert_raises(IOError) { workload.run(Workload::HIT, 1) }
+      ensure
+        Thread.report_on_exception = true
+      end
+
+      test "headings name the number of threads" do
+        assert_equal "3 threads, as published", Workloads::ThreadsAsPublished.heading(3)
+        assert_equal "One thread", Workloads::OneThread.heading(3)
+      end
+
+      private
+
+      def memory
+        Standing.new(ActiveSupport::Cache::MemoryStore.new)
+      end
+
+      def keys(type, count:, threads:)
+        recorder = Recorder.new
+        type.new(Standing.new(recorder), count: count, threads: threads).run(Workload::HIT, 1)
+        recorder.calls.values
+      end
+    end
+  end
+end

@@ -1,0 +1,10 @@
+# frozen_string_literal: true
+
+# Loaded by every test of the lab: ActiveSupport's test case, and the helpers in support/.
+
+require "active_support"
+require "active_support/test_case"
+require "minitest/autorun"
+require "larder/lab"
+require "support/lab_helper"
+require "support/sample_results"
