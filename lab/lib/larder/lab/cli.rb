@@ -39,7 +39,7 @@ module Larder
       rescue Errno::EPIPE
         OK
       rescue SignalException => error
-        err.puts("larder-lab: stopped by #{error.signm.empty? ? "a signal" : error.signm}; nothing was kept")
+        err.puts("larder-lab: stopped by SIG#{Signal.signame(error.signo)}; nothing was kept")
         SIGNALLED + error.signo
       end
 

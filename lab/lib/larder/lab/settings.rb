@@ -31,8 +31,8 @@ module Larder
 
     # Sizes of the three modes.
     module Modes
-      # A block lasts a second or more; n is a fifth of the published one, so that slow stores keep the run short.
-      DEFAULT = { mode: :default, count: 20_000, threads: 5, rounds: 5, block_seconds: 1.0 }.freeze
+      # A block lasts a second or more; n is a tenth of the published one, so that slow stores keep the run to minutes.
+      DEFAULT = { mode: :default, count: 10_000, threads: 5, rounds: 5, block_seconds: 1.0 }.freeze
       # An impression: small enough for a minute in total.
       QUICK = { mode: :quick, count: 1_000, threads: 5, rounds: 3, block_seconds: 0.02, limit_seconds: 50.0 }.freeze
       # The published shape: n = 100,000, one lap.

@@ -43,17 +43,25 @@ module Warden
     end
   end
 
+  # Returns when the command has closed its end, or when this process is asked to end.
+  # @return [void]
   def wait_for_end_of_input
     $stdin.read
   rescue SignalException
     # Asked to end: the duty is done all the same.
   end
 
+  # Ends this process as soon as the server has ended by itself.
+  # @param ended [Process::Waiter]
+  # @return [void]
   def leave_with(ended)
     ended.join
     exit!(1)
   end
 
+  # @param server [Integer] pid
+  # @param ended [Process::Waiter]
+  # @return [void]
   def stop(server, ended)
     Process.kill(:TERM, server)
     Process.kill(:KILL, server) unless ended.join(PATIENCE)

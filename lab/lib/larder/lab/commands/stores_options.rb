@@ -162,7 +162,7 @@ module Larder
           options.on("--quick", "an impression in less than a minute") { @modes << :quick }
           options.on("--published", "exactly as published: n = 100,000, one lap",
                      "per pass, the two published workloads") { @modes << :published }
-          options.on("--n N", Integer, "calls per lap (default 20,000)") { |n| @given[:count] = positive("--n", n) }
+          options.on("--n N", Integer, "calls per lap (default 10,000)") { |n| @given[:count] = positive("--n", n) }
           options.on("--threads N", Integer, "threads where several (default 5)") do |n|
             @given[:threads] = positive("--threads", n)
           end
