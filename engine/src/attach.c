@@ -22,6 +22,8 @@
 #define MOST_SHARDS 256
 #define DEFAULT_LOCK_TIMEOUT_MS 200
 #define RETRY_MS 1000
+#define OPEN_WAIT_MS 5000   /* for another opener */
+#define ATTACH_WAIT_MS 1000 /* the same, in a call that attaches anew */
 
 static larder *handles;
 
@@ -91,7 +93,7 @@ static void forget_waits(larder *cache) {
 }
 
 /* Opens lock file and cache file and claims a slot; cache->map is the new map. The registry is locked. */
-static larder_status attach(larder *cache, uint64_t size_bytes, larder_error *error) {
+static larder_status attach(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
     char path[LOCK_PATH_MAX];
     uint8_t lock_id[16];
     struct stat info;
@@ -104,7 +106,7 @@ static larder_status attach(larder *cache, uint64_t size_bytes, larder_error *er
     larder_status status;
     if (same) {
         char content[32];
-        status = lard_lockfile_enter(cache->lock_fd, error, path);
+        status = lard_lockfile_enter(cache->lock_fd, wait_ms, error, path);
         if (status == LARDER_OK && pread(cache->lock_fd, content, sizeof content, 0) != sizeof content) {
             lard_lockfile_leave(cache->lock_fd);
             status = lard_fail(error, LARDER_SYSTEM, errno, "read %s", path);
@@ -114,7 +116,7 @@ static larder_status attach(larder *cache, uint64_t size_bytes, larder_error *er
     } else if (stat(path, &info) == 0 && find_handle((uint64_t)info.st_dev, (uint64_t)info.st_ino)) {
         status = LARDER_SUPERSEDED; /* another handle of this process has the new lock file: see process.c */
     } else {
-        status = lard_lockfile_open(path, &fd, lock_id, error);
+        status = lard_lockfile_open(path, wait_ms, &fd, lock_id, error);
     }
     if (status != LARDER_OK) {
         return status;
@@ -154,9 +156,16 @@ static larder_status attach(larder *cache, uint64_t size_bytes, larder_error *er
     return LARDER_OK;
 }
 
-/* A forked child: the slot is its parent's, the map is shared. */
+/* A forked child: the slot is its parent's, the map is shared. The parent may have left and marked the file clean.
+ */
 static lard_map *attach_child(larder *cache) {
-    if (lard_process_claim(cache, cache->map) != LARDER_OK) {
+    if (lard_lockfile_enter(cache->lock_fd, ATTACH_WAIT_MS, NULL, cache->path) != LARDER_OK) {
+        return NULL;
+    }
+    larder_status status = lard_process_claim(cache, cache->map);
+    status = status == LARDER_OK ? lard_file_begin_use(cache->map, cache->path, NULL) : status;
+    lard_lockfile_leave(cache->lock_fd);
+    if (status != LARDER_OK) {
         return NULL;
     }
     forget_waits(cache);
@@ -181,7 +190,7 @@ lard_map *lard_enter_slow(larder *cache) {
             lard_file_mark_superseded(map); /* so that other processes leave the damaged file too */
         }
         uint64_t size = map ? map->super.file_bytes : cache->requested_bytes;
-        result = attach(cache, size, NULL) == LARDER_OK ? cache->map : NULL;
+        result = attach(cache, size, ATTACH_WAIT_MS, NULL) == LARDER_OK ? cache->map : NULL;
     }
     cache->retry_attach_ms = result ? 0 : now_ms + RETRY_MS;
     lard_registry_unlock();
@@ -241,7 +250,7 @@ static larder_status open_locked(const char *path, const larder_options *options
     cache->lock_timeout_ms =
         options && options->lock_timeout_ms ? options->lock_timeout_ms : DEFAULT_LOCK_TIMEOUT_MS;
     cache->requested_bytes = options && options->size_bytes ? options->size_bytes : LARDER_DEFAULT_SIZE;
-    larder_status status = attach(cache, cache->requested_bytes, error);
+    larder_status status = attach(cache, cache->requested_bytes, OPEN_WAIT_MS, error);
     if (status != LARDER_OK) {
         free_handle(cache);
         return status;
@@ -295,7 +304,7 @@ void larder_close(larder *cache) {
         }
     }
     if (cache->fork_epoch == lard_fork_epoch && cache->lock_fd >= 0) { /* else the slot is the parent's */
-        bool entered = lard_lockfile_enter(cache->lock_fd, NULL, cache->path) == LARDER_OK;
+        bool entered = lard_lockfile_enter(cache->lock_fd, OPEN_WAIT_MS, NULL, cache->path) == LARDER_OK;
         if (entered && lard_lockfile_alone(cache->lock_fd) && !lard_load(&cache->map->control->superseded)) {
             lard_file_sync(cache->map);
         }

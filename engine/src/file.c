@@ -223,7 +223,7 @@ static larder_status map_file(int fd, const lard_superblock *super, const char *
 }
 
 /* From here on the file is in use: before the first write, and on disk before it, the clean mark goes. */
-static larder_status begin_use(lard_map *map, const char *path, larder_error *error) {
+larder_status lard_file_begin_use(lard_map *map, const char *path, larder_error *error) {
     uint64_t boot[2];
     lard_boot_id(boot);
     if (lard_load(&map->control->clean)) {
@@ -283,7 +283,7 @@ larder_status lard_file_open(const char *path, uint64_t size_bytes, const uint8_
         close(fd);
         return status;
     }
-    status = begin_use(*out, path, error);
+    status = lard_file_begin_use(*out, path, error);
     if (status != LARDER_OK) {
         lard_file_unmap(*out);
     }

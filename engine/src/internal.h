@@ -107,6 +107,7 @@ void lard_fault_release(lard_map *map);
 larder_status lard_file_open(const char *path, uint64_t size_bytes, const uint8_t lock_id[16], bool alone,
                              lard_map **out, larder_error *error);
 larder_status lard_file_trusted(int fd, const char *path, struct stat *info, larder_error *error);
+larder_status lard_file_begin_use(lard_map *map, const char *path, larder_error *error);
 void lard_file_unmap(lard_map *map);
 larder_status lard_file_sync(lard_map *map);
 void lard_file_mark_superseded(lard_map *map);
@@ -120,8 +121,9 @@ uint32_t lard_format_layout_hash(void);
 uint32_t lard_format_crc(const lard_superblock *super);
 
 /* process.c — the lock file, process slots, who is alive */
-larder_status lard_lockfile_open(const char *path, int *fd, uint8_t id[16], larder_error *error);
-larder_status lard_lockfile_enter(int fd, larder_error *error, const char *path); /* one opener at a time */
+larder_status lard_lockfile_open(const char *path, int64_t wait_ms, int *fd, uint8_t id[16], larder_error *error);
+/* One opener at a time. LOCKED where another one was not done in `wait_ms`. */
+larder_status lard_lockfile_enter(int fd, int64_t wait_ms, larder_error *error, const char *path);
 void lard_lockfile_leave(int fd);
 bool lard_lockfile_alone(int fd); /* no other process is attached */
 larder_status lard_process_claim(larder *cache, lard_map *map);

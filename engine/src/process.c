@@ -21,7 +21,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define OPEN_WAIT_MS 5000
 #define LOCKFILE_MAGIC "LARDLOCK"
 #define INCARNATION_MASK 0x7ffffu
 
@@ -61,7 +60,8 @@ static int lock_byte(int fd, int command, short type, off_t start, off_t bytes, 
     return failed;
 }
 
-larder_status lard_lockfile_open(const char *path, int *fd_out, uint8_t id[16], larder_error *error) {
+larder_status lard_lockfile_open(const char *path, int64_t wait_ms, int *fd_out, uint8_t id[16],
+                                 larder_error *error) {
     struct stat mine, named;
     struct {
         char magic[8];
@@ -80,7 +80,7 @@ larder_status lard_lockfile_open(const char *path, int *fd_out, uint8_t id[16], 
                              code, "open %s: %s", path, strerror(code));
         }
         larder_status status = lard_file_trusted(fd, path, &mine, error);
-        status = status == LARDER_OK ? lard_lockfile_enter(fd, error, path) : status;
+        status = status == LARDER_OK ? lard_lockfile_enter(fd, wait_ms, error, path) : status;
         if (status != LARDER_OK) {
             close(fd);
             return status;
@@ -118,13 +118,13 @@ larder_status lard_lockfile_open(const char *path, int *fd_out, uint8_t id[16], 
     return lard_fail(error, LARDER_LOCKED, 0, "%s is removed again and again", path);
 }
 
-larder_status lard_lockfile_enter(int fd, larder_error *error, const char *path) {
+larder_status lard_lockfile_enter(int fd, int64_t wait_ms, larder_error *error, const char *path) {
     int64_t start = lard_monotonic_ms();
     while (lock_byte(fd, F_SETLK, F_WRLCK, 0, 1, NULL) != 0) {
         if (errno != EACCES && errno != EAGAIN && errno != EINTR) {
             return lard_fail(error, LARDER_SYSTEM, errno, "lock %s: %s", path, strerror(errno));
         }
-        if (lard_monotonic_ms() - start > OPEN_WAIT_MS) {
+        if (lard_monotonic_ms() - start > wait_ms) {
             return lard_fail(error, LARDER_LOCKED, 0, "%s", path);
         }
         lard_sleep_ms(2);
