@@ -168,25 +168,41 @@ static larder_status begin_store(larder *cache, const larder_store *request, con
     return *map ? LARDER_OK : unavailable(cache);
 }
 
+/* The call with its time filled in, so that one store asks the clock once; the cheap one where nothing depends on
+ * it. */
+static larder_call timed(const larder_store *request, const larder_call *call) {
+    larder_call known = {call ? call->now_ms : 0, call ? call->flags : 0};
+    if (known.now_ms == 0) {
+        known.now_ms = request && (request->ttl_ms || request->mode) ? lard_clock_ms() : lard_clock_coarse_ms();
+    }
+    return known;
+}
+
+static larder_status drop_under_condition(larder *cache, lard_map *map, const larder_store *request,
+                                          const larder_call *call) {
+    larder_status present = larder_exists(cache, request->key, request->key_bytes, NULL, call);
+    if ((request->mode == LARDER_ADD && present == LARDER_OK) ||
+        (request->mode == LARDER_REPLACE && present == LARDER_MISS)) {
+        return LARDER_NOT_STORED;
+    }
+    lard_hash hash = lard_hash_key(map, request->key, request->key_bytes, false);
+    lard_drop(cache, map, &hash, request->key, request->key_bytes, lard_now(call));
+    return LARDER_OK;
+}
+
 larder_status larder_set(larder *cache, const larder_store *request, const larder_call *call) {
     static const lard_condition conditions[] = {LARD_IF_ANY, LARD_IF_ABSENT, LARD_IF_PRESENT};
     lard_draft draft;
     lard_map *map;
-    larder_status status = begin_store(cache, request, call, &draft, &map);
+    larder_call known = timed(request, call);
+    larder_status status = begin_store(cache, request, &known, &draft, &map);
     if (status != LARDER_OK) {
         return status;
     }
     if (request->ttl_ms < 0) {
-        larder_status present = larder_exists(cache, request->key, request->key_bytes, NULL, call);
-        if ((request->mode == LARDER_ADD && present == LARDER_OK) ||
-            (request->mode == LARDER_REPLACE && present == LARDER_MISS)) {
-            return LARDER_NOT_STORED;
-        }
-        lard_hash hash = lard_hash_key(map, request->key, request->key_bytes, false);
-        lard_drop(cache, map, &hash, request->key, request->key_bytes, lard_now(call));
-        return LARDER_OK;
+        return drop_under_condition(cache, map, request, &known);
     }
-    return store(cache, map, &draft, conditions[request->mode], 0, call);
+    return store(cache, map, &draft, conditions[request->mode], 0, &known);
 }
 
 larder_status larder_set_multi(larder *cache, larder_store *stores, size_t count, size_t *stored,

@@ -73,6 +73,33 @@ lard_found lard_index_find(const lard_view *view, const lard_hash *hash, const v
     return (lard_found){NULL, 0};
 }
 
+/* Has the cache lines of a key's buckets fetched. */
+void lard_index_prefetch(const lard_view *view, const lard_hash *hash) {
+    uint32_t count = lard_bucket_count(view);
+    if (count) {
+        __builtin_prefetch(lard_bucket_at(view, lard_bucket_of(hash->first, count)), 1);
+        __builtin_prefetch(lard_bucket_at(view, lard_bucket_of(hash->second, count)), 1);
+    }
+}
+
+/* The first slot with the key's tag, without a look at the key: its record is being fetched. */
+lard_found lard_index_guess(const lard_view *view, const lard_hash *hash) {
+    uint32_t count = lard_bucket_count(view);
+    uint32_t hashes[2] = {hash->first, hash->second};
+    for (int c = 0; count && c < 2; c++) {
+        lard_bucket *bucket = lard_bucket_at(view, lard_bucket_of(hashes[c], count));
+        for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
+            uint64_t value = lard_load(&bucket->slots[i]);
+            uint64_t offset = LARD_SLOT_OFFSET(value);
+            if (offset && LARD_SLOT_TAG(value) == hash->tag && offset < view->map->super.shard_bytes) {
+                __builtin_prefetch(view->base + offset);
+                return (lard_found){&bucket->slots[i], value};
+            }
+        }
+    }
+    return (lard_found){NULL, 0};
+}
+
 lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, uint64_t offset) {
     uint32_t count = lard_bucket_count(view);
     uint32_t choices[2];

@@ -187,6 +187,8 @@ typedef struct {
 uint32_t lard_bucket_count(const lard_view *view); /* clamped to what the directory can hold */
 lard_found lard_index_find(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes,
                            bool is_chunk);
+void lard_index_prefetch(const lard_view *view, const lard_hash *hash);
+lard_found lard_index_guess(const lard_view *view, const lard_hash *hash);
 lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, uint64_t offset);
 bool lard_index_has_ghost(const lard_view *view, const lard_hash *hash); /* under the lock, as all below */
 larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash *hash, uint64_t slot);

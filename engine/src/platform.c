@@ -32,6 +32,14 @@ static int64_t clock_in_ms(clockid_t id) {
 
 int64_t lard_clock_ms(void) { return clock_in_ms(CLOCK_REALTIME); }
 
+int64_t lard_clock_coarse_ms(void) {
+#ifdef CLOCK_REALTIME_COARSE
+    return clock_in_ms(CLOCK_REALTIME_COARSE);
+#else
+    return clock_in_ms(CLOCK_REALTIME);
+#endif
+}
+
 int64_t lard_monotonic_ms(void) { return clock_in_ms(CLOCK_MONOTONIC); }
 
 void lard_sleep_ms(unsigned ms) {

@@ -35,16 +35,25 @@ static larder_status read_counter(const lard_view *view, uint64_t offset, const 
     return LARDER_OK;
 }
 
+/* Most items are far from their expiry, and the cheap clock is enough to know. */
+static bool has_passed(uint64_t expiry_ms, int64_t now_ms) {
+    if (now_ms == 0) {
+        now_ms = lard_clock_coarse_ms();
+        if ((int64_t)expiry_ms > now_ms + LARD_COARSE_LAG_MS) {
+            return false;
+        }
+        now_ms = lard_clock_ms();
+    }
+    return (int64_t)expiry_ms <= now_ms;
+}
+
 /* What one slot holds: OK, BUFFER_TOO_SMALL, DAMAGED, or MISS where expired. A head is always read whole. */
 static larder_status read_record(const lard_view *view, lard_hit *hit, void *out, size_t capacity, lard_head *head,
                                  size_t *size_bytes, int64_t now_ms) {
     const lard_record_info *info = &hit->info;
     unsigned type = LARD_WORD2_TYPE(info->word2);
     *size_bytes = LARD_WORD2_VALUE_BYTES(info->word2);
-    if (type != LARD_TYPE_CHUNK && info->expiry_ms && now_ms == 0) {
-        now_ms = lard_clock_ms();
-    }
-    if (type != LARD_TYPE_CHUNK && lard_expired(info, now_ms)) {
+    if (type != LARD_TYPE_CHUNK && info->expiry_ms && has_passed(info->expiry_ms, now_ms)) {
         return LARDER_MISS;
     }
     if (type == LARD_TYPE_COUNTER) {
@@ -96,8 +105,10 @@ static enum found find(const lard_view *view, uint64_t epoch, const lard_hash *h
         return ABSENT;
     }
     uint32_t choices[2] = {lard_bucket_of(hash->first, count), lard_bucket_of(hash->second, count)};
+    lard_bucket *buckets[2] = {lard_bucket_at(view, choices[0]), lard_bucket_at(view, choices[1])};
+    __builtin_prefetch(buckets[1]); /* every other item stands there: let the two misses overlap */
     for (int c = 0; c < 2; c++) {
-        lard_bucket *bucket = lard_bucket_at(view, choices[c]);
+        lard_bucket *bucket = buckets[c];
         enum found found = bucket ? look(view, hash, key, key_bytes, is_chunk, bucket, hit) : ABSENT;
         if (found != ABSENT) {
             return found;

@@ -143,8 +143,7 @@ larder_status lard_touch(larder *cache, lard_map *map, const lard_hash *hash, co
         lard_segment_widen_expiry(&view, offset,
                                   expiry_ms); /* first: its segment must not be dropped as expired */
         lard_record_set_expiry(&view, offset, info.crc, expiry_ms);
-        if (head && large &&
-            lard_record_read(&view, offset, &info, head, sizeof *head) != LARDER_OK) {
+        if (head && large && lard_record_read(&view, offset, &info, head, sizeof *head) != LARDER_OK) {
             head->value_bytes = 0;
         }
         status = LARDER_OK;

@@ -102,9 +102,15 @@ larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash 
                                 lard_condition condition, uint64_t expected, int64_t now_ms, lard_head *replaced) {
     bool is_chunk = draft->type == LARD_TYPE_CHUNK;
     uint64_t bytes = lard_record_bytes(draft->type, draft->key_bytes, draft->value_bytes);
-    lard_found found = lard_index_find(view, hash, draft->key, draft->key_bytes, is_chunk);
-    if (!holds(view, &found, condition, expected, now_ms)) {
-        return LARDER_NOT_STORED;
+    lard_found found;
+    if (condition ==
+        LARD_IF_ANY) { /* the guess is enough to choose a queue; the record comes while ours is written */
+        found = lard_index_guess(view, hash);
+    } else {
+        found = lard_index_find(view, hash, draft->key, draft->key_bytes, is_chunk);
+        if (!holds(view, &found, condition, expected, now_ms)) {
+            return LARDER_NOT_STORED;
+        }
     }
     uint64_t offset = lard_segment_reserve(cache, view, queue_for(view, &found, hash, draft), bytes, now_ms);
     if (!offset) {
@@ -114,6 +120,9 @@ larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash 
     uint64_t generation = lard_load(&view->segments[segment].generation);
     lard_record_write(view, offset, generation, draft);
     lard_segment_commit(view, offset, bytes, draft->expiry_ms);
+    if (condition == LARD_IF_ANY) {
+        found = lard_index_find(view, hash, draft->key, draft->key_bytes, is_chunk);
+    }
     larder_status status = publish(cache, view, hash, draft, condition, expected, found,
                                    lard_slot(offset, hash->tag, 0, generation), now_ms, replaced);
     lard_evict_upkeep(cache, view, bytes, now_ms);
@@ -125,6 +134,7 @@ larder_status lard_write(larder *cache, lard_map *map, const lard_hash *hash, co
                          lard_condition condition, uint64_t expected, const larder_call *call,
                          lard_head *replaced) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
+    lard_index_prefetch(&view, hash);
     int64_t now_ms = lard_now(call);
     larder_status status = lard_shard_lock(cache, &view, call);
     if (status != LARDER_OK) {
