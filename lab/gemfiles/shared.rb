@@ -10,6 +10,7 @@ abort "#{lock} is missing or names no activesupport: run bin/lab" unless rails
 RAILS_OF_THE_LAB = rails
 
 gemspec path: ".."
+gem "larder", path: "../.."
 gem "activesupport", rails
 
 # Gems that Ruby ships: its own versions have nothing to compile.

@@ -137,6 +137,11 @@ module Larder
         ActiveSupport::Cache.lookup_store(name, *arguments)
       end
 
+      # A URL as it may be shown and recorded: without the name and password it may hold.
+      def shown(url)
+        url.sub(%r{(?<=//)[^@/]*@}, "")
+      end
+
       def activate(name, requirements)
         gem(name, *requirements)
       rescue Gem::LoadError => error

@@ -34,7 +34,7 @@ module Larder
       end
 
       def cpu
-        line = File.foreach("/proc/cpuinfo").find { |text| text.start_with?("model name", "Model") }
+        line = File.foreach("/proc/cpuinfo", encoding: "BINARY").find { |text| text.start_with?("model name", "Model") }
         line&.split(":", 2)&.last&.strip
       rescue SystemCallError
         output("sysctl", "-n", "machdep.cpu.brand_string")
@@ -49,8 +49,8 @@ module Larder
 
       # The type of the mount that holds the directory.
       def file_system(directory)
-        mounts = File.readlines("/proc/mounts").map { |line| line.split.values_at(1, 2) }
-        mounts.select { |point, _| inside?(directory, point) }.max_by { |point, _| point.size }&.last
+        mounts = File.binread("/proc/mounts").lines.map { |line| line.split.values_at(1, 2) }
+        mounts.select { |point, _| inside?(directory.b, point) }.max_by { |point, _| point.size }&.last
       rescue SystemCallError
         nil
       end

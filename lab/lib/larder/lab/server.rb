@@ -132,7 +132,7 @@ module Larder
 
       def give_up
         stop
-        said = File.exist?(log) ? File.readlines(log).map(&:strip).reject(&:empty?).last : nil
+        said = File.exist?(log) ? File.read(log, encoding: "UTF-8").scrub.lines.map(&:strip).reject(&:empty?).last : nil
         raise Unavailable, "#{self.class.binary} does not start: #{said || "it printed nothing"}"
       end
 

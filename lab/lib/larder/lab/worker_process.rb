@@ -79,7 +79,7 @@ module Larder
 
       # The next complete line, or nil at the end of the stream.
       def next_line
-        @buffer ||= +""
+        @buffer ||= String.new(encoding: Encoding::BINARY)
         until (line = @buffer.slice!(/\A.*\n/))
           left = @deadline - now
           raise Voided, "it did not finish within #{@timeout.round} s" if left <= 0 || !@events.wait_readable(left)
@@ -89,14 +89,14 @@ module Larder
 
           @buffer << chunk unless chunk == :wait_readable
         end
-        line
+        line.force_encoding(Encoding::UTF_8)
       end
 
       def cause_of_death
         status = reap(PATIENCE)
         how = status&.signaled? ? "was killed by signal #{status.termsig}" : "ended early"
-        said = File.exist?(@log) ? File.readlines(@log).map(&:strip).reject(&:empty?).first : nil
-        said ? "#{how}: #{said}" : how
+        said = File.exist?(@log) ? File.read(@log, encoding: "UTF-8").scrub : ""
+        [how, said.lines.map(&:strip).find { |line| !line.empty? }].compact.join(": ")
       end
 
       def stop

@@ -23,13 +23,15 @@ module Larder
           client = Dalli::Client.new(endpoint["url"])
           answered = client.stats.values.all?
           client.close
-          raise Unavailable, "no answer from #{endpoint["url"]}" unless answered
+          raise Unavailable, "no answer from #{shown(endpoint["url"])}" unless answered
         end
 
         def open_store
           @generation = @generation.to_i + 1
           options = endpoint["private"] ? {} : { namespace: "larder-lab:#{Process.pid}:#{@generation}" }
-          lookup(:mem_cache_store, endpoint["url"], options)
+          lookup(:mem_cache_store, endpoint["url"], options).tap do
+            @recorded[:arguments] = [shown(endpoint["url"]), options]
+          end
         end
       end
     end

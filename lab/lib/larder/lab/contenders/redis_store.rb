@@ -22,14 +22,16 @@ module Larder
           require "redis"
           ::Redis.new(url: endpoint["url"], reconnect_attempts: 0).tap(&:ping).close
         rescue ::Redis::BaseError => error
-          raise Unavailable, "no answer from #{endpoint["url"]}: #{error.message}"
+          raise Unavailable, "no answer from #{shown(endpoint["url"])}: #{error.message}"
         end
 
         def open_store
           options = { url: endpoint["url"] }
           options[:namespace] = fresh_namespace unless endpoint["private"]
           options[:error_handler] = method(:fail_loudly)
-          lookup(:redis_cache_store, options).tap { @recorded[:arguments] = [options.except(:error_handler)] }
+          lookup(:redis_cache_store, options).tap do
+            @recorded[:arguments] = [options.except(:error_handler).merge(url: shown(endpoint["url"]))]
+          end
         end
 
         def fresh_namespace

@@ -18,18 +18,14 @@ module Larder
           @comparison = comparison
         end
 
-        # @return [Array<String>] lines of the table of published findings; empty if none can be set beside
+        # @return [Array<String>] lines of the table of published findings
         def published(width:)
-          known = Published::FINDINGS.filter_map do |finding|
-            here = @comparison.ratio(finding.slower, finding.faster, finding.workload, finding.pass)
-            [finding, here] if here
-          end
-          return [] if known.empty?
-
           table = Table.new(:left, :right, :left)
           table.row("how many times as fast", "published", "here")
-          known.each do |finding, here|
-            table.row("#{finding.faster} as #{finding.slower}: #{step(finding)}", claim(finding), Figures.ratio(here))
+          Published::FINDINGS.each do |finding|
+            here = @comparison.ratio(finding.slower, finding.faster, finding.workload, finding.pass)
+            table.row("#{finding.faster} as #{finding.slower}: #{step(finding)}", claim(finding),
+                      here ? Figures.ratio(here) : "not measured")
           end
           table.lines(width: width)
         end
@@ -63,7 +59,7 @@ module Larder
         def target_cells(target)
           here = @comparison.ratio(target.contender, "larder", target.workload, target.pass)
           factor = target.factor.to_s.delete_suffix(".0")
-          name = "#{PASSES.fetch(target.pass)} ≥ #{factor} × as fast as #{target.contender}"
+          name = "#{PASSES.fetch(target.pass)} at least #{factor} times as fast as #{target.contender}"
           here ? [name, Figures.ratio(here), ASSESSMENTS.fetch(target.judge(here))] : [name, "-", "not measured"]
         end
 

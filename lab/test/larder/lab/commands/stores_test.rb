@@ -75,10 +75,11 @@ module Larder
         end
 
         test "a server that does not answer is a row that says so" do
-          outcome = small_run("--only", "redis,memcached", "--redis-url", "redis://127.0.0.1:1/0",
+          outcome = small_run("--only", "redis,memcached", "--redis-url", "redis://me:secret@127.0.0.1:1/0",
                               "--memcached-url", "127.0.0.1:1")
           assert_equal 1, outcome.status
           assert_match(%r{redis: no answer from redis://127.0.0.1:1/0}, outcome.out)
+          assert_no_match(/secret/, outcome.out + outcome.err)
           assert_match(/memcached: no answer from 127.0.0.1:1/, outcome.out)
         end
 
