@@ -131,6 +131,36 @@ static bool all_zero(const uint8_t *bytes, size_t count) {
     return true;
 }
 
+/*
+ * Whether a file without superblocks is one that create() did not finish, or lost them later: it has Larder's
+ * control page, or nothing but zeros. Disk images begin with zeros too.
+ */
+static bool is_unfinished(int fd, const lard_control *control, uint64_t file_bytes) {
+    uint8_t chunk[16384];
+    if (control->clear_epoch.raw_ && control->superseded.raw_ <= 1 && control->clean.raw_ <= 1 &&
+        control->reserved.raw_ == 0 && (control->boot_id[0].raw_ || control->boot_id[1].raw_)) {
+        return true;
+    }
+    for (off_t at = 0; (uint64_t)at < file_bytes;) {
+#ifdef SEEK_DATA
+        off_t data = lseek(fd, at, SEEK_DATA); /* reserved space is a hole until it is written */
+        if (data < 0 && errno == ENXIO) {
+            return true;
+        }
+        at = data > at ? data : at;
+#endif
+        ssize_t got = pread(fd, chunk, sizeof chunk, at);
+        if (got < 0 || !all_zero(chunk, (size_t)got)) {
+            return false;
+        }
+        if (got == 0) {
+            break;
+        }
+        at += got;
+    }
+    return true;
+}
+
 enum verdict { USE, REPLACE, REFUSE_FOREIGN, REFUSE_NEWER };
 
 /* What to do with the file that is there. `super` is filled for USE. */
@@ -139,10 +169,15 @@ static enum verdict judge(int fd, uint64_t file_bytes, const uint8_t lock_id[16]
     uint8_t pages[LARD_CONTROL_OFFSET + sizeof(lard_control)];
     memset(pages, 0, sizeof pages);
     ssize_t got = pread(fd, pages, sizeof pages, 0);
-    if (got < 0 || all_zero(pages, LARD_CONTROL_OFFSET)) {
-        return got < 0 ? REFUSE_FOREIGN : REPLACE; /* empty, or its creator was killed */
-    }
     lard_superblock copies[2];
+    lard_control control;
+    memcpy(&control, pages + LARD_CONTROL_OFFSET, sizeof control);
+    if (got < 0) {
+        return REFUSE_FOREIGN;
+    }
+    if (all_zero(pages, LARD_CONTROL_OFFSET)) {
+        return is_unfinished(fd, &control, file_bytes) ? REPLACE : REFUSE_FOREIGN;
+    }
     memcpy(&copies[0], pages, sizeof *copies);
     memcpy(&copies[1], pages + LARD_PAGE, sizeof *copies);
     bool ours = false;
@@ -165,9 +200,7 @@ static enum verdict judge(int fd, uint64_t file_bytes, const uint8_t lock_id[16]
     if (sound == 1 && !write_whole(fd, &copies[1], sizeof *copies, 0)) {
         return REPLACE;
     }
-    lard_control control;
     uint64_t boot[2];
-    memcpy(&control, pages + LARD_CONTROL_OFFSET, sizeof control);
     if (control.superseded.raw_ || control.clear_epoch.raw_ == 0) {
         return REPLACE;
     }
