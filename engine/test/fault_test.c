@@ -1,0 +1,212 @@
+/*
+ * fault_test.c — a live file is cut by someone else: no crash, misses, and soon a
+ * new file that all processes share. A SIGBUS that is not the engine's goes to
+ * whoever handled it before.
+ */
+#include "children.h"
+
+#include <setjmp.h>
+
+enum { SIZE = 4 << 20, ITEMS = 1000, HEAL_MS = 5000 };
+
+static bool fill(larder *cache) {
+    char key[32];
+    unsigned char value[400];
+    for (int i = 0; i < ITEMS; i++) {
+        snprintf(key, sizeof key, "item %d", i);
+        describe(value, sizeof value, (uint64_t)i, 1);
+        if (set_bytes(cache, key, value, sizeof value, 0) != LARDER_OK) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Every item is whole or missing. Answers how many were found, or -1. */
+static int found_whole(larder *cache) {
+    char key[32];
+    unsigned char value[400], want[400];
+    int found = 0;
+    for (int i = 0; i < ITEMS; i++) {
+        snprintf(key, sizeof key, "item %d", i);
+        describe(want, sizeof want, (uint64_t)i, 1);
+        larder_status status = larder_get(cache, key, strlen(key), value, sizeof value, NULL, NULL);
+        if (status == LARDER_OK && memcmp(value, want, sizeof want) != 0) {
+            return -1;
+        }
+        found += status == LARDER_OK;
+    }
+    return found;
+}
+
+/* Sets and gets work again within the bound. */
+static bool heals(larder *cache, const char *key) {
+    for (int64_t until = now_us() + HEAL_MS * 1000ll; now_us() < until; sleep_us(2000)) {
+        if (set(cache, key, key) == LARDER_OK && is(cache, key, key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+typedef struct {
+    uint32_t stage;
+    off_t length;
+} script;
+
+static void use_it_too(larder *cache, script *play) {
+    CHILD_CHECK(found_whole(cache) == ITEMS);
+    advance(&play->stage);
+    CHILD_CHECK(await(&play->stage, 2));
+    CHILD_CHECK(found_whole(cache) >= 0);
+    CHILD_CHECK(heals(cache, "of the child"));
+    advance(&play->stage);
+    CHILD_CHECK(await(&play->stage, 4));
+    CHILD_CHECK(is(cache, "of the parent", "of the parent"));
+    CHILD_CHECK(is(cache, "of the child", "of the child"));
+    CHILD_CHECK(sound(cache));
+}
+
+static void cut_to(off_t length, bool and_grown) {
+    script *play = shared_memory(sizeof *play);
+    larder *cache = open_cache(SIZE);
+    CHECK(cache && fill(cache));
+    pid_t pid = fork_child();
+    if (pid == 0) {
+        use_it_too(cache, play);
+        _exit(0);
+    }
+    CHECK(await(&play->stage, 1));
+    CHECK(truncate(test_path("t.larder"), length) == 0);
+    CHECK(!and_grown || truncate(test_path("t.larder"), SIZE) == 0);
+    advance(&play->stage);
+    int found = found_whole(cache);
+    CHECK(found >= 0, "a wrong value");
+    CHECK(await(&play->stage, 3), "the child did not find its way");
+    CHECK(heals(cache, "of the parent"));
+    CHECK(is(cache, "of the child", "of the child") || heals(cache, "of the child"));
+    advance(&play->stage);
+    CHECK(exited_well(pid));
+    struct stat info;
+    for (int i = 0; i < 20 && length < SIZE / 2 + 1; i++) { /* writers come to every page in time */
+        fill(cache);
+    }
+    CHECK(heals(cache, "of the parent") && stat(test_path("t.larder"), &info) == 0);
+    CHECK(info.st_size == (length < SIZE / 2 + 1 || and_grown ? SIZE : length));
+    CHECK(sound(cache));
+    larder_close(cache);
+    munmap(play, sizeof *play);
+}
+
+static void cut_to_nothing(void) { cut_to(0, false); }
+static void cut_to_a_page(void) { cut_to(4096, false); }
+static void cut_inside_the_control_page(void) { cut_to(8192 + 100, false); }
+static void cut_to_half(void) { cut_to(SIZE / 2, false); }
+static void cut_by_a_byte(void) { cut_to(SIZE - 1, false); }
+static void cut_and_grown_again(void) {
+    cut_to(SIZE / 2, true);
+    cut_to(0, true);
+}
+
+/* Readers and a writer are inside calls whenever the file is cut. */
+static void cut_again_and_again(void) {
+    enum { CHILDREN = 3, CUTS = 25 };
+    pid_t pids[CHILDREN];
+    script *play = shared_memory(sizeof *play);
+    uint64_t state = 5;
+    larder *cache = open_cache(SIZE);
+    CHECK(cache && fill(cache));
+    for (int i = 0; i < CHILDREN; i++) {
+        if ((pids[i] = fork_child()) == 0) {
+            while (__atomic_load_n(&play->stage, __ATOMIC_ACQUIRE) == 0) {
+                CHILD_CHECK(found_whole(cache) >= 0);
+                larder_report report;
+                i == 0 ? (void)fill(cache) : (void)larder_verify(cache, &report);
+            }
+            CHILD_CHECK(heals(cache, "in the end"));
+            _exit(0);
+        }
+    }
+    for (int i = 0; i < CUTS; i++) {
+        sleep_us(2000 + (unsigned)(next_random(&state) % 20000));
+        if (truncate(test_path("t.larder"), (off_t)(next_random(&state) % SIZE)) != 0 && errno != ENOENT) {
+            break;
+        }
+    }
+    advance(&play->stage);
+    int failed = 0;
+    for (int i = 0; i < CHILDREN; i++) {
+        failed += !exited_well(pids[i]);
+    }
+    CHECK(failed == 0);
+    CHECK(heals(cache, "in the end") && sound(cache));
+    larder_close(cache);
+    munmap(play, sizeof *play);
+}
+
+static sigjmp_buf out_of_the_fault;
+
+static void own_handler(int number) {
+    (void)number;
+    siglongjmp(out_of_the_fault, 1);
+}
+
+static volatile unsigned char *mapping_without_a_file(void) {
+    const char *path = test_path("mine");
+    int fd = open(path, O_RDWR | O_CREAT, 0600);
+    CHILD_CHECK(ftruncate(fd, 4096) == 0);
+    unsigned char *map = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    CHILD_CHECK(map != MAP_FAILED && ftruncate(fd, 0) == 0);
+    close(fd);
+    return map;
+}
+
+/* Each in a process of its own, and before all other tests: the engine installs its handler once. */
+static void fault_with_a_handler(void *unused) {
+    struct sigaction action;
+    (void)unused;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = own_handler;
+    CHILD_CHECK(sigaction(SIGBUS, &action, NULL) == 0);
+    larder *cache = open_cache(SIZE);
+    CHILD_CHECK(set(cache, "k", "v") == LARDER_OK);
+    volatile unsigned char *map = mapping_without_a_file();
+    if (sigsetjmp(out_of_the_fault, 1) == 0) {
+        map[7] = 1;
+        CHILD_CHECK(!"a store to a page that is not there went through");
+    }
+    CHILD_CHECK(is(cache, "k", "v"));
+    CHILD_CHECK(truncate(test_path("t.larder"), 0) == 0);
+    CHILD_CHECK(heals(cache, "its own faults go on being the engine's"));
+}
+
+static void fault_without_a_handler(void *unused) {
+    (void)unused;
+    signal(SIGBUS, SIG_DFL);
+    larder *cache = open_cache(SIZE);
+    CHILD_CHECK(set(cache, "k", "v") == LARDER_OK);
+    mapping_without_a_file()[7] = 1;
+}
+
+static void faults_of_others_are_passed_on(void) {
+    CHECK(in_child(fault_with_a_handler, NULL));
+    pid_t pid = fork_child();
+    if (pid == 0) {
+        fault_without_a_handler(NULL);
+        _exit(0);
+    }
+    int status = wait_within(pid, 10000);
+    CHECK(status != -1 && WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS, "status %x", status);
+}
+
+static const test_case tests[] = {
+    TEST(faults_of_others_are_passed_on, "a fault elsewhere goes to the handler that was there before"),
+    TEST(cut_to_nothing, "a live file cut to nothing is replaced"),
+    TEST(cut_to_a_page, "a live file cut to one page is replaced"),
+    TEST(cut_inside_the_control_page, "a live file cut inside its control page is replaced"),
+    TEST(cut_to_half, "a live file cut to half is replaced"),
+    TEST(cut_by_a_byte, "a live file cut by one byte goes on or is replaced"),
+    TEST(cut_and_grown_again, "a live file cut and grown again loses items, and nothing else"),
+    TEST(cut_again_and_again, "a file that is cut again and again under readers and writers heals"),
+};
+RUN("fault", tests)
