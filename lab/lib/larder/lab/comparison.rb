@@ -3,6 +3,7 @@
 # Owns the judgement of results: ratios of paired rounds, the noise floor, and whether a difference is shown at all.
 
 require_relative "statistics"
+require_relative "targets"
 
 module Larder
   module Lab
@@ -53,13 +54,28 @@ module Larder
       # @param estimate [Statistics::Estimate] from {#ratio}
       # @param workload [String]
       # @param pass [String]
-      # @return [Symbol] :slower, :faster, or :none if the interval reaches into the noise
+      # @return [Symbol] :slower, :faster, or :none if the interval reaches into the noise, or there is none
       def verdict(estimate, workload, pass)
+        return :none unless interval?
+
         floor = 1.0 + [noise(workload, pass) || 0.0, 0.0].max
         return :slower if estimate.low > floor
         return :faster if estimate.high < 1.0 / floor
 
         :none
+      end
+
+      # @param target [Targets::Target]
+      # @return [Array(Statistics::Estimate, Symbol), nil] what was measured, and :reached, :missed or :open; nil if
+      #   either side was not measured
+      def judge(target)
+        here = ratio(target.contender, "larder", target.workload, target.pass)
+        here && [here, interval? ? target.judge(here) : :open]
+      end
+
+      # @return [Boolean] false after a single round, which says nothing of the next one
+      def interval?
+        @results.rounds > 1
       end
 
       # @return [Array<Results::Row>] measured rows, the fastest first, those that keep nothing last

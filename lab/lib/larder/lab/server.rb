@@ -34,11 +34,11 @@ module Larder
                      .find { |file| File.file?(file) && File.executable?(file) }
         end
 
-        # @return [String, nil] what the program says about its version
+        # @return [String, nil] what the program says about its version, without build numbers
         def version
           return @version if defined?(@version)
 
-          @version = path && Open3.capture2e(path, "--version").first.lines.first&.strip
+          @version = path && Open3.capture2e(path, "--version").first[/\A\D*[\d.]+/]
         end
 
         private

@@ -95,8 +95,15 @@ module Larder
       def cause_of_death
         status = reap(PATIENCE)
         how = status&.signaled? ? "was killed by signal #{status.termsig}" : "ended early"
+        [how, last_words].compact.join(": ")
+      end
+
+      # The first thing it printed, without the place that Ruby puts before a message. Bundler's message is on the line
+      # after that.
+      def last_words
         said = File.exist?(@log) ? File.read(@log, encoding: "UTF-8").scrub : ""
-        [how, said.lines.map(&:strip).find { |line| !line.empty? }].compact.join(": ")
+        lines = said.lines.map { |line| line.strip.sub(/\A\S+:\d+:in [`'].*?': */, "") }
+        lines.find { |line| line.match?(/\w/) && !line.match?(/\A\([\w:]+\)\z/) }
       end
 
       def stop

@@ -39,6 +39,14 @@ module Larder
         assert_equal :none, comparison.verdict(comparison.ratio("shaky", "larder", *STEP), *STEP)
       end
 
+      test "a single round shows nothing and reaches nothing" do
+        comparison = compare({ "larder" => [1.0], "redis" => [9.0] })
+        assert_equal :none, comparison.verdict(comparison.ratio("redis", "larder", *STEP), *STEP)
+        assert_equal :open, comparison.judge(Targets::ALL.find { |target| target.contender == "redis" }).last
+        twice = compare({ "larder" => [1.0] * 2, "redis" => [9.0] * 2 })
+        assert_equal :reached, twice.judge(Targets::ALL.find { |target| target.contender == "redis" }).last
+      end
+
       test "the base is the one asked for, else larder, else what there is" do
         assert_equal "larder", compare({ "memory" => [1.0], "larder" => [1.0] }).base
         assert_equal "memory", compare({ "memory" => [1.0], "larder" => [1.0] }, base: "memory").base

@@ -19,7 +19,7 @@ module Larder
 
         # @return [Array<String>] sentences; empty if there is nothing to doubt
         def lines
-          [quick, load, *missed_hits, *found_misses, spread].compact
+          [quick, single, load, *missed_hits, *found_misses, spread].compact
         end
 
         private
@@ -27,6 +27,10 @@ module Larder
         def quick
           "Quick run: few calls and #{@results.rounds} rounds. An impression, not evidence." if
             @results.settings.quick?
+        end
+
+        def single
+          "A single round has no interval: no difference is shown." if @results.rounds == 1
         end
 
         def load

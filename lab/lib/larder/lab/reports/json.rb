@@ -79,8 +79,8 @@ module Larder
 
         def targets
           Targets::ALL.map do |target|
-            here = @comparison.ratio(target.contender, "larder", target.workload, target.pass)
-            target.to_h.merge(here: here&.to_h, judgement: here && target.judge(here))
+            here, judgement = @comparison.judge(target)
+            target.to_h.merge(here: here&.to_h, judgement: judgement)
           end
         end
       end

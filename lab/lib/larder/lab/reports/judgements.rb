@@ -57,10 +57,10 @@ module Larder
         end
 
         def target_cells(target)
-          here = @comparison.ratio(target.contender, "larder", target.workload, target.pass)
+          here, judgement = @comparison.judge(target)
           factor = target.factor.to_s.delete_suffix(".0")
           name = "#{PASSES.fetch(target.pass)} at least #{factor} times as fast as #{target.contender}"
-          here ? [name, Figures.ratio(here), ASSESSMENTS.fetch(target.judge(here))] : [name, "-", "not measured"]
+          here ? [name, Figures.ratio(here), ASSESSMENTS.fetch(judgement)] : [name, "-", "not measured"]
         end
 
         # One sentence for each of the steps that matter most.

@@ -18,6 +18,13 @@ module Larder
           end
         end
 
+        test "every contender is measured here or says why not, and none is wrong" do
+          outcome = small_run("--workloads", "one-thread")
+          assert_equal 0, outcome.status, outcome.out
+          Contenders.names.each { |name| assert_match(/^  #{name} +(\d|not measured: \S)/, outcome.out) }
+          assert_no_match(/void/, outcome.out)
+        end
+
         test "the order of the rows is the seed's" do
           orders = ["3", "3", "4"].map do |seed|
             with_directory do |dir|
