@@ -2,14 +2,14 @@
 
 # Gems that every stack uses; read by ../Gemfile and the files beside this one.
 
-gem "irb", "~> 1.13"
 gem "minitest", "~> 5.16"
 gem "rake", "~> 13.0"
 
 # Rails' :message_pack serializer, which the store is tested with.
 gem "msgpack", "~> 1.7"
 
-# Later versions want psych as a gem, which needs libyaml's headers on a machine that may not have them.
+# Later versions bring a parser to compile, or psych, which needs libyaml's headers on a machine that may not have them.
+gem "irb", "~> 1.13", "< 1.15"
 gem "rdoc", "~> 6.3.4"
 
 group :lint do

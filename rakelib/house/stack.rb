@@ -31,6 +31,7 @@ module House
     DEFAULT_MIRROR = "http://deb.debian.org/debian"
     CHECKOUT = "/larder/checkout"
     GEMS = "/larder/gems"
+    READY = ".larder-ready"
 
     # @return [String, nil] why no stack can be made on this machine (nil: it can)
     def self.missing
@@ -63,7 +64,7 @@ module House
       FileUtils.mkdir_p(@base, mode: 0o755)
       File.open("#{@root}.lock", File::RDWR | File::CREAT, 0o600) do |lock|
         lock.flock(File::LOCK_EX) # two runs would overwrite each other's checkout
-        bootstrap unless File.exist?(File.join(@root, ".larder-ready"))
+        bootstrap unless ready?
         copy_network_settings
         copy_checkout
         enter(["bin/test", "--no-system", "--only", "build,ruby", *options])
@@ -77,6 +78,12 @@ module House
       $stdout.flush
     end
 
+    # Made of the packages that are asked for today?
+    def ready?
+      mark = File.join(@root, READY)
+      File.exist?(mark) && File.read(mark) == PACKAGES.join(" ")
+    end
+
     # Made beside its place and renamed, so that an interrupted one is never taken for whole.
     def bootstrap
       install_debootstrap unless self.class.program?("debootstrap")
@@ -85,7 +92,7 @@ module House
       say "making #{@root} with debootstrap (about 900 MB, once)"
       run("debootstrap", "--variant=minbase", "--include=#{PACKAGES.join(",")}", @release, partial, mirror)
       FileUtils.rm_rf(Dir[File.join(partial, "var/cache/apt/archives/*.deb")])
-      FileUtils.touch(File.join(partial, ".larder-ready"))
+      File.write(File.join(partial, READY), PACKAGES.join(" "))
       File.rename(partial, @root)
     end
 
@@ -178,7 +185,7 @@ module House
     def variables
       settings = ENV.to_h.select { |name, _| NETWORK_VARIABLES.match?(name) }
       settings.merge!("HOME" => "/root", "LANG" => "C.UTF-8", "PATH" => "/usr/sbin:/usr/bin:/sbin:/bin",
-                      "BUNDLE_PATH" => GEMS, "LARDER_STACK" => @release)
+                      "BUNDLE_PATH" => GEMS, "BUNDLE_WITHOUT" => "lint")
       settings["CI"] = ENV["CI"] if ENV["CI"]
       settings.map { |name, value| "#{name}=#{value}" }
     end
