@@ -152,7 +152,9 @@ static void check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slot, l
     lard_record_copy_key(view, offset, &info, key);
     lard_hash hash = lard_hash_key(view->map, key, key_bytes, is_chunk);
     uint32_t count = lard_bucket_count(view);
-    if (!body_sound(view, offset, &info)) {
+    if (count == 0) {
+        problem(report, view, "the bucket count was damaged meanwhile");
+    } else if (!body_sound(view, offset, &info)) {
         problem(report, view, "the record of a slot of bucket %u has a wrong checksum", bucket);
     } else if (hash.tag != LARD_SLOT_TAG(value) || lard_hash_shard(view->map, &hash) != view->number ||
                (lard_bucket_of(hash.first, count) != bucket && lard_bucket_of(hash.second, count) != bucket)) {

@@ -146,9 +146,17 @@ static void release_victim(lard_view *view, uint32_t segment) {
     lard_store(&view->head->victim, 0);
 }
 
+static bool holds_records(const lard_view *view, uint32_t victim) {
+    if (victim == 0 || victim > view->map->super.segments_per_shard) {
+        return false;
+    }
+    uint32_t state = lard_load(&view->segments[victim - 1].state);
+    return state == LARD_SEGMENT_SMALL || state == LARD_SEGMENT_MAIN;
+}
+
 void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, bool force, int64_t now_ms) {
     uint32_t victim = lard_load(&view->head->victim);
-    if (victim == 0 || victim > view->map->super.segments_per_shard) {
+    if (!holds_records(view, victim)) { /* 0, or damaged */
         victim = choose(view, now_ms);
         if (!victim) {
             return;
@@ -161,7 +169,8 @@ void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, bool
     uint32_t state = lard_load(&row->state);
     uint64_t base = lard_segment_offset(view, segment);
     uint64_t end = lard_load(&row->write_offset);
-    uint64_t at = lard_load(&view->head->victim_offset);
+    uint64_t at =
+        lard_load(&view->head->victim_offset) & ~7u; /* records are aligned, whatever a damaged word says */
     uint64_t seen = 0;
 
     if (end > view->map->super.segment_bytes) {

@@ -168,7 +168,8 @@ static bool choices_of(const lard_view *view, uint64_t value, uint32_t count, ui
     unsigned char key[LARDER_MAX_KEY + 8];
     lard_record_info info;
     uint64_t offset = LARD_SLOT_OFFSET(value);
-    if (!lard_record_info_at(view, offset, &info) || LARD_WORD2_KEY_BYTES(info.word2) > LARDER_MAX_KEY ||
+    if (count == 0 || !lard_record_info_at(view, offset, &info) ||
+        LARD_WORD2_KEY_BYTES(info.word2) > LARDER_MAX_KEY ||
         (info.generation & 0xffff) != LARD_SLOT_GENERATION(value)) {
         return false;
     }
@@ -359,6 +360,9 @@ static uint32_t split_source(uint32_t count) { return count - (1u << (31 - __bui
 static bool split_next(larder *cache, lard_view *view) {
     uint32_t count = lard_bucket_count(view);
     uint32_t page = count >> (view->map->segment_shift - 6);
+    if (count == 0) {
+        return false; /* damaged since the lock was taken */
+    }
     if (page >= lard_load(&view->head->index_pages)) {
         if (page >= view->map->super.segments_per_shard / 2 || lard_load(&view->head->free_segments) < 2 ||
             !add_page(view, page)) {
