@@ -10,12 +10,7 @@ module Larder
       RESAMPLES = 4_000
 
       # A point estimate and the interval around it.
-      Estimate = Struct.new(:value, :low, :high, keyword_init: true) do
-        # @return [Estimate] of one divided by the quantity
-        def inverse
-          Estimate.new(value: 1.0 / value, low: 1.0 / high, high: 1.0 / low)
-        end
-      end
+      Estimate = Struct.new(:value, :low, :high, keyword_init: true)
 
       module_function
 
@@ -41,16 +36,6 @@ module Larder
         raise ArgumentError, "percentile must be within 0..100, not #{percent}" unless (0..100).cover?(percent)
 
         of_sorted(some!(values).sort, percent)
-      end
-
-      # @param values [Array<Numeric>]
-      # @return [Float] standard deviation of the sample (0.0 for a single value)
-      # @raise [ArgumentError] without values
-      def deviation(values)
-        return 0.0 if some!(values).size == 1
-
-        centre = mean(values)
-        Math.sqrt(values.sum { |value| (value - centre)**2 } / (values.size - 1))
       end
 
       # How far the values lie apart, relative to their median.
