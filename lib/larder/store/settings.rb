@@ -19,6 +19,12 @@ module Larder
       # Shortest :max_key_size: one byte and the digest's suffix.
       SHORTEST_MAX_KEY = 1 + ":hash:".bytesize + 32
 
+      # What the store and its calls know, see the table of LarderStore.
+      OPTIONS = (ActiveSupport::Cache::UNIVERSAL_OPTIONS + ActiveSupport::Cache::OPTION_ALIASES.values.flatten +
+                 %i[size lock_timeout error_handler raise_errors max_key_size serializer compressor coder raw
+                    expires_at version unless_exist force]).uniq.freeze
+      private_constant :OPTIONS
+
       # @return [Hash] the options for ActiveSupport::Cache::Store, a copy of the caller's
       attr_reader :store_options
       # @return [String] the absolute path of the file
@@ -37,6 +43,7 @@ module Larder
         options = (options || {}).merge(keywords)
 
         @path = absolute(path)
+        warn_of_misspelt(options)
         take_engine_options(options)
         take_failure_options(options)
         @max_key_size = key_limit(options.delete(:max_key_size))
@@ -54,6 +61,14 @@ module Larder
       end
 
       private
+
+      # Applications may give options of their own, so a strange one is no error; one that looks like ours is a slip.
+      def warn_of_misspelt(options)
+        (options.keys - OPTIONS).each do |name|
+          meant = DidYouMean::SpellChecker.new(dictionary: OPTIONS).correct(name).first if defined?(DidYouMean)
+          warn("larder: LarderStore has no option #{name.inspect}; did you mean #{meant.inspect}?") if meant
+        end
+      end
 
       def absolute(path)
         path = DEFAULT_PATH if path.nil?

@@ -49,6 +49,11 @@ module Larder
         assert_equal 0o777 & ~File.umask, File.stat(path_of("a/b")).mode & 0o777
       end
 
+      test "a misspelt option is warned of, an option of the application's is not" do
+        assert_output(nil, /no option :sise; did you mean :size\?/) { settings(sise: 8 << 20) }
+        assert_output(nil, "") { settings(custom: 1, namespace: "n", coder: nil) }
+      end
+
       test "durations are taken for times" do
         made = settings(expires_in: 1.hour, lock_timeout: 1.second)
         assert_equal 1.hour, made.store_options[:expires_in]
