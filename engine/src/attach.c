@@ -124,11 +124,11 @@ static larder_status attach(larder *cache, uint64_t size_bytes, int64_t wait_ms,
     status = lard_file_open(cache->path, size_bytes, lock_id, lard_lockfile_alone(fd), &map, error);
     if (status == LARDER_OK) {
         int old_fd = cache->lock_fd;
-        cache->lock_fd = fd;
+        __atomic_store_n(&cache->lock_fd, fd, __ATOMIC_RELAXED);
         status = lard_process_claim(cache, map);
         if (status != LARDER_OK) {
             lard_fail(error, status, 0, "%s (%u slots)", cache->path, map->super.process_slots);
-            cache->lock_fd = old_fd;
+            __atomic_store_n(&cache->lock_fd, old_fd, __ATOMIC_RELAXED);
             lard_file_unmap(map);
         } else if (!same) {
             if (old_fd >= 0) {

@@ -130,6 +130,9 @@ larder_status lard_process_claim(larder *cache, lard_map *map);
 void lard_process_release(larder *cache);
 bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner_word);
 uint32_t lard_owner_word(uint32_t slot, uint32_t incarnation);
+static inline uint32_t lard_own_word(const larder *cache) {
+    return __atomic_load_n(&cache->owner_word, __ATOMIC_RELAXED);
+}
 extern volatile unsigned lard_fork_epoch; /* raised in each forked child */
 void lard_registry_lock(void);
 void lard_registry_unlock(void);
@@ -324,7 +327,7 @@ enum {
 #undef LARD_STAT_INDEX
 };
 static inline void lard_count(larder *cache, unsigned which, uint64_t by) {
-    lard_u64 *counter = &cache->counters[which];
+    lard_u64 *counter = &__atomic_load_n(&cache->counters, __ATOMIC_RELAXED)[which];
     __atomic_store_n(&counter->raw_, lard_load(counter) + by, __ATOMIC_RELAXED);
 }
 void lard_stats_sum(larder *cache, lard_map *map, larder_stats *stats);

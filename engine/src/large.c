@@ -68,7 +68,8 @@ larder_status lard_large_write(larder *cache, lard_map *map, const lard_draft *d
     uint64_t count = chunk_count(map, draft->value_bytes);
     larder_call patient = {lard_now(call), 0};
 
-    head->id[0] = (uint64_t)cache->slot << 32 | cache->incarnation;
+    head->id[0] = (uint64_t)__atomic_load_n(&cache->slot, __ATOMIC_RELAXED) << 32 |
+                  __atomic_load_n(&cache->incarnation, __ATOMIC_RELAXED);
     head->id[1] = __atomic_add_fetch(&cache->next_value_id, 1, __ATOMIC_RELAXED);
     head->value_bytes = draft->value_bytes;
     for (uint64_t i = 0; i < count; i++) {

@@ -158,11 +158,12 @@ static bool claim(larder *cache, lard_map *map, uint32_t slot) {
             lard_add(&map->control->retired[i], count);
         }
     }
-    cache->slot = slot;
-    cache->incarnation = incarnation;
-    cache->owner_word = lard_owner_word(slot, incarnation);
-    cache->counters = row->counters;
-    cache->next_value_id = 0;
+    /* Other threads may be inside calls on the map this process leaves. */
+    __atomic_store_n(&cache->slot, slot, __ATOMIC_RELAXED);
+    __atomic_store_n(&cache->incarnation, incarnation, __ATOMIC_RELAXED);
+    __atomic_store_n(&cache->owner_word, lard_owner_word(slot, incarnation), __ATOMIC_RELAXED);
+    __atomic_store_n(&cache->counters, row->counters, __ATOMIC_RELAXED);
+    __atomic_store_n(&cache->next_value_id, 0, __ATOMIC_RELAXED);
     return true;
 }
 
@@ -194,8 +195,9 @@ bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner
         (lard_load(&map->processes[slot].incarnation) & INCARNATION_MASK) != incarnation) {
         return false;
     }
-    if (slot == cache->slot) {
+    if (slot == __atomic_load_n(&cache->slot, __ATOMIC_RELAXED)) {
         return true;
     }
-    return lock_byte(cache->lock_fd, F_GETLK, F_WRLCK, 1 + (off_t)slot, 1, &found) != 0 || found.l_type != F_UNLCK;
+    int fd = __atomic_load_n(&cache->lock_fd, __ATOMIC_RELAXED);
+    return lock_byte(fd, F_GETLK, F_WRLCK, 1 + (off_t)slot, 1, &found) != 0 || found.l_type != F_UNLCK;
 }

@@ -132,7 +132,7 @@ void lard_shard_reset(lard_view *view) {
 
 static bool try_lock(const larder *cache, lard_shard *head, uint32_t waiters) {
     uint32_t free = 0;
-    return lard_cas32(&head->lock, &free, cache->owner_word | waiters);
+    return lard_cas32(&head->lock, &free, lard_own_word(cache) | waiters);
 }
 
 /* Waits for a live owner within the bound; takes over from a dead one. */
@@ -162,7 +162,7 @@ static larder_status wait_for_lock(larder *cache, lard_view *view) {
         lard_wait(&lock->raw_, word, sleep_ms);
         sleep_ms = sleep_ms * 2 > LONGEST_SLEEP_MS ? LONGEST_SLEEP_MS : sleep_ms * 2;
         if (lard_load(lock) == word && !lard_process_alive(cache, view->map, word & ~WAITERS)) {
-            if (lard_cas32(lock, &word, cache->owner_word | WAITERS)) {
+            if (lard_cas32(lock, &word, lard_own_word(cache) | WAITERS)) {
                 repair(cache, view);
                 break;
             }
