@@ -3,7 +3,7 @@
 # The gem of the cache: engine (C sources), glue, the byte cache and the Rails store. The lab is a gem of its own
 # (lab/larder-lab.gemspec).
 
-header = File.read(File.join(__dir__, "engine/include/larder.h"))
+header = File.read(File.join(__dir__, "engine/include/larder.h"), encoding: "UTF-8")
 
 Gem::Specification.new do |spec|
   spec.name = "larder"
