@@ -163,6 +163,12 @@ static bool is_unfinished(int fd, const lard_control *control, uint64_t file_byt
 
 enum verdict { USE, REPLACE, REFUSE_FOREIGN, REFUSE_NEWER };
 
+static bool is_newer(const lard_superblock *super) {
+    return super->endian_probe == LARD_ENDIAN_PROBE &&
+           (super->format_major > LARD_FORMAT_MAJOR ||
+            (super->format_major == LARD_FORMAT_MAJOR && super->format_minor > LARD_FORMAT_MINOR));
+}
+
 /* What to do with the file that is there. `super` is filled for USE. */
 static enum verdict judge(int fd, uint64_t file_bytes, const uint8_t lock_id[16], bool alone,
                           lard_superblock *super) {
@@ -186,7 +192,7 @@ static enum verdict judge(int fd, uint64_t file_bytes, const uint8_t lock_id[16]
             continue;
         }
         ours = true;
-        if (copies[i].format_major > LARD_FORMAT_MAJOR && copies[i].endian_probe == LARD_ENDIAN_PROBE && !alone) {
+        if (is_newer(&copies[i]) && !alone) {
             return REFUSE_NEWER;
         }
     }
