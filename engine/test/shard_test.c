@@ -1,0 +1,253 @@
+/*
+ * shard_test.c — a shard's lock: who waits how long, what is refused, what a repair
+ * mends and a reset leaves.
+ */
+#include "children.h"
+
+#include <pthread.h>
+
+enum { SIZE = 1 << 20 };
+
+static larder *cache;
+
+typedef struct {
+    uint32_t stage;
+} script;
+
+static lard_view only_shard(void) { return lard_view_of(cache->map, 0); }
+
+static void hold_until(script *play, uint32_t stage) {
+    lard_map *map = lard_enter(cache);
+    lard_view view = lard_view_of(map, 0);
+    CHILD_CHECK(lard_shard_lock(cache, &view, NULL) == LARDER_OK);
+    advance(&play->stage);
+    CHILD_CHECK(await(&play->stage, stage));
+    lard_shard_unlock(&view);
+}
+
+static pid_t start_holder(script *play, uint32_t until) {
+    pid_t pid = fork_child();
+    if (pid == 0) {
+        hold_until(play, until);
+        _exit(0);
+    }
+    return pid;
+}
+
+static void a_live_owner_is_waited_for_within_bounds(void) {
+    script *play = shared_memory(sizeof *play);
+    cache = open_cache(SIZE);
+    CHECK(set(cache, "k", "old") == LARDER_OK && set(cache, "deleted", "old") == LARDER_OK);
+    pid_t holder = start_holder(play, 2);
+    CHECK(await(&play->stage, 1));
+
+    larder_call impatient = {.flags = LARDER_CALL_TRY};
+    larder_store store = {.key = "k", .key_bytes = 1, .value = "new", .value_bytes = 3};
+    int64_t start = now_us();
+    CHECK(larder_set(cache, &store, &impatient) == LARDER_BUSY);
+    CHECK(is(cache, "k", "old"), "an impatient call that is refused changes nothing");
+    CHECK(larder_touch(cache, "k", 1, 1000, &impatient) == LARDER_BUSY);
+    CHECK(larder_increment(cache, "k", 1, 1, 0, 0, NULL, &impatient) == LARDER_BUSY);
+    CHECK(now_us() - start < 150000, "an impatient call does not wait");
+    CHECK(larder_delete(cache, "deleted", 7, &impatient) == LARDER_OK && is(cache, "deleted", NULL));
+
+    start = now_us();
+    CHECK(larder_set(cache, &store, NULL) == LARDER_BUSY);
+    int64_t waited = now_us() - start;
+    CHECK(waited >= 190000 && waited < 5000000, "%d us", (int)waited);
+    CHECK(is(cache, "k", NULL), "a patient call that is refused leaves no old value");
+    start = now_us();
+    CHECK(larder_set(cache, &store, NULL) == LARDER_BUSY);
+    CHECK(now_us() - start < 150000, "the same hold is not waited for twice");
+    store.mode = LARDER_ADD;
+    CHECK(larder_set(cache, &store, NULL) == LARDER_BUSY);
+    CHECK(larder_cas(cache, &store, "old", 3, NULL) == LARDER_MISS);
+    larder_stats stats;
+    CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.refused == 3 && stats.lock_waits >= 3,
+          "%d refused, %d waits", (int)stats.refused, (int)stats.lock_waits);
+    advance(&play->stage);
+    CHECK(exited_well(holder));
+    CHECK(set(cache, "k", "new") == LARDER_OK && is(cache, "k", "new") && sound(cache));
+    larder_close(cache);
+    munmap(play, sizeof *play);
+}
+
+static void everything_else_goes_on_beside_a_held_lock(void) {
+    script *play = shared_memory(sizeof *play);
+    static char buffer[8192];
+    uint64_t cursor = 0;
+    size_t count, used;
+    cache = open_cache(SIZE);
+    cache->lock_timeout_ms = 20;
+    CHECK(set(cache, "k", "v") == LARDER_OK && set(cache, "l", "v") == LARDER_OK);
+    pid_t holder = start_holder(play, 2);
+    CHECK(await(&play->stage, 1));
+    CHECK(is(cache, "k", "v") && larder_exists(cache, "l", 1, NULL, NULL) == LARDER_OK);
+    CHECK(larder_scan(cache, &cursor, NULL, 0, buffer, sizeof buffer, &count, &used, NULL) == LARDER_OK &&
+          count == 2);
+    CHECK(larder_delete(cache, "l", 1, NULL) == LARDER_OK && is(cache, "l", NULL));
+    larder_stats stats;
+    CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.items == 1);
+    larder_report report;
+    CHECK(larder_verify(cache, &report) == LARDER_BUSY && report.problems == 0);
+    CHECK(larder_prune(cache, NULL, NULL) == LARDER_BUSY);
+    CHECK(larder_clear(cache) == LARDER_OK && is(cache, "k", NULL), "clear takes no lock");
+    advance(&play->stage);
+    CHECK(exited_well(holder));
+    CHECK(set(cache, "k", "w") == LARDER_OK && is(cache, "k", "w") && sound(cache));
+    larder_close(cache);
+    munmap(play, sizeof *play);
+}
+
+static void *let_go_soon(void *unused) {
+    lard_view view = only_shard();
+    (void)unused;
+    sleep_us(30000);
+    lard_shard_unlock(&view);
+    return NULL;
+}
+
+static void a_waiter_is_woken(void) {
+    pthread_t thread;
+    cache = open_cache(SIZE);
+    cache->lock_timeout_ms = 20000;
+    CHECK(set(cache, "k", "v") == LARDER_OK);
+    for (int i = 0; i < 5; i++) {
+        lard_view view = only_shard();
+        CHECK(lard_shard_lock(cache, &view, NULL) == LARDER_OK);
+        CHECK(pthread_create(&thread, NULL, let_go_soon, NULL) == 0);
+        int64_t start = now_us();
+        CHECK(set(cache, "k", "w") == LARDER_OK);
+        CHECK(now_us() - start > 5000 && now_us() - start < 5000000);
+        pthread_join(thread, NULL);
+    }
+    CHECK(lard_load(&only_shard().head->lock) == 0);
+    larder_close(cache);
+}
+
+static void fill(int items) {
+    char key[32];
+    for (int i = 0; i < items; i++) {
+        snprintf(key, sizeof key, "item %d", i);
+        set(cache, key, key);
+    }
+}
+
+static int found(int items) {
+    char key[32];
+    int found = 0;
+    for (int i = 0; i < items; i++) {
+        snprintf(key, sizeof key, "item %d", i);
+        found += is(cache, key, key);
+    }
+    return found;
+}
+
+static void die_with_the_lock(void) { /* as it is left by a kill */
+    lard_store(&only_shard().head->lock, lard_owner_word(17, 5));
+}
+
+static void what_an_owner_left_half_done_is_mended(void) {
+    enum { ITEMS = 1000 };
+    cache = open_cache(SIZE);
+    fill(ITEMS);
+    lard_view view = only_shard();
+    for (int damage = 0; damage < 8; damage++) {
+        uint32_t any_free = 0;
+        while (lard_load(&view.segments[any_free].state) != LARD_SEGMENT_FREE) {
+            any_free++;
+        }
+        switch (damage) {
+        case 0: /* counts not yet brought in line */
+            lard_store(&view.head->free_segments, 1);
+            lard_store(&view.head->main_segments, 20);
+            break;
+        case 1:
+            lard_store(&view.head->items, 5);
+            break;
+        case 2: /* a page of the index that the directory does not name */
+            lard_store(&view.segments[any_free].state, LARD_SEGMENT_INDEX);
+            break;
+        case 3: /* a split announced, its bucket not published */
+            lard_store(&view.head->splitting, 1);
+            break;
+        case 4:
+            lard_store(&view.head->moves, lard_load(&view.head->moves) | 1);
+            break;
+        case 5: /* the open segment was given back */
+            lard_store(&view.head->active[1], any_free + 1);
+            break;
+        case 6: /* a victim half emptied */
+            lard_store(&view.head->victim, lard_load(&view.head->active[0]));
+            lard_store(&view.head->victim_offset, 8000);
+            break;
+        default: /* a segment of no known state */
+            lard_store(&view.segments[any_free].state, 77);
+        }
+        die_with_the_lock();
+        CHECK(set(cache, "written", "after") == LARDER_OK && is(cache, "written", "after"), "damage %d", damage);
+        CHECK(sound(cache) && found(ITEMS) == ITEMS, "damage %d: %d of %d", damage, found(ITEMS), ITEMS);
+        larder_stats stats;
+        CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.items == ITEMS + 1 && stats.resets == 0,
+              "damage %d: %d items", damage, (int)stats.items);
+    }
+    larder_close(cache);
+}
+
+static void what_cannot_be_mended_is_emptied(void) {
+    cache = open_cache(SIZE);
+    for (int damage = 0; damage < 5; damage++) {
+        fill(100);
+        lard_view view = only_shard();
+        larder_stats before, after;
+        CHECK(found(100) == 100 && larder_get_stats(cache, &before) == LARDER_OK);
+        switch (damage) {
+        case 0:
+            lard_store(&view.directory[0], 1000000);
+            break;
+        case 1:
+            lard_store(&view.head->bucket_count, 1 << 30);
+            break;
+        case 2:
+            lard_store(&view.head->index_pages, 0);
+            break;
+        case 3:
+            lard_store(&view.segments[lard_load(&view.directory[0])].state, LARD_SEGMENT_FREE);
+            break;
+        default: /* died in a reset */
+            lard_store(&view.head->epoch, 0);
+        }
+        die_with_the_lock();
+        CHECK(set(cache, "written", "after") == LARDER_OK && is(cache, "written", "after"), "damage %d", damage);
+        CHECK(sound(cache) && found(100) == 0, "damage %d", damage);
+        CHECK(larder_get_stats(cache, &after) == LARDER_OK && after.repairs == before.repairs + 1 &&
+              after.items == 1);
+        CHECK(after.resets == before.resets + (damage < 4), "damage %d", damage);
+    }
+    larder_close(cache);
+}
+
+static void a_clear_is_met_by_the_next_lock(void) {
+    cache = open_cache(SIZE);
+    fill(500);
+    uint64_t resets = lard_load(&only_shard().head->resets);
+    CHECK(larder_clear(cache) == LARDER_OK && found(500) == 0);
+    CHECK(lard_load(&only_shard().head->resets) == resets, "nothing was touched");
+    CHECK(set(cache, "item 3", "again") == LARDER_OK);
+    CHECK(lard_load(&only_shard().head->resets) == resets + 1 && is(cache, "item 3", "again") && found(500) == 0);
+    lard_store(&cache->map->control->clear_epoch, UINT32_MAX);
+    CHECK(set(cache, "k", "v") == LARDER_OK && larder_clear(cache) == LARDER_OK && is(cache, "k", NULL));
+    CHECK(lard_load(&cache->map->control->clear_epoch) == 1, "0 is no epoch");
+    CHECK(set(cache, "k", "v") == LARDER_OK && is(cache, "k", "v") && sound(cache));
+    larder_close(cache);
+}
+
+static const test_case tests[] = {
+    TEST(a_live_owner_is_waited_for_within_bounds, "a live owner is waited for within bounds, once"),
+    TEST(everything_else_goes_on_beside_a_held_lock, "reads, deletes, walks and clear need no lock"),
+    TEST(a_waiter_is_woken, "a waiter is woken when the lock is free"),
+    TEST(what_an_owner_left_half_done_is_mended, "what a dead owner left half done is mended at no one's cost"),
+    TEST(what_cannot_be_mended_is_emptied, "a shard that cannot be mended is emptied"),
+    TEST(a_clear_is_met_by_the_next_lock, "a clear is met by the next lock, and its epoch goes round"),
+};
+RUN("shard", tests)
