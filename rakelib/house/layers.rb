@@ -80,7 +80,7 @@ module House
     end
 
     def each_include(file)
-      File.foreach(File.join(@root, file)).with_index(1).filter_map do |line, number|
+      File.foreach(File.join(@root, file), encoding: "UTF-8").with_index(1).filter_map do |line, number|
         match = INCLUDE.match(line)
         [number, match[1], match[2]] if match
       end
@@ -126,7 +126,7 @@ module House
     end
 
     def significant_tokens(file)
-      Ripper.lex(File.read(File.join(@root, file)))
+      Ripper.lex(File.read(File.join(@root, file), encoding: "UTF-8"))
             .map { |position, type, text, _| [position, type, text] }
             .reject { |_, type, _| [:on_sp, :on_ignored_nl, :on_comment, :on_embdoc].include?(type) }
     end

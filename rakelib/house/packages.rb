@@ -124,7 +124,7 @@ module House
     end
 
     def version
-      File.read(File.join(ROOT, "engine/include/larder.h"))[/^#define LARDER_VERSION "([^"]+)"/, 1]
+      File.read(File.join(ROOT, "engine/include/larder.h"), encoding: "UTF-8")[/^#define LARDER_VERSION "([^"]+)"/, 1]
     end
 
     # @return [Boolean] whether it is as wanted

@@ -108,7 +108,7 @@ module House
     # @return [String] URL
     def mirror
       lists = Dir["/etc/apt/sources.list", "/etc/apt/sources.list.d/*.{list,sources}"]
-      urls = lists.flat_map { |path| File.readlines(path) }.reject { |line| line.start_with?("#") }
+      urls = lists.flat_map { |path| File.readlines(path, encoding: "UTF-8") }.reject { |line| line.start_with?("#") }
                   .flat_map { |line| line.scan(%r{https?://\S+/debian/?(?=\s|\z)}) }
       urls.first || DEFAULT_MIRROR
     end

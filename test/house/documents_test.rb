@@ -54,7 +54,7 @@ module House
     private
 
     def read(document)
-      File.read(File.join(ROOT, document))
+      File.read(File.join(ROOT, document), encoding: "UTF-8")
     end
 
     # A header is described by the row of its source.

@@ -22,14 +22,14 @@ module House
     end
 
     test "the changelog begins with what is unreleased or with that version" do
-      heading = File.foreach(File.join(ROOT, "CHANGELOG.md")).grep(/^## /).first
+      heading = File.foreach(File.join(ROOT, "CHANGELOG.md"), encoding: "UTF-8").grep(/^## /).first
       assert_match(/\A## (?:Unreleased|\[?#{Regexp.escape(header_version)}\]?)/, heading)
     end
 
     private
 
     def header_version
-      File.read(File.join(ROOT, "engine/include/larder.h"))[/^#define LARDER_VERSION "([^"]+)"/, 1]
+      File.read(File.join(ROOT, "engine/include/larder.h"), encoding: "UTF-8")[/^#define LARDER_VERSION "([^"]+)"/, 1]
     end
   end
 end
