@@ -1,0 +1,192 @@
+/*
+ * index_test.c — slots are found, the index grows, and what is deleted while it grows
+ * and moves items stays deleted.
+ */
+#include "children.h"
+
+enum { SIZE = 1 << 20 };
+
+static larder *cache;
+
+static size_t key_of(uint64_t i, char key[32]) {
+    return (size_t)snprintf(key, 32, "key %llu", (unsigned long long)i);
+}
+
+static larder_status put(uint64_t i, const void *value, size_t bytes) {
+    char key[32];
+    larder_store store = {.key = key, .key_bytes = key_of(i, key), .value = value, .value_bytes = bytes};
+    return larder_set(cache, &store, NULL);
+}
+
+static bool present(uint64_t i) {
+    char key[32];
+    return larder_exists(cache, key, key_of(i, key), NULL, NULL) == LARDER_OK;
+}
+
+static larder_status delete (uint64_t i) {
+    char key[32];
+    return larder_delete(cache, key, key_of(i, key), NULL);
+}
+
+static void buckets_split_in_order(void) {
+    for (uint32_t count = 1; count < 2000; count++) {
+        for (uint32_t hash = 0; hash < 5000; hash += 37) {
+            uint32_t before = lard_bucket_of(hash, count), after = lard_bucket_of(hash, count + 1);
+            CHECK(before < count && (after == before || after == count), "hash %u of %u", hash, count);
+            uint32_t source = count - (1u << (31 - __builtin_clz(count)));
+            CHECK(after == before || before == source, "hash %u moves from %u, not %u", hash, before, source);
+        }
+    }
+}
+
+static void the_index_grows_with_its_items(void) {
+    enum { ITEMS = 12000 };
+    cache = open_cache(4 << 20);
+    lard_view view = lard_view_of(cache->map, 0);
+    uint32_t buckets = 0, at_first = 0;
+    for (uint64_t i = 0; i < ITEMS; i++) {
+        CHECK(put(i, &i, sizeof i) == LARDER_OK);
+        uint32_t now = lard_bucket_count(&view);
+        at_first = at_first ? at_first : now;
+        CHECK(now >= buckets, "it never shrinks");
+        buckets = now;
+    }
+    CHECK(cache->map->super.shard_count == 1 && buckets >= ITEMS / 8 && buckets > at_first, "%u buckets", buckets);
+    for (uint64_t i = 0; i < ITEMS; i++) {
+        char key[32];
+        uint64_t have;
+        CHECK(larder_get(cache, key, key_of(i, key), &have, sizeof have, NULL, NULL) == LARDER_OK && have == i,
+              "%d", (int)i);
+    }
+    larder_stats stats;
+    CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.items == ITEMS && stats.evictions == 0);
+    CHECK(stats.index_bytes <= 64ull * ITEMS, "%llu bytes of index", (unsigned long long)stats.index_bytes);
+    CHECK(sound(cache));
+    larder_close(cache);
+}
+
+static void items_are_counted_as_they_come_and_go(void) {
+    larder_stats stats;
+    cache = open_cache(4 << 20);
+    for (int round = 0; round < 3; round++) {
+        for (uint64_t i = 0; i < 5000; i++) {
+            CHECK(put(i, "v", 1) == LARDER_OK);
+        }
+        CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.items == 5000, "%d", (int)stats.items);
+        for (uint64_t i = 0; i < 5000; i++) {
+            CHECK(delete (i) == LARDER_OK && delete (i) == LARDER_MISS && !present(i));
+        }
+        CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.items == 0, "%d", (int)stats.items);
+    }
+    CHECK(sound(cache));
+    larder_close(cache);
+}
+
+typedef struct {
+    uint64_t written; /* keys below it exist, or did */
+    uint32_t stop;
+    uint64_t deleted, found;
+} race;
+
+static void write_on(race *r) { /* splits and moves all the time; starts anew when the index is large */
+    while (!__atomic_load_n(&r->stop, __ATOMIC_ACQUIRE)) {
+        CHILD_CHECK(put(r->written, "v", 1) == LARDER_OK);
+        __atomic_add_fetch(&r->written, 1, __ATOMIC_SEQ_CST);
+        if (r->written % 9000 == 0) {
+            CHILD_CHECK(larder_clear(cache) == LARDER_OK);
+        }
+    }
+}
+
+static void delete_behind(race *r, uint64_t part) { /* every third key, soon after it was written */
+    for (uint64_t i = part; !__atomic_load_n(&r->stop, __ATOMIC_ACQUIRE); i += 3) {
+        while (__atomic_load_n(&r->written, __ATOMIC_SEQ_CST) <= i) {
+            if (__atomic_load_n(&r->stop, __ATOMIC_ACQUIRE)) {
+                return;
+            }
+            lard_pause();
+        }
+        r->deleted += delete (i) == LARDER_OK;
+        CHILD_CHECK(!present(i));
+        if (i > 300) {
+            CHILD_CHECK(!present(i - 300)); /* still, after splits and moves have gone over it */
+        }
+    }
+}
+
+static void what_is_deleted_while_it_grows_stays_deleted(void) {
+    race *r = shared_memory(sizeof *r);
+    pid_t pids[3];
+    cache = open_cache(SIZE);
+    for (uint64_t i = 0; i < 3; i++) {
+        if ((pids[i] = fork_child()) == 0) {
+            i ? delete_behind(r, i - 1) : write_on(r);
+            _exit(0);
+        }
+    }
+    sleep_us(500000);
+    advance(&r->stop);
+    for (int i = 0; i < 3; i++) {
+        CHECK(exited_well(pids[i]), "%s", i ? "a deleter" : "the writer");
+    }
+    CHECK(r->deleted > 1000, "%llu of %llu", (unsigned long long)r->deleted, (unsigned long long)r->written);
+    CHECK(sound(cache));
+    larder_close(cache);
+    munmap(r, sizeof *r);
+}
+
+/* Keys that are never deleted are never missed, however much the index changes around them. */
+static void read_all_along(race *r) {
+    while (!__atomic_load_n(&r->stop, __ATOMIC_ACQUIRE)) {
+        for (uint64_t i = 1000000; i < 1000300; i++) {
+            CHILD_CHECK(present(i));
+            __atomic_add_fetch(&r->found, 1, __ATOMIC_RELAXED);
+        }
+    }
+}
+
+static void write_and_delete(race *r) { /* as many items as split and move, too few bytes to evict */
+    for (uint64_t i = 0; !__atomic_load_n(&r->stop, __ATOMIC_ACQUIRE); i++) {
+        CHILD_CHECK(put(i % 60000, NULL, 0) == LARDER_OK);
+        r->written++;
+        if (i % 60000 > 30000) {
+            delete (i % 60000 - 30000);
+        }
+        if (i > 250000) {
+            break; /* the log would come round and evict */
+        }
+    }
+}
+
+static void what_stays_is_found_while_it_grows(void) {
+    race *r = shared_memory(sizeof *r);
+    pid_t pids[2];
+    larder_stats stats;
+    cache = open_cache(64 << 20);
+    for (uint64_t i = 1000000; i < 1000300; i++) {
+        CHECK(put(i, "stays", 5) == LARDER_OK);
+    }
+    for (int i = 0; i < 2; i++) {
+        if ((pids[i] = fork_child()) == 0) {
+            i ? write_and_delete(r) : read_all_along(r);
+            _exit(0);
+        }
+    }
+    sleep_us(400000);
+    advance(&r->stop);
+    CHECK(exited_well(pids[0]) && exited_well(pids[1]));
+    CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.evictions == 0 && r->written > 1000 &&
+          r->found > 1000);
+    CHECK(sound(cache));
+    larder_close(cache);
+    munmap(r, sizeof *r);
+}
+
+static const test_case tests[] = {
+    TEST(buckets_split_in_order, "one more bucket takes items of one other only"),
+    TEST(the_index_grows_with_its_items, "the index grows with its items and finds all of them"),
+    TEST(items_are_counted_as_they_come_and_go, "items are counted as they come and go"),
+    TEST(what_is_deleted_while_it_grows_stays_deleted, "what is deleted while the index grows stays deleted"),
+    TEST(what_stays_is_found_while_it_grows, "what stays is found at every moment while the index grows"),
+};
+RUN("index", tests)
