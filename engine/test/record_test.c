@@ -1,0 +1,122 @@
+/*
+ * record_test.c — one record: written, read, moved, and every bit of it flipped.
+ */
+#include "harness.h"
+
+enum { SEGMENT = 32768, FROM = 4096 };
+
+static unsigned char memory[FROM + 2 * SEGMENT] __attribute__((aligned(64)));
+static lard_map map;
+
+/* A shard without a file: two segments. */
+static lard_view bare_shard(void) {
+    memset(&map, 0, sizeof map);
+    map.super.segment_bytes = SEGMENT;
+    map.super.segments_per_shard = 2;
+    map.super.data_offset = FROM;
+    map.segment_shift = 15;
+    map.record_limit = 8192;
+    lard_crc_init();
+    return (lard_view){.map = &map, .base = memory};
+}
+
+static void what_was_written_is_read(void) {
+    static unsigned char key[LARDER_MAX_KEY], value[8192], have[8192], have_key[LARDER_MAX_KEY + 8];
+    static const size_t keys[] = {0, 1, 3, 7, 8, 9, 15, 16, 250, 4095, 4096};
+    lard_view view = bare_shard();
+    describe(key, sizeof key, 1, 1);
+    describe(value, sizeof value, 2, 2);
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        for (size_t bytes = 0; bytes < 3000; bytes += bytes < 40 ? 1 : 311) {
+            lard_draft draft = {.key = key,
+                                .key_bytes = keys[k],
+                                .value = value,
+                                .value_bytes = bytes,
+                                .expiry_ms = bytes * 1000,
+                                .type = LARD_TYPE_PLAIN,
+                                .flags = (unsigned)bytes & 0xff};
+            lard_record_info info;
+            memset(memory, 0xa5, sizeof memory);
+            lard_record_write(&view, FROM, 0x1234567890ull, &draft);
+            uint64_t whole = lard_record_bytes(LARD_TYPE_PLAIN, keys[k], bytes);
+            CHECK(whole % 8 == 0 && memory[FROM + whole] == 0xa5 && memory[FROM - 1] == 0xa5,
+                  "it keeps to its bytes");
+            CHECK(lard_record_info_at(&view, FROM, &info), "%zu, %zu", keys[k], bytes);
+            CHECK(info.generation == 0x34567890u && info.expiry_ms == bytes * 1000 &&
+                  LARD_WORD2_FLAGS(info.word2) == (bytes & 0xff) && LARD_WORD2_VALUE_BYTES(info.word2) == bytes);
+            CHECK(lard_record_is_key(&view, FROM, &info, key, keys[k], false));
+            CHECK(!lard_record_is_key(&view, FROM, &info, key, keys[k], true), "chunks are apart");
+            CHECK(keys[k] == 0 || !lard_record_is_key(&view, FROM, &info, key, keys[k] - 1, false));
+            CHECK(keys[k] == 0 || !lard_record_is_key(&view, FROM, &info, key + 1, keys[k], false) || keys[k] < 2);
+            CHECK(lard_record_read(&view, FROM, &info, have, bytes) == LARDER_OK && !memcmp(have, value, bytes));
+            CHECK(bytes == 0 || lard_record_read(&view, FROM, &info, have, bytes - 1) == LARDER_BUFFER_TOO_SMALL);
+            lard_record_copy_key(&view, FROM, &info, have_key);
+            CHECK(memcmp(have_key, key, keys[k]) == 0);
+
+            uint64_t to = FROM + SEGMENT + 64;
+            lard_record_move(&view, FROM, to, 99, whole);
+            CHECK(lard_record_info_at(&view, to, &info) && info.generation == 99);
+            CHECK(lard_record_read(&view, to, &info, have, bytes) == LARDER_OK && !memcmp(have, value, bytes));
+            lard_record_set_expiry(&view, to, info.crc, 777);
+            CHECK(lard_record_info_at(&view, to, &info) && info.expiry_ms == 777);
+            CHECK(lard_record_read(&view, to, &info, have, bytes) == LARDER_OK);
+        }
+    }
+}
+
+/* Whatever bit is flipped: no record, another key, damage, or the same value. */
+static void every_flipped_bit_is_noticed(void) {
+    unsigned char value[61], have[8192];
+    lard_view view = bare_shard();
+    lard_record_info info;
+    describe(value, sizeof value, 3, 3);
+    lard_draft draft = {.key = "key of it",
+                        .key_bytes = 9,
+                        .value = value,
+                        .value_bytes = sizeof value,
+                        .expiry_ms = 1700000000000,
+                        .type = LARD_TYPE_PLAIN,
+                        .flags = 3};
+    lard_record_write(&view, FROM, 7, &draft);
+    uint64_t whole = lard_record_bytes(LARD_TYPE_PLAIN, 9, sizeof value);
+    int noticed = 0;
+    for (uint64_t bit = 0; bit < whole * 8; bit++) {
+        memory[FROM + bit / 8] ^= (unsigned char)(1 << bit % 8);
+        bool read = lard_record_info_at(&view, FROM, &info) && info.generation == 7 &&
+                    lard_record_is_key(&view, FROM, &info, "key of it", 9, false) &&
+                    lard_record_read(&view, FROM, &info, have, sizeof have) == LARDER_OK;
+        CHECK(!read, "bit %d of byte %d", (int)(bit % 8), (int)(bit / 8));
+        noticed++;
+        memory[FROM + bit / 8] ^= (unsigned char)(1 << bit % 8);
+    }
+    CHECK(noticed == (int)whole * 8 && lard_record_info_at(&view, FROM, &info) &&
+          lard_record_read(&view, FROM, &info, have, sizeof have) == LARDER_OK);
+}
+
+static void no_record_reaches_out_of_its_segment(void) {
+    lard_view view = bare_shard();
+    lard_record_info info;
+    static unsigned char value[8000];
+    lard_draft draft = {
+        .key = "k", .key_bytes = 1, .value = value, .value_bytes = sizeof value, .type = LARD_TYPE_PLAIN};
+    uint64_t whole = lard_record_bytes(LARD_TYPE_PLAIN, 1, sizeof value);
+    lard_record_write(&view, FROM + SEGMENT - whole, 1, &draft);
+    CHECK(lard_record_info_at(&view, FROM + SEGMENT - whole, &info), "up to the last byte");
+    lard_record_write(&view, FROM + SEGMENT - whole + 8, 1, &draft);
+    CHECK(!lard_record_info_at(&view, FROM + SEGMENT - whole + 8, &info), "and no further");
+    CHECK(!lard_record_info_at(&view, 0, &info) && !lard_record_info_at(&view, FROM - 8, &info));
+    CHECK(!lard_record_info_at(&view, FROM + 2 * SEGMENT, &info) &&
+          !lard_record_info_at(&view, FROM + SEGMENT - 8, &info));
+    CHECK(!lard_record_info_at(&view, 1ull << 32, &info) && !lard_record_info_at(&view, UINT64_MAX - 7, &info));
+    memset(memory + FROM, 0, SEGMENT);
+    CHECK(!lard_record_info_at(&view, FROM, &info), "zeros are no record");
+    memset(memory + FROM, 0xff, SEGMENT);
+    CHECK(!lard_record_info_at(&view, FROM, &info), "ones are no record");
+}
+
+static const test_case tests[] = {
+    TEST(what_was_written_is_read, "what was written is read, moved, and given another expiry"),
+    TEST(every_flipped_bit_is_noticed, "every flipped bit of a record is noticed"),
+    TEST(no_record_reaches_out_of_its_segment, "no record reaches out of its segment"),
+};
+RUN("record", tests)
