@@ -195,14 +195,17 @@ lard_found lard_index_guess(const lard_view *view, const lard_hash *hash);
 lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, uint64_t offset);
 bool lard_index_has_ghost(const lard_view *view, const lard_hash *hash); /* under the lock, as all below */
 larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash *hash, uint64_t slot);
-void lard_index_grow(larder *cache, lard_view *view);
-void lard_index_finish_changes(lard_view *view);
-bool lard_index_first_page(lard_view *view);
 /* Empties the slot if it still holds `value` but for the frequency; true where this call did it. */
 bool lard_index_unlink(const lard_view *view, lard_u64 *slot, uint64_t value, uint64_t replacement);
 /* Lock-free. Drops every slot of the key; *head is filled where it was a large value. */
 bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes,
                        bool is_chunk, int64_t now_ms, lard_head *head);
+
+/* growth.c — the shape of the index; under the lock */
+bool lard_index_first_page(lard_view *view);
+bool lard_index_make_room(lard_view *view, lard_bucket *const buckets[2]); /* where both are full */
+void lard_index_grow(larder *cache, lard_view *view);
+void lard_index_finish_changes(lard_view *view); /* of a dead owner */
 
 /* segment.c — free segments, queues, room to append */
 uint64_t lard_segment_offset(const lard_view *view, uint32_t segment);
