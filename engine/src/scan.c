@@ -72,7 +72,7 @@ larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, s
             lard_bucket *bucket = lard_bucket_at(&view, at.bucket);
             for (; bucket && at.slot < LARD_BUCKET_SLOTS; at.slot++) {
                 int64_t bytes = live_key(&view, &bucket->slots[at.slot], key, now_ms);
-                if (bytes < (int64_t)prefix_bytes || memcmp(key, prefix, prefix_bytes) != 0) {
+                if (bytes < (int64_t)prefix_bytes || (prefix_bytes && memcmp(key, prefix, prefix_bytes) != 0)) {
                     continue;
                 }
                 if (*used + 4 + (size_t)bytes > buffer_bytes) {
