@@ -151,7 +151,7 @@ static void bits_of_one_superblock(void) {
 
 static void the_same_bit_of_both_superblocks(void) {
     CHECK(make_pristine());
-    for (uint64_t bit = 0; bit < sizeof(lard_superblock) * 8; bit += stride(5)) {
+    for (uint64_t bit = 0; bit < sizeof(lard_superblock) * 8; bit += stride(11)) {
         CHECK(write_file(pristine, SIZE, 0) && write_flipped(bit, 0) && write_flipped(bit, LARD_PAGE));
         CHECK(is_used_without_harm(), "bit %d", (int)bit);
         if (bit < 64) { /* of the magic: then it is no file of Larder's */
@@ -173,7 +173,7 @@ static void bits_between(uint64_t from, uint64_t to, uint64_t by, int may_lose) 
 
 static void bits_of_the_control_page(void) {
     CHECK(make_pristine());
-    bits_between(LARD_CONTROL_OFFSET, LARD_CONTROL_OFFSET + 32, stride(1), ITEMS + 2);
+    bits_between(LARD_CONTROL_OFFSET, LARD_CONTROL_OFFSET + 32, stride(3), ITEMS + 2);
     bits_between(LARD_CONTROL_OFFSET + 32, LARD_CONTROL_OFFSET + sizeof(lard_control), stride(37), 0);
     bits_between(LARD_PROCESS_OFFSET, LARD_PROCESS_OFFSET + 2 * sizeof(lard_process), stride(29), 0);
 }
@@ -183,7 +183,7 @@ static void bits_of_a_shards_head(void) {
     CHECK(make_pristine());
     memcpy(&super, pristine, sizeof super);
     uint64_t at = super.shard_offset;
-    bits_between(at, at + sizeof(lard_shard), stride(3), ITEMS + 2);
+    bits_between(at, at + sizeof(lard_shard), stride(7), ITEMS + 2);
     bits_between(at + super.directory_offset, at + super.directory_offset + 8, stride(1), ITEMS + 2);
     bits_between(at + super.segment_table_offset, at + super.segment_table_offset + 5 * sizeof(lard_segment),
                  stride(13), ITEMS + 2);
@@ -194,7 +194,7 @@ static void bits_of_the_index_and_of_records(void) {
     CHECK(make_pristine());
     memcpy(&super, pristine, sizeof super);
     uint64_t from = super.shard_offset + super.data_offset, flips = 0, state = 1;
-    uint64_t want = 700 / stride(1), each = stride(0);
+    uint64_t want = 300, each = stride(0);
     for (uint64_t byte = from; byte < SIZE && (each || flips < want); byte++) {
         if (!each) { /* at random, but where something is */
             byte = from + next_random(&state) % (SIZE - from);
@@ -214,7 +214,7 @@ static void whole_pages_of_garbage(void) {
     unsigned char garbage[LARD_PAGE];
     uint64_t state = 77;
     CHECK(make_pristine());
-    for (int page = 2; page < SIZE / (int)LARD_PAGE; page += (int)stride(3)) {
+    for (int page = 2; page < SIZE / (int)LARD_PAGE; page += (int)stride(7)) {
         for (int kind = 0; kind < 3; kind++) { /* zeros, ones, random */
             memset(garbage, kind == 1 ? 0xff : 0, sizeof garbage);
             for (size_t i = 0; kind == 2 && i < sizeof garbage; i++) {
