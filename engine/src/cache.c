@@ -156,7 +156,7 @@ static larder_status begin_store(larder *cache, const larder_store *request, con
     *draft = (lard_draft){
         .key = request->key,
         .key_bytes = request->key_bytes,
-        .value = request->value,
+        .value = request->value ? request->value : "",
         .value_bytes = request->value_bytes,
         .type = LARD_TYPE_PLAIN,
         .flags = request->flags,
@@ -251,7 +251,7 @@ larder_status larder_cas(larder *cache, const larder_store *request, const void 
             break;
         }
         if (status != LARDER_OK || item.size_bytes != expected_bytes ||
-            __builtin_memcmp(current, expected, expected_bytes) != 0) {
+            (expected_bytes && __builtin_memcmp(current, expected, expected_bytes) != 0)) {
             status = LARDER_NOT_STORED;
             break;
         }
