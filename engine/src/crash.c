@@ -10,10 +10,12 @@
 
 unsigned long lard_crash_at;    /* 0: never */
 unsigned long lard_crash_count; /* stores so far */
+unsigned long lard_crash_step;  /* then again each so many stores; 0: not again */
 int lard_crash_signal = SIGKILL;
 
 void lard_crash_point(void) {
     if (++lard_crash_count == lard_crash_at) {
+        lard_crash_at += lard_crash_step;
         kill(getpid(), lard_crash_signal);
     }
 }
