@@ -1,0 +1,111 @@
+/*
+ * segment_test.c — segments are taken, filled, closed and freed, and are never the same
+ * segment twice.
+ */
+#include "children.h"
+
+static larder *cache;
+static lard_view view;
+
+static bool begin(void) {
+    cache = open_cache(1 << 20);
+    view = lard_view_of(cache->map, 0);
+    return lard_shard_lock(cache, &view, NULL) == LARDER_OK;
+}
+
+static void end(void) {
+    lard_shard_unlock(&view);
+    larder_close(cache);
+}
+
+static uint32_t number_of(uint64_t offset) {
+    return (uint32_t)((offset - cache->map->super.data_offset) >> cache->map->segment_shift);
+}
+
+static void a_freed_segment_is_another_one(void) {
+    uint32_t segment, free_segments;
+    CHECK(begin());
+    for (int round = 0; round < 10; round++) {
+        free_segments = lard_load(&view.head->free_segments);
+        CHECK(lard_segment_take(&view, &segment) && lard_load(&view.head->free_segments) == free_segments - 1);
+        lard_segment *row = &view.segments[segment];
+        uint64_t generation = lard_load(&row->generation);
+        lard_store(&row->state, LARD_SEGMENT_INDEX);
+        lard_store(&row->write_offset, 800);
+        lard_segment_free(&view, segment);
+        CHECK(lard_load(&row->generation) == generation + 1, "a slot into its former life must not fit");
+        CHECK(lard_load(&row->state) == LARD_SEGMENT_FREE && lard_load(&row->write_offset) == 0 &&
+              lard_load(&row->max_expiry_ms) == 0 && lard_load(&view.head->free_segments) == free_segments);
+    }
+    end();
+}
+
+static void there_are_as_many_as_there_are(void) {
+    uint32_t segment, taken = 0;
+    CHECK(begin());
+    uint32_t want = lard_load(&view.head->free_segments);
+    while (lard_segment_take(&view, &segment)) {
+        lard_store(&view.segments[segment].state, LARD_SEGMENT_INDEX);
+        taken++;
+    }
+    CHECK(taken == want && lard_load(&view.head->free_segments) == 0);
+    lard_store(&view.head->free_segments, 5); /* damaged: there is none */
+    CHECK(!lard_segment_take(&view, &segment) && lard_load(&view.head->free_segments) == 0);
+    lard_segment_recount(&view);
+    CHECK(lard_load(&view.head->free_segments) == 0 && lard_load(&view.head->small_segments) == 0);
+    end();
+}
+
+static void queues_append_to_their_own_segments(void) {
+    CHECK(begin());
+    uint64_t small = lard_segment_reserve(cache, &view, LARD_SEGMENT_SMALL, 100 * 8, 0);
+    CHECK(small && small == lard_segment_reserve(cache, &view, LARD_SEGMENT_SMALL, 8, 0),
+          "reserving takes nothing");
+    lard_segment_commit(&view, small, 100 * 8, 5000);
+    CHECK(lard_segment_reserve(cache, &view, LARD_SEGMENT_SMALL, 8, 0) == small + 100 * 8);
+    uint64_t main = lard_segment_reserve(cache, &view, LARD_SEGMENT_MAIN, 8, 0);
+    CHECK(main && number_of(main) != number_of(small));
+    lard_segment *row = &view.segments[number_of(small)];
+    CHECK(lard_load(&row->state) == LARD_SEGMENT_SMALL &&
+          lard_load(&view.segments[number_of(main)].state) == LARD_SEGMENT_MAIN);
+    CHECK(lard_load(&row->max_expiry_ms) == 5000);
+    lard_segment_widen_expiry(&view, small, 4000);
+    CHECK(lard_load(&row->max_expiry_ms) == 5000, "it never shrinks");
+    lard_segment_widen_expiry(&view, small, 0);
+    CHECK(lard_load(&row->max_expiry_ms) == UINT64_MAX, "0 is for ever");
+
+    uint64_t rest = cache->map->super.segment_bytes - 100 * 8;
+    CHECK(lard_segment_reserve(cache, &view, LARD_SEGMENT_SMALL, rest, 0) == small + 100 * 8, "to the last byte");
+    uint64_t next = lard_segment_reserve(cache, &view, LARD_SEGMENT_SMALL, rest + 8, 0);
+    CHECK(next && number_of(next) != number_of(small), "no further");
+    CHECK(lard_load(&view.segments[number_of(next)].sequence) > lard_load(&row->sequence));
+    end();
+}
+
+/* Empty records of no key, as long as there is a record to walk: room is made for ever. */
+static void room_is_made_for_ever(void) {
+    static unsigned char value[4000];
+    lard_draft draft = {
+        .key = "", .key_bytes = 0, .value = value, .value_bytes = sizeof value, .type = LARD_TYPE_PLAIN};
+    uint64_t bytes = lard_record_bytes(LARD_TYPE_PLAIN, 0, sizeof value);
+    CHECK(begin());
+    for (int i = 0; i < 5000; i++) {
+        uint64_t offset =
+            lard_segment_reserve(cache, &view, i % 3 ? LARD_SEGMENT_SMALL : LARD_SEGMENT_MAIN, bytes, 0);
+        CHECK(offset, "record %d", i);
+        lard_record_write(&view, offset, lard_load(&view.segments[number_of(offset)].generation), &draft);
+        lard_segment_commit(&view, offset, bytes, 0);
+        CHECK(lard_load(&view.head->free_segments) >= 1, "one is left for what eviction copies");
+    }
+    lard_shard_unlock(&view);
+    CHECK(sound(cache));
+    larder_close(cache);
+}
+
+static const test_case tests[] = {
+    TEST(a_freed_segment_is_another_one, "a freed segment has another generation"),
+    TEST(there_are_as_many_as_there_are, "no segment is taken that is not free, whatever the count says"),
+    TEST(queues_append_to_their_own_segments, "each queue appends to a segment of its own, up to its last byte"),
+    TEST(room_is_made_for_ever, "room is made for ever"),
+};
+RUN("segment", tests)
