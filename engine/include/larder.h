@@ -23,6 +23,9 @@
  *   - Put the file on a local file system. Network file systems are refused.
  *   - Do not open the `.lock` file beside the cache in a process that has the
  *     cache open: closing any descriptor of it drops POSIX locks (fcntl(2)).
+ *   - A file that is removed or replaced by hand is noticed within a fifth of a
+ *     second by processes that write, and within a thousand reads by others; until
+ *     then they see neither the new file's values nor its deletes.
  *   - The time to live follows the wall clock (CLOCK_REALTIME), because it must
  *     outlive a reboot. A clock set back lets items live that much longer.
  *   - A value that was changed by increment is returned as decimal text.
@@ -196,8 +199,8 @@ typedef struct larder_report { /* of larder_verify */
 } larder_report;
 
 /*
- * Opens the cache at `path`, creating it (mode 0600) and its last directory
- * (mode 0700) where missing. A file that is Larder's but damaged, of an older
+ * Opens the cache at `path`, creating it (mode 0600) and missing directories
+ * (the last one of mode 0700). A file that is Larder's but damaged, of an older
  * format, or not cleanly closed before a machine crash is replaced by an empty
  * one; a file that is not Larder's is never touched. A size other than the
  * file's is ignored: compare larder_size(). `options` and `error` may be NULL.
@@ -219,7 +222,9 @@ size_t larder_max_value(const larder *cache); /* longest value: min(64 MiB, capa
 /*
  * Copies the value into `buffer`. Returns OK, MISS, KEY_TOO_LONG, or
  * BUFFER_TOO_SMALL with item->size_bytes set and the buffer's content undefined.
- * `item` may be NULL. Never blocks.
+ * `item` may be NULL. Takes no lock and waits for nobody, but for the moment in
+ * which the handle attaches anew (in a forked child, or to a file that replaced
+ * its own: a second at most).
  */
 larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void *buffer, size_t buffer_bytes,
                          larder_item *item, const larder_call *call);
@@ -227,13 +232,14 @@ larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void 
 /* The same for `count` lookups in one pass; each has its own status. */
 larder_status larder_get_multi(larder *cache, larder_lookup *lookups, size_t count, const larder_call *call);
 
-/* OK or MISS, without reading the value. `item` (size, expiry, flags) may be NULL. Never blocks. */
+/* OK or MISS, without reading the value. `item` (size, expiry, flags) may be NULL. Takes no lock. */
 larder_status larder_exists(larder *cache, const void *key, size_t key_bytes, larder_item *item,
                             const larder_call *call);
 
 /*
  * Stores. OK; NOT_STORED where `mode` did not hold; VALUE_TOO_LARGE, BUSY, FULL or
- * DAMAGED after dropping the key's old value (refusal).
+ * DAMAGED after dropping the key's old value (refusal; also that of a key that
+ * LARDER_ADD would have left alone). NO_SLOT or SUPERSEDED where this process cannot attach.
  */
 larder_status larder_set(larder *cache, const larder_store *store, const larder_call *call);
 
@@ -259,7 +265,8 @@ larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, co
  * Adds `delta` to a 64-bit signed counter and puts the sum into `*result`. An
  * absent key starts from `initial` and lives for `ttl_ms` (0: for ever); the life
  * of a present one is not changed. A plain value that is a decimal integer
- * becomes a counter. NOT_A_NUMBER and OVERFLOW change nothing.
+ * becomes a counter. NOT_A_NUMBER, OVERFLOW and BUSY change nothing; FULL or DAMAGED
+ * as with larder_set.
  */
 larder_status larder_increment(larder *cache, const void *key, size_t key_bytes, int64_t delta, int64_t initial,
                                int64_t ttl_ms, int64_t *result, const larder_call *call);

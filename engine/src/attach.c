@@ -22,6 +22,7 @@
 #define MOST_SHARDS 256
 #define DEFAULT_LOCK_TIMEOUT_MS 200
 #define RETRY_MS 1000
+#define LOOK_MS 200         /* between looks whether the file is still at its path */
 #define OPEN_WAIT_MS 5000   /* for another opener */
 #define ATTACH_WAIT_MS 1000 /* the same, in a call that attaches anew */
 
@@ -105,14 +106,8 @@ static larder_status attach(larder *cache, uint64_t size_bytes, int64_t wait_ms,
                 (uint64_t)info.st_dev == cache->lock_device;
     larder_status status;
     if (same) {
-        char content[32];
-        status = lard_lockfile_enter(cache->lock_fd, wait_ms, error, path);
-        if (status == LARDER_OK && pread(cache->lock_fd, content, sizeof content, 0) != sizeof content) {
-            lard_lockfile_leave(cache->lock_fd);
-            status = lard_fail(error, LARDER_SYSTEM, errno, "read %s", path);
-        }
-        memcpy(lock_id, content + 16, sizeof lock_id);
         fd = cache->lock_fd;
+        status = lard_lockfile_reenter(fd, wait_ms, lock_id, error, path);
     } else if (stat(path, &info) == 0 && find_handle((uint64_t)info.st_dev, (uint64_t)info.st_ino)) {
         status = LARDER_SUPERSEDED; /* another handle of this process has the new lock file: see process.c */
     } else {
@@ -148,6 +143,7 @@ static larder_status attach(larder *cache, uint64_t size_bytes, int64_t wait_ms,
     }
     forget_waits(cache);
     if (cache->map) {
+        lard_file_discard(cache->map);
         cache->map->older = cache->old_maps;
         cache->old_maps = cache->map;
     }
@@ -162,8 +158,8 @@ static lard_map *attach_child(larder *cache) {
     if (lard_lockfile_enter(cache->lock_fd, ATTACH_WAIT_MS, NULL, cache->path) != LARDER_OK) {
         return NULL;
     }
-    larder_status status = lard_process_claim(cache, cache->map);
-    status = status == LARDER_OK ? lard_file_begin_use(cache->map, cache->path, NULL) : status;
+    larder_status status = lard_file_begin_use(cache->map, cache->path, NULL);
+    status = status == LARDER_OK ? lard_process_claim(cache, cache->map) : status;
     lard_lockfile_leave(cache->lock_fd);
     if (status != LARDER_OK) {
         return NULL;
@@ -195,6 +191,25 @@ lard_map *lard_enter_slow(larder *cache) {
     cache->retry_attach_ms = result ? 0 : now_ms + RETRY_MS;
     lard_registry_unlock();
     return result;
+}
+
+/* The file of this handle, also for a child that could not claim a slot: enough to empty slots, which needs none.
+ */
+lard_map *lard_reachable(larder *cache) {
+    lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
+    return map && !map->poisoned && !lard_load(&map->control->superseded) ? map : NULL;
+}
+
+/* A file that was removed or replaced by hand is left like one that the engine replaced: by everybody. */
+void lard_look_at_path(larder *cache, lard_map *map) {
+    int64_t now_ms = lard_monotonic_coarse_ms();
+    if (now_ms < __atomic_load_n(&cache->next_look_ms, __ATOMIC_RELAXED)) {
+        return;
+    }
+    __atomic_store_n(&cache->next_look_ms, now_ms + LOOK_MS, __ATOMIC_RELAXED);
+    if (lard_file_was_replaced(map, cache->path)) {
+        lard_file_mark_superseded(map);
+    }
 }
 
 static larder *new_handle(const char *path) {

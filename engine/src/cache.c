@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#define READS_PER_LOOK 1024 /* a power of two */
+
 static larder_status check_key(larder *cache, const void *key, size_t key_bytes) {
     if (!cache || (!key && key_bytes)) {
         return LARDER_INVALID;
@@ -23,8 +25,11 @@ size_t larder_max_value(const larder *cache) {
     return capacity / 8 < LARDER_MAX_VALUE ? capacity / 8 : LARDER_MAX_VALUE;
 }
 
-static larder_status counted(larder *cache, larder_status status) {
-    lard_count(cache, status == LARDER_MISS ? LARD_STAT_misses : LARD_STAT_hits, 1);
+static larder_status counted(larder *cache, lard_map *map, larder_status status) {
+    uint64_t count = lard_count(cache, status == LARDER_MISS ? LARD_STAT_misses : LARD_STAT_hits, 1);
+    if (LARD_UNLIKELY((count & (READS_PER_LOOK - 1)) == 0)) {
+        lard_look_at_path(cache, map);
+    }
     return status;
 }
 
@@ -42,7 +47,7 @@ larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void 
     lard_hash hash = lard_hash_key(map, key, key_bytes, false);
     status = lard_read(cache, map, &hash, key, key_bytes, false, buffer ? buffer : &none,
                        buffer ? buffer_bytes : 0, item, NULL, call ? call->now_ms : 0);
-    return status == LARDER_BUFFER_TOO_SMALL ? status : counted(cache, status);
+    return status == LARDER_BUFFER_TOO_SMALL ? status : counted(cache, map, status);
 }
 
 #define BATCH 32
@@ -63,11 +68,7 @@ larder_status larder_get_multi(larder *cache, larder_lookup *lookups, size_t cou
             }
             hashes[i] = lard_hash_key(map, lookup->key, lookup->key_bytes, false);
             lard_view view = lard_view_of(map, lard_hash_shard(map, &hashes[i]));
-            uint32_t buckets = lard_bucket_count(&view);
-            if (buckets) {
-                __builtin_prefetch(lard_bucket_at(&view, lard_bucket_of(hashes[i].first, buckets)));
-                __builtin_prefetch(lard_bucket_at(&view, lard_bucket_of(hashes[i].second, buckets)));
-            }
+            lard_index_prefetch(&view, &hashes[i]);
         }
         for (size_t i = 0; i < batch; i++) {
             larder_lookup *lookup = &lookups[from + i];
@@ -80,7 +81,7 @@ larder_status larder_get_multi(larder *cache, larder_lookup *lookups, size_t cou
                               lookup->buffer ? lookup->buffer : &none, lookup->buffer ? lookup->buffer_bytes : 0,
                               &lookup->item, NULL, call ? call->now_ms : 0);
                 if (lookup->status != LARDER_BUFFER_TOO_SMALL) {
-                    counted(cache, lookup->status);
+                    counted(cache, map, lookup->status);
                 }
             }
         }
@@ -99,9 +100,23 @@ larder_status larder_exists(larder *cache, const void *key, size_t key_bytes, la
     return lard_read(cache, map, &hash, key, key_bytes, false, NULL, 0, item, NULL, call ? call->now_ms : 0);
 }
 
+/* Why this process could not attach. */
 static larder_status unavailable(const larder *cache) {
-    lard_map *map = cache->map;
-    return map && !map->poisoned && lard_load(&map->control->superseded) ? LARDER_SUPERSEDED : LARDER_DAMAGED;
+    lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
+    if (!map || map->poisoned) {
+        return LARDER_DAMAGED;
+    }
+    return lard_load(&map->control->superseded) ? LARDER_SUPERSEDED : LARDER_NO_SLOT;
+}
+
+/* The map to change, or NULL. */
+static lard_map *enter_to_write(larder *cache) {
+    lard_map *map = lard_enter(cache);
+    if (LARD_LIKELY(map != NULL)) {
+        lard_look_at_path(cache, map);
+        return lard_enter(cache);
+    }
+    return NULL;
 }
 
 /* Stores a draft under a condition, in chunks where it is long, and tidies up after it either way. */
@@ -164,8 +179,16 @@ static larder_status begin_store(larder *cache, const larder_store *request, con
     if (request->ttl_ms >= 0 && !lard_expiry_from_ttl(request->ttl_ms, lard_now(call), &draft->expiry_ms)) {
         return LARDER_INVALID;
     }
-    *map = lard_enter(cache);
-    return *map ? LARDER_OK : unavailable(cache);
+    *map = enter_to_write(cache);
+    if (*map) {
+        return LARDER_OK;
+    }
+    lard_map *reachable = lard_reachable(cache);
+    if (reachable) { /* refused: the old value goes all the same */
+        lard_hash hash = lard_hash_key(reachable, request->key, request->key_bytes, false);
+        lard_drop(cache, reachable, &hash, request->key, request->key_bytes, lard_now(call));
+    }
+    return unavailable(cache);
 }
 
 /* The call with its time filled in, so that one store asks the clock once; the cheap one where nothing depends on
@@ -267,6 +290,9 @@ larder_status larder_cas(larder *cache, const larder_store *request, const void 
             larder_status pinned = lard_pin_counter(cache, map, &hash, &copy, call);
             if (pinned != LARDER_OK) {
                 status = pinned;
+                if (!(call && (call->flags & LARDER_CALL_TRY))) {
+                    lard_drop(cache, map, &hash, draft.key, draft.key_bytes, lard_now(call));
+                }
                 break;
             }
             continue;
@@ -286,7 +312,10 @@ larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, co
     if (status != LARDER_OK) {
         return status;
     }
-    lard_map *map = lard_enter(cache);
+    lard_map *map = enter_to_write(cache);
+    if (!map) {
+        map = lard_reachable(cache); /* emptying a slot needs no process slot */
+    }
     if (!map) {
         return unavailable(cache);
     }
@@ -301,11 +330,8 @@ larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, co
     if (head.value_bytes) {
         lard_large_drop(cache, map, &head);
     }
-    if (map->poisoned) {
-        return LARDER_DAMAGED;
-    }
     lard_count(cache, LARD_STAT_deletes, was_live);
-    return was_live ? LARDER_OK : LARDER_MISS;
+    return lard_outcome(map, was_live ? LARDER_OK : LARDER_MISS);
 }
 
 larder_status larder_increment(larder *cache, const void *key, size_t key_bytes, int64_t delta, int64_t initial,
@@ -318,7 +344,7 @@ larder_status larder_increment(larder *cache, const void *key, size_t key_bytes,
     if (!lard_expiry_from_ttl(ttl_ms, lard_now(call), &draft.expiry_ms)) {
         return LARDER_INVALID;
     }
-    lard_map *map = lard_enter(cache);
+    lard_map *map = enter_to_write(cache);
     if (!map) {
         return unavailable(cache);
     }
@@ -346,7 +372,7 @@ larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int
     if (!lard_expiry_from_ttl(ttl_ms, lard_now(call), &expiry_ms)) {
         return LARDER_INVALID;
     }
-    lard_map *map = lard_enter(cache);
+    lard_map *map = enter_to_write(cache);
     if (!map) {
         return unavailable(cache);
     }
@@ -363,7 +389,7 @@ larder_status larder_clear(larder *cache) {
     if (!cache) {
         return LARDER_INVALID;
     }
-    lard_map *map = lard_enter(cache);
+    lard_map *map = enter_to_write(cache);
     if (!map) {
         return unavailable(cache);
     }
@@ -372,7 +398,7 @@ larder_status larder_clear(larder *cache) {
     do {
         next = epoch + 1 ? epoch + 1 : 1; /* 0 is no epoch */
     } while (!lard_cas32(&map->control->clear_epoch, &epoch, next));
-    return map->poisoned ? LARDER_DAMAGED : LARDER_OK;
+    return lard_outcome(map, LARDER_OK);
 }
 
 larder_status larder_prune(larder *cache, uint64_t *dropped, const larder_call *call) {

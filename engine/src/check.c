@@ -110,17 +110,6 @@ static void check_records(const lard_view *view, uint32_t segment, larder_report
     }
 }
 
-static bool body_sound(const lard_view *view, uint64_t offset, const lard_record_info *info) {
-    size_t key_words = LARD_ALIGN8(LARD_WORD2_KEY_BYTES(info->word2)) / 8;
-    uint64_t bytes = lard_record_bytes(LARD_WORD2_TYPE(info->word2), LARD_WORD2_KEY_BYTES(info->word2),
-                                       LARD_WORD2_VALUE_BYTES(info->word2));
-    const lard_u64 *body = lard_words(view, offset + LARD_RECORD_HEADER);
-    bool counter = LARD_WORD2_TYPE(info->word2) == LARD_TYPE_COUNTER;
-    size_t words = counter ? key_words : (bytes - LARD_RECORD_HEADER) / 8;
-    uint32_t crc = lard_crc_shared(lard_crc_word(0xffffffffu, info->word2), body, words);
-    return crc == info->crc && (!counter || lard_counter_valid(body + key_words, info->crc));
-}
-
 static void check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slot, larder_report *report) {
     unsigned char key[LARDER_MAX_KEY + 8];
     lard_record_info info;
@@ -154,7 +143,7 @@ static void check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slot, l
     uint32_t count = lard_bucket_count(view);
     if (count == 0) {
         problem(report, view, "the bucket count was damaged meanwhile");
-    } else if (!body_sound(view, offset, &info)) {
+    } else if (!lard_record_sound(view, offset, &info)) {
         problem(report, view, "the record of a slot of bucket %u has a wrong checksum", bucket);
     } else if (hash.tag != LARD_SLOT_TAG(value) || lard_hash_shard(view->map, &hash) != view->number ||
                (lard_bucket_of(hash.first, count) != bucket && lard_bucket_of(hash.second, count) != bucket)) {

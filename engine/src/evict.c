@@ -100,7 +100,7 @@ static void settle(larder *cache, lard_view *view, uint64_t offset, const lard_r
     size_t key_bytes = LARD_WORD2_KEY_BYTES(info->word2);
     lard_record_copy_key(view, offset, info, key);
     lard_hash hash = lard_hash_key(view->map, key, key_bytes, LARD_WORD2_TYPE(info->word2) == LARD_TYPE_CHUNK);
-    lard_found found = lard_index_find_offset(view, &hash, offset);
+    lard_found found = lard_index_find_offset(view, &hash, offset, info->generation);
     if (!found.slot) {
         return;
     }
@@ -175,6 +175,9 @@ void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, bool
 
     if (end > view->map->super.segment_bytes) {
         end = view->map->super.segment_bytes;
+    }
+    if (at > end) { /* damaged: what was passed over is unknown */
+        sweep_slots(cache, view, segment);
     }
     while (at < end) {
         lard_record_info info;

@@ -18,7 +18,12 @@
 
 #define MOST_MAPS 1024
 
-static lard_map *guarded[MOST_MAPS]; /* read by the handler */
+/* Read by the handler, which follows `map` only for an address inside it: then somebody is using that map. */
+static struct {
+    const uint8_t *base;
+    size_t bytes;
+    lard_map *map; /* stored last, cleared first */
+} guarded[MOST_MAPS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct sigaction previous;
 
@@ -35,8 +40,9 @@ static void pass_on(int number, siginfo_t *info, void *context) {
 static void on_sigbus(int number, siginfo_t *info, void *context) {
     const uint8_t *address = info->si_addr;
     for (int i = 0; i < MOST_MAPS; i++) {
-        lard_map *map = __atomic_load_n(&guarded[i], __ATOMIC_ACQUIRE);
-        if (map && address >= map->base && address < map->base + map->bytes) {
+        lard_map *map = __atomic_load_n(&guarded[i].map, __ATOMIC_ACQUIRE);
+        const uint8_t *base = __atomic_load_n(&guarded[i].base, __ATOMIC_RELAXED);
+        if (map && address >= base && address < base + __atomic_load_n(&guarded[i].bytes, __ATOMIC_RELAXED)) {
             map->poisoned = 1;
             if (mmap(map->base, map->bytes, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1,
                      0) != MAP_FAILED) {
@@ -56,11 +62,14 @@ static void install(void) {
     sigaction(SIGBUS, &action, &previous);
 }
 
+/* The registry is locked. */
 larder_status lard_fault_guard(lard_map *map) {
     pthread_once(&once, install);
     for (int i = 0; i < MOST_MAPS; i++) {
-        lard_map *none = NULL;
-        if (__atomic_compare_exchange_n(&guarded[i], &none, map, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+        if (__atomic_load_n(&guarded[i].map, __ATOMIC_RELAXED) == NULL) {
+            __atomic_store_n(&guarded[i].base, map->base, __ATOMIC_RELAXED);
+            __atomic_store_n(&guarded[i].bytes, map->bytes, __ATOMIC_RELAXED);
+            __atomic_store_n(&guarded[i].map, map, __ATOMIC_RELEASE);
             return LARDER_OK;
         }
     }
@@ -69,8 +78,8 @@ larder_status lard_fault_guard(lard_map *map) {
 
 void lard_fault_release(lard_map *map) {
     for (int i = 0; i < MOST_MAPS; i++) {
-        if (__atomic_load_n(&guarded[i], __ATOMIC_ACQUIRE) == map) {
-            __atomic_store_n(&guarded[i], NULL, __ATOMIC_RELEASE);
+        if (__atomic_load_n(&guarded[i].map, __ATOMIC_RELAXED) == map) {
+            __atomic_store_n(&guarded[i].map, NULL, __ATOMIC_RELEASE);
         }
     }
 }

@@ -227,7 +227,36 @@ static void mark_superseded(int fd) {
     }
 }
 
-void lard_file_mark_superseded(lard_map *map) { mark_superseded(map->fd); }
+/* Whether the descriptor is still the map's: daemonizers close descriptors that are not theirs. */
+static bool has_its_file(const lard_map *map, struct stat *info) {
+    return fstat(map->fd, info) == 0 && (uint64_t)info->st_dev == map->device &&
+           (uint64_t)info->st_ino == map->inode;
+}
+
+void lard_file_mark_superseded(lard_map *map) {
+    struct stat info;
+    if (has_its_file(map, &info)) {
+        mark_superseded(map->fd);
+    }
+}
+
+/* Whether someone removed the file or put another one at its path. */
+bool lard_file_was_replaced(const lard_map *map, const char *path) {
+    struct stat mine, named;
+    if (!has_its_file(map, &mine)) {
+        return false;
+    }
+    return mine.st_nlink == 0 ||
+           (stat(path, &named) == 0 && (named.st_ino != mine.st_ino || named.st_dev != mine.st_dev));
+}
+
+/* Gives the space of a file that nobody can open any more back; readers still inside find zeros, so misses. */
+void lard_file_discard(lard_map *map) {
+    struct stat info;
+    if (has_its_file(map, &info) && info.st_nlink == 0) {
+        lard_release_space(map->fd, map->super.shard_offset, map->bytes - map->super.shard_offset);
+    }
+}
 
 static larder_status map_file(int fd, const lard_superblock *super, const char *path, lard_map **out,
                               larder_error *error) {
@@ -251,6 +280,11 @@ static larder_status map_file(int fd, const lard_superblock *super, const char *
     map->segment_shift = (unsigned)__builtin_ctz(super->segment_bytes);
     map->record_limit = super->segment_bytes / 8 > 8192 ? super->segment_bytes / 8 : 8192;
     map->fd = fd;
+    struct stat info;
+    if (fstat(fd, &info) == 0) {
+        map->device = (uint64_t)info.st_dev;
+        map->inode = (uint64_t)info.st_ino;
+    }
     larder_status status = lard_fault_guard(map);
     if (status != LARDER_OK) {
         munmap(base, map->bytes);
@@ -340,7 +374,10 @@ larder_status lard_file_sync(lard_map *map) {
 
 void lard_file_unmap(lard_map *map) {
     lard_fault_release(map);
+    struct stat info;
     munmap(map->base, map->bytes);
-    close(map->fd);
+    if (has_its_file(map, &info)) {
+        close(map->fd);
+    }
     free(map);
 }

@@ -43,37 +43,41 @@ static bool choices_of(const lard_view *view, uint64_t value, uint32_t count, ui
     return true;
 }
 
-/* Takes `from` to an empty slot of its item's other bucket. */
-static bool move_out(lard_view *view, const lard_bucket *bucket, lard_u64 *from) {
+/* Takes `from` to an empty slot of its item's other bucket, if that has the higher number, or the lower one. */
+static bool move(lard_view *view, const lard_bucket *bucket, lard_u64 *from, bool up) {
     uint32_t choices[2];
     uint64_t value = lard_load(from);
     if (!choices_of(view, value, lard_bucket_count(view), choices)) {
         return false;
     }
-    lard_bucket *other = lard_bucket_at(view, choices[0]);
-    if (other == bucket) {
-        other = lard_bucket_at(view, choices[1]);
-    }
+    lard_bucket *other = lard_bucket_at(view, (choices[0] > choices[1]) == up ? choices[0] : choices[1]);
     for (unsigned i = 0; other && other != bucket && i < LARD_BUCKET_SLOTS; i++) {
         uint64_t vacant = lard_load(&other->slots[i]);
         uint64_t pending = value | LARD_SLOT_PENDING;
         if (LARD_SLOT_OFFSET(vacant) || !lard_cas64(&other->slots[i], &vacant, pending)) {
             continue;
         }
-        lard_store_release(&view->head->moves, lard_load(&view->head->moves) | 1u);
+        uint32_t moves =
+            (lard_load(&view->head->moves) + 1) | 1u; /* another odd number, whatever was left there */
+        lard_store_release(&view->head->moves, moves);
+        if (!up) {
+            lard_store_release(&view->head->moves_down, lard_load(&view->head->moves_down) + 1);
+        }
         lard_fence();
         bool emptied = lard_index_unlink(view, from, value, 0);
         lard_index_unlink(view, &other->slots[i], pending, emptied ? value : 0);
-        lard_store_release(&view->head->moves, lard_load(&view->head->moves) + 1);
+        lard_store_release(&view->head->moves, moves + 1);
         return emptied;
     }
     return false;
 }
 
+/* Upwards where it can be: a walk in the order of buckets then meets every item that stays. */
 bool lard_index_make_room(lard_view *view, lard_bucket *const buckets[2]) {
-    for (int c = 0; c < 2; c++) {
-        for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
-            if (move_out(view, buckets[c], &buckets[c]->slots[i])) {
+    for (int up = 1; up >= 0; up--) {
+        for (unsigned i = 0; i < 2 * LARD_BUCKET_SLOTS; i++) {
+            lard_bucket *bucket = buckets[i / LARD_BUCKET_SLOTS];
+            if (move(view, bucket, &bucket->slots[i % LARD_BUCKET_SLOTS], up)) {
                 return true;
             }
         }
@@ -126,7 +130,7 @@ static bool split_next(larder *cache, lard_view *view) {
         return false;
     }
     uint64_t moved[LARD_BUCKET_SLOTS] = {0};
-    lard_store(&view->head->splitting, source + 1);
+    lard_store_release(&view->head->splitting, source + 1); /* after index_pages, which a deleter reads with it */
     lard_fence();
     for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
         uint64_t value = lard_load(&from->slots[i]);

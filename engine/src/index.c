@@ -9,6 +9,7 @@
 #include "internal.h"
 
 #define ATTEMPTS 16
+#define DELETE_ATTEMPTS 4096 /* a slow delete is better than one that did not hold */
 
 uint32_t lard_bucket_count(const lard_view *view) {
     uint32_t count = lard_load_acquire(&view->head->bucket_count);
@@ -35,23 +36,27 @@ static bool slot_holds(const lard_view *view, uint64_t value, const lard_hash *h
            lard_record_is_key(view, offset, info, key, key_bytes, is_chunk);
 }
 
+/* The two buckets of a key; false where there is no index, or a damaged one. */
+static bool buckets_of(const lard_view *view, const lard_hash *hash, lard_bucket *buckets[2]) {
+    uint32_t count = lard_bucket_count(view);
+    if (LARD_UNLIKELY(count == 0)) {
+        return false;
+    }
+    buckets[0] = lard_bucket_at(view, lard_bucket_of(hash->first, count));
+    buckets[1] = lard_bucket_at(view, lard_bucket_of(hash->second, count));
+    return buckets[0] && buckets[1];
+}
+
 lard_found lard_index_find(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes,
                            bool is_chunk) {
     lard_record_info info;
-    uint32_t count = lard_bucket_count(view);
-    uint32_t choices[2];
-    if (count == 0) {
-        return (lard_found){NULL, 0};
-    }
-    choices[0] = lard_bucket_of(hash->first, count);
-    choices[1] = lard_bucket_of(hash->second, count);
-    for (int c = 0; c < 2; c++) {
-        lard_bucket *bucket = lard_bucket_at(view, choices[c]);
-        for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
-            uint64_t value = lard_load_acquire(&bucket->slots[i]);
-            if (slot_holds(view, value, hash, key, key_bytes, is_chunk, &info)) {
-                return (lard_found){&bucket->slots[i], value};
-            }
+    lard_bucket *buckets[2];
+    bool fit = buckets_of(view, hash, buckets);
+    for (unsigned i = 0; fit && i < 2 * LARD_BUCKET_SLOTS; i++) {
+        lard_u64 *slot = &buckets[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS];
+        uint64_t value = lard_load_acquire(slot);
+        if (slot_holds(view, value, hash, key, key_bytes, is_chunk, &info)) {
+            return (lard_found){slot, value};
         }
     }
     return (lard_found){NULL, 0};
@@ -59,67 +64,52 @@ lard_found lard_index_find(const lard_view *view, const lard_hash *hash, const v
 
 /* Has the cache lines of a key's buckets fetched. */
 void lard_index_prefetch(const lard_view *view, const lard_hash *hash) {
-    uint32_t count = lard_bucket_count(view);
-    if (count) {
-        __builtin_prefetch(lard_bucket_at(view, lard_bucket_of(hash->first, count)), 1);
-        __builtin_prefetch(lard_bucket_at(view, lard_bucket_of(hash->second, count)), 1);
+    lard_bucket *buckets[2];
+    if (buckets_of(view, hash, buckets)) {
+        __builtin_prefetch(buckets[0], 1);
+        __builtin_prefetch(buckets[1], 1);
     }
 }
 
 /* The first slot with the key's tag, without a look at the key: its record is being fetched. */
 lard_found lard_index_guess(const lard_view *view, const lard_hash *hash) {
-    uint32_t count = lard_bucket_count(view);
-    uint32_t hashes[2] = {hash->first, hash->second};
-    for (int c = 0; count && c < 2; c++) {
-        lard_bucket *bucket = lard_bucket_at(view, lard_bucket_of(hashes[c], count));
-        for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
-            uint64_t value = lard_load(&bucket->slots[i]);
-            uint64_t offset = LARD_SLOT_OFFSET(value);
-            if (offset && LARD_SLOT_TAG(value) == hash->tag && offset < view->map->super.shard_bytes) {
-                __builtin_prefetch(view->base + offset);
-                return (lard_found){&bucket->slots[i], value};
-            }
+    lard_bucket *buckets[2];
+    bool fit = buckets_of(view, hash, buckets);
+    for (unsigned i = 0; fit && i < 2 * LARD_BUCKET_SLOTS; i++) {
+        lard_u64 *slot = &buckets[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS];
+        uint64_t value = lard_load(slot);
+        uint64_t offset = LARD_SLOT_OFFSET(value);
+        if (offset && LARD_SLOT_TAG(value) == hash->tag && offset < view->map->super.shard_bytes) {
+            __builtin_prefetch(view->base + offset);
+            return (lard_found){slot, value};
         }
     }
     return (lard_found){NULL, 0};
 }
 
-lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, uint64_t offset) {
-    uint32_t count = lard_bucket_count(view);
-    uint32_t choices[2];
-    if (count == 0) {
-        return (lard_found){NULL, 0};
-    }
-    choices[0] = lard_bucket_of(hash->first, count);
-    choices[1] = lard_bucket_of(hash->second, count);
-    for (int c = 0; c < 2; c++) {
-        lard_bucket *bucket = lard_bucket_at(view, choices[c]);
-        for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
-            uint64_t value = lard_load(&bucket->slots[i]);
-            if (LARD_SLOT_OFFSET(value) == offset) {
-                return (lard_found){&bucket->slots[i], value};
-            }
+lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, uint64_t offset,
+                                  uint32_t generation) {
+    lard_bucket *buckets[2];
+    bool fit = buckets_of(view, hash, buckets);
+    uint64_t wanted = lard_slot(offset, hash->tag, 0, generation);
+    for (unsigned i = 0; fit && i < 2 * LARD_BUCKET_SLOTS; i++) {
+        lard_u64 *slot = &buckets[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS];
+        uint64_t value = lard_load(slot);
+        if (LARD_SLOT_SAME(value, wanted)) {
+            return (lard_found){slot, value};
         }
     }
     return (lard_found){NULL, 0};
 }
 
 bool lard_index_has_ghost(const lard_view *view, const lard_hash *hash) {
-    uint32_t count = lard_bucket_count(view);
-    uint32_t choices[2];
-    if (count == 0) {
-        return false;
-    }
-    choices[0] = lard_bucket_of(hash->first, count);
-    choices[1] = lard_bucket_of(hash->second, count);
-    for (int c = 0; c < 2; c++) {
-        lard_bucket *bucket = lard_bucket_at(view, choices[c]);
-        for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
-            uint64_t value = lard_load(&bucket->slots[i]);
-            if (value && !LARD_SLOT_OFFSET(value) && LARD_SLOT_TAG(value) == hash->tag &&
-                lard_evict_ghost_fresh(view, value)) {
-                return true;
-            }
+    lard_bucket *buckets[2];
+    bool fit = buckets_of(view, hash, buckets);
+    for (unsigned i = 0; fit && i < 2 * LARD_BUCKET_SLOTS; i++) {
+        uint64_t value = lard_load(&buckets[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS]);
+        if (value && !LARD_SLOT_OFFSET(value) && LARD_SLOT_TAG(value) == hash->tag &&
+            lard_evict_ghost_fresh(view, value)) {
+            return true;
         }
     }
     return false;
@@ -148,14 +138,8 @@ static unsigned live_slots(const lard_bucket *bucket) {
 }
 
 larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash *hash, uint64_t slot) {
-    uint32_t count = lard_bucket_count(view);
     lard_bucket *buckets[2];
-    if (count == 0) {
-        return LARDER_DAMAGED;
-    }
-    buckets[0] = lard_bucket_at(view, lard_bucket_of(hash->first, count));
-    buckets[1] = lard_bucket_at(view, lard_bucket_of(hash->second, count));
-    if (!buckets[0] || !buckets[1]) {
+    if (!buckets_of(view, hash, buckets)) {
         return LARDER_DAMAGED;
     }
     for (;;) { /* each failure means that a deleter emptied a slot or a reader raised a frequency (at most to 3) */
@@ -211,8 +195,8 @@ static bool delete_in_bucket(const lard_view *view, uint32_t number, const lard_
                 continue; /* moved or recycled meanwhile */
             }
             lard_head large = {{0, 0}, 0};
-            if (head && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_HEAD) {
-                lard_record_read(view, LARD_SLOT_OFFSET(settled), &info, &large, sizeof large);
+            if (head) {
+                lard_record_head(view, LARD_SLOT_OFFSET(settled), &info, &large);
             }
             if (lard_index_unlink(view, &bucket->slots[i], value, 0)) {
                 any = true;
@@ -230,7 +214,7 @@ static bool delete_in_bucket(const lard_view *view, uint32_t number, const lard_
 bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes,
                        bool is_chunk, int64_t now_ms, lard_head *head) {
     bool any = false, was_live = false;
-    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+    for (int attempt = 0; attempt < DELETE_ATTEMPTS; attempt++) {
         uint32_t splitting = lard_load_acquire(&view->head->splitting);
         uint32_t moves = lard_load_acquire(&view->head->moves);
         uint32_t count = lard_bucket_count(view);

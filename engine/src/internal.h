@@ -35,6 +35,7 @@ typedef struct lard_map {
     size_t record_limit;   /* longest record */
     unsigned segment_shift;
     uint32_t shard_mask;
+    uint64_t device, inode; /* of fd: a host may have closed it and opened another file under its number */
     int fd;
     volatile sig_atomic_t poisoned; /* set by the SIGBUS handler: pages were replaced by zeros */
     struct lard_map *older;         /* maps this handle has left; unmapped when it closes */
@@ -60,6 +61,7 @@ struct larder {
     uint32_t references;
     uint64_t next_value_id;
     uint64_t requested_bytes;
+    int64_t next_look_ms;    /* when to see again whether the file is still at its path */
     int64_t retry_attach_ms; /* not before this time, after an attachment failed */
     int lock_fd;
     uint64_t lock_device, lock_inode;
@@ -111,6 +113,8 @@ larder_status lard_file_begin_use(lard_map *map, const char *path, larder_error 
 void lard_file_unmap(lard_map *map);
 larder_status lard_file_sync(lard_map *map);
 void lard_file_mark_superseded(lard_map *map);
+bool lard_file_was_replaced(const lard_map *map, const char *path);
+void lard_file_discard(lard_map *map);
 larder_status lard_fail(larder_error *error, larder_status status, int system_errno, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -124,6 +128,8 @@ uint32_t lard_format_crc(const lard_superblock *super);
 larder_status lard_lockfile_open(const char *path, int64_t wait_ms, int *fd, uint8_t id[16], larder_error *error);
 /* One opener at a time. LOCKED where another one was not done in `wait_ms`. */
 larder_status lard_lockfile_enter(int fd, int64_t wait_ms, larder_error *error, const char *path);
+larder_status lard_lockfile_reenter(int fd, int64_t wait_ms, uint8_t id[16], larder_error *error,
+                                    const char *path);
 void lard_lockfile_leave(int fd);
 bool lard_lockfile_alone(int fd); /* no other process is attached */
 larder_status lard_process_claim(larder *cache, lard_map *map);
@@ -137,8 +143,19 @@ extern volatile unsigned lard_fork_epoch; /* raised in each forked child */
 void lard_registry_lock(void);
 void lard_registry_unlock(void);
 
+/* The end of a call that changes something: after a fault, nobody else may go on with the file either. */
+static inline larder_status lard_outcome(lard_map *map, larder_status status) {
+    if (LARD_UNLIKELY(map->poisoned)) {
+        lard_file_mark_superseded(map);
+        return LARDER_DAMAGED;
+    }
+    return status;
+}
+
 /* attach.c — handles: opening, closing, reattachment after a fork or a replacement */
 lard_map *lard_enter_slow(larder *cache);
+void lard_look_at_path(larder *cache, lard_map *map);
+lard_map *lard_reachable(larder *cache);
 /* The map to work on, or NULL where this process can only serve misses. */
 static inline lard_map *lard_enter(larder *cache) {
     lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
@@ -163,7 +180,6 @@ static inline lard_view lard_view_of(lard_map *map, uint32_t number) {
 /* OK with the lock held and the shard of the current clear epoch, or BUSY. */
 larder_status lard_shard_lock(larder *cache, lard_view *view, const larder_call *call);
 void lard_shard_unlock(lard_view *view);
-void lard_shard_reset(lard_view *view);
 bool lard_shard_current(const lard_view *view, uint64_t *epoch); /* false: logically empty */
 
 /* index.c — buckets, slots, growth */
@@ -175,6 +191,9 @@ static inline uint32_t lard_bucket_of(uint32_t hash, uint32_t count) {
 /* NULL where the directory is damaged. */
 static inline lard_bucket *lard_bucket_at(const lard_view *view, uint32_t number) {
     unsigned per_page_shift = view->map->segment_shift - 6;
+    if (LARD_UNLIKELY(number >> per_page_shift >= view->map->super.segments_per_shard)) {
+        return NULL;
+    }
     uint32_t segment = lard_load(&view->directory[number >> per_page_shift]);
     if (LARD_UNLIKELY(segment >= view->map->super.segments_per_shard)) {
         return NULL;
@@ -192,7 +211,8 @@ lard_found lard_index_find(const lard_view *view, const lard_hash *hash, const v
                            bool is_chunk);
 void lard_index_prefetch(const lard_view *view, const lard_hash *hash);
 lard_found lard_index_guess(const lard_view *view, const lard_hash *hash);
-lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, uint64_t offset);
+lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, uint64_t offset,
+                                  uint32_t generation);
 bool lard_index_has_ghost(const lard_view *view, const lard_hash *hash); /* under the lock, as all below */
 larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash *hash, uint64_t slot);
 /* Empties the slot if it still holds `value` but for the frequency; true where this call did it. */
@@ -242,6 +262,8 @@ bool lard_record_is_key(const lard_view *view, uint64_t offset, const lard_recor
 /* Copies out up to `capacity` bytes of value. OK, BUFFER_TOO_SMALL, or DAMAGED where the checksum is wrong. */
 larder_status lard_record_read(const lard_view *view, uint64_t offset, const lard_record_info *info, void *out,
                                size_t capacity);
+void lard_record_head(const lard_view *view, uint64_t offset, const lard_record_info *info, lard_head *head);
+bool lard_record_sound(const lard_view *view, uint64_t offset, const lard_record_info *info);
 void lard_record_copy_key(const lard_view *view, uint64_t offset, const lard_record_info *info, void *out);
 /* Writes a whole record at a reserved offset of a segment of `generation`. */
 void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_draft *draft);
@@ -329,9 +351,11 @@ enum {
     LARDER_STATS_LIST(LARD_STAT_INDEX)
 #undef LARD_STAT_INDEX
 };
-static inline void lard_count(larder *cache, unsigned which, uint64_t by) {
+static inline uint64_t lard_count(larder *cache, unsigned which, uint64_t by) {
     lard_u64 *counter = &__atomic_load_n(&cache->counters, __ATOMIC_RELAXED)[which];
-    __atomic_store_n(&counter->raw_, lard_load(counter) + by, __ATOMIC_RELAXED);
+    uint64_t count = lard_load(counter) + by;
+    __atomic_store_n(&counter->raw_, count, __ATOMIC_RELAXED);
+    return count;
 }
 void lard_stats_sum(larder *cache, lard_map *map, larder_stats *stats);
 

@@ -125,7 +125,7 @@ typedef struct { /* row of a shard's segment table */
     lard_u64 generation;
     lard_u64 sequence;      /* order in its queue: the oldest has the least */
     lard_u64 max_expiry_ms; /* greatest of its records; UINT64_MAX: one never expires */
-    lard_u64 min_expiry_ms;
+    lard_u64 reserved0;
     lard_u32 state;
     lard_u32 write_offset; /* end of the last complete record */
     lard_u64 reserved[3];
@@ -138,10 +138,11 @@ typedef struct { /* head of a shard */
     /* line 1: read by all, seldom written */
     lard_u64 epoch; /* clear epoch (32) | resets (32); 0 while the shard is being reset */
     lard_u32 bucket_count;
-    lard_u32 splitting; /* bucket being split + 1, or 0 */
-    lard_u64 resets;    /* how often this shard was emptied */
-    lard_u32 moves;     /* odd while an item changes buckets */
-    lard_u32 reserved1[9];
+    lard_u32 splitting;  /* bucket being split + 1, or 0 */
+    lard_u64 resets;     /* how often this shard was emptied */
+    lard_u32 moves;      /* odd while an item changes buckets */
+    lard_u32 moves_down; /* to a bucket of a lower number: a walk over keys starts the shard again */
+    lard_u32 reserved1[8];
     /* line 2: under the lock */
     lard_u32 active[2]; /* segment + 1 that small, main append to; 0: none */
     lard_u32 victim;    /* segment + 1 being emptied; 0: none */

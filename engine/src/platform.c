@@ -40,6 +40,14 @@ int64_t lard_clock_coarse_ms(void) {
 #endif
 }
 
+int64_t lard_monotonic_coarse_ms(void) {
+#ifdef CLOCK_MONOTONIC_COARSE
+    return clock_in_ms(CLOCK_MONOTONIC_COARSE);
+#else
+    return clock_in_ms(CLOCK_MONOTONIC);
+#endif
+}
+
 int64_t lard_monotonic_ms(void) { return clock_in_ms(CLOCK_MONOTONIC); }
 
 void lard_sleep_ms(unsigned ms) {
@@ -82,6 +90,10 @@ int lard_allocate(int fd, uint64_t bytes) {
         failed = posix_fallocate(fd, 0, (off_t)bytes);
     } while (failed == EINTR);
     return failed;
+}
+
+void lard_release_space(int fd, uint64_t from, uint64_t bytes) {
+    (void)!fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)bytes);
 }
 
 int lard_is_network_fs(int fd) {
@@ -136,6 +148,8 @@ int lard_allocate(int fd, uint64_t bytes) {
     }
     return ftruncate(fd, (off_t)bytes) == 0 ? 0 : errno;
 }
+
+void lard_release_space(int fd, uint64_t from, uint64_t bytes) { (void)fd, (void)from, (void)bytes; }
 
 int lard_is_network_fs(int fd) {
     struct statfs info;

@@ -18,13 +18,16 @@
 #error "Larder needs a 64-bit machine"
 #endif
 
-int64_t lard_clock_coarse_ms(void);       /* the same, up to LARD_COARSE_LAG_MS behind, at an eighth of its cost */
-int64_t lard_clock_ms(void);              /* wall clock, Unix ms */
-int64_t lard_monotonic_ms(void);          /* for waits */
-int lard_random(void *out, size_t bytes); /* 0, or errno */
-int lard_boot_id(uint64_t id[2]);         /* 0, or errno and an id of zeros; differs after each boot */
-int lard_allocate(int fd, uint64_t bytes);                           /* reserves disk space: 0, or errno */
-int lard_is_network_fs(int fd);                                      /* 1, 0, or -errno */
+int64_t lard_clock_coarse_ms(void); /* the same, up to LARD_COARSE_LAG_MS behind, at an eighth of its cost */
+int64_t lard_clock_ms(void);        /* wall clock, Unix ms */
+int64_t lard_monotonic_coarse_ms(void);
+int64_t lard_monotonic_ms(void);           /* for waits */
+int lard_random(void *out, size_t bytes);  /* 0, or errno */
+int lard_boot_id(uint64_t id[2]);          /* 0, or errno and an id of zeros; differs after each boot */
+int lard_allocate(int fd, uint64_t bytes); /* reserves disk space: 0, or errno */
+void lard_release_space(int fd, uint64_t from,
+                        uint64_t bytes); /* those become zeros; where that cannot be, nothing */
+int lard_is_network_fs(int fd);          /* 1, 0, or -errno */
 void lard_wait(uint32_t *word, uint32_t value, unsigned timeout_ms); /* while *word is value; may wake early */
 void lard_wake(uint32_t *word);                                      /* one waiter */
 void lard_sleep_ms(unsigned ms);

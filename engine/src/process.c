@@ -60,14 +60,16 @@ static int lock_byte(int fd, int command, short type, off_t start, off_t bytes, 
     return failed;
 }
 
+typedef struct {
+    char magic[8];
+    uint64_t version;
+    uint8_t id[16];
+} lockfile_content;
+
 larder_status lard_lockfile_open(const char *path, int64_t wait_ms, int *fd_out, uint8_t id[16],
                                  larder_error *error) {
     struct stat mine, named;
-    struct {
-        char magic[8];
-        uint64_t version;
-        uint8_t id[16];
-    } content;
+    lockfile_content content;
 
     for (int attempt = 0; attempt < 8; attempt++) {
         int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
@@ -116,6 +118,23 @@ larder_status lard_lockfile_open(const char *path, int64_t wait_ms, int *fd_out,
         return LARDER_OK;
     }
     return lard_fail(error, LARDER_LOCKED, 0, "%s is removed again and again", path);
+}
+
+/* Locks the lock file again that this process has open, and reads its identity. */
+larder_status lard_lockfile_reenter(int fd, int64_t wait_ms, uint8_t id[16], larder_error *error,
+                                    const char *path) {
+    lockfile_content content;
+    larder_status status = lard_lockfile_enter(fd, wait_ms, error, path);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    if (pread(fd, &content, sizeof content, 0) != sizeof content ||
+        memcmp(content.magic, LOCKFILE_MAGIC, 8) != 0) {
+        lard_lockfile_leave(fd);
+        return lard_fail(error, LARDER_NOT_LARDER, 0, "%s", path);
+    }
+    memcpy(id, content.id, 16);
+    return LARDER_OK;
 }
 
 larder_status lard_lockfile_enter(int fd, int64_t wait_ms, larder_error *error, const char *path) {
@@ -199,5 +218,11 @@ bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner
         return true;
     }
     int fd = __atomic_load_n(&cache->lock_fd, __ATOMIC_RELAXED);
+    struct stat
+        info; /* a descriptor that the host closed, and its number given to another file, knows of no locks */
+    if (fstat(fd, &info) != 0 || (uint64_t)info.st_ino != cache->lock_inode ||
+        (uint64_t)info.st_dev != cache->lock_device) {
+        return true;
+    }
     return lock_byte(fd, F_GETLK, F_WRLCK, 1 + (off_t)slot, 1, &found) != 0 || found.l_type != F_UNLCK;
 }

@@ -165,9 +165,10 @@ larder_status lard_read(larder *cache, lard_map *map, const lard_hash *hash, con
         if (head.value_bytes && out) {
             status = lard_large_read(cache, map, &head, out, capacity);
             if (status == LARDER_MISS) { /* a chunk was evicted: the head is of no use any more */
-                if (lard_index_unlink(&view, at->slot, at->slot_value, 0)) {
-                    lard_add(&view.head->items, (uint64_t)-1);
+                if (!lard_index_unlink(&view, at->slot, at->slot_value, 0)) {
+                    continue; /* or it was overwritten meanwhile, and its chunks dropped */
                 }
+                lard_add(&view.head->items, (uint64_t)-1);
                 lard_large_drop(cache, map, &head);
             }
         }

@@ -93,6 +93,26 @@ larder_status lard_record_read(const lard_view *view, uint64_t offset, const lar
     return crc == info->crc ? LARDER_OK : LARDER_DAMAGED;
 }
 
+/* The head of a large value, or one of 0 bytes where the record is another kind or damaged. */
+void lard_record_head(const lard_view *view, uint64_t offset, const lard_record_info *info, lard_head *head) {
+    bool is_head =
+        LARD_WORD2_TYPE(info->word2) == LARD_TYPE_HEAD && LARD_WORD2_VALUE_BYTES(info->word2) == sizeof *head;
+    if (!is_head || lard_record_read(view, offset, info, head, sizeof *head) != LARDER_OK) {
+        head->value_bytes = 0;
+    }
+}
+
+/* Whether checksum and seals hold. Under the lock: a counter may look torn while it is written. */
+bool lard_record_sound(const lard_view *view, uint64_t offset, const lard_record_info *info) {
+    bool counter = LARD_WORD2_TYPE(info->word2) == LARD_TYPE_COUNTER;
+    uint64_t bytes = lard_record_bytes(LARD_WORD2_TYPE(info->word2), LARD_WORD2_KEY_BYTES(info->word2),
+                                       LARD_WORD2_VALUE_BYTES(info->word2));
+    const lard_u64 *body = lard_words(view, offset + LARD_RECORD_HEADER);
+    size_t words = counter ? key_words(info) : (bytes - LARD_RECORD_HEADER) / 8;
+    uint32_t crc = lard_crc_shared(lard_crc_word(CRC_START, info->word2), body, words);
+    return crc == info->crc && (!counter || lard_counter_valid(body + key_words(info), info->crc));
+}
+
 void lard_record_copy_key(const lard_view *view, uint64_t offset, const lard_record_info *info, void *out) {
     lard_crc_copy_out(0, lard_words(view, offset + LARD_RECORD_HEADER), key_words(info), 0, out,
                       LARD_WORD2_KEY_BYTES(info->word2));
@@ -115,6 +135,9 @@ static uint32_t write_body(lard_u64 *body, const lard_draft *draft, uint32_t crc
         }
         crc = lard_crc_copy_in(crc, next, joint, 8);
         next++;
+    }
+    if (taken == draft->value_bytes) {
+        return crc;
     }
     return lard_crc_copy_in(crc, next, (const unsigned char *)draft->value + taken, draft->value_bytes - taken);
 }

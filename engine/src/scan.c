@@ -1,8 +1,10 @@
 /*
  * scan.c — visiting keys, without a lock, from where the last call stopped.
  *
- * The index only grows by moving items to higher buckets, so a walk in bucket
- * order meets every key that stays, some of them twice.
+ * Items go to higher buckets when the index grows, so a walk in bucket order meets
+ * every key that stays, some of them twice. The few moves to a lower bucket are
+ * counted in the shard (growth.c): a walk that finds the count changed walks the
+ * shard again, a few times at most.
  */
 #include "internal.h"
 
@@ -10,17 +12,43 @@
 
 #define BUCKETS_PER_CALL 4096
 
-/* cursor: 0 start; else shard (16) | bucket (40) | slot (8), + 1 */
+#define MOST_RESTARTS 7
+
+/* cursor: 0 start; else shard (8) | bucket (28) | slot (3) | moves_down when the shard was begun (16) | restarts
+ * (3), + 1 */
 typedef struct {
-    uint32_t shard, bucket, slot;
+    uint32_t shard, bucket, slot, moves_down, restarts;
+    bool begun;
 } position;
 
 static position unpack(uint64_t cursor) {
-    cursor = cursor ? cursor - 1 : 0;
-    return (position){(uint32_t)(cursor >> 48), (uint32_t)(cursor >> 8), (uint32_t)(cursor & 0xff)};
+    uint64_t c = cursor ? cursor - 1 : 0;
+    return (position){
+        .shard = (uint32_t)(c >> 50) & 0xff,
+        .bucket = (uint32_t)(c >> 22) & 0xfffffff,
+        .slot = (uint32_t)(c >> 19) & 7,
+        .moves_down = (uint32_t)(c >> 3) & 0xffff,
+        .restarts = (uint32_t)c & 7,
+        .begun = cursor != 0,
+    };
 }
 
-static uint64_t pack(position at) { return ((uint64_t)at.shard << 48 | (uint64_t)at.bucket << 8 | at.slot) + 1; }
+static uint64_t pack(position at) {
+    return ((uint64_t)at.shard << 50 | (uint64_t)at.bucket << 22 | (uint64_t)at.slot << 19 |
+            (uint64_t)at.moves_down << 3 | at.restarts) +
+           1;
+}
+
+/* True where items may have passed the walk on their way down: then it is at the start of the shard again. */
+static bool begin_again(const lard_view *view, position *at) {
+    lard_fence_acquire();
+    uint32_t moves_down = lard_load(&view->head->moves_down) & 0xffff;
+    if (moves_down == at->moves_down || at->restarts == MOST_RESTARTS) {
+        return false;
+    }
+    *at = (position){.shard = at->shard, .moves_down = moves_down, .restarts = at->restarts + 1, .begun = true};
+    return true;
+}
 
 /* The live user key of a slot into `key`: its length, or -1. */
 static int64_t live_key(const lard_view *view, lard_u64 *slot, unsigned char *key, int64_t now_ms) {
@@ -62,11 +90,16 @@ larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, s
         *cursor = 0;
         return LARDER_OK;
     }
-    for (; at.shard < map->super.shard_count; at = (position){at.shard + 1, 0, 0}) {
+    while (at.shard < map->super.shard_count) {
         lard_view view = lard_view_of(map, at.shard);
         uint64_t epoch;
         if (!lard_shard_current(&view, &epoch)) {
+            at = (position){.shard = at.shard + 1};
             continue;
+        }
+        if (!at.begun) {
+            at.moves_down = lard_load_acquire(&view.head->moves_down) & 0xffff;
+            at.begun = true;
         }
         for (; at.bucket < lard_bucket_count(&view); at.bucket++, at.slot = 0) {
             lard_bucket *bucket = lard_bucket_at(&view, at.bucket);
@@ -86,9 +119,14 @@ larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, s
                 ++*count;
             }
             if (++walked >= BUCKETS_PER_CALL) {
-                *cursor = pack((position){at.shard, at.bucket + 1, 0});
+                at.bucket++;
+                at.slot = 0;
+                *cursor = pack(at);
                 return LARDER_OK;
             }
+        }
+        if (!begin_again(&view, &at)) {
+            at = (position){.shard = at.shard + 1};
         }
     }
     *cursor = 0;

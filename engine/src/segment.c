@@ -56,10 +56,9 @@ bool lard_segment_take(lard_view *view, uint32_t *segment) {
 void lard_segment_free(lard_view *view, uint32_t segment) {
     lard_segment *row = &view->segments[segment];
     uint32_t state = lard_load(&row->state);
-    lard_store(&row->generation, lard_load(&row->generation) + 1);
-    lard_store(&row->write_offset, 0);
+    lard_store(&row->write_offset, 0); /* first: no record of the old generation is left to be walked */
+    lard_store_release(&row->generation, lard_load(&row->generation) + 1);
     lard_store(&row->max_expiry_ms, 0);
-    lard_store(&row->min_expiry_ms, 0);
     lard_store_release(&row->state, LARD_SEGMENT_FREE);
     if (state == LARD_SEGMENT_SMALL || state == LARD_SEGMENT_MAIN) {
         lard_u32 *size = queue_size(view, state);
@@ -81,7 +80,6 @@ static bool open_segment(lard_view *view, uint32_t queue) {
     lard_store(&row->sequence, sequence);
     lard_store(&row->write_offset, 0);
     lard_store(&row->max_expiry_ms, 0);
-    lard_store(&row->min_expiry_ms, UINT64_MAX);
     lard_store_release(&row->state, queue);
     adjust(queue_size(view, queue), 1);
     lard_store(&view->head->active[queue - LARD_SEGMENT_SMALL], segment + 1);
@@ -95,6 +93,9 @@ static uint64_t room_in_active(const lard_view *view, uint32_t queue, uint64_t b
         return 0;
     }
     uint64_t used = lard_load(&view->segments[active - 1].write_offset);
+    if (lard_load(&view->segments[active - 1].state) != queue) {
+        return 0;
+    }
     if (used > view->map->super.segment_bytes || (used & 7) || view->map->super.segment_bytes - used < bytes) {
         return 0;
     }
@@ -128,9 +129,6 @@ void lard_segment_widen_expiry(lard_view *view, uint64_t offset, uint64_t expiry
     uint64_t last = expiry_ms ? expiry_ms : UINT64_MAX;
     if (last > lard_load(&row->max_expiry_ms)) {
         lard_store(&row->max_expiry_ms, last);
-    }
-    if (last < lard_load(&row->min_expiry_ms)) {
-        lard_store(&row->min_expiry_ms, last);
     }
 }
 

@@ -68,6 +68,37 @@ static void check_active(lard_view *view) {
     }
 }
 
+/*
+ * Empties a shard whatever its bytes say. Readers see epoch 0 first, so that a
+ * lookup under way finds its epoch gone, and a death half-way begins anew.
+ */
+static void reset(lard_view *view) {
+    uint32_t resets = (uint32_t)lard_load(&view->head->resets) + 1;
+    lard_store(&view->head->epoch, 0);
+    lard_fence();
+    lard_store(&view->head->resets, resets);
+    lard_store(&view->head->splitting, 0);
+    lard_store(&view->head->moves, (lard_load(&view->head->moves) | 1u) + 1);
+    lard_store(&view->head->bucket_count, 0);
+    lard_store(&view->head->index_pages, 0);
+    lard_store(&view->head->active[0], 0);
+    lard_store(&view->head->active[1], 0);
+    lard_store(&view->head->victim, 0);
+    lard_store(&view->head->victim_offset, 0);
+    lard_store(&view->head->next_sequence, 1);
+    for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
+        if (lard_load(&view->segments[s].state) != LARD_SEGMENT_FREE ||
+            lard_load(&view->segments[s].write_offset)) {
+            lard_segment_free(view, s);
+        }
+    }
+    lard_segment_recount(view);
+    lard_index_first_page(view);
+    lard_store(&view->head->items, 0);
+    uint32_t clear = lard_load(&view->map->control->clear_epoch);
+    lard_store_release(&view->head->epoch, (uint64_t)clear << 32 | resets);
+}
+
 /* The owner died somewhere under the lock. Every step of the engine is redoable or skippable from here. */
 static void repair(larder *cache, lard_view *view) {
     lard_count(cache, LARD_STAT_repairs, 1);
@@ -76,7 +107,7 @@ static void repair(larder *cache, lard_view *view) {
     }
     if (!sane(view)) {
         lard_count(cache, LARD_STAT_resets, 1);
-        lard_shard_reset(view);
+        reset(view);
         return;
     }
     lard_index_finish_changes(view);
@@ -100,59 +131,38 @@ bool lard_shard_current(const lard_view *view, uint64_t *epoch) {
     return (uint32_t)(*epoch >> 32) == lard_load(&view->map->control->clear_epoch) && *epoch != 0;
 }
 
-/*
- * Empties a shard whatever its bytes say. Readers see epoch 0 first, so that a
- * lookup under way finds its epoch gone, and a death half-way begins anew.
- */
-void lard_shard_reset(lard_view *view) {
-    uint32_t resets = (uint32_t)lard_load(&view->head->resets) + 1;
-    lard_store(&view->head->epoch, 0);
-    lard_fence();
-    lard_store(&view->head->resets, resets);
-    lard_store(&view->head->splitting, 0);
-    lard_store(&view->head->bucket_count, 0);
-    lard_store(&view->head->index_pages, 0);
-    lard_store(&view->head->active[0], 0);
-    lard_store(&view->head->active[1], 0);
-    lard_store(&view->head->victim, 0);
-    lard_store(&view->head->victim_offset, 0);
-    lard_store(&view->head->next_sequence, 1);
-    for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
-        if (lard_load(&view->segments[s].state) != LARD_SEGMENT_FREE ||
-            lard_load(&view->segments[s].write_offset)) {
-            lard_segment_free(view, s);
-        }
-    }
-    lard_segment_recount(view);
-    lard_index_first_page(view);
-    lard_store(&view->head->items, 0);
-    uint32_t clear = lard_load(&view->map->control->clear_epoch);
-    lard_store_release(&view->head->epoch, (uint64_t)clear << 32 | resets);
-}
-
 static bool try_lock(const larder *cache, lard_shard *head, uint32_t waiters) {
     uint32_t free = 0;
     return lard_cas32(&head->lock, &free, lard_own_word(cache) | waiters);
 }
 
-/* Waits for a live owner within the bound; takes over from a dead one. */
+/* Another thread has attached to another file: who owns locks in this one cannot be told any more. */
+static bool has_left(const larder *cache, const lard_map *map) {
+    return __atomic_load_n(&cache->map, __ATOMIC_RELAXED) != map;
+}
+
+/* Waits for a live owner within the bound, a short one where it was waited for in vain before; takes over from a
+ * dead one. */
 static larder_status wait_for_lock(larder *cache, lard_view *view) {
     lard_u32 *lock = &view->head->lock;
-    int64_t bound; /* short where the same owner was waited for in vain before */
     int64_t start = lard_monotonic_ms();
     unsigned sleep_ms = FIRST_SLEEP_MS;
 
     lard_count(cache, LARD_STAT_lock_waits, 1);
     for (;;) {
         uint32_t word = lard_load(lock);
-        if (word == 0) {
-            if (try_lock(cache, view->head, WAITERS)) {
-                break;
-            }
-            continue;
+        if (word == 0 && try_lock(cache, view->head, WAITERS)) {
+            break;
         }
         uint32_t stuck = __atomic_load_n(&cache->stuck[view->number], __ATOMIC_RELAXED);
-        bound = (word & ~WAITERS) == stuck ? FIRST_SLEEP_MS : cache->lock_timeout_ms;
+        int64_t bound = word && (word & ~WAITERS) == stuck ? FIRST_SLEEP_MS : cache->lock_timeout_ms;
+        if (lard_monotonic_ms() - start >= bound || has_left(cache, view->map)) {
+            __atomic_store_n(&cache->stuck[view->number], word & ~WAITERS, __ATOMIC_RELAXED);
+            return view->map->poisoned ? LARDER_DAMAGED : LARDER_BUSY;
+        }
+        if (word == 0) {
+            continue;
+        }
         if (!(word & WAITERS)) {
             if (!lard_cas32(lock, &word, word | WAITERS)) {
                 continue;
@@ -166,15 +176,8 @@ static larder_status wait_for_lock(larder *cache, lard_view *view) {
                 repair(cache, view);
                 break;
             }
-            continue;
-        }
-        if (lard_monotonic_ms() - start >= bound) {
-            word = lard_load(lock) & ~WAITERS;
-            __atomic_store_n(&cache->stuck[view->number], word, __ATOMIC_RELAXED);
-            return view->map->poisoned ? LARDER_DAMAGED : LARDER_BUSY;
         }
     }
-    __atomic_store_n(&cache->stuck[view->number], 0, __ATOMIC_RELAXED);
     return LARDER_OK;
 }
 
@@ -195,12 +198,15 @@ larder_status lard_shard_lock(larder *cache, lard_view *view, const larder_call 
             }
         }
     }
+    if (LARD_UNLIKELY(__atomic_load_n(&cache->stuck[view->number], __ATOMIC_RELAXED))) {
+        __atomic_store_n(&cache->stuck[view->number], 0, __ATOMIC_RELAXED);
+    }
     uint64_t epoch;
     if (LARD_UNLIKELY(!lard_shard_current(view, &epoch))) {
-        lard_shard_reset(view);
+        reset(view);
     } else if (LARD_UNLIKELY(lard_load(&view->head->bucket_count) == 0 || lard_bucket_count(view) == 0)) {
         lard_count(cache, LARD_STAT_resets, 1);
-        lard_shard_reset(view);
+        reset(view);
     }
     return LARDER_OK;
 }

@@ -6,6 +6,9 @@
  * each write to shared memory goes through LARD_WRITE below, where a test build
  * (-DLARDER_CRASH_POINTS) numbers it and may kill the process just before it.
  *
+ * Statistics are the one exception: lard_count (internal.h) stores into the
+ * process's own row, where nothing depends on them.
+ *
  * Orders: the plain names are relaxed; _acquire and _release say so. A plain
  * memcpy of shared bytes is a data race, hence the word loops.
  */

@@ -94,7 +94,7 @@ larder_status lard_increment(larder *cache, lard_map *map, const lard_hash *hash
     if (replaced.value_bytes) {
         lard_large_drop(cache, map, &replaced);
     }
-    return map->poisoned ? LARDER_DAMAGED : status;
+    return lard_outcome(map, status);
 }
 
 larder_status lard_pin_counter(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *plain,
@@ -143,13 +143,13 @@ larder_status lard_touch(larder *cache, lard_map *map, const lard_hash *hash, co
         lard_segment_widen_expiry(&view, offset,
                                   expiry_ms); /* first: its segment must not be dropped as expired */
         lard_record_set_expiry(&view, offset, info.crc, expiry_ms);
-        if (head && large && lard_record_read(&view, offset, &info, head, sizeof *head) != LARDER_OK) {
-            head->value_bytes = 0;
+        if (head) {
+            lard_record_head(&view, offset, &info, head);
         }
         status = LARDER_OK;
     }
     lard_shard_unlock(&view);
-    return map->poisoned ? LARDER_DAMAGED : status;
+    return lard_outcome(map, status);
 }
 
 void lard_touch_chunks(larder *cache, lard_map *map, const lard_head *head, uint64_t expiry_ms) {

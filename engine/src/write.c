@@ -30,19 +30,21 @@ void lard_drop(larder *cache, lard_map *map, const lard_hash *hash, const void *
     }
 }
 
-static bool is_live(const lard_view *view, const lard_found *found, lard_record_info *info, int64_t now_ms) {
-    return found->slot && lard_record_info_at(view, LARD_SLOT_OFFSET(found->value), info) &&
-           !lard_expired(info, now_ms);
+/* As a reader would find it: a damaged record is absent. */
+static bool is_live(const lard_view *view, const lard_found *found, int64_t now_ms) {
+    lard_record_info info;
+    uint64_t offset = LARD_SLOT_OFFSET(found->value);
+    return found->slot && lard_record_info_at(view, offset, &info) && !lard_expired(&info, now_ms) &&
+           lard_record_sound(view, offset, &info);
 }
 
 static bool holds(const lard_view *view, const lard_found *found, lard_condition condition, uint64_t expected,
                   int64_t now_ms) {
-    lard_record_info info;
     switch (condition) {
     case LARD_IF_ABSENT:
-        return !is_live(view, found, &info, now_ms);
+        return !is_live(view, found, now_ms);
     case LARD_IF_PRESENT:
-        return is_live(view, found, &info, now_ms);
+        return is_live(view, found, now_ms);
     case LARD_IF_SLOT:
         return found->slot && LARD_SLOT_SAME(found->value, expected);
     default:
@@ -66,17 +68,6 @@ static uint32_t queue_for(const lard_view *view, const lard_found *found, const 
     return lard_index_has_ghost(view, hash) ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
 }
 
-/* A large value that the swap is about to put out of reach. */
-static void note_large(const lard_view *view, uint64_t slot, lard_head *replaced) {
-    lard_record_info info;
-    uint64_t offset = LARD_SLOT_OFFSET(slot);
-    replaced->value_bytes = 0;
-    if (lard_record_info_at(view, offset, &info) && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_HEAD &&
-        lard_record_read(view, offset, &info, replaced, sizeof *replaced) != LARDER_OK) {
-        replaced->value_bytes = 0;
-    }
-}
-
 static larder_status publish(larder *cache, lard_view *view, const lard_hash *hash, const lard_draft *draft,
                              lard_condition condition, uint64_t expected, lard_found found, uint64_t slot,
                              int64_t now_ms, lard_head *replaced) {
@@ -84,7 +75,11 @@ static larder_status publish(larder *cache, lard_view *view, const lard_hash *ha
         if (!found.slot) {
             return lard_index_insert(cache, view, hash, slot);
         }
-        note_large(view, found.value, replaced);
+        lard_record_info old;
+        replaced->value_bytes = 0;
+        if (lard_record_info_at(view, LARD_SLOT_OFFSET(found.value), &old)) {
+            lard_record_head(view, LARD_SLOT_OFFSET(found.value), &old, replaced);
+        }
         uint64_t with_frequency = slot | (found.value & LARD_FREQUENCY_MASK);
         if (lard_index_unlink(view, found.slot, found.value, with_frequency)) {
             return LARDER_OK;
@@ -142,5 +137,5 @@ larder_status lard_write(larder *cache, lard_map *map, const lard_hash *hash, co
     }
     status = lard_write_locked(cache, &view, hash, draft, condition, expected, now_ms, replaced);
     lard_shard_unlock(&view);
-    return LARD_UNLIKELY(map->poisoned) ? LARDER_DAMAGED : status;
+    return lard_outcome(map, status);
 }

@@ -315,6 +315,24 @@ static void many_are_read_at_once(void) {
     larder_close(cache);
 }
 
+static void a_damaged_value_is_absent_for_all(void) {
+    larder *cache = open_cache(1 << 20);
+    larder_store add = {.key = "lock", .key_bytes = 4, .value = "mine", .value_bytes = 4, .mode = LARDER_ADD};
+    CHECK(set(cache, "lock", "theirs") == LARDER_OK);
+    for (size_t i = 0; i + 6 < cache->map->bytes; i++) {
+        if (memcmp(cache->map->base + i, "theirs", 6) == 0) {
+            cache->map->base[i] ^= 4;
+        }
+    }
+    CHECK(is(cache, "lock", NULL));
+    add.mode = LARDER_REPLACE;
+    CHECK(larder_set(cache, &add, NULL) == LARDER_NOT_STORED);
+    add.mode = LARDER_ADD;
+    CHECK(larder_set(cache, &add, NULL) == LARDER_OK, "else a lock made with it would never be free");
+    CHECK(is(cache, "lock", "mine"));
+    larder_close(cache);
+}
+
 static void bad_arguments_are_refused(void) {
     larder *cache = open_cache(1 << 20);
     larder *none = NULL;
@@ -347,6 +365,7 @@ static const test_case tests[] = {
     TEST(clear_empties_at_once, "clear empties everything and leaves the cache usable"),
     TEST(a_walk_meets_every_key, "a walk over keys meets each one that starts with the prefix"),
     TEST(many_are_read_at_once, "many keys are stored and read in one call"),
+    TEST(a_damaged_value_is_absent_for_all, "a damaged value is absent for get, add and replace alike"),
     TEST(bad_arguments_are_refused, "bad arguments are refused by name"),
 };
 RUN("cache", tests)

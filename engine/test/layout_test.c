@@ -75,7 +75,7 @@ static void shard_fields_have_their_places(void) {
     AT(lard_segment, generation, 0, 8);
     AT(lard_segment, sequence, 8, 8);
     AT(lard_segment, max_expiry_ms, 16, 8);
-    AT(lard_segment, min_expiry_ms, 24, 8);
+    AT(lard_segment, reserved0, 24, 8);
     AT(lard_segment, state, 32, 4);
     AT(lard_segment, write_offset, 36, 4);
     CHECK(LARD_SEGMENT_FREE == 0 && LARD_SEGMENT_SMALL == 1 && LARD_SEGMENT_MAIN == 2 && LARD_SEGMENT_INDEX == 3);

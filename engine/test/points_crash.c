@@ -189,10 +189,10 @@ static void one_operation(const operation *op) {
     larder_close(cache);
 }
 
-#define ONE(i) \
-    static void operation_##i(void) { one_operation(&operations[i]); }
-ONE(0)
-ONE(1) ONE(2) ONE(3) ONE(4) ONE(5) ONE(6) ONE(7) ONE(8) ONE(9) ONE(10) ONE(11)
+/* clang-format off */
+#define ONE(i) static void operation_##i(void) { one_operation(&operations[i]); }
+ONE(0) ONE(1) ONE(2) ONE(3) ONE(4) ONE(5) ONE(6) ONE(7) ONE(8) ONE(9) ONE(10) ONE(11)
+    /* clang-format on */
 
     static void say_count(void) {
     printf("  killed %lu children, each at another store\n", killed);

@@ -242,10 +242,10 @@ static void one_operation(const operation *op) {
     larder_close(cache);
 }
 
-#define ONE(i) \
-    static void operation_##i(void) { one_operation(&operations[i]); }
-ONE(0)
-ONE(1) ONE(2) ONE(3) ONE(4) ONE(5) ONE(6) ONE(7) ONE(8) ONE(9)
+/* clang-format off */
+#define ONE(i) static void operation_##i(void) { one_operation(&operations[i]); }
+ONE(0) ONE(1) ONE(2) ONE(3) ONE(4) ONE(5) ONE(6) ONE(7) ONE(8) ONE(9)
+    /* clang-format on */
 
     static const test_case tests[] = {
         TEST(operation_0, "a process stopped in a set keeps no one from anything else"),

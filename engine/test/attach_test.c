@@ -1,0 +1,86 @@
+/* attach_test.c — files removed or replaced by hand under a process, and descriptors closed by its host. */
+#include "harness.h"
+
+static bool within(int ms, bool (*holds)(larder *), larder *cache) {
+    for (int waited = 0; waited < ms; waited += 20) {
+        if (holds(cache)) {
+            return true;
+        }
+        usleep(20000);
+    }
+    return false;
+}
+
+static char lock_file[400];
+static void remove_by_hand(bool lock_too) {
+    snprintf(lock_file, sizeof lock_file, "%s", test_path("t.larder.lock"));
+    unlink(test_path("t.larder"));
+    if (lock_too) {
+        unlink(lock_file);
+    }
+}
+
+static bool sees_the_others_value(larder *cache) {
+    set(cache, "mine", "m");
+    return is(cache, "theirs", "t");
+}
+
+static void one_after_removal(bool lock_too) {
+    int go[2], done[2];
+    char byte;
+    CHECK(pipe(go) == 0 && pipe(done) == 0);
+    larder *cache = open_cache(1 << 20);
+    CHECK(set(cache, "old", "value") == LARDER_OK);
+    remove_by_hand(lock_too);
+    pid_t other = fork();
+    if (other == 0) { /* a process of its own: it opens the path afresh */
+        larder_close(cache);
+        larder *fresh = open_cache(1 << 20);
+        CHILD_CHECK(fresh && is(fresh, "old", NULL) && set(fresh, "theirs", "t") == LARDER_OK);
+        CHILD_CHECK(write(done[1], "x", 1) == 1 && read(go[0], &byte, 1) == 1);
+        CHILD_CHECK(is(fresh, "theirs", NULL));
+        larder_close(fresh);
+        _exit(0);
+    }
+    CHECK(read(done[0], &byte, 1) == 1);
+    CHECK(within(5000, sees_the_others_value, cache));
+    CHECK(larder_delete(cache, "theirs", 6, NULL) == LARDER_OK, "and its deletes are seen");
+    CHECK(write(go[1], "x", 1) == 1);
+    int status = wait_for(other);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK(sound(cache));
+    larder_close(cache);
+    close(go[0]), close(go[1]), close(done[0]), close(done[1]);
+}
+
+static void the_file_removed(void) { one_after_removal(false); }
+static void both_files_removed(void) { one_after_removal(true); }
+
+static void a_closed_descriptor(void) {
+    larder *cache = open_cache(1 << 20);
+    char stranger[400], content[16384];
+    CHECK(set(cache, "k", "v") == LARDER_OK);
+    int fd = cache->map->fd;
+    close(fd);
+    snprintf(stranger, sizeof stranger, "%s", test_path("stranger"));
+    int other = open(stranger, O_RDWR | O_CREAT, 0600);
+    memset(content, 's', sizeof content);
+    CHECK(other == fd && write(other, content, sizeof content) == sizeof content);
+    CHECK(truncate(test_path("t.larder"), 0) == 0);
+    get(cache, "k");
+    set(cache, "k", "w");
+    CHECK(pread(other, content, sizeof content, 0) == sizeof content);
+    for (size_t i = 0; i < sizeof content; i++) {
+        CHECK(content[i] == 's', "byte %zu of the stranger's file", i);
+    }
+    larder_close(cache);
+    CHECK(fcntl(other, F_GETFD) >= 0, "the stranger's descriptor is not closed either");
+    close(other);
+}
+
+static const test_case tests[] = {
+    TEST(the_file_removed, "processes meet again after the file was removed by hand"),
+    TEST(both_files_removed, "processes meet again after file and lock file were removed by hand"),
+    TEST(a_closed_descriptor, "a host that closed our descriptor keeps its own file unharmed"),
+};
+RUN("attach", tests)

@@ -1,0 +1,50 @@
+/* scan_test.c — walks over keys while the index changes under them. */
+#include "harness.h"
+
+enum { STAYING = 3000 };
+
+static void walking_meets_all_that_stays(void) {
+    static unsigned char seen[STAYING];
+    static char buffer[LARDER_MAX_KEY + 4];
+    char key[40];
+    unsigned long inserted = 0, missed = 0;
+    for (int trial = 0; trial < 25; trial++) {
+        larder *cache = open_cache(4 << 20);
+        uint64_t cursor = 0;
+        size_t count, used;
+        CHECK(larder_clear(cache) == LARDER_OK);
+        memset(seen, 0, sizeof seen);
+        for (int i = 0; i < STAYING; i++) {
+            snprintf(key, sizeof key, "stays %d", i);
+            CHECK(set(cache, key, "") == LARDER_OK);
+        }
+        do {
+            CHECK(larder_scan(cache, &cursor, "stays ", 6, buffer, sizeof buffer, &count, &used, NULL) ==
+                  LARDER_OK);
+            for (size_t at = 0; at < used;) {
+                uint32_t length;
+                memcpy(&length, buffer + at, 4);
+                memcpy(key, buffer + at + 4, length);
+                key[length] = '\0';
+                seen[atoi(key + 6)] = 1;
+                at += 4 + length;
+            }
+            for (int i = 0; i < 60 && cursor; i++) { /* splits, and moves between buckets */
+                snprintf(key, sizeof key, "comes %lu", inserted++);
+                CHECK(set(cache, key, "") == LARDER_OK);
+            }
+        } while (cursor);
+        larder_stats stats;
+        CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.evictions == 0);
+        for (int i = 0; i < STAYING; i++) {
+            missed += !seen[i];
+        }
+        larder_close(cache);
+    }
+    CHECK(missed == 0, "%lu", missed);
+}
+
+static const test_case tests[] = {
+    TEST(walking_meets_all_that_stays, "a walk meets every key that stays while others are inserted"),
+};
+RUN("scan", tests)
