@@ -274,10 +274,19 @@ static void many_create_at_once(void) {
     munmap(all, sizeof *all);
 }
 
+/* Creating from nothing, and replacing what cannot be used. */
 static void a_creator_may_be_killed(void) {
+    static const char unfit[2 * LARD_PAGE] = LARD_MAGIC;
     uint64_t state = 3;
     int killed = 0;
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < 80; round++) {
+        if (round % 2) {
+            int fd = open(in_directory("t.larder"), O_RDWR);
+            CHECK(pwrite(fd, unfit, sizeof unfit, 0) == (ssize_t)sizeof unfit);
+            close(fd);
+        } else {
+            CHECK(unlink(in_directory("t.larder")) == 0 || errno == ENOENT);
+        }
         pid_t pid = fork_child();
         if (pid == 0) {
             usable(in_directory("t.larder"));
@@ -287,9 +296,8 @@ static void a_creator_may_be_killed(void) {
         kill(pid, SIGKILL);
         killed += WIFSIGNALED(wait_for(pid));
         CHECK(usable(in_directory("t.larder")), "round %d: %s", round, failure.detail);
-        CHECK(unlink(in_directory("t.larder")) == 0);
     }
-    CHECK(killed > 5, "%d of 60 were killed in time", killed);
+    CHECK(killed > 5, "%d of 80 were killed in time", killed);
 }
 
 static void what_a_killed_creator_leaves_is_made_anew(void) {
@@ -416,7 +424,7 @@ static const test_case tests[] = {
     TEST(one_handle_a_process, "a process has one handle for a file, whatever path leads there"),
     TEST(the_first_size_counts, "of two sizes configured the first counts"),
     TEST(many_create_at_once, "two and twenty processes that create at once share one file"),
-    TEST(a_creator_may_be_killed, "a creator killed at any time is no hindrance to the next"),
+    TEST(a_creator_may_be_killed, "who is killed while creating or replacing is no hindrance to the next"),
     TEST(what_a_killed_creator_leaves_is_made_anew, "what a killed creator leaves is made anew"),
     TEST(a_crash_of_the_machine_empties_the_cache,
          "a crash of the machine empties the cache, a clean shutdown keeps it"),
