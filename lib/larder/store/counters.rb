@@ -8,7 +8,11 @@ module Larder
     # was written as an entry becomes one when it is first counted.
     module Counters
       INT64 = (-(2**63)..((2**63) - 1))
-      private_constant :INT64
+      INTEGER = /\A[+-]?[0-9]{1,30}\z/ # what the engine counts, where it fits 64 bits
+
+      # How often a value is looked at that others change at the same time.
+      ATTEMPTS = 100
+      private_constant :INT64, :INTEGER, :ATTEMPTS
 
       # Adds to an integer, atomically among all processes. A missing or expired key counts from 0. The expiry of a
       # present one stays as it is.
@@ -72,22 +76,29 @@ module Larder
       end
 
       def count(key, delta, ttl)
+        attempts ||= 0
         @cache.increment(key, delta, ttl: ttl, now: now)
       rescue Larder::NotANumber
-        present = @cache.get(key, now: now)
-        return count(key, delta, ttl) unless present # it expired between the two
+        sum = count_other(@cache.get(key, now: now), key, delta, ttl)
+        raise if sum.nil? || (attempts += 1) == ATTEMPTS
 
-        sum, ttl = count_entry(present, delta, ttl)
-        raise unless sum
+        sum || retry
+      end
 
-        # Where somebody was faster, there is a counter now.
-        @cache.cas(key, present, sum.to_s, ttl: ttl, now: now) ? sum : count(key, delta, ttl)
+      # @return [Integer, false, nil] the sum; false where somebody was faster, and counting it anew may do; nil where
+      #   the payload cannot be counted
+      def count_other(payload, key, delta, ttl)
+        return false unless payload # it expired meanwhile
+        return (false if INT64.cover?(payload.to_i + delta)) if INTEGER.match?(payload) # somebody made it one
+
+        sum, ttl = count_entry(payload, delta, ttl)
+        sum && @cache.cas(key, payload, sum.to_s, ttl: ttl, now: now) && sum
       end
 
       # @return [Array(Integer, Float), nil] the sum and its life in seconds, where the payload is an entry that can be
       #   counted: an integer, which keeps its expiry, or an expired one, which counts as none
       def count_entry(payload, delta, ttl)
-        entry = deserialize_entry(payload) if rails_coder? && !counter?(payload)
+        entry = deserialize_entry(payload) if rails_coder?
         return unless entry
         return [delta, ttl] if entry.expired?
 

@@ -154,6 +154,38 @@ module LarderStoreTests
       assert_equal 400, store.read_counter("n")
     end
 
+    test "an entry that becomes a counter while it is looked at is counted, not lost" do
+      store.write("n", 5)
+      before(:get) { new_store.increment("n", 10) }
+      assert_equal 16, store.increment("n")
+      assert_equal 16, store.read_counter("n")
+    end
+
+    test "a raw integer that takes the place of another value while it is looked at is counted" do
+      [store, new_store(coder: Marshal)].each do |cache|
+        cache.write("n", "five", raw: true)
+        before(:get, cache) { cache.write("n", 7, raw: true) }
+        assert_equal 8, cache.increment("n")
+      end
+    end
+
+    test "an entry that becomes a counter at its limit while it is looked at is not counted" do
+      store.write("n", 5)
+      before(:get) { new_store.write_counter("n", (2**63) - 1) }
+      assert_nil store.increment("n")
+      assert_equal (2**63) - 1, store.read_counter("n")
+    end
+
+    test "an entry that is replaced whenever it is looked at is given up" do
+      store.write("n", 0)
+      looks = 0
+      before(:cas, times: 10_000) { new_store.write("n", looks += 1) }
+      error = reports_of { assert_nil store.increment("n") }.first[:error]
+      assert_instance_of Larder::NotANumber, error
+      assert_operator looks, :<, 10_000
+      assert_equal looks, store.read("n")
+    end
+
     test "an amount that is no integer is an error" do
       assert_raises(ArgumentError) { store.increment("n", "one") }
       assert_raises(TypeError) { store.increment("n", nil) }
@@ -169,6 +201,17 @@ module LarderStoreTests
       Array.new(4) { Thread.new { 100.times { store.increment("n") } } }.each(&:join)
       pids.each { |pid| assert_predicate wait_for(pid), :success? }
       assert_equal 1000, store.read_counter("n")
+    end
+
+    private
+
+    # Another thread runs the block just before the store calls a method of its cache.
+    def before(method, cache = store, times: 1)
+      calls = 0
+      cache.instance_variable_get(:@cache).define_singleton_method(method) do |*arguments, **options|
+        Thread.new { yield }.join if (calls += 1) <= times
+        super(*arguments, **options)
+      end
     end
   end
 end
