@@ -2,12 +2,15 @@
 
 # Owns what is shown while a run goes on: one line that is rewritten on a terminal, a few plain lines elsewhere.
 
+require_relative "clock"
 require_relative "terminal"
 
 module Larder
   module Lab
     # Says what is being done and how long it will still take.
     class Progress
+      include Clock
+
       BAR = 20
 
       # @param terminal [Terminal]
@@ -99,10 +102,6 @@ module Larder
       def wipe
         @terminal.print("\r\e[K") if @drawn
         @drawn = false
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end

@@ -4,6 +4,7 @@
 # order that can be repeated, each in a fresh process with a fresh server and directory.
 
 require_relative "calibration"
+require_relative "clock"
 require_relative "environment"
 require_relative "results"
 require_relative "scratch"
@@ -13,6 +14,8 @@ module Larder
   module Lab
     # Runs what the settings ask for.
     class Runner
+      include Clock
+
       # The contender that is measured twice, in order of preference.
       TWIN = %w[larder memory].freeze
       # The lab's own Gemfile, beside which are those of contenders whose gems are resolved apart. Only a checkout has
@@ -234,10 +237,6 @@ module Larder
 
       def elapsed
         now - @started
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end

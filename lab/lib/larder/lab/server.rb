@@ -7,12 +7,15 @@
 require "open3"
 require "rbconfig"
 require "socket"
+require_relative "clock"
 require_relative "errors"
 
 module Larder
   module Lab
     # A subclass names its binary and implements {#command}, {#url} and {#answers?}.
     class Server
+      include Clock
+
       WARDEN = File.expand_path("warden.rb", __dir__)
       # Seconds that a server has for starting.
       PATIENCE = 15
@@ -152,10 +155,6 @@ module Larder
         probe.addr[1]
       ensure
         probe&.close
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end

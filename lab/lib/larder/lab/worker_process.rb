@@ -5,12 +5,15 @@
 
 require "json"
 require "rbconfig"
+require_relative "clock"
 require_relative "errors"
 
 module Larder
   module Lab
     # One run of {Worker} in a process of its own.
     class WorkerProcess
+      include Clock
+
       SCRIPT = File.expand_path("worker.rb", __dir__)
       LIBRARY = File.expand_path("../..", __dir__)
       # Seconds that a worker has for leaving after its last event.
@@ -131,10 +134,6 @@ module Larder
           sleep 0.005
         end
         @status
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end

@@ -3,10 +3,14 @@
 # Owns what every workload has in common: its passes, and the timing of one block. One subclass per shape of work, in
 # workloads/. The loops below are the measured code: what is added to them is added to every figure.
 
+require_relative "clock"
+
 module Larder
   module Lab
     # A shape of work, made of passes that are measured one after the other. Instances live in worker processes.
     class Workload
+      include Clock
+
       # The value of the published script.
       VALUE = "Hello World!"
 
@@ -141,10 +145,6 @@ module Larder
         start = now
         contender.clear
         block.clearing += now - start
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end

@@ -1,0 +1,17 @@
+# frozen_string_literal: true
+
+# Owns what time is for measuring and waiting.
+
+module Larder
+  module Lab
+    # For classes that measure or wait.
+    module Clock
+      private
+
+      # @return [Float] seconds that only go forward
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+    end
+  end
+end
