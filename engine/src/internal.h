@@ -336,6 +336,11 @@ larder_status lard_large_write(larder *cache, lard_map *map, const lard_draft *d
 void lard_large_drop(larder *cache, lard_map *map, const lard_head *head);
 size_t lard_large_chunk_bytes(const lard_map *map);
 
+/* cache.c — what the operations of larder.h begin with */
+larder_status lard_check_key(larder *cache, const void *key, size_t key_bytes);
+lard_map *lard_enter_to_write(larder *cache);        /* the map to change, or NULL */
+larder_status lard_unavailable(const larder *cache); /* why this process could not attach */
+
 /* evict.c — S3-FIFO (Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023) */
 void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, bool force, int64_t now_ms);
 void lard_evict_upkeep(larder *cache, lard_view *view, uint64_t written_bytes, int64_t now_ms);

@@ -1,0 +1,197 @@
+/*
+ * store.c — the storing operations of larder.h: set, its multi form, compare and swap.
+ *
+ * Arguments are checked here, long values cut (large.c), and a store that is
+ * refused drops the key's old value. larder.h has the contracts.
+ */
+#include "internal.h"
+
+#include <stdlib.h>
+
+/* Stores a draft under a condition, in chunks where it is long, and tidies up after it either way. */
+static larder_status store(larder *cache, lard_map *map, lard_draft *draft, lard_condition condition,
+                           uint64_t expected_slot, const larder_call *call) {
+    lard_hash hash = lard_hash_key(map, draft->key, draft->key_bytes, false);
+    lard_head head = {{0, 0}, 0}, replaced = {{0, 0}, 0};
+    larder_status status = LARDER_OK;
+    larder_call patient = {lard_now(call), 0};
+
+    if (draft->value_bytes > larder_max_value(cache)) {
+        status = LARDER_VALUE_TOO_LARGE;
+    } else if (lard_record_bytes(draft->type, draft->key_bytes, draft->value_bytes) > map->record_limit) {
+        if (call && (call->flags & LARDER_CALL_TRY)) {
+            return LARDER_BUSY; /* many locks, one after the other: not for an impatient caller */
+        }
+        call = &patient;
+        status = lard_large_write(cache, map, draft, &head, call);
+        draft->type = LARD_TYPE_HEAD;
+        draft->value = &head;
+        draft->value_bytes = sizeof head;
+    }
+    if (status == LARDER_OK) {
+        status = lard_write(cache, map, &hash, draft, condition, expected_slot, call, &replaced);
+    }
+    if (status == LARDER_BUSY && call && (call->flags & LARDER_CALL_TRY)) {
+        return status;
+    }
+    if (status == LARDER_OK) {
+        lard_count(cache, LARD_STAT_sets, 1);
+        if (replaced.value_bytes) {
+            lard_large_drop(cache, map, &replaced);
+        }
+        return status;
+    }
+    if (head.value_bytes) {
+        lard_large_drop(cache, map, &head);
+    }
+    if (status != LARDER_NOT_STORED) { /* refused: the old value goes all the same */
+        lard_count(cache, LARD_STAT_refused, 1);
+        lard_drop(cache, map, &hash, draft->key, draft->key_bytes, patient.now_ms);
+    }
+    return status;
+}
+
+static larder_status begin_store(larder *cache, const larder_store *request, const larder_call *call,
+                                 lard_draft *draft, lard_map **map) {
+    larder_status status = request ? lard_check_key(cache, request->key, request->key_bytes) : LARDER_INVALID;
+    if (status != LARDER_OK || (!request->value && request->value_bytes) || request->mode > LARDER_REPLACE) {
+        return status != LARDER_OK ? status : LARDER_INVALID;
+    }
+    *draft = (lard_draft){
+        .key = request->key,
+        .key_bytes = request->key_bytes,
+        .value = request->value ? request->value : "",
+        .value_bytes = request->value_bytes,
+        .type = LARD_TYPE_PLAIN,
+        .flags = request->flags,
+    };
+    if (request->ttl_ms >= 0 && !lard_expiry_from_ttl(request->ttl_ms, lard_now(call), &draft->expiry_ms)) {
+        return LARDER_INVALID;
+    }
+    *map = lard_enter_to_write(cache);
+    if (*map) {
+        return LARDER_OK;
+    }
+    lard_map *reachable = lard_reachable(cache);
+    if (reachable) { /* refused: the old value goes all the same */
+        lard_hash hash = lard_hash_key(reachable, request->key, request->key_bytes, false);
+        lard_drop(cache, reachable, &hash, request->key, request->key_bytes, lard_now(call));
+    }
+    return lard_unavailable(cache);
+}
+
+/* The call with its time filled in, so that one store asks the clock once; the cheap one where nothing depends on
+ * it. */
+static larder_call timed(const larder_store *request, const larder_call *call) {
+    larder_call known = {call ? call->now_ms : 0, call ? call->flags : 0};
+    if (known.now_ms == 0) {
+        known.now_ms = request && (request->ttl_ms || request->mode) ? lard_clock_ms() : lard_clock_coarse_ms();
+    }
+    return known;
+}
+
+static larder_status drop_under_condition(larder *cache, lard_map *map, const larder_store *request,
+                                          const larder_call *call) {
+    larder_status present = larder_exists(cache, request->key, request->key_bytes, NULL, call);
+    if ((request->mode == LARDER_ADD && present == LARDER_OK) ||
+        (request->mode == LARDER_REPLACE && present == LARDER_MISS)) {
+        return LARDER_NOT_STORED;
+    }
+    lard_hash hash = lard_hash_key(map, request->key, request->key_bytes, false);
+    lard_drop(cache, map, &hash, request->key, request->key_bytes, lard_now(call));
+    return LARDER_OK;
+}
+
+larder_status larder_set(larder *cache, const larder_store *request, const larder_call *call) {
+    static const lard_condition conditions[] = {LARD_IF_ANY, LARD_IF_ABSENT, LARD_IF_PRESENT};
+    lard_draft draft;
+    lard_map *map;
+    larder_call known = timed(request, call);
+    larder_status status = begin_store(cache, request, &known, &draft, &map);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    if (request->ttl_ms < 0) {
+        return drop_under_condition(cache, map, request, &known);
+    }
+    return store(cache, map, &draft, conditions[request->mode], 0, &known);
+}
+
+larder_status larder_set_multi(larder *cache, larder_store *stores, size_t count, size_t *stored,
+                               const larder_call *call) {
+    larder_status first = LARDER_OK;
+    size_t done = 0;
+    if (!stores && count) {
+        return LARDER_INVALID;
+    }
+    for (size_t i = 0; i < count; i++) {
+        stores[i].status = larder_set(cache, &stores[i], call);
+        if (stores[i].status == LARDER_OK) {
+            done++;
+        } else if (first == LARDER_OK) {
+            first = stores[i].status;
+        }
+    }
+    if (stored) {
+        *stored = done;
+    }
+    return first;
+}
+
+#define CAS_ATTEMPTS 64
+
+larder_status larder_cas(larder *cache, const larder_store *request, const void *expected, size_t expected_bytes,
+                         const larder_call *call) {
+    lard_draft draft;
+    lard_map *map;
+    larder_status status = begin_store(cache, request, call, &draft, &map);
+    if (status != LARDER_OK || (!expected && expected_bytes) || request->ttl_ms < 0) {
+        return status != LARDER_OK ? status : LARDER_INVALID;
+    }
+    char *current = malloc(expected_bytes + 1);
+    if (!current) {
+        return LARDER_NO_MEMORY;
+    }
+    lard_hash hash = lard_hash_key(map, draft.key, draft.key_bytes, false);
+    for (int attempt = 0; attempt < CAS_ATTEMPTS; attempt++) {
+        /* Compared without the lock; the swap then insists on the very slot that was compared. */
+        larder_item item;
+        lard_hit hit;
+        status = lard_read(cache, map, &hash, draft.key, draft.key_bytes, false, current, expected_bytes, &item,
+                           &hit, call ? call->now_ms : 0);
+        if (status == LARDER_MISS) {
+            break;
+        }
+        if (status != LARDER_OK || item.size_bytes != expected_bytes ||
+            (expected_bytes && __builtin_memcmp(current, expected, expected_bytes) != 0)) {
+            status = LARDER_NOT_STORED;
+            break;
+        }
+        if (item.is_counter) { /* changes in place, so its slot proves nothing: give it a slot of its own first */
+            status = LARDER_NOT_STORED;
+            lard_draft copy = {.key = draft.key,
+                               .key_bytes = draft.key_bytes,
+                               .value = current,
+                               .value_bytes = expected_bytes,
+                               .expiry_ms = (uint64_t)item.expires_at_ms,
+                               .type = LARD_TYPE_PLAIN,
+                               .flags = item.flags};
+            larder_status pinned = lard_pin_counter(cache, map, &hash, &copy, call);
+            if (pinned != LARDER_OK) {
+                status = pinned;
+                if (!(call && (call->flags & LARDER_CALL_TRY))) {
+                    lard_drop(cache, map, &hash, draft.key, draft.key_bytes, lard_now(call));
+                }
+                break;
+            }
+            continue;
+        }
+        lard_draft attempt_draft = draft;
+        status = store(cache, map, &attempt_draft, LARD_IF_SLOT, hit.slot_value, call);
+        if (status != LARDER_NOT_STORED) {
+            break;
+        }
+    }
+    free(current);
+    return status;
+}
