@@ -16,8 +16,9 @@
  *             used by any number of threads, and in a forked child, where it
  *             attaches itself anew at its first call.
  *   refusal   A store that could not be made (lock not had in time, no room)
- *             answers an error *and* has dropped the old value of the key: an
- *             old value never outlives a refused overwrite.
+ *             answers an error. Where it would have overwritten, it *has dropped*
+ *             the old value of the key: an old value never outlives a refused
+ *             overwrite. LARDER_ADD and larder_cas leave the old value.
  *
  * Caveats
  *   - Put the file on a local file system. Network file systems are refused.
@@ -26,6 +27,8 @@
  *   - A file that is removed or replaced by hand is noticed within a fifth of a
  *     second by processes that write, and within a thousand reads by others; until
  *     then they see neither the new file's values nor its deletes.
+ *   - A SIGBUS handler that the host installs after larder_open must pass on faults
+ *     that are not its own, or a file cut by others crashes the host.
  *   - The time to live follows the wall clock (CLOCK_REALTIME), because it must
  *     outlive a reboot. A clock set back lets items live that much longer.
  *   - A value that was changed by increment is returned as decimal text.
@@ -238,8 +241,7 @@ larder_status larder_exists(larder *cache, const void *key, size_t key_bytes, la
 
 /*
  * Stores. OK; NOT_STORED where `mode` did not hold; VALUE_TOO_LARGE, BUSY, FULL or
- * DAMAGED after dropping the key's old value (refusal; also that of a key that
- * LARDER_ADD would have left alone). NO_SLOT or SUPERSEDED where this process cannot attach.
+ * DAMAGED as a refusal; NO_SLOT or SUPERSEDED where this process cannot attach.
  */
 larder_status larder_set(larder *cache, const larder_store *store, const larder_call *call);
 

@@ -8,6 +8,11 @@
 
 #include <stdlib.h>
 
+/* Refused, these drop the old value, for the caller has a newer one. The others would have left a value alone. */
+static bool overwrites(lard_condition condition) {
+    return condition == LARD_IF_ANY || condition == LARD_IF_PRESENT;
+}
+
 /* Stores a draft under a condition, in chunks where it is long, and tidies up after it either way. */
 static larder_status store(larder *cache, lard_map *map, lard_draft *draft, lard_condition condition,
                            uint64_t expected_slot, const larder_call *call) {
@@ -44,15 +49,17 @@ static larder_status store(larder *cache, lard_map *map, lard_draft *draft, lard
     if (head.value_bytes) {
         lard_large_drop(cache, map, &head);
     }
-    if (status != LARDER_NOT_STORED) { /* refused: the old value goes all the same */
+    if (status != LARDER_NOT_STORED) {
         lard_count(cache, LARD_STAT_refused, 1);
-        lard_drop(cache, map, &hash, draft->key, draft->key_bytes, patient.now_ms);
+        if (overwrites(condition)) {
+            lard_drop(cache, map, &hash, draft->key, draft->key_bytes, patient.now_ms);
+        }
     }
     return status;
 }
 
-static larder_status begin_store(larder *cache, const larder_store *request, const larder_call *call,
-                                 lard_draft *draft, lard_map **map) {
+static larder_status begin_store(larder *cache, const larder_store *request, lard_condition condition,
+                                 const larder_call *call, lard_draft *draft, lard_map **map) {
     larder_status status = request ? lard_check_key(cache, request->key, request->key_bytes) : LARDER_INVALID;
     if (status != LARDER_OK || (!request->value && request->value_bytes) || request->mode > LARDER_REPLACE) {
         return status != LARDER_OK ? status : LARDER_INVALID;
@@ -73,7 +80,7 @@ static larder_status begin_store(larder *cache, const larder_store *request, con
         return LARDER_OK;
     }
     lard_map *reachable = lard_reachable(cache);
-    if (reachable) { /* refused: the old value goes all the same */
+    if (reachable && overwrites(condition)) {
         lard_hash hash = lard_hash_key(reachable, request->key, request->key_bytes, false);
         lard_drop(cache, reachable, &hash, request->key, request->key_bytes, lard_now(call));
     }
@@ -107,14 +114,16 @@ larder_status larder_set(larder *cache, const larder_store *request, const larde
     lard_draft draft;
     lard_map *map;
     larder_call known = timed(request, call);
-    larder_status status = begin_store(cache, request, &known, &draft, &map);
+    lard_condition condition =
+        request && request->mode <= LARDER_REPLACE ? conditions[request->mode] : LARD_IF_ANY;
+    larder_status status = begin_store(cache, request, condition, &known, &draft, &map);
     if (status != LARDER_OK) {
         return status;
     }
     if (request->ttl_ms < 0) {
         return drop_under_condition(cache, map, request, &known);
     }
-    return store(cache, map, &draft, conditions[request->mode], 0, &known);
+    return store(cache, map, &draft, condition, 0, &known);
 }
 
 larder_status larder_set_multi(larder *cache, larder_store *stores, size_t count, size_t *stored,
@@ -144,7 +153,7 @@ larder_status larder_cas(larder *cache, const larder_store *request, const void 
                          const larder_call *call) {
     lard_draft draft;
     lard_map *map;
-    larder_status status = begin_store(cache, request, call, &draft, &map);
+    larder_status status = begin_store(cache, request, LARD_IF_SLOT, call, &draft, &map);
     if (status != LARDER_OK || (!expected && expected_bytes) || request->ttl_ms < 0) {
         return status != LARDER_OK ? status : LARDER_INVALID;
     }
@@ -179,9 +188,6 @@ larder_status larder_cas(larder *cache, const larder_store *request, const void 
             larder_status pinned = lard_pin_counter(cache, map, &hash, &copy, call);
             if (pinned != LARDER_OK) {
                 status = pinned;
-                if (!(call && (call->flags & LARDER_CALL_TRY))) {
-                    lard_drop(cache, map, &hash, draft.key, draft.key_bytes, lard_now(call));
-                }
                 break;
             }
             continue;

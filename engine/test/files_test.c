@@ -153,7 +153,7 @@ static void open_on_a_full_disk(void *unused) {
     static char filler[100 << 10];
     (void)unused;
     CHILD_CHECK(unshare(CLONE_NEWNS) == 0);
-    /* EINVAL: in a chroot, where / is no mount point. Then the tmpfs may be seen outside until it is unmounted. */
+    /* EINVAL: in a chroot, where "/" is no mount point and the tmpfs may appear outside the child. */
     CHILD_CHECK(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 || errno == EINVAL);
     CHILD_CHECK(mount("tmpfs", in_directory("disk"), "tmpfs", 0, "size=1500k,mode=700") == 0);
     CHILD_CHECK(put_file(in_directory("disk/filler"), filler, sizeof filler, 0600));
@@ -176,6 +176,7 @@ static void the_disk_may_be_full(void) {
 #ifdef __linux__
     if (geteuid() == 0 && mkdir(in_directory("disk"), 0700) == 0) {
         CHECK(in_child(open_on_a_full_disk, NULL));
+        umount2(in_directory("disk"), MNT_DETACH);
         return;
     }
 #endif

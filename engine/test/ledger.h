@@ -161,9 +161,9 @@ static inline void swap_own(larder *cache, int owner, int key) {
         NOTE(row->present, 0);
     } else if (status == LARDER_NOT_STORED) {
         wrong("%s: compare-and-swap met another value than its owner's", name);
-    } else {
+    } else { /* refused: nothing was changed */
         ADD(book->refused, 1);
-        acknowledge(row, ADD(book->clock, 1), false);
+        NOTE(row->begun, row->acked);
     }
 }
 

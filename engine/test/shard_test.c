@@ -72,6 +72,37 @@ static void a_live_owner_is_waited_for_within_bounds(void) {
     munmap(play, sizeof *play);
 }
 
+static void only_what_overwrites_drops_the_old_value(void) {
+    script *play = shared_memory(sizeof *play);
+    int64_t n;
+    cache = open_cache(SIZE);
+    CHECK(set(cache, "add", "theirs") == LARDER_OK && set(cache, "cas", "theirs") == LARDER_OK);
+    CHECK(set(cache, "replace", "old") == LARDER_OK && set(cache, "long", "old") == LARDER_OK);
+    CHECK(larder_increment(cache, "count", 5, 5, 0, 0, &n, NULL) == LARDER_OK);
+    pid_t holder = start_holder(play, 2);
+    CHECK(await(&play->stage, 1));
+    larder_store store = {.key = "add", .key_bytes = 3, .value = "mine", .value_bytes = 4, .mode = LARDER_ADD};
+    CHECK(larder_set(cache, &store, NULL) == LARDER_BUSY && is(cache, "add", "theirs"));
+    store.mode = LARDER_SET;
+    store.key = "cas";
+    CHECK(larder_cas(cache, &store, "theirs", 6, NULL) == LARDER_BUSY && is(cache, "cas", "theirs"));
+    store.key = "count";
+    store.key_bytes = 5;
+    CHECK(larder_cas(cache, &store, "5", 1, NULL) == LARDER_BUSY && is(cache, "count", "5"));
+    CHECK(larder_increment(cache, "count", 5, 1, 0, 0, &n, NULL) == LARDER_BUSY && is(cache, "count", "5"));
+    store.key = "replace";
+    store.key_bytes = 7;
+    store.mode = LARDER_REPLACE;
+    CHECK(larder_set(cache, &store, NULL) == LARDER_BUSY && is(cache, "replace", NULL));
+    static char value[100000];
+    CHECK(set_bytes(cache, "long", value, sizeof value, 0) == LARDER_BUSY && is(cache, "long", NULL));
+    advance(&play->stage);
+    CHECK(exited_well(holder));
+    CHECK(sound(cache));
+    larder_close(cache);
+    munmap(play, sizeof *play);
+}
+
 static void everything_else_goes_on_beside_a_held_lock(void) {
     script *play = shared_memory(sizeof *play);
     static char buffer[8192];
@@ -244,6 +275,8 @@ static void a_clear_is_met_by_the_next_lock(void) {
 
 static const test_case tests[] = {
     TEST(a_live_owner_is_waited_for_within_bounds, "a live owner is waited for within bounds, once"),
+    TEST(only_what_overwrites_drops_the_old_value,
+         "a refused set or replace drops the old value, a refused add or swap keeps it"),
     TEST(everything_else_goes_on_beside_a_held_lock, "reads, deletes, walks and clear need no lock"),
     TEST(a_waiter_is_woken, "a waiter is woken when the lock is free"),
     TEST(what_an_owner_left_half_done_is_mended, "what a dead owner left half done is mended at no one's cost"),

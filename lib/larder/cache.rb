@@ -15,7 +15,8 @@ module Larder
   # what expiry is decided by instead of the clock.
   #
   # Methods that store answer false where the store was refused: a lock was not had in time, or no room could be made.
-  # The old value of the key is gone then, so a refused overwrite never leaves an old value behind.
+  # The old value of the key is gone then, so a refused overwrite never leaves an old value behind. {#add} and {#cas}
+  # overwrite nothing that their caller did not name, and leave it.
   #
   # A cache may be used by any number of threads, and in forked children without more ado. Every method raises
   # {ClosedError} once it is closed, TypeError for a key or value that is no String, and {InvalidArgument} for one that

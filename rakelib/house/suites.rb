@@ -11,7 +11,7 @@ module House
     SUITES = {
       "build" => "the extension and the engine compile, warnings being errors",
       "engine" => "C tests of the engine",
-      "asan" => "the same under AddressSanitizer and UndefinedBehaviorSanitizer",
+      "asan" => "the same under AddressSanitizer and UndefinedBehaviorSanitizer, and threads under ThreadSanitizer",
       "ruby" => "Ruby tests (test/)",
       "lab" => "tests of the lab (lab/test/)",
       "style" => "RuboCop, clang-format, who may require whom",
@@ -73,7 +73,9 @@ module House
 
     def asan_jobs
       [Job.new("engine under ASan and UBSan", suite: "asan", weight: 100, limit: 900,
-                                              argv: ["make", "-C", "engine", "asan-test", "DEV=1"])]
+                                              argv: ["make", "-C", "engine", "asan-test", "DEV=1"]),
+       Job.new("engine under TSan", suite: "asan", weight: 60, limit: 600,
+                                    argv: ["make", "-C", "engine", "tsan-test", "DEV=1"])]
     end
 
     def ruby_jobs
