@@ -12,6 +12,9 @@
 /* Bytes of a key that a message shows. */
 #define SHOWN_KEY_BYTES 48
 
+/* Bytes that a message shows of a path that is too long. */
+#define SHOWN_PATH_BYTES 200
+
 enum error_class {
 #define CLASS_ENUM(name, constant) CLASS_##name,
     GLUE_ERROR_CLASSES(CLASS_ENUM)
@@ -49,22 +52,71 @@ bool glue_is_argument(larder_status status) { return class_of(status) == CLASS_A
 
 void glue_raise(larder_status status) { rb_raise(exceptions[class_of(status)], "%s", larder_status_text(status)); }
 
-void glue_raise_for_key(larder_status status, VALUE key) {
-    long bytes = RSTRING_LEN(key);
-    VALUE shown = rb_str_inspect(rb_str_subseq(key, 0, bytes < SHOWN_KEY_BYTES ? bytes : SHOWN_KEY_BYTES));
-
-    rb_raise(exceptions[class_of(status)], "%s: key %" PRIsVALUE "%s (%ld bytes)", larder_status_text(status),
-             shown, bytes > SHOWN_KEY_BYTES ? "..." : "", bytes);
+/* How many of the first `most` bytes are whole characters; all of them where the bytes are no text. */
+static long whole_characters(const char *bytes, long length, long most, rb_encoding *encoding) {
+    if (length <= most) {
+        return length;
+    }
+    long whole = rb_enc_left_char_head(bytes, bytes + most, bytes + length, encoding) - bytes;
+    return most - whole < rb_enc_mbmaxlen(encoding) ? whole : most;
 }
 
-/* The detail names the offender, but where it is a call or a size, not always the path. */
-void glue_raise_open(const larder_error *error, const char *path) {
-    VALUE message = rb_str_new_cstr(error->detail);
+void glue_raise_for_key(larder_status status, VALUE key) {
+    long bytes = RSTRING_LEN(key);
+    long whole = whole_characters(RSTRING_PTR(key), bytes, SHOWN_KEY_BYTES, rb_enc_get(key));
+    VALUE shown = rb_str_inspect(rb_str_subseq(key, 0, whole));
 
-    if (strstr(error->detail, path) == NULL) {
-        rb_str_catf(message, "%s%s", RSTRING_LEN(message) > 0 ? ", " : "", path);
+    rb_raise(exceptions[class_of(status)], "%s: key %" PRIsVALUE "%s (%ld bytes)", larder_status_text(status),
+             shown, bytes > whole ? "..." : "", bytes);
+}
+
+/*
+ * Paths have bytes of any kind, and the locale may be plain ASCII: a message is UTF-8 whatever they are. What is
+ * no UTF-8 and what controls a terminal is written as \xNN.
+ */
+static void append_text(VALUE message, const char *text, long length) {
+    const char *end = text + length;
+
+    for (const char *at = text; at < end;) {
+        int found = rb_enc_precise_mbclen(at, end, rb_utf8_encoding());
+        if (MBCLEN_CHARFOUND_P(found) && (unsigned char)*at >= ' ' && *at != 0x7f) {
+            rb_str_cat(message, at, MBCLEN_CHARFOUND_LEN(found));
+            at += MBCLEN_CHARFOUND_LEN(found);
+        } else {
+            rb_str_catf(message, "\\x%02X", (unsigned char)*at++);
+        }
+    }
+}
+
+/* The same for no more than `most` bytes of it. */
+static void append_start(VALUE message, const char *text, long most) {
+    long length = (long)strlen(text);
+    long whole = whole_characters(text, length, most, rb_utf8_encoding());
+
+    append_text(message, text, whole);
+    if (whole < length) {
+        rb_str_cat_cstr(message, "...");
+    }
+}
+
+/* The detail names the offender, but where it is a call or a size, or was cut, not always the path. */
+void glue_raise_open(const larder_error *error, const char *path) {
+    VALUE message = rb_utf8_str_new_cstr("");
+
+    if (error->status == LARDER_PATH_TOO_LONG) {
+        append_start(message, path, SHOWN_PATH_BYTES);
+    } else if (error->detail[0] == '\0' || strlen(error->detail) == sizeof error->detail - 1) {
+        append_text(message, path, (long)strlen(path));
+        if (error->system_errno != 0) {
+            rb_str_catf(message, ": %s", strerror(error->system_errno));
+        }
+    } else {
+        append_text(message, error->detail, (long)strlen(error->detail));
+        if (strstr(error->detail, path) == NULL) {
+            rb_str_cat_cstr(message, ", ");
+            append_text(message, path, (long)strlen(path));
+        }
     }
     rb_str_catf(message, ": %s", larder_status_text(error->status));
-    rb_enc_associate(message, rb_filesystem_encoding());
     rb_exc_raise(rb_exc_new_str(exceptions[class_of(error->status)], message));
 }

@@ -183,6 +183,27 @@ class LarderCacheOpenTest < ActiveSupport::TestCase
     assert_match(/path is too long|name too long/i, open_error(path_of("d" * 5000)).message)
   end
 
+  test "messages are UTF-8 in every locale, and show what is no text of a path" do
+    script = <<~'RUBY'
+      # encoding: UTF-8
+      [["schön", "schön"], ["odd\xFF\n", "odd\\xFF\\x0A"], ["☕" * 80, "☕" * 80],
+       ["a" + ("☕" * 2000), "☕..."]].each do |name, shown|
+        path = File.join(ARGV[0], name.b)
+        File.write(path, "x" * 9000, perm: 0o600) if name.size < 100
+        Larder::Cache.open(path)
+        abort "opened"
+      rescue Larder::OpenError => e
+        abort e.message.inspect unless e.message.encoding == Encoding::UTF_8 && e.message.valid_encoding?
+        abort e.message.inspect unless e.message.include?(shown) && e.message.match?(/not a Larder cache|too long/)
+      end
+    RUBY
+    [{ "LC_ALL" => "C" }, { "LC_ALL" => "C.UTF-8" }].each do |locale|
+      output, status = Open3.capture2e(locale, RbConfig.ruby, "-I#{File.expand_path("../../../lib", __dir__)}",
+                                       "-rlarder", "-e", script, directory)
+      assert_predicate status, :success?, output
+    end
+  end
+
   test "a directory that may not be written to is refused, naming it" do
     skip "needs root, to become a user whom file modes bind" unless Process.uid.zero?
     FileUtils.mkdir(path_of("closed"), mode: 0o555)
