@@ -150,7 +150,7 @@ larder_call glue_call(VALUE now) { return (larder_call){.now_ms = NIL_P(now) ? 0
 struct opening {
     const char *path;
     larder_options options;
-    larder *engine;
+    larder **engine;
     larder_error error;
     larder_status status;
 };
@@ -159,15 +159,19 @@ static void run_open(larder *none, void *arg) {
     struct opening *opening = arg;
 
     (void)none;
-    opening->status = larder_open(opening->path, &opening->options, &opening->engine, &opening->error);
+    opening->status = larder_open(opening->path, &opening->options, opening->engine, &opening->error);
 }
 
-/* Making the file reserves its blocks and may wait for another process that makes it. */
+/*
+ * Making the file reserves its blocks and may wait for another process that makes it. The engine hands out the
+ * handle while no one can fork, and right into the object: a child that was forked by another thread meanwhile
+ * has it there, and collecting the object there closes it.
+ */
 VALUE glue_cache_open(VALUE klass, VALUE path, VALUE size, VALUE lock_timeout_ms) {
     cache *self;
     VALUE object = TypedData_Make_Struct(klass, cache, &glue_cache_type, self);
     VALUE frozen = rb_str_new_frozen(path);
-    struct opening opening = {.path = StringValueCStr(frozen)};
+    struct opening opening = {.path = StringValueCStr(frozen), .engine = &self->engine};
 
     opening.options.size_bytes = NUM2ULL(size);
     opening.options.lock_timeout_ms = NUM2UINT(lock_timeout_ms);
@@ -184,7 +188,6 @@ VALUE glue_cache_open(VALUE klass, VALUE path, VALUE size, VALUE lock_timeout_ms
     if (opening.status != LARDER_OK) {
         glue_raise_open(&opening.error, opening.path);
     }
-    self->engine = opening.engine;
     RB_GC_GUARD(frozen);
     return object;
 }
@@ -192,12 +195,10 @@ VALUE glue_cache_open(VALUE klass, VALUE path, VALUE size, VALUE lock_timeout_ms
 VALUE glue_cache_close(VALUE object) {
     cache *self = cache_of(object);
 
-    if (self->engine == NULL || self->closing) {
-        return Qnil;
-    }
     if (calls_inside(self) > 0) {
         self->closing = true;
-    } else {
+    } else if (self->engine !=
+               NULL) { /* also where the parent was closing and its last call is not in this child */
         close_engine(self);
     }
     RB_GC_GUARD(object);

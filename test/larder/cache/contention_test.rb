@@ -24,9 +24,7 @@ class LarderCacheContentionTest < ActiveSupport::TestCase
   def stop_writer(lock_timeout:)
     contended = open_cache(size: LARGE, lock_timeout: lock_timeout)
     @value = "x" * contended.max_value
-    @writer = fork do
-      loop { contended.set("stuck", @value) }
-    end
+    start_writer(contended)
     200.times do
       sleep(0.003 * rand)
       Process.kill(:STOP, @writer)
@@ -36,6 +34,21 @@ class LarderCacheContentionTest < ActiveSupport::TestCase
       Process.kill(:CONT, @writer)
     end
     flunk "the writer was never stopped inside a write"
+  end
+
+  # A child that stores without end. It has attached itself by then: stopped on its way there, it would hold the lock
+  # that others need for opening.
+  def start_writer(contended)
+    reader, writer = IO.pipe
+    @writer = fork do
+      contended.set("stuck", @value)
+      writer.write("attached")
+      writer.close
+      loop { contended.set("stuck", @value) }
+    end
+    writer.close
+    assert reader.wait_readable(LONGEST)
+    reader.close
   end
 
   # Another process with a handle of its own, for a handle remembers which lock it waited for in vain.
@@ -126,6 +139,20 @@ class LarderCacheContentionTest < ActiveSupport::TestCase
     assert_equal false, waiter.join(LONGEST)&.value
     assert_raises(Larder::ClosedError) { contended.get("stuck") }
     assert_no_match(/#{contended.path}$/, File.read("/proc/self/maps"))
+  end
+
+  test "a child of a process that is closing closes the file, though the call that was waited for is not in it" do
+    contended = stop_writer(lock_timeout: 5)
+    waiter = Thread.new { contended.set("stuck", @value) }
+    sleep(0.05)
+    contended.close
+    mapped = in_child do
+      contended.close
+      File.read("/proc/self/maps").include?(contended.path)
+    end
+    Process.kill(:CONT, @writer)
+    assert waiter.join(LONGEST)
+    assert_equal false, mapped
   end
 
   test "a String that another thread changes while it is waited is stored as it was" do

@@ -96,6 +96,7 @@ class LarderCacheForkTest < ActiveSupport::TestCase
   end
 
   test "fork in the middle of other threads' calls leaves both sides usable" do
+    @cache = open_cache(lock_timeout: LONGEST)
     stop = false
     threads = 4.times.map do |i|
       Thread.new do
@@ -110,14 +111,17 @@ class LarderCacheForkTest < ActiveSupport::TestCase
     results = 15.times.map do
       sleep(0.002)
       in_child do
-        4.times.all? { |i| cache.set("c#{i}", "v" * 300_000) && cache.get("c#{i}").bytesize == 300_000 } &&
-          cache.increment("child").positive? && open_cache("other0.larder", size: 1 << 20).set("k", "v") &&
-          cache.close.nil? && cache.closed?
+        found = 4.times.map { |i| cache.set("c#{i}", "v" * 300_000) && cache.get("c#{i}")&.bytesize }
+        usable = cache.increment("child").positive? && open_cache("other0.larder", size: 1 << 20).set("k", "v") &&
+                 cache.close.nil? && cache.closed?
+        [usable, found]
       end
     end
     stop = true
     threads.each { |thread| assert thread.join(LONGEST) }
-    assert_equal [true] * 15, results
+    assert_equal [true] * 15, results.map(&:first)
+    sizes = results.flat_map(&:last) # nil where the threads' values had pushed it out before it was read
+    assert_equal [300_000], sizes.uniq.compact
     assert_equal "15", cache.get("child")
     assert_equal 0, cache.verify[:problems]
   end
@@ -135,14 +139,41 @@ class LarderCacheForkTest < ActiveSupport::TestCase
   end
 
   test "a child closes the file when it was forked while others were inside" do
+    cache.set("k", "v")
     stop = false
     thread = Thread.new { cache.set("k", "v" * 700_000) until stop }
-    mapped = in_child do
-      cache.close
-      File.readable?("/proc/self/maps") && File.read("/proc/self/maps").include?(cache.path)
+    mapped = Array.new(10) do
+      sleep(0.002)
+      in_child { mapped_after_close?(cache) }
     end
     stop = true
     assert thread.join(LONGEST)
-    assert_equal false, mapped
+    assert_equal [false] * 10, mapped
+  end
+
+  test "a child that was forked while another thread opened a cache can be rid of it" do
+    mapped = Array.new(20) do |i|
+      opener = Thread.new { open_cache("race#{i}.larder", size: 1 << 20) }
+      sleep(0.001 * rand)
+      answer = in_child do
+        @caches&.each(&:close)
+        GC.start
+        maps.include?("race#{i}.larder")
+      end
+      opener.join(LONGEST)
+      answer
+    end
+    assert_equal [false] * 20, mapped
+  end
+
+  private
+
+  def mapped_after_close?(cache)
+    cache.close
+    maps.include?(cache.path)
+  end
+
+  def maps
+    File.readable?("/proc/self/maps") ? File.read("/proc/self/maps") : ""
   end
 end
