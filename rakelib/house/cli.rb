@@ -48,13 +48,19 @@ module House
       $stdout.sync = true
       return 2 unless set_up
 
-      jobs = @files.empty? ? Suites.jobs(@suites, fast: @fast) : Suites.jobs_for_files(@files, @minitest)
+      jobs = chosen_jobs
       puts "bin/test: Ruby #{RUBY_VERSION}, #{relative(Environment.gemfile)}, #{jobs.size} jobs, #{@lanes} at a time"
       results = Runner.new(jobs, lanes: @lanes, log_dir: @logs, verbose: @verbose).run
       summarize(results, Process.clock_gettime(Process::CLOCK_MONOTONIC) - started)
     end
 
     private
+
+    def chosen_jobs
+      return Suites.jobs(@suites, fast: @fast) if @files.empty?
+
+      @suites == ["trixie"] ? Suites.trixie_jobs(@files, @minitest) : Suites.jobs_for_files(@files, @minitest)
+    end
 
     def split(argv)
       at = argv.index("--")
@@ -84,7 +90,7 @@ module House
       return names if unknown.empty?
 
       raise OptionParser::InvalidArgument,
-"unknown suite #{unknown.join(", ")}; known: #{Suites::SUITES.keys.join(", ")}"
+            "unknown suite #{unknown.join(", ")}; known: #{Suites::SUITES.keys.join(", ")}"
     end
 
     def set_up
@@ -103,9 +109,8 @@ module House
 
     def summarize(results, seconds)
       puts "", "             passed   failed  skipped"
-      results.group_by do |result|
-        result.job.suite
-      end.sort_by { |name, _| Suites::SUITES.keys.index(name) }.each do |name, part|
+      by_suite = results.group_by { |result| result.job.suite }
+      by_suite.sort_by { |name, _| Suites::SUITES.keys.index(name) }.each do |name, part|
         counts = sum(part)
         puts format("%-10s %8d %8d %8d", name, counts.passed, counts.failed, counts.skipped)
       end

@@ -140,9 +140,14 @@ module House
                                              argv: ["ruby", "-w", "rakelib/house/packages.rb"], after: ["compile"])]
     end
 
-    def trixie_jobs
-      [Job.new("Debian trixie, Ruby 3.3, Rails 8.1", suite: "trixie", weight: 500, limit: 1200, missing: Stack.missing,
-                                                     argv: ["ruby", "-w", "rakelib/house/stack.rb", "trixie"])]
+    # @param files [Array<String>] test files, none: all
+    # @param options [Array<String>] handed to minitest
+    def trixie_jobs(files = [], options = [])
+      files = files.map { |file| File.expand_path(file).delete_prefix("#{ROOT}/") }
+      argv = ["ruby", "-w", "rakelib/house/stack.rb", "trixie", *files]
+      argv += ["--", *options] unless options.empty?
+      [Job.new("Debian trixie, Ruby 3.3, Rails 8.1", suite: "trixie", weight: 500, limit: 1200,
+                                                     missing: Stack.missing, argv: argv)]
     end
   end
 end
