@@ -13,8 +13,8 @@ gemspec path: ".."
 gem "larder", path: "../.."
 gem "activesupport", rails
 
-# Gems that Ruby ships: its own versions have nothing to compile. Not psych: named here, Bundler compiles it where Ruby's
-# own is no installed gem, and needs libyaml's headers.
+# Gems that Ruby ships: its own versions have nothing to compile. Not psych: named here, Bundler compiles it where
+# Ruby's own is no installed gem, and needs libyaml's headers.
 ["bigdecimal", "date", "io-console", "racc", "stringio"].each do |name|
   shipped = Gem::Specification.find_all_by_name(name).find(&:default_gem?)
   gem name, shipped.version.to_s if shipped
