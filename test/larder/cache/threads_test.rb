@@ -9,6 +9,9 @@ class LarderCacheThreadsTest < ActiveSupport::TestCase
   include TemporaryCaches
   include Processes
 
+  # Opened before there are threads and handlers, which would open another one meanwhile.
+  setup { cache }
+
   # A value that tells its key and is recognized when torn.
   def value_for(key, bytes)
     "#{key}:" * (bytes / (key.bytesize + 1) + 1)
