@@ -19,12 +19,14 @@ module House
     # @param log_dir [String] where outputs are kept
     # @param out [IO] where progress is printed
     # @param verbose [Boolean] print the output of every job, not only of failed ones
-    def initialize(jobs, lanes:, log_dir:, out: $stdout, verbose: false)
+    # @param heartbeat [Numeric] seconds after which a running job's last line is shown
+    def initialize(jobs, lanes:, log_dir:, out: $stdout, verbose: false, heartbeat: HEARTBEAT_SECONDS)
       @waiting = jobs.sort_by { |job| -job.weight }
       @lanes = lanes
       @log_dir = log_dir
       @out = out
       @verbose = verbose
+      @heartbeat = heartbeat
       @running = []
       @results = []
       @total = jobs.size
@@ -89,7 +91,7 @@ module House
         complete(running, status)
       elsif now - running.started > running.job.limit
         stop(running)
-      elsif now - running.last_seen > HEARTBEAT_SECONDS
+      elsif now - running.last_seen > @heartbeat
         running.last_seen = now
         @out.puts format("  ...       %-70s %5.0f s  %s", running.job.name, now - running.started, tail(running.log))
         @out.flush
@@ -159,8 +161,8 @@ module House
 
     # The last line that a running job has printed, cut to fit.
     def tail(path)
-      end_of_file = File.binread(path, 400, [File.size(path) - 400, 0].max).to_s.force_encoding("UTF-8").scrub("?")
-      last = end_of_file.split(/[\r\n]+/).reject { |text| text.strip.empty? }.last
+      bytes = File.binread(path, 400, [File.size(path) - 400, 0].max) || "" # nil: nothing was printed yet
+      last = bytes.dup.force_encoding("UTF-8").scrub("?").split(/[\r\n]+/).reject { |text| text.strip.empty? }.last
       last.to_s.gsub(/[^[:print:]]/, "").strip[0, 60]
     end
 

@@ -45,6 +45,15 @@ module House
       assert ended?(child), "process #{child} is still there"
     end
 
+    test "a long job's last line is shown meanwhile, also where it has printed nothing" do
+      jobs = [job("sleep 0.6; echo '1 passed, 0 failed'", name: "silent"),
+              job("echo halfway; sleep 0.6; echo '1 passed, 0 failed'", name: "talking")]
+      results = Runner.new(jobs, lanes: 2, log_dir: @logs, out: @out, heartbeat: 0.1).run
+      assert(results.none?(&:failed?), @out.string)
+      assert_match(/\.\.\. +silent/, @out.string)
+      assert_match(/\.\.\. +talking .* halfway/, @out.string)
+    end
+
     test "a job that cannot be started fails with the reason" do
       job = Job.new("absent", suite: "ruby", argv: ["/nonexistent/program"])
       assert_match(/could not be started/, run_jobs(job).first.note)
