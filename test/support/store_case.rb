@@ -4,6 +4,7 @@
 
 require "test_helper"
 require "active_support/cache/larder_store"
+require "active_support/core_ext/integer/time"
 require "active_support/core_ext/numeric/bytes"
 require "active_support/core_ext/numeric/time"
 require "active_support/core_ext/object/with"
