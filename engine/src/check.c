@@ -123,8 +123,7 @@ static void check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slot, l
         problem(report, view, "a move to bucket %u is open", bucket);
         return;
     }
-    if (!lard_record_info_at(view, offset, &info) || (info.generation & 0xffff) != LARD_SLOT_GENERATION(value) ||
-        LARD_WORD2_KEY_BYTES(info.word2) > LARDER_MAX_KEY) {
+    if (!lard_slot_record(view, value, &info) || LARD_WORD2_KEY_BYTES(info.word2) > LARDER_MAX_KEY) {
         problem(report, view, "a slot of bucket %u points at no record of its generation", bucket);
         return;
     }

@@ -221,8 +221,7 @@ uint64_t lard_evict_prune(larder *cache, lard_view *view, int64_t now_ms) {
             lard_record_info info;
             uint64_t value = lard_load(&bucket->slots[i]);
             uint64_t offset = LARD_SLOT_OFFSET(value);
-            if (offset && lard_record_info_at(view, offset, &info) &&
-                (info.generation & 0xffff) == LARD_SLOT_GENERATION(value) && lard_expired(&info, now_ms) &&
+            if (offset && lard_slot_record(view, value, &info) && lard_expired(&info, now_ms) &&
                 lard_index_unlink(view, &bucket->slots[i], value, 0)) {
                 lard_add(&view->head->items, (uint64_t)-1);
                 dropped += LARD_WORD2_TYPE(info.word2) != LARD_TYPE_CHUNK;

@@ -30,9 +30,7 @@ static bool choices_of(const lard_view *view, uint64_t value, uint32_t count, ui
     unsigned char key[LARDER_MAX_KEY + 8];
     lard_record_info info;
     uint64_t offset = LARD_SLOT_OFFSET(value);
-    if (count == 0 || !lard_record_info_at(view, offset, &info) ||
-        LARD_WORD2_KEY_BYTES(info.word2) > LARDER_MAX_KEY ||
-        (info.generation & 0xffff) != LARD_SLOT_GENERATION(value)) {
+    if (count == 0 || !lard_slot_record(view, value, &info) || LARD_WORD2_KEY_BYTES(info.word2) > LARDER_MAX_KEY) {
         return false;
     }
     lard_record_copy_key(view, offset, &info, key);

@@ -31,8 +31,7 @@ bool lard_index_unlink(const lard_view *view, lard_u64 *slot, uint64_t value, ui
 static bool slot_holds(const lard_view *view, uint64_t value, const lard_hash *hash, const void *key,
                        size_t key_bytes, bool is_chunk, lard_record_info *info) {
     uint64_t offset = LARD_SLOT_OFFSET(value);
-    return offset && LARD_SLOT_TAG(value) == hash->tag && lard_record_info_at(view, offset, info) &&
-           (info->generation & 0xffff) == LARD_SLOT_GENERATION(value) &&
+    return offset && LARD_SLOT_TAG(value) == hash->tag && lard_slot_record(view, value, info) &&
            lard_record_is_key(view, offset, info, key, key_bytes, is_chunk);
 }
 

@@ -262,6 +262,11 @@ bool lard_record_is_key(const lard_view *view, uint64_t offset, const lard_recor
 /* Copies out up to `capacity` bytes of value. OK, BUFFER_TOO_SMALL, or DAMAGED where the checksum is wrong. */
 larder_status lard_record_read(const lard_view *view, uint64_t offset, const lard_record_info *info, void *out,
                                size_t capacity);
+/* The record that a slot names; false where there is none of the slot's generation. */
+static inline bool lard_slot_record(const lard_view *view, uint64_t slot, lard_record_info *info) {
+    return lard_record_info_at(view, LARD_SLOT_OFFSET(slot), info) &&
+           (info->generation & 0xffff) == LARD_SLOT_GENERATION(slot);
+}
 void lard_record_head(const lard_view *view, uint64_t offset, const lard_record_info *info, lard_head *head);
 bool lard_record_sound(const lard_view *view, uint64_t offset, const lard_record_info *info);
 void lard_record_copy_key(const lard_view *view, uint64_t offset, const lard_record_info *info, void *out);
@@ -327,12 +332,12 @@ larder_status lard_touch(larder *cache, lard_map *map, const lard_hash *hash, co
 /* Turns a counter that reads `plain->value` into a plain record of the same text; OK where it did or need not. */
 larder_status lard_pin_counter(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *plain,
                                const larder_call *call);
-void lard_touch_chunks(larder *cache, lard_map *map, const lard_head *head, uint64_t expiry_ms);
 
 /* large.c — values in chunks */
 larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *head, void *out, size_t capacity);
 larder_status lard_large_write(larder *cache, lard_map *map, const lard_draft *draft, lard_head *head,
                                const larder_call *call);
+void lard_large_touch(larder *cache, lard_map *map, const lard_head *head, uint64_t expiry_ms);
 void lard_large_drop(larder *cache, lard_map *map, const lard_head *head);
 size_t lard_large_chunk_bytes(const lard_map *map);
 
@@ -362,6 +367,5 @@ static inline uint64_t lard_count(larder *cache, unsigned which, uint64_t by) {
     __atomic_store_n(&counter->raw_, count, __ATOMIC_RELAXED);
     return count;
 }
-void lard_stats_sum(larder *cache, lard_map *map, larder_stats *stats);
 
 #endif

@@ -93,3 +93,15 @@ larder_status lard_large_write(larder *cache, lard_map *map, const lard_draft *d
     }
     return LARDER_OK;
 }
+
+void lard_large_touch(larder *cache, lard_map *map, const lard_head *head, uint64_t expiry_ms) {
+    if (head->value_bytes > larder_max_value(cache)) {
+        return;
+    }
+    uint64_t count = chunk_count(map, head->value_bytes);
+    for (uint64_t i = 0; i < count; i++) {
+        lard_chunk_key key = chunk_key(head, i);
+        lard_hash hash = lard_hash_key(map, &key, sizeof key, true);
+        lard_touch(cache, map, &hash, &key, sizeof key, true, expiry_ms, NULL, NULL);
+    }
+}

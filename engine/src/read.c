@@ -81,8 +81,7 @@ static enum found look(const lard_view *view, const lard_hash *hash, const void 
         if (LARD_SLOT_TAG(value) != hash->tag || !offset) {
             continue;
         }
-        if (LARD_LIKELY(lard_record_info_at(view, offset, &hit->info) &&
-                        (hit->info.generation & 0xffff) == LARD_SLOT_GENERATION(value) &&
+        if (LARD_LIKELY(lard_slot_record(view, value, &hit->info) &&
                         lard_record_is_key(view, offset, &hit->info, key, key_bytes, is_chunk))) {
             hit->slot = &bucket->slots[i];
             hit->slot_value = value;

@@ -59,9 +59,7 @@ static int64_t live_key(const lard_view *view, lard_u64 *slot, unsigned char *ke
         if (!offset) {
             return -1;
         }
-        bool fit = lard_record_info_at(view, offset, &info) &&
-                   (info.generation & 0xffff) == LARD_SLOT_GENERATION(value) &&
-                   LARD_WORD2_KEY_BYTES(info.word2) <= LARDER_MAX_KEY &&
+        bool fit = lard_slot_record(view, value, &info) && LARD_WORD2_KEY_BYTES(info.word2) <= LARDER_MAX_KEY &&
                    LARD_WORD2_TYPE(info.word2) != LARD_TYPE_CHUNK && !lard_expired(&info, now_ms);
         if (fit) {
             lard_record_copy_key(view, offset, &info, key);

@@ -8,10 +8,6 @@
 
 #define INCREMENT_ATTEMPTS 16
 
-static larder_status add_numbers(int64_t a, int64_t b, int64_t *sum) {
-    return __builtin_add_overflow(a, b, sum) ? LARDER_OVERFLOW : LARDER_OK;
-}
-
 /* The number a live record holds. NOT_A_NUMBER, or DAMAGED where its checksum is wrong. */
 static larder_status number_of(const lard_view *view, uint64_t offset, const lard_record_info *info,
                                int64_t *number) {
@@ -55,7 +51,7 @@ static larder_status increment_once(larder *cache, lard_view *view, const lard_h
             draft->flags = LARD_WORD2_FLAGS(info.word2);
         }
     }
-    if (add_numbers(number, delta, &draft->number) != LARDER_OK) {
+    if (__builtin_add_overflow(number, delta, &draft->number)) {
         return LARDER_OVERFLOW;
     }
     if (status == LARDER_OK && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_COUNTER) {
@@ -150,16 +146,4 @@ larder_status lard_touch(larder *cache, lard_map *map, const lard_hash *hash, co
     }
     lard_shard_unlock(&view);
     return lard_outcome(map, status);
-}
-
-void lard_touch_chunks(larder *cache, lard_map *map, const lard_head *head, uint64_t expiry_ms) {
-    size_t chunk = lard_large_chunk_bytes(map);
-    if (head->value_bytes > larder_max_value(cache)) {
-        return;
-    }
-    for (uint64_t i = 0; i * chunk < head->value_bytes; i++) {
-        lard_chunk_key key = {{head->id[0], head->id[1]}, i};
-        lard_hash hash = lard_hash_key(map, &key, sizeof key, true);
-        lard_touch(cache, map, &hash, &key, sizeof key, true, expiry_ms, NULL, NULL);
-    }
 }
