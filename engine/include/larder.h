@@ -156,9 +156,10 @@ typedef struct larder_store {
     const void *value;
     size_t value_bytes;
     int64_t ttl_ms; /* 0: never expires; negative: expired at once, the key is dropped */
-    uint8_t flags;
-    uint8_t mode;         /* larder_mode */
-    larder_status status; /* out, of larder_set_multi */
+    uint8_t flags;          /* the caller's own: how the value is encoded; 0 for plain bytes */
+    uint8_t mode;           /* larder_mode */
+    uint8_t expected_flags; /* of larder_cas */
+    larder_status status;   /* out, of larder_set_multi */
 } larder_store;
 
 /*
@@ -251,8 +252,8 @@ larder_status larder_set_multi(larder *cache, larder_store *stores, size_t count
 
 /*
  * Compare and swap: stores only where the key's value is byte for byte
- * `expected`. OK, MISS where absent, NOT_STORED where it differs, or a refusal. A
- * negative time to live is INVALID.
+ * `expected`, with the flags store->expected_flags. OK, MISS where absent,
+ * NOT_STORED where it differs, or a refusal. A negative time to live is INVALID.
  */
 larder_status larder_cas(larder *cache, const larder_store *store, const void *expected, size_t expected_bytes,
                          const larder_call *call);
@@ -267,8 +268,8 @@ larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, co
  * Adds `delta` to a 64-bit signed counter and puts the sum into `*result`. An
  * absent key starts from `initial` and lives for `ttl_ms` (0: for ever); the life
  * of a present one is not changed. A plain value that is a decimal integer
- * becomes a counter. NOT_A_NUMBER, OVERFLOW and BUSY change nothing; FULL or DAMAGED
- * as with larder_set.
+ * and has no flags becomes a counter. NOT_A_NUMBER, OVERFLOW and BUSY change
+ * nothing; FULL or DAMAGED as with larder_set.
  */
 larder_status larder_increment(larder *cache, const void *key, size_t key_bytes, int64_t delta, int64_t initial,
                                int64_t ttl_ms, int64_t *result, const larder_call *call);

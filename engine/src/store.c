@@ -171,7 +171,7 @@ larder_status larder_cas(larder *cache, const larder_store *request, const void 
         if (status == LARDER_MISS) {
             break;
         }
-        if (status != LARDER_OK || item.size_bytes != expected_bytes ||
+        if (status != LARDER_OK || item.size_bytes != expected_bytes || item.flags != request->expected_flags ||
             (expected_bytes && __builtin_memcmp(current, expected, expected_bytes) != 0)) {
             status = LARDER_NOT_STORED;
             break;

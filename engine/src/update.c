@@ -14,7 +14,8 @@ static larder_status number_of(const lard_view *view, uint64_t offset, const lar
     char text[24];
     unsigned type = LARD_WORD2_TYPE(info->word2);
     size_t bytes = LARD_WORD2_VALUE_BYTES(info->word2);
-    if (type == LARD_TYPE_HEAD || (type == LARD_TYPE_PLAIN && bytes > sizeof text)) {
+    if (type == LARD_TYPE_HEAD ||
+        (type == LARD_TYPE_PLAIN && (bytes > sizeof text || LARD_WORD2_FLAGS(info->word2)))) {
         return LARDER_NOT_A_NUMBER;
     }
     larder_status status = lard_record_read(view, offset, info, text, sizeof text);

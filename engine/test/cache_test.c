@@ -143,6 +143,23 @@ static void a_swap_knows_counters_and_large_values(void) {
     larder_close(cache);
 }
 
+static void flags_belong_to_the_value(void) {
+    larder *cache = open_cache(1 << 20);
+    int64_t number;
+    larder_item item;
+    char out[8];
+    larder_store store = {.key = "k", .key_bytes = 1, .value = "5", .value_bytes = 1, .flags = 0xa5};
+    CHECK(larder_set(cache, &store, NULL) == LARDER_OK);
+    CHECK(larder_get(cache, "k", 1, out, sizeof out, &item, NULL) == LARDER_OK && item.flags == 0xa5);
+    CHECK(larder_increment(cache, "k", 1, 1, 0, 0, &number, NULL) == LARDER_NOT_A_NUMBER, "an encoded value");
+    store.flags = 1;
+    CHECK(larder_cas(cache, &store, "5", 1, NULL) == LARDER_NOT_STORED, "same bytes, other flags");
+    store.expected_flags = 0xa5;
+    CHECK(larder_cas(cache, &store, "5", 1, NULL) == LARDER_OK);
+    CHECK(larder_get(cache, "k", 1, out, sizeof out, &item, NULL) == LARDER_OK && item.flags == 1);
+    larder_close(cache);
+}
+
 static void counters_count(void) {
     larder *cache = open_cache(1 << 20);
     int64_t n = 0;
@@ -359,6 +376,7 @@ static const test_case tests[] = {
     TEST(the_largest_value_fits_a_full_cache, "the largest value fits a cache full of hot items"),
     TEST(conditions_hold, "add, replace and compare-and-swap keep their conditions"),
     TEST(a_swap_knows_counters_and_large_values, "compare-and-swap works on counters and large values"),
+    TEST(flags_belong_to_the_value, "flags tell values of the same bytes apart, and keep them from counting"),
     TEST(counters_count, "counters count, convert text, and refuse overflow"),
     TEST(time_passes, "items expire, are touched, and a clock set back breaks nothing"),
     TEST(touching_a_large_value_keeps_its_chunks, "touching a large value keeps all of it"),
