@@ -156,10 +156,11 @@ typedef struct larder_store {
     const void *value;
     size_t value_bytes;
     int64_t ttl_ms; /* 0: never expires; negative: expired at once, the key is dropped */
-    uint8_t flags;          /* the caller's own: how the value is encoded; 0 for plain bytes */
-    uint8_t mode;           /* larder_mode */
-    uint8_t expected_flags; /* of larder_cas */
-    larder_status status;   /* out, of larder_set_multi */
+    int64_t expected_expires_at_ms; /* of larder_cas; 0: whatever it is */
+    uint8_t expected_flags;         /* of larder_cas */
+    uint8_t flags;                  /* the caller's own: how the value is encoded; 0 for plain bytes */
+    uint8_t mode;                   /* larder_mode */
+    larder_status status;           /* out, of larder_set_multi */
 } larder_store;
 
 /*
@@ -252,8 +253,9 @@ larder_status larder_set_multi(larder *cache, larder_store *stores, size_t count
 
 /*
  * Compare and swap: stores only where the key's value is byte for byte
- * `expected`, with the flags store->expected_flags. OK, MISS where absent,
- * NOT_STORED where it differs, or a refusal. A negative time to live is INVALID.
+ * `expected`, with the flags store->expected_flags, and expires when
+ * store->expected_expires_at_ms says. OK, MISS where absent, NOT_STORED where it
+ * differs, or a refusal. A negative time to live is INVALID.
  */
 larder_status larder_cas(larder *cache, const larder_store *store, const void *expected, size_t expected_bytes,
                          const larder_call *call);

@@ -149,6 +149,11 @@ larder_status larder_set_multi(larder *cache, larder_store *stores, size_t count
 
 #define CAS_ATTEMPTS 64
 
+static bool is_expected(const larder_store *request, const larder_item *item) {
+    return item->flags == request->expected_flags &&
+           (!request->expected_expires_at_ms || item->expires_at_ms == request->expected_expires_at_ms);
+}
+
 larder_status larder_cas(larder *cache, const larder_store *request, const void *expected, size_t expected_bytes,
                          const larder_call *call) {
     lard_draft draft;
@@ -171,7 +176,7 @@ larder_status larder_cas(larder *cache, const larder_store *request, const void 
         if (status == LARDER_MISS) {
             break;
         }
-        if (status != LARDER_OK || item.size_bytes != expected_bytes || item.flags != request->expected_flags ||
+        if (status != LARDER_OK || item.size_bytes != expected_bytes || !is_expected(request, &item) ||
             (expected_bytes && __builtin_memcmp(current, expected, expected_bytes) != 0)) {
             status = LARDER_NOT_STORED;
             break;

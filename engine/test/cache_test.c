@@ -157,6 +157,9 @@ static void flags_belong_to_the_value(void) {
     store.expected_flags = 0xa5;
     CHECK(larder_cas(cache, &store, "5", 1, NULL) == LARDER_OK);
     CHECK(larder_get(cache, "k", 1, out, sizeof out, &item, NULL) == LARDER_OK && item.flags == 1);
+    store.expected_flags = 1;
+    store.expected_expires_at_ms = 12345;
+    CHECK(larder_cas(cache, &store, "5", 1, NULL) == LARDER_NOT_STORED, "same bytes, other expiry");
     larder_close(cache);
 }
 

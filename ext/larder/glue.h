@@ -91,6 +91,15 @@ VALUE glue_cache_max_value(VALUE self);
 
 /* ---- read.c ---- */
 
+/* The bytes under a key as a binary String, nil for a miss; raises for the rest. */
+VALUE glue_get(VALUE cache, VALUE key, larder_item *item, const larder_call *call);
+
+/* What a String of bytes becomes in the Hash of glue_get_multi(); nil: nothing. */
+typedef VALUE (*glue_decoder)(VALUE bytes, const larder_item *item);
+
+/* A Hash of what was found of an Array of keys; `decode` may be NULL. */
+VALUE glue_get_multi(VALUE cache, VALUE keys, const larder_call *call, glue_decoder decode);
+
 VALUE glue_cache_get(VALUE self, VALUE key, VALUE now);
 VALUE glue_cache_get_multi(VALUE self, VALUE keys, VALUE now);
 VALUE glue_cache_exist(VALUE self, VALUE key, VALUE now);
@@ -105,6 +114,20 @@ VALUE glue_cache_increment(VALUE self, VALUE key, VALUE delta, VALUE initial, VA
 VALUE glue_cache_touch(VALUE self, VALUE key, VALUE ttl_ms, VALUE now);
 VALUE glue_cache_delete(VALUE self, VALUE key, VALUE now);
 VALUE glue_cache_delete_multi(VALUE self, VALUE keys, VALUE now);
+
+/* A record is [bytes, flags, ttl_ms] when stored and [bytes, flags, expires_at_ms] when read. */
+VALUE glue_cache_set_record(VALUE self, VALUE key, VALUE record, VALUE only_absent, VALUE now);
+VALUE glue_cache_set_records(VALUE self, VALUE records, VALUE now);
+VALUE glue_cache_cas_record(VALUE self, VALUE key, VALUE expected, VALUE record, VALUE now);
+
+/* ---- records.c ---- */
+
+VALUE glue_cache_get_entry(VALUE self, VALUE key, VALUE now);
+VALUE glue_cache_get_multi_entries(VALUE self, VALUE keys, VALUE now);
+VALUE glue_cache_get_record(VALUE self, VALUE key, VALUE now);
+VALUE glue_cache_entry_of(VALUE self, VALUE record);
+VALUE glue_plain_record(VALUE self, VALUE value, VALUE expires_at, VALUE expires_in, VALUE race, VALUE version,
+                        VALUE now);
 
 /* ---- upkeep.c ---- */
 

@@ -46,6 +46,15 @@ void Init_larder(void) {
     rb_define_private_method(cache, "_delete", glue_cache_delete, 2);
     rb_define_private_method(cache, "_delete_multi", glue_cache_delete_multi, 2);
 
+    rb_define_private_method(cache, "_get_entry", glue_cache_get_entry, 2);
+    rb_define_private_method(cache, "_get_multi_entries", glue_cache_get_multi_entries, 2);
+    rb_define_private_method(cache, "_get_record", glue_cache_get_record, 2);
+    rb_define_private_method(cache, "_entry_of", glue_cache_entry_of, 1);
+    rb_define_private_method(cache, "_set_record", glue_cache_set_record, 4);
+    rb_define_private_method(cache, "_set_records", glue_cache_set_records, 2);
+    rb_define_private_method(cache, "_cas_record", glue_cache_cas_record, 4);
+    rb_define_private_method(cache, "_plain_record", glue_plain_record, 6);
+
     rb_define_private_method(cache, "_scan", glue_cache_scan, 3);
     rb_define_private_method(cache, "_clear", glue_cache_clear, 0);
     rb_define_private_method(cache, "_prune", glue_cache_prune, 1);

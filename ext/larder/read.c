@@ -50,22 +50,22 @@ static larder_status get_released(VALUE self, VALUE key, VALUE value, larder_ite
 }
 
 /* A value too large for the stack, which may change its size or vanish meanwhile. nil: a miss. */
-static VALUE get_sized(VALUE self, VALUE key, size_t size_bytes, const larder_call *call) {
+static VALUE get_sized(VALUE self, VALUE key, larder_item *item, const larder_call *call) {
     key = rb_str_new_frozen(key);
     for (;;) {
+        size_t size_bytes = item->size_bytes;
         VALUE value = rb_str_new(NULL, (long)size_bytes);
-        larder_item item;
         larder_status status;
 
         if (size_bytes < GLUE_RELEASE_BYTES) {
             status = larder_get(glue_engine(self), RSTRING_PTR(key), (size_t)RSTRING_LEN(key), RSTRING_PTR(value),
-                                size_bytes, &item, call);
+                                size_bytes, item, call);
         } else {
-            status = get_released(self, key, value, &item, call);
+            status = get_released(self, key, value, item, call);
         }
         if (status == LARDER_OK) {
-            if (item.size_bytes < size_bytes) {
-                rb_str_resize(value, (long)item.size_bytes);
+            if (item->size_bytes < size_bytes) {
+                rb_str_resize(value, (long)item->size_bytes);
             }
             return value;
         }
@@ -73,37 +73,41 @@ static VALUE get_sized(VALUE self, VALUE key, size_t size_bytes, const larder_ca
         if (status == LARDER_MISS) {
             return Qnil;
         }
-        if (status != LARDER_BUFFER_TOO_SMALL) {
+        if (status != LARDER_BUFFER_TOO_SMALL) { /* it grew, so this ends at the largest value */
             glue_raise_for_key(status, key);
         }
-        size_bytes = item.size_bytes; /* it grew, so this ends at the largest value */
     }
 }
 
-VALUE glue_cache_get(VALUE self, VALUE key, VALUE now) {
+VALUE glue_get(VALUE self, VALUE key, larder_item *item, const larder_call *call) {
     char buffer[STACK_BYTES];
-    larder_call call = glue_call(now);
-    larder_item item;
     larder_status status;
 
     glue_check_string(key, "key");
     status = larder_get(glue_engine(self), RSTRING_PTR(key), (size_t)RSTRING_LEN(key), buffer, sizeof(buffer),
-                        &item, &call);
+                        item, call);
     switch (status) {
     case LARDER_OK:
-        return rb_str_new(buffer, (long)item.size_bytes);
+        return rb_str_new(buffer, (long)item->size_bytes);
     case LARDER_MISS:
         return Qnil;
     case LARDER_BUFFER_TOO_SMALL:
-        return get_sized(self, key, item.size_bytes, &call);
+        return get_sized(self, key, item, call);
     default:
         glue_raise_for_key(status, key);
     }
 }
 
-/* One batch of _get_multi: `keys` are on the C stack and stay, whatever happens to the Array. */
+VALUE glue_cache_get(VALUE self, VALUE key, VALUE now) {
+    larder_call call = glue_call(now);
+    larder_item item;
+
+    return glue_get(self, key, &item, &call);
+}
+
+/* One batch of many: `keys` are on the C stack and stay, whatever happens to the Array. */
 static void get_batch(VALUE self, const VALUE *keys, size_t count, char *arena, const larder_call *call,
-                      VALUE found) {
+                      glue_decoder decode, VALUE found) {
     larder_lookup lookups[GLUE_BATCH];
 
     for (size_t i = 0; i < count; i++) {
@@ -115,30 +119,31 @@ static void get_batch(VALUE self, const VALUE *keys, size_t count, char *arena, 
     larder_get_multi(glue_engine(self), lookups, count, call);
 
     for (size_t i = 0; i < count; i++) {
-        const larder_lookup *lookup = &lookups[i];
-        VALUE value;
+        larder_lookup *lookup = &lookups[i];
+        VALUE value = Qnil;
 
         switch (lookup->status) {
         case LARDER_OK:
             value = rb_str_new(lookup->buffer, (long)lookup->item.size_bytes);
             break;
         case LARDER_MISS:
-            continue;
+            break;
         case LARDER_BUFFER_TOO_SMALL:
-            value = get_sized(self, keys[i], lookup->item.size_bytes, call);
-            if (NIL_P(value)) {
-                continue;
-            }
+            value = get_sized(self, keys[i], &lookup->item, call);
             break;
         default:
             glue_raise_for_key(lookup->status, keys[i]);
         }
-        rb_hash_aset(found, keys[i], value);
+        if (!NIL_P(value) && decode != NULL) {
+            value = decode(value, &lookup->item);
+        }
+        if (!NIL_P(value)) {
+            rb_hash_aset(found, keys[i], value);
+        }
     }
 }
 
-VALUE glue_cache_get_multi(VALUE self, VALUE keys, VALUE now) {
-    larder_call call = glue_call(now);
+VALUE glue_get_multi(VALUE self, VALUE keys, const larder_call *call, glue_decoder decode) {
     VALUE found = rb_hash_new();
     VALUE holder = Qnil;
     char *arena;
@@ -156,12 +161,18 @@ VALUE glue_cache_get_multi(VALUE self, VALUE keys, VALUE now) {
             batch[count] = RARRAY_AREF(keys, start + (long)count);
             glue_check_string(batch[count], "key");
         }
-        get_batch(self, (const VALUE *)batch, count, arena, &call, found);
+        get_batch(self, (const VALUE *)batch, count, arena, call, decode, found);
         rb_thread_check_ints();
     }
     ALLOCV_END(holder);
     RB_GC_GUARD(keys);
     return found;
+}
+
+VALUE glue_cache_get_multi(VALUE self, VALUE keys, VALUE now) {
+    larder_call call = glue_call(now);
+
+    return glue_get_multi(self, keys, &call, NULL);
 }
 
 VALUE glue_cache_exist(VALUE self, VALUE key, VALUE now) {

@@ -1,6 +1,7 @@
 /*
  * write.c — natives that change items: _set (also add and replace), _set_multi,
- * _cas, _increment, _touch, _delete, _delete_multi.
+ * _cas, the same three for records with flags, _increment, _touch, _delete,
+ * _delete_multi.
  *
  * A writer first tries with the GVL held, which almost always succeeds at once.
  * Where a lock is taken, or much is to be copied, it goes again without the GVL,
@@ -96,24 +97,53 @@ static VALUE stored(larder_status status, VALUE key) {
     glue_raise_for_key(status, key);
 }
 
+static VALUE set(VALUE self, write_t *write, VALUE key, VALUE value, VALUE ttl_ms, VALUE mode) {
+    glue_check_string(key, "key");
+    glue_check_string(value, "value");
+    write->store.ttl_ms = NUM2LL(ttl_ms);
+    write->store.mode = (uint8_t)NUM2UINT(mode);
+    return stored(perform(self, write, key, value, Qnil), key);
+}
+
 VALUE glue_cache_set(VALUE self, VALUE key, VALUE value, VALUE ttl_ms, VALUE mode, VALUE now) {
     write_t write = {.perform = perform_set, .call = glue_call(now)};
 
+    return set(self, &write, key, value, ttl_ms, mode);
+}
+
+VALUE glue_cache_set_record(VALUE self, VALUE key, VALUE record, VALUE only_absent, VALUE now) {
+    write_t write = {.perform = perform_set, .call = glue_call(now)};
+
+    glue_check_array(record, "record");
+    write.store.flags = (uint8_t)NUM2UINT(rb_ary_entry(record, 1));
+    return set(self, &write, key, rb_ary_entry(record, 0), rb_ary_entry(record, 2),
+               INT2FIX(RTEST(only_absent) ? LARDER_ADD : LARDER_SET));
+}
+
+static VALUE swap(VALUE self, write_t *write, VALUE key, VALUE expected, VALUE value) {
     glue_check_string(key, "key");
+    glue_check_string(expected, "expected");
     glue_check_string(value, "value");
-    write.store.ttl_ms = NUM2LL(ttl_ms);
-    write.store.mode = (uint8_t)NUM2UINT(mode);
-    return stored(perform(self, &write, key, value, Qnil), key);
+    return stored(perform(self, write, key, value, expected), key);
 }
 
 VALUE glue_cache_cas(VALUE self, VALUE key, VALUE expected, VALUE value, VALUE ttl_ms, VALUE now) {
     write_t write = {.perform = perform_cas, .call = glue_call(now)};
 
-    glue_check_string(key, "key");
-    glue_check_string(expected, "expected");
-    glue_check_string(value, "value");
     write.store.ttl_ms = NUM2LL(ttl_ms);
-    return stored(perform(self, &write, key, value, expected), key);
+    return swap(self, &write, key, expected, value);
+}
+
+VALUE glue_cache_cas_record(VALUE self, VALUE key, VALUE expected, VALUE record, VALUE now) {
+    write_t write = {.perform = perform_cas, .call = glue_call(now)};
+
+    glue_check_array(expected, "expected");
+    glue_check_array(record, "record");
+    write.store.expected_flags = (uint8_t)NUM2UINT(rb_ary_entry(expected, 1));
+    write.store.expected_expires_at_ms = NUM2LL(rb_ary_entry(expected, 2));
+    write.store.flags = (uint8_t)NUM2UINT(rb_ary_entry(record, 1));
+    write.store.ttl_ms = NUM2LL(rb_ary_entry(record, 2));
+    return swap(self, &write, key, rb_ary_entry(expected, 0), rb_ary_entry(record, 0));
 }
 
 VALUE glue_cache_touch(VALUE self, VALUE key, VALUE ttl_ms, VALUE now) {
@@ -147,53 +177,56 @@ struct released_stores {
     larder_call call;
 };
 
+/* What is stored under one key: in an Array, four elements one after the other. */
+enum { ROW_KEY, ROW_VALUE, ROW_FLAGS, ROW_TTL, ROW_WIDTH };
+
 static void run_set_multi(larder *engine, void *arg) {
     struct released_stores *multi = arg;
 
     larder_set_multi(engine, multi->stores, multi->count, NULL, &multi->call);
 }
 
-/* Points each store at its pair of Strings. Returns the bytes of the values. */
-static size_t aim_stores(larder_store *stores, const VALUE *pairs, size_t count) {
+/* Points each store at the Strings of its row. Returns the bytes of the values. */
+static size_t aim_stores(larder_store *stores, const VALUE *rows, size_t count) {
     size_t bytes = 0;
 
     for (size_t i = 0; i < count; i++) {
-        stores[i].key = RSTRING_PTR(pairs[2 * i]);
-        stores[i].key_bytes = (size_t)RSTRING_LEN(pairs[2 * i]);
-        stores[i].value = RSTRING_PTR(pairs[2 * i + 1]);
-        stores[i].value_bytes = (size_t)RSTRING_LEN(pairs[2 * i + 1]);
+        const VALUE *row = rows + ROW_WIDTH * i;
+        stores[i] = (larder_store){.key = RSTRING_PTR(row[ROW_KEY]),
+                                   .key_bytes = (size_t)RSTRING_LEN(row[ROW_KEY]),
+                                   .value = RSTRING_PTR(row[ROW_VALUE]),
+                                   .value_bytes = (size_t)RSTRING_LEN(row[ROW_VALUE]),
+                                   .flags = (uint8_t)FIX2LONG(row[ROW_FLAGS]),
+                                   .ttl_ms = (int64_t)FIX2LONG(row[ROW_TTL]),
+                                   .mode = LARDER_SET,
+                                   .status = LARDER_BUSY};
         bytes += stores[i].value_bytes;
     }
     return bytes;
 }
 
-/* Stores `count` pairs and puts the status of each into `statuses`. `pairs` is on the C stack. */
-static void set_batch(VALUE self, volatile VALUE *pairs, size_t count, int64_t ttl_ms, larder_call call,
-                      larder_status *statuses) {
+/* Stores `count` rows and puts the status of each into `statuses`. `rows` is on the C stack. */
+static void set_batch(VALUE self, volatile VALUE *rows, size_t count, larder_call call, larder_status *statuses) {
     larder_store stores[GLUE_BATCH];
     struct released_stores multi = {stores, 0, call};
     size_t waiting[GLUE_BATCH];
     larder *engine = glue_engine(self);
 
-    for (size_t i = 0; i < count; i++) {
-        stores[i] = (larder_store){.ttl_ms = ttl_ms, .mode = LARDER_SET};
-        statuses[i] = LARDER_BUSY;
-    }
-    if (aim_stores(stores, (const VALUE *)pairs, count) < GLUE_RELEASE_BYTES) {
+    if (aim_stores(stores, (const VALUE *)rows, count) < GLUE_RELEASE_BYTES) {
         call.flags = LARDER_CALL_TRY;
         larder_set_multi(engine, stores, count, NULL, &call);
-        for (size_t i = 0; i < count; i++) {
-            statuses[i] = stores[i].status;
-        }
     }
     for (size_t i = 0; i < count; i++) {
+        statuses[i] = stores[i].status;
+    }
+    for (size_t i = 0; i < count; i++) {
+        volatile VALUE *row = rows + ROW_WIDTH * i;
         if (statuses[i] != LARDER_BUSY) {
             continue;
         }
-        pairs[2 * i] = rb_str_new_frozen(pairs[2 * i]);
-        pairs[2 * i + 1] = rb_str_new_frozen(pairs[2 * i + 1]);
-        stores[multi.count] = (larder_store){.ttl_ms = ttl_ms, .mode = LARDER_SET};
-        aim_stores(&stores[multi.count], (const VALUE *)&pairs[2 * i], 1);
+        row[ROW_KEY] = rb_str_new_frozen(row[ROW_KEY]);
+        row[ROW_VALUE] = rb_str_new_frozen(row[ROW_VALUE]);
+        aim_stores(&stores[multi.count], (const VALUE *)row, 1);
         waiting[multi.count++] = i;
     }
     if (multi.count == 0) {
@@ -205,57 +238,93 @@ static void set_batch(VALUE self, volatile VALUE *pairs, size_t count, int64_t t
     }
 }
 
-static int collect_pair(VALUE key, VALUE value, VALUE flat) {
-    glue_check_string(key, "key");
-    glue_check_string(value, "value");
-    rb_ary_push(flat, key);
-    rb_ary_push(flat, value);
-    return ST_CONTINUE;
-}
-
-VALUE glue_cache_set_multi(VALUE self, VALUE hash, VALUE ttl_ms, VALUE now) {
-    larder_call call = glue_call(now);
-    int64_t ttl = NUM2LL(ttl_ms);
-    VALUE pairs;
+/* Stores all rows of an Array that no other thread can see. Returns the keys of what was refused. */
+static VALUE set_rows(VALUE self, VALUE rows, larder_call call) {
     VALUE refused = rb_ary_new();
     VALUE wrong_key = Qnil;
     larder_status wrong = LARDER_OK;
 
-    if (!RB_TYPE_P(hash, T_HASH)) {
-        rb_raise(rb_eTypeError, "pairs must be a Hash, got %" PRIsVALUE, rb_obj_class(hash));
-    }
-    pairs = rb_ary_new_capa(2 * (long)RHASH_SIZE(hash));
-    rb_obj_hide(pairs); /* ObjectSpace could show it to another thread, which could shorten it */
-    rb_hash_foreach(hash, collect_pair, pairs);
-
-    for (long start = 0; start + 1 < RARRAY_LEN(pairs); start += 2 * GLUE_BATCH) {
-        volatile VALUE batch[2 * GLUE_BATCH];
+    for (long start = 0; start < RARRAY_LEN(rows); start += ROW_WIDTH * GLUE_BATCH) {
+        volatile VALUE batch[ROW_WIDTH * GLUE_BATCH];
         larder_status statuses[GLUE_BATCH];
-        size_t count = 0;
+        size_t cells = 0;
 
-        for (long i = start; count < GLUE_BATCH && i + 1 < RARRAY_LEN(pairs); i += 2, count++) {
-            batch[2 * count] = RARRAY_AREF(pairs, i);
-            batch[2 * count + 1] = RARRAY_AREF(pairs, i + 1);
+        for (; cells < ROW_WIDTH * GLUE_BATCH && start + (long)cells < RARRAY_LEN(rows); cells++) {
+            batch[cells] = RARRAY_AREF(rows, start + (long)cells);
         }
-        set_batch(self, batch, count, ttl, call, statuses);
-        for (size_t i = 0; i < count; i++) {
-            if (statuses[i] == LARDER_OK) {
-                continue;
-            }
+        set_batch(self, batch, cells / ROW_WIDTH, call, statuses);
+        for (size_t i = 0; i < cells / ROW_WIDTH; i++) {
+            VALUE key = RARRAY_AREF(rows, start + (long)(ROW_WIDTH * i));
             if (glue_is_refusal(statuses[i])) {
-                rb_ary_push(refused, RARRAY_AREF(pairs, start + 2 * (long)i));
-            } else if (wrong == LARDER_OK) {
+                rb_ary_push(refused, key);
+            } else if (statuses[i] != LARDER_OK && wrong == LARDER_OK) {
                 wrong = statuses[i];
-                wrong_key = RARRAY_AREF(pairs, start + 2 * (long)i);
+                wrong_key = key;
             }
         }
         rb_thread_check_ints();
     }
-    RB_GC_GUARD(pairs);
-    if (wrong != LARDER_OK) { /* every other pair was stored, and the old values of the wrong ones are gone */
+    RB_GC_GUARD(rows);
+    if (wrong != LARDER_OK) { /* every other row was stored, and the old values of the wrong ones are gone */
         glue_raise_for_key(wrong, wrong_key);
     }
     return refused;
+}
+
+static void add_row(VALUE rows, VALUE key, VALUE value, VALUE flags, VALUE ttl_ms) {
+    glue_check_string(key, "key");
+    glue_check_string(value, "value");
+    Check_Type(flags, T_FIXNUM);
+    Check_Type(ttl_ms, T_FIXNUM);
+    rb_ary_push(rows, key);
+    rb_ary_push(rows, value);
+    rb_ary_push(rows, flags);
+    rb_ary_push(rows, ttl_ms);
+}
+
+static VALUE hidden_rows(long count) {
+    VALUE rows = rb_ary_new_capa(ROW_WIDTH * count);
+    rb_obj_hide(rows); /* ObjectSpace could show it to another thread, which could shorten it */
+    return rows;
+}
+
+struct pairs {
+    VALUE rows;
+    VALUE ttl_ms;
+};
+
+static int collect_pair(VALUE key, VALUE value, VALUE arg) {
+    struct pairs *pairs = (struct pairs *)arg;
+    add_row(pairs->rows, key, value, INT2FIX(0), pairs->ttl_ms);
+    return ST_CONTINUE;
+}
+
+VALUE glue_cache_set_multi(VALUE self, VALUE hash, VALUE ttl_ms, VALUE now) {
+    struct pairs pairs;
+
+    if (!RB_TYPE_P(hash, T_HASH)) {
+        rb_raise(rb_eTypeError, "pairs must be a Hash, got %" PRIsVALUE, rb_obj_class(hash));
+    }
+    pairs = (struct pairs){hidden_rows((long)RHASH_SIZE(hash)), ttl_ms};
+    rb_hash_foreach(hash, collect_pair, (VALUE)&pairs);
+    return set_rows(self, pairs.rows, glue_call(now));
+}
+
+static int collect_record(VALUE key, VALUE record, VALUE rows) {
+    glue_check_array(record, "a record");
+    add_row(rows, key, rb_ary_entry(record, 0), rb_ary_entry(record, 1), rb_ary_entry(record, 2));
+    return ST_CONTINUE;
+}
+
+VALUE glue_cache_set_records(VALUE self, VALUE records, VALUE now) {
+    VALUE rows;
+
+    if (!RB_TYPE_P(records, T_HASH)) {
+        rb_raise(rb_eTypeError, "records must be a Hash, got %" PRIsVALUE, rb_obj_class(records));
+    }
+    rows = hidden_rows((long)RHASH_SIZE(records));
+    rb_hash_foreach(records, collect_record, rows);
+    return set_rows(self, rows, glue_call(now));
 }
 
 /* ---- delete: takes no lock ---- */

@@ -94,6 +94,7 @@ module ActiveSupport
         @error_handler = settings.error_handler
         @raise_errors = settings.raise_errors
         @max_key_size = settings.max_key_size
+        @plain_values = settings.plain_values
         @cache = settings.open
       end
 

@@ -17,6 +17,11 @@ module Larder
         Time.now.to_f
       end
 
+      # The same as the engine counts it.
+      def now_ms
+        Larder::Options.unix_ms(now)
+      end
+
       # Seconds that the engine keeps an entry; nil is for ever. Rails allows race_condition_ttl to be given to the
       # fetch that finds the entry expired and not to the write before it, so every entry gets some grace: as much
       # again as its life, where no race_condition_ttl asks for more. A raw value has no expiry but the engine's.

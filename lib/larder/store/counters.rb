@@ -79,26 +79,28 @@ module Larder
         attempts ||= 0
         @cache.increment(key, delta, ttl: ttl, now: now)
       rescue Larder::NotANumber
-        sum = count_other(@cache.get(key, now: now), key, delta, ttl)
+        sum = count_other(@cache.__send__(:_get_record, key, now_ms), key, delta, ttl)
         raise if sum.nil? || (attempts += 1) == ATTEMPTS
 
         sum || retry
       end
 
       # @return [Integer, false, nil] the sum; false where somebody was faster, and counting it anew may do; nil where
-      #   the payload cannot be counted
-      def count_other(payload, key, delta, ttl)
-        return false unless payload # it expired meanwhile
-        return (false if INT64.cover?(payload.to_i + delta)) if INTEGER.match?(payload) # somebody made it one
+      #   the record cannot be counted
+      def count_other(record, key, delta, ttl)
+        return false unless record # it expired meanwhile
 
-        sum, ttl = count_entry(payload, delta, ttl)
-        sum && @cache.cas(key, payload, sum.to_s, ttl: ttl, now: now) && sum
+        payload, flags = record
+        return (false if INT64.cover?(payload.to_i + delta)) if flags.zero? && INTEGER.match?(payload) # somebody made it one
+
+        sum, ttl = count_entry(record, delta, ttl)
+        sum && @cache.__send__(:_cas_record, key, record, [sum.to_s, 0, Larder::Options.life_ms(ttl)], now_ms) && sum
       end
 
-      # @return [Array(Integer, Float), nil] the sum and its life in seconds, where the payload is an entry that can be
+      # @return [Array(Integer, Float), nil] the sum and its life in seconds, where the record is an entry that can be
       #   counted: an integer, which keeps its expiry, or an expired one, which counts as none
-      def count_entry(payload, delta, ttl)
-        entry = deserialize_entry(payload) if rails_coder?
+      def count_entry(record, delta, ttl)
+        entry = entry_of(@cache.__send__(:_entry_of, record)) if rails_coder?
         return unless entry
         return [delta, ttl] if entry.expired?
 

@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
-# Owns reading and writing one entry: what Store's public methods call with a finished key and merged options.
+# Owns reading and writing one entry: what Store's public methods call with a finished key and merged options, and what
+# an entry is in the file: a plain value its own bytes, any other what Rails' coder makes of it, a raw one its text.
 
 module Larder
   module Store
-    # Entries are stored as Rails' coder dumps them, raw values as their bytes.
+    # Plain values are exact Strings in UTF-8, ASCII or binary, Symbols, Floats, Integers of a machine word, true, false
+    # and nil. A store that was given a coder or serializer of its own has it asked for those too.
     module Entries
       Entry = ActiveSupport::Cache::Entry
       DeserializationError = ActiveSupport::Cache::DeserializationError
@@ -24,20 +26,18 @@ module Larder
       end
 
       def read_entry(key, **options)
-        payload = failsafe(:read_entry) { @cache.get(key, now: now) }
-        deserialize_entry(payload, raw: options[:raw]) if payload
+        found = failsafe(:read_entry) { @cache.__send__(:_get_entry, key, now_ms) }
+        entry_of(found, raw: options[:raw]) if found
       end
 
       def write_entry(key, entry, **options)
-        raw = options[:raw]
-        payload = checked_payload(serialize_entry(entry, **options))
-        ttl = engine_ttl(options[:expires_in], options[:race_condition_ttl], raw)
+        record = record_of(entry, options)
 
         store_safely(:write_entry) do
           if options[:unless_exist]
-            write_unless_exist(key, payload, ttl, raw)
+            write_unless_exist(key, record, options[:raw])
           else
-            @cache.set(key, payload, ttl: ttl, now: now) || raise(refusal(key))
+            @cache.__send__(:_set_record, key, record, false, now_ms) || raise(refusal(key))
           end
         end
       end
@@ -48,15 +48,15 @@ module Larder
 
       # The engine's `add` holds while an expired entry is kept for race_condition_ttl; such a one is replaced, by
       # compare and swap, so that of several callers one wins.
-      def write_unless_exist(key, payload, ttl, raw)
-        time = now
-        return true if @cache.add(key, payload, ttl: ttl, now: time)
+      def write_unless_exist(key, record, raw)
+        time = now_ms
+        return true if @cache.__send__(:_set_record, key, record, true, time)
         return false if raw
 
-        present = @cache.get(key, now: time)
-        return false unless present && deserialize_entry(present)&.expired?
+        present = @cache.__send__(:_get_record, key, time)
+        return false unless present && entry_of(@cache.__send__(:_entry_of, present))&.expired?
 
-        @cache.cas(key, present, payload, ttl: ttl, now: time)
+        @cache.__send__(:_cas_record, key, present, record, time)
       end
 
       # The block's answer; false where the value can never be stored, nil where the cache could not serve.
@@ -73,6 +73,31 @@ module Larder
                           "made; whatever the key held is dropped")
       end
 
+      # @return [Array(String, Integer, Integer)] bytes, flags and time to live in milliseconds
+      def record_of(entry, options)
+        plain = plain_record(entry, options)
+        return plain if plain && !to_compress?(plain.first, options)
+
+        bytes = checked_payload(serialize_entry(entry, **options))
+        return plain if plain && bytes.bytesize >= plain.first.bytesize # it became no smaller
+
+        ttl = engine_ttl(options[:expires_in], options[:race_condition_ttl], options[:raw])
+        [bytes, 0, Larder::Options.ttl_ms(ttl)]
+      end
+
+      # The same for a plain value, which needs no coder: nil for any other.
+      def plain_record(entry, options)
+        return if options[:raw] || !@plain_values || entry.compressed?
+
+        @cache.__send__(:_plain_record, entry.value, entry.expires_at, options[:expires_in]&.to_f,
+                        options[:race_condition_ttl]&.to_f, entry.version, now_ms)
+      end
+
+      def to_compress?(bytes, options)
+        options = merged_options(options) unless options.key?(:compress) && options.key?(:compress_threshold)
+        options[:compress] && bytes.bytesize >= options[:compress_threshold]
+      end
+
       def serialize_entry(entry, raw: false, **options)
         return entry.value.to_s if raw
 
@@ -82,6 +107,14 @@ module Larder
         else
           @coder.dump(entry)
         end
+      end
+
+      # @param found [String, Array(Object, Float, String), nil] bytes, or a plain value with its expiry and version
+      def entry_of(found, raw: false)
+        return deserialize_entry(found, raw: raw) unless found.instance_of?(Array)
+
+        value, expires_at, version = found
+        raw ? Entry.new(value.to_s, expires_at: expires_at) : Entry.new(value, expires_at: expires_at, version: version)
       end
 
       def deserialize_entry(payload, raw: false, **)

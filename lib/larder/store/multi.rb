@@ -10,12 +10,13 @@ module Larder
 
       def read_multi_entries(names, **options)
         keys = names.map { |name| normalize_key(name, options) }
-        payloads = failsafe(:read_multi_entries, returning: {}) { @cache.get_multi(keys, now: now) }
-        return {} if payloads.empty?
+        entries = failsafe(:read_multi_entries, returning: {}) { @cache.__send__(:_get_multi_entries, keys, now_ms) }
+        return {} if entries.empty?
 
+        own = keys.uniq.size < keys.size # two names of one key get values of their own
         expired = []
         results = names.zip(keys).each_with_object({}) do |(name, key), found|
-          entry = deserialize_entry(payloads[key], raw: options[:raw])
+          entry = entry_of(own ? copy_of(entries[key]) : entries[key], raw: options[:raw])
           next unless entry
 
           if entry.expired?
@@ -28,6 +29,10 @@ module Larder
         results
       end
 
+      def copy_of(found)
+        found.instance_of?(Array) ? found.map(&:dup) : found
+      end
+
       def add_value(found, name, entry)
         found[name] = entry.value
       rescue ActiveSupport::Cache::DeserializationError
@@ -38,11 +43,10 @@ module Larder
       def write_multi_entries(entries, **options)
         return super if options[:unless_exist]
 
-        payloads = entries.transform_values { |entry| checked_payload(serialize_entry(entry, **options)) }
-        ttl = engine_ttl(options[:expires_in], options[:race_condition_ttl], options[:raw])
+        records = entries.transform_values { |entry| record_of(entry, options) }
 
         store_safely(:write_multi_entries) do
-          refused = @cache.set_multi(payloads, ttl: ttl, now: now)
+          refused = @cache.__send__(:_set_records, records, now_ms)
           refused.empty? ? entries : raise(refusal(refused))
         end
       end

@@ -23,7 +23,10 @@ module Larder
       OPTIONS = (ActiveSupport::Cache::UNIVERSAL_OPTIONS + ActiveSupport::Cache::OPTION_ALIASES.values.flatten +
                  %i[size lock_timeout error_handler raise_errors max_key_size serializer compressor coder raw
                     expires_at version unless_exist force]).uniq.freeze
-      private_constant :OPTIONS
+
+      # Which of Rails' serializers may be named; nil is its default.
+      RAILS_SERIALIZERS = [nil, :marshal_7_0, :marshal_7_1, :message_pack].freeze
+      private_constant :OPTIONS, :RAILS_SERIALIZERS
 
       # @return [Hash] the options for ActiveSupport::Cache::Store, a copy of the caller's
       attr_reader :store_options
@@ -35,6 +38,8 @@ module Larder
       attr_reader :raise_errors
       # @return [Integer] bytes
       attr_reader :max_key_size
+      # @return [Boolean] are plain values stored without asking a coder?
+      attr_reader :plain_values
 
       # @raise [ArgumentError] names the option, what it was given and what it takes
       def initialize(path, options, keywords)
@@ -51,6 +56,7 @@ module Larder
         check(":expires_in", options[:expires_in], "seconds as a number or duration") do |given|
           given.nil? || duration?(given)
         end
+        @plain_values = !options.key?(:coder) && RAILS_SERIALIZERS.include?(options[:serializer])
         @store_options = options
       end
 

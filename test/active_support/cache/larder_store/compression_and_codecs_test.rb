@@ -38,7 +38,7 @@ module LarderStoreTests
     end
 
     test "nothing is compressed by default" do
-      assert_operator stored_bytes(store, LARGE), :>, 5000
+      assert_operator stored_bytes(store, LARGE), :>=, 5000
       assert_same false, store.options[:compress]
     end
 
@@ -48,21 +48,21 @@ module LarderStoreTests
       assert_equal LARGE, cache.read("key")
       assert_operator stored_bytes(cache, { text: LARGE }), :<, 200
       assert_equal({ text: LARGE }, cache.read("key"))
-      assert_operator stored_bytes(cache, "0" * 1000), :>, 1000
+      assert_operator stored_bytes(cache, "0" * 1000), :>=, 1000
     end
 
     test "compress and compress_threshold may be given to a call" do
       assert_operator stored_bytes(store, LARGE, compress: true), :<, 200
       assert_operator stored_bytes(store, "0" * 900, compress: true, compress_threshold: 100), :<, 200
-      assert_operator stored_bytes(store, LARGE, compress: true, compress_threshold: 1.megabyte), :>, 5000
-      assert_operator stored_bytes(new_store(compress: true), LARGE, compress: false), :>, 5000
+      assert_operator stored_bytes(store, LARGE, compress: true, compress_threshold: 1.megabyte), :>=, 5000
+      assert_operator stored_bytes(new_store(compress: true), LARGE, compress: false), :>=, 5000
     end
 
     test "a threshold alone turns compression on" do
       cache = new_store(compress_threshold: 100)
       assert_operator stored_bytes(cache, "0" * 900), :<, 200
       assert_operator stored_bytes(store, "0" * 900, compress_threshold: 100), :<, 200
-      assert_operator stored_bytes(new_store(compress_threshold: 100, compress: false), "0" * 900), :>, 900
+      assert_operator stored_bytes(new_store(compress_threshold: 100, compress: false), "0" * 900), :>=, 900
     end
 
     test "what does not become smaller is stored as it is" do
@@ -85,7 +85,7 @@ module LarderStoreTests
     end
 
     test "compressor: nil compresses nothing" do
-      assert_operator stored_bytes(new_store(compress: true, compressor: nil), LARGE), :>, 5000
+      assert_operator stored_bytes(new_store(compress: true, compressor: nil), LARGE), :>=, 5000
     end
 
     test "a serializer of one's own is used" do

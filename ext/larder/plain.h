@@ -1,0 +1,71 @@
+/*
+ * plain.h — plain values: stored as their own bytes, without a serializer.
+ *
+ * What a Rails application caches most is a String, a number, a Symbol, true,
+ * false or nil. Such a value is its record's bytes, and the record's flags tell
+ * how to read them:
+ *
+ *     7          6 5 4      3 2 1 0
+ *   +---------+----------+-----------+
+ *   | version |  grace   |   kind    |   0: bytes of someone else's (Rails' coder, a raw value, a counter)
+ *   +---------+----------+-----------+
+ *   version  1: the entry's version is "", as that of every key which is a list
+ *   grace    how long the engine keeps the record after the entry has expired, by
+ *            a table in plain.c: the entry's expiry is the record's less the grace
+ *   kind     enum plain_kind; a String's bytes are its own, numbers are 8 bytes in
+ *            little-endian order, nil, true and false have none
+ */
+#ifndef LARDER_PLAIN_H
+#define LARDER_PLAIN_H
+
+#include "glue.h"
+
+enum plain_kind {
+    PLAIN_NONE,
+    PLAIN_UTF8,
+    PLAIN_BINARY,
+    PLAIN_USASCII,
+    PLAIN_INTEGER,
+    PLAIN_FLOAT,
+    PLAIN_NIL,
+    PLAIN_TRUE,
+    PLAIN_FALSE,
+    PLAIN_SYMBOL,
+    PLAIN_KINDS
+};
+
+#define PLAIN_KIND(flags) ((flags)&15u)
+#define PLAIN_EMPTY_VERSION 0x80u
+
+typedef struct plain_value {
+    enum plain_kind kind;
+    const char *bytes; /* the String's own, or `number` */
+    size_t size_bytes;
+    uint64_t number;
+} plain_value;
+
+/* Is `value` plain? Then fills `*plain`, whose bytes are good for as long as `value` is neither changed nor freed.
+ */
+bool plain_from(VALUE value, plain_value *plain);
+
+/* The value of a record, or Qundef where the flags name no kind or the bytes are not of that kind. */
+VALUE plain_load(uint8_t flags, const char *bytes, size_t size_bytes);
+
+/* The same for a String that already holds the bytes, and becomes the value where that is a String. */
+VALUE plain_load_string(uint8_t flags, VALUE bytes);
+
+typedef struct plain_life {
+    double expires_in; /* seconds; 0: for ever */
+    double race;       /* race_condition_ttl in seconds; 0: none */
+} plain_life;
+
+/*
+ * When the record goes, in Unix ms, for an entry that expires at `expires_at` (Unix seconds), and the grace bits
+ * for its flags. False where no grace of the table is long enough, or the time is out of the engine's range.
+ */
+bool plain_keep(double expires_at, const plain_life *life, uint8_t *grace, int64_t *kept_until_ms);
+
+/* When the entry expires, in Unix ms; 0: never. */
+int64_t plain_expires_at_ms(uint8_t flags, int64_t kept_until_ms);
+
+#endif

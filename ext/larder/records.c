@@ -1,0 +1,86 @@
+/*
+ * records.c — natives for the Rails store's ordinary path: entries with the flags
+ * that plain values have. _get_entry, _get_multi_entries, _get_record and
+ * _plain_record; what stores them is in write.c.
+ *
+ * What an entry is read as: a String where its bytes are someone else's (Rails'
+ * coder, a raw value, a counter), or [value, expires_at, version] of a plain one.
+ */
+#include "plain.h"
+
+static VALUE entry_of(VALUE bytes, const larder_item *item) {
+    if (PLAIN_KIND(item->flags) == PLAIN_NONE) {
+        return bytes;
+    }
+    int64_t expires_at_ms = plain_expires_at_ms(item->flags, item->expires_at_ms);
+    VALUE expires_at = expires_at_ms ? DBL2NUM((double)expires_at_ms / 1000.0) : Qnil;
+    VALUE version = item->flags & PLAIN_EMPTY_VERSION ? rb_utf8_str_new("", 0) : Qnil;
+    VALUE value = plain_load_string(item->flags, bytes);
+
+    return value == Qundef ? Qnil : rb_ary_new_from_args(3, value, expires_at, version);
+}
+
+VALUE glue_cache_get_entry(VALUE self, VALUE key, VALUE now) {
+    larder_call call = glue_call(now);
+    larder_item item;
+    VALUE bytes = glue_get(self, key, &item, &call);
+
+    return NIL_P(bytes) ? Qnil : entry_of(bytes, &item);
+}
+
+VALUE glue_cache_get_multi_entries(VALUE self, VALUE keys, VALUE now) {
+    larder_call call = glue_call(now);
+
+    return glue_get_multi(self, keys, &call, entry_of);
+}
+
+/* As _cas_record expects it. */
+VALUE glue_cache_get_record(VALUE self, VALUE key, VALUE now) {
+    larder_call call = glue_call(now);
+    larder_item item;
+    VALUE bytes = glue_get(self, key, &item, &call);
+
+    return NIL_P(bytes) ? Qnil : rb_ary_new_from_args(3, bytes, UINT2NUM(item.flags), LL2NUM(item.expires_at_ms));
+}
+
+/* What _get_entry would have answered for a record that was read. */
+VALUE glue_cache_entry_of(VALUE self, VALUE record) {
+    larder_item item = {0};
+
+    (void)self;
+    glue_check_array(record, "record");
+    glue_check_string(rb_ary_entry(record, 0), "bytes");
+    item.flags = (uint8_t)NUM2UINT(rb_ary_entry(record, 1));
+    item.expires_at_ms = NUM2LL(rb_ary_entry(record, 2));
+    return entry_of(rb_str_dup(rb_ary_entry(record, 0)), &item);
+}
+
+static bool is_empty(VALUE version) { return RB_TYPE_P(version, T_STRING) && RSTRING_LEN(version) == 0; }
+
+static double seconds(VALUE given) { return NIL_P(given) ? 0.0 : NUM2DBL(given); }
+
+/*
+ * [bytes, flags, ttl_ms] of a plain value as an entry that expires at `expires_at` (Unix seconds or nil) and was
+ * given `expires_in` and `race` (seconds or nil); nil where the entry is for Rails' coder.
+ */
+VALUE glue_plain_record(VALUE self, VALUE value, VALUE expires_at, VALUE expires_in, VALUE race, VALUE version,
+                        VALUE now) {
+    plain_life life = {seconds(expires_in), seconds(race)};
+    plain_value plain;
+    int64_t kept_until_ms = 0;
+    uint8_t grace = 0;
+
+    (void)self;
+    if (!plain_from(value, &plain) || !(NIL_P(version) || is_empty(version))) {
+        return Qnil;
+    }
+    if (!NIL_P(expires_at) && !plain_keep(NUM2DBL(expires_at), &life, &grace, &kept_until_ms)) {
+        return Qnil;
+    }
+    uint8_t flags = (uint8_t)plain.kind | grace | (NIL_P(version) ? 0 : PLAIN_EMPTY_VERSION);
+    int64_t ttl_ms = kept_until_ms ? kept_until_ms - NUM2LL(now) : 0;
+    VALUE bytes = RB_TYPE_P(value, T_STRING) ? value : rb_str_new(plain.bytes, (long)plain.size_bytes);
+
+    RB_GC_GUARD(value);
+    return rb_ary_new_from_args(3, bytes, UINT2NUM(flags), LL2NUM(kept_until_ms && ttl_ms <= 0 ? -1 : ttl_ms));
+}
