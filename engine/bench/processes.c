@@ -1,0 +1,332 @@
+/*
+ * processes.c — do reads scale with processes, and what does a read dirty?
+ *
+ *   build/bench-processes [--rounds N] [--seconds S] [--directory DIR] [--json]
+ *
+ * Four workers are forked, each on a core of its own where there are enough, and stay
+ * for the whole run. In each round the same stretch of work is done by one alone (each
+ * of the first two in turn, and the mean counts: cores differ), by two, three and four
+ * together. Ratios are of one round; printed are their medians.
+ *
+ * Then the pages with records are made read-only in this process, and a read-only
+ * workload runs: each page it stores to is counted, by the fault.
+ */
+#include "bench.h"
+
+#define WORKERS 4
+#define VALUE_BYTES 100
+#define CHUNK 256 /* operations between two looks at the clock */
+#define FILE_BYTES (256u << 20)
+#define TTL_MS 300000
+
+typedef struct {
+    const char *name;
+    uint64_t keys;
+    unsigned writes_of_100;
+} workload;
+
+static const workload workloads[] = {
+    {"95 % reads of 100,000 keys", 100000, 5},
+    {"reads of 100,000 keys", 100000, 0},
+    {"reads of one key", 1, 0},
+    {"95 % reads of one key", 1, 5},
+};
+#define WORKLOADS (sizeof workloads / sizeof *workloads)
+
+/* Shared by the forked: what to do, and what came of it. */
+typedef struct {
+    volatile uint32_t turn; /* raised for each stretch; 0 at first */
+    volatile uint32_t stop;
+    volatile uint32_t active[WORKERS];
+    volatile uint32_t workload;
+    volatile uint64_t start_ns, end_ns;
+    volatile uint32_t finished[WORKERS]; /* turn that the worker is done with */
+    volatile double rate[WORKERS];       /* operations a second */
+    volatile uint64_t wrong[WORKERS];    /* values that were not their key's */
+    volatile uint64_t missed[WORKERS];
+} orders;
+
+static orders *shared;
+
+static void operate(larder *cache, const workload *work, uint64_t *state, uint64_t *missed, uint64_t *wrong) {
+    char key[KEY_BYTES];
+    unsigned char value[VALUE_BYTES];
+    for (int i = 0; i < CHUNK; i++) {
+        uint64_t random = bench_random(state), number = (random >> 8) % work->keys;
+        bench_key(key, number);
+        if ((random & 0xff) * 100 < work->writes_of_100 * 256u) {
+            bench_value(value, VALUE_BYTES, number);
+            larder_store store = {
+                .key = key, .key_bytes = KEY_BYTES, .value = value, .value_bytes = VALUE_BYTES, .ttl_ms = TTL_MS};
+            *wrong += larder_set(cache, &store, NULL) != LARDER_OK;
+        } else if (larder_get(cache, key, KEY_BYTES, value, VALUE_BYTES, NULL, NULL) != LARDER_OK) {
+            ++*missed;
+        } else {
+            *wrong += !bench_is_value(value, VALUE_BYTES, number);
+        }
+    }
+}
+
+static void stretch(larder *cache, int self, uint64_t *state) {
+    const workload *work = &workloads[shared->workload];
+    uint64_t operations = 0, missed = 0, wrong = 0, now;
+    while (bench_now_ns() < shared->start_ns) {
+    }
+    uint64_t begun = bench_now_ns();
+    do {
+        operate(cache, work, state, &missed, &wrong);
+        operations += CHUNK;
+        now = bench_now_ns();
+    } while (now < shared->end_ns);
+    shared->rate[self] = (double)operations / ((double)(now - begun) / 1e9);
+    shared->wrong[self] += wrong;
+    shared->missed[self] += missed;
+}
+
+/* A worker's life. Sleeps between stretches, so that it does not disturb those of others. */
+static void serve(larder *cache, int self) {
+    uint64_t state = 88172645463325252ull + (uint64_t)self * 7919;
+    uint32_t done = 0;
+    pid_t parent = getppid();
+    bench_pin(self);
+    while (!shared->stop && getppid() == parent) {
+        if (__atomic_load_n(&shared->turn, __ATOMIC_ACQUIRE) == done) {
+            usleep(200);
+            continue;
+        }
+        done = shared->turn;
+        if (shared->active[self]) {
+            stretch(cache, self, &state);
+        }
+        __atomic_store_n(&shared->finished[self], done, __ATOMIC_RELEASE);
+    }
+    larder_close(cache);
+    _exit(0);
+}
+
+/* Lets the workers of `mask` work together. Answers their operations a second, summed. */
+static double together(unsigned mask, uint32_t workload) {
+    double sum = 0;
+    for (int i = 0; i < WORKERS; i++) {
+        shared->active[i] = mask >> i & 1;
+    }
+    shared->workload = workload;
+    shared->start_ns = bench_now_ns() + 3000000; /* time for all to wake up */
+    shared->end_ns = shared->start_ns + (uint64_t)(bench_given.seconds * 1e9);
+    __atomic_add_fetch(&shared->turn, 1, __ATOMIC_RELEASE);
+    uint64_t limit = shared->end_ns + 20000000000ull;
+    for (int i = 0; i < WORKERS; i++) {
+        while (__atomic_load_n(&shared->finished[i], __ATOMIC_ACQUIRE) != shared->turn) {
+            usleep(1000);
+            if (bench_now_ns() > limit) {
+                bench_die("worker %d does not answer", i);
+            }
+        }
+        sum += shared->active[i] ? shared->rate[i] : 0;
+    }
+    return sum;
+}
+
+static void measure(uint32_t number, int cores) {
+    double one[MOST_ROUNDS], many[WORKERS + 1][MOST_ROUNDS], ratio[WORKERS + 1][MOST_ROUNDS];
+    char name[120];
+    for (int r = 0; r < bench_given.rounds; r++) {
+        double first, second;
+        if (r % 2) { /* who goes first changes, so that a slow spell meets all */
+            many[2][r] = together(3, number);
+            second = together(2, number);
+            first = together(1, number);
+        } else {
+            first = together(1, number);
+            second = together(2, number);
+            many[2][r] = together(3, number);
+        }
+        many[3][r] = together(7, number);
+        many[4][r] = together(15, number);
+        one[r] = (first + second) / 2;
+        for (int n = 2; n <= WORKERS; n++) {
+            ratio[n][r] = many[n][r] / one[r];
+            many[n][r] /= 1e6;
+        }
+        one[r] /= 1e6;
+    }
+    snprintf(name, sizeof name, "%s: one process", workloads[number].name);
+    bench_figure(name, "Mop/s", one, bench_given.rounds);
+    for (int n = 2; n <= WORKERS; n++) {
+        const char *crowded = n > cores ? " (more than cores)" : "";
+        snprintf(name, sizeof name, "%s: %d processes%s", workloads[number].name, n, crowded);
+        bench_figure(name, "Mop/s", many[n], bench_given.rounds);
+        snprintf(name, sizeof name, "%s: %d as one%s", workloads[number].name, n, crowded);
+        bench_figure(name, "x", ratio[n], bench_given.rounds);
+    }
+}
+
+/* ---- pages that a read-only workload stores to ---- */
+
+static struct {
+    uint8_t *base, *end;
+    long page;
+    volatile sig_atomic_t stores; /* to pages that were read-only */
+    struct sigaction before;
+} guarded;
+
+static void on_fault(int signal, siginfo_t *info, void *context) {
+    uint8_t *at = info->si_addr;
+    (void)context;
+    if (at < guarded.base || at >= guarded.end) {
+        sigaction(signal, &guarded.before, NULL); /* not ours: it happens again, and ends us */
+        return;
+    }
+    guarded.stores++;
+    at -= (uintptr_t)at % (uintptr_t)guarded.page;
+    mprotect(at, (size_t)guarded.page, PROT_READ | PROT_WRITE);
+}
+
+/* Makes the whole pages of all segments that hold records read-only. Answers how many pages. */
+static uint64_t protect_records(larder *cache) {
+    lard_map *map = cache->map;
+    uint64_t pages = 0;
+    guarded.page = sysconf(_SC_PAGESIZE);
+    guarded.base = map->base;
+    guarded.end = map->base + map->bytes;
+    for (uint32_t s = 0; s < map->super.shard_count; s++) {
+        lard_view view = lard_view_of(map, s);
+        for (uint32_t i = 0; i < map->super.segments_per_shard; i++) {
+            uint32_t state = lard_load(&view.segments[i].state);
+            if (state != LARD_SEGMENT_SMALL && state != LARD_SEGMENT_MAIN) {
+                continue;
+            }
+            uintptr_t page = (uintptr_t)guarded.page;
+            uintptr_t from =
+                (uintptr_t)view.base + map->super.data_offset + (uintptr_t)i * map->super.segment_bytes;
+            uintptr_t to = (from + map->super.segment_bytes) & ~(page - 1);
+            from = (from + page - 1) & ~(page - 1);
+            if (to > from) {
+                if (mprotect((void *)from, to - from, PROT_READ) != 0) {
+                    bench_die("mprotect: %s", strerror(errno));
+                }
+                pages += (to - from) / page;
+            }
+        }
+    }
+    return pages;
+}
+
+/* Pages of the map that the kernel holds for dirty, by /proc/self/smaps; -1 where it does not say. */
+static double dirty_kib(const lard_map *map) {
+    FILE *smaps = fopen("/proc/self/smaps", "r");
+    if (!smaps) {
+        return -1;
+    }
+    char line[512];
+    double sum = 0;
+    bool inside = false;
+    while (fgets(line, sizeof line, smaps)) {
+        unsigned long from, to, kib;
+        if (sscanf(line, "%lx-%lx ", &from, &to) == 2) {
+            inside = from >= (unsigned long)map->base && to <= (unsigned long)(map->base + map->bytes);
+        } else if (inside && (sscanf(line, "Shared_Dirty: %lu", &kib) == 1 ||
+                              sscanf(line, "Private_Dirty: %lu", &kib) == 1)) {
+            sum += (double)kib;
+        }
+    }
+    fclose(smaps);
+    return sum;
+}
+
+static void read_everything(larder *cache, uint64_t keys, int times) {
+    char key[KEY_BYTES];
+    unsigned char value[VALUE_BYTES];
+    for (int t = 0; t < times; t++) {
+        for (uint64_t i = 0; i < keys; i++) {
+            bench_key(key, i);
+            if (larder_get(cache, key, KEY_BYTES, value, VALUE_BYTES, NULL, NULL) != LARDER_OK ||
+                !bench_is_value(value, VALUE_BYTES, i)) {
+                bench_die("key %lu is not there, or wrong", (unsigned long)i);
+            }
+        }
+    }
+}
+
+static void watch_pages(void) {
+    const uint64_t keys = 100000;
+    char path[360];
+    snprintf(path, sizeof path, "%s", bench_path("pages.larder"));
+    larder *cache = bench_open(path, 64u << 20);
+    bench_fill(cache, 0, keys, VALUE_BYTES);
+    lard_map *map = cache->map;
+    msync(map->base, map->bytes, MS_SYNC);
+    double before = dirty_kib(map);
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
+    sigaction(SIGSEGV, &action, &guarded.before);
+    uint64_t pages = protect_records(cache);
+    read_everything(cache, keys, 5);
+    double stores = (double)guarded.stores;
+    mprotect(map->base, map->bytes, PROT_READ | PROT_WRITE);
+    double after = dirty_kib(map);
+    /* Does the trap catch? A set must store to a page with records. */
+    protect_records(cache);
+    bench_fill(cache, 0, 1, VALUE_BYTES);
+    if ((double)guarded.stores == stores) {
+        bench_die("the trap for stores does not work: a set went unnoticed");
+    }
+    mprotect(map->base, map->bytes, PROT_READ | PROT_WRITE);
+    sigaction(SIGSEGV, &guarded.before, NULL);
+    bench_heading("500,000 reads of 100,000 keys, after msync");
+    bench_number("pages with records", "pages", (double)pages);
+    bench_number("pages with records that reads stored to", "pages", stores);
+    bench_number("KiB dirty before, by the kernel (all, on tmpfs)", "KiB", before);
+    bench_number("KiB dirty after: index and statistics", "KiB", after);
+    larder_close(cache);
+}
+
+int main(int argc, char **argv) {
+    pid_t workers[WORKERS];
+    bench_read_options(argc, argv, 5, 0.2, "One process beside two, three and four on the same file.");
+    int cores = bench_core_count();
+    bench_make_directory();
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) {
+        bench_die("mmap: %s", strerror(errno));
+    }
+    larder *cache = bench_open(bench_path("processes.larder"), FILE_BYTES);
+    bench_fill(cache, 0, workloads[0].keys, VALUE_BYTES);
+    bench_heading("%d cores, %d rounds of %g s a stretch, in %s", cores, bench_given.rounds, bench_given.seconds,
+                  bench_given.directory);
+    fflush(stdout);
+    for (int i = 0; i < WORKERS; i++) {
+        workers[i] = fork();
+        if (workers[i] < 0) {
+            bench_die("fork: %s", strerror(errno));
+        }
+        if (workers[i] == 0) {
+            serve(cache, i);
+        }
+    }
+    together(15, 0); /* attaches all, and warms them */
+    for (uint32_t i = 0; i < WORKLOADS; i++) {
+        measure(i, cores);
+    }
+    shared->stop = 1;
+    uint64_t wrong = 0, missed = 0;
+    for (int i = 0; i < WORKERS; i++) {
+        int status;
+        waitpid(workers[i], &status, 0);
+        if (!WIFEXITED(status) || WEXITSTATUS(status)) {
+            bench_die("worker %d ended with status %d", i, status);
+        }
+        wrong += shared->wrong[i];
+        missed += shared->missed[i];
+    }
+    larder_stats stats;
+    larder_get_stats(cache, &stats);
+    larder_close(cache);
+    bench_heading("of all processes");
+    bench_number("waits for a lock", "waits", (double)stats.lock_waits);
+    bench_number("reads that missed", "reads", (double)missed);
+    if (wrong) {
+        bench_die("%lu values were wrong or refused", (unsigned long)wrong);
+    }
+    watch_pages();
+    return 0;
+}
