@@ -16,3 +16,4 @@ module Larder
 end
 
 require_relative "commands/stores"
+require_relative "commands/hitratio"

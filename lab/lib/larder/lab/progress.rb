@@ -22,8 +22,9 @@ module Larder
       # @param title [String]
       # @param steps [Integer]
       # @param seconds [Float, nil] estimate of the whole phase
+      # @param nouns [Array<String>] what a step is called, and several
       # @return [void]
-      def start(title, steps, seconds: nil)
+      def start(title, steps, seconds: nil, nouns: %w[process processes])
         wipe
         @steps = steps
         @done = -1
@@ -32,7 +33,7 @@ module Larder
         @pending = 0.0
         @begun = now
         estimate = seconds && ", about #{duration(seconds)}"
-        @terminal.puts("#{title}: #{steps} #{steps == 1 ? "process" : "processes"}#{estimate}")
+        @terminal.puts("#{title}: #{steps} #{steps == 1 ? nouns.first : nouns.last}#{estimate}")
       end
 
       # Begins a step, which ends the one before it.

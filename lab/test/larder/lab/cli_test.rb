@@ -9,7 +9,7 @@ module Larder
         [[], ["--help"], ["help"]].each do |arguments|
           outcome = lab(*arguments)
           assert_equal 0, outcome.status
-          assert_match(/^  stores  \S/, outcome.out)
+          assert_match(/^  stores +\S/, outcome.out)
         end
       end
 

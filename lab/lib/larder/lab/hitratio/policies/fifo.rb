@@ -1,0 +1,33 @@
+# frozen_string_literal: true
+
+require_relative "../chain"
+
+module Larder
+  module Lab
+    module Hitratio
+      module Policies
+        # What was stored the longest ago leaves.
+        class Fifo < Policy
+          Policies.register("fifo", self)
+
+          # (see Policy#initialize)
+          def initialize(capacity, trace)
+            super
+            @queue = Chain.new(trace.objects)
+          end
+
+          # (see Policy#request)
+          def request(object, size, _following)
+            return true if @queue.include?(object)
+
+            if size <= @capacity
+              @queue.delete(@queue.oldest) while @queue.bytes + size > @capacity
+              @queue.push(object, size)
+            end
+            false
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,54 @@
+# frozen_string_literal: true
+
+require "larder"
+require_relative "../../scratch"
+
+module Larder
+  module Lab
+    module Hitratio
+      module Policies
+        # The engine itself, in a file of exactly the size under test: what it needs for its index, headers and free
+        # segments is taken from that.
+        class Engine < Policy
+          Policies.register("larder", self)
+
+          # (see Policy#initialize)
+          def initialize(capacity, trace)
+            super
+            @scratch = Scratch.new(nil)
+            @cache = Larder::Cache.open(File.join(@scratch.path, "cache.larder"), size: capacity)
+            @bytes = "v".b * 65_536
+            @expected = @cache.max_value
+          end
+
+          # (see Policy#request)
+          def request(object, size, _following)
+            key = "object/#{object}"
+            return true if @cache.get(key)
+
+            @cache.set(key, value(size)) if size <= @expected
+            false
+          end
+
+          # @return [Hash{Symbol => Integer}] statistics of the engine
+          def stats
+            @cache.stats
+          end
+
+          # (see Policy#close)
+          def close
+            @cache.close
+            @scratch.remove
+          end
+
+          private
+
+          def value(size)
+            @bytes *= 2 while @bytes.bytesize < size
+            @bytes.byteslice(0, size)
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,100 @@
+# frozen_string_literal: true
+
+# Owns the measurement: which traces, sizes and policies are put together, and what comes out.
+
+require_relative "policies"
+require_relative "trace"
+
+module Larder
+  module Lab
+    module Hitratio
+      # What one policy made of one trace in a cache of one size.
+      Outcome = Struct.new(:policy, :misses, :missed_bytes, :stats, keyword_init: true)
+
+      # One trace at one size, under several policies.
+      Row = Struct.new(:trace, :size, :capacity, :object_bytes, :requests, :requested_bytes, :outcomes,
+                       keyword_init: true) do
+        # @param policy [String]
+        # @return [Float, nil] share of requests that missed
+        def miss_ratio(policy)
+          outcome = outcomes.find { |candidate| candidate.policy == policy }
+          outcome && outcome.misses.fdiv(requests)
+        end
+
+        # @param policy [String]
+        # @return [Float, nil] of the way from LRU (0) to Belady (1); nil where they do not differ or did not run
+        def way(policy)
+          lru = miss_ratio("lru")
+          belady = miss_ratio("belady")
+          ours = miss_ratio(policy)
+          (lru - ours) / (lru - belady) if lru && belady && ours && lru > belady
+        end
+      end
+
+      # Replays traces.
+      class Replay
+        # Bytes of the smallest cache that the engine is measured in where the size of objects is ours to choose: below,
+        # it would be measured at the size of its segments rather than of its cache.
+        LEAST_CAPACITY = 16 << 20
+        # Bytes of an object where the trace does not say, at least.
+        OBJECT_BYTES = 4096
+
+        # @param sizes [Array<Size>]
+        # @param policies [Array<String>]
+        # @param object_bytes [Integer, nil] of every object of a trace that does not say; nil: see {OBJECT_BYTES}
+        # @param progress [Progress]
+        def initialize(sizes:, policies:, progress:, object_bytes: nil)
+          @sizes = sizes
+          @policies = policies
+          @object_bytes = object_bytes
+          @progress = progress
+        end
+
+        # @param traces [Array<Trace>]
+        # @return [Array<Row>]
+        def run(traces)
+          @progress.start("Replaying", traces.size * @sizes.size * @policies.size, nouns: %w[replay replays])
+          traces.flat_map { |trace| @sizes.map { |size| row(trace, size) } }
+        ensure
+          @progress.finish
+        end
+
+        private
+
+        def row(trace, size)
+          object_bytes = trace.sizes ? nil : object_bytes(trace, size)
+          sized = object_bytes ? trace.with_size(object_bytes) : trace
+          capacity = size.bytes_of(sized.footprint)
+          outcomes = @policies.map { |policy| outcome(policy, capacity, sized, size) }
+          Row.new(trace: trace.name, size: size.to_s, capacity: capacity, object_bytes: object_bytes,
+                  requests: sized.requests.size, requested_bytes: sized.sizes.sum, outcomes: outcomes)
+        end
+
+        # Where the cache is a share of them, as small as leaves it at LEAST_CAPACITY or more.
+        def object_bytes(trace, size)
+          return @object_bytes || OBJECT_BYTES if @object_bytes || !size.share?
+
+          share = size.bytes_of(trace.objects * OBJECT_BYTES)
+          share >= LEAST_CAPACITY ? OBJECT_BYTES : (OBJECT_BYTES * LEAST_CAPACITY.fdiv(share) / 512).ceil * 512
+        end
+
+        def outcome(name, capacity, trace, size)
+          @progress.step("#{trace.name} #{size} #{name}")
+          policy = Policies.fetch(name).new(capacity, trace)
+          misses = missed_bytes = 0
+          following = trace.following
+          sizes = trace.sizes
+          trace.requests.each_with_index do |object, at|
+            next if policy.request(object, sizes[at], following[at])
+
+            misses += 1
+            missed_bytes += sizes[at]
+          end
+          Outcome.new(policy: name, misses: misses, missed_bytes: missed_bytes, stats: policy.stats)
+        ensure
+          policy&.close
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,67 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "stringio"
+
+module Larder
+  module Lab
+    module Commands
+      # A trace made here, replayed from the command line to the tables.
+      class HitratioTest < ActiveSupport::TestCase
+        test "every policy has a row at every size, and the JSON holds the same" do
+          with_trace do |trace, dir|
+            json = File.join(dir, "out.json")
+            status, out, err = hitratio(trace, "--size", "2MiB,50%", "--json", json)
+            assert_equal 0, status, err
+            Lab::Hitratio::Policies.names.each do |name|
+              assert_operator out.scan(/^  .*\b#{name} +\d+\.\d\d % +[+-]\d+\.\d\d +(?:-?\d+ %|–)$/).size, :>=, 2, out
+            end
+            rows = JSON.parse(File.read(json))["rows"]
+            assert_equal [["2MiB", 2 << 20], ["50%", 16_793_600]], rows.map { |row| row.values_at("size", "capacity") }
+            rows.each { |row| assert_equal(Lab::Hitratio::Policies.names, row["outcomes"].map { |one| one["policy"] }) }
+            assert_equal [4096, 83_968], rows.map { |row| row["object_bytes"] }
+          end
+        end
+
+        test "what was asked for is what is replayed" do
+          with_trace do |trace, _|
+            _, out, = hitratio(trace, "--policy", "lru,belady", "--size", "100", "--object-size", "1")
+            assert_no_match(/larder|fifo/, out)
+            assert_match(/taken as 1 at 100 bytes/, out)
+            assert_match(/belady +100 % /, out)
+          end
+        end
+
+        test "what makes no sense is refused, help is not" do
+          assert_match(/name a trace/, hitratio.last)
+          assert_match(/unknown policy lifo; known: larder, lru/, hitratio("x", "--policy", "lifo").last)
+          assert_match(/--object-size must be 1 or more/, hitratio("x", "--object-size", "0").last)
+          assert_match(/--size big/, hitratio("x", "--size", "big").last)
+          assert_equal 2, hitratio("/missing").first
+          status, help, = hitratio("--help")
+          assert_equal 0, status
+          ["How to read", "Exit codes", "--policy"].each { |text| assert_includes help, text }
+          assert_empty(help.lines.map(&:chomp).select { |line| line.size > 80 })
+        end
+
+        private
+
+        def hitratio(*arguments)
+          out = StringIO.new
+          err = StringIO.new
+          [CLI.run(["hitratio", *arguments], out: out, err: err), out.string, err.string]
+        end
+
+        def with_trace
+          random = Random.new(3)
+          with_directory do |dir|
+            path = File.join(dir, "made.trace")
+            popular = Array.new(1600) { (400 * (random.rand**2)).to_i }
+            File.write(path, [*(0...400), *popular].join("\n"))
+            yield path, dir
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+module Larder
+  module Lab
+    module Hitratio
+      class PoliciesTest < ActiveSupport::TestCase
+        SIMULATED = Policies.names - ["larder"]
+
+        test "LRU and FIFO hit where one works it out by hand" do
+          assert_equal "...h.h.h", hits("lru", "abcbdbab", 3)
+          assert_equal "...h..", hits("lru", "abcadb", 3)
+          assert_equal "...h.h", hits("fifo", "abcadb", 3)
+        end
+
+        test "Belady keeps what comes back first, and lets pass what does not" do
+          assert_equal "..hh.h", hits("belady", "ababcb", 2)
+          assert_equal "...h.hh", hits("belady", "abcadab", 2), "b is kept for d, which never comes back"
+          assert_equal ".....hh", hits("belady", "abcdeab", 2)
+        end
+
+        test "S3-FIFO promotes what was read twice and remembers what was not" do
+          scan = ("a".."z").to_a + (1..40).map(&:to_s)
+          twice = ["hot", "hot", "hot", *scan.first(25), "hot"]
+          assert_equal "h", hits("s3fifo", twice, 20)[-1], "read twice, it outlives a scan of the whole cache"
+          once = ["hot", "hot", *scan.first(25), "hot"]
+          assert_equal ".", hits("s3fifo", once, 20)[-1]
+          back = ["hot", *scan.first(25), "hot", *scan.last(30), "hot"]
+          assert_equal "h", hits("s3fifo", back, 20)[-1], "its ghost brought it to the main queue"
+        end
+
+        test "W-TinyLFU lets no scan push out what is often asked for" do
+          hot = ["a", "b", "c"] * 20
+          scan = (1..200).map(&:to_s)
+          assert_equal "hhh", hits("wtinylfu", [*hot, *scan, "a", "b", "c"], 10)[-3..]
+          assert_equal "...", hits("lru", [*hot, *scan, "a", "b", "c"], 10)[-3..]
+        end
+
+        test "a larger LRU hits wherever a smaller one does" do
+          requests = skewed(3000)
+          small, large = [20, 60].map { |capacity| hits("lru", requests, capacity) }
+          assert(small.chars.zip(large.chars).none? { |few, many| few == "h" && many == "." })
+        end
+
+        test "Belady misses least, and everything is found in a cache that holds all" do
+          requests = skewed(4000)
+          least = hits("belady", requests, 40).count(".")
+          SIMULATED.each do |name|
+            assert_operator hits(name, requests, 40).count("."), :>=, least, name
+            next if name == "s3fifo" # takes nothing of the small queue's size or more
+
+            assert_equal requests.uniq.size, hits(name, requests, 4000).count("."), name
+          end
+        end
+
+        test "no policy holds more bytes than there are" do
+          requests = skewed(3000)
+          sizes = requests.map { |object| 1 + (object % 50) }
+          trace = Trace.new("sized", requests, sizes)
+          SIMULATED.each do |name|
+            policy = Policies.fetch(name).new(500, trace)
+            trace.requests.each_with_index do |object, at|
+              policy.request(object, sizes[at], trace.following[at])
+            end
+            chains = policy.instance_variables.map { |variable| policy.instance_variable_get(variable) }
+            held = chains.grep(Chain).sum(&:bytes)
+            ghosts = policy.instance_variable_get(:@ghosts)
+            assert_operator held - (ghosts ? ghosts.bytes : 0), :<=, 500, name
+          end
+        end
+
+        test "the engine is asked and given what the trace says" do
+          requests = skewed(3000)
+          trace = Trace.new("real", requests).with_size(1000)
+          engine = Policies.fetch("larder").new(2 << 20, trace)
+          missed = trace.requests.count { |object| !engine.request(object, 1000, 0) }
+          assert_equal requests.uniq.size, missed, "everything fits"
+          assert_equal [requests.size - missed, missed], engine.stats.values_at(:hits, :misses)
+        ensure
+          engine&.close
+        end
+
+        private
+
+        # "h" for each hit, "." for each miss, of objects of one byte each.
+        def hits(name, requests, capacity)
+          trace = Trace.new("test", requests.respond_to?(:chars) ? requests.chars : requests).with_size(1)
+          policy = Policies.fetch(name).new(capacity, trace)
+          trace.requests.each_with_index.map do |object, at|
+            policy.request(object, 1, trace.following[at]) ? "h" : "."
+          end.join
+        end
+
+        def skewed(count)
+          random = Random.new(42)
+          Array.new(count) { (300 * (random.rand**3)).to_i }
+        end
+      end
+    end
+  end
+end
