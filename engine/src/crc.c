@@ -1,152 +1,191 @@
 /*
- * crc.c — CRC-32C, by instruction where the processor has one.
+ * crc.c — CRC-32C (Castagnoli 1993; RFC 3720 appendix B.4): its tables, long runs,
+ * and crc.h out of line.
  *
- * Checksums are taken over 64-bit words, of which the bytes past the data are
- * zero. Reads of shared memory are relaxed atomic loads, and what is checksummed
- * is what is copied: the same loaded word goes to both.
+ * The instruction answers after three cycles but starts one each cycle, so a long
+ * run is taken as three streams side by side. Their sums are joined by the
+ * operator that appends zeros to a run: it is linear over GF(2), so four tables of
+ * 256 entries hold it (the idea of zlib's crc32_combine). Pure; takes no lock.
  */
+#include "crc.h"
 #include "internal.h"
 
-#include <string.h>
-
-#define POLYNOMIAL 0x82f63b78u /* reflected */
-
-static uint32_t table[256];
-
-static uint32_t word_by_table(uint32_t crc, uint64_t word) {
-    for (int i = 0; i < 8; i++) {
-        crc = table[(crc ^ (uint32_t)word) & 0xff] ^ (crc >> 8);
-        word >>= 8;
-    }
-    return crc;
-}
-
-#if defined(__x86_64__)
-#define HARDWARE __attribute__((target("sse4.2")))
-#define WORD_BY_INSTRUCTION(crc, word) ((uint32_t)__builtin_ia32_crc32di((crc), (word)))
-static bool hardware_present(void) { return __builtin_cpu_supports("sse4.2"); }
-#elif defined(__aarch64__) && defined(__ARM_FEATURE_CRC32)
-#include <arm_acle.h>
-#define HARDWARE
-#define WORD_BY_INSTRUCTION(crc, word) __crc32cd((crc), (word))
-static bool hardware_present(void) { return true; }
-#else
-#define HARDWARE
-#define WORD_BY_INSTRUCTION(crc, word) word_by_table((crc), (word))
-static bool hardware_present(void) { return false; }
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
-static bool hardware;
+#define POLYNOMIAL 0x82f63b78u /* reflected */
+#define STREAM 32              /* words of one stream in a short block */
+#define LONG_STREAM 256        /* in a long block */
 
+bool lard_crc_hardware;
+uint32_t lard_crc_table[8][256];
+
+/* What a sum becomes when so many words of zeros follow. */
+static uint32_t after_stream[4][256], after_long_stream[4][256];
+
+static bool hardware_present(void) {
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("sse4.2");
+#elif defined(__aarch64__) && defined(__linux__)
+    return (getauxval(AT_HWCAP) & (1u << 7)) != 0; /* HWCAP_CRC32 */
+#elif defined(__aarch64__) && defined(__APPLE__)
+    return true;
+#else
+    return false;
+#endif
+}
+
+static inline uint32_t after(const uint32_t table[4][256], uint64_t crc) {
+    return table[0][crc & 0xff] ^ table[1][(crc >> 8) & 0xff] ^ table[2][(crc >> 16) & 0xff] ^
+           table[3][(crc >> 24) & 0xff];
+}
+
+/* Each entry is the sum of the entries of its bits. */
+static void fill_linear(uint32_t table[4][256], const uint32_t of_bit[32]) {
+    for (int byte = 0; byte < 4; byte++) {
+        for (int value = 0; value < 256; value++) {
+            uint32_t sum = 0;
+            for (int bit = 0; bit < 8; bit++) {
+                sum ^= value >> bit & 1 ? of_bit[byte * 8 + bit] : 0;
+            }
+            table[byte][value] = sum;
+        }
+    }
+}
+
+/* Run once, before any cache is opened. */
 void lard_crc_init(void) {
+    uint32_t of_bit[32];
     for (uint32_t i = 0; i < 256; i++) {
         uint32_t crc = i;
         for (int bit = 0; bit < 8; bit++) {
             crc = (crc >> 1) ^ (crc & 1 ? POLYNOMIAL : 0);
         }
-        table[i] = crc;
+        lard_crc_table[0][i] = crc;
     }
-    hardware = hardware_present();
+    for (int t = 1; t < 8; t++) {
+        for (int i = 0; i < 256; i++) {
+            uint32_t crc = lard_crc_table[t - 1][i];
+            lard_crc_table[t][i] = lard_crc_table[0][crc & 0xff] ^ (crc >> 8);
+        }
+    }
+    for (int bit = 0; bit < 32; bit++) {
+        uint64_t crc = 1u << bit;
+        for (int word = 0; word < STREAM; word++) {
+            crc = lard_crc_step(false, crc, 0);
+        }
+        of_bit[bit] = (uint32_t)crc;
+    }
+    fill_linear(after_stream, of_bit);
+    for (int bit = 0; bit < 32; bit++) {
+        uint32_t crc = 1u << bit;
+        for (int stream = 0; stream < LONG_STREAM / STREAM; stream++) {
+            crc = after(after_stream, crc);
+        }
+        of_bit[bit] = crc;
+    }
+    fill_linear(after_long_stream, of_bit);
+    lard_crc_hardware = hardware_present();
 }
 
-/*
- * One loop, compiled twice: with the instruction and with the table. The first
- * word may start before the value (`skip`), the last one may end after it; the
- * whole words between are stored unaligned into private memory.
- */
-#define COPY_OUT(WORD)                                       \
-    size_t i = 0, done = 0;                                  \
-    if (count && (skip || bytes < 8)) {                      \
-        uint64_t word = lard_load(&words[0]);                \
-        size_t take = 8 - skip < bytes ? 8 - skip : bytes;   \
-        crc = WORD(crc, word);                               \
-        word >>= skip * 8;                                   \
-        memcpy(out, &word, take);                            \
-        done = take;                                         \
-        i = 1;                                               \
-    }                                                        \
-    for (; i < count && done + 8 <= bytes; i++, done += 8) { \
-        uint64_t word = lard_load(&words[i]);                \
-        crc = WORD(crc, word);                               \
-        memcpy(out + done, &word, 8);                        \
-    }                                                        \
-    if (i < count) {                                         \
-        uint64_t word = lard_load(&words[i]);                \
-        crc = WORD(crc, word);                               \
-        memcpy(out + done, &word, bytes - done);             \
-    }                                                        \
-    return crc
+/* One run of words: from shared memory or private, and to private memory, shared memory or nowhere. */
+typedef struct {
+    const lard_u64 *from_shared;
+    const unsigned char *from;
+    lard_u64 *to_shared;
+    unsigned char *to;
+} passage;
 
-#define SHARED(WORD)                           \
-    for (size_t i = 0; i < count; i++) {       \
-        crc = WORD(crc, lard_load(&words[i])); \
-    }                                          \
-    return crc
-
-#define COPY_IN(WORD)                              \
-    size_t i = 0;                                  \
-    uint64_t word;                                 \
-    for (; bytes >= 8; bytes -= 8, in += 8, i++) { \
-        memcpy(&word, in, 8);                      \
-        crc = WORD(crc, word);                     \
-        lard_store(&words[i], word);               \
-    }                                              \
-    if (bytes) {                                   \
-        word = 0;                                  \
-        memcpy(&word, in, bytes);                  \
-        crc = WORD(crc, word);                     \
-        lard_store(&words[i], word);               \
-    }                                              \
-    return crc
-
-HARDWARE static uint32_t copy_in_hardware(uint32_t crc, lard_u64 *words, const unsigned char *in, size_t bytes) {
-    COPY_IN(WORD_BY_INSTRUCTION);
+LARD_INLINE uint64_t pass(const passage *p, size_t i) {
+    uint64_t word = p->from_shared ? lard_load(&p->from_shared[i]) : lard_word_at(p->from + i * 8);
+    if (p->to_shared) {
+        lard_store(&p->to_shared[i], word);
+    }
+    if (p->to) {
+        memcpy(p->to + i * 8, &word, 8);
+    }
+    return word;
 }
 
-static uint32_t copy_in_table(uint32_t crc, lard_u64 *words, const unsigned char *in, size_t bytes) {
-    COPY_IN(word_by_table);
+LARD_INLINE void advance(passage *p, size_t count) {
+    p->from_shared = p->from_shared ? p->from_shared + count : NULL;
+    p->from = p->from ? p->from + count * 8 : NULL;
+    p->to_shared = p->to_shared ? p->to_shared + count : NULL;
+    p->to = p->to ? p->to + count * 8 : NULL;
 }
 
-HARDWARE static uint32_t copy_out_hardware(uint32_t crc, const lard_u64 *words, size_t count, size_t skip,
-                                           unsigned char *out, size_t bytes) {
-    COPY_OUT(WORD_BY_INSTRUCTION);
+LARD_INLINE uint64_t pass_blocks(bool fast, uint64_t crc, passage *p, size_t *count, size_t stream,
+                                 const uint32_t after_one[4][256]) {
+    for (; *count >= 3 * stream; *count -= 3 * stream) {
+        uint64_t second = 0, third = 0;
+        for (size_t i = 0; i < stream; i++) {
+            crc = lard_crc_step(fast, crc, pass(p, i));
+            second = lard_crc_step(fast, second, pass(p, i + stream));
+            third = lard_crc_step(fast, third, pass(p, i + 2 * stream));
+        }
+        crc = after(after_one, crc) ^ second;
+        crc = after(after_one, crc) ^ third;
+        advance(p, 3 * stream);
+    }
+    return crc;
 }
 
-static uint32_t copy_out_table(uint32_t crc, const lard_u64 *words, size_t count, size_t skip, unsigned char *out,
-                               size_t bytes) {
-    COPY_OUT(word_by_table);
+LARD_INLINE uint64_t pass_all(bool fast, uint64_t crc, passage p, size_t count) {
+    if (fast) {
+        crc = pass_blocks(fast, crc, &p, &count, LONG_STREAM, after_long_stream);
+        crc = pass_blocks(fast, crc, &p, &count, STREAM, after_stream);
+    }
+    for (size_t i = 0; i < count; i++) {
+        crc = lard_crc_step(fast, crc, pass(&p, i));
+    }
+    return crc;
 }
 
-HARDWARE static uint32_t shared_hardware(uint32_t crc, const lard_u64 *words, size_t count) {
-    SHARED(WORD_BY_INSTRUCTION);
+uint64_t lard_crc_long_over(uint64_t crc, const lard_u64 *words, size_t count) {
+    const passage p = {words, NULL, NULL, NULL};
+    return lard_crc_hardware ? pass_all(true, crc, p, count) : pass_all(false, crc, p, count);
 }
 
-static uint32_t shared_table(uint32_t crc, const lard_u64 *words, size_t count) { SHARED(word_by_table); }
+uint64_t lard_crc_long_out(uint64_t crc, const lard_u64 *words, size_t count, unsigned char *out) {
+    const passage p = {words, NULL, NULL, out};
+    return lard_crc_hardware ? pass_all(true, crc, p, count) : pass_all(false, crc, p, count);
+}
 
-HARDWARE static uint32_t word_hardware(uint32_t crc, uint64_t word) { return WORD_BY_INSTRUCTION(crc, word); }
+uint64_t lard_crc_long_in(uint64_t crc, lard_u64 *words, size_t count, const unsigned char *in) {
+    const passage p = {NULL, in, words, NULL};
+    return lard_crc_hardware ? pass_all(true, crc, p, count) : pass_all(false, crc, p, count);
+}
 
 uint32_t lard_crc_word(uint32_t crc, uint64_t word) {
-    return LARD_LIKELY(hardware) ? word_hardware(crc, word) : word_by_table(crc, word);
+    return (uint32_t)(lard_crc_hardware ? lard_crc_step(true, crc, word) : lard_crc_step(false, crc, word));
 }
 
 uint32_t lard_crc_shared(uint32_t crc, const lard_u64 *words, size_t count) {
-    return LARD_LIKELY(hardware) ? shared_hardware(crc, words, count) : shared_table(crc, words, count);
+    return (uint32_t)(lard_crc_hardware ? lard_crc_over(true, crc, words, count)
+                                        : lard_crc_over(false, crc, words, count));
 }
 
-uint32_t lard_crc_copy_out(uint32_t crc, const lard_u64 *words, size_t count, size_t skip, void *out,
-                           size_t bytes) {
-    return LARD_LIKELY(hardware) ? copy_out_hardware(crc, words, count, skip, out, bytes)
-                                 : copy_out_table(crc, words, count, skip, out, bytes);
+uint32_t lard_crc_copy_out(uint32_t crc, const lard_u64 *words, size_t skip, void *out, size_t bytes) {
+    return (uint32_t)(lard_crc_hardware ? lard_crc_out(true, crc, words, skip, out, bytes)
+                                        : lard_crc_out(false, crc, words, skip, out, bytes));
 }
 
 uint32_t lard_crc_copy_in(uint32_t crc, lard_u64 *words, const void *in, size_t bytes) {
-    return LARD_LIKELY(hardware) ? copy_in_hardware(crc, words, in, bytes) : copy_in_table(crc, words, in, bytes);
+    uint64_t sum = lard_crc_hardware ? lard_crc_in(true, crc, words, bytes / 8, in)
+                                     : lard_crc_in(false, crc, words, bytes / 8, in);
+    if (bytes & 7) {
+        uint64_t word = lard_tail(in, bytes);
+        sum = lard_crc_word((uint32_t)sum, word);
+        lard_store(&words[bytes / 8], word);
+    }
+    return (uint32_t)sum;
 }
 
 uint32_t lard_crc_bytes(uint32_t crc, const void *data, size_t bytes) {
     const unsigned char *in = data;
     for (size_t i = 0; i < bytes; i++) {
-        crc = table[(crc ^ in[i]) & 0xff] ^ (crc >> 8);
+        crc = lard_crc_table[0][(crc ^ in[i]) & 0xff] ^ (crc >> 8);
     }
     return crc;
 }

@@ -11,12 +11,6 @@
 #define ATTEMPTS 16
 #define DELETE_ATTEMPTS 4096 /* a slow delete is better than one that did not hold */
 
-uint32_t lard_bucket_count(const lard_view *view) {
-    uint32_t count = lard_load_acquire(&view->head->bucket_count);
-    uint64_t most = (uint64_t)view->map->super.segments_per_shard << (view->map->segment_shift - 6);
-    return LARD_LIKELY(count <= most) ? count : 0;
-}
-
 bool lard_index_unlink(const lard_view *view, lard_u64 *slot, uint64_t value, uint64_t replacement) {
     (void)view;
     uint64_t now = value;

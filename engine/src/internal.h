@@ -15,6 +15,8 @@
 #define LARD_INTERNAL_H
 
 #include "larder.h"
+#include "crc.h"
+#include "hash.h"
 #include "layout.h"
 #include "platform.h"
 
@@ -76,28 +78,21 @@ static inline int64_t lard_now(const larder_call *call) {
     return call && call->now_ms ? call->now_ms : lard_clock_ms();
 }
 
-/* hash.c — SipHash-1-3 (Aumasson, Bernstein: "SipHash: a fast short-input PRF", 2012) */
+/* hash.c — SipHash-1-3 (Aumasson, Bernstein: "SipHash: a fast short-input PRF", 2012); hash.h has it inline */
 uint64_t lard_siphash13(const uint64_t seed[2], const void *data, size_t bytes);
-
-typedef struct {
-    uint64_t full;
-    uint32_t first, second; /* bucket choices, before the mapping to a bucket number */
-    uint32_t tag;
-} lard_hash;
 lard_hash lard_hash_key(const lard_map *map, const void *key, size_t bytes, bool is_chunk);
 static inline uint32_t lard_hash_shard(const lard_map *map, const lard_hash *hash) {
     return (uint32_t)(hash->full >> 56) & map->shard_mask;
 }
 
-/* crc.c — CRC-32C (Castagnoli 1993; RFC 3720 appendix B.4) over 64-bit words */
+/* crc.c — CRC-32C (Castagnoli 1993; RFC 3720 appendix B.4) over 64-bit words; crc.h has it inline */
 void lard_crc_init(void);
 uint32_t lard_crc_bytes(uint32_t crc, const void *data, size_t bytes);
 uint32_t lard_crc_word(uint32_t crc, uint64_t word);
 uint32_t lard_crc_shared(uint32_t crc, const lard_u64 *words, size_t count);
-/* Checksums `count` shared words and copies the value in them, which starts `skip` (< 8) bytes in and is
- * `bytes` long, to `out`. */
-uint32_t lard_crc_copy_out(uint32_t crc, const lard_u64 *words, size_t count, size_t skip, void *out,
-                           size_t bytes);
+/* Copies the value of `bytes` that starts `skip` (< 8) bytes into shared words to `out`, and checksums the words.
+ */
+uint32_t lard_crc_copy_out(uint32_t crc, const lard_u64 *words, size_t skip, void *out, size_t bytes);
 /* Copies `bytes` into shared words, the last one padded with zeros, and checksums them. */
 uint32_t lard_crc_copy_in(uint32_t crc, lard_u64 *words, const void *in, size_t bytes);
 
@@ -180,9 +175,14 @@ static inline lard_view lard_view_of(lard_map *map, uint32_t number) {
 /* OK with the lock held and the shard of the current clear epoch, or BUSY. */
 larder_status lard_shard_lock(larder *cache, lard_view *view, const larder_call *call);
 void lard_shard_unlock(lard_view *view);
-bool lard_shard_current(const lard_view *view, uint64_t *epoch); /* false: logically empty */
+/* False: logically empty. */
+static inline bool lard_shard_current(const lard_view *view, uint64_t *epoch) {
+    *epoch = lard_load_acquire(&view->head->epoch);
+    return (uint32_t)(*epoch >> 32) == lard_load(&view->map->control->clear_epoch) && *epoch != 0;
+}
 
 /* index.c — buckets, slots, growth */
+#include "probe.h"
 static inline uint32_t lard_bucket_of(uint32_t hash, uint32_t count) {
     uint32_t power = 1u << (31 - __builtin_clz(count));
     uint32_t bucket = hash & (2 * power - 1);
@@ -206,7 +206,12 @@ typedef struct {
     lard_u64 *slot; /* NULL: not found */
     uint64_t value;
 } lard_found;
-uint32_t lard_bucket_count(const lard_view *view); /* clamped to what the directory can hold */
+/* 0 where it is more than the directory can hold. */
+static inline uint32_t lard_bucket_count(const lard_view *view) {
+    uint32_t count = lard_load_acquire(&view->head->bucket_count);
+    uint64_t most = (uint64_t)view->map->super.segments_per_shard << (view->map->segment_shift - 6);
+    return LARD_LIKELY(count <= most) ? count : 0;
+}
 lard_found lard_index_find(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes,
                            bool is_chunk);
 void lard_index_prefetch(const lard_view *view, const lard_hash *hash);
@@ -237,13 +242,8 @@ uint64_t lard_segment_reserve(larder *cache, lard_view *view, uint32_t queue, ui
 void lard_segment_commit(lard_view *view, uint64_t offset, uint64_t bytes, uint64_t expiry_ms);
 void lard_segment_widen_expiry(lard_view *view, uint64_t offset, uint64_t expiry_ms);
 
-/* record.c — writing and reading records */
-typedef struct {
-    uint64_t word2;
-    uint64_t expiry_ms; /* 0: never */
-    uint32_t crc;
-    uint32_t generation;
-} lard_record_info;
+/* record.c — writing and reading records; record.h looks at them inline */
+#include "record.h"
 typedef struct {
     const void *key;
     size_t key_bytes;
@@ -255,18 +255,9 @@ typedef struct {
     unsigned flags;
     bool to_main; /* past the small queue, which it would overrun by itself */
 } lard_draft;
-/* Header of the record at `offset`; false where it cannot be a whole record of its segment. */
-bool lard_record_info_at(const lard_view *view, uint64_t offset, lard_record_info *info);
-bool lard_record_is_key(const lard_view *view, uint64_t offset, const lard_record_info *info, const void *key,
-                        size_t key_bytes, bool is_chunk);
 /* Copies out up to `capacity` bytes of value. OK, BUFFER_TOO_SMALL, or DAMAGED where the checksum is wrong. */
 larder_status lard_record_read(const lard_view *view, uint64_t offset, const lard_record_info *info, void *out,
                                size_t capacity);
-/* The record that a slot names; false where there is none of the slot's generation. */
-static inline bool lard_slot_record(const lard_view *view, uint64_t slot, lard_record_info *info) {
-    return lard_record_info_at(view, LARD_SLOT_OFFSET(slot), info) &&
-           (info->generation & 0xffff) == LARD_SLOT_GENERATION(slot);
-}
 void lard_record_head(const lard_view *view, uint64_t offset, const lard_record_info *info, lard_head *head);
 bool lard_record_sound(const lard_view *view, uint64_t offset, const lard_record_info *info);
 void lard_record_copy_key(const lard_view *view, uint64_t offset, const lard_record_info *info, void *out);
@@ -274,19 +265,6 @@ void lard_record_copy_key(const lard_view *view, uint64_t offset, const lard_rec
 void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_draft *draft);
 void lard_record_move(lard_view *view, uint64_t from, uint64_t to, uint64_t generation, uint64_t bytes);
 void lard_record_set_expiry(lard_view *view, uint64_t offset, uint32_t crc, uint64_t expiry_ms);
-static inline lard_u64 *lard_words(const lard_view *view, uint64_t offset) {
-    return (lard_u64 *)(view->base + offset);
-}
-static inline uint64_t lard_mix(uint64_t x) { /* finalizer of MurmurHash3 (Appleby, public domain) */
-    x ^= x >> 33;
-    x *= 0xff51afd7ed558ccdull;
-    x ^= x >> 33;
-    x *= 0xc4ceb9fe1a85ec53ull;
-    return x ^ (x >> 33);
-}
-static inline bool lard_expired(const lard_record_info *info, int64_t now_ms) {
-    return info->expiry_ms && (int64_t)info->expiry_ms <= now_ms;
-}
 
 /* counter.c — 64-bit numbers in two sealed cells */
 void lard_counter_init(lard_u64 *cells, uint32_t crc, int64_t number);
@@ -342,7 +320,12 @@ void lard_large_drop(larder *cache, lard_map *map, const lard_head *head);
 size_t lard_large_chunk_bytes(const lard_map *map);
 
 /* cache.c — what the operations of larder.h begin with */
-larder_status lard_check_key(larder *cache, const void *key, size_t key_bytes);
+static inline larder_status lard_check_key(const larder *cache, const void *key, size_t key_bytes) {
+    if (LARD_UNLIKELY(!cache || (!key && key_bytes))) {
+        return LARDER_INVALID;
+    }
+    return LARD_LIKELY(key_bytes <= LARDER_MAX_KEY) ? LARDER_OK : LARDER_KEY_TOO_LONG;
+}
 lard_map *lard_enter_to_write(larder *cache);        /* the map to change, or NULL */
 larder_status lard_unavailable(const larder *cache); /* why this process could not attach */
 

@@ -126,11 +126,6 @@ static void repair(larder *cache, lard_view *view) {
     lard_store(&view->head->items, items);
 }
 
-bool lard_shard_current(const lard_view *view, uint64_t *epoch) {
-    *epoch = lard_load_acquire(&view->head->epoch);
-    return (uint32_t)(*epoch >> 32) == lard_load(&view->map->control->clear_epoch) && *epoch != 0;
-}
-
 static bool try_lock(const larder *cache, lard_shard *head, uint32_t waiters) {
     uint32_t free = 0;
     return lard_cas32(&head->lock, &free, lard_own_word(cache) | waiters);

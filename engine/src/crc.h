@@ -1,0 +1,130 @@
+/*
+ * crc.h — CRC-32C over 64-bit words, inlined into the loops that copy records.
+ *
+ * Checksums are taken over words, of which the bytes past the data are zero. Reads
+ * of shared memory are relaxed atomic loads, and what is checksummed is what is
+ * copied: the same loaded word goes to both.
+ *
+ * Each function takes `fast`, whether the processor has the instruction, as a
+ * constant: an operation is compiled once with it and once without, and asks
+ * lard_crc_hardware one time. Long runs go to crc.c.
+ */
+#ifndef LARD_CRC_H
+#define LARD_CRC_H
+
+#include "hash.h"
+#include "shared.h"
+
+#define LARD_INLINE static inline __attribute__((always_inline))
+#define LARD_CRC_SHORT 96 /* words; from here on three streams at once are faster */
+
+extern bool lard_crc_hardware;
+extern uint32_t lard_crc_table[8][256];
+
+LARD_INLINE uint64_t lard_crc_step(bool fast, uint64_t crc, uint64_t word) {
+#if defined(__x86_64__)
+    if (fast) { /* by assembler, so that it needs no compiler flag and can be inlined anywhere */
+        __asm__("crc32q %1, %0" : "+r"(crc) : "r"(word));
+        return crc;
+    }
+#elif defined(__aarch64__)
+    if (fast) {
+        __asm__(".arch_extension crc\n\tcrc32cx %w0, %w0, %x1" : "+r"(crc) : "r"(word));
+        return crc;
+    }
+#else
+    (void)fast;
+#endif
+    word ^= crc;
+    uint32_t sum = 0;
+    for (int i = 0; i < 8; i++) {
+        sum ^= lard_crc_table[7 - i][(word >> (8 * i)) & 0xff];
+    }
+    return sum;
+}
+
+uint64_t lard_crc_long_over(uint64_t crc, const lard_u64 *words, size_t count);
+uint64_t lard_crc_long_out(uint64_t crc, const lard_u64 *words, size_t count, unsigned char *out);
+uint64_t lard_crc_long_in(uint64_t crc, lard_u64 *words, size_t count, const unsigned char *in);
+
+/* Of shared words that are only read. */
+LARD_INLINE uint64_t lard_crc_over(bool fast, uint64_t crc, const lard_u64 *words, size_t count) {
+    if (count >= LARD_CRC_SHORT) {
+        return lard_crc_long_over(crc, words, count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        crc = lard_crc_step(fast, crc, lard_load(&words[i]));
+    }
+    return crc;
+}
+
+/* A value of less than 8 bytes, `skip` bytes into `words`. */
+LARD_INLINE uint64_t lard_crc_out_few(bool fast, uint64_t crc, const lard_u64 *words, size_t skip,
+                                      unsigned char *out, size_t bytes) {
+    if (skip + bytes == 0) {
+        return crc;
+    }
+    uint64_t word = lard_load(&words[0]);
+    uint64_t value = word >> (skip * 8);
+    crc = lard_crc_step(fast, crc, word);
+    if (skip + bytes > 8) {
+        word = lard_load(&words[1]);
+        value |= word << (64 - skip * 8);
+        crc = lard_crc_step(fast, crc, word);
+    }
+    for (size_t i = 0; i < bytes; i++) {
+        out[i] = (unsigned char)(value >> (i * 8));
+    }
+    return crc;
+}
+
+/*
+ * Copies the `bytes` of value that begin `skip` (< 8) bytes into `words`, and checksums all words it touches. The
+ * ends overlap with what is copied anyway: no branch depends on how many bytes are left over.
+ */
+LARD_INLINE uint64_t lard_crc_out(bool fast, uint64_t crc, const lard_u64 *words, size_t skip, void *to,
+                                  size_t bytes) {
+    unsigned char *out = to;
+    if (bytes < 8) {
+        return lard_crc_out_few(fast, crc, words, skip, out, bytes);
+    }
+    size_t whole = (skip + bytes) / 8;
+    unsigned rest = (skip + bytes) & 7;
+    uint64_t word = lard_load(&words[0]);
+    uint64_t first = word >> (skip * 8);
+    crc = lard_crc_step(fast, crc, word);
+    memcpy(out, &first, 8);
+    unsigned char *next = out - skip; /* where the first word would begin */
+    if (whole - 1 >= LARD_CRC_SHORT) {
+        crc = lard_crc_long_out(crc, words + 1, whole - 1, next + 8);
+        word = lard_word_at(next + whole * 8 - 8);
+    } else {
+        for (size_t i = 1; i < whole; i++) {
+            word = lard_load(&words[i]);
+            crc = lard_crc_step(fast, crc, word);
+            memcpy(next + i * 8, &word, 8);
+        }
+    }
+    if (rest) {
+        uint64_t last = lard_load(&words[whole]);
+        crc = lard_crc_step(fast, crc, last);
+        last = last << (64 - rest * 8) | word >> (rest * 8);
+        memcpy(out + bytes - 8, &last, 8);
+    }
+    return crc;
+}
+
+/* Copies `count` words from private memory into shared ones. */
+LARD_INLINE uint64_t lard_crc_in(bool fast, uint64_t crc, lard_u64 *words, size_t count, const unsigned char *in) {
+    if (count >= LARD_CRC_SHORT) {
+        return lard_crc_long_in(crc, words, count, in);
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint64_t word = lard_word_at(in + i * 8);
+        crc = lard_crc_step(fast, crc, word);
+        lard_store(&words[i], word);
+    }
+    return crc;
+}
+
+#endif

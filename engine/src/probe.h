@@ -1,0 +1,53 @@
+/*
+ * probe.h — which slots of a bucket carry a tag, all eight at once.
+ *
+ * The answer is a hint: whoever follows it loads the slot again, atomically, and
+ * compares that. So one wide load of shared memory is allowed here, and ThreadSanitizer,
+ * which cannot know that, gets the loads one by one. Included by internal.h.
+ */
+#ifndef LARD_PROBE_H
+#define LARD_PROBE_H
+
+#include "layout.h"
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define LARD_NARROW_PROBE
+#endif
+#endif
+
+#if defined(__SSE2__) && !defined(__SANITIZE_THREAD__) && !defined(LARD_NARROW_PROBE)
+#include <emmintrin.h>
+
+/* The upper halves of four slots, after the tag was shifted to the top of each. */
+static inline __m128i lard_probe_four(const lard_u64 *slots) {
+    __m128i low = _mm_slli_epi64(_mm_load_si128((const __m128i *)slots), 18);
+    __m128i high = _mm_slli_epi64(_mm_load_si128((const __m128i *)slots + 1), 18);
+    __m128i tops = _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(low), _mm_castsi128_ps(high), 0xdd));
+    return _mm_srli_epi32(tops, 16);
+}
+
+/* Bit i is set where slot i has the tag, be it an item's or a ghost's. */
+static inline unsigned lard_probe(const lard_bucket *bucket, uint32_t tag) {
+    __m128i wanted = _mm_set1_epi32((int)tag);
+    __m128i low = _mm_cmpeq_epi32(lard_probe_four(&bucket->slots[0]), wanted);
+    __m128i high = _mm_cmpeq_epi32(lard_probe_four(&bucket->slots[4]), wanted);
+    __m128i bytes = _mm_packs_epi16(_mm_packs_epi32(low, high), _mm_setzero_si128());
+    return (unsigned)_mm_movemask_epi8(bytes);
+}
+
+#else
+
+static inline unsigned lard_probe(const lard_bucket *bucket, uint32_t tag) {
+    unsigned mask = 0;
+    for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
+        mask |= (unsigned)(LARD_SLOT_TAG(lard_load(&bucket->slots[i])) == tag) << i;
+    }
+    return mask;
+}
+
+#endif
+
+_Static_assert(LARD_LOCATION_BITS + 16 + 18 == 64, "the shift brings the tag to the top of the slot");
+
+#endif
