@@ -1,0 +1,184 @@
+/*
+ * count.c — how many instructions a get, a set and a delete take, exactly.
+ *
+ *   valgrind --tool=callgrind --instr-atstart=no build/bench-count DIR
+ *
+ * Makes its caches in DIR. Each operation is called CALLS times between two requests to
+ * callgrind; the second dumps what was executed since the first, under the operation's
+ * name (the call and the loop around it, a dozen instructions, are part of it). Nothing
+ * here follows a clock or a random number: the linker puts the functions below in the
+ * place of the platform's (--wrap), so that two runs of one binary count the same.
+ *
+ * test/guards/ runs it and compares with what is recorded there.
+ */
+#define _GNU_SOURCE
+#include "internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef HAVE_CALLGRIND
+#include <valgrind/callgrind.h>
+
+#define CALLS 10000
+#define BATCH 64
+#define KEY_BYTES 21
+#define VALUE_BYTES 100
+#define TTL_MS 300000
+
+/* ---- what the platform would answer ---- */
+
+int64_t __wrap_lard_clock_ms(void);
+int64_t __wrap_lard_clock_coarse_ms(void);
+int64_t __wrap_lard_monotonic_ms(void);
+int64_t __wrap_lard_monotonic_coarse_ms(void);
+int __wrap_lard_random(void *out, size_t bytes);
+
+int64_t __wrap_lard_clock_ms(void) { return 1700000000000; }
+int64_t __wrap_lard_clock_coarse_ms(void) { return 1700000000000; }
+int64_t __wrap_lard_monotonic_ms(void) { return 1000000; }
+int64_t __wrap_lard_monotonic_coarse_ms(void) { return 1000000; }
+
+int __wrap_lard_random(void *out, size_t bytes) {
+    static uint64_t state = 88172645463325252ull;
+    for (size_t i = 0; i < bytes; i++) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        ((unsigned char *)out)[i] = (unsigned char)(state >> 24);
+    }
+    return 0;
+}
+
+/* ---- operations ---- */
+
+static char keys[CALLS][KEY_BYTES + 1], others[CALLS][KEY_BYTES + 1];
+static unsigned char value[VALUE_BYTES], out[BATCH][VALUE_BYTES];
+static larder *cache;
+static int answers; /* calls that answered as they should */
+
+static void make_keys(char (*into)[KEY_BYTES + 1], const char *word) {
+    for (int i = 0; i < CALLS; i++) {
+        snprintf(into[i], sizeof into[i], "%s/%014d", word, i % 10000000);
+    }
+}
+
+static void get(const char *key, larder_status expected) {
+    answers += larder_get(cache, key, KEY_BYTES, out[0], VALUE_BYTES, NULL, NULL) == expected;
+}
+
+static void set(const char *key) {
+    larder_store store = {
+        .key = key, .key_bytes = KEY_BYTES, .value = value, .value_bytes = VALUE_BYTES, .ttl_ms = TTL_MS};
+    answers += larder_set(cache, &store, NULL) == LARDER_OK;
+}
+
+static void gets(void) {
+    for (int i = 0; i < CALLS; i++) {
+        get(keys[i], LARDER_OK);
+    }
+}
+
+static void misses(void) {
+    for (int i = 0; i < CALLS; i++) {
+        get(others[i], LARDER_MISS);
+    }
+}
+
+static void multi_gets(void) {
+    larder_lookup lookups[BATCH];
+    for (int i = 0; i < CALLS; i += BATCH) {
+        int count = CALLS - i < BATCH ? CALLS - i : BATCH;
+        for (int j = 0; j < count; j++) {
+            lookups[j] = (larder_lookup){
+                .key = keys[i + j], .key_bytes = KEY_BYTES, .buffer = out[j], .buffer_bytes = VALUE_BYTES};
+        }
+        larder_get_multi(cache, lookups, (size_t)count, NULL);
+        for (int j = 0; j < count; j++) {
+            answers += lookups[j].status == LARDER_OK;
+        }
+    }
+}
+
+static void sets(void) {
+    for (int i = 0; i < CALLS; i++) {
+        set(keys[i]);
+    }
+}
+
+static void other_sets(void) {
+    for (int i = 0; i < CALLS; i++) {
+        set(others[i]);
+    }
+}
+
+static void deletes(void) {
+    for (int i = 0; i < CALLS; i++) {
+        answers += larder_delete(cache, keys[i], KEY_BYTES, NULL) == LARDER_OK;
+    }
+}
+
+static larder *open_in(const char *directory, const char *name, uint64_t size_bytes) {
+    char path[1000];
+    larder *opened;
+    larder_error error;
+    larder_options options = {.size_bytes = size_bytes};
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    if (larder_open(path, &options, &opened, &error) != LARDER_OK) {
+        fprintf(stderr, "count: %s: %s\n", error.detail, larder_status_text(error.status));
+        exit(1);
+    }
+    return opened;
+}
+
+/* Everything between the requests is counted under `name`. */
+#define COUNTED(name, run)                                                                    \
+    do {                                                                                      \
+        answers = 0;                                                                          \
+        CALLGRIND_START_INSTRUMENTATION;                                                      \
+        CALLGRIND_ZERO_STATS;                                                                 \
+        run();                                                                                \
+        CALLGRIND_DUMP_STATS_AT(name);                                                        \
+        CALLGRIND_STOP_INSTRUMENTATION;                                                       \
+        if (answers != CALLS) {                                                               \
+            fprintf(stderr, "count: %s: %d of %d calls as expected\n", name, answers, CALLS); \
+            return 1;                                                                         \
+        }                                                                                     \
+    } while (0)
+
+int main(int argc, char **argv) {
+    if (argc != 2 || argv[1][0] == '-' || !RUNNING_ON_VALGRIND) {
+        fputs("usage: valgrind --tool=callgrind --instr-atstart=no bench-count DIR\n", stderr);
+        return 2;
+    }
+    make_keys(keys, "record");
+    make_keys(others, "absent");
+    memset(value, 'v', sizeof value);
+    cache = open_in(argv[1], "count.larder", 16u << 20);
+    COUNTED("set of a new key", sets);
+    COUNTED("get, first hit", gets);
+    gets(); /* until the frequencies are full */
+    gets();
+    COUNTED("get, hit", gets);
+    COUNTED("get_multi of 64, a hit", multi_gets);
+    COUNTED("get, miss", misses);
+    COUNTED("set of an old key", sets);
+    COUNTED("delete", deletes);
+    larder_close(cache);
+    cache = open_in(argv[1], "full.larder", 1u << 20);
+    sets();
+    COUNTED("set of a new key in a full cache", other_sets);
+    larder_close(cache);
+    printf("%d calls of each\n", CALLS);
+    return 0;
+}
+
+#else
+
+int main(void) {
+    fputs("count: built without valgrind/callgrind.h (Debian: apt-get install valgrind)\n", stderr);
+    return 3;
+}
+
+#endif
