@@ -67,6 +67,14 @@ static larder *engine_of(const cache *self) {
 
 larder *glue_engine(VALUE self) { return engine_of(cache_of(self)); }
 
+larder *glue_engine_if_open(VALUE object) {
+    if (!rb_typeddata_is_kind_of(object, &glue_cache_type)) {
+        return NULL;
+    }
+    const cache *self = RTYPEDDATA_DATA(object);
+    return self->closing ? NULL : self->engine;
+}
+
 /* ---- without the GVL ---- */
 
 struct released {

@@ -67,6 +67,9 @@ void glue_cache_init(void);
 /* The engine's handle of an open cache; raises ClosedError. */
 larder *glue_engine(VALUE self);
 
+/* The same, or NULL: closed, or no Larder::Cache at all. */
+larder *glue_engine_if_open(VALUE object);
+
 /*
  * Calls `run` with the handle and without the GVL, once. `run` must not touch
  * Ruby. Raises ClosedError, or what another thread raised in this one, before

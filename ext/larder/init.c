@@ -1,8 +1,9 @@
 /*
  * init.c — what Ruby sees: the constants and the private natives of Larder::Cache.
- * Their keywords, checks and documentation are in lib/larder/cache.rb.
+ * Their keywords, checks and documentation are in lib/larder/cache.rb. The Rails
+ * store's are defined in fast_path.c.
  */
-#include "glue.h"
+#include "fast.h"
 
 RUBY_FUNC_EXPORTED void Init_larder(void);
 
@@ -18,6 +19,7 @@ void Init_larder(void) {
     rb_undef_alloc_func(cache); /* Cache.open is the only way to make one; no new, dup or Marshal */
     glue_errors_init(larder_module);
     glue_cache_init();
+    fast_path_init(larder_module);
 
     rb_define_const(cache, "ENGINE_VERSION", rb_obj_freeze(rb_usascii_str_new_cstr(LARDER_VERSION)));
     rb_define_const(cache, "MAX_KEY", UINT2NUM(LARDER_MAX_KEY));

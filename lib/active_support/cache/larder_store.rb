@@ -70,6 +70,7 @@ module ActiveSupport
       include Larder::Store::Counters
       include Larder::Store::DeleteMatched
       include Larder::Store::Maintenance
+      include Larder::Store::FastPath # over all of them
 
       # @return [true] Rails may give versions beside keys ("recyclable" cache keys)
       def self.supports_cache_versioning?
@@ -108,3 +109,5 @@ module ActiveSupport
     end
   end
 end
+
+Larder::Store::FastPath.install(ActiveSupport::Cache::LarderStore)

@@ -90,8 +90,8 @@ module Larder
       def count_other(record, key, delta, ttl)
         return false unless record # it expired meanwhile
 
-        payload, flags = record
-        return (false if INT64.cover?(payload.to_i + delta)) if flags.zero? && INTEGER.match?(payload) # somebody made it one
+        bytes, flags = record
+        return (false if INT64.cover?(bytes.to_i + delta)) if flags.zero? && INTEGER.match?(bytes) # made one meanwhile
 
         sum, ttl = count_entry(record, delta, ttl)
         sum && @cache.__send__(:_cas_record, key, record, [sum.to_s, 0, Larder::Options.life_ms(ttl)], now_ms) && sum

@@ -117,6 +117,17 @@ module Larder
         raw ? Entry.new(value.to_s, expires_at: expires_at) : Entry.new(value, expires_at: expires_at, version: version)
       end
 
+      # The fast path's question about bytes that are no plain value: the entry's value, or a marker.
+      def value_found(bytes, version)
+        entry = deserialize_entry(bytes)
+        return FastPath::NONE unless entry
+        return FastPath::EXPIRED if entry.expired?
+
+        entry.mismatched?(version) ? FastPath::NONE : entry.value
+      rescue DeserializationError
+        FastPath::NONE
+      end
+
       def deserialize_entry(payload, raw: false, **)
         return if payload.nil?
         return Entry.new(text(payload)) if raw

@@ -6,6 +6,17 @@ module Larder
   module Store
     # What read_multi, fetch_multi, write_multi and delete_multi come down to.
     module Multi
+      # Stores many at once.
+      #
+      # @param hash [Hash] values by name
+      # @param options [Hash, nil] as for write
+      # @return [Hash, nil] what was given; nil where something of it could not be stored
+      # @example
+      #   cache.write_multi({ "a" => 1, "b" => 2 }, expires_in: 60)
+      def write_multi(hash, options = nil)
+        super && hash
+      end
+
       private
 
       def read_multi_entries(names, **options)

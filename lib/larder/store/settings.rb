@@ -25,7 +25,7 @@ module Larder
                     expires_at version unless_exist force]).uniq.freeze
 
       # Which of Rails' serializers may be named; nil is its default.
-      RAILS_SERIALIZERS = [nil, :marshal_7_0, :marshal_7_1, :message_pack].freeze
+      RAILS_SERIALIZERS = [nil, *%w[marshal_7_0 marshal_7_1 message_pack].map(&:to_sym)].freeze
       private_constant :OPTIONS, :RAILS_SERIALIZERS
 
       # @return [Hash] the options for ActiveSupport::Cache::Store, a copy of the caller's

@@ -1,0 +1,144 @@
+/*
+ * fast.h — the fast path: what the Rails store's fetch, read, write and their
+ * multi forms do in C where a call is common and simple.
+ *
+ * Suggested reading order: fast_guard.c (when the fast path may be taken at all),
+ * fast_key.c and fast_options.c (which calls are simple), fast_entry.c (one entry,
+ * read or written), fast_path.c (fetch, read, write), fast_multi.c.
+ *
+ * Whatever is not simple goes to the method of the same name in
+ * ActiveSupport::Cache::Store, by rb_call_super(), before anything was changed:
+ * the ordinary path in lib/larder/store/ is right in everything, reports every
+ * failure, and decides wherever the two could differ. So nothing here raises but
+ * what the caller's block raises.
+ */
+#ifndef LARDER_FAST_H
+#define LARDER_FAST_H
+
+#include "glue.h"
+#include "plain.h"
+
+/* ---- fast_guard.c ---- */
+
+/* The events of ActiveSupport's cache that the fast path could owe to a subscriber, as bits. */
+enum fast_events {
+    FAST_READ = 1,
+    FAST_FETCH_HIT = 2,
+    FAST_GENERATE = 4,
+    FAST_WRITE = 8,
+    FAST_READ_MULTI = 16,
+    FAST_WRITE_MULTI = 32,
+};
+
+typedef struct fast_store {
+    VALUE self;
+    VALUE cache;   /* its Larder::Cache */
+    VALUE options; /* its @options */
+    larder *engine;
+    size_t max_key_bytes;
+    bool plain_values; /* may a value be stored without asking a coder? */
+} fast_store;
+
+void fast_guard_init(VALUE module);
+
+/*
+ * May a call that owes `events` be answered here: is the store's class as we know it, unpatched and without a
+ * singleton class, does nobody listen to those events, does nobody want the debug log, and is the cache open?
+ * Fills
+ * `*store` where so.
+ */
+bool fast_ready(VALUE self, unsigned events, fast_store *store);
+
+/* Seconds since 1970 as Rails sees them: Time.now where that was replaced (travel_to), the system's clock
+ * otherwise. */
+double fast_now(void);
+
+/* The same as the engine counts it. */
+int64_t fast_ms(double now);
+
+/* What to hand to the engine for a read: 0, its own clock, unless Time.now was replaced. */
+int64_t fast_read_time_ms(void);
+
+/* Has this time (Unix ms) passed? `now_ms` as from fast_read_time_ms(). */
+bool fast_has_passed(int64_t expires_at_ms, int64_t now_ms);
+
+/* ---- fast_options.c ---- */
+
+typedef struct fast_options {
+    VALUE namespace; /* nil or a String */
+    plain_life life;
+    bool skip_nil;
+    bool compress;
+} fast_options;
+
+void fast_options_init(VALUE module);
+
+/* The store's options with the call's (nil or a Hash) over them. False where the call asks for more than is
+ * simple. */
+bool fast_options_merge(const fast_store *store, VALUE call_options, fast_options *options);
+
+/* The options as Rails' merged_options would answer, for a block to see: a Hash of the caller's own. */
+VALUE fast_options_hash(const fast_store *store, VALUE call_options);
+
+/* A WriteOptions over such a Hash. */
+VALUE fast_write_options(VALUE hash);
+
+/* ---- fast_key.c ---- */
+
+typedef struct fast_key {
+    size_t bytes;
+    bool is_list; /* a list's entries have the version "", others have none */
+    char text[LARDER_MAX_KEY];
+} fast_key;
+
+/*
+ * The key in the file for a name that is a String, a Symbol, a small Integer or an Array of them. False for any
+ * other name, a blank one, one too long, or one of texts that do not go together.
+ */
+bool fast_key_expand(const fast_store *store, const fast_options *options, VALUE name, fast_key *key);
+
+/* ---- fast_entry.c ---- */
+
+enum fast_outcome {
+    FAST_HIT,
+    FAST_MISS,
+    FAST_OTHERWISE /* not simple: ask the ordinary path */
+};
+
+void fast_entry_init(VALUE module);
+
+/* Reads what is neither expired nor of another version. What is expired is deleted. */
+enum fast_outcome fast_entry_read(const fast_store *store, const fast_options *options, const fast_key *key,
+                                  VALUE *value);
+
+/* What was found under a key, as a String or on the stack. */
+typedef struct fast_found {
+    VALUE string; /* Qundef: see bytes */
+    const char *bytes;
+    larder_item item;
+    int64_t now_ms; /* as it was read */
+} fast_found;
+
+/* The same for what another has read. */
+enum fast_outcome fast_entry_decode(const fast_store *store, const fast_options *options, const fast_key *key,
+                                    const fast_found *found, VALUE *value);
+
+/*
+ * Fills `*record` with the store of a value at `now` (fast_now()), whose bytes stay in the value or in `*plain`.
+ * False where the value is not plain, has to be compressed, or is so large that its copy must not hold the GVL.
+ */
+bool fast_entry_prepare(const fast_store *store, const fast_options *options, const fast_key *key, double now,
+                        VALUE value, plain_value *plain, larder_store *record);
+
+/* Stores. False: ask the ordinary path, which tries again with patience, or with a coder. */
+bool fast_entry_write(const fast_store *store, const fast_options *options, const fast_key *key, VALUE value);
+
+/* ---- fast_path.c, fast_multi.c ---- */
+
+void fast_path_init(VALUE larder_module);
+void fast_multi_init(void);
+VALUE fast_read_multi(int argc, VALUE *argv, VALUE self);
+VALUE fast_write_multi(int argc, VALUE *argv, VALUE self);
+VALUE fast_fetch_multi(int argc, VALUE *argv, VALUE self);
+
+#endif

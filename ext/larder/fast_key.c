@@ -1,0 +1,94 @@
+/*
+ * fast_key.c — a name to the key in the file: ActiveSupport's expanded key and our
+ * namespace, put together on the stack.
+ *
+ * Same bytes as Larder::Store::Keys#normalize_key. Where Ruby would have raised
+ * for texts of different encodings, or would have converted one, this declines.
+ */
+#include "fast.h"
+
+#include <ruby/encoding.h>
+#include <string.h>
+
+static bool append(fast_key *key, size_t limit, const char *bytes, size_t count) {
+    if (count > limit - key->bytes) {
+        return false;
+    }
+    memcpy(key->text + key->bytes, bytes, count);
+    key->bytes += count;
+    return true;
+}
+
+/* Text that goes with any other: UTF-8, or nothing but ASCII. */
+static bool is_compatible(VALUE string) {
+    int encoding = ENCODING_GET(string);
+
+    return encoding == rb_utf8_encindex() || encoding == rb_usascii_encindex() || rb_enc_str_asciionly_p(string);
+}
+
+static bool append_string(fast_key *key, size_t limit, VALUE string) {
+    return append(key, limit, RSTRING_PTR(string), (size_t)RSTRING_LEN(string));
+}
+
+static bool append_integer(fast_key *key, size_t limit, long number) {
+    char digits[24];
+    char *at = digits + sizeof digits;
+    unsigned long left = number < 0 ? 0ul - (unsigned long)number : (unsigned long)number;
+
+    do {
+        *--at = (char)('0' + left % 10);
+        left /= 10;
+    } while (left);
+    if (number < 0) {
+        *--at = '-';
+    }
+    return append(key, limit, at, (size_t)(digits + sizeof digits - at));
+}
+
+static bool is_plain_string(VALUE name) { return !RB_SPECIAL_CONST_P(name) && RBASIC_CLASS(name) == rb_cString; }
+
+static bool append_element(fast_key *key, size_t limit, VALUE element) {
+    if (FIXNUM_P(element)) {
+        return append_integer(key, limit, FIX2LONG(element));
+    }
+    if (SYMBOL_P(element)) {
+        element = rb_sym2str(element);
+    } else if (!is_plain_string(element)) {
+        return false;
+    }
+    return is_compatible(element) && append_string(key, limit, element);
+}
+
+static bool append_list(fast_key *key, size_t limit, VALUE list) {
+    for (long i = 0; i < RARRAY_LEN(list); i++) {
+        if ((i && !append(key, limit, "/", 1)) || !append_element(key, limit, RARRAY_AREF(list, i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool fast_key_expand(const fast_store *store, const fast_options *options, VALUE name, fast_key *key) {
+    size_t limit = store->max_key_bytes;
+    size_t prefix = 0;
+    bool fits;
+
+    key->bytes = 0;
+    key->is_list = false;
+    if (!NIL_P(options->namespace)) {
+        if (!is_compatible(options->namespace) || !append_string(key, limit, options->namespace) ||
+            !append(key, limit, ":", 1)) {
+            return false;
+        }
+        prefix = key->bytes;
+    }
+    if (is_plain_string(name)) {
+        fits = append_string(key, limit, name); /* whatever its encoding says, its bytes are taken for UTF-8 */
+    } else if (!RB_SPECIAL_CONST_P(name) && RBASIC_CLASS(name) == rb_cArray) {
+        key->is_list = true;
+        fits = append_list(key, limit, name);
+    } else {
+        fits = append_element(key, limit, name);
+    }
+    return fits && key->bytes > prefix;
+}

@@ -1,0 +1,252 @@
+/*
+ * fast_multi.c — read_multi, write_multi and fetch_multi of the Rails store, up to
+ * GLUE_BATCH keys at a time through the engine's multi forms.
+ */
+#include "fast.h"
+
+#include <string.h>
+
+/* Room for a value of a read_multi; larger ones cost another call. */
+#define VALUE_BYTES 1024
+
+/* Room for the keys of a batch: some hundred bytes each, and always for one. */
+#define KEY_ARENA_BYTES ((size_t)16 * 1024)
+
+static ID id_write_multi;
+
+typedef struct batch {
+    fast_store store;
+    fast_options options;
+    fast_key key; /* the last one expanded */
+    size_t count;
+    size_t arena_used;
+    bool is_list[GLUE_BATCH];
+    char arena[KEY_ARENA_BYTES];
+} batch;
+
+static bool begin(batch *batch, VALUE self, unsigned events, VALUE options) {
+    batch->count = batch->arena_used = 0;
+    return fast_ready(self, events, &batch->store) && fast_options_merge(&batch->store, options, &batch->options);
+}
+
+static bool is_full(const batch *batch) {
+    return batch->count == GLUE_BATCH || batch->arena_used + LARDER_MAX_KEY > KEY_ARENA_BYTES;
+}
+
+/* Puts the last expanded key into the arena. */
+static const char *keep_key(batch *batch) {
+    char *kept = batch->arena + batch->arena_used;
+
+    memcpy(kept, batch->key.text, batch->key.bytes);
+    batch->arena_used += batch->key.bytes;
+    batch->is_list[batch->count++] = batch->key.is_list;
+    return kept;
+}
+
+/* ---- read ---- */
+
+/* The names of a read_multi and, as its last argument, perhaps a Hash of options. */
+static bool take_names(int argc, VALUE *argv, int *count, VALUE *options) {
+    *count = argc;
+    *options = Qnil;
+    if (argc && RB_TYPE_P(argv[argc - 1], T_HASH)) {
+        *options = argv[argc - 1];
+        *count = argc - 1;
+        return *count > 0 && rb_obj_class(*options) == rb_cHash;
+    }
+    return argc > 0;
+}
+
+static enum fast_outcome decode_lookup(batch *batch, const larder_lookup *lookup, size_t i, int64_t now_ms,
+                                       VALUE *value) {
+    fast_found found = {Qundef, lookup->buffer, lookup->item, now_ms};
+
+    if (lookup->status == LARDER_MISS) {
+        return FAST_MISS;
+    }
+    if (lookup->status != LARDER_OK && lookup->status != LARDER_BUFFER_TOO_SMALL) {
+        return FAST_OTHERWISE;
+    }
+    memcpy(batch->key.text, lookup->key, lookup->key_bytes);
+    batch->key.bytes = lookup->key_bytes;
+    batch->key.is_list = batch->is_list[i];
+    return lookup->status == LARDER_OK
+               ? fast_entry_decode(&batch->store, &batch->options, &batch->key, &found, value)
+               : fast_entry_read(&batch->store, &batch->options, &batch->key, value);
+}
+
+/* Reads names up to a full batch from `*next` on into `found`. False: the ordinary path has to. */
+static bool read_batch(batch *batch, int count, const VALUE *names, int *next, char *buffers, VALUE found) {
+    larder_lookup lookups[GLUE_BATCH];
+    int first = *next;
+    larder_call call = {.now_ms = fast_read_time_ms()};
+
+    batch->count = batch->arena_used = 0;
+    for (; *next < count && !is_full(batch); ++*next) {
+        if (!fast_key_expand(&batch->store, &batch->options, names[*next], &batch->key)) {
+            return false;
+        }
+        larder_lookup *lookup = &lookups[batch->count];
+        *lookup = (larder_lookup){.key_bytes = batch->key.bytes,
+                                  .buffer = buffers + batch->count * VALUE_BYTES,
+                                  .buffer_bytes = VALUE_BYTES};
+        lookup->key = keep_key(batch);
+    }
+    larder_get_multi(batch->store.engine, lookups, batch->count, &call);
+
+    for (size_t i = 0; i < batch->count; i++) {
+        VALUE name = names[first + (int)i], value;
+        switch (decode_lookup(batch, &lookups[i], i, call.now_ms, &value)) {
+        case FAST_HIT:
+            rb_hash_aset(found, name, value);
+            break;
+        case FAST_OTHERWISE:
+            return false;
+        default:
+            break;
+        }
+        if (glue_engine_if_open(batch->store.cache) !=
+            batch->store.engine) { /* a decoder is Ruby and may close it */
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A Hash of what was found, or Qundef: the ordinary path has to read. */
+static VALUE read_names(batch *batch, int count, const VALUE *names) {
+    VALUE found = rb_hash_new();
+    VALUE holder = Qnil;
+    size_t slots = count < GLUE_BATCH ? (size_t)count : GLUE_BATCH;
+    char *buffers = ALLOCV_N(char, holder, slots *VALUE_BYTES);
+    bool simple = true;
+
+    batch->options.life.race = 0.0; /* plays no part in a read_multi */
+    for (int next = 0; next < count && simple;) {
+        simple = read_batch(batch, count, names, &next, buffers, found);
+    }
+    ALLOCV_END(holder);
+    return simple ? found : Qundef;
+}
+
+VALUE fast_read_multi(int argc, VALUE *argv, VALUE self) {
+    int count;
+    VALUE options;
+    batch batch;
+
+    if (take_names(argc, argv, &count, &options) && begin(&batch, self, FAST_READ_MULTI, options)) {
+        VALUE found = read_names(&batch, count, argv);
+        if (found != Qundef) {
+            return found;
+        }
+    }
+    return rb_call_super_kw(argc, argv, rb_keyword_given_p());
+}
+
+/* ---- write ---- */
+
+struct writing {
+    batch *batch;
+    double now;
+    bool dry; /* only see whether all pairs are simple */
+    bool simple;
+    larder_store records[GLUE_BATCH];
+    plain_value plains[GLUE_BATCH];
+};
+
+static void flush(struct writing *writing) {
+    larder_call call = {.now_ms = fast_ms(writing->now), .flags = LARDER_CALL_TRY};
+    batch *batch = writing->batch;
+    size_t stored = 0;
+
+    larder_set_multi(batch->store.engine, writing->records, batch->count, &stored, &call);
+    writing->simple = stored == batch->count;
+    batch->count = batch->arena_used = 0;
+}
+
+static int write_pair(VALUE name, VALUE value, VALUE arg) {
+    struct writing *writing = (struct writing *)arg;
+    batch *batch = writing->batch;
+
+    if (is_full(batch)) {
+        flush(writing);
+    }
+    size_t i = batch->count;
+    writing->simple = writing->simple && fast_key_expand(&batch->store, &batch->options, name, &batch->key) &&
+                      fast_entry_prepare(&batch->store, &batch->options, &batch->key, writing->now, value,
+                                         &writing->plains[i], &writing->records[i]);
+    if (writing->simple && !writing->dry) {
+        writing->records[i].key = keep_key(batch);
+    }
+    return writing->simple ? ST_CONTINUE : ST_STOP;
+}
+
+/* All pairs, or none where one is not simple. Between taking the bytes of a value and storing them, no Ruby runs.
+ */
+static bool write_pairs(batch *batch, VALUE hash) {
+    struct writing writing = {.batch = batch, .now = fast_now(), .dry = true, .simple = true};
+
+    rb_hash_foreach(hash, write_pair, (VALUE)&writing);
+    if (!writing.simple) {
+        return false;
+    }
+    writing.dry = false;
+    rb_hash_foreach(hash, write_pair, (VALUE)&writing);
+    if (writing.simple && batch->count) {
+        flush(&writing);
+    }
+    return writing.simple;
+}
+
+VALUE fast_write_multi(int argc, VALUE *argv, VALUE self) {
+    batch batch;
+
+    if ((argc == 1 || argc == 2) && RB_TYPE_P(argv[0], T_HASH) && RHASH_SIZE(argv[0]) > 0 &&
+        begin(&batch, self, FAST_WRITE_MULTI, argc == 2 ? argv[1] : Qnil) && write_pairs(&batch, argv[0])) {
+        return argv[0];
+    }
+    return rb_call_super_kw(argc, argv, rb_keyword_given_p());
+}
+
+/* ---- fetch ---- */
+
+static int drop_nil(VALUE name, VALUE value, VALUE arg) {
+    (void)name;
+    (void)arg;
+    return NIL_P(value) ? ST_DELETE : ST_CONTINUE;
+}
+
+VALUE fast_fetch_multi(int argc, VALUE *argv, VALUE self) {
+    int count;
+    VALUE options, found;
+    batch batch;
+
+    if (!rb_block_given_p() || !take_names(argc, argv, &count, &options) ||
+        !begin(&batch, self, FAST_READ_MULTI | FAST_WRITE_MULTI, options)) {
+        return rb_call_super_kw(argc, argv, rb_keyword_given_p());
+    }
+    VALUE hash = fast_options_hash(&batch.store, options);
+    found = read_names(&batch, count, argv);
+    if (found == Qundef) {
+        return rb_call_super_kw(argc, argv, rb_keyword_given_p());
+    }
+    VALUE ordered = rb_hash_new();
+    VALUE writes = rb_hash_new();
+    for (int i = 0; i < count; i++) {
+        VALUE value = rb_hash_lookup2(found, argv[i], Qundef);
+        if (value == Qundef) {
+            value = rb_yield(argv[i]);
+            rb_hash_aset(writes, argv[i], value);
+        }
+        rb_hash_aset(ordered, argv[i], value);
+    }
+    if (batch.options.skip_nil) {
+        rb_hash_foreach(writes, drop_nil, Qnil);
+    }
+    if (RHASH_SIZE(writes) > 0) {
+        rb_funcall(self, id_write_multi, 2, writes, hash);
+    }
+    return ordered;
+}
+
+void fast_multi_init(void) { id_write_multi = rb_intern("write_multi"); }

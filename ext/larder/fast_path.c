@@ -1,0 +1,107 @@
+/*
+ * fast_path.c — fetch, read and write of the Rails store (fast.h tells the rules).
+ *
+ * Each method answers by itself or calls super, once and with the arguments it was
+ * given. Nothing is held while a caller's block runs: what was found out before is
+ * found out again after it.
+ */
+#include "fast.h"
+
+static ID id_write;
+
+typedef struct fast_call {
+    fast_store store;
+    fast_options options;
+    fast_key key;
+} fast_call;
+
+/* Rails' methods take a name and options; a Hash of keywords is options, too. */
+static bool begin(fast_call *call, VALUE self, unsigned events, VALUE name, VALUE options) {
+    return fast_ready(self, events, &call->store) && fast_options_merge(&call->store, options, &call->options) &&
+           fast_key_expand(&call->store, &call->options, name, &call->key);
+}
+
+static VALUE super(int argc, VALUE *argv) { return rb_call_super_kw(argc, argv, rb_keyword_given_p()); }
+
+/*
+ * A miss with a block: what Store#save_block_result_to_cache does. The block may change the options through its
+ * second argument, or anything else at all, so that the write begins anew.
+ */
+static VALUE generate(const fast_call *missed, VALUE self, VALUE name, VALUE call_options) {
+    VALUE hash = fast_options_hash(&missed->store, call_options);
+    VALUE result = rb_yield_values(2, name, fast_write_options(hash));
+    fast_call call;
+
+    if (NIL_P(result) && missed->options.skip_nil) {
+        return result;
+    }
+    if (!begin(&call, self, FAST_WRITE, name, hash) ||
+        !fast_entry_write(&call.store, &call.options, &call.key, result)) {
+        rb_funcall(self, id_write, 3, name, result, hash);
+    }
+    return result;
+}
+
+static VALUE fast_fetch(int argc, VALUE *argv, VALUE self) {
+    fast_call call;
+    VALUE value;
+
+    if ((argc == 1 || argc == 2) && rb_block_given_p()) {
+        VALUE options = argc == 2 ? argv[1] : Qnil;
+        if (begin(&call, self, FAST_READ | FAST_FETCH_HIT | FAST_GENERATE | FAST_WRITE, argv[0], options)) {
+            switch (fast_entry_read(&call.store, &call.options, &call.key, &value)) {
+            case FAST_HIT:
+                return value;
+            case FAST_MISS:
+                return generate(&call, self, argv[0], options);
+            default:
+                break;
+            }
+        }
+    }
+    return super(argc, argv);
+}
+
+static VALUE fast_read(int argc, VALUE *argv, VALUE self) {
+    fast_call call;
+    VALUE value;
+
+    if ((argc == 1 || argc == 2) && begin(&call, self, FAST_READ, argv[0], argc == 2 ? argv[1] : Qnil)) {
+        switch (fast_entry_read(&call.store, &call.options, &call.key, &value)) {
+        case FAST_HIT:
+            return value;
+        case FAST_MISS:
+            return Qnil;
+        default:
+            break;
+        }
+    }
+    return super(argc, argv);
+}
+
+static VALUE fast_write(int argc, VALUE *argv, VALUE self) {
+    fast_call call;
+
+    if ((argc == 2 || argc == 3) && begin(&call, self, FAST_WRITE, argv[0], argc == 3 ? argv[2] : Qnil) &&
+        fast_entry_write(&call.store, &call.options, &call.key, argv[1])) {
+        return Qtrue;
+    }
+    return super(argc, argv);
+}
+
+void fast_path_init(VALUE larder_module) {
+    VALUE store = rb_define_module_under(larder_module, "Store");
+    VALUE module = rb_define_module_under(store, "FastPath");
+
+    id_write = rb_intern("write");
+    fast_guard_init(module);
+    fast_options_init(module);
+    fast_entry_init(module);
+    fast_multi_init();
+    rb_define_method(module, "fetch", fast_fetch, -1);
+    rb_define_method(module, "read", fast_read, -1);
+    rb_define_method(module, "write", fast_write, -1);
+    rb_define_method(module, "read_multi", fast_read_multi, -1);
+    rb_define_method(module, "write_multi", fast_write_multi, -1);
+    rb_define_method(module, "fetch_multi", fast_fetch_multi, -1);
+}

@@ -1,0 +1,200 @@
+# frozen_string_literal: true
+
+# Owns the conditions of the fast path (ext/larder/fast_path.c): whether Rails' methods and ours are unpatched, who
+# listens to the cache's events, and whether Time.now is Ruby's own. C keeps the answers as flags; the watchers here
+# change them at the moment something does, so that no call has to ask.
+
+require "active_support/notifications"
+require "active_support/duration"
+
+module Larder
+  module Store
+    # `fetch`, `read`, `write` and their multi forms in C, for calls that are common and simple: a hit then costs a
+    # fraction of a microsecond. Any other call goes to ActiveSupport's method of the same name.
+    #
+    # Nothing of it can be configured. It turns itself off for a store where somebody patched or overrode a method that
+    # it stands in for, and for an event that somebody listens to.
+    module FastPath
+      # The events that it could owe to a subscriber, as its bits in C.
+      EVENTS = { read: 1, fetch_hit: 2, generate: 4, write: 8, read_multi: 16, write_multi: 32 }
+               .transform_keys { |operation| "cache_#{operation}.active_support" }.freeze
+
+      # What the C code does in place of, where it does; of the store, and of what its methods call.
+      STORE_METHODS = %i[
+        fetch read write read_multi write_multi fetch_multi merged_options normalize_options normalize_key
+        normalize_version namespace_key expanded_key expanded_version truncate_key instrument instrument_multi
+        _instrument handle_expired_entry handle_invalid_expires_in get_entry_value save_block_result_to_cache
+        read_entry write_entry delete_entry read_multi_entries write_multi_entries delete_multi_entries
+        serialize_entry deserialize_entry entry_of record_of plain_record logger silence? options
+      ].freeze
+      ENTRY_METHODS = %i[initialize value expired? expires_at version mismatched?].freeze
+
+      # What Rails asks a key for, if it has it.
+      KEY_METHODS = %i[cache_key cache_version].freeze
+      KEY_CLASSES = [String, Symbol, Integer, Array].freeze
+
+      # Whose methods may have been written in C: ours, and Ruby's own under them.
+      NATIVE_OWNERS = [self, BasicObject].freeze
+
+      # What Entries#value_found answers where there is no value.
+      NONE = Object.new.freeze
+      EXPIRED = Object.new.freeze
+
+      ROOT = File.expand_path("../..", __dir__)
+      private_constant :EVENTS, :STORE_METHODS, :ENTRY_METHODS, :KEY_METHODS, :KEY_CLASSES, :NATIVE_OWNERS, :ROOT
+
+      # Sees subscribers come and go.
+      module FanoutWatch
+        # @api private
+        def subscribe(...)
+          super.tap { FastPath.listeners_changed }
+        end
+
+        # @api private
+        def unsubscribe(...)
+          super.tap { FastPath.listeners_changed }
+        end
+      end
+
+      # Sees the notifier being replaced.
+      module NotifierWatch
+        # @api private
+        def notifier=(notifier)
+          super.tap { FastPath.listeners_changed }
+        end
+      end
+
+      # Sees methods of stores being defined, prepended or included, whoever does it.
+      module StoreWatch
+        # @api private
+        def method_added(name)
+          super.tap { FastPath.arm if STORE_METHODS.include?(name) }
+        end
+
+        # @api private
+        def prepend(...)
+          super.tap { FastPath.arm }
+        end
+
+        # @api private
+        def include(...)
+          super.tap { FastPath.arm }
+        end
+
+        # @api private
+        def inherited(subclass)
+          super.tap { FastPath.arm }
+        end
+      end
+
+      # Sees Time.now being stubbed: by travel_to, by mocks, by gems that freeze time. From then on Time.now is asked.
+      module TimeWatch
+        # @api private
+        def singleton_method_added(name)
+          super.tap { FastPath.look_at_time if name == :now }
+        end
+      end
+
+      class << self
+        # Starts watching, once, and arms.
+        # @api private
+        def install(store_class)
+          @store_class = store_class
+          @off = 0
+          self._store_class = ActiveSupport::Cache::Store
+          _classes(ActiveSupport::Duration, ActiveSupport::Cache::WriteOptions)
+          _markers(NONE, EXPIRED)
+          ActiveSupport::Notifications::Fanout.prepend(FanoutWatch)
+          ActiveSupport::Notifications.singleton_class.prepend(NotifierWatch)
+          ActiveSupport::Cache::Store.extend(StoreWatch)
+          Time.singleton_class.prepend(TimeWatch)
+          ActiveSupport.on_load(:after_initialize) { FastPath.arm }
+          listeners_changed
+          look_at_time
+          arm
+        end
+
+        # Looks at every method again.
+        # @api private
+        def arm
+          classes = store_classes.select { |store| trusted_store?(store) }
+          _arm(trusted_surroundings? ? classes : [])
+        end
+
+        # @api private
+        def listeners_changed
+          notifier = ActiveSupport::Notifications.notifier
+          known = notifier.instance_of?(ActiveSupport::Notifications::Fanout)
+          self._heard = EVENTS.sum { |name, bit| known && notifier.all_listeners_for(name).empty? ? 0 : bit }
+        end
+
+        # @api private
+        def look_at_time
+          now = Time.method(:now)
+          self._real_time = now.owner == Time.singleton_class && builtin?(now)
+        end
+
+        # Runs the block with every call on the ordinary path: for tests, and for those who doubt.
+        #
+        # @return [Object] what the block returns
+        # @example
+        #   Larder::Store::FastPath.without { Rails.cache.read("key") }
+        def without
+          @off += 1
+          arm
+          yield
+        ensure
+          @off -= 1
+          arm
+        end
+
+        private
+
+        def store_classes
+          @off.positive? ? [] : [@store_class, *descendants_of(@store_class)]
+        end
+
+        def descendants_of(store)
+          store.subclasses.flat_map { |below| [below, *descendants_of(below)] }
+        end
+
+        def trusted_store?(store)
+          defined = STORE_METHODS.select { |name| store.method_defined?(name) || store.private_method_defined?(name) }
+          defined.all? { |name| trusted?(store.instance_method(name)) }
+        end
+
+        def trusted_surroundings?
+          entry = ActiveSupport::Cache::Entry
+          ENTRY_METHODS.all? { |name| trusted?(entry.instance_method(name)) } &&
+            trusted?(ActiveSupport::Notifications.method(:instrument)) &&
+            KEY_CLASSES.product(KEY_METHODS).none? { |klass, name| klass.method_defined?(name) }
+        end
+
+        # Ours or Rails', and so is every method that it could call by super.
+        def trusted?(method)
+          until method.nil?
+            file = method.source_location&.first
+            return false unless file ? own_files?(file) : NATIVE_OWNERS.include?(method.owner)
+
+            method = method.super_method
+          end
+          true
+        end
+
+        def own_files?(file)
+          file.start_with?(ROOT, rails_root)
+        end
+
+        def rails_root
+          @rails_root ||= File.dirname(ActiveSupport::Notifications.singleton_class.instance_method(:subscribed)
+                                         .source_location.first)
+        end
+
+        def builtin?(method)
+          file = method.source_location&.first
+          file.nil? || file.start_with?("<internal:")
+        end
+      end
+    end
+  end
+end
