@@ -14,6 +14,7 @@ module House
       "asan" => "the same under AddressSanitizer and UndefinedBehaviorSanitizer, and threads under ThreadSanitizer",
       "ruby" => "Ruby tests (test/)",
       "lab" => "tests of the lab (lab/test/)",
+      "guards" => "instructions that a get, set, fetch or write takes, against those on record (valgrind)",
       "style" => "RuboCop, clang-format, who may require whom",
       "docs" => "every public class and method is documented",
       "gems" => "both gems build, install into an empty directory and run",
@@ -30,7 +31,7 @@ module House
 
     # The slow ones, in seconds; a job that is not here is taken for short.
     WEIGHTS = {
-      "lab/test/larder/lab/commands/" => 120, "test/survival/" => 60, "test/rails/" => 20,
+      "lab/test/larder/lab/commands/" => 120, "test/survival/" => 60, "test/rails/" => 20, "test/guards/" => 20,
       "test/larder/cache/garbage_collection" => 15, "test/house/engine_alone" => 8, "lab/test/" => 5
     }.freeze
 
@@ -79,7 +80,11 @@ module House
     end
 
     def ruby_jobs
-      test_files("test").map { |file| ruby_job(file) }
+      (test_files("test") - test_files("test/guards")).map { |file| ruby_job(file) }
+    end
+
+    def guards_jobs
+      test_files("test/guards").map { |file| ruby_job(file, suite: "guards") }
     end
 
     def lab_jobs
@@ -91,13 +96,13 @@ module House
     end
 
     # Each file is a process of its own: tests fork, kill and change the world, and no file may lean on another.
-    def ruby_job(file, options = [])
+    def ruby_job(file, options = [], suite: nil)
       lab = file.start_with?("lab/")
       paths = lab ? ["lab/lib", "lab/test", "lib"] : ["lib", "test"]
       includes = paths.map { |path| "-I#{File.join(ROOT, path)}" }
       argv = ["ruby", "-w", "-rbundler/setup", *includes, file, "--show-skips", *options]
       weight = WEIGHTS.find { |prefix, _| file.start_with?(prefix) }&.last || 2
-      Job.new(file, suite: lab ? "lab" : "ruby", argv: argv, after: ["compile"], weight: weight,
+      Job.new(file, suite: suite || (lab ? "lab" : "ruby"), argv: argv, after: ["compile"], weight: weight,
                     env: Environment.variables(lab ? Environment.lab_gemfile : Environment.gemfile))
     end
 

@@ -1,0 +1,69 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "instruction_counts"
+
+module Guards
+  # No change makes a call cost more, or less, without somebody saying so: what callgrind counts is what is on record.
+  class InstructionCountsTest < ActiveSupport::TestCase
+    RUBY_TOLERANCE = 0.005 # a Ruby call's instructions depend a little on where its objects lie
+    REMEDY = "If it is meant, record it with `bundle exec rake guards:record` and say in the commit what changed."
+
+    test "a call of the engine takes the instructions on record, exactly" do
+      expected = recorded("engine") { InstructionCounts.engine_key }
+      assert_counts expected, counted { InstructionCounts.of_engine }, 0.0
+    end
+
+    test "a call of the Rails store takes the instructions on record, within half a per cent" do
+      expected = recorded("ruby") { InstructionCounts.ruby_key }
+      assert_counts expected, counted { InstructionCounts.of_ruby }, RUBY_TOLERANCE
+    end
+
+    test "a figure that differs is told with both values, the difference and the remedy" do
+      message = assert_raises(Minitest::Assertion) do
+        assert_counts({ "get" => 200.0 }, { "get" => 210.0 }, 0.0)
+      end.message
+      assert_match(/get: 200.0 on record, 210.0 now \(\+5.00 %\)/, message)
+      assert_match(/guards:record/, message)
+    end
+
+    test "a figure that is on record and not counted any more, or the other way round, is told" do
+      assert_raises(Minitest::Assertion) { assert_counts({ "get" => 1.0, "set" => 1.0 }, { "get" => 1.0 }, 0.0) }
+      assert_raises(Minitest::Assertion) { assert_counts({ "get" => 1.0 }, { "get" => 1.0, "set" => 1.0 }, 0.0) }
+    end
+
+    test "a difference within the tolerance passes, one beyond it does not" do
+      assert_counts({ "read" => 1000.0 }, { "read" => 1004.9 }, RUBY_TOLERANCE)
+      assert_raises(Minitest::Assertion) { assert_counts({ "read" => 1000.0 }, { "read" => 994.9 }, RUBY_TOLERANCE) }
+    end
+
+    private
+
+    def counted
+      yield
+    rescue Unavailable => error
+      skip error.message
+    end
+
+    # The key names versions of tools that may be missing.
+    def recorded(part, &key)
+      name = counted(&key)
+      InstructionCounts.recorded.fetch(part).fetch(name) do
+        skip "nothing is on record for #{name}; `bundle exec rake guards:record` records it"
+      end
+    end
+
+    def assert_counts(expected, found, tolerance)
+      names = expected.keys | found.keys
+      changed = names.filter_map { |name| difference(name, expected[name], found[name], tolerance) }
+      assert_empty changed, "#{changed.join("\n")}\n#{REMEDY}"
+    end
+
+    def difference(name, old, new, tolerance)
+      return "#{name}: #{old || "nothing"} on record, #{new || "nothing"} now" if old.nil? || new.nil?
+      return if (new - old).abs <= old * tolerance
+
+      format("%s: %s on record, %s now (%+.2f %%)", name, old, new, 100.0 * (new - old) / old)
+    end
+  end
+end
