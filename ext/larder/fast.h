@@ -83,6 +83,15 @@ VALUE fast_options_hash(const fast_store *store, VALUE call_options);
 /* A WriteOptions over such a Hash. */
 VALUE fast_write_options(VALUE hash);
 
+/* What a WriteOptions can change in its Hash. */
+typedef struct fast_options_seen {
+    size_t size;
+    VALUE expires_in;
+    VALUE version;
+} fast_options_seen;
+
+fast_options_seen fast_options_look(VALUE hash);
+
 /* ---- fast_key.c ---- */
 
 typedef struct fast_key {

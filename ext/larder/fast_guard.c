@@ -19,9 +19,48 @@ static VALUE classes[MOST_CLASSES]; /* stores whose methods are all as we know t
 static unsigned class_count;
 static unsigned heard = ~0u; /* events that somebody may listen to */
 static bool real_time;       /* Time.now is Ruby's own */
-static VALUE store_class;
+static VALUE logger = Qnil;  /* of all stores */
 
-static ID id_cache, id_options, id_max_key_size, id_plain_values, id_logger, id_silence, id_debug, id_now, id_to_f;
+static ID id_fast, id_silence, id_debug, id_now, id_to_f;
+
+/* What a store's calls need, where one look finds it. The store holds it in @fast. */
+typedef struct handle {
+    VALUE cache;
+    VALUE options;
+    size_t max_key_bytes;
+    bool plain_values;
+} handle;
+
+static void handle_mark(void *data) {
+    const handle *self = data;
+
+    rb_gc_mark(self->cache);
+    rb_gc_mark(self->options);
+}
+
+/* Write-barrier protected: the two VALUEs are written once, with a barrier. */
+static const rb_data_type_t handle_type = {
+    .wrap_struct_name = "Larder::Store::FastPath handle",
+    .function = {.dmark = handle_mark, .dfree = RUBY_DEFAULT_FREE},
+    .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
+};
+
+/* FastPath.handle(cache, options, max_key_size, plain_values) */
+static VALUE make_handle(VALUE module, VALUE cache, VALUE options, VALUE max_key_size, VALUE plain_values) {
+    handle *self;
+    VALUE object = TypedData_Make_Struct(rb_cObject, handle, &handle_type, self);
+
+    (void)module;
+    Check_Type(options, T_HASH);
+    self->max_key_bytes = NUM2SIZET(max_key_size);
+    if (self->max_key_bytes > LARDER_MAX_KEY) {
+        self->max_key_bytes = LARDER_MAX_KEY;
+    }
+    self->plain_values = RTEST(plain_values);
+    RB_OBJ_WRITE(object, &self->cache, cache);
+    RB_OBJ_WRITE(object, &self->options, options);
+    return object;
+}
 
 static bool is_known(VALUE klass) {
     for (unsigned i = 0; i < class_count; i++) {
@@ -34,40 +73,42 @@ static bool is_known(VALUE klass) {
 
 /* Would Rails log at this level? The logger is asked as Rails asks it: levels change, also for one thread. */
 static bool wants_log(VALUE self) {
-    VALUE logger = rb_cvar_get(store_class, id_logger);
-
-    return RTEST(logger) && RTEST(rb_funcall(logger, id_debug, 0)) && !RTEST(rb_ivar_get(self, id_silence));
+    return RTEST(rb_funcall(logger, id_debug, 0)) && !RTEST(rb_ivar_get(self, id_silence));
 }
 
 bool fast_ready(VALUE self, unsigned events, fast_store *store) {
-    if ((heard & events) || !is_known(RBASIC_CLASS(self)) || wants_log(self)) {
+    if ((heard & events) || !is_known(RBASIC_CLASS(self)) || (!NIL_P(logger) && wants_log(self))) {
         return false;
     }
+    VALUE object = rb_ivar_get(self, id_fast);
+    if (!rb_typeddata_is_kind_of(object, &handle_type)) {
+        return false;
+    }
+    const handle *found = RTYPEDDATA_DATA(object);
     store->self = self;
-    store->cache = rb_ivar_get(self, id_cache);
-    store->engine = glue_engine_if_open(store->cache);
-    store->options = rb_ivar_get(self, id_options);
-    VALUE max_key = rb_ivar_get(self, id_max_key_size);
-    if (store->engine == NULL || !RB_TYPE_P(store->options, T_HASH) || !FIXNUM_P(max_key)) {
-        return false;
-    }
-    store->max_key_bytes = (size_t)FIX2LONG(max_key);
-    store->plain_values = RTEST(rb_ivar_get(self, id_plain_values));
-    return store->max_key_bytes <= LARDER_MAX_KEY;
+    store->cache = found->cache;
+    store->engine = found->cache ? glue_engine_if_open(found->cache) : NULL;
+    store->options = found->options;
+    store->max_key_bytes = found->max_key_bytes;
+    store->plain_values = found->plain_values;
+    return store->engine != NULL;
 }
 
-static double clock_seconds(clockid_t id) {
+static int64_t clock_ms(clockid_t id) {
     struct timespec now;
 
     clock_gettime(id, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 double fast_now(void) {
-    if (real_time) {
-        return clock_seconds(CLOCK_REALTIME);
+    struct timespec now;
+
+    if (!real_time) {
+        return NUM2DBL(rb_funcall(rb_funcall(rb_cTime, id_now, 0), id_to_f, 0));
     }
-    return NUM2DBL(rb_funcall(rb_funcall(rb_cTime, id_now, 0), id_to_f, 0));
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
 int64_t fast_ms(double now) {
@@ -79,13 +120,15 @@ int64_t fast_ms(double now) {
 int64_t fast_read_time_ms(void) { return real_time ? 0 : fast_ms(fast_now()); }
 
 bool fast_has_passed(int64_t expires_at_ms, int64_t now_ms) {
+    if (now_ms == 0) {
 #ifdef CLOCK_REALTIME_COARSE
-    if (now_ms == 0 &&
-        (double)expires_at_ms > clock_seconds(CLOCK_REALTIME_COARSE) * 1000.0 + (double)COARSE_LAG_MS) {
-        return false;
-    }
+        if (expires_at_ms > clock_ms(CLOCK_REALTIME_COARSE) + COARSE_LAG_MS) {
+            return false;
+        }
 #endif
-    return expires_at_ms <= (now_ms ? now_ms : fast_ms(clock_seconds(CLOCK_REALTIME)));
+        now_ms = clock_ms(CLOCK_REALTIME);
+    }
+    return expires_at_ms <= now_ms;
 }
 
 /* FastPath._arm(classes): the stores that may take it; none turns it off. */
@@ -119,20 +162,16 @@ static VALUE set_real_time(VALUE self, VALUE is_real) {
     return self;
 }
 
-static VALUE set_store_class(VALUE self, VALUE klass) {
-    rb_gc_register_mark_object(klass);
-    store_class = klass;
+/* FastPath._logger = what all stores log to, or nil */
+static VALUE set_logger(VALUE self, VALUE given) {
+    logger = RTEST(given) ? given : Qnil;
     return self;
 }
 
 void fast_guard_init(VALUE module) {
     VALUE singleton = rb_singleton_class(module);
 
-    id_cache = rb_intern("@cache");
-    id_options = rb_intern("@options");
-    id_max_key_size = rb_intern("@max_key_size");
-    id_plain_values = rb_intern("@plain_values");
-    id_logger = rb_intern("@@logger");
+    id_fast = rb_intern("@fast");
     id_silence = rb_intern("@silence");
     id_debug = rb_intern("debug?");
     id_now = rb_intern("now");
@@ -142,5 +181,7 @@ void fast_guard_init(VALUE module) {
     rb_define_private_method(singleton, "_heard=", set_heard, 1);
     rb_define_method(singleton, "heard", get_heard, 0);
     rb_define_private_method(singleton, "_real_time=", set_real_time, 1);
-    rb_define_private_method(singleton, "_store_class=", set_store_class, 1);
+    rb_define_private_method(singleton, "_logger=", set_logger, 1);
+    rb_define_method(singleton, "handle", make_handle, 4);
+    rb_gc_register_address(&logger);
 }

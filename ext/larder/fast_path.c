@@ -23,22 +23,33 @@ static bool begin(fast_call *call, VALUE self, unsigned events, VALUE name, VALU
 
 static VALUE super(int argc, VALUE *argv) { return rb_call_super_kw(argc, argv, rb_keyword_given_p()); }
 
+static bool is_unchanged(const fast_options_seen *before, VALUE hash) {
+    fast_options_seen now = fast_options_look(hash);
+
+    return now.size == before->size && now.expires_in == before->expires_in && now.version == before->version;
+}
+
+/* Stores what a block made, under the options that it left. False: the ordinary path has to. */
+static bool store_generated(fast_call *call, const fast_options_seen *seen, VALUE name, VALUE hash, VALUE result) {
+    return fast_ready(call->store.self, FAST_WRITE, &call->store) &&
+           (is_unchanged(seen, hash) || fast_options_merge(&call->store, hash, &call->options)) &&
+           fast_key_expand(&call->store, &call->options, name, &call->key) &&
+           fast_entry_write(&call->store, &call->options, &call->key, result);
+}
+
 /*
  * A miss with a block: what Store#save_block_result_to_cache does. The block may change the options through its
- * second argument, or anything else at all, so that the write begins anew.
+ * second argument, the name, or anything else at all, so that the write begins anew.
  */
-static VALUE generate(const fast_call *missed, VALUE self, VALUE name, VALUE call_options) {
-    VALUE hash = fast_options_hash(&missed->store, call_options);
+static VALUE generate(fast_call *call, VALUE name, VALUE call_options) {
+    VALUE hash = fast_options_hash(&call->store, call_options);
+    fast_options_seen seen = fast_options_look(hash);
     VALUE result = rb_yield_values(2, name, fast_write_options(hash));
-    fast_call call;
 
-    if (NIL_P(result) && missed->options.skip_nil) {
-        return result;
+    if (!(NIL_P(result) && call->options.skip_nil) && !store_generated(call, &seen, name, hash, result)) {
+        rb_funcall(call->store.self, id_write, 3, name, result, hash);
     }
-    if (!begin(&call, self, FAST_WRITE, name, hash) ||
-        !fast_entry_write(&call.store, &call.options, &call.key, result)) {
-        rb_funcall(self, id_write, 3, name, result, hash);
-    }
+    RB_GC_GUARD(hash);
     return result;
 }
 
@@ -53,7 +64,7 @@ static VALUE fast_fetch(int argc, VALUE *argv, VALUE self) {
             case FAST_HIT:
                 return value;
             case FAST_MISS:
-                return generate(&call, self, argv[0], options);
+                return generate(&call, argv[0], options);
             default:
                 break;
             }

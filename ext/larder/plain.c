@@ -101,6 +101,13 @@ static bool has_right_size(unsigned kind, size_t size_bytes) {
     }
 }
 
+static VALUE load_text(const char *bytes, size_t size_bytes, int encoding) {
+    VALUE string = rb_str_new(bytes, (long)size_bytes);
+
+    RB_ENCODING_SET_INLINED(string, encoding); /* of a new String, whose character range nobody knows yet */
+    return string;
+}
+
 static VALUE load_symbol(VALUE name) {
     return rb_enc_str_coderange(name) == ENC_CODERANGE_BROKEN ? Qundef : rb_str_intern(name);
 }
@@ -115,11 +122,11 @@ VALUE plain_load(uint8_t flags, const char *bytes, size_t size_bytes) {
     }
     switch (kind) {
     case PLAIN_UTF8:
-        return rb_utf8_str_new(bytes, (long)size_bytes);
+        return load_text(bytes, size_bytes, rb_utf8_encindex());
     case PLAIN_BINARY:
         return rb_str_new(bytes, (long)size_bytes);
     case PLAIN_USASCII:
-        return rb_usascii_str_new(bytes, (long)size_bytes);
+        return load_text(bytes, size_bytes, rb_usascii_encindex());
     case PLAIN_INTEGER:
         return LL2NUM((int64_t)number_from(bytes));
     case PLAIN_FLOAT:

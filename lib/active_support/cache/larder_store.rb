@@ -97,6 +97,7 @@ module ActiveSupport
         @max_key_size = settings.max_key_size
         @plain_values = settings.plain_values
         @cache = settings.open
+        @fast = Larder::Store::FastPath.handle(@cache, @options, @max_key_size, @plain_values)
       end
 
       # Yields. Rails wraps requests in this for stores that profit from a copy in memory; a hit here is cheaper than

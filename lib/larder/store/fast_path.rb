@@ -87,6 +87,14 @@ module Larder
         end
       end
 
+      # Sees the logger of all stores being set, which any store may do.
+      module LoggerWatch
+        # @api private
+        def logger=(logger)
+          super.tap { FastPath.logger_changed }
+        end
+      end
+
       # Sees Time.now being stubbed: by travel_to, by mocks, by gems that freeze time. From then on Time.now is asked.
       module TimeWatch
         # @api private
@@ -101,15 +109,17 @@ module Larder
         def install(store_class)
           @store_class = store_class
           @off = 0
-          self._store_class = ActiveSupport::Cache::Store
           _classes(ActiveSupport::Duration, ActiveSupport::Cache::WriteOptions)
           _markers(NONE, EXPIRED)
           ActiveSupport::Notifications::Fanout.prepend(FanoutWatch)
           ActiveSupport::Notifications.singleton_class.prepend(NotifierWatch)
           ActiveSupport::Cache::Store.extend(StoreWatch)
+          ActiveSupport::Cache::Store.prepend(LoggerWatch)
+          ActiveSupport::Cache::Store.singleton_class.prepend(LoggerWatch)
           Time.singleton_class.prepend(TimeWatch)
           ActiveSupport.on_load(:after_initialize) { FastPath.arm }
           listeners_changed
+          logger_changed
           look_at_time
           arm
         end
@@ -126,6 +136,11 @@ module Larder
           notifier = ActiveSupport::Notifications.notifier
           known = notifier.instance_of?(ActiveSupport::Notifications::Fanout)
           self._heard = EVENTS.sum { |name, bit| known && notifier.all_listeners_for(name).empty? ? 0 : bit }
+        end
+
+        # @api private
+        def logger_changed
+          self._logger = ActiveSupport::Cache::Store.logger
         end
 
         # @api private
@@ -166,6 +181,7 @@ module Larder
         def trusted_surroundings?
           entry = ActiveSupport::Cache::Entry
           ENTRY_METHODS.all? { |name| trusted?(entry.instance_method(name)) } &&
+            trusted?(ActiveSupport::Cache::WriteOptions.instance_method(:initialize)) &&
             trusted?(ActiveSupport::Notifications.method(:instrument)) &&
             KEY_CLASSES.product(KEY_METHODS).none? { |klass, name| klass.method_defined?(name) }
         end
