@@ -4,7 +4,7 @@
  *
  * Suggested reading order: fast_guard.c (when the fast path may be taken at all),
  * fast_key.c and fast_options.c (which calls are simple), fast_entry.c (one entry,
- * read or written), fast_path.c (fetch, read, write), fast_multi.c.
+ * read or written), fast_path.c (fetch, read, write), fast_announce.c, fast_multi.c.
  *
  * Whatever is not simple goes to the method of the same name in
  * ActiveSupport::Cache::Store, by rb_call_super(), before anything was changed:
@@ -36,7 +36,8 @@ typedef struct fast_store {
     VALUE options; /* its @options */
     larder *engine;
     size_t max_key_bytes;
-    bool plain_values; /* may a value be stored without asking a coder? */
+    bool plain_values;   /* may a value be stored without asking a coder? */
+    bool announces_read; /* somebody listens to FAST_READ, and that was not among the events asked for */
 } fast_store;
 
 void fast_guard_init(VALUE module);
@@ -79,6 +80,9 @@ bool fast_options_merge(const fast_store *store, VALUE call_options, fast_option
 
 /* The options as Rails' merged_options would answer, for a block to see: a Hash of the caller's own. */
 VALUE fast_options_hash(const fast_store *store, VALUE call_options);
+
+/* Puts the same into a Hash. */
+void fast_options_into(const fast_store *store, VALUE call_options, VALUE hash);
 
 /* A WriteOptions over such a Hash. */
 VALUE fast_write_options(VALUE hash);
@@ -132,6 +136,9 @@ typedef struct fast_found {
 enum fast_outcome fast_entry_decode(const fast_store *store, const fast_options *options, const fast_key *key,
                                     const fast_found *found, VALUE *value);
 
+/* Is it a value, and none of the two markers? */
+bool fast_is_value(VALUE value);
+
 /*
  * Fills `*record` with the store of a value at `now` (fast_now()), whose bytes stay in the value or in `*plain`.
  * False where the value is not plain, has to be compressed, or is so large that its copy must not hold the GVL.
@@ -141,6 +148,14 @@ bool fast_entry_prepare(const fast_store *store, const fast_options *options, co
 
 /* Stores. False: ask the ordinary path, which tries again with patience, or with a coder. */
 bool fast_entry_write(const fast_store *store, const fast_options *options, const fast_key *key, VALUE value);
+
+/* ---- fast_announce.c ---- */
+
+void fast_announce_init(VALUE module);
+
+/* fast_entry_read() inside Rails' event, never FAST_OTHERWISE. The call must have no race_condition_ttl. */
+enum fast_outcome fast_announced_read(const fast_store *store, const fast_options *options, const fast_key *key,
+                                      VALUE call_options, bool is_fetch, VALUE *value);
 
 /* ---- fast_path.c, fast_multi.c ---- */
 

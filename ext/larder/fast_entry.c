@@ -49,6 +49,8 @@ static enum fast_outcome decode_other(const fast_store *store, const fast_option
     return *value == marker_none ? FAST_MISS : FAST_HIT;
 }
 
+bool fast_is_value(VALUE value) { return value != marker_none && value != marker_expired; }
+
 enum fast_outcome fast_entry_decode(const fast_store *store, const fast_options *options, const fast_key *key,
                                     const fast_found *found, VALUE *value) {
     if (PLAIN_KIND(found->item.flags) == PLAIN_NONE) {

@@ -91,6 +91,7 @@ bool fast_ready(VALUE self, unsigned events, fast_store *store) {
     store->options = found->options;
     store->max_key_bytes = found->max_key_bytes;
     store->plain_values = found->plain_values;
+    store->announces_read = (heard & FAST_READ) != 0;
     return store->engine != NULL;
 }
 

@@ -145,6 +145,13 @@ VALUE fast_options_hash(const fast_store *store, VALUE call_options) {
     return hash;
 }
 
+void fast_options_into(const fast_store *store, VALUE call_options, VALUE hash) {
+    rb_hash_foreach(store->options, put_pair, hash);
+    if (!NIL_P(call_options)) {
+        rb_hash_foreach(call_options, put_pair, hash);
+    }
+}
+
 /* As WriteOptions.new(hash), whose initialize sets the same variable. */
 VALUE fast_write_options(VALUE hash) {
     VALUE options = rb_obj_alloc(write_options_class);

@@ -53,14 +53,24 @@ static VALUE generate(fast_call *call, VALUE name, VALUE call_options) {
     return result;
 }
 
+static enum fast_outcome look_up(const fast_call *call, VALUE call_options, bool is_fetch, VALUE *value) {
+    if (!call->store.announces_read) {
+        return fast_entry_read(&call->store, &call->options, &call->key, value);
+    }
+    if (call->options.life.race > 0.0) { /* the entry may be written again within the event */
+        return FAST_OTHERWISE;
+    }
+    return fast_announced_read(&call->store, &call->options, &call->key, call_options, is_fetch, value);
+}
+
 static VALUE fast_fetch(int argc, VALUE *argv, VALUE self) {
     fast_call call;
     VALUE value;
 
     if ((argc == 1 || argc == 2) && rb_block_given_p()) {
         VALUE options = argc == 2 ? argv[1] : Qnil;
-        if (begin(&call, self, FAST_READ | FAST_FETCH_HIT | FAST_GENERATE | FAST_WRITE, argv[0], options)) {
-            switch (fast_entry_read(&call.store, &call.options, &call.key, &value)) {
+        if (begin(&call, self, FAST_FETCH_HIT | FAST_GENERATE | FAST_WRITE, argv[0], options)) {
+            switch (look_up(&call, options, true, &value)) {
             case FAST_HIT:
                 return value;
             case FAST_MISS:
@@ -76,9 +86,10 @@ static VALUE fast_fetch(int argc, VALUE *argv, VALUE self) {
 static VALUE fast_read(int argc, VALUE *argv, VALUE self) {
     fast_call call;
     VALUE value;
+    VALUE options = argc == 2 ? argv[1] : Qnil;
 
-    if ((argc == 1 || argc == 2) && begin(&call, self, FAST_READ, argv[0], argc == 2 ? argv[1] : Qnil)) {
-        switch (fast_entry_read(&call.store, &call.options, &call.key, &value)) {
+    if ((argc == 1 || argc == 2) && begin(&call, self, 0, argv[0], options)) {
+        switch (look_up(&call, options, false, &value)) {
         case FAST_HIT:
             return value;
         case FAST_MISS:
@@ -108,6 +119,7 @@ void fast_path_init(VALUE larder_module) {
     fast_guard_init(module);
     fast_options_init(module);
     fast_entry_init(module);
+    fast_announce_init(module);
     fast_multi_init();
     rb_define_method(module, "fetch", fast_fetch, -1);
     rb_define_method(module, "read", fast_read, -1);

@@ -119,7 +119,15 @@ module Larder
 
       # The fast path's question about bytes that are no plain value: the entry's value, or a marker.
       def value_found(bytes, version)
-        entry = deserialize_entry(bytes)
+        value_of(deserialize_entry(bytes), version)
+      end
+
+      # The same for what it cannot read by itself.
+      def value_read(key, version)
+        value_of(read_entry(key), version)
+      end
+
+      def value_of(entry, version)
         return FastPath::NONE unless entry
         return FastPath::EXPIRED if entry.expired?
 

@@ -111,6 +111,7 @@ module Larder
           @off = 0
           _classes(ActiveSupport::Duration, ActiveSupport::Cache::WriteOptions)
           _markers(NONE, EXPIRED)
+          self._notifications = ActiveSupport::Notifications
           ActiveSupport::Notifications::Fanout.prepend(FanoutWatch)
           ActiveSupport::Notifications.singleton_class.prepend(NotifierWatch)
           ActiveSupport::Cache::Store.extend(StoreWatch)
@@ -135,7 +136,9 @@ module Larder
         def listeners_changed
           notifier = ActiveSupport::Notifications.notifier
           known = notifier.instance_of?(ActiveSupport::Notifications::Fanout)
-          self._heard = EVENTS.sum { |name, bit| known && notifier.all_listeners_for(name).empty? ? 0 : bit }
+          heard = EVENTS.sum { |name, bit| known && notifier.all_listeners_for(name).empty? ? 0 : bit }
+          heard = EVENTS.values.sum if heard.positive? && !Keys::ANNOUNCES_KEYS # C knows the newer payloads only
+          self._heard = heard
         end
 
         # @api private

@@ -11,7 +11,7 @@ module Larder
       # Rails 7.1 announces and logs the name that a call was given, later ones the key that it became.
       ANNOUNCES_KEYS = ActiveSupport.gem_version >= Gem::Version.new("7.2.0.alpha")
       ALIASES = ActiveSupport::Cache::OPTION_ALIASES.values.flatten.freeze
-      private_constant :ANNOUNCES_KEYS, :ALIASES
+      private_constant :ALIASES
 
       # @return [String, Proc, nil] what is put before every key
       def namespace
