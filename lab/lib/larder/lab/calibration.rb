@@ -44,7 +44,7 @@ module Larder
       # @param workload [String]
       # @param pass [String]
       # @param seconds [Float] of the lap
-      # @param calls [Integer] in the lap
+      # @param calls [Integer] n of the lap
       # @param clearing [Float] seconds spent in emptying before it
       # @return [void]
       def add(contender, workload, pass, seconds:, calls:, clearing:)

@@ -45,6 +45,11 @@ module Larder
           @keeps_values != false
         end
 
+        # @return [Boolean] whether it takes part only where it is asked for by name
+        def on_request?
+          @on_request == true
+        end
+
         # @return [Boolean] whether all processes of a machine see the same values
         def shared?
           @shared != false
@@ -69,6 +74,10 @@ module Larder
         # Its gems are resolved alone, because they exclude versions that other contenders need.
         def bundled_apart(name)
           @bundle = name
+        end
+
+        def only_on_request
+          @on_request = true
         end
 
         def keeps_nothing

@@ -47,6 +47,11 @@ module Larder
         entries.keys
       end
 
+      # @return [Array<String>] those that take part without being asked for by name
+      def usual
+        names.reject { |name| entries[name].respond_to?(:on_request?) && entries[name].on_request? }
+      end
+
       # @param names [Array<String>]
       # @return [Array<String>] the same names, without repetitions
       # @raise [UsageError] at the first unknown one

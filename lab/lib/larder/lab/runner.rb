@@ -72,12 +72,14 @@ module Larder
         @progress.step(row.name)
         started = now
         trial = 0.0
-        work(row, count: Calibration.trial(@settings.count), calibrating: true) do |event|
+        count = Calibration.trial(@settings.count)
+        work(row, count: count, calibrating: true) do |event|
           next unless event["event"] == "block"
 
           trial += 2 * (event["seconds"] + event["clearing"])
+          # By n, as laps are planned: a call of read_multi is for many keys.
           @calibration.add(row.contender, event["workload"], event["pass"], seconds: event["seconds"],
-                                                                            calls: event["calls"],
+                                                                            calls: count,
                                                                             clearing: event["clearing"])
         end
         @calibration.booted(row.contender, [now - started - trial, 0.0].max)

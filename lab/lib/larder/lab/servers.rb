@@ -16,5 +16,6 @@ end
 
 require_relative "server"
 require_relative "servers/redis"
+require_relative "servers/redis_loopback"
 require_relative "servers/valkey"
 require_relative "servers/memcached"

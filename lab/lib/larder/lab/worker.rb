@@ -18,6 +18,8 @@ module Larder
     class Worker
       # Distinct values that a store must return before it is measured.
       PROOFS = 200
+      # Characters of a wrong value in a message.
+      LONGEST_SHOWN = 80
 
       # Reads the job from standard input, writes events to what was standard output, and sends everything else that is
       # printed to standard error.
@@ -111,9 +113,15 @@ module Larder
       def check(type, pass, block)
         return unless block.wrong
 
-        index, value = block.wrong
-        raise Voided, "a wrong value: #{value.inspect} instead of #{Workload::VALUE.inspect} for [\"key\", #{index}] " \
-                      "(#{type.title}, #{pass.title})"
+        index, value, expected = block.wrong
+        raise Voided, "a wrong value: #{shown(value)} instead of #{shown(expected || Workload::VALUE)} for " \
+                      "[\"key\", #{index}] (#{type.title}, #{pass.title})"
+      end
+
+      # Values may be as long as a megabyte.
+      def shown(value)
+        text = value.inspect
+        text.size > LONGEST_SHOWN ? "#{text[0, LONGEST_SHOWN]}..." : text
       end
 
       def versions

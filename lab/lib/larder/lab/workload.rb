@@ -15,11 +15,13 @@ module Larder
       VALUE = "Hello World!"
 
       # One measured step. `reading` is true where every call ought to be a hit; `clears` where the store is emptied
-      # (outside the timing) before each lap.
-      Pass = Struct.new(:key, :title, :reading, :clears, keyword_init: true)
+      # (outside the timing) before each lap; `fills` where {#fill} is called (outside the timing, after emptying), by
+      # :block or by :lap.
+      Pass = Struct.new(:key, :title, :reading, :clears, :fills, keyword_init: true)
 
       # What a block measured: seconds inside the laps, calls made, times the block of `fetch` ran, seconds spent in
-      # emptying the store, laps, and the first wrong value (or nil).
+      # emptying and filling the store, laps, and the first wrong value: nil, or [number of its key, value] with what it
+      # should have been as a third where that is not VALUE.
       Block = Struct.new(:seconds, :calls, :block_runs, :clearing, :laps, :wrong, keyword_init: true)
 
       MISS = Pass.new(key: "miss", title: "pass 1: miss, block, write", reading: false, clears: true).freeze
@@ -43,6 +45,11 @@ module Larder
           @published == true
         end
 
+        # @return [Boolean] whether it runs only where it is asked for by name
+        def on_request?
+          @on_request == true
+        end
+
         # @param threads [Integer] how many a workload of several has
         # @return [String] the title with their number
         def heading(threads)
@@ -56,6 +63,10 @@ module Larder
           @title = title
           @about = about
           Workloads.register(key, self)
+        end
+
+        def only_on_request
+          @on_request = true
         end
 
         def as_published
@@ -77,9 +88,11 @@ module Larder
       # @return [Block]
       def run(pass, laps)
         block = Block.new(seconds: 0.0, calls: 0, block_runs: 0, clearing: 0.0, laps: laps)
+        untimed(block) { fill } if pass.fills == :block
         GC.start
         laps.times do
-          empty(block) if pass.clears
+          untimed(block) { contender.clear } if pass.clears
+          untimed(block) { fill } if pass.fills == :lap
           lap(pass, block)
         end
         block
@@ -92,6 +105,16 @@ module Larder
       # The keys of each thread, one enumerable of Integers per thread.
       def slices(_count, _threads)
         raise NotImplementedError, "#{self.class} does not say which keys its threads use"
+      end
+
+      # Puts what a pass reads or deletes into the store.
+      def fill
+        raise NotImplementedError, "#{self.class} does not say what it fills a store with"
+      end
+
+      # Does the store answer what was written?
+      def keeps?
+        contender.class.keeps_values?
       end
 
       # Runs one slice; answers [times the block ran, the first wrong value or nil].
@@ -141,9 +164,9 @@ module Larder
         [now - start, outcomes]
       end
 
-      def empty(block)
+      def untimed(block)
         start = now
-        contender.clear
+        yield
         block.clearing += now - start
       end
     end

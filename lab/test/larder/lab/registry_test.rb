@@ -34,6 +34,12 @@ module Larder
         assert_raises(UsageError) { @fruit.check(["apple", "bogus"]) }
       end
 
+      test "what takes part on request only is left out unless it is named" do
+        @fruit.register("quince", Class.new { def on_request? = true }.new)
+        assert_equal ["pear", "apple"], @fruit.usual
+        assert_equal ["quince"], @fruit.check(["quince"])
+      end
+
       test "every contender and every workload has a title, and every server of a contender is known" do
         Contenders.names.each { |name| assert_predicate Contenders.fetch(name).title, :present?, name }
         Workloads.names.each { |name| assert_predicate Workloads.fetch(name).about, :present?, name }

@@ -23,6 +23,10 @@ module Larder
 
       # Enough of a contender for a workload.
       Standing = Struct.new(:store) do
+        def self.keeps_values?
+          true
+        end
+
         def clear
           store.clear
         end
@@ -69,6 +73,31 @@ module Larder
         assert_raises(IOError) { workload.run(Workload::HIT, 1) }
       ensure
         Thread.report_on_exception = true
+      end
+
+      (Workloads.names - Workloads.usual).each do |name|
+        test "#{name} makes its calls in each lap, and finds every value right" do
+          type = Workloads.fetch(name)
+          workload = type.new(memory, count: 200, threads: 1)
+          type.passes.each do |pass|
+            block = workload.run(pass, 2)
+            assert_nil block.wrong
+            assert_operator block.calls, :>, 0
+            assert_operator block.seconds, :>, 0
+          end
+        end
+
+        test "#{name} notices a store that loses values, or keeps them" do
+          lossy = ActiveSupport::Cache::MemoryStore.new
+          lossy.define_singleton_method(:write_entry) { |*, **| true }
+          lossy.define_singleton_method(:delete_entry) { |*, **| true }
+          type = Workloads.fetch(name)
+          workload = type.new(Standing.new(lossy), count: 200, threads: 1)
+          blocks = type.passes.map { |pass| [pass, workload.run(pass, 1)] }
+          # A fetch finds no value wrong whose block ran; its runs tell.
+          found = blocks.any? { |pass, block| block.wrong || (pass.reading && block.block_runs.positive?) }
+          assert found, blocks.inspect
+        end
       end
 
       test "headings name the number of threads" do

@@ -41,7 +41,9 @@ module Larder
           Exit codes: 0 measured, 1 a value was wrong or nothing could be measured,
           2 wrong usage, 130 interrupted.
         TEXT
-        private_constant :BANNER, :FOOTER
+        # Marks in the list what is left out by default.
+        ON_REQUEST = "(*)"
+        private_constant :BANNER, :FOOTER, :ON_REQUEST
 
         # @return [String, nil] file for the JSON report
         attr_reader :json
@@ -90,9 +92,10 @@ module Larder
         # @return [String] contenders and workloads
         def list
           width = (Contenders.names + Workloads.names).map(&:size).max
-          contenders = Contenders.names.map { |name| "  #{name.ljust(width)}  #{Contenders.fetch(name).title}" }
-          workloads = Workloads.names.map { |name| "  #{name.ljust(width)}  #{Workloads.fetch(name).title}" }
-          ["Contenders (--only, --except, --base):", *contenders, "", "Workloads (--workloads):", *workloads].join("\n")
+          contenders = Contenders.names.map { |name| line(Contenders, name, width) }
+          workloads = Workloads.names.map { |name| line(Workloads, name, width) }
+          ["Contenders (--only, --except, --base):", *contenders, "", "Workloads (--workloads):", *workloads, "",
+           "#{ON_REQUEST} takes part only where it is named."].join("\n")
         end
 
         # @return [Settings]
@@ -102,6 +105,11 @@ module Larder
         end
 
         private
+
+        def line(registry, name, width)
+          entry = registry.fetch(name)
+          "  #{name.ljust(width)}  #{entry.title}#{" #{ON_REQUEST}" if entry.on_request?}"
+        end
 
         def build
           raise UsageError, "--quick and --published exclude each other" if @modes.uniq.size > 1
@@ -125,7 +133,7 @@ module Larder
         end
 
         def contenders
-          chosen = Contenders.check(@given.fetch(:only, Contenders.names)) - Contenders.check(@given.fetch(:except, []))
+          chosen = Contenders.check(@given.fetch(:only, Contenders.usual)) - Contenders.check(@given.fetch(:except, []))
           raise UsageError, "--only and --except leave no contender" if chosen.empty?
 
           chosen
@@ -133,9 +141,9 @@ module Larder
 
         def workloads(mode)
           return Workloads.check(@given[:workloads]) if @given.key?(:workloads)
-          return Workloads.names unless mode.equal?(Modes::PUBLISHED)
+          return Workloads.usual unless mode.equal?(Modes::PUBLISHED)
 
-          Workloads.names.select { |name| Workloads.fetch(name).published? }
+          Workloads.usual.select { |name| Workloads.fetch(name).published? }
         end
 
         def load_extension(file)

@@ -7,10 +7,12 @@ module Larder
   module Lab
     module Commands
       class StoresOptionsTest < ActiveSupport::TestCase
-        test "by default every contender and every workload takes part" do
+        test "by default every contender and every workload takes part that is not for request only" do
           settings = parse
-          assert_equal Contenders.names, settings.contenders
-          assert_equal Workloads.names, settings.workloads
+          assert_equal Contenders.usual, settings.contenders
+          assert_equal Workloads.usual, settings.workloads
+          assert_not_includes settings.workloads, "large"
+          assert_includes parse("--only", "larder,redis-loopback").contenders, "redis-loopback"
           assert_operator settings.rounds, :>=, 5
           assert_operator settings.block_seconds, :>=, 1.0
         end
@@ -28,7 +30,7 @@ module Larder
 
         test "contenders are chosen and left out by name" do
           assert_equal ["redis", "larder"], parse("--only", "redis,larder").contenders
-          assert_equal Contenders.names - ["file", "null"], parse("--except", "file,null").contenders
+          assert_equal Contenders.usual - ["file", "null"], parse("--except", "file,null").contenders
         end
 
         test "an unknown name is an error that lists the known ones" do

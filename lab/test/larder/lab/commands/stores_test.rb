@@ -21,8 +21,16 @@ module Larder
         test "every contender is measured here or says why not, and none is wrong" do
           outcome = small_run("--workloads", "one-thread")
           assert_equal 0, outcome.status, outcome.out
-          Contenders.names.each { |name| assert_match(/^  #{name} +(\d|not measured: \S)/, outcome.out) }
+          Contenders.usual.each { |name| assert_match(/^  #{name} +(\d|not measured: \S)/, outcome.out) }
           assert_no_match(/void/, outcome.out)
+        end
+
+        test "the workloads and contenders for request only are measured, and their values are right" do
+          extra = Workloads.names - Workloads.usual
+          outcome = small_run("--only", "larder,memory,file,null,redis-loopback", "--workloads", extra.join(","))
+          assert_equal 0, outcome.status, outcome.out
+          assert_no_match(/void/, outcome.out)
+          assert_equal extra.size, outcome.out.scan(/^  memory +\d/).size - 2, outcome.out # and memory, summary
         end
 
         test "the order of the rows is the seed's" do
@@ -113,7 +121,7 @@ module Larder
         # Every full row of a timing table has its figures in the same columns.
         def assert_aligned(text)
           tables = text.split("\n\n").select { |section| section.include?("µs/call") || section.include?("us/call") }
-          assert_equal Workloads.names.size, tables.size
+          assert_equal Workloads.usual.size, tables.size
           tables.each do |table|
             rows = table.lines.map(&:chomp)
             heading = rows.index { |line| line.include?("s/call") }
