@@ -21,9 +21,7 @@ static bool append(fast_key *key, size_t limit, const char *bytes, size_t count)
 
 /* Text that goes with any other: UTF-8, or nothing but ASCII. */
 static bool is_compatible(VALUE string) {
-    int encoding = ENCODING_GET(string);
-
-    return encoding == rb_utf8_encindex() || encoding == rb_usascii_encindex() || rb_enc_str_asciionly_p(string);
+    return ENCODING_GET(string) == rb_utf8_encindex() || rb_enc_str_asciionly_p(string);
 }
 
 static bool append_string(fast_key *key, size_t limit, VALUE string) {
