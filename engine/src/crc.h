@@ -15,6 +15,8 @@
 #include "hash.h"
 #include "shared.h"
 
+#define LARD_LIKELY(x) __builtin_expect(!!(x), 1)
+#define LARD_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define LARD_INLINE static inline __attribute__((always_inline))
 #define LARD_CRC_SHORT 96 /* words; from here on three streams at once are faster */
 
@@ -78,40 +80,55 @@ LARD_INLINE uint64_t lard_crc_out_few(bool fast, uint64_t crc, const lard_u64 *w
     return crc;
 }
 
+LARD_INLINE uint64_t lard_crc_pass(bool fast, uint64_t crc, const lard_u64 *from, unsigned char *to,
+                                   uint64_t *word) {
+    *word = lard_load(from);
+    memcpy(to, word, 8);
+    return lard_crc_step(fast, crc, *word);
+}
+
 /*
- * Copies the `bytes` of value that begin `skip` (< 8) bytes into `words`, and checksums all words it touches. The
- * ends overlap with what is copied anyway: no branch depends on how many bytes are left over.
+ * Copies the `bytes` (at least 8) of value that begin `skip` (< 8) bytes into `words`, of which the first was
+ * loaded as `word`, and checksums all words it touches. The ends overlap with what is copied anyway: no branch
+ * depends on how many bytes are left over.
  */
-LARD_INLINE uint64_t lard_crc_out(bool fast, uint64_t crc, const lard_u64 *words, size_t skip, void *to,
-                                  size_t bytes) {
-    unsigned char *out = to;
-    if (bytes < 8) {
-        return lard_crc_out_few(fast, crc, words, skip, out, bytes);
-    }
+LARD_INLINE uint64_t lard_crc_out_from(bool fast, uint64_t crc, uint64_t word, const lard_u64 *words, size_t skip,
+                                       unsigned char *out, size_t bytes) {
     size_t whole = (skip + bytes) / 8;
     unsigned rest = (skip + bytes) & 7;
-    uint64_t word = lard_load(&words[0]);
     uint64_t first = word >> (skip * 8);
+    unsigned char *next = out - skip; /* where the first word would begin */
     crc = lard_crc_step(fast, crc, word);
     memcpy(out, &first, 8);
-    unsigned char *next = out - skip; /* where the first word would begin */
-    if (whole - 1 >= LARD_CRC_SHORT) {
+    if (LARD_UNLIKELY(whole > LARD_CRC_SHORT)) {
         crc = lard_crc_long_out(crc, words + 1, whole - 1, next + 8);
         word = lard_word_at(next + whole * 8 - 8);
     } else {
-        for (size_t i = 1; i < whole; i++) {
-            word = lard_load(&words[i]);
-            crc = lard_crc_step(fast, crc, word);
-            memcpy(next + i * 8, &word, 8);
+        size_t i = 1;
+        for (; i + 4 <= whole; i += 4) {
+            crc = lard_crc_pass(fast, crc, &words[i], next + i * 8, &word);
+            crc = lard_crc_pass(fast, crc, &words[i + 1], next + i * 8 + 8, &word);
+            crc = lard_crc_pass(fast, crc, &words[i + 2], next + i * 8 + 16, &word);
+            crc = lard_crc_pass(fast, crc, &words[i + 3], next + i * 8 + 24, &word);
+        }
+        for (; i < whole; i++) {
+            crc = lard_crc_pass(fast, crc, &words[i], next + i * 8, &word);
         }
     }
-    if (rest) {
+    if (LARD_LIKELY(rest)) {
         uint64_t last = lard_load(&words[whole]);
         crc = lard_crc_step(fast, crc, last);
         last = last << (64 - rest * 8) | word >> (rest * 8);
         memcpy(out + bytes - 8, &last, 8);
     }
     return crc;
+}
+
+/* The same for any number of bytes. */
+LARD_INLINE uint64_t lard_crc_out(bool fast, uint64_t crc, const lard_u64 *words, size_t skip, void *out,
+                                  size_t bytes) {
+    return bytes < 8 ? lard_crc_out_few(fast, crc, words, skip, out, bytes)
+                     : lard_crc_out_from(fast, crc, lard_load(&words[0]), words, skip, out, bytes);
 }
 
 /* Copies `count` words from private memory into shared ones. */

@@ -88,14 +88,16 @@ static inline void lard_sip_word(lard_sip *s, uint64_t word) {
     s->v0 ^= word;
 }
 
-static inline uint64_t lard_siphash13_inline(const uint64_t seed[2], const void *data, size_t bytes) {
+/* `tail` is lard_tail of the same bytes. */
+static inline uint64_t lard_siphash13_inline(const uint64_t seed[2], const void *data, size_t bytes,
+                                             uint64_t tail) {
     lard_sip s = {seed[0] ^ 0x736f6d6570736575ull, seed[1] ^ 0x646f72616e646f6dull,
                   seed[0] ^ 0x6c7967656e657261ull, seed[1] ^ 0x7465646279746573ull};
     const unsigned char *in = data;
     for (size_t i = 0; i + 8 <= bytes; i += 8) {
         lard_sip_word(&s, lard_word_at(in + i));
     }
-    lard_sip_word(&s, lard_tail(in, bytes) | (uint64_t)bytes << 56);
+    lard_sip_word(&s, tail | (uint64_t)bytes << 56);
     s.v2 ^= 0xff;
     lard_sip_round(&s);
     lard_sip_round(&s);
@@ -103,9 +105,10 @@ static inline uint64_t lard_siphash13_inline(const uint64_t seed[2], const void 
     return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
 }
 
-static inline lard_hash lard_hash_inline(const uint64_t seed[2], const void *key, size_t bytes, bool is_chunk) {
+static inline lard_hash lard_hash_inline(const uint64_t seed[2], const void *key, size_t bytes, uint64_t tail,
+                                         bool is_chunk) {
     lard_hash hash;
-    hash.full = lard_siphash13_inline(seed, key, bytes);
+    hash.full = lard_siphash13_inline(seed, key, bytes, tail);
     if (is_chunk) {
         hash.full = lard_mix(hash.full); /* a key space of its own */
     }

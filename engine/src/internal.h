@@ -24,9 +24,6 @@
 
 struct stat;
 
-#define LARD_LIKELY(x) __builtin_expect(!!(x), 1)
-#define LARD_UNLIKELY(x) __builtin_expect(!!(x), 0)
-
 typedef struct lard_map {
     uint8_t *base;
     size_t bytes;
@@ -188,19 +185,22 @@ static inline uint32_t lard_bucket_of(uint32_t hash, uint32_t count) {
     uint32_t bucket = hash & (2 * power - 1);
     return bucket < count ? bucket : hash & (power - 1);
 }
-/* NULL where the directory is damaged. */
-static inline lard_bucket *lard_bucket_at(const lard_view *view, uint32_t number) {
-    unsigned per_page_shift = view->map->segment_shift - 6;
-    if (LARD_UNLIKELY(number >> per_page_shift >= view->map->super.segments_per_shard)) {
-        return NULL;
-    }
-    uint32_t segment = lard_load(&view->directory[number >> per_page_shift]);
+/* Of a number below lard_bucket_count; NULL where the directory is damaged. */
+static inline lard_bucket *lard_bucket_below_count(const lard_view *view, uint32_t number) {
+    unsigned shift = view->map->segment_shift - 6;
+    uint32_t page = number >> shift;
+    size_t segment = lard_load(&view->directory[page]);
     if (LARD_UNLIKELY(segment >= view->map->super.segments_per_shard)) {
         return NULL;
     }
-    return (lard_bucket *)(view->base + view->map->super.data_offset +
-                           ((size_t)segment << view->map->segment_shift)) +
-           (number & ((1u << per_page_shift) - 1));
+    return (lard_bucket *)(view->base + view->map->super.data_offset) + (((segment - page) << shift) + number);
+}
+/* NULL where the directory is damaged, or too short for such a number. */
+static inline lard_bucket *lard_bucket_at(const lard_view *view, uint32_t number) {
+    if (LARD_UNLIKELY(number >> (view->map->segment_shift - 6) >= view->map->super.segments_per_shard)) {
+        return NULL;
+    }
+    return lard_bucket_below_count(view, number);
 }
 typedef struct {
     lard_u64 *slot; /* NULL: not found */
@@ -284,6 +284,33 @@ typedef struct {
 larder_status lard_read(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
                         bool is_chunk, void *out, size_t capacity, larder_item *item, lard_hit *hit,
                         int64_t now_ms);
+/* Most items are far from their expiry, and the cheap clock is enough to know; 0: the engine's own clock. */
+static inline bool lard_has_passed(uint64_t expiry_ms, int64_t now_ms) {
+    if (now_ms == 0) {
+        now_ms = lard_clock_coarse_ms();
+        if ((int64_t)expiry_ms > now_ms + LARD_COARSE_LAG_MS) {
+            return false;
+        }
+        now_ms = lard_clock_ms();
+    }
+    return (int64_t)expiry_ms <= now_ms;
+}
+/* A read leaves its trace: the frequency in the slot, until it is full. */
+static inline void lard_bump_frequency(lard_u64 *slot, uint64_t value) {
+    if (LARD_UNLIKELY(LARD_SLOT_FREQUENCY(value) < 3)) {
+        lard_cas64(slot, &value, value + LARD_FREQUENCY_ONE); /* a lost race is another reader's bump */
+    }
+}
+/* The two buckets that a key may stand in, of `count`; false where there is no index, or a damaged one. */
+static inline bool lard_buckets_of(const lard_view *view, const lard_hash *hash, uint32_t count,
+                                   lard_bucket **first, lard_bucket **second) {
+    if (LARD_UNLIKELY(count == 0)) {
+        return false;
+    }
+    *first = lard_bucket_below_count(view, lard_bucket_of(hash->first, count));
+    *second = lard_bucket_below_count(view, lard_bucket_of(hash->second, count));
+    return *first && *second;
+}
 
 /* write.c — stores under the lock */
 typedef enum {

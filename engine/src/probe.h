@@ -1,5 +1,5 @@
 /*
- * probe.h — which slots of a bucket carry a tag, all eight at once.
+ * probe.h — which slots of two buckets carry a tag, all sixteen at once.
  *
  * The answer is a hint: whoever follows it loads the slot again, atomically, and
  * compares that. So one wide load of shared memory is allowed here, and ThreadSanitizer,
@@ -27,21 +27,27 @@ static inline __m128i lard_probe_four(const lard_u64 *slots) {
     return _mm_srli_epi32(tops, 16);
 }
 
-/* Bit i is set where slot i has the tag, be it an item's or a ghost's. */
-static inline unsigned lard_probe(const lard_bucket *bucket, uint32_t tag) {
+/* For each slot of a bucket 16 bits: ones where it has the tag. */
+static inline __m128i lard_probe_bucket(const lard_bucket *bucket, __m128i wanted) {
+    return _mm_packs_epi32(_mm_cmpeq_epi32(lard_probe_four(&bucket->slots[0]), wanted),
+                           _mm_cmpeq_epi32(lard_probe_four(&bucket->slots[4]), wanted));
+}
+
+/* Bit i is set where slot i of the first bucket has the tag, bit 8 + i where slot i of the second has it; the
+ * slots of ghosts too. */
+static inline unsigned lard_probe(const lard_bucket *first, const lard_bucket *second, uint32_t tag) {
     __m128i wanted = _mm_set1_epi32((int)tag);
-    __m128i low = _mm_cmpeq_epi32(lard_probe_four(&bucket->slots[0]), wanted);
-    __m128i high = _mm_cmpeq_epi32(lard_probe_four(&bucket->slots[4]), wanted);
-    __m128i bytes = _mm_packs_epi16(_mm_packs_epi32(low, high), _mm_setzero_si128());
-    return (unsigned)_mm_movemask_epi8(bytes);
+    return (unsigned)_mm_movemask_epi8(
+        _mm_packs_epi16(lard_probe_bucket(first, wanted), lard_probe_bucket(second, wanted)));
 }
 
 #else
 
-static inline unsigned lard_probe(const lard_bucket *bucket, uint32_t tag) {
+static inline unsigned lard_probe(const lard_bucket *first, const lard_bucket *second, uint32_t tag) {
     unsigned mask = 0;
     for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
-        mask |= (unsigned)(LARD_SLOT_TAG(lard_load(&bucket->slots[i])) == tag) << i;
+        mask |= (unsigned)(LARD_SLOT_TAG(lard_load(&first->slots[i])) == tag) << i;
+        mask |= (unsigned)(LARD_SLOT_TAG(lard_load(&second->slots[i])) == tag) << (LARD_BUCKET_SLOTS + i);
     }
     return mask;
 }

@@ -6,19 +6,11 @@
  * an unchanged slot means that what was copied was whole. A killed or stopped
  * reader leaves nothing behind; a stopped writer delays no reader.
  *
- * A hit is one piece of code from the hash to the checksum. It is compiled twice,
- * for processors with and without an instruction for the checksum (`fast`).
+ * get.c has the straight line that most reads take; what is not ordinary comes here.
  */
 #include "internal.h"
 
 #define ATTEMPTS 32
-#define READS_PER_LOOK 1024 /* at the path of the file; a power of two */
-
-static void bump_frequency(lard_u64 *slot, uint64_t value) {
-    if (LARD_SLOT_FREQUENCY(value) < 3) {
-        lard_cas64(slot, &value, value + LARD_FREQUENCY_ONE); /* a lost race is another reader's bump */
-    }
-}
 
 static larder_status read_counter(const lard_view *view, uint64_t offset, const lard_record_info *info, void *out,
                                   size_t capacity, size_t *size_bytes) {
@@ -39,73 +31,33 @@ static larder_status read_counter(const lard_view *view, uint64_t offset, const 
     return LARDER_OK;
 }
 
-/* Most items are far from their expiry, and the cheap clock is enough to know. */
-static bool has_passed(uint64_t expiry_ms, int64_t now_ms) {
-    if (now_ms == 0) {
-        now_ms = lard_clock_coarse_ms();
-        if ((int64_t)expiry_ms > now_ms + LARD_COARSE_LAG_MS) {
-            return false;
-        }
-        now_ms = lard_clock_ms();
-    }
-    return (int64_t)expiry_ms <= now_ms;
-}
-
-/* What one slot holds: OK, BUFFER_TOO_SMALL, DAMAGED, or MISS where expired. A head is always read whole. */
-LARD_INLINE larder_status read_record(bool fast, const lard_view *view, lard_hit *hit, void *out, size_t capacity,
-                                      lard_head *head, size_t *size_bytes, int64_t now_ms) {
+/* The two kinds that are seldom read: a counter, or the head of a large value, which is always read whole. */
+static __attribute__((noinline)) larder_status read_odd(const lard_view *view, const lard_hit *hit, void *out,
+                                                        size_t capacity, lard_head *head, size_t *size_bytes) {
     const lard_record_info *info = &hit->info;
-    unsigned type = LARD_WORD2_TYPE(info->word2);
-    *size_bytes = LARD_WORD2_VALUE_BYTES(info->word2);
-    if (type != LARD_TYPE_CHUNK && info->expiry_ms && has_passed(info->expiry_ms, now_ms)) {
-        return LARDER_MISS;
-    }
-    if (LARD_UNLIKELY(type == LARD_TYPE_COUNTER)) {
+    if (LARD_WORD2_TYPE(info->word2) == LARD_TYPE_COUNTER) {
         larder_status status = lard_record_read(view, hit->offset, info, NULL, 0);
         return status != LARDER_OK ? status : read_counter(view, hit->offset, info, out, capacity, size_bytes);
     }
-    if (LARD_UNLIKELY(type == LARD_TYPE_HEAD)) {
-        if (*size_bytes != sizeof *head) {
-            return LARDER_DAMAGED;
-        }
-        larder_status status = lard_record_read(view, hit->offset, info, head, sizeof *head);
-        *size_bytes = head->value_bytes;
-        return status;
+    if (*size_bytes != sizeof *head) {
+        return LARDER_DAMAGED;
     }
-    return out ? lard_record_value(fast, view, hit->offset, info, out, capacity) : LARDER_OK;
+    larder_status status = lard_record_read(view, hit->offset, info, head, sizeof *head);
+    *size_bytes = head->value_bytes;
+    return status;
 }
 
 enum found { FOUND, ABSENT, AGAIN };
-
-/* The two buckets that a key may stand in; false where there is no index, or a damaged one. */
-LARD_INLINE bool buckets_of(const lard_view *view, const lard_hash *hash, uint32_t count, lard_bucket **first,
-                            lard_bucket **second) {
-    if (LARD_UNLIKELY(count == 0)) {
-        return false;
-    }
-    *first = lard_bucket_at(view, lard_bucket_of(hash->first, count));
-    *second = lard_bucket_at(view, lard_bucket_of(hash->second, count));
-    return *first && *second;
-}
-
-/* The lines of a record that a reader is about to want: most records are three or four of them. */
-LARD_INLINE void prefetch_record(const lard_view *view, uint64_t offset) {
-    const uint8_t *record = view->base + offset;
-    __builtin_prefetch(record);
-    __builtin_prefetch(record + 64);
-    __builtin_prefetch(record + 128);
-}
 
 LARD_INLINE enum found find(const lard_view *view, uint64_t epoch, const lard_hash *hash, const void *key,
                             size_t key_bytes, bool is_chunk, lard_hit *hit) {
     uint32_t moves = lard_load_acquire(&view->head->moves);
     uint32_t count = lard_bucket_count(view);
     lard_bucket *first, *second;
-    if (LARD_UNLIKELY(!buckets_of(view, hash, count, &first, &second))) {
+    if (LARD_UNLIKELY(!lard_buckets_of(view, hash, count, &first, &second))) {
         return ABSENT;
     }
-    /* Both at once: every other item stands in the second, and a branch would guess wrong as often. */
-    unsigned fit = lard_probe(first, hash->tag) | lard_probe(second, hash->tag) << LARD_BUCKET_SLOTS;
+    unsigned fit = lard_probe(first, second, hash->tag);
     for (; fit; fit &= fit - 1) {
         unsigned at = (unsigned)__builtin_ctz(fit);
         lard_bucket *bucket = at < LARD_BUCKET_SLOTS ? first : second;
@@ -115,7 +67,6 @@ LARD_INLINE enum found find(const lard_view *view, uint64_t epoch, const lard_ha
         if (LARD_UNLIKELY(LARD_SLOT_TAG(value) != hash->tag || !offset)) {
             continue;
         }
-        prefetch_record(view, offset);
         if (LARD_LIKELY(lard_slot_record(view, value, &hit->info) &&
                         lard_record_is_key(view, offset, &hit->info, key, key_bytes, is_chunk))) {
             hit->slot = slot;
@@ -134,28 +85,59 @@ LARD_INLINE enum found find(const lard_view *view, uint64_t epoch, const lard_ha
     return changed ? AGAIN : ABSENT;
 }
 
+/* A large value of which the head was read. AGAIN where the head was not the key's any more. */
+static __attribute__((noinline)) larder_status read_large(larder *cache, const lard_view *view,
+                                                          const lard_hit *hit, const lard_head *head, void *out,
+                                                          size_t capacity, bool *again) {
+    larder_status status = lard_large_read(cache, view->map, head, out, capacity);
+    if (status == LARDER_MISS) { /* a chunk was evicted: the head is of no use any more */
+        if (!lard_index_unlink(view, hit->slot, hit->slot_value, 0)) {
+            *again = true; /* or it was overwritten meanwhile, and its chunks dropped */
+            return status;
+        }
+        lard_add(&view->head->items, (uint64_t)-1);
+        lard_large_drop(cache, view->map, head);
+    }
+    return status;
+}
+
+/* Arguments of the rare calls are copies: what stays in registers otherwise need not be in memory for them. */
 LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const lard_hash *hash, const void *key,
                                  size_t key_bytes, bool is_chunk, void *out, size_t capacity, larder_item *item,
-                                 lard_hit *at, int64_t now_ms) {
+                                 lard_hit *found_at, int64_t now_ms) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
+    lard_hit at;
 
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         uint64_t epoch;
-        lard_head head = {{0, 0}, 0};
-        size_t size_bytes = 0;
+        lard_head head;
+        larder_status status = LARDER_OK;
         if (LARD_UNLIKELY(!lard_shard_current(&view, &epoch))) {
             return LARDER_MISS;
         }
-        enum found found = find(&view, epoch, hash, key, key_bytes, is_chunk, at);
+        enum found found = find(&view, epoch, hash, key, key_bytes, is_chunk, &at);
         if (found == ABSENT) {
             return LARDER_MISS;
         }
         if (LARD_UNLIKELY(found == AGAIN)) {
             continue;
         }
-        larder_status status = read_record(fast, &view, at, out, capacity, &head, &size_bytes, now_ms);
+        unsigned type = LARD_WORD2_TYPE(at.info.word2);
+        size_t size_bytes = LARD_WORD2_VALUE_BYTES(at.info.word2);
+        bool odd = type == LARD_TYPE_COUNTER || type == LARD_TYPE_HEAD;
+        if (type != LARD_TYPE_CHUNK && at.info.expiry_ms && lard_has_passed(at.info.expiry_ms, now_ms)) {
+            status = LARDER_MISS;
+        } else if (LARD_UNLIKELY(odd)) {
+            const lard_view there = view;
+            const lard_hit this = at;
+            size_t size = size_bytes;
+            status = read_odd(&there, &this, out, capacity, &head, &size);
+            size_bytes = size;
+        } else if (out) {
+            status = lard_record_value(fast, &view, at.offset, &at.info, out, capacity);
+        }
         lard_fence_acquire();
-        if (LARD_UNLIKELY(!LARD_SLOT_SAME(lard_load(at->slot), at->slot_value) ||
+        if (LARD_UNLIKELY(!LARD_SLOT_SAME(lard_load(at.slot), at.slot_value) ||
                           lard_load(&view.head->epoch) != epoch)) {
             continue;
         }
@@ -166,21 +148,23 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
         if (LARD_UNLIKELY(status == LARDER_MISS)) {
             return status;
         }
-        bump_frequency(at->slot, at->slot_value);
+        lard_bump_frequency(at.slot, at.slot_value);
         if (item) {
             item->size_bytes = size_bytes;
-            item->expires_at_ms = (int64_t)at->info.expiry_ms;
-            item->flags = (uint8_t)LARD_WORD2_FLAGS(at->info.word2);
-            item->is_counter = LARD_WORD2_TYPE(at->info.word2) == LARD_TYPE_COUNTER;
+            item->expires_at_ms = (int64_t)at.info.expiry_ms;
+            item->flags = (uint8_t)LARD_WORD2_FLAGS(at.info.word2);
+            item->is_counter = type == LARD_TYPE_COUNTER;
         }
-        if (LARD_UNLIKELY(head.value_bytes && out)) {
-            status = lard_large_read(cache, map, &head, out, capacity);
-            if (status == LARDER_MISS) { /* a chunk was evicted: the head is of no use any more */
-                if (!lard_index_unlink(&view, at->slot, at->slot_value, 0)) {
-                    continue; /* or it was overwritten meanwhile, and its chunks dropped */
-                }
-                lard_add(&view.head->items, (uint64_t)-1);
-                lard_large_drop(cache, map, &head);
+        if (found_at) {
+            *found_at = at;
+        }
+        if (LARD_UNLIKELY(type == LARD_TYPE_HEAD) && out) {
+            const lard_view there = view;
+            const lard_hit this = at;
+            bool again = false;
+            status = read_large(cache, &there, &this, &head, out, capacity, &again);
+            if (again) {
+                continue;
             }
         }
         return status;
@@ -191,139 +175,9 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
 larder_status lard_read(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
                         bool is_chunk, void *out, size_t capacity, larder_item *item, lard_hit *hit,
                         int64_t now_ms) {
-    lard_hit local;
-    lard_hit *at = hit ? hit : &local;
-    return LARD_LIKELY(lard_crc_hardware)
-               ? lookup(true, cache, map, hash, key, key_bytes, is_chunk, out, capacity, item, at, now_ms)
-               : lookup(false, cache, map, hash, key, key_bytes, is_chunk, out, capacity, item, at, now_ms);
-}
-
-/* Counts hits and misses, and now and then looks whether the file is still at its path. */
-static void counted(larder *cache, lard_map *map, uint64_t hits, uint64_t misses) {
-    bool due = false;
-    if (hits) {
-        uint64_t count = lard_count(cache, LARD_STAT_hits, hits);
-        due = (count & (READS_PER_LOOK - 1)) < hits;
-    }
-    if (misses) {
-        uint64_t count = lard_count(cache, LARD_STAT_misses, misses);
-        due |= (count & (READS_PER_LOOK - 1)) < misses;
-    }
-    if (LARD_UNLIKELY(due)) {
-        lard_look_at_path(cache, map);
-    }
-}
-
-LARD_INLINE larder_status get(bool fast, larder *cache, const void *key, size_t key_bytes, void *buffer,
-                              size_t buffer_bytes, larder_item *item, const larder_call *call) {
-    char none;
-    lard_hit at;
-    lard_map *map = lard_enter(cache);
-    if (LARD_UNLIKELY(!map)) {
-        return LARDER_MISS;
-    }
-    lard_hash hash = lard_hash_inline(map->super.seed, key, key_bytes, false);
-    larder_status status = lookup(fast, cache, map, &hash, key, key_bytes, false, buffer ? buffer : &none,
-                                  buffer ? buffer_bytes : 0, item, &at, call ? call->now_ms : 0);
-    if (LARD_LIKELY(status == LARDER_OK)) {
-        counted(cache, map, 1, 0);
-    } else if (status != LARDER_BUFFER_TOO_SMALL) {
-        counted(cache, map, 0, 1);
-    }
-    return status;
-}
-
-larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void *buffer, size_t buffer_bytes,
-                         larder_item *item, const larder_call *call) {
-    larder_status status = lard_check_key(cache, key, key_bytes);
-    if (LARD_UNLIKELY(status != LARDER_OK)) {
-        return status;
-    }
-    return LARD_LIKELY(lard_crc_hardware) ? get(true, cache, key, key_bytes, buffer, buffer_bytes, item, call)
-                                          : get(false, cache, key, key_bytes, buffer, buffer_bytes, item, call);
-}
-
-/* What is known of a lookup before its record is read. */
-typedef struct {
-    lard_hash hash;
-    lard_bucket *first, *second;
-} intent;
-
-/* Hashes a key and has its buckets fetched. */
-LARD_INLINE void approach(lard_map *map, const larder_lookup *lookup, intent *intent) {
-    intent->hash = lard_hash_inline(map->super.seed, lookup->key, lookup->key_bytes, false);
-    lard_view view = lard_view_of(map, lard_hash_shard(map, &intent->hash));
-    if (LARD_UNLIKELY(
-            !buckets_of(&view, &intent->hash, lard_bucket_count(&view), &intent->first, &intent->second))) {
-        intent->first = intent->second = NULL;
-        return;
-    }
-    __builtin_prefetch(intent->first);
-    __builtin_prefetch(intent->second);
-}
-
-/* Has the record fetched that the buckets seem to name. Only a hint: the read looks for itself. */
-LARD_INLINE void aim(lard_map *map, const intent *intent) {
-    if (LARD_UNLIKELY(!intent->first)) {
-        return;
-    }
-    unsigned fit = lard_probe(intent->first, intent->hash.tag) | lard_probe(intent->second, intent->hash.tag)
-                                                                     << LARD_BUCKET_SLOTS;
-    if (fit) {
-        unsigned at = (unsigned)__builtin_ctz(fit);
-        const lard_bucket *bucket = at < LARD_BUCKET_SLOTS ? intent->first : intent->second;
-        lard_view view = lard_view_of(map, lard_hash_shard(map, &intent->hash));
-        prefetch_record(&view, LARD_SLOT_OFFSET(lard_load(&bucket->slots[at % LARD_BUCKET_SLOTS])));
-    }
-}
-
-#define BATCH 64
-
-/* In three passes, so that the cache misses of a batch overlap: buckets, records, then the reads themselves. */
-static void get_batch(larder *cache, lard_map *map, larder_lookup *lookups, size_t count, int64_t now_ms) {
-    intent intents[BATCH];
-    uint64_t hits = 0, misses = 0;
-    for (size_t i = 0; i < count; i++) {
-        lookups[i].status = lard_check_key(cache, lookups[i].key, lookups[i].key_bytes);
-        if (LARD_LIKELY(lookups[i].status == LARDER_OK)) {
-            approach(map, &lookups[i], &intents[i]);
-        }
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (LARD_LIKELY(lookups[i].status == LARDER_OK)) {
-            aim(map, &intents[i]);
-        }
-    }
-    for (size_t i = 0; i < count; i++) {
-        larder_lookup *one = &lookups[i];
-        char none;
-        if (LARD_LIKELY(one->status == LARDER_OK)) {
-            one->status = lard_read(cache, map, &intents[i].hash, one->key, one->key_bytes, false,
-                                    one->buffer ? one->buffer : &none, one->buffer ? one->buffer_bytes : 0,
-                                    &one->item, NULL, now_ms);
-            hits += one->status == LARDER_OK;
-            misses += one->status == LARDER_MISS;
-        }
-    }
-    counted(cache, map, hits, misses);
-}
-
-larder_status larder_get_multi(larder *cache, larder_lookup *lookups, size_t count, const larder_call *call) {
-    if (!cache || (!lookups && count)) {
-        return LARDER_INVALID;
-    }
-    lard_map *map = lard_enter(cache);
-    for (size_t from = 0; from < count; from += BATCH) {
-        size_t batch = count - from < BATCH ? count - from : BATCH;
-        if (LARD_LIKELY(map != NULL)) {
-            get_batch(cache, map, lookups + from, batch, call ? call->now_ms : 0);
-            continue;
-        }
-        for (size_t i = 0; i < batch; i++) {
-            lookups[from + i].status = LARDER_MISS;
-        }
-    }
-    return LARDER_OK;
+    return lard_crc_hardware
+               ? lookup(true, cache, map, hash, key, key_bytes, is_chunk, out, capacity, item, hit, now_ms)
+               : lookup(false, cache, map, hash, key, key_bytes, is_chunk, out, capacity, item, hit, now_ms);
 }
 
 larder_status larder_exists(larder *cache, const void *key, size_t key_bytes, larder_item *item,

@@ -30,7 +30,7 @@ static inline uint64_t lard_seal_expiry(uint64_t expiry_ms, uint32_t crc) {
 static inline uint64_t lard_segment_left(const lard_view *view, uint64_t offset) {
     const lard_superblock *super = &view->map->super;
     uint64_t inside = offset - super->data_offset;
-    if (LARD_UNLIKELY(inside >= (uint64_t)super->segments_per_shard << view->map->segment_shift)) {
+    if (LARD_UNLIKELY(inside >> view->map->segment_shift >= super->segments_per_shard)) {
         return 0;
     }
     return super->segment_bytes - (inside & (super->segment_bytes - 1));
