@@ -1,6 +1,6 @@
 /*
- * fast.h — the fast path: what the Rails store's fetch, read, write and their
- * multi forms do in C where a call is common and simple.
+ * fast.h — the fast path: what the Rails store's fetch, read, write, their multi
+ * forms, delete and exist? do in C where a call is common and simple.
  *
  * Suggested reading order: fast_guard.c (when the fast path may be taken at all),
  * fast_key.c and fast_options.c (which calls are simple), fast_entry.c (one entry,
@@ -28,6 +28,8 @@ enum fast_events {
     FAST_WRITE = 8,
     FAST_READ_MULTI = 16,
     FAST_WRITE_MULTI = 32,
+    FAST_DELETE = 64,
+    FAST_EXIST = 128,
 };
 
 typedef struct fast_store {
@@ -74,6 +76,9 @@ typedef struct fast_options {
 
 void fast_options_init(VALUE module);
 
+/* Nothing, keywords, or a Hash without a default: for one that has, Rails finds options that no walk meets. */
+bool fast_options_are_simple(VALUE call_options);
+
 /* The store's options with the call's (nil or a Hash) over them. False where the call asks for more than is
  * simple. */
 bool fast_options_merge(const fast_store *store, VALUE call_options, fast_options *options);
@@ -86,15 +91,6 @@ void fast_options_into(const fast_store *store, VALUE call_options, VALUE hash);
 
 /* A WriteOptions over such a Hash. */
 VALUE fast_write_options(VALUE hash);
-
-/* What a WriteOptions can change in its Hash. */
-typedef struct fast_options_seen {
-    size_t size;
-    VALUE expires_in;
-    VALUE version;
-} fast_options_seen;
-
-fast_options_seen fast_options_look(VALUE hash);
 
 /* ---- fast_key.c ---- */
 
@@ -146,8 +142,11 @@ bool fast_is_value(VALUE value);
 bool fast_entry_prepare(const fast_store *store, const fast_options *options, const fast_key *key, double now,
                         VALUE value, plain_value *plain, larder_store *record);
 
-/* Stores. False: ask the ordinary path, which tries again with patience, or with a coder. */
-bool fast_entry_write(const fast_store *store, const fast_options *options, const fast_key *key, VALUE value);
+/* Stores, and answers what Rails' write does; Qundef: ask the ordinary path. */
+VALUE fast_entry_write(const fast_store *store, const fast_options *options, const fast_key *key, VALUE value);
+
+/* Is there a live entry? A plain one is not read, for another its expiry lies in bytes of Rails' coder. */
+enum fast_outcome fast_entry_exists(const fast_store *store, const fast_options *options, const fast_key *key);
 
 /* ---- fast_announce.c ---- */
 

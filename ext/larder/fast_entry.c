@@ -1,15 +1,19 @@
 /*
- * fast_entry.c — one entry, read or written, with the GVL held throughout.
+ * fast_entry.c — one entry, read or written.
  *
- * A plain value is decoded here. Bytes of Rails' coder become a value by
- * Entries#value_found, which answers one of two markers where they are none.
+ * A plain value is encoded and decoded here. Any other is dumped by Rails' coder
+ * in Entries#store_dumped, and loaded in Entries#value_found, which answers one of
+ * two markers where there is no value.
  */
 #include "fast.h"
 
 /* A value up to this size costs one call of the engine. */
 #define STACK_BYTES 4096
 
-static ID id_value_found;
+/* Above it, the ordinary path decides what the engine can keep. */
+#define LONGEST_DUMPED_LIFE 3.2e9
+
+static ID id_value_found, id_store_dumped;
 static VALUE marker_none, marker_expired;
 
 /* The entry has expired: Rails' fetch may still want it, where it has a race_condition_ttl; else it goes. */
@@ -87,6 +91,7 @@ bool fast_entry_prepare(const fast_store *store, const fast_options *options, co
     int64_t kept_until_ms = 0;
     uint8_t grace = 0;
 
+    plain->kind = PLAIN_NONE;
     if (!store->plain_values || !plain_from(value, plain) || plain->size_bytes >= GLUE_RELEASE_BYTES ||
         (options->compress && plain->size_bytes > sizeof plain->number)) {
         return false;
@@ -105,15 +110,50 @@ bool fast_entry_prepare(const fast_store *store, const fast_options *options, co
     return record->ttl_ms >= 0;
 }
 
-bool fast_entry_write(const fast_store *store, const fast_options *options, const fast_key *key, VALUE value) {
+/* What its coder makes of a value, stored by Entries#store_dumped: it may be large, and any Ruby may run. */
+static VALUE write_dumped(const fast_store *store, const fast_options *options, const fast_key *key, VALUE value,
+                          double now) {
+    double ttl = options->life.expires_in;
+    int64_t ttl_ms = ttl > 0.0 ? (int64_t)(ttl * 1000.0 + 0.5) + plain_grace_ms(&options->life) : 0;
+    VALUE text = rb_utf8_str_new(key->text, (long)key->bytes);
+    VALUE expires_at = ttl > 0.0 ? DBL2NUM(now + ttl) : Qnil;
+    VALUE version = key->is_list ? rb_utf8_str_new("", 0) : Qnil;
+
+    return rb_funcall(store->self, id_store_dumped, 6, text, value, expires_at, version, LL2NUM(ttl_ms),
+                      LL2NUM(fast_ms(now)));
+}
+
+VALUE fast_entry_write(const fast_store *store, const fast_options *options, const fast_key *key, VALUE value) {
     double now =
         fast_now(); /* first: it may run Ruby, which must not come between taking bytes and storing them */
     larder_call call = {.now_ms = fast_ms(now), .flags = LARDER_CALL_TRY};
     plain_value plain;
     larder_store record;
 
-    return fast_entry_prepare(store, options, key, now, value, &plain, &record) &&
-           larder_set(store->engine, &record, &call) == LARDER_OK;
+    if (fast_entry_prepare(store, options, key, now, value, &plain, &record)) {
+        return larder_set(store->engine, &record, &call) == LARDER_OK ? Qtrue : Qundef;
+    }
+    if (!store->plain_values || options->compress || plain.kind != PLAIN_NONE ||
+        options->life.expires_in > LONGEST_DUMPED_LIFE) {
+        return Qundef;
+    }
+    return write_dumped(store, options, key, value, now);
+}
+
+enum fast_outcome fast_entry_exists(const fast_store *store, const fast_options *options, const fast_key *key) {
+    larder_call call = {.now_ms = fast_read_time_ms()};
+    larder_item item;
+    larder_status status = larder_exists(store->engine, key->text, key->bytes, &item, &call);
+
+    (void)options;
+    if (status != LARDER_OK) {
+        return status == LARDER_MISS ? FAST_MISS : FAST_OTHERWISE;
+    }
+    if (PLAIN_KIND(item.flags) == PLAIN_NONE) {
+        return FAST_OTHERWISE;
+    }
+    int64_t expires_at_ms = plain_expires_at_ms(item.flags, item.expires_at_ms);
+    return expires_at_ms && fast_has_passed(expires_at_ms, call.now_ms) ? FAST_MISS : FAST_HIT;
 }
 
 /* FastPath._markers(none, expired): what Entries#value_found answers for what is no value. */
@@ -127,5 +167,6 @@ static VALUE set_markers(VALUE self, VALUE none, VALUE expired) {
 
 void fast_entry_init(VALUE module) {
     id_value_found = rb_intern("value_found");
+    id_store_dumped = rb_intern("store_dumped");
     rb_define_private_method(rb_singleton_class(module), "_markers", set_markers, 2);
 }

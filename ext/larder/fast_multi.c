@@ -26,7 +26,8 @@ typedef struct batch {
 
 static bool begin(batch *batch, VALUE self, unsigned events, VALUE options) {
     batch->count = batch->arena_used = 0;
-    return fast_ready(self, events, &batch->store) && fast_options_merge(&batch->store, options, &batch->options);
+    return fast_options_are_simple(options) && fast_ready(self, events, &batch->store) &&
+           fast_options_merge(&batch->store, options, &batch->options);
 }
 
 static bool is_full(const batch *batch) {
@@ -52,7 +53,7 @@ static bool take_names(int argc, VALUE *argv, int *count, VALUE *options) {
     if (argc && RB_TYPE_P(argv[argc - 1], T_HASH)) {
         *options = argv[argc - 1];
         *count = argc - 1;
-        return *count > 0 && rb_obj_class(*options) == rb_cHash;
+        return *count > 0;
     }
     return argc > 0;
 }

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-static ID id_value, id_options;
+static ID id_value, id_options, id_default, id_default_proc;
 static VALUE duration_class, write_options_class;
 static VALUE sym_expires_in, sym_expires_at, sym_namespace, sym_race_condition_ttl, sym_skip_nil, sym_compress,
     sym_compress_threshold, sym_version, sym_raw, sym_force, sym_unless_exist, sym_expire_in, sym_expired_in;
@@ -131,6 +131,12 @@ bool fast_options_merge(const fast_store *store, VALUE call_options, fast_option
            (taking.decided || !taking.threshold);
 }
 
+bool fast_options_are_simple(VALUE call_options) {
+    return NIL_P(call_options) || rb_keyword_given_p() ||
+           (!RB_SPECIAL_CONST_P(call_options) && RBASIC_CLASS(call_options) == rb_cHash &&
+            NIL_P(rb_funcall(call_options, id_default_proc, 0)) && NIL_P(rb_funcall(call_options, id_default, 0)));
+}
+
 static int put_pair(VALUE name, VALUE value, VALUE hash) {
     rb_hash_aset(hash, name, value);
     return ST_CONTINUE;
@@ -160,12 +166,6 @@ VALUE fast_write_options(VALUE hash) {
     return options;
 }
 
-fast_options_seen fast_options_look(VALUE hash) {
-    return (fast_options_seen){.size = RHASH_SIZE(hash),
-                               .expires_in = rb_hash_lookup2(hash, sym_expires_in, Qundef),
-                               .version = rb_hash_lookup2(hash, sym_version, Qundef)};
-}
-
 /* FastPath._classes(duration, write_options) */
 static VALUE set_classes(VALUE self, VALUE duration, VALUE write_options) {
     duration_class = duration;
@@ -178,6 +178,8 @@ static VALUE set_classes(VALUE self, VALUE duration, VALUE write_options) {
 void fast_options_init(VALUE module) {
     id_value = rb_intern("@value");
     id_options = rb_intern("@options");
+    id_default = rb_intern("default");
+    id_default_proc = rb_intern("default_proc");
 #define SYMBOL(name) sym_##name = ID2SYM(rb_intern(#name))
     SYMBOL(expires_in);
     SYMBOL(expires_at);

@@ -1,5 +1,6 @@
 /*
- * fast_path.c — fetch, read and write of the Rails store (fast.h tells the rules).
+ * fast_path.c — fetch, read, write, delete and exist? of the Rails store (fast.h
+ * tells the rules).
  *
  * Each method answers by itself or calls super, once and with the arguments it was
  * given. Nothing is held while a caller's block runs: what was found out before is
@@ -15,26 +16,22 @@ typedef struct fast_call {
     fast_key key;
 } fast_call;
 
-/* Rails' methods take a name and options; a Hash of keywords is options, too. */
-static bool begin(fast_call *call, VALUE self, unsigned events, VALUE name, VALUE options) {
+static bool prepare(fast_call *call, VALUE self, unsigned events, VALUE name, VALUE options) {
     return fast_ready(self, events, &call->store) && fast_options_merge(&call->store, options, &call->options) &&
            fast_key_expand(&call->store, &call->options, name, &call->key);
 }
 
-static VALUE super(int argc, VALUE *argv) { return rb_call_super_kw(argc, argv, rb_keyword_given_p()); }
-
-static bool is_unchanged(const fast_options_seen *before, VALUE hash) {
-    fast_options_seen now = fast_options_look(hash);
-
-    return now.size == before->size && now.expires_in == before->expires_in && now.version == before->version;
+/* Rails' methods take a name and options; a Hash of keywords is options, too. */
+static bool begin(fast_call *call, VALUE self, unsigned events, VALUE name, VALUE options) {
+    return fast_options_are_simple(options) && prepare(call, self, events, name, options);
 }
 
+static VALUE super(int argc, VALUE *argv) { return rb_call_super_kw(argc, argv, rb_keyword_given_p()); }
+
 /* Stores what a block made, under the options that it left. False: the ordinary path has to. */
-static bool store_generated(fast_call *call, const fast_options_seen *seen, VALUE name, VALUE hash, VALUE result) {
-    return fast_ready(call->store.self, FAST_WRITE, &call->store) &&
-           (is_unchanged(seen, hash) || fast_options_merge(&call->store, hash, &call->options)) &&
-           fast_key_expand(&call->store, &call->options, name, &call->key) &&
-           fast_entry_write(&call->store, &call->options, &call->key, result);
+static bool store_generated(fast_call *call, VALUE name, VALUE hash, VALUE result) {
+    return prepare(call, call->store.self, FAST_WRITE, name, hash) &&
+           fast_entry_write(&call->store, &call->options, &call->key, result) != Qundef;
 }
 
 /*
@@ -43,10 +40,9 @@ static bool store_generated(fast_call *call, const fast_options_seen *seen, VALU
  */
 static VALUE generate(fast_call *call, VALUE name, VALUE call_options) {
     VALUE hash = fast_options_hash(&call->store, call_options);
-    fast_options_seen seen = fast_options_look(hash);
     VALUE result = rb_yield_values(2, name, fast_write_options(hash));
 
-    if (!(NIL_P(result) && call->options.skip_nil) && !store_generated(call, &seen, name, hash, result)) {
+    if (!(NIL_P(result) && call->options.skip_nil) && !store_generated(call, name, hash, result)) {
         rb_funcall(call->store.self, id_write, 3, name, result, hash);
     }
     RB_GC_GUARD(hash);
@@ -104,9 +100,36 @@ static VALUE fast_read(int argc, VALUE *argv, VALUE self) {
 static VALUE fast_write(int argc, VALUE *argv, VALUE self) {
     fast_call call;
 
-    if ((argc == 2 || argc == 3) && begin(&call, self, FAST_WRITE, argv[0], argc == 3 ? argv[2] : Qnil) &&
-        fast_entry_write(&call.store, &call.options, &call.key, argv[1])) {
-        return Qtrue;
+    if ((argc == 2 || argc == 3) && begin(&call, self, FAST_WRITE, argv[0], argc == 3 ? argv[2] : Qnil)) {
+        VALUE stored = fast_entry_write(&call.store, &call.options, &call.key, argv[1]);
+        if (stored != Qundef) {
+            return stored;
+        }
+    }
+    return super(argc, argv);
+}
+
+static VALUE fast_delete(int argc, VALUE *argv, VALUE self) {
+    fast_call call;
+
+    if ((argc == 1 || argc == 2) && begin(&call, self, FAST_DELETE, argv[0], argc == 2 ? argv[1] : Qnil)) {
+        larder_call at = {.now_ms = fast_read_time_ms()};
+        larder_status status = larder_delete(call.store.engine, call.key.text, call.key.bytes, &at);
+        if (status == LARDER_OK || status == LARDER_MISS) {
+            return status == LARDER_OK ? Qtrue : Qfalse;
+        }
+    }
+    return super(argc, argv);
+}
+
+static VALUE fast_exist(int argc, VALUE *argv, VALUE self) {
+    fast_call call;
+
+    if ((argc == 1 || argc == 2) && begin(&call, self, FAST_EXIST, argv[0], argc == 2 ? argv[1] : Qnil)) {
+        enum fast_outcome outcome = fast_entry_exists(&call.store, &call.options, &call.key);
+        if (outcome != FAST_OTHERWISE) {
+            return outcome == FAST_HIT ? Qtrue : Qfalse;
+        }
     }
     return super(argc, argv);
 }
@@ -124,6 +147,8 @@ void fast_path_init(VALUE larder_module) {
     rb_define_method(module, "fetch", fast_fetch, -1);
     rb_define_method(module, "read", fast_read, -1);
     rb_define_method(module, "write", fast_write, -1);
+    rb_define_method(module, "delete", fast_delete, -1);
+    rb_define_method(module, "exist?", fast_exist, -1);
     rb_define_method(module, "read_multi", fast_read_multi, -1);
     rb_define_method(module, "write_multi", fast_write_multi, -1);
     rb_define_method(module, "fetch_multi", fast_fetch_multi, -1);

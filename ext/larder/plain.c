@@ -157,14 +157,20 @@ VALUE plain_load_string(uint8_t flags, VALUE bytes) {
     }
 }
 
+static double seconds_of_grace(const plain_life *life) {
+    if (life->race > 0.0) {
+        return life->race > MOST_DEFAULT_GRACE ? life->race : MOST_DEFAULT_GRACE;
+    }
+    return life->expires_in < MOST_DEFAULT_GRACE ? life->expires_in : MOST_DEFAULT_GRACE;
+}
+
+int64_t plain_grace_ms(const plain_life *life) { return (int64_t)(seconds_of_grace(life) * 1000.0 + 0.5); }
+
 bool plain_keep(double expires_at, const plain_life *life, uint8_t *grace, int64_t *kept_until_ms) {
-    double wanted = life->expires_in < MOST_DEFAULT_GRACE ? life->expires_in : MOST_DEFAULT_GRACE;
+    double wanted = seconds_of_grace(life);
     double expires_at_ms =
         floor(expires_at * 1000.0); /* as the clock is, so never later than Rails would have it */
 
-    if (life->race > 0.0) {
-        wanted = life->race > MOST_DEFAULT_GRACE ? life->race : MOST_DEFAULT_GRACE;
-    }
     if (!(expires_at_ms >= 1.0 && expires_at_ms < (double)LARDER_MAX_TTL_MS)) {
         return false;
     }

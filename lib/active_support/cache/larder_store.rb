@@ -97,6 +97,7 @@ module ActiveSupport
         @max_key_size = settings.max_key_size
         @plain_values = settings.plain_values
         @cache = settings.open
+        @options.default = nil # a Hash with a default has options that nobody gave
         @fast = Larder::Store::FastPath.handle(@cache, @options, @max_key_size, @plain_values)
       end
 

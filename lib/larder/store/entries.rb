@@ -117,6 +117,14 @@ module Larder
         raw ? Entry.new(value.to_s, expires_at: expires_at) : Entry.new(value, expires_at: expires_at, version: version)
       end
 
+      # The fast path's store of a value that is not plain.
+      def store_dumped(key, value, expires_at, version, ttl_ms, now_ms)
+        bytes = checked_payload(@coder.dump(Entry.new(value, expires_at: expires_at, version: version)))
+        store_safely(:write_entry) do
+          @cache.__send__(:_set_record, key, [bytes, 0, ttl_ms], false, now_ms) || raise(refusal(key))
+        end
+      end
+
       # The fast path's question about bytes that are no plain value: the entry's value, or a marker.
       def value_found(bytes, version)
         value_of(deserialize_entry(bytes), version)

@@ -9,19 +9,20 @@ require "active_support/duration"
 
 module Larder
   module Store
-    # `fetch`, `read`, `write` and their multi forms in C, for calls that are common and simple: a hit then costs a
-    # fraction of a microsecond. Any other call goes to ActiveSupport's method of the same name.
+    # `fetch`, `read`, `write`, their multi forms, `delete` and `exist?` in C, for calls that are common and simple: a
+    # hit then costs a fraction of a microsecond. Any other call goes to ActiveSupport's method of the same name.
     #
     # Nothing of it can be configured. It turns itself off for a store where somebody patched or overrode a method that
     # it stands in for, and for an event that somebody listens to.
     module FastPath
       # The events that it could owe to a subscriber, as its bits in C.
-      EVENTS = { read: 1, fetch_hit: 2, generate: 4, write: 8, read_multi: 16, write_multi: 32 }
+      EVENTS = { read: 1, fetch_hit: 2, generate: 4, write: 8, read_multi: 16, write_multi: 32,
+                 delete: 64, exist?: 128 }
                .transform_keys { |operation| "cache_#{operation}.active_support" }.freeze
 
       # What the C code does in place of, where it does; of the store, and of what its methods call.
       STORE_METHODS = %i[
-        fetch read write read_multi write_multi fetch_multi merged_options normalize_options normalize_key
+        fetch read write delete exist? read_multi write_multi fetch_multi merged_options normalize_options normalize_key
         normalize_version namespace_key expanded_key expanded_version truncate_key instrument instrument_multi
         _instrument handle_expired_entry handle_invalid_expires_in get_entry_value save_block_result_to_cache
         read_entry write_entry delete_entry read_multi_entries write_multi_entries delete_multi_entries
