@@ -36,7 +36,6 @@ typedef struct fast_store {
     VALUE self;
     VALUE cache;   /* its Larder::Cache */
     VALUE options; /* its @options */
-    larder *engine;
     size_t max_key_bytes;
     bool plain_values;   /* may a value be stored without asking a coder? */
     bool announces_read; /* somebody listens to FAST_READ, and that was not among the events asked for */
@@ -46,11 +45,16 @@ void fast_guard_init(VALUE module);
 
 /*
  * May a call that owes `events` be answered here: is the store's class as we know it, unpatched and without a
- * singleton class, does nobody listen to those events, does nobody want the debug log, and is the cache open?
- * Fills
- * `*store` where so.
+ * singleton class, does nobody listen to those events, and does nobody want the debug log? Fills `*store` where
+ * so.
  */
 bool fast_ready(VALUE self, unsigned events, fast_store *store);
+
+/*
+ * The engine of the store's cache, or NULL where that is closed. To be asked for anew after whatever may run Ruby
+ * (the clock, a decoder, a subscriber, another thread meanwhile), which may close the cache and free the engine.
+ */
+larder *fast_engine(const fast_store *store);
 
 /* Seconds since 1970 as Rails sees them: Time.now where that was replaced (travel_to), the system's clock
  * otherwise. */
@@ -78,6 +82,9 @@ void fast_options_init(VALUE module);
 
 /* Nothing, keywords, or a Hash without a default: for one that has, Rails finds options that no walk meets. */
 bool fast_options_are_simple(VALUE call_options);
+
+/* Is it exactly a Hash, and one without a default? */
+bool fast_options_hold_all(VALUE options);
 
 /* The store's options with the call's (nil or a Hash) over them. False where the call asks for more than is
  * simple. */

@@ -19,12 +19,17 @@ static VALUE marker_none, marker_expired;
 /* The entry has expired: Rails' fetch may still want it, where it has a race_condition_ttl; else it goes. */
 static enum fast_outcome drop_expired(const fast_store *store, const fast_options *options, const fast_key *key) {
     larder_call call = {0};
+    larder *engine;
 
     if (options->life.race > 0.0) {
         return FAST_OTHERWISE;
     }
     call.now_ms = fast_read_time_ms();
-    larder_delete(store->engine, key->text, key->bytes, &call);
+    engine = fast_engine(store);
+    if (engine == NULL) {
+        return FAST_OTHERWISE;
+    }
+    larder_delete(engine, key->text, key->bytes, &call);
     return FAST_MISS;
 }
 
@@ -68,14 +73,18 @@ enum fast_outcome fast_entry_read(const fast_store *store, const fast_options *o
     char buffer[STACK_BYTES];
     fast_found found = {.string = Qundef, .bytes = buffer, .now_ms = fast_read_time_ms()};
     larder_call call = {.now_ms = found.now_ms};
-    larder_status status =
-        larder_get(store->engine, key->text, key->bytes, buffer, sizeof buffer, &found.item, &call);
+    larder *engine = fast_engine(store);
+    larder_status status;
 
+    if (engine == NULL) {
+        return FAST_OTHERWISE;
+    }
+    status = larder_get(engine, key->text, key->bytes, buffer, sizeof buffer, &found.item, &call);
     if (status == LARDER_BUFFER_TOO_SMALL && found.item.size_bytes < GLUE_RELEASE_BYTES) {
         size_t capacity = found.item.size_bytes;
         found.string = rb_str_new(NULL, (long)capacity);
-        status = larder_get(store->engine, key->text, key->bytes, RSTRING_PTR(found.string), capacity, &found.item,
-                            &call);
+        status =
+            larder_get(engine, key->text, key->bytes, RSTRING_PTR(found.string), capacity, &found.item, &call);
         if (status == LARDER_OK) {
             rb_str_set_len(found.string, (long)found.item.size_bytes);
         }
@@ -131,7 +140,8 @@ VALUE fast_entry_write(const fast_store *store, const fast_options *options, con
     larder_store record;
 
     if (fast_entry_prepare(store, options, key, now, value, &plain, &record)) {
-        return larder_set(store->engine, &record, &call) == LARDER_OK ? Qtrue : Qundef;
+        larder *engine = fast_engine(store);
+        return engine != NULL && larder_set(engine, &record, &call) == LARDER_OK ? Qtrue : Qundef;
     }
     if (!store->plain_values || options->compress || plain.kind != PLAIN_NONE ||
         options->life.expires_in > LONGEST_DUMPED_LIFE) {
@@ -143,9 +153,14 @@ VALUE fast_entry_write(const fast_store *store, const fast_options *options, con
 enum fast_outcome fast_entry_exists(const fast_store *store, const fast_options *options, const fast_key *key) {
     larder_call call = {.now_ms = fast_read_time_ms()};
     larder_item item;
-    larder_status status = larder_exists(store->engine, key->text, key->bytes, &item, &call);
+    larder *engine = fast_engine(store);
+    larder_status status;
 
     (void)options;
+    if (engine == NULL) {
+        return FAST_OTHERWISE;
+    }
+    status = larder_exists(engine, key->text, key->bytes, &item, &call);
     if (status != LARDER_OK) {
         return status == LARDER_MISS ? FAST_MISS : FAST_OTHERWISE;
     }

@@ -45,13 +45,16 @@ static const rb_data_type_t handle_type = {
     .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
 };
 
-/* FastPath.handle(cache, options, max_key_size, plain_values) */
+/* FastPath.handle(cache, options, max_key_size, plain_values); nil where Rails has to look the options up */
 static VALUE make_handle(VALUE module, VALUE cache, VALUE options, VALUE max_key_size, VALUE plain_values) {
     handle *self;
-    VALUE object = TypedData_Make_Struct(rb_cObject, handle, &handle_type, self);
+    VALUE object;
 
     (void)module;
-    Check_Type(options, T_HASH);
+    if (!fast_options_hold_all(options)) {
+        return Qnil;
+    }
+    object = TypedData_Make_Struct(rb_cObject, handle, &handle_type, self);
     self->max_key_bytes = NUM2SIZET(max_key_size);
     if (self->max_key_bytes > LARDER_MAX_KEY) {
         self->max_key_bytes = LARDER_MAX_KEY;
@@ -87,13 +90,14 @@ bool fast_ready(VALUE self, unsigned events, fast_store *store) {
     const handle *found = RTYPEDDATA_DATA(object);
     store->self = self;
     store->cache = found->cache;
-    store->engine = found->cache ? glue_engine_if_open(found->cache) : NULL;
     store->options = found->options;
     store->max_key_bytes = found->max_key_bytes;
     store->plain_values = found->plain_values;
     store->announces_read = (heard & FAST_READ) != 0;
-    return store->engine != NULL;
+    return true;
 }
+
+larder *fast_engine(const fast_store *store) { return glue_engine_if_open(store->cache); }
 
 static int64_t clock_ms(clockid_t id) {
     struct timespec now;

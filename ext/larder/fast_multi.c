@@ -81,6 +81,7 @@ static bool read_batch(batch *batch, int count, const VALUE *names, int *next, c
     larder_lookup lookups[GLUE_BATCH];
     int first = *next;
     larder_call call = {.now_ms = fast_read_time_ms()};
+    larder *engine = fast_engine(&batch->store);
 
     batch->count = batch->arena_used = 0;
     for (; *next < count && !is_full(batch); ++*next) {
@@ -93,7 +94,10 @@ static bool read_batch(batch *batch, int count, const VALUE *names, int *next, c
                                   .buffer_bytes = VALUE_BYTES};
         lookup->key = keep_key(batch);
     }
-    larder_get_multi(batch->store.engine, lookups, batch->count, &call);
+    if (engine == NULL) {
+        return false;
+    }
+    larder_get_multi(engine, lookups, batch->count, &call);
 
     for (size_t i = 0; i < batch->count; i++) {
         VALUE name = names[first + (int)i], value;
@@ -105,10 +109,6 @@ static bool read_batch(batch *batch, int count, const VALUE *names, int *next, c
             return false;
         default:
             break;
-        }
-        if (glue_engine_if_open(batch->store.cache) !=
-            batch->store.engine) { /* a decoder is Ruby and may close it */
-            return false;
         }
     }
     return true;
@@ -159,8 +159,11 @@ static void flush(struct writing *writing) {
     larder_call call = {.now_ms = fast_ms(writing->now), .flags = LARDER_CALL_TRY};
     batch *batch = writing->batch;
     size_t stored = 0;
+    larder *engine = fast_engine(&batch->store);
 
-    larder_set_multi(batch->store.engine, writing->records, batch->count, &stored, &call);
+    if (engine != NULL) {
+        larder_set_multi(engine, writing->records, batch->count, &stored, &call);
+    }
     writing->simple = stored == batch->count;
     batch->count = batch->arena_used = 0;
 }

@@ -74,7 +74,7 @@ static bool take(struct taking *taking, VALUE name, VALUE value) {
     }
     if (name == sym_compress_threshold) {
         taking->threshold |= taking->of_call;
-        return true;
+        return FIXNUM_P(value) && FIX2LONG(value) > (long)sizeof(uint64_t); /* a number in bytes stays below it */
     }
     if (is_switch(name)) {
         return !RTEST(value);
@@ -131,10 +131,13 @@ bool fast_options_merge(const fast_store *store, VALUE call_options, fast_option
            (taking.decided || !taking.threshold);
 }
 
+bool fast_options_hold_all(VALUE options) {
+    return !RB_SPECIAL_CONST_P(options) && RBASIC_CLASS(options) == rb_cHash &&
+           NIL_P(rb_funcall(options, id_default_proc, 0)) && NIL_P(rb_funcall(options, id_default, 0));
+}
+
 bool fast_options_are_simple(VALUE call_options) {
-    return NIL_P(call_options) || rb_keyword_given_p() ||
-           (!RB_SPECIAL_CONST_P(call_options) && RBASIC_CLASS(call_options) == rb_cHash &&
-            NIL_P(rb_funcall(call_options, id_default_proc, 0)) && NIL_P(rb_funcall(call_options, id_default, 0)));
+    return NIL_P(call_options) || rb_keyword_given_p() || fast_options_hold_all(call_options);
 }
 
 static int put_pair(VALUE name, VALUE value, VALUE hash) {
