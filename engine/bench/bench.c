@@ -248,7 +248,7 @@ static void compare(const char *title, uint64_t keys, uint64_t count, int rounds
         for (int r = 0; r < rounds; r++) {
             ratio[r] = (result[c].ns[r] - off) / (result[0].ns[r] - off);
         }
-        printf("%-26s %-12s %8.0f ns %9.2fx\n", c ? "" : title, names[c], median(result[c].ns, rounds) - off,
+        printf("%-26s %-12s %9.1f ns %9.4fx\n", c ? "" : title, names[c], median(result[c].ns, rounds) - off,
                median(ratio, rounds));
     }
     fflush(stdout);

@@ -1,0 +1,147 @@
+# frozen_string_literal: true
+
+# bench/run: reads the command line, runs parts, keeps what each found, writes the report of all that are kept.
+
+require "fileutils"
+require "json"
+require "optparse"
+require "tmpdir"
+require_relative "figure"
+require_relative "parts"
+require_relative "report"
+require_relative "../../rakelib/house/environment"
+require_relative "../../lab/lib/larder/lab/environment"
+
+module Bench
+  # The command line.
+  class Command
+    BANNER = <<~TEXT.freeze
+      usage: bench/run [options]
+
+      Measures what has a target, part after part, and writes bench/results/speed.md and speed.json: every figure, its
+      target, and whether it is met. A part is one interleaved run. What a part found is kept in tmp/bench, so that
+      parts may be measured one at a time and the report holds them all. Compile first: bundle exec rake compile.
+
+      Parts:
+      #{Parts::ALL.map { |name, text| format("  %-13s %s", name, text) }.join("\n")}
+
+      Options:
+    TEXT
+
+    # @param argv [Array<String>]
+    def initialize(argv)
+      @mode = :full
+      @parts = Parts::ALL.keys
+      @directory = Dir.tmpdir
+      @out = nil
+      rest = parser.parse(argv)
+      raise OptionParser::InvalidArgument, "unexpected #{rest.first}" unless rest.empty?
+    end
+
+    # @return [Integer] exit status: 0 where every chosen part was measured, whatever the targets say
+    def run
+      failed = @parts.reject { |name| measure(name) }
+      results = kept
+      raise Failed, "nothing was measured" if results.empty?
+
+      write(Report.new(results))
+      failed.empty? ? 0 : 1
+    end
+
+    private
+
+    def parser
+      OptionParser.new(BANNER, 20) do |options|
+        options.on("--quick", "an impression, in about five minutes; results go to tmp/bench") { @mode = :quick }
+        options.on("--only LIST", Array, "these parts") { |names| @parts = known(names) }
+        options.on("--report", "measure nothing; write the report of what is kept") { @parts = [] }
+        options.on("--directory DIR", "for files, on a disk (#{Dir.tmpdir})") do |path|
+          @directory = File.expand_path(path)
+        end
+        options.on("--out DIR", "where the report goes (bench/results)") { |path| @out = File.expand_path(path) }
+        options.on("-h", "--help", "this text") do
+          puts options
+          exit
+        end
+      end
+    end
+
+    def known(names)
+      unknown = names - Parts::ALL.keys
+      return names if unknown.empty?
+
+      raise OptionParser::InvalidArgument, "unknown part #{unknown.join(", ")}; known: #{Parts::ALL.keys.join(", ")}"
+    end
+
+    # @return [Boolean] whether it could be measured; what was kept of it before is gone in any case
+    def measure(name)
+      FileUtils.rm_f(path(name))
+      warn "bench/run: #{name}: #{Parts::ALL.fetch(name)}"
+      environment = facts(name)
+      started = now
+      result = Parts.run(name, @mode, @directory)
+      keep(name, environment, result, now - started)
+      true
+    rescue Failed => error
+      warn "bench/run: #{name} could not be measured: #{error.message}"
+      false
+    end
+
+    def keep(name, environment, result, seconds)
+      FileUtils.mkdir_p(store)
+      document = { mode: @mode, environment: environment, seconds: seconds.round(1),
+                   circumstances: result.circumstances, figures: result.figures.map { |figure| figure.to_h.compact } }
+      File.write(path(name), JSON.pretty_generate(document))
+    end
+
+    # @return [Hash{String => Hash}] what is kept, by part, in their order
+    def kept
+      Parts::ALL.keys.select { |name| File.exist?(path(name)) }
+                .to_h { |name| [name, JSON.parse(File.read(path(name), encoding: "UTF-8"))] }
+    end
+
+    def write(report)
+      out = @out || (@mode == :quick ? store : File.join(House::ROOT, "bench/results"))
+      FileUtils.mkdir_p(out)
+      File.write(File.join(out, "speed.md"), report.markdown)
+      File.write(File.join(out, "speed.json"), report.json)
+      puts report.tally.sort.map { |verdict, count| "#{count} #{verdict.delete("*")}" }.join(", ")
+      puts "wrote #{File.join(out, "speed.md")} and speed.json"
+    end
+
+    # Quick and full runs are kept apart.
+    def store
+      File.join(House::ROOT, "tmp/bench", @mode.to_s)
+    end
+
+    def path(name)
+      File.join(store, "#{name}.json")
+    end
+
+    # Names no machine and no user.
+    def facts(name)
+      found = Larder::Lab::Environment.facts(name == "tails-memory" ? Parts::MEMORY : @directory)
+      found = found.except(:time, :file_system) if name == "tails-memory"
+      found.except(:time).merge(compiler: said("cc", "--version"), commit: commit)
+    end
+
+    def commit
+      hash = said("git", "-C", House::ROOT, "rev-parse", "--short", "HEAD")
+      changed = said("git", "-C", House::ROOT, "status", "--porcelain", "--untracked-files=no")
+      hash && "#{hash}#{" with changes" if changed}"
+    end
+
+    # The first line a command prints, or nil.
+    def said(*command)
+      output, status = Open3.capture2e(*command)
+      line = output.lines.first&.strip
+      line if status.success? && line && !line.empty?
+    rescue SystemCallError
+      nil
+    end
+
+    def now
+      Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    end
+  end
+end

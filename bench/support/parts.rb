@@ -1,0 +1,90 @@
+# frozen_string_literal: true
+
+# The contents page of bench/run: which parts there are, and what each runs in short and at length. A part is one
+# interleaved run of its contenders, so figures of one part may be compared with each other.
+
+require "tmpdir"
+require_relative "programs"
+
+module Bench
+  # Named parts; each answers figures.
+  module Parts
+    # name => what it measures, for --help
+    ALL = {
+      "engine" => "get, get_multi and set beside a bare loop and LMDB",
+      "processes" => "one process beside two, three and four; pages that reads dirty",
+      "tails-disk" => "slowest sets beside a bare append, in the directory for files",
+      "tails-memory" => "the same in /dev/shm",
+      "values" => "1 MiB values in C beside memcpy, small ones beside them",
+      "attach" => "opening a warm file of 1 GiB",
+      "density" => "bytes an object takes beyond key and value",
+      "published" => "Rails: the published workload, one and five threads",
+      "subscriber" => "Rails: hits while somebody listens",
+      "multi" => "Rails: read_multi, write_multi and fetch_multi of 100",
+      "megabytes" => "Rails: strings of 1 MB",
+      "plain" => "Rails: read, write, delete, and values that are Hashes"
+    }.freeze
+
+    # Where files are that shall not touch a disk.
+    MEMORY = "/dev/shm"
+
+    # Contenders and workloads of the parts that the lab measures.
+    LAB = {
+      "published" => ["larder,memory,litecache,redis-loopback,redis,memcached",
+                      "one-thread,threads-as-published,threads-disjoint"],
+      "subscriber" => ["larder,memory,redis", "subscriber"],
+      "multi" => ["larder,memory,redis", "read-multi,fetch-multi"],
+      "megabytes" => ["larder,memory,redis,file", "large"],
+      "plain" => ["larder,memory,redis,file", "write,read-delete,hashes"]
+    }.freeze
+
+    # Options of the programs of engine/bench: quick, full.
+    ENGINE = {
+      "processes" => [["--rounds", "3", "--seconds", "0.1"], ["--rounds", "9", "--seconds", "0.5"]],
+      "tails" => [["--rounds", "3", "--seconds", "0.5"], ["--rounds", "9", "--seconds", "2"]],
+      "large" => [["--rounds", "3", "--seconds", "0.1"], ["--rounds", "9", "--seconds", "0.5"]],
+      "attach" => [["--rounds", "3"], ["--rounds", "15"]],
+      "density" => [[], []]
+    }.freeze
+
+    # Rounds of engine/bench/bench.c and of the lab.
+    ROUNDS = { quick: 3, full: 9 }.freeze
+    LAB_OPTIONS = { quick: ["--quick", "--rounds", "3", "--n", "1000"], full: ["--rounds", "7"] }.freeze
+
+    # What came of a part.
+    Result = Struct.new(:figures, :circumstances)
+
+    module_function
+
+    # @param name [String] key of ALL
+    # @param mode [Symbol] :quick or :full
+    # @param directory [String] for files
+    # @return [Bench::Parts::Result]
+    def run(name, mode, directory)
+      return lab(name, mode, directory) if LAB.key?(name)
+
+      figures = case name
+                when "engine" then Programs.engine_table("--rounds", ROUNDS.fetch(mode).to_s, "--directory", directory)
+                when "tails-disk" then engine("tails", mode, directory)
+                when "tails-memory" then engine("tails", mode, MEMORY)
+                when "values" then engine("large", mode, directory)
+                else engine(name, mode, directory)
+                end
+      raise Failed, "part #{name} printed no figures" if figures.empty?
+
+      Result.new(figures, {})
+    end
+
+    def engine(program, mode, directory)
+      Programs.engine(program, "--directory", directory, *ENGINE.fetch(program)[mode == :quick ? 0 : 1])
+    end
+
+    def lab(name, mode, directory)
+      contenders, workloads = LAB.fetch(name)
+      Result.new(*Programs.lab("--only", contenders, "--workloads", workloads, "--base", "larder", "--seed", "1",
+                               "--dir", directory, *LAB_OPTIONS.fetch(mode)))
+    end
+
+    private_class_method :engine, :lab
+  end
+end

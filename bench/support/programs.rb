@@ -1,0 +1,92 @@
+# frozen_string_literal: true
+
+# Owns how a measuring program is run and how what it prints becomes figures: the programs of engine/bench, and
+# larder-lab. Computes nothing but quotients of what they print.
+
+require "json"
+require "open3"
+require "tmpdir"
+require_relative "figure"
+require_relative "../../rakelib/house/environment"
+
+module Bench
+  # Runs programs and answers figures.
+  module Programs
+    ROOT = House::ROOT
+    BUILD = File.join(ROOT, "tmp/bench/engine")
+
+    module_function
+
+    # A program of engine/bench that prints JSON.
+    # @param name [String] of the source file
+    # @param arguments [Array<String>]
+    # @return [Array<Bench::Figure>]
+    def engine(name, *arguments)
+      output = run({}, build("bench-#{name}"), "--json", *arguments)
+      output.lines.map do |line|
+        fields = JSON.parse(line)
+        Figure.of_rounds(fields.fetch("figure"), fields.fetch("unit"), fields.fetch("rounds"))
+      end
+    end
+
+    # A line of engine/bench/bench.c: what (blank: as above), who, ns an operation, times the first contender.
+    LINE = /^(.{26}) (\S.*?) +([\d.]+) ns +([\d.]+)x$/
+
+    # The comparison with a bare loop and LMDB, which prints a table.
+    # @return [Array<Bench::Figure>]
+    def engine_table(*arguments)
+      what = nil
+      run({}, build("bench"), *arguments).scan(LINE).flat_map do |title, who, ns, times|
+        what = title.strip unless title.strip.empty?
+        [Figure.new(name: "#{what}: #{who}", unit: "ns", median: Float(ns)),
+         Figure.new(name: "#{what}: #{who} as the first", unit: "x", median: Float(times))]
+      end
+    end
+
+    # `larder-lab stores`: for each workload, pass and contender the time of a call, and how many times as long as
+    # larder it took, with the 95 % interval of paired rounds.
+    # @param arguments [Array<String>]
+    # @return [Array(Array<Bench::Figure>, Hash)] and what the lab says of versions and doubts
+    def lab(*arguments)
+      Dir.mktmpdir("larder-bench") do |directory|
+        file = File.join(directory, "run.json")
+        run(House::Environment.variables(House::Environment.lab_gemfile), "bundle", "exec", "lab/exe/larder-lab",
+            "stores", "--json", file, *arguments)
+        document = JSON.parse(File.read(file, encoding: "UTF-8"))
+        [document.fetch("summary").flat_map { |line| lab_figures(line) }, circumstances(document)]
+      end
+    end
+
+    def lab_figures(line)
+      name = "#{line["workload"]}, #{line["pass"]}: #{line["row"]}"
+      times = line.fetch("times_base")
+      [Figure.new(name: name, unit: "us", median: line["median_seconds_per_call"] * 1e6),
+       Figure.new(name: "#{name} as larder", unit: "x", median: times["value"], low: times["low"], high: times["high"])]
+    end
+
+    def circumstances(document)
+      rows = document.fetch("rows")
+      missing = rows.reject { |row| row["state"] == "measured" }
+      { "versions" => rows.map { |row| row["versions"] }.compact.reduce({}, :merge),
+        "servers" => rows.filter_map { |row| row.dig("server", "version") }.uniq,
+        "not measured" => missing.to_h { |row| row.values_at("name", "reason") },
+        "calls a lap" => document.dig("settings", "count"), "rounds" => document.dig("settings", "rounds") }
+    end
+
+    # Built as `make -C engine` builds it, apart from other builds.
+    # @return [String] path of the program
+    def build(name)
+      run({ "MAKEFLAGS" => nil, "DEV" => nil }, "make", "--silent", "-C", File.join(ROOT, "engine"), "BUILD=#{BUILD}",
+          "#{BUILD}/#{name}")
+      File.join(BUILD, name)
+    end
+
+    # Progress goes to the terminal as it is; what is printed is answered.
+    def run(environment, *command)
+      output, status = Open3.capture2(environment, *command, chdir: ROOT)
+      status.success? ? output : raise(Failed, "#{command.first(5).join(" ")} ... ended with #{status}\n#{output}")
+    end
+
+    private_class_method :lab_figures, :circumstances, :build, :run
+  end
+end

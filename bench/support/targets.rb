@@ -1,0 +1,86 @@
+# frozen_string_literal: true
+
+# The targets, each beside the figure it is judged by. Owns no measuring.
+
+require_relative "figure"
+
+module Bench
+  # One line of the table. `figure` names a figure of `part`; where `inverse`, its reciprocal is meant. `sense` is
+  # :least (the figure must be at least `bound`) or :most.
+  Target = Struct.new(:what, :part, :figure, :sense, :bound, :inverse, keyword_init: true) do
+    # @param figures [Array<Bench::Figure>, nil] of the part; nil where it was not run
+    # @return [Bench::Figure, nil] what was measured, turned round where inverse
+    def measured(figures)
+      found = figures&.find { |one| one.name == figure }
+      return found unless found && inverse
+
+      low, high = [found.high, found.low].map { |value| value && (1.0 / value) }
+      Figure.new(name: found.name, unit: found.unit, median: 1.0 / found.median, low: low, high: high)
+    end
+
+    # Judged by the number itself, not by what is written of it.
+    # @param value [Numeric] a median
+    # @return [Boolean]
+    def met?(value)
+      sense == :least ? value >= bound : value <= bound
+    end
+
+    # @return [Symbol] how its figures are rounded, see {Rounding}
+    def rounding
+      sense == :least ? :down : :up
+    end
+  end
+
+  # All of them, in the order of the report.
+  module Targets
+    # Times as long as larder, in the lab: what, part, figure, at least.
+    STORES = [
+      ["fetch hit, 1 thread, Litecache", "published", "one-thread, hit: litecache", 20],
+      ["fetch hit, 1 thread, MemoryStore", "published", "one-thread, hit: memory", 12],
+      ["fetch hit, 1 thread, Redis on loopback", "published", "one-thread, hit: redis-loopback", 60],
+      ["fetch hit, 5 threads, Litecache", "published", "threads-as-published, hit: litecache", 20],
+      ["fetch hit, 5 threads, MemoryStore", "published", "threads-as-published, hit: memory", 12],
+      ["fetch hit, 5 threads, Redis on loopback", "published", "threads-as-published, hit: redis-loopback", 60],
+      ["pass 1, 1 thread, Litecache", "published", "one-thread, miss: litecache", 25],
+      ["pass 1, 1 thread, MemoryStore", "published", "one-thread, miss: memory", 12],
+      ["pass 1, 1 thread, Redis on loopback", "published", "one-thread, miss: redis-loopback", 60],
+      ["pass 1, 5 threads (all misses), Litecache", "published", "threads-disjoint, miss: litecache", 25],
+      ["pass 1, 5 threads (all misses), MemoryStore", "published", "threads-disjoint, miss: memory", 12],
+      ["pass 1, 5 threads (all misses), Redis on loopback", "published", "threads-disjoint, miss: redis-loopback", 60],
+      ["hit with a subscriber, MemoryStore", "subscriber", "subscriber, hit: memory", 3],
+      ["read_multi of 100, MemoryStore", "multi", "read-multi, read_multi: memory", 10],
+      ["read_multi of 100, Redis", "multi", "read-multi, read_multi: redis", 15],
+      ["read of 1 MB, Redis", "megabytes", "large, read: redis", 4],
+      ["read of 1 MB, FileStore", "megabytes", "large, read: file", 2]
+    ].map do |what, part, figure, bound|
+      Target.new(what: "#{what}: times as long", part: part, figure: "#{figure} as larder", sense: :least, bound: bound)
+    end.freeze
+
+    # what, part, figure, sense, bound, inverse
+    ENGINE = [
+      ["two processes, 95 % reads: times one", "processes", "95 % reads of 100,000 keys: 2 as one", :least, 1.9],
+      ["pages with records that reads stored to", "processes", "pages with records that reads stored to", :most, 0],
+      ["get, hot: times a bare loop", "engine", "get, 16 hot keys: bare loop as the first", :most, 1.5, true],
+      ["get, 100,000 keys: times a bare loop", "engine", "get, 100,000 keys: bare loop as the first", :most, 1.5, true],
+      ["get, 1,000,000 keys: times a bare loop", "engine", "get, 1,000,000 keys: bare loop as the first", :most, 1.5,
+       true],
+      ["get, 100,000 keys: LMDB, times as long", "engine", "get, 100,000 keys: lmdb as the first", :least, 2.2],
+      ["get_multi of 64, 1,000,000 keys: times as fast as gets", "engine",
+       "get_multi of 64, 1,000,000: get_multi as the first", :least, 2.5, true],
+      ["set, 100,000 keys: LMDB without sync, times as long", "engine", "set, 100,000 keys: lmdb as the first", :least,
+       3],
+      ["set p99.99 on a disk: times a bare append", "tails-disk", "set as bare append, p99.99, fresh", :most,
+       2],
+      ["set p99.99 in memory: times a bare append", "tails-memory", "set as bare append, p99.99, fresh", :most, 2],
+      ["overhead an object of 100 bytes", "density", "100 bytes: overhead an object, before eviction", :most, 40],
+      ["overhead an object of 1,000 bytes", "density", "1000 bytes: overhead an object, before eviction", :most, 40],
+      ["open a warm 1 GiB file, first process, us", "attach", "open, as the only process", :most, 10_000],
+      ["open a warm 1 GiB file, further process, us", "attach", "open, beside another process", :most, 10_000]
+    ].map do |what, part, figure, sense, bound, inverse|
+      Target.new(what: what, part: part, figure: figure, sense: sense, bound: bound, inverse: inverse == true)
+    end.freeze
+
+    # @return [Array<Bench::Target>]
+    ALL = [*STORES, *ENGINE].freeze
+  end
+end
