@@ -51,8 +51,8 @@ void fast_guard_init(VALUE module);
 bool fast_ready(VALUE self, unsigned events, fast_store *store);
 
 /*
- * The engine of the store's cache, or NULL where that is closed. To be asked for anew after whatever may run Ruby
- * (the clock, a decoder, a subscriber, another thread meanwhile), which may close the cache and free the engine.
+ * The engine's handle, or NULL where the cache was closed. Good until Ruby runs again, when another thread may
+ * close it: so it is asked for just before each use.
  */
 larder *fast_engine(const fast_store *store);
 

@@ -25,11 +25,7 @@ static enum fast_outcome drop_expired(const fast_store *store, const fast_option
         return FAST_OTHERWISE;
     }
     call.now_ms = fast_read_time_ms();
-    engine = fast_engine(store);
-    if (engine == NULL) {
-        return FAST_OTHERWISE;
-    }
-    larder_delete(engine, key->text, key->bytes, &call);
+    larder_delete(fast_engine(store), key->text, key->bytes, &call); /* refuses a NULL */
     return FAST_MISS;
 }
 
@@ -74,7 +70,7 @@ enum fast_outcome fast_entry_read(const fast_store *store, const fast_options *o
     fast_found found = {.string = Qundef, .bytes = buffer, .now_ms = fast_read_time_ms()};
     larder_call call = {.now_ms = found.now_ms};
     larder *engine = fast_engine(store);
-    larder_status status;
+    larder_status status = larder_get(engine, key->text, key->bytes, buffer, sizeof buffer, &found.item, &call);
 
     if (engine == NULL) {
         return FAST_OTHERWISE;
@@ -140,8 +136,7 @@ VALUE fast_entry_write(const fast_store *store, const fast_options *options, con
     larder_store record;
 
     if (fast_entry_prepare(store, options, key, now, value, &plain, &record)) {
-        larder *engine = fast_engine(store);
-        return engine != NULL && larder_set(engine, &record, &call) == LARDER_OK ? Qtrue : Qundef;
+        return larder_set(fast_engine(store), &record, &call) == LARDER_OK ? Qtrue : Qundef;
     }
     if (!store->plain_values || options->compress || plain.kind != PLAIN_NONE ||
         options->life.expires_in > LONGEST_DUMPED_LIFE) {
@@ -153,8 +148,7 @@ VALUE fast_entry_write(const fast_store *store, const fast_options *options, con
 enum fast_outcome fast_entry_exists(const fast_store *store, const fast_options *options, const fast_key *key) {
     larder_call call = {.now_ms = fast_read_time_ms()};
     larder_item item;
-    larder *engine = fast_engine(store);
-    larder_status status;
+    larder_status status = larder_exists(fast_engine(store), key->text, key->bytes, &item, &call);
 
     (void)options;
     if (engine == NULL) {

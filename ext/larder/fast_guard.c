@@ -17,6 +17,8 @@
 #define MOST_CLASSES 16
 static VALUE classes[MOST_CLASSES]; /* stores whose methods are all as we know them */
 static unsigned class_count;
+static VALUE pinned[4 * MOST_CLASSES]; /* every class that was ever among them: compaction must not move it */
+static unsigned pinned_count;
 static unsigned heard = ~0u; /* events that somebody may listen to */
 static bool real_time;       /* Time.now is Ruby's own */
 static VALUE logger = Qnil;  /* of all stores */
@@ -94,7 +96,7 @@ bool fast_ready(VALUE self, unsigned events, fast_store *store) {
     store->max_key_bytes = found->max_key_bytes;
     store->plain_values = found->plain_values;
     store->announces_read = (heard & FAST_READ) != 0;
-    return true;
+    return fast_engine(store) != NULL;
 }
 
 larder *fast_engine(const fast_store *store) { return glue_engine_if_open(store->cache); }
@@ -136,13 +138,28 @@ bool fast_has_passed(int64_t expires_at_ms, int64_t now_ms) {
     return expires_at_ms <= now_ms;
 }
 
+static bool pin(VALUE klass) {
+    for (unsigned i = 0; i < pinned_count; i++) {
+        if (pinned[i] == klass) {
+            return true;
+        }
+    }
+    if (pinned_count == sizeof pinned / sizeof *pinned) {
+        return false;
+    }
+    rb_gc_register_mark_object(klass);
+    pinned[pinned_count++] = klass;
+    return true;
+}
+
 /* FastPath._arm(classes): the stores that may take it; none turns it off. */
 static VALUE arm(VALUE self, VALUE list) {
     glue_check_array(list, "classes");
     class_count = 0;
     for (long i = 0; i < RARRAY_LEN(list) && class_count < MOST_CLASSES; i++) {
-        rb_gc_register_mark_object(RARRAY_AREF(list, i)); /* compaction must not move it */
-        classes[class_count++] = RARRAY_AREF(list, i);
+        if (pin(RARRAY_AREF(list, i))) {
+            classes[class_count++] = RARRAY_AREF(list, i);
+        }
     }
     return self;
 }

@@ -94,10 +94,9 @@ static bool read_batch(batch *batch, int count, const VALUE *names, int *next, c
                                   .buffer_bytes = VALUE_BYTES};
         lookup->key = keep_key(batch);
     }
-    if (engine == NULL) {
+    if (larder_get_multi(fast_engine(&batch->store), lookups, batch->count, &call) != LARDER_OK) {
         return false;
     }
-    larder_get_multi(engine, lookups, batch->count, &call);
 
     for (size_t i = 0; i < batch->count; i++) {
         VALUE name = names[first + (int)i], value;
@@ -125,6 +124,7 @@ static VALUE read_names(batch *batch, int count, const VALUE *names) {
     batch->options.life.race = 0.0; /* plays no part in a read_multi */
     for (int next = 0; next < count && simple;) {
         simple = read_batch(batch, count, names, &next, buffers, found);
+        rb_thread_check_ints();
     }
     ALLOCV_END(holder);
     return simple ? found : Qundef;
@@ -161,9 +161,7 @@ static void flush(struct writing *writing) {
     size_t stored = 0;
     larder *engine = fast_engine(&batch->store);
 
-    if (engine != NULL) {
-        larder_set_multi(engine, writing->records, batch->count, &stored, &call);
-    }
+    larder_set_multi(fast_engine(&batch->store), writing->records, batch->count, &stored, &call);
     writing->simple = stored == batch->count;
     batch->count = batch->arena_used = 0;
 }

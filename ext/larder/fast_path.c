@@ -114,9 +114,7 @@ static VALUE fast_delete(int argc, VALUE *argv, VALUE self) {
 
     if ((argc == 1 || argc == 2) && begin(&call, self, FAST_DELETE, argv[0], argc == 2 ? argv[1] : Qnil)) {
         larder_call at = {.now_ms = fast_read_time_ms()};
-        larder *engine = fast_engine(&call.store);
-        larder_status status =
-            engine != NULL ? larder_delete(engine, call.key.text, call.key.bytes, &at) : LARDER_CLOSED;
+        larder_status status = larder_delete(fast_engine(&call.store), call.key.text, call.key.bytes, &at);
         if (status == LARDER_OK || status == LARDER_MISS) {
             return status == LARDER_OK ? Qtrue : Qfalse;
         }

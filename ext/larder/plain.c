@@ -153,8 +153,11 @@ VALUE plain_load_string(uint8_t flags, VALUE bytes) {
     case PLAIN_BINARY:
         return bytes;
     default:
-        return plain_load(flags, RSTRING_PTR(bytes), (size_t)RSTRING_LEN(bytes));
+        break;
     }
+    VALUE value = plain_load(flags, RSTRING_PTR(bytes), (size_t)RSTRING_LEN(bytes));
+    RB_GC_GUARD(bytes);
+    return value;
 }
 
 static double seconds_of_grace(const plain_life *life) {
