@@ -19,7 +19,6 @@ static VALUE marker_none, marker_expired;
 /* The entry has expired: Rails' fetch may still want it, where it has a race_condition_ttl; else it goes. */
 static enum fast_outcome drop_expired(const fast_store *store, const fast_options *options, const fast_key *key) {
     larder_call call = {0};
-    larder *engine;
 
     if (options->life.race > 0.0) {
         return FAST_OTHERWISE;
@@ -72,10 +71,6 @@ enum fast_outcome fast_entry_read(const fast_store *store, const fast_options *o
     larder *engine = fast_engine(store);
     larder_status status = larder_get(engine, key->text, key->bytes, buffer, sizeof buffer, &found.item, &call);
 
-    if (engine == NULL) {
-        return FAST_OTHERWISE;
-    }
-    status = larder_get(engine, key->text, key->bytes, buffer, sizeof buffer, &found.item, &call);
     if (status == LARDER_BUFFER_TOO_SMALL && found.item.size_bytes < GLUE_RELEASE_BYTES) {
         size_t capacity = found.item.size_bytes;
         found.string = rb_str_new(NULL, (long)capacity);
@@ -151,10 +146,6 @@ enum fast_outcome fast_entry_exists(const fast_store *store, const fast_options 
     larder_status status = larder_exists(fast_engine(store), key->text, key->bytes, &item, &call);
 
     (void)options;
-    if (engine == NULL) {
-        return FAST_OTHERWISE;
-    }
-    status = larder_exists(engine, key->text, key->bytes, &item, &call);
     if (status != LARDER_OK) {
         return status == LARDER_MISS ? FAST_MISS : FAST_OTHERWISE;
     }

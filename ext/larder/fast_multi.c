@@ -81,7 +81,6 @@ static bool read_batch(batch *batch, int count, const VALUE *names, int *next, c
     larder_lookup lookups[GLUE_BATCH];
     int first = *next;
     larder_call call = {.now_ms = fast_read_time_ms()};
-    larder *engine = fast_engine(&batch->store);
 
     batch->count = batch->arena_used = 0;
     for (; *next < count && !is_full(batch); ++*next) {
@@ -159,7 +158,6 @@ static void flush(struct writing *writing) {
     larder_call call = {.now_ms = fast_ms(writing->now), .flags = LARDER_CALL_TRY};
     batch *batch = writing->batch;
     size_t stored = 0;
-    larder *engine = fast_engine(&batch->store);
 
     larder_set_multi(fast_engine(&batch->store), writing->records, batch->count, &stored, &call);
     writing->simple = stored == batch->count;
