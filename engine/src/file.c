@@ -280,14 +280,16 @@ static larder_status map_file(int fd, const lard_superblock *super, const char *
     map->segment_shift = (unsigned)__builtin_ctz(super->segment_bytes);
     map->record_limit = super->segment_bytes / 8 > 8192 ? super->segment_bytes / 8 : 8192;
     map->fd = fd;
+    map->pages = lard_pages_new(super);
     struct stat info;
     if (fstat(fd, &info) == 0) {
         map->device = (uint64_t)info.st_dev;
         map->inode = (uint64_t)info.st_ino;
     }
-    larder_status status = lard_fault_guard(map);
+    larder_status status = map->pages ? lard_fault_guard(map) : LARDER_NO_MEMORY;
     if (status != LARDER_OK) {
         munmap(base, map->bytes);
+        free(map->pages);
         free(map);
         return lard_fail(error, status, 0, "%s: too many caches are open", path);
     }
@@ -379,5 +381,6 @@ void lard_file_unmap(lard_map *map) {
     if (has_its_file(map, &info)) {
         close(map->fd);
     }
+    free(map->pages);
     free(map);
 }

@@ -88,27 +88,41 @@ LARD_INLINE lard_u64 *slot_at(lard_bucket *first, lard_bucket *second, unsigned 
     return &(at < LARD_BUCKET_SLOTS ? first : second)->slots[at % LARD_BUCKET_SLOTS];
 }
 
+/* This process's copy of the shard's index is of another time: whoever finds nothing by it has it renewed. */
+static __attribute__((noinline)) larder_status renewed_and_in_full(larder *cache, lard_map *map,
+                                                                   const request *wanted, larder_item *item) {
+    lard_view view = lard_view_of(map, lard_hash_shard(map, &wanted->hash));
+    lard_pages_renew(map, &view);
+    return in_full(cache, map, wanted, item);
+}
+
 /* One request whose hash is known. */
 LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const request *wanted,
                                  larder_item *item) {
-    lard_view view = lard_view_of(map, lard_hash_shard(map, &wanted->hash));
-    lard_bucket *first, *second;
+    uint32_t number = lard_hash_shard(map, &wanted->hash);
+    const lard_pages *copy = &map->pages[number];
+    unsigned page_shift = map->segment_shift - 6;
+    uint64_t copied = __atomic_load_n(&copy->epoch, __ATOMIC_ACQUIRE);
+    uint64_t shape = __atomic_load_n(&copy->shape, __ATOMIC_RELAXED);
+    lard_bucket *first = lard_pages_bucket(copy, shape, wanted->hash.first, page_shift);
+    lard_bucket *second = lard_pages_bucket(copy, shape, wanted->hash.second, page_shift);
+    lard_view view = lard_view_of(map, number);
     uint64_t epoch, expiry_ms, word2;
     if (LARD_UNLIKELY(!lard_shard_current(&view, &epoch))) {
         return LARDER_MISS;
     }
-    uint32_t moves = lard_load_acquire(&view.head->moves);
-    uint32_t count = lard_bucket_count(&view);
-    if (LARD_UNLIKELY(!lard_buckets_of(&view, &wanted->hash, count, &first, &second))) {
-        return in_full(cache, map, wanted, item);
+    if (LARD_UNLIKELY(copied != epoch || !first || !second)) {
+        return renewed_and_in_full(cache, map, wanted, item);
     }
+    uint32_t moves = lard_load_acquire(&view.head->moves);
     /* Both buckets at once: every other item stands in the second, and a branch would guess wrong as often. */
     unsigned fit = lard_probe(first, second, wanted->hash.tag);
     if (fit == 0) {
         lard_fence_acquire();
-        bool changed = (moves & 1) || lard_load(&view.head->moves) != moves || lard_bucket_count(&view) != count ||
+        bool changed = (moves & 1) || lard_load(&view.head->moves) != moves ||
+                       lard_load(&view.head->bucket_count) != lard_pages_count(shape) ||
                        lard_load(&view.head->epoch) != epoch;
-        return LARD_LIKELY(!changed) ? LARDER_MISS : in_full(cache, map, wanted, item);
+        return LARD_LIKELY(!changed) ? LARDER_MISS : renewed_and_in_full(cache, map, wanted, item);
     }
     lard_u64 *slot = slot_at(first, second, fit);
     uint64_t value = lard_load_acquire(slot);
@@ -183,19 +197,19 @@ larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void 
 }
 
 /* Has the cache lines of a key's buckets fetched. */
-LARD_INLINE void prefetch_buckets(lard_map *map, const lard_hash *hash, lard_bucket *buckets[2]) {
-    lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
-    if (LARD_UNLIKELY(!lard_buckets_of(&view, hash, lard_bucket_count(&view), &buckets[0], &buckets[1]))) {
-        buckets[0] = NULL;
-        return;
-    }
+LARD_INLINE void prefetch_buckets(const lard_map *map, const lard_hash *hash, lard_bucket *buckets[2]) {
+    const lard_pages *copy = &map->pages[lard_hash_shard(map, hash)];
+    unsigned page_shift = map->segment_shift - 6;
+    uint64_t shape = __atomic_load_n(&copy->shape, __ATOMIC_ACQUIRE);
+    buckets[0] = lard_pages_bucket(copy, shape, hash->first, page_shift);
+    buckets[1] = lard_pages_bucket(copy, shape, hash->second, page_shift);
     __builtin_prefetch(buckets[0]);
     __builtin_prefetch(buckets[1]);
 }
 
 /* Has the record fetched that the buckets seem to name. A hint: the read looks for itself. */
 LARD_INLINE void prefetch_candidate(lard_map *map, const lard_hash *hash, lard_bucket *const buckets[2]) {
-    if (LARD_UNLIKELY(!buckets[0])) {
+    if (LARD_UNLIKELY(!buckets[0] || !buckets[1])) {
         return;
     }
     unsigned fit = lard_probe(buckets[0], buckets[1], hash->tag);

@@ -31,7 +31,8 @@ typedef struct lard_map {
     lard_process *processes;
     uint8_t *shards;
     lard_superblock super; /* private copy, checked */
-    size_t record_limit;   /* longest record */
+    struct lard_pages *pages;
+    size_t record_limit; /* longest record */
     unsigned segment_shift;
     uint32_t shard_mask;
     uint64_t device, inode; /* of fd: a host may have closed it and opened another file under its number */
@@ -177,6 +178,9 @@ static inline bool lard_shard_current(const lard_view *view, uint64_t *epoch) {
     *epoch = lard_load_acquire(&view->head->epoch);
     return (uint32_t)(*epoch >> 32) == lard_load(&view->map->control->clear_epoch) && *epoch != 0;
 }
+
+/* pages.c — this process's copy of where the buckets are */
+#include "pages.h"
 
 /* index.c — buckets, slots, growth */
 #include "probe.h"

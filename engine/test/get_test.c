@@ -1,0 +1,219 @@
+/*
+ * get_test.c — get and its multi form: every length, both checksums, keys that look
+ * alike, and an index that changes under this process's copy of it.
+ */
+#include "children.h"
+
+enum { MOST_KEY = 41, MOST_VALUE = 41, COUNT = 64 };
+
+static unsigned char key_bytes_of[MOST_KEY + 8], value_bytes_of[4096];
+
+/* One and many at once answer the same: the value, its size, nothing beyond it; or too small a buffer. */
+static bool both_give(larder *cache, const void *key, size_t key_bytes, const void *want, size_t bytes) {
+    unsigned char one[4096 + 16], many[4096 + 16];
+    larder_item item;
+    memset(one, 0x5a, sizeof one);
+    memset(many, 0x5a, sizeof many);
+    larder_lookup lookups[2] = {
+        {.key = key, .key_bytes = key_bytes, .buffer = many, .buffer_bytes = bytes},
+        {.key = key, .key_bytes = key_bytes, .buffer = many + bytes + 1, .buffer_bytes = bytes ? bytes - 1 : 0},
+    };
+    bool fit = larder_get(cache, key, key_bytes, one, bytes, &item, NULL) == LARDER_OK &&
+               item.size_bytes == bytes && item.flags == (uint8_t)bytes && !item.is_counter &&
+               memcmp(one, want, bytes) == 0 && one[bytes] == 0x5a;
+    larder_get_multi(cache, lookups, 2, NULL);
+    return fit && lookups[0].status == LARDER_OK && lookups[0].item.size_bytes == bytes &&
+           memcmp(many, want, bytes) == 0 && many[bytes] == 0x5a &&
+           lookups[1].status == (bytes ? LARDER_BUFFER_TOO_SMALL : LARDER_OK) &&
+           lookups[1].item.size_bytes == bytes;
+}
+
+static bool all_lengths(larder *cache) {
+    for (size_t k = 0; k < MOST_KEY; k++) {
+        for (size_t v = 0; v < 1200; v += v < MOST_VALUE ? 1 : 97) {
+            larder_store store = {.key = key_bytes_of,
+                                  .key_bytes = k,
+                                  .value = value_bytes_of + k,
+                                  .value_bytes = v,
+                                  .ttl_ms = v % 2 ? 60000 : 0,
+                                  .flags = (uint8_t)v};
+            if (larder_set(cache, &store, NULL) != LARDER_OK ||
+                !both_give(cache, key_bytes_of, k, value_bytes_of + k, v)) {
+                fprintf(stderr, "  key of %zu bytes, value of %zu\n", k, v);
+                return false;
+            }
+            key_bytes_of[k] ^= 1; /* as long, or longer, but not the key */
+            unsigned char none[4096];
+            larder_status longer = larder_get(cache, key_bytes_of, k + 1, none, sizeof none, NULL, NULL);
+            key_bytes_of[k] ^= 1;
+            if (longer != LARDER_MISS) {
+                fprintf(stderr, "  a key of %zu bytes was found for one of %zu\n", k, k + 1);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void every_length_comes_back(void) {
+    larder *cache = open_cache(4 << 20);
+    describe(key_bytes_of, sizeof key_bytes_of, 1, 2);
+    describe(value_bytes_of, sizeof value_bytes_of, 3, 4);
+    CHECK(cache && all_lengths(cache), "as this machine takes checksums");
+    bool hardware = lard_crc_hardware;
+    lard_crc_hardware = false;
+    larder_clear(cache);
+    bool by_table = all_lengths(cache);
+    lard_crc_hardware = hardware;
+    CHECK(by_table, "by table");
+    CHECK(sound(cache));
+    larder_close(cache);
+}
+
+/* Two numbered keys of one shard, one tag, and a bucket that they have in common while the index is small. */
+static bool find_twins(larder *cache, char one[32], char other[32]) {
+    enum { MOST = 60000, BUCKETS = 64 };
+    static lard_hash hashes[MOST];
+    static int last_of_tag[65536];
+    memset(last_of_tag, 0, sizeof last_of_tag);
+    for (int i = 1; i < MOST; i++) {
+        snprintf(one, 32, "twin %d", i);
+        hashes[i] = lard_hash_key(cache->map, one, strlen(one), false);
+        for (int j = last_of_tag[hashes[i].tag]; j; j = 0) {
+            bool shard = lard_hash_shard(cache->map, &hashes[i]) == lard_hash_shard(cache->map, &hashes[j]);
+            if (shard && hashes[i].first % BUCKETS == hashes[j].first % BUCKETS) {
+                snprintf(other, 32, "twin %d", j);
+                return true;
+            }
+        }
+        last_of_tag[hashes[i].tag] = i;
+    }
+    return false;
+}
+
+static void keys_of_one_tag_are_told_apart(void) {
+    larder *cache = open_cache(1 << 20);
+    char one[32], other[32];
+    CHECK(cache && find_twins(cache, one, other));
+    CHECK(set(cache, one, "first") == LARDER_OK);
+    CHECK(is(cache, other, NULL), "the other's tag is there, the other is not");
+    CHECK(set(cache, other, "second") == LARDER_OK);
+    CHECK(is(cache, one, "first") && is(cache, other, "second"));
+    char buffers[2][16];
+    larder_lookup lookups[2] = {
+        {.key = one, .key_bytes = strlen(one), .buffer = buffers[0], .buffer_bytes = 16},
+        {.key = other, .key_bytes = strlen(other), .buffer = buffers[1], .buffer_bytes = 16},
+    };
+    larder_get_multi(cache, lookups, 2, NULL);
+    CHECK(lookups[0].status == LARDER_OK && memcmp(buffers[0], "first", 5) == 0);
+    CHECK(lookups[1].status == LARDER_OK && memcmp(buffers[1], "second", 6) == 0);
+    CHECK(larder_delete(cache, one, strlen(one), NULL) == LARDER_OK);
+    CHECK(is(cache, one, NULL) && is(cache, other, "second"));
+    larder_close(cache);
+}
+
+static void fill_in_a_child(larder *cache, int from, int to, const char *value) {
+    pid_t pid = fork_child();
+    if (pid == 0) {
+        for (int i = from; i < to; i++) {
+            char key[32];
+            snprintf(key, sizeof key, "key %d", i);
+            CHILD_CHECK(set(cache, key, value) == LARDER_OK);
+        }
+        _exit(0);
+    }
+    CHECK(exited_well(pid));
+}
+
+/* The child makes the index grow by pages and empties shards; the parent has only its copy of what was before. */
+static void an_index_that_another_process_changed_is_followed(void) {
+    enum { MANY = 60000 };
+    larder *cache = open_cache(32 << 20);
+    CHECK(cache && set(cache, "key 0", "old") == LARDER_OK && is(cache, "key 0", "old"));
+    fill_in_a_child(cache, 1, MANY, "new");
+    lard_view view = lard_view_of(cache->map, 0);
+    CHECK(lard_load(&view.head->index_pages) > 1, "the index has more pages than at first");
+    for (int i = 1; i < MANY; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "key %d", i);
+        CHECK(is(cache, key, "new"), "%s", key);
+    }
+    CHECK(is(cache, "key 0", "old") && is(cache, "nowhere", NULL));
+    CHECK(larder_clear(cache) == LARDER_OK && is(cache, "key 5", NULL));
+    fill_in_a_child(cache, 100, 200, "newest");
+    for (int i = 0; i < 300; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "key %d", i);
+        CHECK(is(cache, key, i >= 100 && i < 200 ? "newest" : NULL), "%s", key);
+    }
+    CHECK(sound(cache));
+    larder_close(cache);
+}
+
+/* A fork while a thread renews the copy leaves the mark of that in the child. */
+static void a_renewal_cut_short_by_a_fork_is_begun_anew(void) {
+    larder *cache = open_cache(1 << 20);
+    CHECK(cache && set(cache, "a", "1") == LARDER_OK && is(cache, "a", "1"));
+    cache->map->pages[0].renewing = lard_fork_epoch + 1;
+    pid_t pid = fork_child();
+    if (pid == 0) {
+        for (uint32_t s = 0; s < cache->map->super.shard_count; s++) {
+            cache->map->pages[s].epoch = 0;
+        }
+        CHILD_CHECK(is(cache, "a", "1") && is(cache, "b", NULL));
+        for (int i = 0; i < 100; i++) {
+            char key[32];
+            snprintf(key, sizeof key, "key %d", i);
+            CHILD_CHECK(is(cache, key, NULL));
+        }
+        CHILD_CHECK(cache->map->pages[0].epoch != 0 && cache->map->pages[0].renewing == 0);
+        _exit(0);
+    }
+    CHECK(exited_well(pid));
+    CHECK(is(cache, "a", "1"), "and in the parent reads go on without");
+    larder_close(cache);
+}
+
+static void all_kinds_come_through_many_at_once(void) {
+    larder *cache = open_cache(8 << 20);
+    static unsigned char large[200000], back[200000];
+    static char keys[COUNT][16], buffers[COUNT][32];
+    larder_lookup lookups[COUNT + 1];
+    int64_t sum;
+    describe(large, sizeof large, 9, 9);
+    CHECK(cache && set_bytes(cache, "large", large, sizeof large, 0) == LARDER_OK);
+    CHECK(larder_increment(cache, "count", 5, 41, 0, 0, &sum, NULL) == LARDER_OK);
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(keys[i], sizeof keys[i], i == 7 ? "count" : i == 9 ? "gone" : "key %d", i);
+        CHECK(i == 7 || i == 9 || set(cache, keys[i], keys[i]) == LARDER_OK);
+        lookups[i] = (larder_lookup){
+            .key = keys[i], .key_bytes = strlen(keys[i]), .buffer = buffers[i], .buffer_bytes = sizeof buffers[i]};
+    }
+    lookups[11].key_bytes = LARDER_MAX_KEY + 1;
+    lookups[COUNT] = (larder_lookup){.key = "large", .key_bytes = 5, .buffer = back, .buffer_bytes = sizeof back};
+    larder_stats before, after;
+    CHECK(larder_get_stats(cache, &before) == LARDER_OK);
+    CHECK(larder_get_multi(cache, lookups, COUNT + 1, NULL) == LARDER_OK);
+    CHECK(larder_get_stats(cache, &after) == LARDER_OK);
+    for (int i = 0; i < COUNT; i++) {
+        larder_status want = i == 9 ? LARDER_MISS : i == 11 ? LARDER_KEY_TOO_LONG : LARDER_OK;
+        const char *text = i == 7 ? "41" : keys[i];
+        CHECK(lookups[i].status == want, "%d: %s", i, larder_status_name(lookups[i].status));
+        CHECK(want != LARDER_OK ||
+                  (lookups[i].item.size_bytes == strlen(text) && !memcmp(buffers[i], text, strlen(text)) &&
+                   lookups[i].item.is_counter == (i == 7)),
+              "%d", i);
+    }
+    CHECK(lookups[COUNT].status == LARDER_OK && memcmp(back, large, sizeof large) == 0);
+    CHECK(after.hits - before.hits == COUNT - 1 && after.misses - before.misses == 1);
+    larder_close(cache);
+}
+
+static const test_case tests[] = {
+    TEST(every_length_comes_back, "keys and values of every length come back, whichever way checksums are taken"),
+    TEST(keys_of_one_tag_are_told_apart, "keys of one tag in one bucket are told apart"),
+    TEST(an_index_that_another_process_changed_is_followed, "an index that another process changed is followed"),
+    TEST(a_renewal_cut_short_by_a_fork_is_begun_anew, "a renewal cut short by a fork is begun anew in the child"),
+    TEST(all_kinds_come_through_many_at_once, "values of all kinds come through many at once, and are counted"),
+};
+RUN("get", tests)
