@@ -31,11 +31,16 @@ module Bench
     # @param argv [Array<String>]
     def initialize(argv)
       @mode = :full
-      @parts = Parts::ALL.keys
+      @parts = nil
       @directory = Dir.tmpdir
       @out = nil
+      @traces = []
       rest = parser.parse(argv)
       raise OptionParser::InvalidArgument, "unexpected #{rest.first}" unless rest.empty?
+
+      @parts ||= Parts::ALL.keys - (@traces.empty? ? Parts::SIZES.keys : [])
+      traceless = @traces.empty? ? @parts & Parts::SIZES.keys : []
+      raise OptionParser::InvalidArgument, "#{traceless.first} needs --traces" unless traceless.empty?
     end
 
     # @return [Integer] exit status: 0 where every chosen part was measured, whatever the targets say
@@ -58,6 +63,9 @@ module Bench
         options.on("--directory DIR", "for files, on a disk (#{Dir.tmpdir})") do |path|
           @directory = File.expand_path(path)
         end
+        options.on("--traces A,B", Array, "files for the misses; the cloud trace first") do |paths|
+          @traces = paths.map { |path| File.expand_path(path) }
+        end
         options.on("--out DIR", "where the report goes (bench/results)") { |path| @out = File.expand_path(path) }
         options.on("-h", "--help", "this text") do
           puts options
@@ -79,7 +87,7 @@ module Bench
       warn "bench/run: #{name}: #{Parts::ALL.fetch(name)}"
       environment = facts(name)
       started = now
-      result = Parts.run(name, @mode, @directory)
+      result = Parts.run(name, @mode, @directory, @traces)
       keep(name, environment, result, now - started)
       true
     rescue Failed => error

@@ -22,7 +22,9 @@ module Bench
       "subscriber" => "Rails: hits while somebody listens",
       "multi" => "Rails: read_multi, write_multi and fetch_multi of 100",
       "megabytes" => "Rails: strings of 1 MB",
-      "plain" => "Rails: read, write, delete, and values that are Hashes"
+      "plain" => "Rails: read, write, delete, and values that are Hashes",
+      "misses" => "eviction: misses on traces of requests (--traces) beside LRU and Belady",
+      "misses-fixed" => "the same on the first trace, at 512 and 1024 MiB"
     }.freeze
 
     # Where files are that shall not touch a disk.
@@ -51,6 +53,9 @@ module Bench
     ROUNDS = { quick: 3, full: 9 }.freeze
     LAB_OPTIONS = { quick: ["--quick", "--rounds", "3", "--n", "1000"], full: ["--rounds", "7"] }.freeze
 
+    # Options of larder-lab hitratio.
+    SIZES = { "misses" => [], "misses-fixed" => ["--size", "512MiB,1GiB"] }.freeze
+
     # What came of a part.
     Result = Struct.new(:figures, :circumstances)
 
@@ -59,9 +64,11 @@ module Bench
     # @param name [String] key of ALL
     # @param mode [Symbol] :quick or :full
     # @param directory [String] for files
+    # @param traces [Array<String>] files of requests
     # @return [Bench::Parts::Result]
-    def run(name, mode, directory)
+    def run(name, mode, directory, traces)
       return lab(name, mode, directory) if LAB.key?(name)
+      return misses(name, traces) if SIZES.key?(name)
 
       figures = case name
                 when "engine" then Programs.engine_table("--rounds", ROUNDS.fetch(mode).to_s, "--directory", directory)
@@ -85,6 +92,12 @@ module Bench
                                "--dir", directory, *LAB_OPTIONS.fetch(mode)))
     end
 
-    private_class_method :engine, :lab
+    # Traces are not part of the repository.
+    def misses(name, traces)
+      chosen = name == "misses-fixed" ? traces.first(1) : traces
+      Result.new(Programs.hitratio(*chosen, *SIZES.fetch(name), "--policy", "larder,lru,s3fifo,belady"), {})
+    end
+
+    private_class_method :engine, :lab, :misses
   end
 end

@@ -57,6 +57,38 @@ module Bench
       end
     end
 
+    # `larder-lab hitratio`: the share of requests that missed, for each trace, size and policy; and over all of them
+    # how far Larder is above LRU at most, and how much of the way from LRU to Belady it goes in the mean.
+    # @param arguments [Array<String>]
+    # @return [Array<Bench::Figure>]
+    def hitratio(*arguments)
+      Dir.mktmpdir("larder-bench") do |directory|
+        file = File.join(directory, "run.json")
+        run(House::Environment.variables(House::Environment.lab_gemfile), "bundle", "exec", "lab/exe/larder-lab",
+            "hitratio", "--json", file, *arguments)
+        rows = JSON.parse(File.read(file, encoding: "UTF-8")).fetch("rows")
+        [*rows.flat_map { |row| miss_figures(row) }, *over_all(rows)]
+      end
+    end
+
+    def miss_figures(row)
+      row.fetch("outcomes").map do |outcome|
+        Figure.new(name: "#{row["trace"]}, #{row["size"]}: #{outcome["policy"]}", unit: "%",
+                   median: 100.0 * outcome["miss_ratio"])
+      end
+    end
+
+    def over_all(rows)
+      ratios = rows.map { |row| row["outcomes"].to_h { |outcome| outcome.values_at("policy", "miss_ratio") } }
+      ways = rows.filter_map { |row| row["outcomes"].find { |outcome| outcome["policy"] == "larder" }["way"] }
+      found = [Figure.new(name: "larder above LRU, at most", unit: "points",
+                          median: ratios.map { |ratio| 100.0 * (ratio["larder"] - ratio["lru"]) }.max)]
+      return found if ways.empty?
+
+      found << Figure.new(name: "larder on the way from LRU to Belady, mean", unit: "%",
+                          median: 100.0 * ways.sum / ways.size)
+    end
+
     def lab_figures(line)
       name = "#{line["workload"]}, #{line["pass"]}: #{line["row"]}"
       times = line.fetch("times_base")
@@ -87,6 +119,6 @@ module Bench
       status.success? ? output : raise(Failed, "#{command.first(5).join(" ")} ... ended with #{status}\n#{output}")
     end
 
-    private_class_method :lab_figures, :circumstances, :build, :run
+    private_class_method :miss_figures, :over_all, :lab_figures, :circumstances, :build, :run
   end
 end

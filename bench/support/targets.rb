@@ -80,7 +80,20 @@ module Bench
       Target.new(what: what, part: part, figure: figure, sense: sense, bound: bound, inverse: inverse == true)
     end.freeze
 
+    # The trace for which misses of other policies were published.
+    CLOUD = "cloudPhysicsIO.oracleGeneral.bin"
+
+    EVICTION = [
+      ["misses on the cloud trace at 512 MiB, %", "misses-fixed", "#{CLOUD}, 512MiB: larder", :most, 64],
+      ["misses on the cloud trace at 1024 MiB, %", "misses-fixed", "#{CLOUD}, 1GiB: larder", :most, 58],
+      ["misses on any trace and size: points above LRU", "misses", "larder above LRU, at most", :most, 1],
+      ["way from LRU to Belady, mean over traces and sizes, %", "misses",
+       "larder on the way from LRU to Belady, mean", :least, 25]
+    ].map do |what, part, figure, sense, bound|
+      Target.new(what: what, part: part, figure: figure, sense: sense, bound: bound)
+    end.freeze
+
     # @return [Array<Bench::Target>]
-    ALL = [*STORES, *ENGINE].freeze
+    ALL = [*STORES, *ENGINE, *EVICTION].freeze
   end
 end
