@@ -1,0 +1,201 @@
+# frozen_string_literal: true
+
+# Owns where the steps of a sequence are played: a store on a file of its own, and everything around it that a call of
+# the cache may meet. Whatever a step changed outside of the stage is put back when it closes.
+
+require "support/store_case"
+require "active_support/core_ext/hash/indifferent_access"
+require "active_support/testing/time_helpers"
+require "support/differential/portrait"
+
+module Differential
+  # What steps give as names and values.
+  Named = Struct.new(:cache_key)
+  Versioned = Struct.new(:cache_key, :cache_version)
+  Shape = Struct.new(:name, :size)
+  class Text < String; end
+
+  # A name that is nothing but its parameter.
+  class Odd
+    attr_reader :to_param
+
+    def initialize(text)
+      @to_param = text
+    end
+  end
+
+  class Thing
+    def initialize(held)
+      @held = held
+    end
+  end
+
+  # The words of a step's source are the methods here.
+  class Stage
+    include ActiveSupport::Testing::TimeHelpers
+
+    # In 2030, where milliseconds are no whole floats.
+    START = Time.at(1_900_000_000, 123, :millisecond).utc
+    REPLACED = %i[fetch read write delete exist? read_multi write_multi fetch_multi].map do |name|
+      ActiveSupport::Cache::Store.instance_method(name)
+    end.freeze
+    LEVELS = { debug: 0, info: 1, error: 3 }.freeze
+
+    attr_reader :store
+
+    # @param path [String] of the store's file
+    # @param setup [String] source of a Hash, the store's options
+    # @param real_clock [Boolean] leave Time.now as it is, so that expiries are compared by the minute
+    def initialize(path, setup, real_clock: false)
+      @path = path
+      @real_clock = real_clock
+      @started = Time.now.to_f
+      @store = ActiveSupport::Cache::LarderStore.new(path, { size: 4 << 20, **instance_eval(setup) })
+      @reader = Larder::Cache.open(path)
+      @events = []
+      @subscribers = []
+      @io = StringIO.new
+      @reports = StoreCase::Reports.new
+      @name = +"shared"
+      @options = { expires_in: 5 }
+    end
+
+    # Plays one step after the other.
+    #
+    # @param steps [Array<String>] sources
+    # @yieldparam step [String] after it was played
+    # @yieldparam entered [Boolean] did it enter a method of ActiveSupport's that the fast path stands in for?
+    # @return [Array<Hash>] what is to be seen after each
+    def play(steps)
+      travel_to(START, with_usec: true) unless @real_clock
+      ActiveSupport.error_reporter.subscribe(@reports)
+      watching do
+        steps.map do |step|
+          @entered = false
+          seen = look_at(step)
+          yield step, @entered if block_given?
+          seen
+        end
+      end
+    ensure
+      @ended = Time.now.to_f
+      put_back
+    end
+
+    # @return [Hash{String => String}] what is stored under each live key after the last step, by a handle of its own
+    def records_at_end
+      Larder::Cache.open(@path) { |cache| records(cache, @ended) }
+    end
+
+    # @return [void]
+    def close
+      @reader.close
+      @store.cache.close
+    end
+
+    private
+
+    # ---- words of the steps ----
+
+    def later(seconds)
+      travel_to(Time.now + seconds, with_usec: true) unless @real_clock
+    end
+
+    def listen(pattern)
+      @subscribers << ActiveSupport::Notifications.subscribe(pattern) do |name, _, _, _, payload|
+        @events << "#{name} #{Portrait.of(announced(payload))}"
+      end
+      nil
+    end
+
+    # A key that is a String may be the caller's own, or one with the same bytes.
+    def announced(payload)
+      payload[:key].is_a?(String) ? payload.merge(key: String.new(payload[:key])) : payload
+    end
+
+    def unlisten
+      ActiveSupport::Notifications.unsubscribe(@subscribers.pop) if @subscribers.any?
+      nil
+    end
+
+    def log(level)
+      plainly = ->(*, text) { "#{text}\n" }
+      ActiveSupport::Cache::Store.logger =
+        level && ActiveSupport::Logger.new(@io, level: LEVELS.fetch(level), formatter: plainly)
+      nil
+    end
+
+    def raise_on_negative(value)
+      ActiveSupport::Cache::Store.raise_on_invalid_cache_expiration_time = value
+      nil
+    end
+
+    # The same String at each call, as a constant of an application would be.
+    attr_reader :name, :options
+
+    # ---- what is recorded ----
+
+    def look_at(step)
+      { result: outcome_of(step), events: @events.dup, log: Portrait.of_bytes(@io.string), reports: reports,
+        records: records(@reader, Time.now.to_f) }
+    ensure
+      @events.clear
+      @io.string = +""
+    end
+
+    # Sets @entered where a step comes into a method that the fast path replaces.
+    def watching
+      traces = REPLACED.map do |method|
+        TracePoint.new(:call) { @entered = true }.tap { |trace| trace.enable(target: method) }
+      end
+      yield
+    ensure
+      traces&.each(&:disable)
+    end
+
+    # What was answered, mutable text of it then changed: it must be shared with nothing.
+    def outcome_of(step)
+      result = instance_eval(step, "step", 1)
+      Portrait.of(result).tap { spoil(result) }
+    rescue StandardError => e
+      Portrait.of(e)
+    end
+
+    def spoil(result)
+      case result
+      when String then result << "spoilt" unless result.frozen? || result.equal?(@name)
+      when Hash then result.each_value { |value| spoil(value) } unless result.equal?(@options)
+      when Array then result.each { |value| spoil(value) }
+      end
+    end
+
+    def reports
+      @reports.all.map { |report| Portrait.of(report[:error]) }.tap { @reports.all.clear }
+    end
+
+    # What is stored under each live key: bytes, flags and expiry.
+    def records(cache, now)
+      cache.each_key(now: now).uniq.sort.to_h do |key|
+        record = cache.__send__(:_get_record, key, Larder::Options.unix_ms(now))
+        [Portrait.of_bytes(key), record && picture_of(record)]
+      end
+    end
+
+    # A coder's bytes name the time of expiry, which by the real clock differs.
+    def picture_of(record)
+      bytes, flags, expires_at_ms = record
+      return [Portrait.of_bytes(bytes), flags, expires_at_ms].inspect unless @real_clock
+
+      expiry = expires_at_ms.zero? ? "never" : ((expires_at_ms / 1000.0) - @started).fdiv(100).floor
+      [flags.nobits?(15) ? "dumped" : Portrait.of_bytes(bytes), flags, expiry].inspect
+    end
+
+    def put_back
+      travel_back
+      unlisten while @subscribers.any?
+      ActiveSupport::Cache::Store.logger = nil
+      ActiveSupport::Cache::Store.raise_on_invalid_cache_expiration_time = false
+      ActiveSupport.error_reporter.unsubscribe(@reports)
+    end
+  end
+end
