@@ -19,6 +19,15 @@ module Guards
       assert_counts expected, counted { InstructionCounts.of_ruby }, RUBY_TOLERANCE
     end
 
+    test "where valgrind is missing, that is the reason for not counting" do
+      path = ENV.fetch("PATH")
+      ENV["PATH"] = "/nonexistent"
+      error = assert_raises(Unavailable) { InstructionCounts.engine_key }
+      assert_match(/valgrind is not installed/, error.message)
+    ensure
+      ENV["PATH"] = path
+    end
+
     test "a figure that differs is told with both values, the difference and the remedy" do
       message = assert_raises(Minitest::Assertion) do
         assert_counts({ "get" => 200.0 }, { "get" => 210.0 }, 0.0)
