@@ -32,7 +32,8 @@ module House
     # The slow ones, in seconds; a job that is not here is taken for short.
     WEIGHTS = {
       "lab/test/larder/lab/commands/" => 120, "test/survival/" => 60, "test/rails/" => 20, "test/guards/" => 20,
-      "test/bench/targets" => 20, "test/larder/cache/garbage_collection" => 15, "test/house/engine_alone" => 8, "lab/test/" => 5
+      "test/bench/targets" => 20, "test/larder/cache/garbage_collection" => 15, "test/house/engine_alone" => 8,
+      "lab/test/" => 5
     }.freeze
 
     module_function
