@@ -234,7 +234,7 @@ module Differential
       when 2 then "{ break #{value} }"
       when 3 then "{ next #{value} }"
       when 4, 5 then "{ |_, entry| entry.expires_in = #{life}; #{value} }"
-      when 6 then "{ |_, entry| entry.expires_at = #{pick(["nil", "Time.now + 100_000"])}; #{value} }"
+      when 6 then "{ |_, entry| entry.expires_at = #{@real_clock ? "nil" : "Time.now + 100_000"}; #{value} }"
       when 7 then "{ |_, entry| entry.version = #{pick(VERSIONS)}; #{value} }"
       when 8, 9, 10 then "{ #{call(depth - 1)}; #{value} }"
       when 11 then "{ #{call(depth - 1)} }"
