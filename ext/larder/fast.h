@@ -3,7 +3,7 @@
  * forms, delete and exist? do in C where a call is common and simple.
  *
  * Suggested reading order: fast_guard.c (when the fast path may be taken at all),
- * fast_key.c and fast_options.c (which calls are simple), fast_entry.c (one entry,
+ * fast_log.c, fast_key.c and fast_options.c (which calls are simple), fast_entry.c (one entry,
  * read or written), fast_path.c (fetch, read, write), fast_announce.c, fast_multi.c.
  *
  * Whatever is not simple goes to the method of the same name in
@@ -68,6 +68,13 @@ int64_t fast_read_time_ms(void);
 
 /* Has this time (Unix ms) passed? `now_ms` as from fast_read_time_ms(). */
 bool fast_has_passed(int64_t expires_at_ms, int64_t now_ms);
+
+/* ---- fast_log.c ---- */
+
+void fast_log_init(VALUE module);
+
+/* Would Rails write a debug line for an operation of this store? */
+bool fast_log_wanted(VALUE store);
 
 /* ---- fast_options.c ---- */
 

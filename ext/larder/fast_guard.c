@@ -21,9 +21,8 @@ static VALUE pinned[4 * MOST_CLASSES]; /* every class that was ever among them: 
 static unsigned pinned_count;
 static unsigned heard = ~0u; /* events that somebody may listen to */
 static bool real_time;       /* Time.now is Ruby's own */
-static VALUE logger = Qnil;  /* of all stores */
 
-static ID id_fast, id_silence, id_debug, id_now, id_to_f;
+static ID id_fast, id_now, id_to_f;
 
 /* What a store's calls need, where one look finds it. The store holds it in @fast. */
 typedef struct handle {
@@ -76,13 +75,8 @@ static bool is_known(VALUE klass) {
     return false;
 }
 
-/* Would Rails log at this level? The logger is asked as Rails asks it: levels change, also for one thread. */
-static bool wants_log(VALUE self) {
-    return RTEST(rb_funcall(logger, id_debug, 0)) && !RTEST(rb_ivar_get(self, id_silence));
-}
-
 bool fast_ready(VALUE self, unsigned events, fast_store *store) {
-    if ((heard & events) || !is_known(RBASIC_CLASS(self)) || (!NIL_P(logger) && wants_log(self))) {
+    if ((heard & events) || !is_known(RBASIC_CLASS(self)) || fast_log_wanted(self)) {
         return false;
     }
     VALUE object = rb_ivar_get(self, id_fast);
@@ -184,18 +178,10 @@ static VALUE set_real_time(VALUE self, VALUE is_real) {
     return self;
 }
 
-/* FastPath._logger = what all stores log to, or nil */
-static VALUE set_logger(VALUE self, VALUE given) {
-    logger = RTEST(given) ? given : Qnil;
-    return self;
-}
-
 void fast_guard_init(VALUE module) {
     VALUE singleton = rb_singleton_class(module);
 
     id_fast = rb_intern("@fast");
-    id_silence = rb_intern("@silence");
-    id_debug = rb_intern("debug?");
     id_now = rb_intern("now");
     id_to_f = rb_intern("to_f");
     rb_define_private_method(singleton, "_arm", arm, 1);
@@ -203,7 +189,5 @@ void fast_guard_init(VALUE module) {
     rb_define_private_method(singleton, "_heard=", set_heard, 1);
     rb_define_method(singleton, "heard", get_heard, 0);
     rb_define_private_method(singleton, "_real_time=", set_real_time, 1);
-    rb_define_private_method(singleton, "_logger=", set_logger, 1);
     rb_define_method(singleton, "handle", make_handle, 4);
-    rb_gc_register_address(&logger);
 }

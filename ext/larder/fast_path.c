@@ -140,6 +140,7 @@ void fast_path_init(VALUE larder_module) {
 
     id_write = rb_intern("write");
     fast_guard_init(module);
+    fast_log_init(module);
     fast_options_init(module);
     fast_entry_init(module);
     fast_announce_init(module);

@@ -37,12 +37,16 @@ module Larder
       # Whose methods may have been written in C: ours, and Ruby's own under them.
       NATIVE_OWNERS = [self, BasicObject].freeze
 
+      # What a logger's debug? comes down to.
+      LEVEL_METHODS = %i[debug? level local_level local_level_key level_override].freeze
+
       # What Entries#value_found answers where there is no value.
       NONE = Object.new.freeze
       EXPIRED = Object.new.freeze
 
       ROOT = File.expand_path("../..", __dir__)
-      private_constant :EVENTS, :STORE_METHODS, :ENTRY_METHODS, :KEY_METHODS, :KEY_CLASSES, :NATIVE_OWNERS, :ROOT
+      private_constant :EVENTS, :STORE_METHODS, :ENTRY_METHODS, :KEY_METHODS, :KEY_CLASSES, :NATIVE_OWNERS,
+                       :LEVEL_METHODS, :ROOT
 
       # Sees subscribers come and go.
       module FanoutWatch
@@ -119,7 +123,13 @@ module Larder
           ActiveSupport::Cache::Store.prepend(LoggerWatch)
           ActiveSupport::Cache::Store.singleton_class.prepend(LoggerWatch)
           Time.singleton_class.prepend(TimeWatch)
-          ActiveSupport.on_load(:after_initialize) { FastPath.arm }
+          ActiveSupport.on_load(:after_initialize) { FastPath.look_again }
+          look_again
+        end
+
+        # Looks at everything again: also at what no watcher sees.
+        # @api private
+        def look_again
           listeners_changed
           logger_changed
           look_at_time
@@ -144,7 +154,10 @@ module Larder
 
         # @api private
         def logger_changed
-          self._logger = ActiveSupport::Cache::Store.logger
+          logger = ActiveSupport::Cache::Store.logger
+          broadcast = broadcast?(logger)
+          leaves = broadcast ? logger.broadcasts : [logger]
+          _log_to(logger, broadcast, leaves.select { |leaf| trusted_logger?(leaf) })
         end
 
         # @api private
@@ -188,6 +201,24 @@ module Larder
             trusted?(ActiveSupport::Cache::WriteOptions.instance_method(:initialize)) &&
             trusted?(ActiveSupport::Notifications.method(:instrument)) &&
             KEY_CLASSES.product(KEY_METHODS).none? { |klass, name| klass.method_defined?(name) }
+        end
+
+        def broadcast?(logger)
+          defined?(ActiveSupport::BroadcastLogger) && logger.instance_of?(ActiveSupport::BroadcastLogger) &&
+            trusted?(logger.method(:debug?)) && logger.broadcasts.instance_of?(Array)
+        end
+
+        # Is what it logs decided by Ruby's Logger and ActiveSupport alone?
+        def trusted_logger?(logger)
+          logger.is_a?(::Logger) && LEVEL_METHODS.all? do |name|
+            !logger.respond_to?(name, true) || [*rails_root, logger_file].any? do |known|
+              logger.method(name).source_location&.first&.start_with?(known)
+            end
+          end
+        end
+
+        def logger_file
+          @logger_file ||= ::Logger.instance_method(:add).source_location.first
         end
 
         # Ours or Rails', and so is every method that it could call by super.
