@@ -75,19 +75,6 @@ LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset
     return difference == 0 && crc == (uint32_t)first;
 }
 
-/* The lines of a record that a read is about to want: most records are three or four of them. */
-LARD_INLINE void prefetch_record(const lard_view *view, uint64_t offset) {
-    const uint8_t *record = view->base + offset;
-    __builtin_prefetch(record);
-    __builtin_prefetch(record + 64);
-    __builtin_prefetch(record + 128);
-}
-
-LARD_INLINE lard_u64 *slot_at(lard_bucket *first, lard_bucket *second, unsigned fit) {
-    unsigned at = (unsigned)__builtin_ctz(fit);
-    return &(at < LARD_BUCKET_SLOTS ? first : second)->slots[at % LARD_BUCKET_SLOTS];
-}
-
 /* This process's copy of the shard's index is of another time: whoever finds nothing by it has it renewed. */
 static __attribute__((noinline)) larder_status renewed_and_in_full(larder *cache, lard_map *map,
                                                                    const request *wanted, larder_item *item) {
@@ -124,10 +111,10 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
                        lard_load(&view.head->epoch) != epoch;
         return LARD_LIKELY(!changed) ? LARDER_MISS : renewed_and_in_full(cache, map, wanted, item);
     }
-    lard_u64 *slot = slot_at(first, second, fit);
+    lard_u64 *slot = lard_probe_slot(first, second, fit);
     uint64_t value = lard_load_acquire(slot);
     uint64_t offset = LARD_SLOT_OFFSET(value);
-    prefetch_record(&view, offset);
+    lard_prefetch_record(&view, offset);
     if (LARD_UNLIKELY(
             LARD_SLOT_TAG(value) != wanted->hash.tag ||
             !copy_ordinary(fast, &view, offset, LARD_SLOT_GENERATION(value), wanted, &expiry_ms, &word2))) {
@@ -196,29 +183,6 @@ larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void 
     return status;
 }
 
-/* Has the cache lines of a key's buckets fetched. */
-LARD_INLINE void prefetch_buckets(const lard_map *map, const lard_hash *hash, lard_bucket *buckets[2]) {
-    const lard_pages *copy = &map->pages[lard_hash_shard(map, hash)];
-    unsigned page_shift = map->segment_shift - 6;
-    uint64_t shape = __atomic_load_n(&copy->shape, __ATOMIC_ACQUIRE);
-    buckets[0] = lard_pages_bucket(copy, shape, hash->first, page_shift);
-    buckets[1] = lard_pages_bucket(copy, shape, hash->second, page_shift);
-    __builtin_prefetch(buckets[0]);
-    __builtin_prefetch(buckets[1]);
-}
-
-/* Has the record fetched that the buckets seem to name. A hint: the read looks for itself. */
-LARD_INLINE void prefetch_candidate(lard_map *map, const lard_hash *hash, lard_bucket *const buckets[2]) {
-    if (LARD_UNLIKELY(!buckets[0] || !buckets[1])) {
-        return;
-    }
-    unsigned fit = lard_probe(buckets[0], buckets[1], hash->tag);
-    if (fit) {
-        lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
-        prefetch_record(&view, LARD_SLOT_OFFSET(lard_load(slot_at(buckets[0], buckets[1], fit))));
-    }
-}
-
 /* In three passes, so that the cache misses of a batch overlap: buckets, records, then the reads themselves. */
 static void get_batch(larder *cache, lard_map *map, larder_lookup *lookups, size_t count, int64_t now_ms) {
     request wanted[BATCH];
@@ -229,12 +193,12 @@ static void get_batch(larder *cache, lard_map *map, larder_lookup *lookups, size
         one->status = lard_check_key(cache, one->key, one->key_bytes);
         if (LARD_LIKELY(one->status == LARDER_OK)) {
             prepare(map, &wanted[i], one->key, one->key_bytes, one->buffer, one->buffer_bytes, now_ms);
-            prefetch_buckets(map, &wanted[i].hash, buckets[i]);
+            lard_pages_approach(map, &wanted[i].hash, buckets[i]);
         }
     }
     for (size_t i = 0; i < count; i++) {
         if (LARD_LIKELY(lookups[i].status == LARDER_OK)) {
-            prefetch_candidate(map, &wanted[i].hash, buckets[i]);
+            lard_pages_aim(map, &wanted[i].hash, buckets[i]);
         }
     }
     for (size_t i = 0; i < count; i++) {

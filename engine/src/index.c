@@ -30,23 +30,17 @@ static bool slot_holds(const lard_view *view, uint64_t value, const lard_hash *h
 }
 
 /* The two buckets of a key; false where there is no index, or a damaged one. */
-static bool buckets_of(const lard_view *view, const lard_hash *hash, lard_bucket *buckets[2]) {
-    uint32_t count = lard_bucket_count(view);
-    if (LARD_UNLIKELY(count == 0)) {
-        return false;
-    }
-    buckets[0] = lard_bucket_at(view, lard_bucket_of(hash->first, count));
-    buckets[1] = lard_bucket_at(view, lard_bucket_of(hash->second, count));
-    return buckets[0] && buckets[1];
+LARD_INLINE bool buckets_of(const lard_view *view, const lard_hash *hash, lard_bucket *buckets[2]) {
+    return lard_buckets_of(view, hash, lard_bucket_count(view), &buckets[0], &buckets[1]);
 }
 
 lard_found lard_index_find(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes,
                            bool is_chunk) {
     lard_record_info info;
     lard_bucket *buckets[2];
-    bool fit = buckets_of(view, hash, buckets);
-    for (unsigned i = 0; fit && i < 2 * LARD_BUCKET_SLOTS; i++) {
-        lard_u64 *slot = &buckets[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS];
+    unsigned mask = buckets_of(view, hash, buckets) ? lard_probe(buckets[0], buckets[1], hash->tag) : 0;
+    for (; mask; mask &= mask - 1) {
+        lard_u64 *slot = lard_probe_slot(buckets[0], buckets[1], mask);
         uint64_t value = lard_load_acquire(slot);
         if (slot_holds(view, value, hash, key, key_bytes, is_chunk, &info)) {
             return (lard_found){slot, value};
@@ -55,29 +49,32 @@ lard_found lard_index_find(const lard_view *view, const lard_hash *hash, const v
     return (lard_found){NULL, 0};
 }
 
-/* Has the cache lines of a key's buckets fetched. */
-void lard_index_prefetch(const lard_view *view, const lard_hash *hash) {
-    lard_bucket *buckets[2];
-    if (buckets_of(view, hash, buckets)) {
-        __builtin_prefetch(buckets[0], 1);
-        __builtin_prefetch(buckets[1], 1);
-    }
-}
-
-/* The first slot with the key's tag, without a look at the key: its record is being fetched. */
 lard_found lard_index_guess(const lard_view *view, const lard_hash *hash) {
     lard_bucket *buckets[2];
-    bool fit = buckets_of(view, hash, buckets);
-    for (unsigned i = 0; fit && i < 2 * LARD_BUCKET_SLOTS; i++) {
-        lard_u64 *slot = &buckets[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS];
+    unsigned mask = buckets_of(view, hash, buckets) ? lard_probe(buckets[0], buckets[1], hash->tag) : 0;
+    for (; mask; mask &= mask - 1) {
+        lard_u64 *slot = lard_probe_slot(buckets[0], buckets[1], mask);
         uint64_t value = lard_load(slot);
         uint64_t offset = LARD_SLOT_OFFSET(value);
         if (offset && LARD_SLOT_TAG(value) == hash->tag && offset < view->map->super.shard_bytes) {
-            __builtin_prefetch(view->base + offset);
+            lard_prefetch_record(view, offset);
             return (lard_found){slot, value};
         }
     }
     return (lard_found){NULL, 0};
+}
+
+lard_found lard_index_confirm(const lard_view *view, lard_found guess, const lard_hash *hash, const void *key,
+                              size_t key_bytes, bool is_chunk) {
+    lard_record_info info;
+    if (!guess.slot) {
+        return guess; /* no item had the tag, and under the lock none comes */
+    }
+    uint64_t value = lard_load_acquire(guess.slot);
+    if (LARD_LIKELY(slot_holds(view, value, hash, key, key_bytes, is_chunk, &info))) {
+        return (lard_found){guess.slot, value};
+    }
+    return lard_index_find(view, hash, key, key_bytes, is_chunk);
 }
 
 lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, uint64_t offset,
@@ -97,9 +94,9 @@ lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, 
 
 bool lard_index_has_ghost(const lard_view *view, const lard_hash *hash) {
     lard_bucket *buckets[2];
-    bool fit = buckets_of(view, hash, buckets);
-    for (unsigned i = 0; fit && i < 2 * LARD_BUCKET_SLOTS; i++) {
-        uint64_t value = lard_load(&buckets[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS]);
+    unsigned mask = buckets_of(view, hash, buckets) ? lard_probe(buckets[0], buckets[1], hash->tag) : 0;
+    for (; mask; mask &= mask - 1) {
+        uint64_t value = lard_load(lard_probe_slot(buckets[0], buckets[1], mask));
         if (value && !LARD_SLOT_OFFSET(value) && LARD_SLOT_TAG(value) == hash->tag &&
             lard_evict_ghost_fresh(view, value)) {
             return true;

@@ -179,11 +179,7 @@ static inline bool lard_shard_current(const lard_view *view, uint64_t *epoch) {
     return (uint32_t)(*epoch >> 32) == lard_load(&view->map->control->clear_epoch) && *epoch != 0;
 }
 
-/* pages.c — this process's copy of where the buckets are */
-#include "pages.h"
-
 /* index.c — buckets, slots, growth */
-#include "probe.h"
 static inline uint32_t lard_bucket_of(uint32_t hash, uint32_t count) {
     uint32_t power = 1u << (31 - __builtin_clz(count));
     uint32_t bucket = hash & (2 * power - 1);
@@ -218,8 +214,11 @@ static inline uint32_t lard_bucket_count(const lard_view *view) {
 }
 lard_found lard_index_find(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes,
                            bool is_chunk);
-void lard_index_prefetch(const lard_view *view, const lard_hash *hash);
+/* The first item with the key's tag; its record is not looked at, but on its way from now on. */
 lard_found lard_index_guess(const lard_view *view, const lard_hash *hash);
+/* What was guessed if it is the key's item, else as find. Under the lock. */
+lard_found lard_index_confirm(const lard_view *view, lard_found guess, const lard_hash *hash, const void *key,
+                              size_t key_bytes, bool is_chunk);
 lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, uint64_t offset,
                                   uint32_t generation);
 bool lard_index_has_ghost(const lard_view *view, const lard_hash *hash); /* under the lock, as all below */
@@ -229,6 +228,10 @@ bool lard_index_unlink(const lard_view *view, lard_u64 *slot, uint64_t value, ui
 /* Lock-free. Drops every slot of the key; *head is filled where it was a large value. */
 bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes,
                        bool is_chunk, int64_t now_ms, lard_head *head);
+
+/* pages.c — this process's copy of where the buckets are */
+#include "probe.h"
+#include "pages.h"
 
 /* growth.c — the shape of the index; under the lock */
 bool lard_index_first_page(lard_view *view);

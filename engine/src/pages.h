@@ -14,9 +14,6 @@
 #ifndef LARD_PAGES_H
 #define LARD_PAGES_H
 
-struct lard_map;
-struct lard_view;
-
 typedef struct lard_pages { /* of one shard */
     uint64_t epoch;         /* of the shard when this was copied; 0: not valid */
     uint64_t shape;         /* bucket count (32), below it the mask of the larger power of two (32) */
@@ -27,7 +24,7 @@ typedef struct lard_pages { /* of one shard */
 
 /* For all shards of a map whose superblock is known; NULL where memory is short. Freed by free. */
 lard_pages *lard_pages_new(const lard_superblock *super);
-void lard_pages_renew(struct lard_map *map, const struct lard_view *view);
+void lard_pages_renew(lard_map *map, const lard_view *view);
 
 static inline uint32_t lard_pages_count(uint64_t shape) { return (uint32_t)(shape >> 32); }
 
@@ -40,6 +37,48 @@ static inline lard_bucket *lard_pages_bucket(const lard_pages *copy, uint64_t sh
     bucket = bucket < count ? bucket : bucket & (mask >> 1);
     uintptr_t page = __atomic_load_n(&copy->pages[bucket >> page_shift], __ATOMIC_RELAXED);
     return page ? (lard_bucket *)(page + (uintptr_t)bucket * sizeof(lard_bucket)) : NULL;
+}
+
+/* The lines of a record that is about to be wanted: most records are three or four of them. */
+static inline void lard_prefetch_record(const lard_view *view, uint64_t offset) {
+    const uint8_t *record = view->base + offset;
+    __builtin_prefetch(record);
+    __builtin_prefetch(record + 64);
+    __builtin_prefetch(record + 128);
+}
+
+/* Has the two buckets of a key fetched, as far as the copy knows them. */
+static inline void lard_pages_approach(const lard_map *map, const lard_hash *hash, lard_bucket *buckets[2]) {
+    const lard_pages *copy = &map->pages[lard_hash_shard(map, hash)];
+    unsigned page_shift = map->segment_shift - 6;
+    uint64_t shape = __atomic_load_n(&copy->shape, __ATOMIC_ACQUIRE);
+    buckets[0] = lard_pages_bucket(copy, shape, hash->first, page_shift);
+    buckets[1] = lard_pages_bucket(copy, shape, hash->second, page_shift);
+    __builtin_prefetch(buckets[0]);
+    __builtin_prefetch(buckets[1]);
+}
+
+/* Has the record fetched that those buckets seem to name. A hint: whoever comes for it looks for itself. */
+static inline void lard_pages_aim(lard_map *map, const lard_hash *hash, lard_bucket *const buckets[2]) {
+    if (LARD_UNLIKELY(!buckets[0] || !buckets[1])) {
+        return;
+    }
+    unsigned mask = lard_probe(buckets[0], buckets[1], hash->tag);
+    if (mask) {
+        lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
+        lard_prefetch_record(&view, LARD_SLOT_OFFSET(lard_load(lard_probe_slot(buckets[0], buckets[1], mask))));
+    }
+}
+
+/* Under the lock. Renews a copy that is not of this epoch, or has fallen far behind. */
+static inline void lard_pages_keep_up(lard_map *map, const lard_view *view) {
+    const lard_pages *copy = &map->pages[view->number];
+    uint32_t count = lard_load(&view->head->bucket_count);
+    uint32_t known = lard_pages_count(__atomic_load_n(&copy->shape, __ATOMIC_RELAXED));
+    if (LARD_UNLIKELY(__atomic_load_n(&copy->epoch, __ATOMIC_RELAXED) != lard_load(&view->head->epoch) ||
+                      count - known > known / 16)) {
+        lard_pages_renew(map, view);
+    }
 }
 
 #endif

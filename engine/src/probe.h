@@ -54,6 +54,12 @@ static inline unsigned lard_probe(const lard_bucket *first, const lard_bucket *s
 
 #endif
 
+/* The slot of the lowest bit of a mask of lard_probe, which has one. */
+static inline lard_u64 *lard_probe_slot(lard_bucket *first, lard_bucket *second, unsigned mask) {
+    unsigned at = (unsigned)__builtin_ctz(mask);
+    return &(at < LARD_BUCKET_SLOTS ? first : second)->slots[at % LARD_BUCKET_SLOTS];
+}
+
 _Static_assert(LARD_LOCATION_BITS + 16 + 18 == 64, "the shift brings the tag to the top of the slot");
 
 #endif

@@ -14,9 +14,8 @@ static bool overwrites(lard_condition condition) {
 }
 
 /* Stores a draft under a condition, in chunks where it is long, and tidies up after it either way. */
-static larder_status store(larder *cache, lard_map *map, lard_draft *draft, lard_condition condition,
-                           uint64_t expected_slot, const larder_call *call) {
-    lard_hash hash = lard_hash_key(map, draft->key, draft->key_bytes, false);
+static larder_status store(larder *cache, lard_map *map, const lard_hash *hash, lard_draft *draft,
+                           lard_condition condition, uint64_t expected_slot, const larder_call *call) {
     lard_head head = {{0, 0}, 0}, replaced = {{0, 0}, 0};
     larder_status status = LARDER_OK;
     larder_call patient = {lard_now(call), 0};
@@ -34,7 +33,7 @@ static larder_status store(larder *cache, lard_map *map, lard_draft *draft, lard
         draft->value_bytes = sizeof head;
     }
     if (status == LARDER_OK) {
-        status = lard_write(cache, map, &hash, draft, condition, expected_slot, call, &replaced);
+        status = lard_write(cache, map, hash, draft, condition, expected_slot, call, &replaced);
     }
     if (status == LARDER_BUSY && call && (call->flags & LARDER_CALL_TRY)) {
         return status;
@@ -52,7 +51,7 @@ static larder_status store(larder *cache, lard_map *map, lard_draft *draft, lard
     if (status != LARDER_NOT_STORED) {
         lard_count(cache, LARD_STAT_refused, 1);
         if (overwrites(condition)) {
-            lard_drop(cache, map, &hash, draft->key, draft->key_bytes, patient.now_ms);
+            lard_drop(cache, map, hash, draft->key, draft->key_bytes, patient.now_ms);
         }
     }
     return status;
@@ -97,19 +96,39 @@ static larder_call timed(const larder_store *request, const larder_call *call) {
     return known;
 }
 
-static larder_status drop_under_condition(larder *cache, lard_map *map, const larder_store *request,
-                                          const larder_call *call) {
+/* A key's hash in a map, taken before its store is looked at more closely. */
+typedef struct {
+    lard_map *map; /* NULL: not taken */
+    lard_hash hash;
+    lard_bucket *buckets[2];
+} foresight;
+
+/* Has the buckets fetched that a store will want. */
+LARD_INLINE void foresee(larder *cache, const larder_store *request, foresight *ahead) {
+    ahead->map = NULL;
+    if (LARD_LIKELY(request && lard_check_key(cache, request->key, request->key_bytes) == LARDER_OK)) {
+        ahead->map = lard_enter(cache);
+    }
+    if (LARD_LIKELY(ahead->map != NULL)) {
+        ahead->hash = lard_hash_inline(ahead->map->super.seed, request->key, request->key_bytes,
+                                       lard_tail(request->key, request->key_bytes), false);
+        lard_pages_approach(ahead->map, &ahead->hash, ahead->buckets);
+    }
+}
+
+static larder_status drop_under_condition(larder *cache, lard_map *map, const lard_hash *hash,
+                                          const larder_store *request, const larder_call *call) {
     larder_status present = larder_exists(cache, request->key, request->key_bytes, NULL, call);
     if ((request->mode == LARDER_ADD && present == LARDER_OK) ||
         (request->mode == LARDER_REPLACE && present == LARDER_MISS)) {
         return LARDER_NOT_STORED;
     }
-    lard_hash hash = lard_hash_key(map, request->key, request->key_bytes, false);
-    lard_drop(cache, map, &hash, request->key, request->key_bytes, lard_now(call));
+    lard_drop(cache, map, hash, request->key, request->key_bytes, lard_now(call));
     return LARDER_OK;
 }
 
-larder_status larder_set(larder *cache, const larder_store *request, const larder_call *call) {
+static larder_status set_foreseen(larder *cache, const larder_store *request, const larder_call *call,
+                                  foresight *ahead) {
     static const lard_condition conditions[] = {LARD_IF_ANY, LARD_IF_ABSENT, LARD_IF_PRESENT};
     lard_draft draft;
     lard_map *map;
@@ -120,25 +139,44 @@ larder_status larder_set(larder *cache, const larder_store *request, const larde
     if (status != LARDER_OK) {
         return status;
     }
-    if (request->ttl_ms < 0) {
-        return drop_under_condition(cache, map, request, &known);
+    if (LARD_UNLIKELY(map != ahead->map)) { /* attached anew meanwhile, to a file of another seed */
+        ahead->hash = lard_hash_key(map, draft.key, draft.key_bytes, false);
     }
-    return store(cache, map, &draft, condition, 0, &known);
+    return request->ttl_ms < 0 ? drop_under_condition(cache, map, &ahead->hash, request, &known)
+                               : store(cache, map, &ahead->hash, &draft, condition, 0, &known);
 }
+
+larder_status larder_set(larder *cache, const larder_store *request, const larder_call *call) {
+    foresight ahead;
+    foresee(cache, request, &ahead);
+    return set_foreseen(cache, request, call, &ahead);
+}
+
+#define BATCH 16 /* stores whose cache misses overlap */
 
 larder_status larder_set_multi(larder *cache, larder_store *stores, size_t count, size_t *stored,
                                const larder_call *call) {
+    foresight ahead[BATCH];
     larder_status first = LARDER_OK;
     size_t done = 0;
     if (!stores && count) {
         return LARDER_INVALID;
     }
-    for (size_t i = 0; i < count; i++) {
-        stores[i].status = larder_set(cache, &stores[i], call);
-        if (stores[i].status == LARDER_OK) {
-            done++;
-        } else if (first == LARDER_OK) {
-            first = stores[i].status;
+    for (size_t from = 0; from < count; from += BATCH) {
+        size_t batch = count - from < BATCH ? count - from : BATCH;
+        for (size_t i = 0; i < batch; i++) {
+            foresee(cache, &stores[from + i], &ahead[i]);
+        }
+        for (size_t i = 0; i < batch; i++) {
+            if (ahead[i].map) {
+                lard_pages_aim(ahead[i].map, &ahead[i].hash, ahead[i].buckets);
+            }
+        }
+        for (size_t i = 0; i < batch; i++) {
+            larder_status status = set_foreseen(cache, &stores[from + i], call, &ahead[i]);
+            stores[from + i].status = status;
+            done += status == LARDER_OK;
+            first = first == LARDER_OK ? status : first;
         }
     }
     if (stored) {
@@ -198,7 +236,7 @@ larder_status larder_cas(larder *cache, const larder_store *request, const void 
             continue;
         }
         lard_draft attempt_draft = draft;
-        status = store(cache, map, &attempt_draft, LARD_IF_SLOT, hit.slot_value, call);
+        status = store(cache, map, &hash, &attempt_draft, LARD_IF_SLOT, hit.slot_value, call);
         if (status != LARDER_NOT_STORED) {
             break;
         }

@@ -68,6 +68,25 @@ static uint32_t queue_for(const lard_view *view, const lard_found *found, const 
     return lard_index_has_ghost(view, hash) ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
 }
 
+/* The head of the large value that is about to be replaced; 0 bytes where it is another kind, as nearly always. */
+static void note_replaced(const lard_view *view, uint64_t offset, lard_head *replaced) {
+    lard_record_info old;
+    replaced->value_bytes = 0;
+    if (lard_segment_left(view, offset) >= LARD_RECORD_HEADER &&
+        LARD_WORD2_TYPE(lard_load(&lard_words(view, offset)[2])) == LARD_TYPE_HEAD &&
+        lard_record_info_at(view, offset, &old)) {
+        lard_record_head(view, offset, &old, replaced);
+    }
+}
+
+/* The lines that the next record of this segment will be written to. */
+static void prefetch_next(const lard_view *view, uint64_t offset, uint64_t bytes) {
+    const uint8_t *next = view->base + offset + bytes;
+    for (uint64_t ahead = 0; ahead < bytes && ahead < 256; ahead += 64) {
+        __builtin_prefetch(next + ahead, 1);
+    }
+}
+
 static larder_status publish(larder *cache, lard_view *view, const lard_hash *hash, const lard_draft *draft,
                              lard_condition condition, uint64_t expected, lard_found found, uint64_t slot,
                              int64_t now_ms, lard_head *replaced) {
@@ -75,11 +94,7 @@ static larder_status publish(larder *cache, lard_view *view, const lard_hash *ha
         if (!found.slot) {
             return lard_index_insert(cache, view, hash, slot);
         }
-        lard_record_info old;
-        replaced->value_bytes = 0;
-        if (lard_record_info_at(view, LARD_SLOT_OFFSET(found.value), &old)) {
-            lard_record_head(view, LARD_SLOT_OFFSET(found.value), &old, replaced);
-        }
+        note_replaced(view, LARD_SLOT_OFFSET(found.value), replaced);
         uint64_t with_frequency = slot | (found.value & LARD_FREQUENCY_MASK);
         if (lard_index_unlink(view, found.slot, found.value, with_frequency)) {
             return LARDER_OK;
@@ -99,8 +114,9 @@ larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash 
     uint64_t bytes = lard_record_bytes(draft->type, draft->key_bytes, draft->value_bytes);
     lard_found found;
     if (condition ==
-        LARD_IF_ANY) { /* the guess is enough to choose a queue; the record comes while ours is written */
+        LARD_IF_ANY) { /* enough to choose a queue; the record comes while others leave and ours is written */
         found = lard_index_guess(view, hash);
+        lard_evict_upkeep(cache, view, bytes, now_ms);
     } else {
         found = lard_index_find(view, hash, draft->key, draft->key_bytes, is_chunk);
         if (!holds(view, &found, condition, expected, now_ms)) {
@@ -116,12 +132,16 @@ larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash 
     lard_record_write(view, offset, generation, draft);
     lard_segment_commit(view, offset, bytes, draft->expiry_ms);
     if (condition == LARD_IF_ANY) {
-        found = lard_index_find(view, hash, draft->key, draft->key_bytes, is_chunk);
+        found = lard_index_confirm(view, found, hash, draft->key, draft->key_bytes, is_chunk);
     }
+    prefetch_next(view, offset, bytes);
     larder_status status = publish(cache, view, hash, draft, condition, expected, found,
                                    lard_slot(offset, hash->tag, 0, generation), now_ms, replaced);
-    lard_evict_upkeep(cache, view, bytes, now_ms);
+    if (condition != LARD_IF_ANY) {
+        lard_evict_upkeep(cache, view, bytes, now_ms);
+    }
     lard_index_grow(cache, view);
+    lard_pages_keep_up(view->map, view);
     return status;
 }
 
@@ -129,7 +149,6 @@ larder_status lard_write(larder *cache, lard_map *map, const lard_hash *hash, co
                          lard_condition condition, uint64_t expected, const larder_call *call,
                          lard_head *replaced) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
-    lard_index_prefetch(&view, hash);
     int64_t now_ms = lard_now(call);
     larder_status status = lard_shard_lock(cache, &view, call);
     if (status != LARDER_OK) {
