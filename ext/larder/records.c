@@ -8,12 +8,30 @@
  */
 #include "plain.h"
 
+#include <math.h>
+
+/*
+ * Unix ms as the least number of seconds whose whole ms are as many. Rails compares it with Time.now.to_f, the
+ * engine and the fast path compare the whole ms of that, and all of them must find an entry expired at once.
+ */
+static double seconds_of(int64_t ms) {
+    double seconds = (double)ms / 1000.0;
+
+    for (unsigned i = 0; i < 4 && floor(seconds * 1000.0) < (double)ms; i++) {
+        seconds = nextafter(seconds, HUGE_VAL);
+    }
+    for (unsigned i = 0; i < 4 && floor(nextafter(seconds, -HUGE_VAL) * 1000.0) >= (double)ms; i++) {
+        seconds = nextafter(seconds, -HUGE_VAL);
+    }
+    return seconds;
+}
+
 static VALUE entry_of(VALUE bytes, const larder_item *item) {
     if (PLAIN_KIND(item->flags) == PLAIN_NONE) {
         return bytes;
     }
     int64_t expires_at_ms = plain_expires_at_ms(item->flags, item->expires_at_ms);
-    VALUE expires_at = expires_at_ms ? DBL2NUM((double)expires_at_ms / 1000.0) : Qnil;
+    VALUE expires_at = expires_at_ms ? DBL2NUM(seconds_of(expires_at_ms)) : Qnil;
     VALUE version = item->flags & PLAIN_EMPTY_VERSION ? rb_utf8_str_new("", 0) : Qnil;
     VALUE value = plain_load_string(item->flags, bytes);
 

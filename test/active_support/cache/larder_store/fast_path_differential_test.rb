@@ -37,6 +37,20 @@ module LarderStoreTests
       compare(CALLS / 5, real_clock: true)
     end
 
+    test "both paths find an entry expired in the same millisecond" do
+      lives = { 915_783 => 0.37r, 301_111 => 0.69r, 491_674 => 0.104r, 8341 => 0.96r, 56_543 => 0.61r }
+      lives.each do |ms, life|
+        start = Time.at(1_900_000_000, ms, :millisecond)
+        travel_to(start, with_usec: true)
+        store.write("key", 1, expires_in: life.to_f)
+        [-0.001r, 0r, 0.001r].each do |around|
+          travel_to(start + life + around, with_usec: true)
+          ordinary = Larder::Store::FastPath.without { store.exist?("key") }
+          assert_equal ordinary, store.exist?("key"), "#{ms} ms, #{life} s, #{around} s after it"
+        end
+      end
+    end
+
     test "another process reads the same from both files" do
       generator = Differential::Generator.new(Random.new(Minitest.seed))
       5.times do
