@@ -7,7 +7,6 @@ require "fileutils"
 require "json"
 require "open3"
 require "rbconfig"
-require "tmpdir"
 require "yaml"
 
 module Guards
@@ -28,8 +27,8 @@ module Guards
 
     # @return [Hash{String => Float}] instructions a call of the engine
     def of_engine
-      program = build_engine
-      Dir.mktmpdir("larder-guards") do |directory|
+      in_directory do |directory|
+        program = build_engine
         output = callgrind(directory, [program, directory])
         calls = Integer(output[/\A(\d+) calls of each/, 1])
         dumps(directory).transform_values { |instructions| instructions.fdiv(calls).round(4) }
@@ -38,9 +37,9 @@ module Guards
 
     # @return [Hash{String => Float}] instructions a call of the Rails store, and objects it allocates
     def of_ruby
-      meter = build_library("meter", ruby: true)
-      random = build_library("fixed_random")
-      Dir.mktmpdir("larder-guards") do |directory|
+      in_directory do |directory|
+        meter = build_library("meter", ruby: true)
+        random = build_library("fixed_random")
         argv = [RbConfig.ruby, "--disable=did_you_mean,error_highlight", "-I#{File.join(ROOT, "lib")}",
                 "-rbundler/setup", File.join(__dir__, "operations.rb"), meter, directory]
         per_call(JSON.parse(callgrind(directory, argv, preload: random).lines.last), dumps(directory))
@@ -96,6 +95,20 @@ module Guards
       Open3.capture2e("cc", "-E", "-xc", "-", stdin_data: "#{source}\n").last.success?
     end
 
+    # Of the same name in each run, because even that moves objects and symbols about; so one run at a time.
+    def in_directory
+      directory = File.join(BUILD, "work")
+      FileUtils.mkdir_p(BUILD)
+      File.open(File.join(BUILD, ".lock"), File::CREAT | File::RDWR) do |lock|
+        lock.flock(File::LOCK_EX)
+        FileUtils.rm_rf(directory)
+        Dir.mkdir(directory, 0o700)
+        yield directory
+      ensure
+        FileUtils.rm_rf(directory)
+      end
+    end
+
     # Apart from other builds of the engine, and always with the Makefile's own flags.
     def build_engine
       directory = File.join(BUILD, "engine")
@@ -105,7 +118,6 @@ module Guards
     end
 
     def build_library(name, ruby: false)
-      FileUtils.mkdir_p(BUILD)
       includes = ruby ? RbConfig::CONFIG.values_at("rubyhdrdir", "rubyarchhdrdir").map { |path| "-I#{path}" } : []
       library = File.join(BUILD, "#{name}.so")
       run({}, "cc", "-O1", "-shared", "-fPIC", *includes, File.join(__dir__, "#{name}.c"), "-o", library)
@@ -171,7 +183,7 @@ module Guards
       ActiveSupport::VERSION::STRING
     end
 
-    private_class_method :ensure_tools, :compiles?, :build_engine, :build_library, :callgrind, :dumps, :per_call, :run,
-                         :machine, :compiler, :libc, :valgrind, :activesupport
+    private_class_method :ensure_tools, :compiles?, :in_directory, :build_engine, :build_library, :callgrind, :dumps,
+                         :per_call, :run, :machine, :compiler, :libc, :valgrind, :activesupport
   end
 end
