@@ -29,6 +29,8 @@ module Larder
         serialize_entry deserialize_entry entry_of record_of plain_record logger silence? options
       ].freeze
       ENTRY_METHODS = %i[initialize value expired? expires_at version mismatched?].freeze
+      OPTION_METHODS = %i[initialize version version= expires_in expires_in= expires_at expires_at=].freeze
+      WATCHED_METHODS = (STORE_METHODS + ENTRY_METHODS + OPTION_METHODS).uniq.freeze
 
       # What Rails asks a key for, if it has it.
       KEY_METHODS = %i[cache_key cache_version].freeze
@@ -44,9 +46,12 @@ module Larder
       NONE = Object.new.freeze
       EXPIRED = Object.new.freeze
 
-      ROOT = File.expand_path("../..", __dir__)
-      private_constant :EVENTS, :STORE_METHODS, :ENTRY_METHODS, :KEY_METHODS, :KEY_CLASSES, :NATIVE_OWNERS,
-                       :LEVEL_METHODS, :ROOT
+      ROOT = "#{File.expand_path("../..", __dir__)}/".freeze
+      OWN_MODULES = "Larder::Store::"
+      RAILS_FILES = %w[cache notifications broadcast_logger].freeze
+      private_constant :EVENTS, :STORE_METHODS, :ENTRY_METHODS, :OPTION_METHODS, :WATCHED_METHODS, :KEY_METHODS,
+                       :KEY_CLASSES, :NATIVE_OWNERS, :LEVEL_METHODS, :ROOT, :OWN_MODULES,
+                       :RAILS_FILES
 
       # Sees subscribers come and go.
       module FanoutWatch
@@ -61,19 +66,24 @@ module Larder
         end
       end
 
-      # Sees the notifier being replaced.
+      # Sees the notifier being replaced, and what is around its events.
       module NotifierWatch
         # @api private
         def notifier=(notifier)
           super.tap { FastPath.listeners_changed }
         end
+
+        # @api private
+        def singleton_method_added(name)
+          super.tap { FastPath.arm if name == :instrument }
+        end
       end
 
-      # Sees methods of stores being defined, prepended or included, whoever does it.
-      module StoreWatch
+      # Sees methods of a class being defined, prepended or included, whoever does it.
+      module ClassWatch
         # @api private
         def method_added(name)
-          super.tap { FastPath.arm if STORE_METHODS.include?(name) }
+          super.tap { FastPath.arm if WATCHED_METHODS.include?(name) }
         end
 
         # @api private
@@ -85,6 +95,11 @@ module Larder
         def include(...)
           super.tap { FastPath.arm }
         end
+      end
+
+      # The same for stores, whose subclasses are stores.
+      module StoreWatch
+        include ClassWatch
 
         # @api private
         def inherited(subclass)
@@ -97,6 +112,14 @@ module Larder
         # @api private
         def logger=(logger)
           super.tap { FastPath.logger_changed }
+        end
+      end
+
+      # Sees modules being prepended to Time's own methods. What such a module has or will get, nobody knows.
+      module TimeClassWatch
+        # @api private
+        def prepend(...)
+          super.tap { FastPath.look_at_time }
         end
       end
 
@@ -122,7 +145,10 @@ module Larder
           ActiveSupport::Cache::Store.extend(StoreWatch)
           ActiveSupport::Cache::Store.prepend(LoggerWatch)
           ActiveSupport::Cache::Store.singleton_class.prepend(LoggerWatch)
+          [ActiveSupport::Cache::Entry, ActiveSupport::Cache::WriteOptions,
+           ActiveSupport::Notifications.singleton_class].each { |watched| watched.extend(ClassWatch) }
           Time.singleton_class.prepend(TimeWatch)
+          Time.singleton_class.extend(TimeClassWatch)
           ActiveSupport.on_load(:after_initialize) { FastPath.look_again }
           look_again
         end
@@ -163,7 +189,8 @@ module Larder
         # @api private
         def look_at_time
           now = Time.method(:now)
-          self._real_time = now.owner == Time.singleton_class && builtin?(now)
+          in_front = Time.singleton_class.ancestors.take_while { |owner| owner != Time.singleton_class }
+          self._real_time = in_front == [TimeWatch] && now.owner == Time.singleton_class && builtin?(now)
         end
 
         # Runs the block with every call on the ordinary path: for tests, and for those who doubt.
@@ -192,13 +219,20 @@ module Larder
 
         def trusted_store?(store)
           defined = STORE_METHODS.select { |name| store.method_defined?(name) || store.private_method_defined?(name) }
-          defined.all? { |name| trusted?(store.instance_method(name)) }
+          store.ancestors.none? { |owner| blank?(owner) } &&
+            defined.all? { |name| trusted?(store.instance_method(name)) }
+        end
+
+        # A module without a method is about to get some: so stubs are made.
+        def blank?(owner)
+          !owner.is_a?(Class) && owner.name.nil? &&
+            owner.instance_methods(false).empty? && owner.private_instance_methods(false).empty?
         end
 
         def trusted_surroundings?
           entry = ActiveSupport::Cache::Entry
           ENTRY_METHODS.all? { |name| trusted?(entry.instance_method(name)) } &&
-            trusted?(ActiveSupport::Cache::WriteOptions.instance_method(:initialize)) &&
+            OPTION_METHODS.all? { |name| trusted?(ActiveSupport::Cache::WriteOptions.instance_method(name)) } &&
             trusted?(ActiveSupport::Notifications.method(:instrument)) &&
             KEY_CLASSES.product(KEY_METHODS).none? { |klass, name| klass.method_defined?(name) }
         end
@@ -221,19 +255,22 @@ module Larder
           @logger_file ||= ::Logger.instance_method(:add).source_location.first
         end
 
-        # Ours or Rails', and so is every method that it could call by super.
+        # Ours or Rails', and so is every method that it could call by super. A module of Rails' that is not part of the
+        # class itself is a patch: LocalCache, deprecations.
         def trusted?(method)
           until method.nil?
             file = method.source_location&.first
             return false unless file ? own_files?(file) : NATIVE_OWNERS.include?(method.owner)
+            return false unless method.owner.is_a?(Class) || method.owner.name.to_s.start_with?(OWN_MODULES)
 
             method = method.super_method
           end
           true
         end
 
+        # Not all of Rails: what it deprecates, it redefines from a file of its own.
         def own_files?(file)
-          file.start_with?(ROOT, rails_root)
+          file.start_with?(ROOT, *RAILS_FILES.map { |name| "#{rails_root}/#{name}" })
         end
 
         def rails_root
