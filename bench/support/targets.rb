@@ -60,17 +60,17 @@ module Bench
     ENGINE = [
       ["two processes, 95 % reads: times one", "processes", "95 % reads of 100,000 keys: 2 as one", :least, 1.9],
       ["pages with records that reads stored to", "processes", "pages with records that reads stored to", :most, 0],
-      ["get, hot: times a bare loop", "engine", "get, 16 hot keys: bare loop as the first", :most, 1.5, true],
-      ["get, 100,000 keys: times a bare loop", "engine", "get, 100,000 keys: bare loop as the first", :most, 1.5, true],
-      ["get, 1,000,000 keys: times a bare loop", "engine", "get, 1,000,000 keys: bare loop as the first", :most, 1.5,
-       true],
+      *["16 hot keys", "100,000 keys", "1,000,000 keys"].flat_map do |keys|
+        [["through an index", "floor, index"], ["over an array", "floor, array"]].map do |how, floor|
+          ["get, #{keys}: times a bare loop #{how}", "engine", "get, #{keys}: #{floor} as the first", :most, 1.5, true]
+        end
+      end,
       ["get, 100,000 keys: LMDB, times as long", "engine", "get, 100,000 keys: lmdb as the first", :least, 2.2],
       ["get_multi of 64, 1,000,000 keys: times as fast as gets", "engine",
        "get_multi of 64, 1,000,000: get_multi as the first", :least, 2.5, true],
       ["set, 100,000 keys: LMDB without sync, times as long", "engine", "set, 100,000 keys: lmdb as the first", :least,
        3],
-      ["set p99.99 on a disk: times a bare append", "tails-disk", "set as bare append, p99.99, fresh", :most,
-       2],
+      ["set p99.99 on a disk: times a bare append", "tails-disk", "set as bare append, p99.99, fresh", :most, 2],
       ["set p99.99 in memory: times a bare append", "tails-memory", "set as bare append, p99.99, fresh", :most, 2],
       ["overhead an object of 100 bytes", "density", "100 bytes: overhead an object, before eviction", :most, 40],
       ["overhead an object of 1,000 bytes", "density", "1000 bytes: overhead an object, before eviction", :most, 40],
