@@ -51,7 +51,7 @@ larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, co
     if (!lard_shard_current(&view, &epoch)) {
         return LARDER_MISS;
     }
-    lard_head head = {{0, 0}, 0};
+    lard_head head = {{0, 0}, 0, 0};
     bool was_live = lard_index_delete(&view, &hash, key, key_bytes, false, lard_now(call), &head);
     if (head.value_bytes) {
         lard_large_drop(cache, map, &head);
@@ -103,7 +103,7 @@ larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int
         return lard_unavailable(cache);
     }
     lard_hash hash = lard_hash_key(map, key, key_bytes, false);
-    lard_head head = {{0, 0}, 0};
+    lard_head head = {{0, 0}, 0, 0};
     status = lard_touch(cache, map, &hash, key, key_bytes, false, expiry_ms, &head, call);
     if (status == LARDER_OK && head.value_bytes) {
         lard_large_touch(cache, map, &head, expiry_ms);

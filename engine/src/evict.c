@@ -12,20 +12,29 @@
  */
 #include "internal.h"
 
+#include <string.h>
+
 #define SMALL_SHARE 10  /* per cent of the shard's record segments */
 #define FREE_TARGET 2   /* segments kept free: one to write on, one for eviction's own copies */
-#define WORK_PER_BYTE 3 /* bytes looked at for each byte written, while below the target */
+#define WORK_PER_BYTE 8 /* bytes looked at for each byte written, while below the target */
 #define LEAST_WORK 2048
-#define LEAST_GHOST_AGE 4
+#define ALL 4          /* above any frequency */
+#define GHOST_WINDOW 8 /* eighths of the shard: how much the small queue may have dropped since */
+#define LARGE_PART 24  /* a value larger than this part of the capacity comes with the highest frequency */
 
-bool lard_evict_ghost_fresh(const lard_view *view, uint64_t slot) {
-    uint32_t age = (lard_load(&view->head->evict_clock) - LARD_SLOT_GENERATION(slot)) & 0xffff;
-    uint32_t window = lard_load(&view->head->main_segments);
-    return age < (window > LEAST_GHOST_AGE ? window : LEAST_GHOST_AGE);
+uint32_t lard_evict_ghost_window(const lard_view *view) {
+    (void)view;
+    return GHOST_WINDOW;
 }
 
-static uint64_t ghost(const lard_view *view, uint32_t tag) {
-    return lard_slot(0, tag, 0, lard_load(&view->head->evict_clock));
+/* Chooses one queue for all chunks of a large value. One that might push its own beginning out of the small queue
+ * goes to the main one, and starts as if it had been read where it might do so there. */
+void lard_evict_place_large(lard_map *map, const lard_hash *hash, lard_draft *draft) {
+    const lard_superblock *super = &map->super;
+    uint64_t all = (uint64_t)super->shard_count * super->segments_per_shard * super->segment_bytes;
+    draft->to_main =
+        draft->value_bytes > all / 200 * SMALL_SHARE || lard_queue_of(map, hash, draft) == LARD_SEGMENT_MAIN;
+    draft->reads = draft->value_bytes > all / LARGE_PART ? 3 : 0;
 }
 
 /* The segment of `state` that has been in its queue the longest, + 1; the open one only where told. */
@@ -79,7 +88,8 @@ static uint32_t choose(lard_view *view, int64_t now_ms) {
     return victim;
 }
 
-static bool move_to_main(lard_view *view, const lard_found *found, const lard_record_info *info, uint64_t bytes) {
+static bool move_to_main(lard_view *view, const lard_found *found, const lard_record_info *info, uint64_t bytes,
+                         uint32_t from) {
     uint64_t to = lard_segment_reserve(NULL, view, LARD_SEGMENT_MAIN, bytes, 0);
     if (!to) {
         return false;
@@ -88,14 +98,44 @@ static bool move_to_main(lard_view *view, const lard_found *found, const lard_re
     uint64_t generation = lard_load(&view->segments[segment].generation);
     lard_record_move(view, LARD_SLOT_OFFSET(found->value), to, generation, bytes);
     lard_segment_commit(view, to, bytes, info->expiry_ms);
-    unsigned frequency = LARD_SLOT_FREQUENCY(found->value);
-    uint64_t slot = lard_slot(to, LARD_SLOT_TAG(found->value), frequency ? frequency - 1 : 0, generation);
+    unsigned left = from == LARD_SEGMENT_MAIN ? LARD_SLOT_FREQUENCY(found->value) - 1 : 0;
+    uint64_t slot = lard_slot(to, LARD_SLOT_TAG(found->value), left, generation);
     lard_index_unlink(view, found->slot, found->value, slot); /* where a deleter was faster, the copy is dead */
     return true;
 }
 
+/* A value is of no use without one of its chunks: the first of a row decides for those that follow it. */
+static void decide_for_row(larder *cache, lard_view *view, const unsigned char *first, bool stays) {
+    lard_chunk_key key;
+    memcpy(&key, first, sizeof key);
+    for (unsigned i = 1; i < LARD_CHUNKS_TOGETHER; i++) {
+        key.number++;
+        lard_hash hash = lard_hash_key(view->map, &key, sizeof key, true);
+        lard_found found = lard_index_find(view, &hash, &key, sizeof key, true);
+        if (!found.slot) {
+            return;
+        }
+        if (!stays && lard_index_unlink(view, found.slot, found.value, 0)) {
+            lard_add(&view->head->items, (uint64_t)-1);
+            lard_count(cache, LARD_STAT_evictions, 1);
+        } else if (stays && LARD_SLOT_FREQUENCY(found.value) == 0) {
+            lard_index_unlink(view, found.slot, found.value, found.value + LARD_FREQUENCY_ONE);
+        }
+    }
+}
+
+static bool leads_row(const lard_record_info *info, const unsigned char *key) {
+    uint64_t number;
+    if (LARD_WORD2_TYPE(info->word2) != LARD_TYPE_CHUNK ||
+        LARD_WORD2_KEY_BYTES(info->word2) != sizeof(lard_chunk_key)) {
+        return false;
+    }
+    memcpy(&number, key + offsetof(lard_chunk_key, number), sizeof number);
+    return number % LARD_CHUNKS_TOGETHER == 0;
+}
+
 static void settle(larder *cache, lard_view *view, uint64_t offset, const lard_record_info *info, uint64_t bytes,
-                   uint32_t state, bool force, int64_t now_ms) {
+                   uint32_t state, unsigned spare, int64_t now_ms) {
     unsigned char key[LARDER_MAX_KEY + 8];
     size_t key_bytes = LARD_WORD2_KEY_BYTES(info->word2);
     lard_record_copy_key(view, offset, info, key);
@@ -104,19 +144,25 @@ static void settle(larder *cache, lard_view *view, uint64_t offset, const lard_r
     if (!found.slot) {
         return;
     }
-    uint64_t replacement = 0;
+    bool ghost = false;
     unsigned statistic = LARD_STAT_expirations;
     if (!lard_expired(info, now_ms)) {
-        if (!force && LARD_SLOT_FREQUENCY(found.value) > 0 && move_to_main(view, &found, info, bytes)) {
+        if (LARD_SLOT_FREQUENCY(found.value) >= spare && move_to_main(view, &found, info, bytes, state)) {
             lard_count(cache, LARD_STAT_promotions, 1);
+            if (leads_row(info, key)) {
+                decide_for_row(cache, view, key, true);
+            }
             return;
         }
         statistic = LARD_STAT_evictions;
-        replacement = state == LARD_SEGMENT_SMALL ? ghost(view, hash.tag) : 0;
+        ghost = state == LARD_SEGMENT_SMALL && LARD_WORD2_TYPE(info->word2) != LARD_TYPE_CHUNK;
     }
-    if (lard_index_unlink(view, found.slot, found.value, replacement)) {
+    if (lard_index_unlink(view, found.slot, found.value, ghost ? lard_ghost_word(view, hash.tag) : 0)) {
         lard_add(&view->head->items, (uint64_t)-1);
         lard_count(cache, statistic, 1);
+        if (leads_row(info, key)) {
+            decide_for_row(cache, view, key, false);
+        }
     }
 }
 
@@ -141,6 +187,7 @@ static void sweep_slots(larder *cache, lard_view *view, uint32_t segment) {
 static void release_victim(lard_view *view, uint32_t segment) {
     if (lard_load(&view->segments[segment].state) == LARD_SEGMENT_SMALL) {
         lard_store(&view->head->evict_clock, lard_load(&view->head->evict_clock) + 1);
+        lard_ghost_sweep(view);
     }
     lard_segment_free(view, segment);
     lard_store(&view->head->victim, 0);
@@ -154,7 +201,7 @@ static bool holds_records(const lard_view *view, uint32_t victim) {
     return state == LARD_SEGMENT_SMALL || state == LARD_SEGMENT_MAIN;
 }
 
-void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, bool force, int64_t now_ms) {
+void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsigned spare, int64_t now_ms) {
     uint32_t victim = lard_load(&view->head->victim);
     if (!holds_records(view, victim)) { /* 0, or damaged */
         victim = choose(view, now_ms);
@@ -191,7 +238,7 @@ void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, bool
         }
         uint64_t bytes = lard_record_bytes(LARD_WORD2_TYPE(info.word2), LARD_WORD2_KEY_BYTES(info.word2),
                                            LARD_WORD2_VALUE_BYTES(info.word2));
-        settle(cache, view, base + at, &info, bytes, state, force, now_ms);
+        settle(cache, view, base + at, &info, bytes, state, spare, now_ms);
         at += bytes;
         seen += bytes;
         if (seen >= budget_bytes) {
@@ -207,7 +254,14 @@ void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, bool
 
 void lard_evict_upkeep(larder *cache, lard_view *view, uint64_t written_bytes, int64_t now_ms) {
     if (lard_load(&view->head->free_segments) < FREE_TARGET) {
-        lard_evict_some(cache, view, written_bytes * WORK_PER_BYTE + LEAST_WORK, false, now_ms);
+        lard_evict_some(cache, view, written_bytes * WORK_PER_BYTE + LEAST_WORK, 1, now_ms);
+    }
+}
+
+/* Room for a segment, whatever was read lately. */
+void lard_evict_at_once(larder *cache, lard_view *view, int64_t now_ms) {
+    for (uint32_t i = 0; i < FREE_TARGET && lard_load(&view->head->free_segments) < FREE_TARGET; i++) {
+        lard_evict_some(cache, view, UINT64_MAX, ALL, now_ms);
     }
 }
 

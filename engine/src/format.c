@@ -10,8 +10,9 @@
 
 #define LEAST_SEGMENT (32u << 10)
 #define MOST_SEGMENT (1u << 20)
-#define SEGMENTS_WANTED 4096u /* in the file */
-#define SEGMENTS_A_SHARD 64u  /* at least, as long as there is more than one shard */
+#define SEGMENTS_A_SHARD \
+    128u /* at least, where segments may be small enough: open and free ones cost little then */
+#define SHARD_WANTED (12u << 20) /* bytes, at least, where there is more than one */
 #define MOST_SHARDS 256u
 #define LEAST_SEGMENTS 8u
 
@@ -32,7 +33,7 @@ uint32_t lard_format_layout_hash(void) {
                               sizeof(lard_lease),      sizeof(lard_bucket),  sizeof(lard_segment),
                               sizeof(lard_shard),      LARD_RECORD_HEADER,   LARD_COUNTER_BYTES,
                               LARD_LOCATION_BITS,      sizeof(lard_head),    sizeof(lard_chunk_key),
-                              LEAST_SEGMENT,           MOST_SEGMENT,         SEGMENTS_WANTED};
+                              LEAST_SEGMENT,           MOST_SEGMENT,         SEGMENTS_A_SHARD};
     return lard_crc_bytes(0xffffffffu, sizes, sizeof sizes);
 }
 
@@ -58,7 +59,7 @@ larder_status lard_format_plan(uint64_t size_bytes, lard_superblock *super) {
 
     uint64_t size = super->file_bytes;
     super->process_slots = (uint32_t)clamp(size >> 16, 64, 1024);
-    super->tag_count = (uint32_t)power_below(clamp(size >> 10, 1024, 65536));
+    super->tag_count = (uint32_t)power_below(clamp(size >> 12, 1024, 65536));
     super->namespace_count = 512;
     super->lease_count = (uint32_t)power_below(clamp(size >> 17, 64, 4096));
     super->tag_offset = LARD_PROCESS_OFFSET + (uint64_t)super->process_slots * sizeof(lard_process);
@@ -67,13 +68,10 @@ larder_status lard_format_plan(uint64_t size_bytes, lard_superblock *super) {
     super->shard_offset = align(super->lease_offset + sizeof(lard_lease) * super->lease_count, LARD_PAGE);
 
     uint64_t room = size - super->shard_offset;
-    uint64_t segment = LEAST_SEGMENT;
-    while (segment < MOST_SEGMENT && segment * SEGMENTS_WANTED < size) {
-        segment *= 2;
-    }
-    super->segment_bytes = (uint32_t)segment;
-    super->shard_count = (uint32_t)clamp(power_below(room / segment / SEGMENTS_A_SHARD), 1, MOST_SHARDS);
+    super->shard_count = (uint32_t)clamp(power_below(room / SHARD_WANTED), 1, MOST_SHARDS);
     super->shard_bytes = room / super->shard_count / LARD_PAGE * LARD_PAGE;
+    uint64_t segment = clamp(power_below(super->shard_bytes / SEGMENTS_A_SHARD), LEAST_SEGMENT, MOST_SEGMENT);
+    super->segment_bytes = (uint32_t)segment;
 
     uint32_t segments = (uint32_t)(super->shard_bytes / segment);
     while (segments && data_offset(segments) + segments * segment > super->shard_bytes) {

@@ -21,7 +21,9 @@
  */
 #include "internal.h"
 
-#define ITEMS_PER_BUCKET 5 /* the next bucket is split above this mean; of 8 slots the others hold ghosts */
+#define MOST_LOAD 16u / 3u /* items a bucket: above this mean the next one is split; other slots hold ghosts */
+#define GHOST_LOAD 5u / 2u /* the same as long as the index is small beside what it finds: more ghosts */
+#define SMALL_INDEX 96u    /* that small a part of the shard */
 #define SPLITS_PER_INSERT 2
 #define FIRST_BUCKETS 64 /* dense from the start: few items then touch few cache lines and pages */
 
@@ -132,11 +134,12 @@ static bool split_next(larder *cache, lard_view *view) {
     lard_fence();
     for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
         uint64_t value = lard_load(&from->slots[i]);
-        lard_store(&to->slots[i], 0);
         uint32_t choices[2] = {UINT32_MAX, UINT32_MAX};
         if (!LARD_SLOT_OFFSET(value)) {
+            lard_store(&to->slots[i], value); /* ghosts: either half may be asked for them */
             continue;
         }
+        lard_store(&to->slots[i], 0);
         if (choices_of(view, value, count + 1, choices) && (choices[0] == source || choices[1] == source)) {
             continue;
         }
@@ -165,10 +168,16 @@ static bool split_next(larder *cache, lard_view *view) {
     return true;
 }
 
+static bool crowded(const lard_view *view) {
+    int64_t items = (int64_t)lard_load(&view->head->items), count = lard_bucket_count(view);
+    uint64_t shard = (uint64_t)view->map->super.segments_per_shard << view->map->segment_shift;
+    bool small = (uint64_t)count * sizeof(lard_bucket) < shard / SMALL_INDEX;
+    return items > (small ? count * GHOST_LOAD : count * MOST_LOAD);
+}
+
 void lard_index_grow(larder *cache, lard_view *view) {
     for (int i = 0; i < SPLITS_PER_INSERT; i++) {
-        int64_t items = (int64_t)lard_load(&view->head->items);
-        if (items <= (int64_t)lard_bucket_count(view) * ITEMS_PER_BUCKET || !split_next(cache, view)) {
+        if (!crowded(view) || !split_next(cache, view)) {
             return;
         }
     }

@@ -9,6 +9,8 @@
 #ifndef LARD_HASH_H
 #define LARD_HASH_H
 
+#include "layout.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -105,12 +107,20 @@ static inline uint64_t lard_siphash13_inline(const uint64_t seed[2], const void 
     return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
 }
 
+/* Decides the shard of a chunk: LARD_CHUNKS_TOGETHER of them in a row stand in one. */
+static inline uint64_t lard_chunk_home(const uint64_t seed[2], const void *key, size_t bytes) {
+    uint64_t words[3] = {0};
+    memcpy(words, key, bytes < sizeof words ? bytes : sizeof words);
+    return lard_mix(seed[0] ^ words[0] ^ lard_mix(seed[1] ^ words[1] ^ lard_mix(words[2] / LARD_CHUNKS_TOGETHER)));
+}
+
 static inline lard_hash lard_hash_inline(const uint64_t seed[2], const void *key, size_t bytes, uint64_t tail,
                                          bool is_chunk) {
     lard_hash hash;
     hash.full = lard_siphash13_inline(seed, key, bytes, tail);
     if (is_chunk) {
         hash.full = lard_mix(hash.full); /* a key space of its own */
+        hash.full = hash.full << 8 >> 8 | lard_chunk_home(seed, key, bytes) << 56;
     }
     hash.first = (uint32_t)hash.full;
     hash.second = (uint32_t)((hash.full * 0x9e3779b97f4a7c15ull) >> 32);

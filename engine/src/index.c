@@ -8,7 +8,10 @@
  */
 #include "internal.h"
 
+#include <limits.h>
+
 #define ATTEMPTS 16
+#define ITEM_WORTH 100       /* above any of ghosts */
 #define DELETE_ATTEMPTS 4096 /* a slow delete is better than one that did not hold */
 
 bool lard_index_unlink(const lard_view *view, lard_u64 *slot, uint64_t value, uint64_t replacement) {
@@ -92,31 +95,10 @@ lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, 
     return (lard_found){NULL, 0};
 }
 
-bool lard_index_has_ghost(const lard_view *view, const lard_hash *hash) {
-    lard_bucket *buckets[2];
-    unsigned mask = buckets_of(view, hash, buckets) ? lard_probe(buckets[0], buckets[1], hash->tag) : 0;
-    for (; mask; mask &= mask - 1) {
-        uint64_t value = lard_load(lard_probe_slot(buckets[0], buckets[1], mask));
-        if (value && !LARD_SLOT_OFFSET(value) && LARD_SLOT_TAG(value) == hash->tag &&
-            lard_evict_ghost_fresh(view, value)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* How gladly a slot is given to a new item: its own ghost, an empty one, a ghost, the least frequent item. */
-static int worth(const lard_view *view, uint64_t value, uint32_t tag) {
-    if (value == 0) {
-        return 1;
-    }
-    if (LARD_SLOT_OFFSET(value)) {
-        return 4 + (int)LARD_SLOT_FREQUENCY(value);
-    }
-    if (LARD_SLOT_TAG(value) == tag) {
-        return 0;
-    }
-    return lard_evict_ghost_fresh(view, value) ? 3 : 2;
+/* How gladly a slot is given to a new item: an empty one, the one of the oldest ghosts, the least frequent item.
+ */
+static unsigned worth(const lard_view *view, uint64_t value) {
+    return LARD_SLOT_OFFSET(value) ? ITEM_WORTH + LARD_SLOT_FREQUENCY(value) : lard_ghost_worth(view, value);
 }
 
 static unsigned live_slots(const lard_bucket *bucket) {
@@ -134,21 +116,23 @@ larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash 
     }
     for (;;) { /* each failure means that a deleter emptied a slot or a reader raised a frequency (at most to 3) */
         int order = live_slots(buckets[1]) < live_slots(buckets[0]) ? 1 : 0;
+        lard_bucket *best_bucket = buckets[0];
         lard_u64 *best = NULL;
         uint64_t best_value = 0;
-        int best_worth = 100;
+        unsigned best_worth = UINT_MAX;
         for (int c = 0; c < 2; c++) {
             lard_bucket *bucket = buckets[c ^ order];
             for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
                 uint64_t value = lard_load(&bucket->slots[i]);
-                int w = worth(view, value, hash->tag);
+                unsigned w = worth(view, value);
                 if (w < best_worth) {
+                    best_bucket = bucket;
                     best = &bucket->slots[i];
                     best_value = value;
                     best_worth = w;
                 }
             }
-            if (best_worth < 4) {
+            if (best_worth < ITEM_WORTH) {
                 break;
             }
         }
@@ -161,6 +145,9 @@ larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash 
                 lard_count(cache, LARD_STAT_evictions, 1);
             } else {
                 lard_add(&view->head->items, 1);
+                if (best_value) {
+                    lard_ghost_rescue(best_bucket, view, best_value);
+                }
             }
             return LARDER_OK;
         }
@@ -184,7 +171,7 @@ static bool delete_in_bucket(const lard_view *view, uint32_t number, const lard_
                 }
                 continue; /* moved or recycled meanwhile */
             }
-            lard_head large = {{0, 0}, 0};
+            lard_head large = {{0, 0}, 0, 0};
             if (head) {
                 lard_record_head(view, LARD_SLOT_OFFSET(settled), &info, &large);
             }

@@ -221,7 +221,7 @@ lard_found lard_index_confirm(const lard_view *view, lard_found guess, const lar
                               size_t key_bytes, bool is_chunk);
 lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, uint64_t offset,
                                   uint32_t generation);
-bool lard_index_has_ghost(const lard_view *view, const lard_hash *hash); /* under the lock, as all below */
+/* Under the lock, as all below. */
 larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash *hash, uint64_t slot);
 /* Empties the slot if it still holds `value` but for the frequency; true where this call did it. */
 bool lard_index_unlink(const lard_view *view, lard_u64 *slot, uint64_t value, uint64_t replacement);
@@ -245,6 +245,7 @@ bool lard_segment_take(lard_view *view, uint32_t *segment);
 void lard_segment_free(lard_view *view, uint32_t segment);
 void lard_segment_recount(lard_view *view);
 /* Room for `bytes` in queue SMALL or MAIN: its offset, or 0. Evicts where it must. */
+uint64_t lard_segment_room(const lard_view *view, uint32_t queue);
 uint64_t lard_segment_reserve(larder *cache, lard_view *view, uint32_t queue, uint64_t bytes, int64_t now_ms);
 void lard_segment_commit(lard_view *view, uint64_t offset, uint64_t bytes, uint64_t expiry_ms);
 void lard_segment_widen_expiry(lard_view *view, uint64_t offset, uint64_t expiry_ms);
@@ -260,7 +261,8 @@ typedef struct {
     uint64_t expiry_ms;
     unsigned type;
     unsigned flags;
-    bool to_main; /* past the small queue, which it would overrun by itself */
+    unsigned reads; /* the frequency it starts with */
+    bool to_main;   /* past the small queue */
 } lard_draft;
 /* Copies out up to `capacity` bytes of value. OK, BUFFER_TOO_SMALL, or DAMAGED where the checksum is wrong. */
 larder_status lard_record_read(const lard_view *view, uint64_t offset, const lard_record_info *info, void *out,
@@ -332,6 +334,8 @@ larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash 
 larder_status lard_write(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *draft,
                          lard_condition condition, uint64_t expected_slot, const larder_call *call,
                          lard_head *replaced);
+/* Without the lock: the queue that a new value of the key should go to, as far as can be told. */
+uint32_t lard_queue_of(lard_map *map, const lard_hash *hash, const lard_draft *draft);
 void lard_drop(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
                int64_t now_ms);
 bool lard_expiry_from_ttl(int64_t ttl_ms, int64_t now_ms, uint64_t *expiry_ms);
@@ -347,6 +351,7 @@ larder_status lard_pin_counter(larder *cache, lard_map *map, const lard_hash *ha
 
 /* large.c — values in chunks */
 larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *head, void *out, size_t capacity);
+/* Writes the chunks; the caller publishes *head. */
 larder_status lard_large_write(larder *cache, lard_map *map, const lard_draft *draft, lard_head *head,
                                const larder_call *call);
 void lard_large_touch(larder *cache, lard_map *map, const lard_head *head, uint64_t expiry_ms);
@@ -364,10 +369,21 @@ lard_map *lard_enter_to_write(larder *cache);        /* the map to change, or NU
 larder_status lard_unavailable(const larder *cache); /* why this process could not attach */
 
 /* evict.c — S3-FIFO (Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023) */
-void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, bool force, int64_t now_ms);
+void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsigned spare, int64_t now_ms);
 void lard_evict_upkeep(larder *cache, lard_view *view, uint64_t written_bytes, int64_t now_ms);
-bool lard_evict_ghost_fresh(const lard_view *view, uint64_t slot);
+void lard_evict_at_once(larder *cache, lard_view *view, int64_t now_ms);
+void lard_evict_place_large(lard_map *map, const lard_hash *hash, lard_draft *draft);
+uint32_t lard_evict_ghost_window(const lard_view *view); /* oldest age of a ghost that counts */
 uint64_t lard_evict_prune(larder *cache, lard_view *view, int64_t now_ms);
+
+/* ghost.c — keys that were evicted a short while ago */
+#define LARD_GHOST_OLDEST 16u /* in eighths of the shard */
+void lard_ghost_sweep(lard_view *view);
+bool lard_ghost_peek(const lard_view *view, const lard_hash *hash);
+bool lard_ghost_take(lard_view *view, const lard_hash *hash);
+void lard_ghost_rescue(lard_bucket *bucket, const lard_view *view, uint64_t value);
+uint64_t lard_ghost_word(const lard_view *view, uint32_t tag); /* also without the lock */
+unsigned lard_ghost_worth(const lard_view *view, uint64_t value);
 
 /* check.c */
 void lard_check_shard(lard_view *view, larder_report *report);

@@ -3,58 +3,55 @@
  *
  * A large value is cut into chunks, each an ordinary record under a key of its
  * own (id of the value, number), spread over all shards by its hash; the record
- * under the user's key is the head that names the id and the length, published
- * last. No lock is held for longer than one chunk takes. If a chunk is evicted,
- * the value is a miss. Chunks of a writer killed half-way are never read and leave
- * with their segment. See docs/adr.
+ * under the user's key is the head that names the id, the length and how many chunks
+ * there are, published last. A chunk is shorter than it might be where that fills the
+ * open segment to its end. No lock is held for longer than one chunk takes. If a chunk
+ * is evicted, the value is a miss. Chunks of a writer killed half-way are never read and
+ * leave with their segment. See docs/adr.
  */
 #include "internal.h"
 
 #include <string.h>
 
-size_t lard_large_chunk_bytes(const lard_map *map) {
-    return map->record_limit - LARD_RECORD_HEADER - sizeof(lard_chunk_key);
-}
+#define LEAST_CHUNK 512u /* of value, where the room that is left decides; the last one may be shorter */
+#define CHUNK_HEADER (LARD_RECORD_HEADER + (unsigned)sizeof(lard_chunk_key))
 
-static uint64_t chunk_count(const lard_map *map, uint64_t value_bytes) {
-    size_t chunk = lard_large_chunk_bytes(map);
-    return (value_bytes + chunk - 1) / chunk;
-}
+size_t lard_large_chunk_bytes(const lard_map *map) { return map->record_limit - CHUNK_HEADER; }
 
 static lard_chunk_key chunk_key(const lard_head *head, uint64_t number) {
     lard_chunk_key key = {{head->id[0], head->id[1]}, number};
     return key;
 }
 
+/* A head's bytes are checked, but by a checksum that whoever writes to the file can forge. */
+static bool plausible(larder *cache, const lard_head *head) {
+    return head->value_bytes <= larder_max_value(cache) && head->chunks <= head->value_bytes / LEAST_CHUNK + 1;
+}
+
 larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *head, void *out, size_t capacity) {
-    size_t chunk = lard_large_chunk_bytes(map);
-    if (head->value_bytes > larder_max_value(cache)) {
+    size_t at = 0;
+    if (!plausible(cache, head)) {
         return LARDER_MISS;
     }
     if (head->value_bytes > capacity) {
         return LARDER_BUFFER_TOO_SMALL;
     }
-    uint64_t count = chunk_count(map, head->value_bytes);
-    for (uint64_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < head->chunks; i++) {
         lard_chunk_key key = chunk_key(head, i);
-        size_t want = i + 1 < count ? chunk : (size_t)(head->value_bytes - i * chunk);
         lard_hash hash = lard_hash_key(map, &key, sizeof key, true);
         larder_item item;
-        larder_status status =
-            lard_read(cache, map, &hash, &key, sizeof key, true, (char *)out + i * chunk, want, &item, NULL, 0);
-        if (status != LARDER_OK || item.size_bytes != want) {
+        larder_status status = lard_read(cache, map, &hash, &key, sizeof key, true, (char *)out + at,
+                                         head->value_bytes - at, &item, NULL, 0);
+        if (status != LARDER_OK) {
             return LARDER_MISS;
         }
+        at += item.size_bytes;
     }
-    return LARDER_OK;
+    return at == head->value_bytes ? LARDER_OK : LARDER_MISS;
 }
 
 void lard_large_drop(larder *cache, lard_map *map, const lard_head *head) {
-    if (head->value_bytes > larder_max_value(cache)) {
-        return;
-    }
-    uint64_t count = chunk_count(map, head->value_bytes);
-    for (uint64_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; plausible(cache, head) && i < head->chunks; i++) {
         lard_chunk_key key = chunk_key(head, i);
         lard_hash hash = lard_hash_key(map, &key, sizeof key, true);
         lard_view view = lard_view_of(map, lard_hash_shard(map, &hash));
@@ -62,44 +59,66 @@ void lard_large_drop(larder *cache, lard_map *map, const lard_head *head) {
     }
 }
 
+/* Bytes of value in the next chunk: all that is left, the most there may be, or what fills the open segment. */
+static size_t chunk_bytes(const lard_view *view, const lard_draft *part, size_t left) {
+    size_t most = lard_large_chunk_bytes(view->map);
+    size_t room = lard_segment_room(view, part->to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL);
+    size_t bytes = left < most ? left : most;
+    return room >= CHUNK_HEADER + LEAST_CHUNK && room < CHUNK_HEADER + LARD_ALIGN8(bytes) ? room - CHUNK_HEADER
+                                                                                          : bytes;
+}
+
+static larder_status write_chunk(larder *cache, lard_map *map, lard_head *head, lard_draft *part, size_t left,
+                                 const larder_call *call) {
+    lard_chunk_key key = chunk_key(head, head->chunks);
+    lard_hash hash = lard_hash_key(map, &key, sizeof key, true);
+    lard_view view = lard_view_of(map, lard_hash_shard(map, &hash));
+    lard_head none = {{0, 0}, 0, 0};
+    larder_status status = lard_shard_lock(cache, &view, call);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    if (part->reads) { /* most of the cache has to go: a second chance for it would be the end of our first chunk
+                        */
+        lard_evict_at_once(cache, &view, call->now_ms);
+    }
+    part->key = &key;
+    part->key_bytes = sizeof key;
+    part->value_bytes = chunk_bytes(&view, part, left);
+    status = lard_write_locked(cache, &view, &hash, part, LARD_IF_ANY, 0, call->now_ms, &none);
+    lard_shard_unlock(&view);
+    return lard_outcome(map, status);
+}
+
 larder_status lard_large_write(larder *cache, lard_map *map, const lard_draft *draft, lard_head *head,
                                const larder_call *call) {
-    size_t chunk = lard_large_chunk_bytes(map);
-    uint64_t count = chunk_count(map, draft->value_bytes);
     larder_call patient = {lard_now(call), 0};
+    size_t at = 0;
 
     head->id[0] = (uint64_t)__atomic_load_n(&cache->slot, __ATOMIC_RELAXED) << 32 |
                   __atomic_load_n(&cache->incarnation, __ATOMIC_RELAXED);
     head->id[1] = __atomic_add_fetch(&cache->next_value_id, 1, __ATOMIC_RELAXED);
-    head->value_bytes = draft->value_bytes;
-    for (uint64_t i = 0; i < count; i++) {
-        lard_chunk_key key = chunk_key(head, i);
-        lard_hash hash = lard_hash_key(map, &key, sizeof key, true);
-        lard_head none = {{0, 0}, 0};
+    head->value_bytes = (uint32_t)draft->value_bytes;
+    for (head->chunks = 0; at < draft->value_bytes; head->chunks++) {
         lard_draft part = {
-            .key = &key,
-            .key_bytes = sizeof key,
-            .value = (const char *)draft->value + i * chunk,
-            .value_bytes = i + 1 < count ? chunk : (size_t)(draft->value_bytes - i * chunk),
+            .value = (const char *)draft->value + at,
             .expiry_ms = draft->expiry_ms,
             .type = LARD_TYPE_CHUNK,
-            .to_main = draft->value_bytes > larder_max_value(cache) / 8,
+            .reads = draft->reads,
+            .to_main = draft->to_main,
         };
-        larder_status status = lard_write(cache, map, &hash, &part, LARD_IF_ANY, 0, &patient, &none);
+        larder_status status = write_chunk(cache, map, head, &part, draft->value_bytes - at, &patient);
         if (status != LARDER_OK) {
             lard_large_drop(cache, map, head);
             return status;
         }
+        at += part.value_bytes;
     }
     return LARDER_OK;
 }
 
 void lard_large_touch(larder *cache, lard_map *map, const lard_head *head, uint64_t expiry_ms) {
-    if (head->value_bytes > larder_max_value(cache)) {
-        return;
-    }
-    uint64_t count = chunk_count(map, head->value_bytes);
-    for (uint64_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; plausible(cache, head) && i < head->chunks; i++) {
         lard_chunk_key key = chunk_key(head, i);
         lard_hash hash = lard_hash_key(map, &key, sizeof key, true);
         lard_touch(cache, map, &hash, &key, sizeof key, true, expiry_ms, NULL, NULL);

@@ -1,5 +1,5 @@
 /*
- * layout.h — the bytes of a cache file. Format 1.0.
+ * layout.h — the bytes of a cache file. Format 2.0.
  *
  * Owns every offset, size and bit position; nothing else in the engine knows
  * them. All integers are little-endian; all positions are offsets, never
@@ -29,9 +29,15 @@
  *   tag       16 bits of the key's hash
  *   fr.       2-bit saturating frequency
  *   gener.    low 16 bits of the segment's generation
- *   A slot of location 0 is a ghost: the tag of a key that was evicted, and in the
- *   generation bits the shard's eviction clock. Ghosts live in otherwise empty
- *   slots and cost no space.
+ *   A slot of location 0 is empty or holds ghosts, up to two keys that were evicted, and
+ *   costs no space for them:
+ *
+ *    63      59 58            47 46      42 41            30 29        0
+ *   +----------+----------------+----------+----------------+-----------+
+ *   |  evicted |   short tag    |  evicted |   short tag    |     0     |
+ *   +----------+----------------+----------+----------------+-----------+
+ *   short tag  low 12 bits of the tag, 1 for 0; a ghost of 0 is none
+ *   evicted    when, in eighths of a shard that the small queue has dropped
  *
  * A record, 8-byte aligned, never across segments:
  *
@@ -56,7 +62,7 @@
 #include "shared.h"
 
 #define LARD_MAGIC "LARDER\r\n"
-#define LARD_FORMAT_MAJOR 1u
+#define LARD_FORMAT_MAJOR 2u
 #define LARD_FORMAT_MINOR 0u
 #define LARD_ENDIAN_PROBE 0x01020304u
 
@@ -199,13 +205,16 @@ enum {
 
 typedef struct {
     uint64_t id[2]; /* unique in the life of the file: process slot and incarnation, count */
-    uint64_t value_bytes;
+    uint32_t value_bytes;
+    uint32_t chunks; /* how many; each as long as its record says */
 } lard_head;
 
 typedef struct {
     uint64_t id[2];
     uint64_t number;
 } lard_chunk_key;
+
+#define LARD_CHUNKS_TOGETHER 32u /* so many in a row stand in one shard, where they come and go together */
 
 #define LARD_ALIGN8(n) (((n) + 7u) & ~(uint64_t)7u)
 

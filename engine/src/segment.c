@@ -86,6 +86,16 @@ static bool open_segment(lard_view *view, uint32_t queue) {
     return true;
 }
 
+/* Bytes left in the queue's open segment; 0 where it is full or none is open. */
+uint64_t lard_segment_room(const lard_view *view, uint32_t queue) {
+    uint32_t active = lard_load(&view->head->active[queue - LARD_SEGMENT_SMALL]);
+    if (active == 0 || active > view->map->super.segments_per_shard) {
+        return 0;
+    }
+    uint64_t used = lard_load(&view->segments[active - 1].write_offset) & ~7u;
+    return used < view->map->super.segment_bytes ? view->map->super.segment_bytes - used : 0;
+}
+
 /* Offset of room in the queue's open segment, or 0. */
 static uint64_t room_in_active(const lard_view *view, uint32_t queue, uint64_t bytes) {
     uint32_t active = lard_load(&view->head->active[queue - LARD_SEGMENT_SMALL]);
@@ -119,7 +129,7 @@ uint64_t lard_segment_reserve(larder *cache, lard_view *view, uint32_t queue, ui
         if (moving) {
             return 0;
         }
-        lard_evict_some(cache, view, UINT64_MAX, attempt >= 2, now_ms);
+        lard_evict_some(cache, view, UINT64_MAX, attempt < 4 ? 1 : attempt < 6 ? 2 : attempt < 8 ? 3 : 4, now_ms);
     }
     return 0;
 }

@@ -16,7 +16,7 @@ static bool overwrites(lard_condition condition) {
 /* Stores a draft under a condition, in chunks where it is long, and tidies up after it either way. */
 static larder_status store(larder *cache, lard_map *map, const lard_hash *hash, lard_draft *draft,
                            lard_condition condition, uint64_t expected_slot, const larder_call *call) {
-    lard_head head = {{0, 0}, 0}, replaced = {{0, 0}, 0};
+    lard_head head = {{0, 0}, 0, 0}, replaced = {{0, 0}, 0, 0};
     larder_status status = LARDER_OK;
     larder_call patient = {lard_now(call), 0};
 
@@ -27,6 +27,7 @@ static larder_status store(larder *cache, lard_map *map, const lard_hash *hash, 
             return LARDER_BUSY; /* many locks, one after the other: not for an impatient caller */
         }
         call = &patient;
+        lard_evict_place_large(map, hash, draft);
         status = lard_large_write(cache, map, draft, &head, call);
         draft->type = LARD_TYPE_HEAD;
         draft->value = &head;

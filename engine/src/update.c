@@ -81,7 +81,7 @@ static larder_status increment_locked(larder *cache, lard_view *view, const lard
 larder_status lard_increment(larder *cache, lard_map *map, const lard_hash *hash, lard_draft *draft, int64_t delta,
                              int64_t initial, const larder_call *call) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
-    lard_head replaced = {{0, 0}, 0};
+    lard_head replaced = {{0, 0}, 0, 0};
     larder_status status = lard_shard_lock(cache, &view, call);
     if (status != LARDER_OK) {
         return status;
@@ -97,7 +97,7 @@ larder_status lard_increment(larder *cache, lard_map *map, const lard_hash *hash
 larder_status lard_pin_counter(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *plain,
                                const larder_call *call) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
-    lard_head none = {{0, 0}, 0};
+    lard_head none = {{0, 0}, 0, 0};
     lard_record_info info;
     char text[24];
     int64_t number;

@@ -23,7 +23,7 @@ bool lard_expiry_from_ttl(int64_t ttl_ms, int64_t now_ms, uint64_t *expiry_ms) {
 void lard_drop(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
                int64_t now_ms) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
-    lard_head head = {{0, 0}, 0};
+    lard_head head = {{0, 0}, 0, 0};
     lard_index_delete(&view, hash, key, key_bytes, false, now_ms, &head);
     if (head.value_bytes) {
         lard_large_drop(cache, map, &head);
@@ -52,20 +52,30 @@ static bool holds(const lard_view *view, const lard_found *found, lard_condition
     }
 }
 
-static uint32_t queue_for(const lard_view *view, const lard_found *found, const lard_hash *hash,
+static bool is_in_main(const lard_view *view, const lard_found *found) {
+    uint64_t inside = LARD_SLOT_OFFSET(found->value) - view->map->super.data_offset;
+    uint32_t segment = (uint32_t)(inside >> view->map->segment_shift);
+    return segment < view->map->super.segments_per_shard &&
+           lard_load(&view->segments[segment].state) == LARD_SEGMENT_MAIN;
+}
+
+static uint32_t queue_for(lard_view *view, const lard_found *found, const lard_hash *hash,
                           const lard_draft *draft) {
     if (draft->to_main) {
+        lard_ghost_take(view, hash);
         return LARD_SEGMENT_MAIN;
     }
     if (found->slot) {
-        uint64_t inside = LARD_SLOT_OFFSET(found->value) - view->map->super.data_offset;
-        uint32_t segment = (uint32_t)(inside >> view->map->segment_shift);
-        return segment < view->map->super.segments_per_shard &&
-                       lard_load(&view->segments[segment].state) == LARD_SEGMENT_MAIN
-                   ? LARD_SEGMENT_MAIN
-                   : LARD_SEGMENT_SMALL;
+        return is_in_main(view, found) ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
     }
-    return lard_index_has_ghost(view, hash) ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
+    return lard_ghost_take(view, hash) ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
+}
+
+uint32_t lard_queue_of(lard_map *map, const lard_hash *hash, const lard_draft *draft) {
+    lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
+    lard_found found = lard_index_find(&view, hash, draft->key, draft->key_bytes, false);
+    bool main_queue = found.slot ? is_in_main(&view, &found) : lard_ghost_peek(&view, hash);
+    return main_queue ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
 }
 
 /* The head of the large value that is about to be replaced; 0 bytes where it is another kind, as nearly always. */
@@ -136,7 +146,7 @@ larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash 
     }
     prefetch_next(view, offset, bytes);
     larder_status status = publish(cache, view, hash, draft, condition, expected, found,
-                                   lard_slot(offset, hash->tag, 0, generation), now_ms, replaced);
+                                   lard_slot(offset, hash->tag, draft->reads, generation), now_ms, replaced);
     if (condition != LARD_IF_ANY) {
         lard_evict_upkeep(cache, view, bytes, now_ms);
     }

@@ -77,7 +77,7 @@ static bool has_ghost(const char *kind, int i) {
     char key[32];
     lard_hash hash = lard_hash_key(cache->map, key, key_of(kind, i, key), false);
     lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &hash));
-    return lard_index_has_ghost(&view, &hash);
+    return lard_ghost_peek(&view, &hash);
 }
 
 static void what_comes_back_soon_goes_to_the_main_queue(void) {

@@ -59,7 +59,90 @@ static void a_missing_chunk_is_a_miss(void) {
     larder_close(cache);
 }
 
+static uint32_t frees(larder *cache) {
+    uint32_t all = 0;
+    for (uint32_t s = 0; s < cache->map->super.shard_count; s++) {
+        all += lard_load(&lard_view_of(cache->map, s).head->free_segments);
+    }
+    return all;
+}
+
+static void chunks_fill_segments_to_their_ends(void) {
+    enum { LARGE = 20000, SMALL = 1100 };
+    larder *cache = open_cache(16 << 20);
+    static unsigned char value[LARGE];
+    CHECK(set(cache, "first", "value") == LARDER_OK, "an untouched shard has no segments yet");
+    uint32_t before = frees(cache);
+    uint64_t bytes = 0;
+    for (int i = 0; i < 400; i++) {
+        char key[20];
+        snprintf(key, sizeof key, "large %d", i);
+        describe(value, LARGE, (uint64_t)i, 1);
+        CHECK(set_bytes(cache, key, value, LARGE, 0) == LARDER_OK);
+        CHECK(set_bytes(cache, key + 1, value, SMALL, 0) == LARDER_OK, "small ones in between");
+        bytes += LARGE + SMALL;
+    }
+    uint64_t used = (uint64_t)(before - frees(cache)) * cache->map->super.segment_bytes;
+    CHECK(used < bytes + bytes / 50 + 2 * cache->map->super.segment_bytes, "%d bytes in segments for %d",
+          (int)used, (int)bytes);
+    for (int i = 0; i < 400; i++) {
+        char key[20];
+        uint64_t stamp;
+        larder_item item;
+        snprintf(key, sizeof key, "large %d", i);
+        CHECK(larder_get(cache, key, strlen(key), value, LARGE, &item, NULL) == LARDER_OK &&
+                  item.size_bytes == LARGE && describes(value, LARGE, (uint64_t)i, &stamp),
+              "%d", i);
+    }
+    CHECK(sound(cache));
+    larder_close(cache);
+}
+
+static void values_leave_whole(void) {
+    enum { LARGE = 60000, VALUES = 2000 };
+    larder *cache = open_cache(32 << 20);
+    static unsigned char value[LARGE];
+    larder_stats stats;
+    int found = 0;
+    for (int i = 0; i < VALUES; i++) {
+        char key[20];
+        snprintf(key, sizeof key, "large %d", i);
+        CHECK(set_bytes(cache, key, value, LARGE, 0) == LARDER_OK);
+        snprintf(key, sizeof key, "large %d", i - i % 7 / 2 * 50);
+        larder_get(cache, key, strlen(key), value, LARGE, NULL, NULL);
+    }
+    CHECK(larder_get_stats(cache, &stats) == LARDER_OK);
+    for (int i = 0; i < VALUES; i++) {
+        char key[20];
+        snprintf(key, sizeof key, "large %d", i);
+        found += larder_get(cache, key, strlen(key), value, LARGE, NULL, NULL) == LARDER_OK;
+    }
+    uint64_t live = (uint64_t)found * LARGE, room = cache->map->super.file_bytes;
+    CHECK(live > room * 85 / 100, "%d values are whole, %d %% of the file", found, (int)(live * 100 / room));
+    CHECK(sound(cache));
+    larder_close(cache);
+}
+
+static void a_row_of_chunks_has_one_shard(void) {
+    larder *cache = open_cache(64 << 20);
+    lard_chunk_key key = {{77, 3}, 0};
+    uint32_t homes = 0, last = 0;
+    CHECK(cache->map->super.shard_count == 4);
+    for (key.number = 0; key.number < 64 * LARD_CHUNKS_TOGETHER; key.number++) {
+        lard_hash hash = lard_hash_key(cache->map, &key, sizeof key, true);
+        uint32_t home = lard_hash_shard(cache->map, &hash);
+        CHECK(key.number % LARD_CHUNKS_TOGETHER == 0 || home == last);
+        homes |= 1u << home;
+        last = home;
+    }
+    CHECK(homes == 15, "rows are spread over all");
+    larder_close(cache);
+}
+
 static const test_case tests[] = {
+    TEST(chunks_fill_segments_to_their_ends, "chunks leave no room at the ends of segments"),
+    TEST(values_leave_whole, "a value's chunks leave together"),
+    TEST(a_row_of_chunks_has_one_shard, "a row of chunks stands in one shard, rows are spread"),
     TEST(overwritten_while_read, "a large value that is only overwritten is hardly ever a miss"),
     TEST(a_missing_chunk_is_a_miss, "a large value that lost a chunk is a miss and leaves nothing behind"),
 };

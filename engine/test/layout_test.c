@@ -36,7 +36,7 @@ static void superblock_fields_have_their_places(void) {
     AT(lard_superblock, data_offset, 164, 4);
     AT(lard_superblock, reserved, 168, 4);
     AT(lard_superblock, crc, 172, 4);
-    CHECK(memcmp(LARD_MAGIC, "LARDER\r\n", 8) == 0 && LARD_FORMAT_MAJOR == 1 && LARD_ENDIAN_PROBE == 0x01020304);
+    CHECK(memcmp(LARD_MAGIC, "LARDER\r\n", 8) == 0 && LARD_FORMAT_MAJOR == 2 && LARD_ENDIAN_PROBE == 0x01020304);
 }
 
 static void control_and_process_fields_have_their_places(void) {
@@ -114,12 +114,12 @@ static void a_new_file_is_as_drawn(void) {
     read_at(path, page, sizeof page, 0);
     read_at(path, copy, sizeof copy, 4096);
     CHECK(memcmp(page, copy, sizeof page) == 0, "two copies");
-    static const unsigned char start[20] = {'L', 'A', 'R', 'D', 'E', 'R', '\r', '\n', 1, 0,
+    static const unsigned char start[20] = {'L', 'A', 'R', 'D', 'E', 'R', '\r', '\n', 2, 0,
                                             0,   0,   0,   0,   0,   0,   4,    3,    2, 1};
     CHECK(memcmp(page, start, sizeof start) == 0);
     lard_superblock super;
     memcpy(&super, page, sizeof super);
-    CHECK(super.layout_hash == 0xcb4f86a7u, "%08x: one of the sizes changed", super.layout_hash);
+    CHECK(super.layout_hash == 0xe94d3212u, "%08x: one of the sizes changed", super.layout_hash);
     CHECK(super.process_slots == 64 && super.tag_count == 1024 && super.namespace_count == 512 &&
           super.lease_count == 64);
     CHECK(super.tag_offset == 28672 && super.namespace_offset == 36864 && super.lease_offset == 40960 &&
@@ -157,9 +157,9 @@ static void larger_files_have_more_of_everything(void) {
         uint64_t size;
         uint32_t shards, segment, segments, slots;
     } plans[] = {
-        {1ull << 20, 1, 32 << 10, 30, 64},      {16ull << 20, 4, 32 << 10, 125, 256},
-        {64ull << 20, 16, 32 << 10, 126, 1024}, {256ull << 20, 32, 64 << 10, 127, 1024},
-        {1ull << 30, 32, 256 << 10, 127, 1024}, {16ull << 30, 128, 1 << 20, 127, 1024},
+        {1ull << 20, 1, 32 << 10, 30, 64},      {16ull << 20, 1, 64 << 10, 253, 256},
+        {64ull << 20, 4, 64 << 10, 254, 1024},  {256ull << 20, 16, 64 << 10, 254, 1024},
+        {1ull << 30, 64, 64 << 10, 255, 1024},  {16ull << 30, 256, 256 << 10, 255, 1024},
         {1ull << 40, 256, 1 << 20, 4095, 1024},
     };
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
