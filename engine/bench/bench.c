@@ -1,6 +1,14 @@
 /*
- * bench.c — the engine beside LMDB (no sync) and beside a bare loop that only hashes,
- * reads two index lines, copies and checksums: the floor of any such design.
+ * bench.c — the engine beside LMDB (no sync) and beside two floors, loops of its own
+ * hash, copy and checksum in plain memory:
+ *
+ *   floor, index   hashes, reads two buckets, takes the record's place from a slot
+ *                  there, copies, checks the CRC: what no get with an index and a
+ *                  checksum can be faster than. The record waits for the bucket.
+ *   floor, array   the same, but the record's place is known by arithmetic, so that
+ *                  bucket and record are fetched at once: what no index can do.
+ *
+ * Neither compares keys, nor looks whether anything changed meanwhile.
  *
  *   build/bench [--rounds N] [--directory DIR]
  *
@@ -21,6 +29,7 @@
 
 #define VALUE_BYTES 100
 #define MOST_ROUNDS 101
+#define COUNT 200000 /* of each contender in each round; a multiple of 64 */
 
 typedef struct {
     const char *name;
@@ -60,7 +69,14 @@ static volatile uint64_t sink;
 static larder *cache;
 static unsigned char value[VALUE_BYTES], out[VALUE_BYTES + 8];
 
-static void fill_larder(uint64_t keys) {
+static void must_hold(const char *name, uint64_t found, uint64_t count) {
+    if (found != count) {
+        fprintf(stderr, "%s: %lu of %lu found\n", name, (unsigned long)found, (unsigned long)count);
+        exit(1);
+    }
+}
+
+static void fill_larder(larder *cache, uint64_t keys) {
     char key[40];
     for (uint64_t i = 0; i < keys; i++) {
         larder_store store = {
@@ -78,14 +94,11 @@ static double larder_gets(uint64_t keys, uint64_t count) {
         found += larder_get(cache, key, bytes, out, sizeof out, NULL, NULL) == LARDER_OK;
     }
     double ns = (now_ns() - start) / (double)count;
-    if (found != count) {
-        fprintf(stderr, "larder: %lu of %lu found\n", (unsigned long)found, (unsigned long)count);
-        exit(1);
-    }
+    must_hold("larder", found, count);
     return ns;
 }
 
-static double larder_sets(uint64_t keys, uint64_t count) {
+static double sets(larder *cache, uint64_t keys, uint64_t count) {
     char key[40];
     double start = now_ns();
     for (uint64_t i = 0; i < count; i++) {
@@ -100,8 +113,15 @@ static double larder_sets(uint64_t keys, uint64_t count) {
     return (now_ns() - start) / (double)count;
 }
 
+static double larder_sets(uint64_t keys, uint64_t count) { return sets(cache, keys, count); }
+
+/* Into a file of which every page has been written by this process: evicts at each turn. */
+static larder *used_cache;
+static double used_larder_sets(uint64_t keys, uint64_t count) { return sets(used_cache, keys, count); }
+
 #define BATCH 64
 static double larder_multi(uint64_t keys, uint64_t count) {
+    uint64_t found = 0;
     static char key[BATCH][40], buffers[BATCH][VALUE_BYTES];
     larder_lookup lookups[BATCH];
     double start = now_ns();
@@ -113,8 +133,13 @@ static double larder_multi(uint64_t keys, uint64_t count) {
                                          .buffer_bytes = VALUE_BYTES};
         }
         larder_get_multi(cache, lookups, BATCH, NULL);
+        for (int j = 0; j < BATCH; j++) {
+            found += lookups[j].status == LARDER_OK;
+        }
     }
-    return (now_ns() - start) / (double)count;
+    double ns = (now_ns() - start) / (double)count;
+    must_hold("get_multi", found, count);
+    return ns;
 }
 
 /* What each loop above spends on making its keys: taken off all of them. */
@@ -128,39 +153,88 @@ static double keys_only(uint64_t keys, uint64_t count) {
     return (now_ns() - start) / (double)count;
 }
 
-/* The floor: an array of records at random places, found by arithmetic instead of an index. */
+/* The floors: records of 22 bytes of key and a value, two-choice buckets of slots as the engine's. */
+enum { BARE_WORDS = 19, BARE_BODY = 16 }; /* a checksum, a body, and the engine's header is two words more */
+static const uint64_t bare_seed[2] = {1, 2};
 static struct {
-    uint64_t *index;
+    lard_bucket *index;
     uint64_t *records;
     uint64_t buckets;
 } bare;
-#define BARE_WORDS 20
+
+static lard_hash bare_hash(const char *key, size_t bytes) {
+    lard_hash hash = lard_hash_inline(bare_seed, key, bytes, lard_tail((const unsigned char *)key, bytes), false);
+    hash.tag |= 1; /* an empty slot has tag 0 */
+    return hash;
+}
+
+static lard_bucket *bare_bucket(uint32_t hash) { return &bare.index[(hash * bare.buckets) >> 32]; }
+
+static unsigned bare_load(const lard_bucket *bucket) {
+    unsigned used = 0;
+    while (used < LARD_BUCKET_SLOTS && bucket->slots[used].raw_) {
+        used++;
+    }
+    return used;
+}
 
 static void fill_bare(uint64_t keys) {
-    bare.buckets = 1;
-    while (bare.buckets * 5 < keys) {
-        bare.buckets *= 2;
-    }
-    bare.index = calloc(bare.buckets, 64);
+    bare.buckets = keys / 5 + 1; /* as full as the engine's */
+    bare.index = aligned_alloc(64, bare.buckets * sizeof *bare.index);
     bare.records = malloc(keys * BARE_WORDS * 8);
-    for (uint64_t i = 0; i < keys * BARE_WORDS; i++) {
-        bare.records[i] = next_random();
+    if (!bare.index || !bare.records) {
+        perror("malloc");
+        exit(1);
+    }
+    memset(bare.index, 0, bare.buckets * sizeof *bare.index);
+    for (uint64_t i = 0; i < keys; i++) {
+        char key[40];
+        uint64_t *record = bare.records + i * BARE_WORDS;
+        for (int w = 0; w < BARE_BODY; w++) {
+            record[1 + w] = next_random();
+        }
+        record[0] = lard_crc_copy_out(0, (lard_u64 *)(record + 1), 0, out, VALUE_BYTES);
+        lard_hash hash = bare_hash(key, make_key(key, i));
+        lard_bucket *first = bare_bucket(hash.first), *second = bare_bucket(hash.second);
+        lard_bucket *emptier = bare_load(second) < bare_load(first) ? second : first;
+        if (bare_load(emptier) == LARD_BUCKET_SLOTS) {
+            fprintf(stderr, "floor: both buckets are full\n");
+            exit(1);
+        }
+        emptier->slots[bare_load(emptier)].raw_ = lard_slot((i + 1) * BARE_WORDS * 8, hash.tag, 0, 0);
     }
 }
 
-static double bare_gets(uint64_t keys, uint64_t count) {
-    static const uint64_t seed[2] = {1, 2};
+/* `by_index`: where the record is, is read from the buckets; else they are read and the place is computed. */
+LARD_INLINE double bare_gets(bool by_index, bool fast, uint64_t keys, uint64_t count) {
     char key[40];
+    uint64_t found = 0;
     double start = now_ns();
     for (uint64_t i = 0; i < count; i++) {
         uint64_t number = next_random() % keys;
-        size_t bytes = make_key(key, number);
-        uint64_t hash = lard_siphash13(seed, key, bytes);
-        sink += bare.index[(hash & (bare.buckets - 1)) * 8] + bare.index[((hash >> 32) & (bare.buckets - 1)) * 8];
-        const lard_u64 *record = (const lard_u64 *)(bare.records + number * BARE_WORDS);
-        sink += lard_crc_copy_out(0, record, 0, out, VALUE_BYTES);
+        lard_hash hash = bare_hash(key, make_key(key, number));
+        lard_bucket *first = bare_bucket(hash.first), *second = bare_bucket(hash.second);
+        const uint64_t *record = bare.records + number * BARE_WORDS;
+        if (by_index) {
+            unsigned mask = lard_probe(first, second, hash.tag);
+            uint64_t slot = mask ? lard_load(lard_probe_slot(first, second, mask)) : 0;
+            record = bare.records + LARD_SLOT_OFFSET(slot) / 8 - BARE_WORDS;
+        } else {
+            sink += lard_load(&first->slots[0]) + lard_load(&second->slots[0]);
+        }
+        found += lard_crc_out(fast, 0, (const lard_u64 *)(record + 1), 0, out, VALUE_BYTES) == record[0];
     }
-    return (now_ns() - start) / (double)count;
+    double ns = (now_ns() - start) / (double)count;
+    must_hold("floor", found, count);
+    return ns;
+}
+
+static double floor_index(uint64_t keys, uint64_t count) {
+    return lard_crc_hardware ? bare_gets(true, true, keys, count) : bare_gets(true, false, keys, count);
+}
+
+static double floor_array(uint64_t keys, uint64_t count) {
+    return lard_crc_hardware ? bare_gets(false, true, keys, count) : bare_gets(false, false, keys, count);
 }
 
 #ifdef HAVE_LMDB
@@ -254,10 +328,30 @@ static void compare(const char *title, uint64_t keys, uint64_t count, int rounds
     fflush(stdout);
 }
 
+static larder *open_larder(const char *directory, const char *name, uint64_t size_bytes) {
+    char path[340];
+    larder *opened;
+    larder_options options = {.size_bytes = size_bytes};
+    larder_error error;
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    if (larder_open(path, &options, &opened, &error) != LARDER_OK) {
+        fprintf(stderr, "%s: %s\n", error.detail, larder_status_text(error.status));
+        exit(1);
+    }
+    return opened;
+}
+
+/* Until the file has been written once and again. */
+static void use_up(larder *opened, uint64_t keys) {
+    used_cache = opened;
+    uint64_t records = 2 * larder_size(opened) / (VALUE_BYTES + 50);
+    used_larder_sets(keys, records);
+}
+
 int main(int argc, char **argv) {
     int rounds = 9;
     const char *base = "/tmp";
-    char directory[300], path[340], command[340];
+    char directory[300], command[340];
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--rounds") && i + 1 < argc) {
             rounds = atoi(argv[++i]);
@@ -274,48 +368,45 @@ int main(int argc, char **argv) {
         perror(directory);
         return 1;
     }
-    snprintf(path, sizeof path, "%s/b.larder", directory);
-    larder_options options = {.size_bytes = 1u << 30};
-    larder_error error;
-    if (larder_open(path, &options, &cache, &error) != LARDER_OK) {
-        fprintf(stderr, "%s: %s\n", error.detail, larder_status_text(error.status));
-        return 1;
-    }
+    cache = open_larder(directory, "b.larder", 1u << 30);
     memset(value, 'v', sizeof value);
     printf("%d-byte values, %d rounds, in %s; ratios to larder\n\n", VALUE_BYTES, rounds, base);
     const uint64_t sizes[] = {16, 100000, 1000000};
     const char *titles[] = {"get, 16 hot keys", "get, 100,000 keys", "get, 1,000,000 keys"};
 #ifdef HAVE_LMDB
     open_lmdb(directory);
-    const char *names[] = {"larder", "bare loop", "lmdb"};
-    const block gets[] = {larder_gets, bare_gets, lmdb_gets};
+    const char *names[] = {"larder", "floor, index", "floor, array", "lmdb"};
+    const block gets[] = {larder_gets, floor_index, floor_array, lmdb_gets};
     const char *set_names[] = {"larder", "lmdb"};
-    const block sets[] = {larder_sets, lmdb_sets};
-    int get_contenders = 3, set_contenders = 2;
+    const block new_sets[] = {larder_sets, lmdb_sets}, used_sets[] = {used_larder_sets, lmdb_sets};
+    int get_contenders = 4, set_contenders = 2;
 #else
-    const char *names[] = {"larder", "bare loop"};
-    const block gets[] = {larder_gets, bare_gets};
+    const char *names[] = {"larder", "floor, index", "floor, array"};
+    const block gets[] = {larder_gets, floor_index, floor_array};
     const char *set_names[] = {"larder"};
-    const block sets[] = {larder_sets};
-    int get_contenders = 2, set_contenders = 1;
+    const block new_sets[] = {larder_sets}, used_sets[] = {used_larder_sets};
+    int get_contenders = 3, set_contenders = 1;
     printf("(built without liblmdb: no comparison with LMDB)\n\n");
 #endif
     const char *multi_names[] = {"get", "get_multi"};
     const block multi[] = {larder_gets, larder_multi};
     for (int i = 0; i < 3; i++) {
-        fill_larder(sizes[i]);
+        fill_larder(cache, sizes[i]);
         fill_bare(sizes[i]);
 #ifdef HAVE_LMDB
         fill_lmdb(sizes[i]);
 #endif
-        compare(titles[i], sizes[i], 200000, rounds, get_contenders, names, gets);
+        compare(titles[i], sizes[i], COUNT, rounds, get_contenders, names, gets);
         if (i == 1) {
-            compare("set, 100,000 keys", sizes[i], 100000, rounds, set_contenders, set_names, sets);
+            use_up(open_larder(directory, "used.larder", 128u << 20), sizes[i]);
+            compare("set, 100,000 keys", sizes[i], COUNT / 2, rounds, set_contenders, set_names, used_sets);
+            compare("the same, file untouched", sizes[i], COUNT / 2, rounds, set_contenders, set_names, new_sets);
+            larder_close(used_cache);
         }
         free(bare.index);
         free(bare.records);
     }
-    compare("get_multi of 64, 1,000,000", sizes[2], 200000, rounds, 2, multi_names, multi);
+    compare("get_multi of 64, 1,000,000", sizes[2], COUNT, rounds, 2, multi_names, multi);
     larder_close(cache);
     snprintf(command, sizeof command, "rm -rf '%s'", directory);
     return system(command) ? 1 : 0;
