@@ -149,7 +149,7 @@ enum fast_outcome fast_entry_exists(const fast_store *store, const fast_options 
     if (status != LARDER_OK) {
         return status == LARDER_MISS ? FAST_MISS : FAST_OTHERWISE;
     }
-    if (PLAIN_KIND(item.flags) == PLAIN_NONE) {
+    if (!plain_is_loadable(item.flags, item.size_bytes)) {
         return FAST_OTHERWISE;
     }
     int64_t expires_at_ms = plain_expires_at_ms(item.flags, item.expires_at_ms);

@@ -101,6 +101,10 @@ static bool has_right_size(unsigned kind, size_t size_bytes) {
     }
 }
 
+bool plain_is_loadable(uint8_t flags, size_t size_bytes) {
+    return PLAIN_KIND(flags) != PLAIN_SYMBOL && has_right_size(PLAIN_KIND(flags), size_bytes);
+}
+
 static VALUE load_text(const char *bytes, size_t size_bytes, int encoding) {
     VALUE string = rb_str_new(bytes, (long)size_bytes);
 

@@ -51,7 +51,11 @@ bool plain_from(VALUE value, plain_value *plain);
 /* The value of a record, or Qundef where the flags name no kind or the bytes are not of that kind. */
 VALUE plain_load(uint8_t flags, const char *bytes, size_t size_bytes);
 
-/* The same for a String that already holds the bytes, and becomes the value where that is a String. */
+/* Does plain_load() make a value of any bytes that are as many? Of text it depends on the bytes for Symbols only.
+ */
+bool plain_is_loadable(uint8_t flags, size_t size_bytes);
+
+/* plain_load() for a String that already holds the bytes, and becomes the value where that is a String. */
 VALUE plain_load_string(uint8_t flags, VALUE bytes);
 
 typedef struct plain_life {
