@@ -21,7 +21,7 @@ static lard_view bare_shard(void) {
 }
 
 static void what_was_written_is_read(void) {
-    static unsigned char key[LARDER_MAX_KEY], value[8192], have[8192], have_key[LARDER_MAX_KEY + 8];
+    static unsigned char key[LARDER_MAX_KEY + 1], value[8192], have[8192], have_key[LARDER_MAX_KEY + 8];
     static const size_t keys[] = {0, 1, 3, 7, 8, 9, 15, 16, 250, 4095, 4096};
     lard_view view = bare_shard();
     describe(key, sizeof key, 1, 1);
