@@ -15,13 +15,15 @@
 #endif
 
 #define POLYNOMIAL 0x82f63b78u /* reflected */
-#define STREAM 32              /* words of one stream in a short block */
-#define LONG_STREAM 256        /* in a long block */
+#define STREAM 32      /* words of one stream in a block; so few, that a long run is read nearly in order */
+#define LONG_STREAM 64 /* in the blocks of longer runs */
 
 bool lard_crc_hardware;
 uint32_t lard_crc_table[8][256];
 
-/* What a sum becomes when so many words of zeros follow. */
+_Static_assert(LONG_STREAM == 2 * STREAM, "lard_crc_init applies the short operator twice");
+
+/* What a sum becomes when a stream of zeros follows. */
 static uint32_t after_stream[4][256], after_long_stream[4][256];
 
 static bool hardware_present(void) {
@@ -79,82 +81,90 @@ void lard_crc_init(void) {
     }
     fill_linear(after_stream, of_bit);
     for (int bit = 0; bit < 32; bit++) {
-        uint32_t crc = 1u << bit;
-        for (int stream = 0; stream < LONG_STREAM / STREAM; stream++) {
-            crc = after(after_stream, crc);
-        }
-        of_bit[bit] = crc;
+        of_bit[bit] = after(after_stream, after(after_stream, 1u << bit));
     }
     fill_linear(after_long_stream, of_bit);
     lard_crc_hardware = hardware_present();
 }
 
-/* One run of words: from shared memory or private, and to private memory, shared memory or nowhere. */
-typedef struct {
-    const lard_u64 *from_shared;
-    const unsigned char *from;
-    lard_u64 *to_shared;
-    unsigned char *to;
-} passage;
+/* Where a word goes: nowhere, from shared memory to private, from private to shared. */
+enum { OVER, OUT, IN };
 
-LARD_INLINE uint64_t pass(const passage *p, size_t i) {
-    uint64_t word = p->from_shared ? lard_load(&p->from_shared[i]) : lard_word_at(p->from + i * 8);
-    if (p->to_shared) {
-        lard_store(&p->to_shared[i], word);
-    }
-    if (p->to) {
-        memcpy(p->to + i * 8, &word, 8);
+LARD_INLINE uint64_t pass(int way, lard_u64 *shared, unsigned char *own, size_t i) {
+    uint64_t word = way == IN ? lard_word_at(own + i * 8) : lard_load(&shared[i]);
+    if (way == IN) {
+        lard_store(&shared[i], word);
+    } else if (way == OUT) {
+        memcpy(own + i * 8, &word, 8);
     }
     return word;
 }
 
-LARD_INLINE void advance(passage *p, size_t count) {
-    p->from_shared = p->from_shared ? p->from_shared + count : NULL;
-    p->from = p->from ? p->from + count * 8 : NULL;
-    p->to_shared = p->to_shared ? p->to_shared + count : NULL;
-    p->to = p->to ? p->to + count * 8 : NULL;
-}
+#define AHEAD 512 /* words: a page */
 
-LARD_INLINE uint64_t pass_blocks(bool fast, uint64_t crc, passage *p, size_t *count, size_t stream,
-                                 const uint32_t after_one[4][256]) {
-    for (; *count >= 3 * stream; *count -= 3 * stream) {
-        uint64_t second = 0, third = 0;
-        for (size_t i = 0; i < stream; i++) {
-            crc = lard_crc_step(fast, crc, pass(p, i));
-            second = lard_crc_step(fast, second, pass(p, i + stream));
-            third = lard_crc_step(fast, third, pass(p, i + 2 * stream));
+LARD_INLINE void prefetch_ahead(int way, const lard_u64 *shared, const unsigned char *own, size_t line,
+                                size_t stream) {
+    for (size_t i = 0; i < 3; i++) {
+        size_t at = AHEAD + line + i * stream;
+        if (way == IN) {
+            __builtin_prefetch(own + at * 8);
+            __builtin_prefetch(shared + at, 1);
+        } else {
+            __builtin_prefetch(shared + at);
         }
-        crc = after(after_one, crc) ^ second;
-        crc = after(after_one, crc) ^ third;
-        advance(p, 3 * stream);
     }
-    return crc;
 }
 
-LARD_INLINE uint64_t pass_all(bool fast, uint64_t crc, passage p, size_t count) {
-    if (fast) {
-        crc = pass_blocks(fast, crc, &p, &count, LONG_STREAM, after_long_stream);
-        crc = pass_blocks(fast, crc, &p, &count, STREAM, after_stream);
+/* Blocks of three streams, as many as fit; returns how many words are done. */
+LARD_INLINE size_t pass_blocks(int way, uint64_t *sum, lard_u64 *shared, unsigned char *own, size_t done,
+                               size_t count, size_t stream, const uint32_t after_one[4][256]) {
+    uint64_t first = *sum;
+    for (; count - done >= 3 * stream; done += 3 * stream) {
+        uint64_t second = 0, third = 0;
+        lard_u64 *here = shared + done;
+        unsigned char *there = own + (way == OVER ? 0 : done * 8);
+        for (size_t line = 0; line < stream;
+             line += 8) { /* ahead of the loads, which wait for each other's lines */
+            prefetch_ahead(way, here, there, line, stream);
+            for (size_t i = line; i < line + 8; i++) {
+                first = lard_crc_step(true, first, pass(way, here, there, i));
+                second = lard_crc_step(true, second, pass(way, here, there, i + stream));
+                third = lard_crc_step(true, third, pass(way, here, there, i + 2 * stream));
+            }
+        }
+        first = after(after_one, first) ^ second;
+        first = after(after_one, first) ^ third;
+    }
+    *sum = first;
+    return done;
+}
+
+LARD_INLINE uint64_t pass_all(int way, uint64_t crc, lard_u64 *shared, unsigned char *own, size_t count) {
+    if (lard_crc_hardware) {
+        size_t i = pass_blocks(way, &crc, shared, own, 0, count, LONG_STREAM, after_long_stream);
+        i = pass_blocks(way, &crc, shared, own, i, count, STREAM, after_stream);
+        for (; i < count; i++) {
+            crc = lard_crc_step(true, crc, pass(way, shared, own, i));
+        }
+        return crc;
     }
     for (size_t i = 0; i < count; i++) {
-        crc = lard_crc_step(fast, crc, pass(&p, i));
+        crc = lard_crc_step(false, crc, pass(way, shared, own, i));
     }
     return crc;
 }
 
+/* The constness of what is only read is given back where `way` is known. */
 uint64_t lard_crc_long_over(uint64_t crc, const lard_u64 *words, size_t count) {
-    const passage p = {words, NULL, NULL, NULL};
-    return lard_crc_hardware ? pass_all(true, crc, p, count) : pass_all(false, crc, p, count);
+    return pass_all(OVER, crc, (lard_u64 *)(uintptr_t)words, NULL, count);
 }
 
 uint64_t lard_crc_long_out(uint64_t crc, const lard_u64 *words, size_t count, unsigned char *out) {
-    const passage p = {words, NULL, NULL, out};
-    return lard_crc_hardware ? pass_all(true, crc, p, count) : pass_all(false, crc, p, count);
+    return pass_all(OUT, crc, (lard_u64 *)(uintptr_t)words, out, count);
 }
 
 uint64_t lard_crc_long_in(uint64_t crc, lard_u64 *words, size_t count, const unsigned char *in) {
-    const passage p = {NULL, in, words, NULL};
-    return lard_crc_hardware ? pass_all(true, crc, p, count) : pass_all(false, crc, p, count);
+    return pass_all(IN, crc, words, (unsigned char *)(uintptr_t)in, count);
 }
 
 uint32_t lard_crc_word(uint32_t crc, uint64_t word) {

@@ -28,6 +28,19 @@ static bool plausible(larder *cache, const lard_head *head) {
     return head->value_bytes <= larder_max_value(cache) && head->chunks <= head->value_bytes / LEAST_CHUNK + 1;
 }
 
+typedef struct {
+    lard_chunk_key key;
+    lard_hash hash;
+    lard_bucket *buckets[2];
+} foreseen;
+
+/* Has the buckets of a chunk fetched that will be read soon. */
+static void foresee(const lard_map *map, const lard_head *head, uint64_t number, foreseen *chunk) {
+    chunk->key = chunk_key(head, number);
+    chunk->hash = lard_hash_key(map, &chunk->key, sizeof chunk->key, true);
+    lard_pages_approach(map, &chunk->hash, chunk->buckets);
+}
+
 larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *head, void *out, size_t capacity) {
     size_t at = 0;
     if (!plausible(cache, head)) {
@@ -36,12 +49,21 @@ larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *hea
     if (head->value_bytes > capacity) {
         return LARDER_BUFFER_TOO_SMALL;
     }
+    foreseen ahead[3]; /* the chunk that is read, the one after it, and the one after that */
+    for (uint32_t i = 0; i < 2 && i < head->chunks; i++) {
+        foresee(map, head, i, &ahead[i]);
+    }
     for (uint32_t i = 0; i < head->chunks; i++) {
-        lard_chunk_key key = chunk_key(head, i);
-        lard_hash hash = lard_hash_key(map, &key, sizeof key, true);
+        const foreseen *this = &ahead[i % 3];
+        if (i + 1 < head->chunks) {
+            lard_pages_aim(map, &ahead[(i + 1) % 3].hash, ahead[(i + 1) % 3].buckets);
+        }
+        if (i + 2 < head->chunks) {
+            foresee(map, head, i + 2, &ahead[(i + 2) % 3]);
+        }
         larder_item item;
-        larder_status status = lard_read(cache, map, &hash, &key, sizeof key, true, (char *)out + at,
-                                         head->value_bytes - at, &item, NULL, 0);
+        larder_status status = lard_read(cache, map, &this->hash, &this->key, sizeof this->key, true,
+                                         (char *)out + at, head->value_bytes - at, &item, NULL, 0);
         if (status != LARDER_OK) {
             return LARDER_MISS;
         }
