@@ -97,6 +97,9 @@ bool fast_options_hold_all(VALUE options);
  * simple. */
 bool fast_options_merge(const fast_store *store, VALUE call_options, fast_options *options);
 
+/* The same of a Hash that has all options of the store in it already, as fast_options_hash() makes one. */
+bool fast_options_take(VALUE hash, fast_options *options);
+
 /* The options as Rails' merged_options would answer, for a block to see: a Hash of the caller's own. */
 VALUE fast_options_hash(const fast_store *store, VALUE call_options);
 

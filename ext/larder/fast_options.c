@@ -97,10 +97,12 @@ static int take_pair(VALUE name, VALUE value, VALUE arg) {
  * for what remains.
  */
 static bool take_all(struct taking *taking, VALUE hash) {
-    const VALUE usual[] = {sym_expires_in, sym_compress, sym_compress_threshold, sym_namespace};
+    const VALUE of_store[] = {sym_compress, sym_compress_threshold, sym_expires_in, sym_namespace};
+    const VALUE of_call[] = {sym_expires_in, sym_compress, sym_compress_threshold, sym_namespace};
+    const VALUE *usual = taking->of_call ? of_call : of_store;
     size_t left = RHASH_SIZE(hash);
 
-    for (size_t i = 0; left && i < sizeof usual / sizeof *usual; i++) {
+    for (size_t i = 0; left && i < sizeof of_call / sizeof *of_call; i++) {
         VALUE value = rb_hash_lookup2(hash, usual[i], Qundef);
         if (value != Qundef) {
             if (!take(taking, usual[i], value)) {
@@ -131,6 +133,13 @@ bool fast_options_merge(const fast_store *store, VALUE call_options, fast_option
            (taking.decided || !taking.threshold);
 }
 
+bool fast_options_take(VALUE hash, fast_options *options) {
+    struct taking taking = {.options = options, .of_call = true};
+
+    *options = (fast_options){.namespace = Qnil};
+    return take_all(&taking, hash) && (taking.decided || !taking.threshold);
+}
+
 bool fast_options_hold_all(VALUE options) {
     return !RB_SPECIAL_CONST_P(options) && RBASIC_CLASS(options) == rb_cHash &&
            NIL_P(rb_funcall(options, id_default_proc, 0)) && NIL_P(rb_funcall(options, id_default, 0));
@@ -147,8 +156,12 @@ static int put_pair(VALUE name, VALUE value, VALUE hash) {
 
 VALUE fast_options_hash(const fast_store *store, VALUE call_options) {
     VALUE hash = rb_hash_dup(store->options);
+    size_t count = NIL_P(call_options) ? 0 : RHASH_SIZE(call_options);
+    VALUE expires_in = count == 1 ? rb_hash_lookup2(call_options, sym_expires_in, Qundef) : Qundef;
 
-    if (!NIL_P(call_options)) {
+    if (expires_in != Qundef) {
+        rb_hash_aset(hash, sym_expires_in, expires_in);
+    } else if (count) {
         rb_hash_foreach(call_options, put_pair, hash);
     }
     return hash;

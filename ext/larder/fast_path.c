@@ -28,9 +28,17 @@ static bool begin(fast_call *call, VALUE self, unsigned events, VALUE name, VALU
 
 static VALUE super(int argc, VALUE *argv) { return rb_call_super_kw(argc, argv, rb_keyword_given_p()); }
 
-/* Stores what a block made, under the options that it left. False: the ordinary path has to. */
-static bool store_generated(fast_call *call, VALUE name, VALUE hash, VALUE result) {
-    return prepare(call, call->store.self, FAST_WRITE, name, hash) &&
+/*
+ * Stores what a block made, under the options that it left. Those of the store are among them, unless the block
+ * gave the store more. False: the ordinary path has to.
+ */
+static bool store_generated(fast_call *call, VALUE name, VALUE hash, size_t store_options, VALUE result) {
+    fast_store *store = &call->store;
+
+    return fast_ready(store->self, FAST_WRITE, store) &&
+           (RHASH_SIZE(store->options) == store_options ? fast_options_take(hash, &call->options)
+                                                        : fast_options_merge(store, hash, &call->options)) &&
+           fast_key_expand(store, &call->options, name, &call->key) &&
            fast_entry_write(&call->store, &call->options, &call->key, result) != Qundef;
 }
 
@@ -40,9 +48,10 @@ static bool store_generated(fast_call *call, VALUE name, VALUE hash, VALUE resul
  */
 static VALUE generate(fast_call *call, VALUE name, VALUE call_options) {
     VALUE hash = fast_options_hash(&call->store, call_options);
+    size_t store_options = RHASH_SIZE(call->store.options);
     VALUE result = rb_yield_values(2, name, fast_write_options(hash));
 
-    if (!(NIL_P(result) && call->options.skip_nil) && !store_generated(call, name, hash, result)) {
+    if (!(NIL_P(result) && call->options.skip_nil) && !store_generated(call, name, hash, store_options, result)) {
         rb_funcall(call->store.self, id_write, 3, name, result, hash);
     }
     RB_GC_GUARD(hash);
