@@ -131,15 +131,26 @@ LARD_INLINE uint64_t lard_crc_out(bool fast, uint64_t crc, const lard_u64 *words
                      : lard_crc_out_from(fast, crc, lard_load(&words[0]), words, skip, out, bytes);
 }
 
+LARD_INLINE uint64_t lard_crc_store(bool fast, uint64_t crc, lard_u64 *to, const unsigned char *from) {
+    uint64_t word = lard_word_at(from);
+    lard_store(to, word);
+    return lard_crc_step(fast, crc, word);
+}
+
 /* Copies `count` words from private memory into shared ones. */
 LARD_INLINE uint64_t lard_crc_in(bool fast, uint64_t crc, lard_u64 *words, size_t count, const unsigned char *in) {
     if (count >= LARD_CRC_SHORT) {
         return lard_crc_long_in(crc, words, count, in);
     }
-    for (size_t i = 0; i < count; i++) {
-        uint64_t word = lard_word_at(in + i * 8);
-        crc = lard_crc_step(fast, crc, word);
-        lard_store(&words[i], word);
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        crc = lard_crc_store(fast, crc, &words[i], in + i * 8);
+        crc = lard_crc_store(fast, crc, &words[i + 1], in + i * 8 + 8);
+        crc = lard_crc_store(fast, crc, &words[i + 2], in + i * 8 + 16);
+        crc = lard_crc_store(fast, crc, &words[i + 3], in + i * 8 + 24);
+    }
+    for (; i < count; i++) {
+        crc = lard_crc_store(fast, crc, &words[i], in + i * 8);
     }
     return crc;
 }

@@ -154,36 +154,48 @@ larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash 
     }
 }
 
-/* One pass over a bucket. Counts what it dropped that was still alive into *dropped. */
-static bool delete_in_bucket(const lard_view *view, uint32_t number, const lard_hash *hash, const void *key,
-                             size_t key_bytes, bool is_chunk, int64_t now_ms, lard_head *head, bool *was_live) {
-    lard_bucket *bucket = lard_bucket_at(view, number);
-    bool any = false;
-    for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
+/* Empties a slot that holds the key; true where this call did it. *was_live is set where the item had not expired.
+ */
+static bool delete_in_slot(const lard_view *view, lard_u64 *slot, const lard_hash *hash, const void *key,
+                           size_t key_bytes, bool is_chunk, int64_t now_ms, lard_head *head, bool *was_live) {
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         lard_record_info info;
-        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-            uint64_t value = lard_load_acquire(&bucket->slots[i]);
-            uint64_t settled = value & ~LARD_SLOT_PENDING;
-            if (!slot_holds(view, settled, hash, key, key_bytes, is_chunk, &info)) {
-                lard_fence_acquire();
-                if (lard_load(&bucket->slots[i]) == value) {
-                    break;
-                }
-                continue; /* moved or recycled meanwhile */
+        uint64_t value = lard_load_acquire(slot);
+        uint64_t settled = value & ~LARD_SLOT_PENDING;
+        if (!slot_holds(view, settled, hash, key, key_bytes, is_chunk, &info)) {
+            lard_fence_acquire();
+            if (lard_load(slot) == value) {
+                return false;
             }
-            lard_head large = {{0, 0}, 0, 0};
-            if (head) {
-                lard_record_head(view, LARD_SLOT_OFFSET(settled), &info, &large);
-            }
-            if (lard_index_unlink(view, &bucket->slots[i], value, 0)) {
-                any = true;
-                *was_live |= !lard_expired(&info, now_ms);
-                if (large.value_bytes) {
-                    *head = large;
-                }
-                break;
-            }
+            continue; /* moved or recycled meanwhile */
         }
+        lard_head large = {{0, 0}, 0, 0};
+        if (head && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_HEAD) {
+            lard_record_head(view, LARD_SLOT_OFFSET(settled), &info, &large);
+        }
+        if (lard_index_unlink(view, slot, value, 0)) {
+            *was_live |= !lard_expired(&info, now_ms);
+            if (large.value_bytes) {
+                *head = large;
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One pass over two buckets, of which a damaged directory may lack one. */
+static bool delete_in_buckets(const lard_view *view, const uint32_t numbers[2], const lard_hash *hash,
+                              const void *key, size_t key_bytes, bool is_chunk, int64_t now_ms, lard_head *head,
+                              bool *was_live) {
+    lard_bucket *first = lard_bucket_at(view, numbers[0]);
+    lard_bucket *second = lard_bucket_at(view, numbers[1]);
+    bool any = false;
+    first = first ? first : second;
+    second = second ? second : first;
+    for (unsigned mask = first ? lard_probe(first, second, hash->tag) : 0; mask; mask &= mask - 1) {
+        any |= delete_in_slot(view, lard_probe_slot(first, second, mask), hash, key, key_bytes, is_chunk, now_ms,
+                              head, was_live);
     }
     return any;
 }
@@ -205,8 +217,8 @@ bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void 
             choices[used++] = lard_bucket_of(hash->first, count + 1);
             choices[used++] = lard_bucket_of(hash->second, count + 1);
         }
-        for (int c = 0; c < used; c++) {
-            any |= delete_in_bucket(view, choices[c], hash, key, key_bytes, is_chunk, now_ms, head, &was_live);
+        for (int c = 0; c < used; c += 2) {
+            any |= delete_in_buckets(view, &choices[c], hash, key, key_bytes, is_chunk, now_ms, head, &was_live);
         }
         lard_fence();
         if (lard_load(&view->head->splitting) == splitting && lard_load(&view->head->moves) == moves &&
