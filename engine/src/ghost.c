@@ -44,11 +44,6 @@ static uint64_t with_cell(uint64_t value, unsigned number, uint32_t cell) {
 
 static uint32_t age_of(uint32_t cell, uint32_t now) { return (now - (cell >> TAG_BITS)) & STAMP_MASK; }
 
-static lard_bucket *bucket_of(const lard_view *view, const lard_hash *hash, unsigned choice) {
-    uint32_t count = lard_bucket_count(view);
-    return count ? lard_bucket_at(view, lard_bucket_of(choice ? hash->second : hash->first, count)) : NULL;
-}
-
 typedef struct {
     lard_u64 *slot; /* NULL: not found */
     uint64_t value;
@@ -56,17 +51,18 @@ typedef struct {
 } place;
 
 static place find(const lard_view *view, const lard_hash *hash) {
-    uint32_t tag = short_tag(hash->tag), now = stamp_now(view);
-    for (unsigned i = 0; i < 2 * LARD_BUCKET_SLOTS; i++) {
-        lard_bucket *bucket = bucket_of(view, hash, i / LARD_BUCKET_SLOTS);
-        lard_u64 *slot = bucket ? &bucket->slots[i % LARD_BUCKET_SLOTS] : NULL;
-        uint64_t value = slot ? lard_load(slot) : 0;
+    uint32_t tag = short_tag(hash->tag), now = stamp_now(view), window = lard_evict_ghost_window(view);
+    lard_bucket *buckets[2] = {NULL, NULL};
+    bool fit = lard_buckets_of(view, hash, lard_bucket_count(view), &buckets[0], &buckets[1]);
+    for (unsigned i = 0; fit && i < 2 * LARD_BUCKET_SLOTS; i++) {
+        lard_u64 *slot = &buckets[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS];
+        uint64_t value = lard_load(slot);
         if (value == 0 || LARD_SLOT_OFFSET(value)) {
             continue;
         }
         for (unsigned c = 0; c < CELLS; c++) {
             uint32_t cell = cell_of(value, c);
-            if ((cell & TAG_MASK) == tag && age_of(cell, now) <= lard_evict_ghost_window(view)) {
+            if ((cell & TAG_MASK) == tag && age_of(cell, now) <= window) {
                 return (place){slot, value, c};
             }
         }
