@@ -192,5 +192,10 @@ bool plain_keep(double expires_at, const plain_life *life, uint8_t *grace, int64
 }
 
 int64_t plain_expires_at_ms(uint8_t flags, int64_t kept_until_ms) {
-    return kept_until_ms == 0 ? 0 : kept_until_ms - graces_ms[(flags & GRACE_MASK) >> GRACE_SHIFT];
+    int64_t grace_ms = graces_ms[(flags & GRACE_MASK) >> GRACE_SHIFT];
+
+    if (kept_until_ms < INT64_MIN + grace_ms) { /* no time of the engine's: long ago */
+        return INT64_MIN;
+    }
+    return kept_until_ms == 0 ? 0 : kept_until_ms - grace_ms;
 }
