@@ -125,7 +125,8 @@ module Differential
       when 8 then "store.#{pick(["silence!", "instance_variable_set(:@silence, false)"])}; nil"
       when 9 then "store.mute { #{call(1)} }"
       when 10 then "raise_on_negative(#{chance(30)})"
-      else pick(['name << "x"', 'name.replace("a")', "options[:expires_in] = 60", "options.delete(:expires_in)"])
+      else pick(['name << "x"', 'name.replace("a")', "options[:expires_in] = #{@real_clock ? 1060 : 60}",
+                 "options.delete(:expires_in)"])
       end
     end
 
@@ -211,14 +212,14 @@ module Differential
       when 15 then "options"
       when 16 then "{ #{listed} }.freeze"
       when 17 then "{ #{listed} }.with_indifferent_access"
-      when 18 then pick(['{ "expires_in" => 5 }', "5", "false", "{ expires_in: 5 }.tap { |hash| hash.default = 7 }",
-                         "Hash.new { |hash, key| hash[key] = 9 if key == :expires_in }", '"text"'])
+      when 18 then pick(['{ "expires_in" => 5 }', "5", "false", "{ expires_in: 1050 }.tap { |hash| hash.default = 7 }",
+                         "Hash.new { |hash, key| hash[key] = 1050 if key == :expires_in }", '"text"'])
       else "**{}"
       end
     end
 
     def option
-      return "expires_in: #{pick(%w[1050 1050.0 20.minutes nil])}" if @real_clock && chance(60)
+      return "expires_in: #{pick(%w[1050 1050.0 21.minutes nil])}" if @real_clock && chance(60)
       return pick(@real_clock ? USUAL_OPTIONS.grep_v(OF_THE_MOMENT) : USUAL_OPTIONS) if chance(55)
 
       name = pick(@real_clock ? OPTIONS.keys.grep_v(OF_THE_MOMENT) : OPTIONS.keys)

@@ -57,7 +57,7 @@ module Differential
       @io = StringIO.new
       @reports = StoreCase::Reports.new
       @name = +"shared"
-      @options = { expires_in: 5 }
+      @options = { expires_in: real_clock ? 1050 : 5 }
     end
 
     # Plays one step after the other.
