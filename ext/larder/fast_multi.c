@@ -150,6 +150,8 @@ struct writing {
     double now;
     bool dry; /* only see whether all pairs are simple */
     bool simple;
+    size_t pairs; /* seen in the dry run, and the bytes of the last batch of them */
+    size_t batch_bytes;
     larder_store records[GLUE_BATCH];
     plain_value plains[GLUE_BATCH];
 };
@@ -164,6 +166,15 @@ static void flush(struct writing *writing) {
     batch->count = batch->arena_used = 0;
 }
 
+/* Is one more value not too much for one batch? What is, must not be copied with the GVL held. */
+static bool is_short_batch(struct writing *writing, size_t value_bytes) {
+    if (writing->pairs++ % GLUE_BATCH == 0) {
+        writing->batch_bytes = 0;
+    }
+    writing->batch_bytes += value_bytes;
+    return writing->batch_bytes < GLUE_RELEASE_BYTES;
+}
+
 static int write_pair(VALUE name, VALUE value, VALUE arg) {
     struct writing *writing = (struct writing *)arg;
     batch *batch = writing->batch;
@@ -175,7 +186,9 @@ static int write_pair(VALUE name, VALUE value, VALUE arg) {
     writing->simple = writing->simple && fast_key_expand(&batch->store, &batch->options, name, &batch->key) &&
                       fast_entry_prepare(&batch->store, &batch->options, &batch->key, writing->now, value,
                                          &writing->plains[i], &writing->records[i]);
-    if (writing->simple && !writing->dry) {
+    if (writing->simple && writing->dry) {
+        writing->simple = is_short_batch(writing, writing->plains[i].size_bytes);
+    } else if (writing->simple) {
         writing->records[i].key = keep_key(batch);
     }
     return writing->simple ? ST_CONTINUE : ST_STOP;
