@@ -266,6 +266,32 @@ module LarderStoreTests
       end
     end
 
+    test "what takes long to copy is left to the ordinary path, which lets other threads run meanwhile" do
+      large = "l" * 262_144
+      assert_equal %i[write], replaced_by_rails { store.write("a", large) }
+      assert_equal %i[read], replaced_by_rails { store.read("a") }
+      assert_equal %i[fetch], replaced_by_rails { store.fetch("a") { 1 } }
+      assert_equal %i[write_multi], replaced_by_rails { store.write_multi({ "a" => large }) }
+      many = Array.new(64) { |i| ["key/#{i}", "v" * 4096] }.to_h
+      assert_equal %i[write_multi], replaced_by_rails { store.write_multi(many) }
+      assert_empty replaced_by_rails { store.write_multi(many.transform_values { "v" * 4095 }) }
+      assert_empty replaced_by_rails { store.write_multi(Array.new(640) { |i| ["key/#{i}", "v" * 4095] }.to_h) }
+    end
+
+    # Which of ActiveSupport's methods the block comes into.
+    def replaced_by_rails
+      entered = []
+      traces = %i[fetch read write read_multi write_multi].map do |name|
+        trace = TracePoint.new(:call) { entered << name }
+        trace.enable(target: ActiveSupport::Cache::Store.instance_method(name))
+        trace
+      end
+      yield
+      entered
+    ensure
+      traces.each(&:disable)
+    end
+
     # ---- processes, threads, collections ----
 
     test "a forked child is on the fast path, and so is its parent" do
