@@ -102,8 +102,11 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
         return renewed_and_in_full(cache, map, wanted, item);
     }
     uint32_t moves = lard_load_acquire(&view.head->moves);
-    /* Both buckets at once: every other item stands in the second, and a branch would guess wrong as often. */
-    unsigned fit = lard_probe(first, second, wanted->hash.tag);
+    /* Half of all items stand in the first bucket, and need not wait for the second, which is on its way
+     * meanwhile. */
+    __builtin_prefetch(second);
+    unsigned fit = lard_probe_one(first, wanted->hash.tag);
+    fit = fit ? fit : lard_probe_one(second, wanted->hash.tag) << LARD_BUCKET_SLOTS;
     if (fit == 0) {
         lard_fence_acquire();
         bool changed = (moves & 1) || lard_load(&view.head->moves) != moves ||

@@ -33,6 +33,12 @@ static inline __m128i lard_probe_bucket(const lard_bucket *bucket, __m128i wante
                            _mm_cmpeq_epi32(lard_probe_four(&bucket->slots[4]), wanted));
 }
 
+/* Bit i is set where slot i has the tag; the slots of ghosts too. */
+static inline unsigned lard_probe_one(const lard_bucket *bucket, uint32_t tag) {
+    return (unsigned)_mm_movemask_epi8(
+        _mm_packs_epi16(lard_probe_bucket(bucket, _mm_set1_epi32((int)tag)), _mm_setzero_si128()));
+}
+
 /* Bit i is set where slot i of the first bucket has the tag, bit 8 + i where slot i of the second has it; the
  * slots of ghosts too. */
 static inline unsigned lard_probe(const lard_bucket *first, const lard_bucket *second, uint32_t tag) {
@@ -43,13 +49,16 @@ static inline unsigned lard_probe(const lard_bucket *first, const lard_bucket *s
 
 #else
 
-static inline unsigned lard_probe(const lard_bucket *first, const lard_bucket *second, uint32_t tag) {
+static inline unsigned lard_probe_one(const lard_bucket *bucket, uint32_t tag) {
     unsigned mask = 0;
     for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
-        mask |= (unsigned)(LARD_SLOT_TAG(lard_load(&first->slots[i])) == tag) << i;
-        mask |= (unsigned)(LARD_SLOT_TAG(lard_load(&second->slots[i])) == tag) << (LARD_BUCKET_SLOTS + i);
+        mask |= (unsigned)(LARD_SLOT_TAG(lard_load(&bucket->slots[i])) == tag) << i;
     }
     return mask;
+}
+
+static inline unsigned lard_probe(const lard_bucket *first, const lard_bucket *second, uint32_t tag) {
+    return lard_probe_one(first, tag) | lard_probe_one(second, tag) << LARD_BUCKET_SLOTS;
 }
 
 #endif

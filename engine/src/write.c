@@ -89,14 +89,6 @@ static void note_replaced(const lard_view *view, uint64_t offset, lard_head *rep
     }
 }
 
-/* The lines that the next record of this segment will be written to. */
-static void prefetch_next(const lard_view *view, uint64_t offset, uint64_t bytes) {
-    const uint8_t *next = view->base + offset + bytes;
-    for (uint64_t ahead = 0; ahead < bytes && ahead < 256; ahead += 64) {
-        __builtin_prefetch(next + ahead, 1);
-    }
-}
-
 static larder_status publish(larder *cache, lard_view *view, const lard_hash *hash, const lard_draft *draft,
                              lard_condition condition, uint64_t expected, lard_found found, uint64_t slot,
                              int64_t now_ms, lard_head *replaced) {
@@ -144,7 +136,6 @@ larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash 
     if (condition == LARD_IF_ANY) {
         found = lard_index_confirm(view, found, hash, draft->key, draft->key_bytes, is_chunk);
     }
-    prefetch_next(view, offset, bytes);
     larder_status status = publish(cache, view, hash, draft, condition, expected, found,
                                    lard_slot(offset, hash->tag, draft->reads, generation), now_ms, replaced);
     if (condition != LARD_IF_ANY) {
