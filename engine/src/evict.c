@@ -1,11 +1,12 @@
 /*
  * evict.c — what leaves when room is short, a little with each write.
  *
- * S3-FIFO over segments: new items go to the small queue (a tenth of the shard);
- * when its oldest segment is emptied, what was read since is copied to the main
- * queue and the rest leaves a ghost; an item whose ghost is fresh goes to main at
- * once. Main's oldest segment is emptied likewise, where each copy costs one step
- * of frequency. A segment of which everything has expired goes first.
+ * S3-FIFO over segments: new items go to the small queue; when its oldest segment is
+ * emptied, what was read since is copied to the main queue and the rest leaves a ghost;
+ * an item whose ghost is fresh goes to main at once. Main's oldest segment is emptied
+ * likewise, where each copy costs one step of frequency. How much of the shard the small
+ * queue may have is learned from what comes back (lard_evict_queue). A segment of which
+ * everything has expired goes first.
  *
  * One segment at a time is the victim; its cursor lives in the shard, so that a
  * death half-way continues. All under the shard's lock.
@@ -14,17 +15,39 @@
 
 #include <string.h>
 
-#define SMALL_SHARE 10  /* per cent of the shard's record segments */
-#define FREE_TARGET 2   /* segments kept free: one to write on, one for eviction's own copies */
-#define WORK_PER_BYTE 8 /* bytes looked at for each byte written, while below the target */
+#define SHARE(per_cent) ((per_cent)*65536u / 100)
+#define FIRST_SHARE SHARE(5) /* of the record segments for the small queue, until it is known better */
+#define LEAST_SHARE SHARE(4)
+#define MOST_SHARE SHARE(35)
+#define MOST_STEP SHARE(1)
+#define LEARN_PER_CENT 10 /* of the size of what comes back */
+#define FREE_TARGET 2     /* segments kept free: one to write on, one for eviction's own copies */
+#define WORK_PER_BYTE 8   /* bytes looked at for each byte written, while below the target */
 #define LEAST_WORK 2048
-#define ALL 4          /* above any frequency */
-#define GHOST_WINDOW 8 /* eighths of the shard: how much the small queue may have dropped since */
-#define LARGE_PART 24  /* a value larger than this part of the capacity comes with the highest frequency */
+#define ALL 4         /* above any frequency */
+#define LARGE_PART 24 /* a value larger than this part of the capacity comes with the highest frequency */
 
-uint32_t lard_evict_ghost_window(const lard_view *view) {
-    (void)view;
-    return GHOST_WINDOW;
+/* Of the record segments, in 65536ths, whatever the word says. */
+static uint32_t small_share(const lard_view *view) {
+    uint32_t share = lard_load(&view->head->small_share);
+    return share == 0 ? FIRST_SHARE : share < LEAST_SHARE ? LEAST_SHARE : share > MOST_SHARE ? MOST_SHARE : share;
+}
+
+/*
+ * What has just left the small queue and comes back would have been found in a longer
+ * one, and likewise in the main queue: so much of each as tells of an eighth of the shard
+ * more. So the return of an item moves the bound between the queues by a part of its size.
+ */
+uint32_t lard_evict_queue(lard_view *view, const lard_hash *hash, uint64_t bytes) {
+    lard_ghost ghost = lard_ghost_take(view, hash);
+    if (ghost == LARD_GHOST_SMALL_YOUNG || ghost == LARD_GHOST_MAIN_YOUNG) {
+        uint64_t step = (bytes << 16) / view->map->super.shard_bytes * LEARN_PER_CENT / 100 + 1;
+        uint32_t share = small_share(view), by = step < MOST_STEP ? (uint32_t)step : MOST_STEP;
+        lard_store(&view->head->small_share, ghost == LARD_GHOST_SMALL_YOUNG ? share + by
+                                             : share > by                    ? share - by
+                                                                             : 1);
+    }
+    return ghost == LARD_GHOST_SMALL || ghost == LARD_GHOST_SMALL_YOUNG ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
 }
 
 /* Chooses one queue for all chunks of a large value. One that might push its own beginning out of the small queue
@@ -33,7 +56,7 @@ void lard_evict_place_large(lard_map *map, const lard_hash *hash, lard_draft *dr
     const lard_superblock *super = &map->super;
     uint64_t all = (uint64_t)super->shard_count * super->segments_per_shard * super->segment_bytes;
     draft->to_main =
-        draft->value_bytes > all / 200 * SMALL_SHARE || lard_queue_of(map, hash, draft) == LARD_SEGMENT_MAIN;
+        draft->value_bytes > all / 2 * LEAST_SHARE >> 16 || lard_queue_of(map, hash, draft) == LARD_SEGMENT_MAIN;
     draft->reads = draft->value_bytes > all / LARGE_PART ? 3 : 0;
 }
 
@@ -70,7 +93,7 @@ static uint32_t choose(lard_view *view, int64_t now_ms) {
     uint32_t small = lard_load(&view->head->small_segments);
     uint32_t main_count = lard_load(&view->head->main_segments);
     uint32_t victim = wholly_expired(view, now_ms);
-    if (!victim && small * 100 > (small + main_count) * SMALL_SHARE) {
+    if (!victim && (uint64_t)small << 16 > (uint64_t)(small + main_count) * small_share(view)) {
         victim = oldest(view, LARD_SEGMENT_SMALL, false);
     }
     if (!victim) {
@@ -155,9 +178,10 @@ static void settle(larder *cache, lard_view *view, uint64_t offset, const lard_r
             return;
         }
         statistic = LARD_STAT_evictions;
-        ghost = state == LARD_SEGMENT_SMALL && LARD_WORD2_TYPE(info->word2) != LARD_TYPE_CHUNK;
+        ghost = LARD_WORD2_TYPE(info->word2) != LARD_TYPE_CHUNK;
     }
-    if (lard_index_unlink(view, found.slot, found.value, ghost ? lard_ghost_word(view, hash.tag) : 0)) {
+    if (lard_index_unlink(view, found.slot, found.value,
+                          ghost ? lard_ghost_word(view, hash.tag, state == LARD_SEGMENT_MAIN) : 0)) {
         lard_add(&view->head->items, (uint64_t)-1);
         lard_count(cache, statistic, 1);
         if (leads_row(info, key)) {
@@ -185,10 +209,7 @@ static void sweep_slots(larder *cache, lard_view *view, uint32_t segment) {
 }
 
 static void release_victim(lard_view *view, uint32_t segment) {
-    if (lard_load(&view->segments[segment].state) == LARD_SEGMENT_SMALL) {
-        lard_store(&view->head->evict_clock, lard_load(&view->head->evict_clock) + 1);
-        lard_ghost_sweep(view);
-    }
+    lard_ghost_tick(view, lard_load(&view->segments[segment].state) == LARD_SEGMENT_MAIN);
     lard_segment_free(view, segment);
     lard_store(&view->head->victim, 0);
 }

@@ -10,8 +10,7 @@
 
 #define LEAST_SEGMENT (32u << 10)
 #define MOST_SEGMENT (1u << 20)
-#define SEGMENTS_A_SHARD \
-    128u /* at least, where segments may be small enough: open and free ones cost little then */
+#define SEGMENTS_A_SHARD 192u    /* at least, where that leaves segments large enough: a few are open or free */
 #define SHARD_WANTED (12u << 20) /* bytes, at least, where there is more than one */
 #define MOST_SHARDS 256u
 #define LEAST_SEGMENTS 8u

@@ -1,30 +1,40 @@
 /*
  * ghost.c — which keys were evicted a short while ago, kept in slots that hold no item.
  *
- * Two ghosts fit a slot (layout.h draws it): 12 bits of the key's tag each, and when it was
- * evicted, in eighths of the shard's segments that the small queue has emptied since. They
- * cost no space of their own; the oldest give way, and any item does better with the slot.
+ * Two ghosts fit a slot (layout.h draws it): 11 bits of the key's tag each, which queue the
+ * key was in, and when it left, by that queue's clock, in eighths of the shard. They cost no
+ * space of their own; the oldest give way, and any item does better with the slot.
  * A ghost is a hint: a wrong one sends a new item to the main queue, a lost one to the small.
  *
- * All under the shard's lock, but for lard_ghost_peek. Nobody else stores into a slot that
- * holds no item.
+ * All under the shard's lock, but for lard_ghost_peek and lard_ghost_word. Nobody else stores
+ * into a slot that holds no item.
  */
 #include "internal.h"
 
-#define TAG_BITS 12
+#define TAG_BITS 11
+#define MAIN_BIT (1u << TAG_BITS)
+#define STAMP_SHIFT (TAG_BITS + 1)
 #define STAMP_BITS 5
+#define CELL_BITS (STAMP_SHIFT + STAMP_BITS)
 #define TAG_MASK ((1u << TAG_BITS) - 1)
-#define CELL_BITS (TAG_BITS + STAMP_BITS)
 #define CELL_MASK ((1u << CELL_BITS) - 1)
 #define STAMP_MASK ((1u << STAMP_BITS) - 1)
 #define CELLS 2
-#define UNITS 8 /* of a stamp, in a shard */
+#define UNITS 8      /* of a stamp, in a shard */
+#define YOUNG 1      /* such an age tells how large the queues should be */
+#define MAIN_OLD 2   /* ghosts of the main queue serve nothing else */
+#define SMALL_OLD 16 /* beyond any window */
+#define AGELESS (STAMP_MASK + 1)
 
 _Static_assert(LARD_LOCATION_BITS + CELLS * CELL_BITS == 64, "ghosts fill what a location leaves");
 
-static uint32_t stamp_now(const lard_view *view) {
-    uint64_t emptied = lard_load(&view->head->evict_clock);
-    return (uint32_t)(emptied * UNITS / view->map->super.segments_per_shard) & STAMP_MASK;
+typedef struct {
+    uint32_t now[2]; /* of the small and of the main queue */
+} clocks;
+
+static clocks clocks_of(const lard_view *view) {
+    uint32_t both = lard_load(&view->head->ghost_clocks);
+    return (clocks){{both & STAMP_MASK, both >> 16 & STAMP_MASK}};
 }
 
 /* Never 0: a cell of 0 is empty. */
@@ -42,7 +52,13 @@ static uint64_t with_cell(uint64_t value, unsigned number, uint32_t cell) {
     return (value & ~((uint64_t)CELL_MASK << shift)) | (uint64_t)cell << shift;
 }
 
-static uint32_t age_of(uint32_t cell, uint32_t now) { return (now - (cell >> TAG_BITS)) & STAMP_MASK; }
+static bool was_main(uint32_t cell) { return (cell & MAIN_BIT) != 0; }
+
+/* AGELESS where the cell is empty or of no use any more. */
+static uint32_t age_of(uint32_t cell, clocks at) {
+    uint32_t age = (at.now[was_main(cell)] - (cell >> STAMP_SHIFT)) & STAMP_MASK;
+    return cell == 0 || age > (was_main(cell) ? MAIN_OLD : SMALL_OLD) ? AGELESS : age;
+}
 
 typedef struct {
     lard_u64 *slot; /* NULL: not found */
@@ -50,69 +66,69 @@ typedef struct {
     unsigned number;
 } place;
 
-static place find(const lard_view *view, const lard_hash *hash) {
-    uint32_t tag = short_tag(hash->tag), now = stamp_now(view), window = lard_evict_ghost_window(view);
+static place find(const lard_view *view, const lard_hash *hash, clocks at) {
+    uint32_t tag = short_tag(hash->tag);
     lard_bucket *buckets[2] = {NULL, NULL};
     bool fit = lard_buckets_of(view, hash, lard_bucket_count(view), &buckets[0], &buckets[1]);
     for (unsigned i = 0; fit && i < 2 * LARD_BUCKET_SLOTS; i++) {
         lard_u64 *slot = &buckets[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS];
         uint64_t value = lard_load(slot);
-        if (value == 0 || LARD_SLOT_OFFSET(value)) {
-            continue;
-        }
-        for (unsigned c = 0; c < CELLS; c++) {
-            uint32_t cell = cell_of(value, c);
-            if ((cell & TAG_MASK) == tag && age_of(cell, now) <= window) {
-                return (place){slot, value, c};
+        for (unsigned n = 0; value && !LARD_SLOT_OFFSET(value) && n < CELLS; n++) {
+            uint32_t cell = cell_of(value, n);
+            if ((cell & TAG_MASK) == tag && age_of(cell, at) <= LARD_GHOST_WINDOW) {
+                return (place){slot, value, n};
             }
         }
     }
     return (place){NULL, 0, 0};
 }
 
-/* Without the lock: whether the key seems to have a fresh ghost. */
-bool lard_ghost_peek(const lard_view *view, const lard_hash *hash) { return find(view, hash).slot != NULL; }
-
-/* Whether the key had a fresh ghost; it has none afterwards. */
-bool lard_ghost_take(lard_view *view, const lard_hash *hash) {
-    place at = find(view, hash);
-    if (at.slot) {
-        lard_store(at.slot, with_cell(at.value, at.number, 0));
-    }
-    return at.slot != NULL;
+/* Without the lock: whether the key seems to have left the small queue a short while ago. */
+bool lard_ghost_peek(const lard_view *view, const lard_hash *hash) {
+    place at = find(view, hash, clocks_of(view));
+    return at.slot && !was_main(cell_of(at.value, at.number));
 }
 
-/* How much a slot without an item would be missed: 0 where it is empty, more for younger ghosts. */
-unsigned lard_ghost_worth(const lard_view *view, uint64_t value) {
-    unsigned worth = 0;
-    uint32_t now = stamp_now(view);
-    for (unsigned c = 0; c < CELLS && value; c++) {
-        uint32_t cell = cell_of(value, c);
-        worth += cell ? STAMP_MASK + 1 - age_of(cell, now) : 0;
+/* What the key's ghost tells; it has none afterwards. */
+lard_ghost lard_ghost_take(lard_view *view, const lard_hash *hash) {
+    clocks now = clocks_of(view);
+    place at = find(view, hash, now);
+    if (!at.slot) {
+        return LARD_GHOST_NONE;
     }
-    return worth;
+    uint32_t cell = cell_of(at.value, at.number);
+    bool young = age_of(cell, now) <= YOUNG;
+    lard_store(at.slot, with_cell(at.value, at.number, 0));
+    if (was_main(cell)) {
+        return young ? LARD_GHOST_MAIN_YOUNG : LARD_GHOST_NONE;
+    }
+    return young ? LARD_GHOST_SMALL_YOUNG : LARD_GHOST_SMALL;
 }
 
 /* What the slot of an evicted item holds afterwards. */
-uint64_t lard_ghost_word(const lard_view *view, uint32_t tag) {
-    return with_cell(0, 0, short_tag(tag) | stamp_now(view) << TAG_BITS);
+uint64_t lard_ghost_word(const lard_view *view, uint32_t tag, bool from_main) {
+    return with_cell(0, 0,
+                     short_tag(tag) | (from_main ? MAIN_BIT : 0) | clocks_of(view).now[from_main] << STAMP_SHIFT);
 }
 
 /* The slot of these ghosts was given to an item: they take cells of the bucket that are empty or hold older ones.
  */
 void lard_ghost_rescue(lard_bucket *bucket, const lard_view *view, uint64_t value) {
-    uint32_t now = stamp_now(view);
+    clocks now = clocks_of(view);
     for (unsigned r = 0; r < CELLS; r++) {
         uint32_t cell = cell_of(value, r);
-        uint32_t oldest = cell ? age_of(cell, now) : STAMP_MASK + 1;
+        uint32_t oldest = age_of(cell, now);
         place at = {NULL, 0, 0};
-        for (unsigned i = 0; i < LARD_BUCKET_SLOTS && cell; i++) {
+        for (unsigned i = 0; i < LARD_BUCKET_SLOTS && oldest != AGELESS; i++) {
             uint64_t other = lard_load(&bucket->slots[i]);
-            for (unsigned c = 0; c < CELLS && !LARD_SLOT_OFFSET(other); c++) {
-                uint32_t age = cell_of(other, c) ? age_of(cell_of(other, c), now) : STAMP_MASK + 1;
+            if (LARD_SLOT_OFFSET(other)) {
+                continue;
+            }
+            for (unsigned n = 0; n < CELLS; n++) {
+                uint32_t age = age_of(cell_of(other, n), now);
                 if (age > oldest) {
                     oldest = age;
-                    at = (place){&bucket->slots[i], other, c};
+                    at = (place){&bucket->slots[i], other, n};
                 }
             }
         }
@@ -122,28 +138,37 @@ void lard_ghost_rescue(lard_bucket *bucket, const lard_view *view, uint64_t valu
     }
 }
 
-static uint64_t without_stale(const lard_view *view, uint64_t value) {
-    uint32_t now = stamp_now(view);
-    for (unsigned c = 0; c < CELLS; c++) {
-        if (age_of(cell_of(value, c), now) > LARD_GHOST_OLDEST) {
-            value = with_cell(value, c, 0);
-        }
+static uint64_t without_old(uint64_t value, clocks now) {
+    for (unsigned n = 0; n < CELLS; n++) {
+        value = age_of(cell_of(value, n), now) == AGELESS ? with_cell(value, n, 0) : value;
     }
     return value;
 }
 
-/* With each segment the small queue empties: forgets old ghosts of a part of the index, so that none is there
- * still when stamps begin again. */
-void lard_ghost_sweep(lard_view *view) {
-    uint64_t count = lard_bucket_count(view), parts = view->map->super.segments_per_shard / 2;
-    uint64_t part = lard_load(&view->head->evict_clock) % parts;
+static void sweep(lard_view *view, uint32_t clock) {
+    clocks now = clocks_of(view);
+    uint64_t count = lard_bucket_count(view), parts = view->map->super.segments_per_shard;
+    uint64_t part = clock % parts;
     for (uint64_t b = count * part / parts; b < count * (part + 1) / parts; b++) {
         lard_bucket *bucket = lard_bucket_at(view, (uint32_t)b);
         for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
             uint64_t value = lard_load(&bucket->slots[i]);
-            if (value && !LARD_SLOT_OFFSET(value) && without_stale(view, value) != value) {
-                lard_store(&bucket->slots[i], without_stale(view, value));
+            uint64_t kept = value && !LARD_SLOT_OFFSET(value) ? without_old(value, now) : value;
+            if (kept != value) {
+                lard_store(&bucket->slots[i], kept);
             }
         }
     }
+}
+
+/* A queue has emptied a segment: its clock goes on, and old ghosts of a part of the index are forgotten, so that
+ * none is there still when stamps begin again. */
+void lard_ghost_tick(lard_view *view, bool main_queue) {
+    lard_u32 *clock = main_queue ? &view->head->main_clock : &view->head->evict_clock;
+    lard_store(clock, lard_load(clock) + 1);
+    uint64_t segments = view->map->super.segments_per_shard;
+    uint64_t small = lard_load(&view->head->evict_clock) * (uint64_t)UNITS / segments;
+    uint64_t large = lard_load(&view->head->main_clock) * (uint64_t)UNITS / segments;
+    lard_store(&view->head->ghost_clocks, (uint32_t)((small & STAMP_MASK) | (large & STAMP_MASK) << 16));
+    sweep(view, lard_load(clock));
 }

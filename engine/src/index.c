@@ -97,10 +97,9 @@ lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, 
     return (lard_found){NULL, 0};
 }
 
-/* How gladly a slot is given to a new item: an empty one, the one of the oldest ghosts, the least frequent item.
- */
-static unsigned worth(const lard_view *view, uint64_t value) {
-    return LARD_SLOT_OFFSET(value) ? ITEM_WORTH + LARD_SLOT_FREQUENCY(value) : lard_ghost_worth(view, value);
+/* How gladly a slot is given to a new item: an empty one, one of ghosts, the least frequent item. */
+static unsigned worth(uint64_t value) {
+    return LARD_SLOT_OFFSET(value) ? ITEM_WORTH + LARD_SLOT_FREQUENCY(value) : value != 0;
 }
 
 static unsigned live_slots(const lard_bucket *bucket) {
@@ -126,7 +125,7 @@ larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash 
             lard_bucket *bucket = buckets[c ^ order];
             for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
                 uint64_t value = lard_load(&bucket->slots[i]);
-                unsigned w = worth(view, value);
+                unsigned w = worth(value);
                 if (w < best_worth) {
                     best_bucket = bucket;
                     best = &bucket->slots[i];

@@ -245,6 +245,12 @@ bool lard_segment_take(lard_view *view, uint32_t *segment);
 void lard_segment_free(lard_view *view, uint32_t segment);
 void lard_segment_recount(lard_view *view);
 /* Room for `bytes` in queue SMALL or MAIN: its offset, or 0. Evicts where it must. */
+/* Of the segment that an offset lies in; FREE where it lies in none. */
+static inline uint32_t lard_segment_state(const lard_view *view, uint64_t offset) {
+    uint64_t segment = (offset - view->map->super.data_offset) >> view->map->segment_shift;
+    return segment < view->map->super.segments_per_shard ? lard_load(&view->segments[segment].state)
+                                                         : (uint32_t)LARD_SEGMENT_FREE;
+}
 uint64_t lard_segment_room(const lard_view *view, uint32_t queue);
 uint64_t lard_segment_reserve(larder *cache, lard_view *view, uint32_t queue, uint64_t bytes, int64_t now_ms);
 void lard_segment_commit(lard_view *view, uint64_t offset, uint64_t bytes, uint64_t expiry_ms);
@@ -371,19 +377,20 @@ larder_status lard_unavailable(const larder *cache); /* why this process could n
 /* evict.c — S3-FIFO (Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023) */
 void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsigned spare, int64_t now_ms);
 void lard_evict_upkeep(larder *cache, lard_view *view, uint64_t written_bytes, int64_t now_ms);
+/* The queue for a new item of so many bytes, by its ghost; the queues learn from it. */
+uint32_t lard_evict_queue(lard_view *view, const lard_hash *hash, uint64_t bytes);
 void lard_evict_at_once(larder *cache, lard_view *view, int64_t now_ms);
 void lard_evict_place_large(lard_map *map, const lard_hash *hash, lard_draft *draft);
-uint32_t lard_evict_ghost_window(const lard_view *view); /* oldest age of a ghost that counts */
 uint64_t lard_evict_prune(larder *cache, lard_view *view, int64_t now_ms);
 
 /* ghost.c — keys that were evicted a short while ago */
-#define LARD_GHOST_OLDEST 16u /* in eighths of the shard */
-void lard_ghost_sweep(lard_view *view);
+#define LARD_GHOST_WINDOW 12u /* eighths of the shard: how much the queue may have emptied since */
+typedef enum { LARD_GHOST_NONE, LARD_GHOST_SMALL, LARD_GHOST_SMALL_YOUNG, LARD_GHOST_MAIN_YOUNG } lard_ghost;
 bool lard_ghost_peek(const lard_view *view, const lard_hash *hash);
-bool lard_ghost_take(lard_view *view, const lard_hash *hash);
+lard_ghost lard_ghost_take(lard_view *view, const lard_hash *hash);
+uint64_t lard_ghost_word(const lard_view *view, uint32_t tag, bool from_main); /* also without the lock */
 void lard_ghost_rescue(lard_bucket *bucket, const lard_view *view, uint64_t value);
-uint64_t lard_ghost_word(const lard_view *view, uint32_t tag); /* also without the lock */
-unsigned lard_ghost_worth(const lard_view *view, uint64_t value);
+void lard_ghost_tick(lard_view *view, bool main_queue);
 
 /* check.c */
 void lard_check_shard(lard_view *view, larder_report *report);

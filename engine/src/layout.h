@@ -32,12 +32,13 @@
  *   A slot of location 0 is empty or holds ghosts, up to two keys that were evicted, and
  *   costs no space for them:
  *
- *    63      59 58            47 46      42 41            30 29        0
- *   +----------+----------------+----------+----------------+-----------+
- *   |  evicted |   short tag    |  evicted |   short tag    |     0     |
- *   +----------+----------------+----------+----------------+-----------+
- *   short tag  low 12 bits of the tag, 1 for 0; a ghost of 0 is none
- *   evicted    when, in eighths of a shard that the small queue has dropped
+ *    63      59 58  57         47 46      42 41  40         30 29        0
+ *   +----------+---+-------------+----------+---+-------------+-----------+
+ *   |  evicted | q |  short tag  |  evicted | q |  short tag  |     0     |
+ *   +----------+---+-------------+----------+---+-------------+-----------+
+ *   short tag  low 11 bits of the tag, 1 for 0; a ghost of 0 is none
+ *   q          1: from the main queue
+ *   evicted    when, in eighths of a shard that the queue has emptied
  *
  * A record, 8-byte aligned, never across segments:
  *
@@ -160,7 +161,10 @@ typedef struct { /* head of a shard */
     lard_u32 main_segments;
     lard_u32 index_pages;
     lard_u32 evict_clock; /* small segments emptied so far */
-    lard_u32 reserved2[3];
+    lard_u32 main_clock;  /* main segments emptied so far */
+    lard_u32
+        small_share; /* of the record segments that the small queue may have, in 65536ths; any value will do */
+    lard_u32 ghost_clocks; /* stamps of now: of the small queue, and 16 bits higher of the main one */
 } lard_shard;
 
 _Static_assert(sizeof(lard_superblock) == 176, "superblock layout");

@@ -92,7 +92,8 @@ static __attribute__((noinline)) larder_status read_large(larder *cache, const l
     larder_status status = lard_large_read(cache, view->map, head, out, capacity);
     if (status == LARDER_MISS) { /* a chunk was evicted: the head is of no use any more */
         if (!lard_index_unlink(view, hit->slot, hit->slot_value,
-                               lard_ghost_word(view, LARD_SLOT_TAG(hit->slot_value)))) {
+                               lard_ghost_word(view, LARD_SLOT_TAG(hit->slot_value),
+                                               lard_segment_state(view, hit->offset) == LARD_SEGMENT_MAIN))) {
             *again = true; /* or it was overwritten meanwhile, and its chunks dropped */
             return status;
         }

@@ -53,22 +53,24 @@ static bool holds(const lard_view *view, const lard_found *found, lard_condition
 }
 
 static bool is_in_main(const lard_view *view, const lard_found *found) {
-    uint64_t inside = LARD_SLOT_OFFSET(found->value) - view->map->super.data_offset;
-    uint32_t segment = (uint32_t)(inside >> view->map->segment_shift);
-    return segment < view->map->super.segments_per_shard &&
-           lard_load(&view->segments[segment].state) == LARD_SEGMENT_MAIN;
+    return lard_segment_state(view, LARD_SLOT_OFFSET(found->value)) == LARD_SEGMENT_MAIN;
+}
+
+/* Of the whole value where it is in chunks. */
+static uint64_t size_of(const lard_draft *draft) {
+    return draft->type == LARD_TYPE_HEAD ? ((const lard_head *)draft->value)->value_bytes : draft->value_bytes;
 }
 
 static uint32_t queue_for(lard_view *view, const lard_found *found, const lard_hash *hash,
                           const lard_draft *draft) {
-    if (draft->to_main) {
-        lard_ghost_take(view, hash);
-        return LARD_SEGMENT_MAIN;
+    if (draft->type == LARD_TYPE_CHUNK) {
+        return draft->to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
     }
     if (found->slot) {
         return is_in_main(view, found) ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
     }
-    return lard_ghost_take(view, hash) ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
+    uint32_t queue = lard_evict_queue(view, hash, size_of(draft));
+    return draft->to_main ? LARD_SEGMENT_MAIN : queue;
 }
 
 uint32_t lard_queue_of(lard_map *map, const lard_hash *hash, const lard_draft *draft) {

@@ -26,10 +26,12 @@ static lard_bucket *bucket_of(uint64_t i) {
 }
 
 /* Leaves a ghost as eviction does: in the place of the item. */
-static void leave(uint64_t i, unsigned slot) {
+static void leave_of(uint64_t i, unsigned slot, bool from_main) {
     lard_hash hash = hash_of(i);
-    lard_store(&bucket_of(i)->slots[slot], lard_ghost_word(&view, hash.tag));
+    lard_store(&bucket_of(i)->slots[slot], lard_ghost_word(&view, hash.tag, from_main));
 }
+
+static void leave(uint64_t i, unsigned slot) { leave_of(i, slot, false); }
 
 static bool seen(uint64_t i) {
     lard_hash hash = hash_of(i);
@@ -38,14 +40,24 @@ static bool seen(uint64_t i) {
 
 static bool taken(uint64_t i) {
     lard_hash hash = hash_of(i);
-    return lard_ghost_take(&view, &hash);
+    return lard_ghost_take(&view, &hash) != LARD_GHOST_NONE;
 }
 
-/* As if the small queue had dropped so many eighths of the shard. */
-static void pass(uint32_t eighths) {
-    uint32_t clock = lard_load(&view.head->evict_clock);
-    lard_store(&view.head->evict_clock, clock + (view.map->super.segments_per_shard * eighths + 7) / 8);
+static uint32_t share(void) { return lard_load(&view.head->small_share); }
+
+static uint32_t queue_for(uint64_t i) {
+    lard_hash hash = hash_of(i);
+    return lard_evict_queue(&view, &hash, 40000);
 }
+
+/* As if the queue had emptied so many eighths of the shard. */
+static void pass_in(uint32_t eighths, bool main_queue) {
+    for (uint32_t i = 0; i * 8 < view.map->super.segments_per_shard * eighths; i++) {
+        lard_ghost_tick(&view, main_queue);
+    }
+}
+
+static void pass(uint32_t eighths) { pass_in(eighths, false); }
 
 static void a_ghost_is_found_once(void) {
     CHECK(begin());
@@ -60,15 +72,11 @@ static void a_ghost_is_found_once(void) {
 static void a_ghost_fades(void) {
     CHECK(begin());
     leave(1, 0);
-    pass(lard_evict_ghost_window(&view));
+    pass(LARD_GHOST_WINDOW - 1);
     CHECK(seen(1));
-    pass(2);
+    pass(3);
     CHECK(!seen(1) && !taken(1), "older than the window");
-    pass(8);
-    for (uint32_t part = 0; part < view.map->super.segments_per_shard; part++) {
-        lard_store(&view.head->evict_clock, lard_load(&view.head->evict_clock) + 1);
-        lard_ghost_sweep(&view);
-    }
+    pass(12);
     CHECK(lard_load(&bucket_of(1)->slots[0]) == 0, "it is forgotten before stamps begin again");
     end();
 }
@@ -97,6 +105,30 @@ static void an_item_takes_the_slot_and_the_ghosts_move(void) {
     end();
 }
 
+static void the_queues_learn_from_what_comes_back(void) {
+    CHECK(begin());
+    CHECK(queue_for(1) == LARD_SEGMENT_SMALL && share() == 0, "what was never there tells nothing");
+    leave(1, 0);
+    CHECK(queue_for(1) == LARD_SEGMENT_MAIN && share() > 65536 / 50, "a longer small queue would have had it");
+    uint32_t more = share();
+    leave(2, 0);
+    pass(4);
+    CHECK(queue_for(2) == LARD_SEGMENT_MAIN && share() == more, "a much longer one: no");
+    leave_of(3, 0, true);
+    CHECK(!seen(3) && queue_for(3) == LARD_SEGMENT_SMALL && share() < more,
+          "a longer main queue would have had it");
+    uint32_t less = share();
+    leave_of(4, 0, true);
+    pass_in(4, true);
+    CHECK(queue_for(4) == LARD_SEGMENT_SMALL && share() == less);
+    for (uint64_t i = 0; i < 5000; i++) {
+        leave_of(i, 0, i < 2500);
+        queue_for(i);
+        CHECK(share() < 65536 / 2 && share() > 65536 / 50, "within bounds");
+    }
+    end();
+}
+
 static void any_bytes_are_ghosts(void) {
     uint64_t state = 5;
     CHECK(begin());
@@ -109,10 +141,14 @@ static void any_bytes_are_ghosts(void) {
         for (uint64_t i = 0; i < 100; i++) {
             CHECK(taken(i) || !seen(i));
             lard_ghost_rescue(bucket_of(i), &view, next_random(&state) >> 30 << 30);
-            CHECK(lard_ghost_worth(&view, next_random(&state) >> 30 << 30) <= 64, "less than any item's");
         }
         lard_store(&view.head->evict_clock, (uint32_t)next_random(&state));
-        lard_ghost_sweep(&view);
+        lard_store(&view.head->main_clock, (uint32_t)next_random(&state));
+        lard_store(&view.head->small_share, (uint32_t)next_random(&state));
+        lard_store(&view.head->ghost_clocks, (uint32_t)next_random(&state));
+        lard_ghost_tick(&view, round % 2);
+        uint32_t queue = queue_for((uint64_t)round);
+        CHECK(queue == LARD_SEGMENT_SMALL || queue == LARD_SEGMENT_MAIN);
     }
     lard_shard_unlock(&view);
     CHECK(set(cache, "key", "value") == LARDER_OK && is(cache, "key", "value") && sound(cache));
@@ -123,6 +159,7 @@ static const test_case tests[] = {
     TEST(a_ghost_is_found_once, "a ghost is found until it is taken"),
     TEST(a_ghost_fades, "a ghost fades when as much as the window was dropped after it"),
     TEST(an_item_takes_the_slot_and_the_ghosts_move, "ghosts whose slot an item takes push out older ones"),
+    TEST(the_queues_learn_from_what_comes_back, "what comes back soon makes the queue longer that had dropped it"),
     TEST(any_bytes_are_ghosts, "whatever bytes an empty slot holds, it is ghosts at worst"),
 };
 RUN("ghost", tests)
