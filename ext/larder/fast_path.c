@@ -8,6 +8,8 @@
  */
 #include "fast.h"
 
+#include <ruby/encoding.h>
+
 static ID id_write;
 
 typedef struct fast_call {
@@ -64,6 +66,9 @@ static enum fast_outcome look_up(const fast_call *call, VALUE call_options, bool
     }
     if (call->options.life.race > 0.0) { /* the entry may be written again within the event */
         return FAST_OTHERWISE;
+    }
+    if (!NIL_P(call->options.namespace) && ENCODING_GET(call->options.namespace) != rb_utf8_encindex()) {
+        return FAST_OTHERWISE; /* which may be the encoding of the key that is announced */
     }
     return fast_announced_read(&call->store, &call->options, &call->key, call_options, is_fetch, value);
 }
