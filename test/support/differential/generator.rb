@@ -46,7 +46,7 @@ module Differential
     WAITS = %w[0 0.137 0.137 0.611 0.001 0.002 0.249 0.25 0.999 1 4.999 5 5.001 10 60 300].freeze
     NAMESPACES = [
       "nil", '""', '"n"', '"é"', '"é".b', '"n".encode("UTF-16LE")', '-> { "called" }', "-> { nil }", ":symbol", "5",
-      'Text.new("n")', "false", '"\xE9".dup.force_encoding("US-ASCII")', '"n".b', '"N" * 240'
+      'Text.new("n")', "false", '"\xE9".dup.force_encoding("US-ASCII")', '"n".b', '"n".encode("US-ASCII")', '"N" * 240'
     ].freeze
     SWITCHES = ["true", "false", "nil", "1"].freeze
     VERSIONS = ["nil", "false", '"v1"', '"v2"', '""', "1", ":v1", '"é"', '"v1".b'].freeze
@@ -118,7 +118,8 @@ module Differential
 
     def surroundings
       case @random.rand(12)
-      when 0, 1 then "listen(#{pattern})"
+      when 0 then "listen(#{pattern})"
+      when 1 then "react(#{pattern}, #{pick([":start", ":finish"])}) { |payload| #{reaction} }"
       when 2, 3, 4 then "unlisten"
       when 5 then "log(:debug)"
       when 6, 7 then "log(#{pick(["nil", ":info", ":error"])})"
@@ -128,6 +129,11 @@ module Differential
       else pick(['name << "x"', 'name.replace("a")', "options[:expires_in] = #{@real_clock ? 1060 : 60}",
                  "options.delete(:expires_in)"])
       end
+    end
+
+    def reaction
+      pick([call(0), call(0), "payload.clear", "payload[:hit] = 5", "payload[:namespace] = payload[:expires_in] = 7",
+            'raise "of a subscriber"', "later(#{pick(WAITS)})"])
     end
 
     def pattern
@@ -239,7 +245,7 @@ module Differential
       when 7 then "{ |_, entry| entry.version = #{pick(VERSIONS)}; #{value} }"
       when 8, 9, 10 then "{ #{call(depth - 1)}; #{value} }"
       when 11 then "{ #{call(depth - 1)} }"
-      when 12 then "{ listen(#{pattern}); #{value} }"
+      when 12 then "{ #{pick(["listen(#{pattern})", "react(#{pattern}) { |payload| #{reaction} }"])}; #{value} }"
       when 13 then "{ unlisten; #{value} }"
       when 14 then "{ log(#{pick([":debug", "nil"])}); #{value} }"
       when 15 then "{ later(#{pick(WAITS)}); #{value} }"

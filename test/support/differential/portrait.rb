@@ -32,9 +32,9 @@ module Differential
     end
 
     # @param string [String]
-    # @return [String] its bytes without addresses of objects, in short where they are many
+    # @return [String] its bytes without addresses of objects and excerpts of the sources, in short where they are many
     def of_bytes(string)
-      abbreviate(string.b.gsub(/0x\h{8,}/n, "0x").dump)
+      abbreviate(string.b.gsub(/0x\h{8,}/n, "0x").sub(/\n\n {4,}[^\n]+\n +\^+\z/n, "").dump)
     end
 
     def abbreviate(text)

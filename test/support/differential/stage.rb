@@ -87,6 +87,19 @@ module Differential
       Larder::Cache.open(@path) { |cache| records(cache, @ended) }
     end
 
+    # Yields, but not where it does so already.
+    # @return [void]
+    def once
+      return if @busy
+
+      begin
+        @busy = true
+        yield
+      ensure
+        @busy = false
+      end
+    end
+
     # @return [void]
     def close
       @reader.close
@@ -105,6 +118,16 @@ module Differential
       @subscribers << ActiveSupport::Notifications.subscribe(pattern) do |name, _, _, _, payload|
         @events << "#{name} #{Portrait.of(announced(payload))}"
       end
+      nil
+    end
+
+    # A subscriber that does something at the start or finish of events, but not within events of that.
+    def react(pattern, moment = :start, &block)
+      subscriber = Object.new
+      stage = self
+      subscriber.define_singleton_method(moment) { |_, _, payload| stage.once { block.call(payload) } }
+      subscriber.define_singleton_method(moment == :start ? :finish : :start) { |*| nil }
+      @subscribers << ActiveSupport::Notifications.subscribe(pattern, subscriber)
       nil
     end
 
