@@ -3,7 +3,8 @@
  *
  *   build/bench-density [--directory DIR] [--json]
  *
- * For each size of value a cache of 64 MiB is filled until it has evicted for some time.
+ * For each size a cache of 64 MiB is filled, with values of lengths between three and five
+ * quarters of it so that no multiple of 8 flatters, until it has evicted for some time.
  * "before eviction": bytes of all segments in use, the index's among them, over the items
  * there are when the first one is evicted. "full": the whole file, with its headers, tables
  * and what eviction keeps free, over the items that can still be read. --rounds and
@@ -13,60 +14,81 @@
 
 #define FILE_BYTES (64u << 20)
 
-/* Stores keys from `from` on until something was evicted, but no more than `most`. */
-static uint64_t fill_until_eviction(larder *cache, uint64_t most, size_t value_bytes, larder_stats *before) {
+static size_t length_of(uint64_t key, size_t mean) { return mean * 3 / 4 + lard_mix(key + 1) % (mean / 2 + 1); }
+
+static void store(larder *cache, uint64_t number, size_t mean) {
+    static unsigned char value[200000];
+    char key[KEY_BYTES];
+    bench_key(key, number);
+    larder_store request = {
+        .key = key, .key_bytes = KEY_BYTES, .value = value, .value_bytes = length_of(number, mean)};
+    bench_value(value, request.value_bytes, number);
+    if (larder_set(cache, &request, NULL) != LARDER_OK) {
+        bench_die("key %lu was not stored", (unsigned long)number);
+    }
+}
+
+/* Stores keys until something was evicted, but no more than `most`. The bytes of those before into *payload. */
+static uint64_t fill_until_eviction(larder *cache, uint64_t most, size_t mean, larder_stats *before,
+                                    uint64_t *payload) {
     larder_stats stats;
-    uint64_t key = 0, step = most / 400 + 1;
+    uint64_t key = 0, step = most / 400 + 1, bytes = 0;
     larder_get_stats(cache, before);
-    for (; key < most; key += step) {
-        bench_fill(cache, key, key + step, value_bytes);
+    *payload = 0;
+    while (key < most) {
+        for (uint64_t end = key + step; key < end; key++) {
+            store(cache, key, mean);
+            bytes += KEY_BYTES + length_of(key, mean);
+        }
         larder_get_stats(cache, &stats);
         if (stats.evictions) {
-            return key + step;
+            return key;
         }
         *before = stats;
+        *payload = bytes;
     }
     return key;
 }
 
-static uint64_t count_readable(larder *cache, uint64_t keys, size_t value_bytes) {
+static uint64_t count_readable(larder *cache, uint64_t keys, size_t mean, uint64_t *payload) {
+    static unsigned char value[200000];
     char key[KEY_BYTES];
     uint64_t found = 0;
-    unsigned char *value = malloc(value_bytes);
-    if (!value) {
-        bench_die("no memory for a value of %zu bytes", value_bytes);
-    }
+    *payload = 0;
     for (uint64_t i = 0; i < keys; i++) {
+        larder_item item;
         bench_key(key, i);
-        if (larder_get(cache, key, KEY_BYTES, value, value_bytes, NULL, NULL) == LARDER_OK) {
-            if (!bench_is_value(value, value_bytes, i)) {
+        if (larder_get(cache, key, KEY_BYTES, value, sizeof value, &item, NULL) == LARDER_OK) {
+            if (item.size_bytes != length_of(i, mean) || !bench_is_value(value, item.size_bytes, i)) {
                 bench_die("key %lu has a wrong value", (unsigned long)i);
             }
+            *payload += KEY_BYTES + item.size_bytes;
             found++;
         }
     }
-    free(value);
     return found;
 }
 
-static void measure(size_t value_bytes) {
+static void measure(size_t mean) {
     char name[120], path[360];
     larder_stats before;
-    uint64_t payload = KEY_BYTES + value_bytes, most = 2 * FILE_BYTES / payload;
+    uint64_t most = 2 * FILE_BYTES / (KEY_BYTES + mean), payload;
     snprintf(path, sizeof path, "%s", bench_path("density.larder"));
     larder *cache = bench_open(path, FILE_BYTES);
-    uint64_t keys = fill_until_eviction(cache, most, value_bytes, &before);
-    uint64_t items = before.sets;
-    snprintf(name, sizeof name, "%zu bytes: overhead an object, before eviction", value_bytes);
-    bench_number(name, "bytes", (double)before.used_bytes / (double)items - (double)payload);
-    snprintf(name, sizeof name, "%zu bytes: of these the index", value_bytes);
-    bench_number(name, "bytes", (double)before.index_bytes / (double)items);
-    bench_fill(cache, keys, most, value_bytes);
-    uint64_t readable = count_readable(cache, most, value_bytes);
-    snprintf(name, sizeof name, "%zu bytes: overhead an object, full", value_bytes);
-    bench_number(name, "bytes", (double)FILE_BYTES / (double)readable - (double)payload);
-    snprintf(name, sizeof name, "%zu bytes: share of the file that is keys and values, full", value_bytes);
-    bench_number(name, "%", 100.0 * (double)(readable * payload) / FILE_BYTES);
+    uint64_t keys = fill_until_eviction(cache, most, mean, &before, &payload);
+    double items = (double)before.sets;
+    snprintf(name, sizeof name, "%zu bytes: overhead an object, before eviction", mean);
+    bench_number(name, "bytes", ((double)(before.used_bytes + before.index_bytes) - (double)payload) / items);
+    snprintf(name, sizeof name, "%zu bytes: of these the index", mean);
+    bench_number(name, "bytes", (double)before.index_bytes / items);
+    for (; keys < most; keys++) {
+        store(cache, keys, mean);
+    }
+    uint64_t readable = count_readable(cache, most, mean, &payload);
+    snprintf(name, sizeof name, "%zu bytes: overhead an object, full", mean);
+    bench_number(name, "bytes", ((double)FILE_BYTES - (double)payload) / (double)readable);
+    snprintf(name, sizeof name, "%zu bytes: share of the file that is keys and values, full", mean);
+    bench_number(name, "%", 100.0 * (double)payload / FILE_BYTES);
     unlink(path);
     larder_close(cache);
 }
