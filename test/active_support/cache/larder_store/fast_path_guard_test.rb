@@ -1,42 +1,19 @@
 # frozen_string_literal: true
 
-# When the fast path stands aside: for who patches, overrides, listens, or stubs the clock. Whatever changes a class for
-# good happens in a child.
+# When the fast path stands aside for who patches or overrides. Whatever changes a class for good happens in a child.
 
 require "support/store_case"
+require "support/fast_path_calls"
 require "active_support/deprecation"
 require "active_support/cache/strategy/local_cache"
 
 module LarderStoreTests
   class FastPathGuardTest < StoreCase
+    include FastPathCalls
+
     Store = ActiveSupport::Cache::Store
     LarderStore = ActiveSupport::Cache::LarderStore
     FastPath = Larder::Store::FastPath
-
-    # One simple call of each method that there is in C.
-    CALLS = {
-      fetch: ->(store) { store.fetch("a") { 1 } }, read: ->(store) { store.read("a") },
-      write: ->(store) { store.write("a", 1) }, delete: ->(store) { store.delete("a") },
-      exist?: ->(store) { store.exist?("a") }, read_multi: ->(store) { store.read_multi("a", "b") },
-      write_multi: ->(store) { store.write_multi({ "a" => 1 }) },
-      fetch_multi: ->(store) { store.fetch_multi("a", "b") { 1 } }
-    }.freeze
-    EVERY = CALLS.keys.freeze
-
-    # @return [Array<Symbol>] the methods that never entered ActiveSupport's
-    def taken(store = self.store)
-      CALLS.keys.reject { |name| enters_rails?(name) { CALLS.fetch(name).call(store) } }
-    end
-
-    def enters_rails?(name)
-      entered = false
-      trace = TracePoint.new(:call) { entered = true }
-      trace.enable(target: Store.instance_method(name))
-      yield
-      entered
-    ensure
-      trace.disable
-    end
 
     # What is taken in a child where the block has patched something, which it gets a place to report to.
     def taken_where
@@ -257,182 +234,6 @@ module LarderStoreTests
         ActiveSupport.run_load_hooks(:after_initialize, Object.new)
         taken
       end)
-    end
-
-    # ---- listeners ----
-
-    SUBSCRIPTIONS = {
-      "a name" => -> { ActiveSupport::Notifications.subscribe("cache_write.active_support") { nil } },
-      "a Regexp" => -> { ActiveSupport::Notifications.subscribe(/cache_write/) { nil } },
-      "everything" => -> { ActiveSupport::Notifications.subscribe(nil) { nil } },
-      "a monotonic clock" => lambda do
-        ActiveSupport::Notifications.monotonic_subscribe("cache_write.active_support") { nil }
-      end,
-      "an event object" => lambda do
-        ActiveSupport::Notifications.subscribe("cache_write.active_support", ->(event) { event })
-      end,
-      "the notifier" => -> { ActiveSupport::Notifications.notifier.subscribe("cache_write.active_support") { nil } }
-    }.freeze
-
-    test "a subscriber gets its events from the moment it subscribes, until it unsubscribes" do
-      SUBSCRIPTIONS.each do |kind, subscribe|
-        subscriber = subscribe.call
-        assert_not_includes taken, :write, kind
-        ActiveSupport::Notifications.unsubscribe(subscriber)
-        assert_equal EVERY, taken, kind
-      end
-    end
-
-    test "unsubscribing by name is seen" do
-      seen = []
-      ActiveSupport::Notifications.subscribe("cache_write.active_support") { seen << 1 }
-      store.write("a", 1)
-      ActiveSupport::Notifications.unsubscribe("cache_write.active_support")
-      store.write("a", 1)
-      assert_equal [[1], EVERY], [seen, taken]
-    end
-
-    test "a name taken out of a Regexp's is not heard of, the others are" do
-      seen = []
-      subscriber = ActiveSupport::Notifications.subscribe(/cache_(?:read|write)\./) { |name, *| seen << name }
-      ActiveSupport::Notifications.unsubscribe("cache_write.active_support")
-      store.write("a", 1)
-      store.read("a")
-      assert_equal ["cache_read.active_support"], seen
-    ensure
-      ActiveSupport::Notifications.unsubscribe(subscriber)
-    end
-
-    test "subscribed hears during its block, also where that raises" do
-      events = events_of { store.fetch("a") { 1 } }
-      assert_equal %w[read generate write], (events.map { |event| event.name[/cache_(\w+)/, 1] })
-      assert_raises(RuntimeError) { events_of { raise "out" } }
-      assert_equal EVERY, taken
-    end
-
-    test "a replaced notifier is asked" do
-      before = ActiveSupport::Notifications.notifier
-      seen = []
-      ActiveSupport::Notifications.notifier = ActiveSupport::Notifications::Fanout.new
-      assert_equal EVERY, taken
-      ActiveSupport::Notifications.subscribe("cache_read.active_support") { seen << 1 }
-      store.read("a")
-      assert_equal [1], seen
-      ActiveSupport::Notifications.notifier = before
-      assert_equal EVERY, taken
-    ensure
-      ActiveSupport::Notifications.notifier = before
-    end
-
-    test "a notifier of another class is always told" do
-      before = ActiveSupport::Notifications.notifier
-      ActiveSupport::Notifications.notifier = Class.new(ActiveSupport::Notifications::Fanout).new
-      assert_empty taken - %i[read] # a read under events is in C within Rails' event
-    ensure
-      ActiveSupport::Notifications.notifier = before
-    end
-
-    test "subscribing from another thread in the middle of a fetch is heard by its write" do
-      seen = []
-      subscriber = nil
-      store.fetch("a") do
-        Thread.new { subscriber = ActiveSupport::Notifications.subscribe(/cache_/) { |name, *| seen << name } }.join
-        1
-      end
-      assert_equal ["cache_write.active_support"], seen
-    ensure
-      ActiveSupport::Notifications.unsubscribe(subscriber)
-    end
-
-    # ---- time ----
-
-    LATER = Time.utc(2035, 1, 1)
-
-    # Does the store go by a stubbed Time.now? An entry of a minute is written before the block, and gone in it.
-    def travels?
-      store.write("a", 1, expires_in: 60)
-      yield -> { [store.read("a"), store.exist?("a"), store.read_multi("a")] == [nil, false, {}] }
-    end
-
-    test "travel_to, freeze_time and travel_back" do
-      travels? do |gone|
-        travel_to(LATER) { assert gone.call }
-        store.write("c", 1, expires_in: 60)
-        assert_equal 1, store.read("c")
-        travel(61) { assert_nil store.read("c") }
-      end
-      freeze_time
-      store.write("d", 1, expires_in: 0.001)
-      assert_equal 1, store.read("d")
-      travel_back
-      sleep(0.002)
-      assert_nil store.read("d")
-    end
-
-    test "Time.stub of Minitest" do
-      require "minitest/mock"
-      travels? do |gone|
-        Time.stub(:now, LATER) { assert gone.call }
-      end
-    end
-
-    test "a singleton method, and its removal" do
-      assert(in_child do
-        travels? do |gone|
-          later = LATER
-          Time.define_singleton_method(:now) { later }
-          gone.call
-        end
-      end)
-    end
-
-    test "an alias chain, as gems that freeze time make it" do
-      assert(in_child do
-        travels? do |gone|
-          later = LATER
-          Time.singleton_class.class_eval do
-            alias_method :now_without_mock, :now
-            define_method(:now) { later }
-          end
-          gone.call
-        end
-      end)
-    end
-
-    test "a module prepended to Time, filled before or after" do
-      assert(in_child do
-        travels? do |gone|
-          Time.singleton_class.prepend(Module.new { def now = LATER })
-          gone.call
-        end
-      end)
-      assert(in_child do
-        travels? do |gone|
-          late = Module.new
-          Time.singleton_class.prepend(late)
-          late.define_method(:now) { LATER }
-          gone.call
-        end
-      end)
-    end
-
-    test "the clock's own time is taken again afterwards" do
-      travel_to(LATER) { store.write("a", 1, expires_in: 60) }
-      assert_in_delta LATER.to_f + 60, store.cache.__send__(:_get_entry, "a", nil)[1], 0.01
-      store.write("a", 1, expires_in: 60)
-      assert_in_delta Time.now.to_f + 60, store.cache.__send__(:_get_entry, "a", nil)[1], 10
-    end
-
-    # ---- silence ----
-
-    test "silenced stores log nothing and are quick, others are not" do
-      quiet = new_store.silence!
-      text = log_of do
-        assert_equal EVERY, taken(quiet)
-        assert_empty taken
-        store.mute { assert_equal EVERY, taken }
-      end
-      assert_includes text, "Cache write: a"
     end
   end
 end
