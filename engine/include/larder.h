@@ -155,7 +155,7 @@ typedef struct larder_store {
     size_t key_bytes;
     const void *value;
     size_t value_bytes;
-    int64_t ttl_ms; /* 0: never expires; negative: expired at once, the key is dropped */
+    int64_t ttl_ms;                 /* 0: never expires; negative: expired at once, the key is dropped */
     int64_t expected_expires_at_ms; /* of larder_cas; 0: whatever it is */
     uint8_t expected_flags;         /* of larder_cas */
     uint8_t flags;                  /* the caller's own: how the value is encoded; 0 for plain bytes */

@@ -74,7 +74,7 @@ class LarderCacheGarbageCollectionTest < ActiveSupport::TestCase
     output = run_ruby(<<~RUBY, path_of)
       #{EXERCISE}
       GC.auto_compact = true
-      cache = Larder::Cache.open(ARGV[0], size: #{SIZE})
+      cache = Larder::Cache.open(ARGV[0], size: 8 * #{SIZE}) # so that nothing has to be evicted meanwhile
       movers = [Thread.new { 30.times { GC.compact; sleep(0.001) } }]
       workers = 3.times.map { |i| Thread.new { 3.times { |round| exercise(cache, i * 10 + round + 100) } } }
       (workers + movers).each { |thread| thread.report_on_exception = true; thread.join }

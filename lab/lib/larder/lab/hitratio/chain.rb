@@ -2,6 +2,7 @@
 
 module Larder
   module Lab
+    # Replays traces of requests and counts misses: the engine beside published policies.
     module Hitratio
       # A queue of numbered objects that knows its bytes and lets go of any object in constant time: a doubly linked
       # list in two arrays, closed by a mark beyond the last object.

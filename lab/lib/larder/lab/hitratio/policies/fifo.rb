@@ -16,7 +16,8 @@ module Larder
             @queue = Chain.new(trace.objects)
           end
 
-          # (see Policy#request)
+          # See {Policy#request}; what follows is not looked at.
+          # @return [Boolean] was it a hit?
           def request(object, size, _following)
             return true if @queue.include?(object)
 

@@ -21,7 +21,8 @@ module Larder
             @expected = @cache.max_value
           end
 
-          # (see Policy#request)
+          # See {Policy#request}; what follows is not looked at.
+          # @return [Boolean] was it a hit?
           def request(object, size, _following)
             key = "object/#{object}"
             return true if @cache.get(key)

@@ -27,7 +27,8 @@ module Larder
             @reads = Array.new(trace.objects, 0)
           end
 
-          # (see Policy#request)
+          # See {Policy#request}; what follows is not looked at.
+          # @return [Boolean] was it a hit?
           def request(object, size, _following)
             if @small.include?(object) || @main.include?(object)
               @reads[object] += 1 if @reads[object] < MOST

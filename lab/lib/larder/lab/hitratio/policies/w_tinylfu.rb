@@ -28,7 +28,8 @@ module Larder
             @sketch = Sketch.new(capacity * trace.objects / [trace.footprint, 1].max)
           end
 
-          # (see Policy#request)
+          # See {Policy#request}; what follows is not looked at.
+          # @return [Boolean] was it a hit?
           def request(object, size, _following)
             @sketch.add(object)
             return true if hit(object)
