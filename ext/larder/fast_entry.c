@@ -114,7 +114,7 @@ bool fast_entry_prepare(const fast_store *store, const fast_options *options, co
 static VALUE write_dumped(const fast_store *store, const fast_options *options, const fast_key *key, VALUE value,
                           double now) {
     double ttl = options->life.expires_in;
-    int64_t ttl_ms = ttl > 0.0 ? (int64_t)(ttl * 1000.0 + 0.5) + plain_grace_ms(&options->life) : 0;
+    int64_t ttl_ms = plain_keep_ms(&options->life);
     VALUE text = rb_utf8_str_new(key->text, (long)key->bytes);
     VALUE expires_at = ttl > 0.0 ? DBL2NUM(now + ttl) : Qnil;
     VALUE version = key->is_list ? rb_utf8_str_new("", 0) : Qnil;

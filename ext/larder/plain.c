@@ -171,7 +171,11 @@ static double seconds_of_grace(const plain_life *life) {
     return life->expires_in < MOST_DEFAULT_GRACE ? life->expires_in : MOST_DEFAULT_GRACE;
 }
 
-int64_t plain_grace_ms(const plain_life *life) { return (int64_t)(seconds_of_grace(life) * 1000.0 + 0.5); }
+int64_t plain_keep_ms(const plain_life *life) {
+    double ttl_ms = round((life->expires_in + seconds_of_grace(life)) * 1000.0);
+
+    return life->expires_in > 0.0 ? (ttl_ms < 1.0 ? 1 : (int64_t)ttl_ms) : 0;
+}
 
 bool plain_keep(double expires_at, const plain_life *life, uint8_t *grace, int64_t *kept_until_ms) {
     double wanted = seconds_of_grace(life);

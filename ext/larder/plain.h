@@ -69,8 +69,8 @@ typedef struct plain_life {
  */
 bool plain_keep(double expires_at, const plain_life *life, uint8_t *grace, int64_t *kept_until_ms);
 
-/* How long the record of an entry outlives it where no flags tell, in ms. */
-int64_t plain_grace_ms(const plain_life *life);
+/* How long to keep a record of which no flags tell the grace, in ms; 0: for ever. */
+int64_t plain_keep_ms(const plain_life *life);
 
 /* When the entry expires, in Unix ms; 0: never. */
 int64_t plain_expires_at_ms(uint8_t flags, int64_t kept_until_ms);
