@@ -163,7 +163,7 @@ bool fast_entry_prepare(const fast_store *store, const fast_options *options, co
 VALUE fast_entry_write(const fast_store *store, const fast_options *options, const fast_key *key, VALUE value);
 
 /* Is there a live entry? A plain one is not read, for another its expiry lies in bytes of Rails' coder. */
-enum fast_outcome fast_entry_exists(const fast_store *store, const fast_options *options, const fast_key *key);
+enum fast_outcome fast_entry_exists(const fast_store *store, const fast_key *key);
 
 /* ---- fast_announce.c ---- */
 
@@ -176,6 +176,10 @@ enum fast_outcome fast_announced_read(const fast_store *store, const fast_option
 /* ---- fast_path.c, fast_multi.c ---- */
 
 void fast_path_init(VALUE larder_module);
+
+/* The method of the same name that would have run without ours, with the same arguments, keywords and block. */
+VALUE fast_super(int argc, VALUE *argv);
+
 void fast_multi_init(void);
 VALUE fast_read_multi(int argc, VALUE *argv, VALUE self);
 VALUE fast_write_multi(int argc, VALUE *argv, VALUE self);

@@ -10,9 +10,6 @@
 /* A value up to this size costs one call of the engine. */
 #define STACK_BYTES 4096
 
-/* Above it, the ordinary path decides what the engine can keep. */
-#define LONGEST_DUMPED_LIFE 3.2e9
-
 static ID id_value_found, id_store_dumped;
 static VALUE marker_none, marker_expired;
 
@@ -28,12 +25,18 @@ static enum fast_outcome drop_expired(const fast_store *store, const fast_option
     return FAST_MISS;
 }
 
+/* Has the entry of a plain value expired, which its record outlives? */
+static bool has_expired(const larder_item *item, int64_t now_ms) {
+    int64_t expires_at_ms = plain_expires_at_ms(item->flags, item->expires_at_ms);
+
+    return expires_at_ms && fast_has_passed(expires_at_ms, now_ms);
+}
+
 static enum fast_outcome decode_plain(const fast_store *store, const fast_options *options, const fast_key *key,
                                       const fast_found *found, VALUE *value) {
     const larder_item *item = &found->item;
-    int64_t expires_at_ms = plain_expires_at_ms(item->flags, item->expires_at_ms);
 
-    if (expires_at_ms && fast_has_passed(expires_at_ms, found->now_ms)) {
+    if (has_expired(item, found->now_ms)) {
         return drop_expired(store, options, key);
     }
     *value = found->string == Qundef ? plain_load(item->flags, found->bytes, item->size_bytes)
@@ -88,38 +91,39 @@ enum fast_outcome fast_entry_read(const fast_store *store, const fast_options *o
 
 bool fast_entry_prepare(const fast_store *store, const fast_options *options, const fast_key *key, double now,
                         VALUE value, plain_value *plain, larder_store *record) {
-    int64_t kept_until_ms = 0;
-    uint8_t grace = 0;
+    double expires_at = now + options->life.expires_in;
+    uint8_t flags;
+    int64_t ttl_ms;
 
     plain->kind = PLAIN_NONE;
     if (!store->plain_values || !plain_from(value, plain) || plain->size_bytes >= GLUE_RELEASE_BYTES ||
         (options->compress && plain->size_bytes > sizeof plain->number)) {
         return false;
     }
-    if (options->life.expires_in > 0.0 &&
-        !plain_keep(now + options->life.expires_in, &options->life, &grace, &kept_until_ms)) {
+    if (!plain_terms(plain, options->life.expires_in > 0.0 ? &expires_at : NULL, &options->life, key->is_list,
+                     fast_ms(now), &flags, &ttl_ms)) {
         return false;
     }
-    *record = (larder_store){
-        .key = key->text,
-        .key_bytes = key->bytes,
-        .value = plain->bytes,
-        .value_bytes = plain->size_bytes,
-        .flags = (uint8_t)((unsigned)plain->kind | grace | (key->is_list ? PLAIN_EMPTY_VERSION : 0u)),
-        .ttl_ms = kept_until_ms ? kept_until_ms - fast_ms(now) : 0};
-    return record->ttl_ms >= 0;
+    *record = (larder_store){.key = key->text,
+                             .key_bytes = key->bytes,
+                             .value = plain->bytes,
+                             .value_bytes = plain->size_bytes,
+                             .flags = flags,
+                             .ttl_ms = ttl_ms};
+    return ttl_ms >= 0;
 }
 
 /* What its coder makes of a value, stored by Entries#store_dumped: it may be large, and any Ruby may run. */
 static VALUE write_dumped(const fast_store *store, const fast_options *options, const fast_key *key, VALUE value,
                           double now) {
-    double ttl = options->life.expires_in;
-    int64_t ttl_ms = plain_keep_ms(&options->life);
+    const plain_life *life = &options->life;
     VALUE text = rb_utf8_str_new(key->text, (long)key->bytes);
-    VALUE expires_at = ttl > 0.0 ? DBL2NUM(now + ttl) : Qnil;
     VALUE version = key->is_list ? rb_utf8_str_new("", 0) : Qnil;
+    VALUE expires_at = life->expires_in > 0.0 ? DBL2NUM(now + life->expires_in) : Qnil;
+    VALUE expires_in = life->expires_in > 0.0 ? DBL2NUM(life->expires_in) : Qnil;
+    VALUE race = life->race > 0.0 ? DBL2NUM(life->race) : Qnil;
 
-    return rb_funcall(store->self, id_store_dumped, 6, text, value, expires_at, version, LL2NUM(ttl_ms),
+    return rb_funcall(store->self, id_store_dumped, 7, text, value, version, expires_at, expires_in, race,
                       LL2NUM(fast_ms(now)));
 }
 
@@ -133,27 +137,24 @@ VALUE fast_entry_write(const fast_store *store, const fast_options *options, con
     if (fast_entry_prepare(store, options, key, now, value, &plain, &record)) {
         return larder_set(fast_engine(store), &record, &call) == LARDER_OK ? Qtrue : Qundef;
     }
-    if (!store->plain_values || options->compress || plain.kind != PLAIN_NONE ||
-        options->life.expires_in > LONGEST_DUMPED_LIFE) {
+    if (!store->plain_values || options->compress || plain.kind != PLAIN_NONE) {
         return Qundef;
     }
     return write_dumped(store, options, key, value, now);
 }
 
-enum fast_outcome fast_entry_exists(const fast_store *store, const fast_options *options, const fast_key *key) {
+enum fast_outcome fast_entry_exists(const fast_store *store, const fast_key *key) {
     larder_call call = {.now_ms = fast_read_time_ms()};
     larder_item item;
     larder_status status = larder_exists(fast_engine(store), key->text, key->bytes, &item, &call);
 
-    (void)options;
     if (status != LARDER_OK) {
         return status == LARDER_MISS ? FAST_MISS : FAST_OTHERWISE;
     }
     if (!plain_is_loadable(item.flags, item.size_bytes)) {
         return FAST_OTHERWISE;
     }
-    int64_t expires_at_ms = plain_expires_at_ms(item.flags, item.expires_at_ms);
-    return expires_at_ms && fast_has_passed(expires_at_ms, call.now_ms) ? FAST_MISS : FAST_HIT;
+    return has_expired(&item, call.now_ms) ? FAST_MISS : FAST_HIT;
 }
 
 /* FastPath._markers(none, expired): what Entries#value_found answers for what is no value. */

@@ -140,7 +140,7 @@ VALUE fast_read_multi(int argc, VALUE *argv, VALUE self) {
             return found;
         }
     }
-    return rb_call_super_kw(argc, argv, rb_keyword_given_p());
+    return fast_super(argc, argv);
 }
 
 /* ---- write ---- */
@@ -218,7 +218,7 @@ VALUE fast_write_multi(int argc, VALUE *argv, VALUE self) {
         begin(&batch, self, FAST_WRITE_MULTI, argc == 2 ? argv[1] : Qnil) && write_pairs(&batch, argv[0])) {
         return argv[0];
     }
-    return rb_call_super_kw(argc, argv, rb_keyword_given_p());
+    return fast_super(argc, argv);
 }
 
 /* ---- fetch ---- */
@@ -236,12 +236,12 @@ VALUE fast_fetch_multi(int argc, VALUE *argv, VALUE self) {
 
     if (!rb_block_given_p() || !take_names(argc, argv, &count, &options) ||
         !begin(&batch, self, FAST_READ_MULTI | FAST_WRITE_MULTI, options)) {
-        return rb_call_super_kw(argc, argv, rb_keyword_given_p());
+        return fast_super(argc, argv);
     }
     VALUE hash = fast_options_hash(&batch.store, options);
     found = read_names(&batch, count, argv);
     if (found == Qundef) {
-        return rb_call_super_kw(argc, argv, rb_keyword_given_p());
+        return fast_super(argc, argv);
     }
     VALUE ordered = rb_hash_new();
     VALUE writes = rb_hash_new();

@@ -118,6 +118,11 @@ static bool take_all(struct taking *taking, VALUE hash) {
     return taking->simple;
 }
 
+static bool take_call(struct taking *taking, VALUE hash) {
+    taking->of_call = true;
+    return take_all(taking, hash) && (taking->decided || !taking->threshold);
+}
+
 bool fast_options_merge(const fast_store *store, VALUE call_options, fast_options *options) {
     struct taking taking = {.options = options};
 
@@ -128,16 +133,14 @@ bool fast_options_merge(const fast_store *store, VALUE call_options, fast_option
     if (NIL_P(call_options)) {
         return true;
     }
-    taking.of_call = true;
-    return RB_TYPE_P(call_options, T_HASH) && take_all(&taking, call_options) &&
-           (taking.decided || !taking.threshold);
+    return RB_TYPE_P(call_options, T_HASH) && take_call(&taking, call_options);
 }
 
 bool fast_options_take(VALUE hash, fast_options *options) {
-    struct taking taking = {.options = options, .of_call = true};
+    struct taking taking = {.options = options};
 
     *options = (fast_options){.namespace = Qnil};
-    return take_all(&taking, hash) && (taking.decided || !taking.threshold);
+    return take_call(&taking, hash);
 }
 
 bool fast_options_hold_all(VALUE options) {
@@ -154,8 +157,7 @@ static int put_pair(VALUE name, VALUE value, VALUE hash) {
     return ST_CONTINUE;
 }
 
-VALUE fast_options_hash(const fast_store *store, VALUE call_options) {
-    VALUE hash = rb_hash_dup(store->options);
+static void put_call(VALUE call_options, VALUE hash) {
     size_t count = NIL_P(call_options) ? 0 : RHASH_SIZE(call_options);
     VALUE expires_in = count == 1 ? rb_hash_lookup2(call_options, sym_expires_in, Qundef) : Qundef;
 
@@ -164,14 +166,18 @@ VALUE fast_options_hash(const fast_store *store, VALUE call_options) {
     } else if (count) {
         rb_hash_foreach(call_options, put_pair, hash);
     }
+}
+
+VALUE fast_options_hash(const fast_store *store, VALUE call_options) {
+    VALUE hash = rb_hash_dup(store->options);
+
+    put_call(call_options, hash);
     return hash;
 }
 
 void fast_options_into(const fast_store *store, VALUE call_options, VALUE hash) {
     rb_hash_foreach(store->options, put_pair, hash);
-    if (!NIL_P(call_options)) {
-        rb_hash_foreach(call_options, put_pair, hash);
-    }
+    put_call(call_options, hash);
 }
 
 /* As WriteOptions.new(hash), whose initialize sets the same variable. */

@@ -18,17 +18,14 @@ typedef struct fast_call {
     fast_key key;
 } fast_call;
 
-static bool prepare(fast_call *call, VALUE self, unsigned events, VALUE name, VALUE options) {
-    return fast_ready(self, events, &call->store) && fast_options_merge(&call->store, options, &call->options) &&
+/* Rails' methods take a name and options; a Hash of keywords is options, too. */
+static bool begin(fast_call *call, VALUE self, unsigned events, VALUE name, VALUE options) {
+    return fast_options_are_simple(options) && fast_ready(self, events, &call->store) &&
+           fast_options_merge(&call->store, options, &call->options) &&
            fast_key_expand(&call->store, &call->options, name, &call->key);
 }
 
-/* Rails' methods take a name and options; a Hash of keywords is options, too. */
-static bool begin(fast_call *call, VALUE self, unsigned events, VALUE name, VALUE options) {
-    return fast_options_are_simple(options) && prepare(call, self, events, name, options);
-}
-
-static VALUE super(int argc, VALUE *argv) { return rb_call_super_kw(argc, argv, rb_keyword_given_p()); }
+VALUE fast_super(int argc, VALUE *argv) { return rb_call_super_kw(argc, argv, rb_keyword_given_p()); }
 
 /*
  * Stores what a block made, under the options that it left. Those of the store are among them, unless the block
@@ -41,7 +38,7 @@ static bool store_generated(fast_call *call, VALUE name, VALUE hash, size_t stor
            (RHASH_SIZE(store->options) == store_options ? fast_options_take(hash, &call->options)
                                                         : fast_options_merge(store, hash, &call->options)) &&
            fast_key_expand(store, &call->options, name, &call->key) &&
-           fast_entry_write(&call->store, &call->options, &call->key, result) != Qundef;
+           fast_entry_write(store, &call->options, &call->key, result) != Qundef;
 }
 
 /*
@@ -90,7 +87,7 @@ static VALUE fast_fetch(int argc, VALUE *argv, VALUE self) {
             }
         }
     }
-    return super(argc, argv);
+    return fast_super(argc, argv);
 }
 
 static VALUE fast_read(int argc, VALUE *argv, VALUE self) {
@@ -108,7 +105,7 @@ static VALUE fast_read(int argc, VALUE *argv, VALUE self) {
             break;
         }
     }
-    return super(argc, argv);
+    return fast_super(argc, argv);
 }
 
 static VALUE fast_write(int argc, VALUE *argv, VALUE self) {
@@ -120,7 +117,7 @@ static VALUE fast_write(int argc, VALUE *argv, VALUE self) {
             return stored;
         }
     }
-    return super(argc, argv);
+    return fast_super(argc, argv);
 }
 
 static VALUE fast_delete(int argc, VALUE *argv, VALUE self) {
@@ -133,19 +130,19 @@ static VALUE fast_delete(int argc, VALUE *argv, VALUE self) {
             return status == LARDER_OK ? Qtrue : Qfalse;
         }
     }
-    return super(argc, argv);
+    return fast_super(argc, argv);
 }
 
 static VALUE fast_exist(int argc, VALUE *argv, VALUE self) {
     fast_call call;
 
     if ((argc == 1 || argc == 2) && begin(&call, self, FAST_EXIST, argv[0], argc == 2 ? argv[1] : Qnil)) {
-        enum fast_outcome outcome = fast_entry_exists(&call.store, &call.options, &call.key);
+        enum fast_outcome outcome = fast_entry_exists(&call.store, &call.key);
         if (outcome != FAST_OTHERWISE) {
             return outcome == FAST_HIT ? Qtrue : Qfalse;
         }
     }
-    return super(argc, argv);
+    return fast_super(argc, argv);
 }
 
 void fast_path_init(VALUE larder_module) {

@@ -171,13 +171,8 @@ static double seconds_of_grace(const plain_life *life) {
     return life->expires_in < MOST_DEFAULT_GRACE ? life->expires_in : MOST_DEFAULT_GRACE;
 }
 
-int64_t plain_keep_ms(const plain_life *life) {
-    double ttl_ms = round((life->expires_in + seconds_of_grace(life)) * 1000.0);
-
-    return life->expires_in > 0.0 ? (ttl_ms < 1.0 ? 1 : (int64_t)ttl_ms) : 0;
-}
-
-bool plain_keep(double expires_at, const plain_life *life, uint8_t *grace, int64_t *kept_until_ms) {
+/* When the record goes, in Unix ms, and the grace bits for its flags. */
+static bool keep(double expires_at, const plain_life *life, uint8_t *grace, int64_t *kept_until_ms) {
     double wanted = seconds_of_grace(life);
     double expires_at_ms =
         floor(expires_at * 1000.0); /* as the clock is, so never later than Rails would have it */
@@ -193,6 +188,22 @@ bool plain_keep(double expires_at, const plain_life *life, uint8_t *grace, int64
         }
     }
     return false;
+}
+
+bool plain_terms(const plain_value *plain, const double *expires_at, const plain_life *life, bool empty_version,
+                 int64_t now_ms, uint8_t *flags, int64_t *ttl_ms) {
+    int64_t kept_until_ms = 0;
+    uint8_t grace = 0;
+
+    *ttl_ms = 0;
+    if (expires_at != NULL) {
+        if (!keep(*expires_at, life, &grace, &kept_until_ms)) {
+            return false;
+        }
+        *ttl_ms = kept_until_ms > now_ms ? kept_until_ms - now_ms : -1;
+    }
+    *flags = (uint8_t)((unsigned)plain->kind | grace | (empty_version ? PLAIN_EMPTY_VERSION : 0u));
+    return true;
 }
 
 int64_t plain_expires_at_ms(uint8_t flags, int64_t kept_until_ms) {

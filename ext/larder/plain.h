@@ -64,13 +64,12 @@ typedef struct plain_life {
 } plain_life;
 
 /*
- * When the record goes, in Unix ms, for an entry that expires at `expires_at` (Unix seconds), and the grace bits
- * for its flags. False where no grace of the table is long enough, or the time is out of the engine's range.
+ * The flags and the time to live (ms; 0: for ever, -1: gone) of the record of a plain value at `now_ms`, for an
+ * entry that expires at `*expires_at` (Unix seconds; NULL: never). False where no grace of the table is long
+ * enough, or the time is out of the engine's range.
  */
-bool plain_keep(double expires_at, const plain_life *life, uint8_t *grace, int64_t *kept_until_ms);
-
-/* How long to keep a record of which no flags tell the grace, in ms; 0: for ever. */
-int64_t plain_keep_ms(const plain_life *life);
+bool plain_terms(const plain_value *plain, const double *expires_at, const plain_life *life, bool empty_version,
+                 int64_t now_ms, uint8_t *flags, int64_t *ttl_ms);
 
 /* When the entry expires, in Unix ms; 0: never. */
 int64_t plain_expires_at_ms(uint8_t flags, int64_t kept_until_ms);

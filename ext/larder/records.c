@@ -84,21 +84,19 @@ static double seconds(VALUE given) { return NIL_P(given) ? 0.0 : NUM2DBL(given);
 VALUE glue_plain_record(VALUE self, VALUE value, VALUE expires_at, VALUE expires_in, VALUE race, VALUE version,
                         VALUE now) {
     plain_life life = {seconds(expires_in), seconds(race)};
+    double expiry = seconds(expires_at);
     plain_value plain;
-    int64_t kept_until_ms = 0;
-    uint8_t grace = 0;
+    uint8_t flags;
+    int64_t ttl_ms;
 
     (void)self;
-    if (!plain_from(value, &plain) || !(NIL_P(version) || is_empty(version))) {
+    if (!plain_from(value, &plain) || !(NIL_P(version) || is_empty(version)) ||
+        !plain_terms(&plain, NIL_P(expires_at) ? NULL : &expiry, &life, !NIL_P(version), NUM2LL(now), &flags,
+                     &ttl_ms)) {
         return Qnil;
     }
-    if (!NIL_P(expires_at) && !plain_keep(NUM2DBL(expires_at), &life, &grace, &kept_until_ms)) {
-        return Qnil;
-    }
-    uint8_t flags = (uint8_t)plain.kind | grace | (NIL_P(version) ? 0 : PLAIN_EMPTY_VERSION);
-    int64_t ttl_ms = kept_until_ms ? kept_until_ms - NUM2LL(now) : 0;
     VALUE bytes = RB_TYPE_P(value, T_STRING) ? value : rb_str_new(plain.bytes, (long)plain.size_bytes);
 
     RB_GC_GUARD(value);
-    return rb_ary_new_from_args(3, bytes, UINT2NUM(flags), LL2NUM(kept_until_ms && ttl_ms <= 0 ? -1 : ttl_ms));
+    return rb_ary_new_from_args(3, bytes, UINT2NUM(flags), LL2NUM(ttl_ms));
 }

@@ -37,9 +37,13 @@ module Larder
           if options[:unless_exist]
             write_unless_exist(key, record, options[:raw])
           else
-            @cache.__send__(:_set_record, key, record, false, now_ms) || raise(refusal(key))
+            store_record(key, record, now_ms)
           end
         end
+      end
+
+      def store_record(key, record, time)
+        @cache.__send__(:_set_record, key, record, false, time) || raise(refusal(key))
       end
 
       def delete_entry(key, **)
@@ -81,8 +85,12 @@ module Larder
         bytes = checked_payload(serialize_entry(entry, **options))
         return plain if plain && bytes.bytesize >= plain.first.bytesize # it became no smaller
 
-        ttl = engine_ttl(options[:expires_in], options[:race_condition_ttl], options[:raw])
-        [bytes, 0, Larder::Options.ttl_ms(ttl)]
+        bytes_record(bytes, options[:expires_in], options[:race_condition_ttl], options[:raw])
+      end
+
+      # The same for bytes of Rails' coder, or raw ones.
+      def bytes_record(bytes, expires_in, race_condition_ttl, raw)
+        [bytes, 0, Larder::Options.ttl_ms(engine_ttl(expires_in, race_condition_ttl, raw))]
       end
 
       # The same for a plain value, which needs no coder: nil for any other.
@@ -93,15 +101,20 @@ module Larder
                         options[:race_condition_ttl]&.to_f, entry.version, now_ms)
       end
 
+      # Whether and from which size on, where the caller did not say.
+      def with_compression(options)
+        options.key?(:compress) && options.key?(:compress_threshold) ? options : merged_options(options)
+      end
+
       def to_compress?(bytes, options)
-        options = merged_options(options) unless options.key?(:compress) && options.key?(:compress_threshold)
+        options = with_compression(options)
         options[:compress] && bytes.bytesize >= options[:compress_threshold]
       end
 
       def serialize_entry(entry, raw: false, **options)
         return entry.value.to_s if raw
 
-        options = merged_options(options) unless options.key?(:compress) && options.key?(:compress_threshold)
+        options = with_compression(options)
         if options[:compress] && @coder_supports_compression
           @coder.dump_compressed(entry, options[:compress_threshold])
         else
@@ -118,11 +131,10 @@ module Larder
       end
 
       # The fast path's store of a value that is not plain.
-      def store_dumped(key, value, expires_at, version, ttl_ms, now_ms)
+      def store_dumped(key, value, version, expires_at, expires_in, race_condition_ttl, time)
         bytes = checked_payload(@coder.dump(Entry.new(value, expires_at: expires_at, version: version)))
-        store_safely(:write_entry) do
-          @cache.__send__(:_set_record, key, [bytes, 0, ttl_ms], false, now_ms) || raise(refusal(key))
-        end
+        record = bytes_record(bytes, expires_in, race_condition_ttl, false)
+        store_safely(:write_entry) { store_record(key, record, time) }
       end
 
       # The fast path's question about bytes that are no plain value: the entry's value, or a marker.
