@@ -5,7 +5,8 @@
  *
  * 64 values are set and got in turn, so that they are read from memory rather than from
  * the nearest cache. memcpy moves the same bytes between the same buffer and 64 MiB of a
- * mapped file of its own. Then small values of 100 bytes are got, or set, on another core
+ * mapped file of its own. "Elsewhere" is another buffer each time, which is in no near cache
+ * either, as a String that is made for each value. Then small values of 100 bytes are got, or set, on another core
  * while a thread sets and gets large ones, and while it rests.
  */
 #include "bench.h"
@@ -20,7 +21,7 @@
 #define FILE_BYTES (256u << 20)
 
 static larder *cache;
-static uint8_t *bare, *buffer;
+static uint8_t *bare, *buffer, *elsewhere;
 
 static void make_bytes(void) {
     uint64_t state = 88172645463325252ull;
@@ -42,24 +43,30 @@ static void set_large(uint64_t number) {
 }
 
 /* False on a miss. */
-static bool had_large(uint64_t number) {
+static bool had_large(uint64_t number, uint8_t *into) {
     char key[KEY_BYTES];
     bench_key(key, number);
-    larder_status status = larder_get(cache, key, KEY_BYTES, buffer, LARGE_BYTES, NULL, NULL);
-    if (status != LARDER_MISS && (status != LARDER_OK || !bench_is_value(buffer, LARGE_BYTES, number))) {
+    larder_status status = larder_get(cache, key, KEY_BYTES, into, LARGE_BYTES, NULL, NULL);
+    if (status != LARDER_MISS && (status != LARDER_OK || !bench_is_value(into, LARGE_BYTES, number))) {
         bench_die("value %lu of 1 MiB is wrong: %s", (unsigned long)number, larder_status_text(status));
     }
     return status == LARDER_OK;
 }
 
-static void get_large(uint64_t number) {
-    if (!had_large(number)) {
+static void get_into(uint64_t number, uint8_t *into) {
+    if (!had_large(number, into)) {
         bench_die("value %lu of 1 MiB is not there", (unsigned long)number);
     }
 }
 
+static void get_large(uint64_t number) { get_into(number, buffer); }
+static void get_elsewhere(uint64_t number) { get_into(number, elsewhere + number * LARGE_BYTES); }
+
 static void copy_in(uint64_t number) { memcpy(bare + number * LARGE_BYTES, buffer, LARGE_BYTES); }
 static void copy_out(uint64_t number) { memcpy(buffer, bare + number * LARGE_BYTES, LARGE_BYTES); }
+static void copy_elsewhere(uint64_t number) {
+    memcpy(elsewhere + number * LARGE_BYTES, bare + number * LARGE_BYTES, LARGE_BYTES);
+}
 
 typedef void (*move)(uint64_t number);
 
@@ -82,7 +89,7 @@ static void *churn(void *unused) {
     bench_pin(1);
     for (uint64_t i = 0; !stopped; i++) {
         set_large(i % LARGE_VALUES);
-        had_large(i * 7 % LARGE_VALUES); /* small sets may have evicted it */
+        had_large(i * 7 % LARGE_VALUES, buffer); /* small sets may have evicted it */
     }
     return NULL;
 }
@@ -155,17 +162,19 @@ static void map_bare(void) {
     }
     bare = mmap(NULL, LARGE_VALUES * LARGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     buffer = malloc(LARGE_BYTES);
-    if (bare == MAP_FAILED || !buffer) {
+    elsewhere = malloc(LARGE_VALUES * LARGE_BYTES);
+    if (bare == MAP_FAILED || !buffer || !elsewhere) {
         bench_die("no memory: %s", strerror(errno));
     }
     close(fd);
 }
 
 int main(int argc, char **argv) {
-    enum { SET, COPY_IN, GET, COPY_OUT, MOVES };
-    static const move moves[MOVES] = {set_large, copy_in, get_large, copy_out};
-    static const char *const names[MOVES] = {"set of 1 MiB", "memcpy in", "get of 1 MiB", "memcpy out"};
-    double rate[MOVES][MOST_ROUNDS], share[2][MOST_ROUNDS];
+    enum { SET, COPY_IN, GET, COPY_OUT, GET_ELSEWHERE, COPY_ELSEWHERE, MOVES };
+    static const move moves[MOVES] = {set_large, copy_in, get_large, copy_out, get_elsewhere, copy_elsewhere};
+    static const char *const names[MOVES] = {
+        "set of 1 MiB", "memcpy in", "get of 1 MiB", "memcpy out", "get of 1 MiB elsewhere", "memcpy elsewhere"};
+    double rate[MOVES][MOST_ROUNDS], share[MOVES / 2][MOST_ROUNDS];
     bench_read_options(argc, argv, 5, 0.2, "Values of 1 MiB beside memcpy, and small values beside them.");
     int cores = bench_core_count();
     bench_pin(0);
@@ -179,6 +188,7 @@ int main(int argc, char **argv) {
         for (uint64_t i = 0; i < LARGE_VALUES; i++) {
             set_large(i);
             copy_in(i);
+            copy_elsewhere(i);
         }
     }
     for (int r = 0; r < bench_given.rounds; r++) {
@@ -188,12 +198,14 @@ int main(int argc, char **argv) {
         }
         share[0][r] = rate[SET][r] / rate[COPY_IN][r];
         share[1][r] = rate[GET][r] / rate[COPY_OUT][r];
+        share[2][r] = rate[GET_ELSEWHERE][r] / rate[COPY_ELSEWHERE][r];
     }
     for (int m = 0; m < MOVES; m++) {
         bench_figure(names[m], "GB/s", rate[m], bench_given.rounds);
     }
     bench_figure("set of 1 MiB as memcpy", "x", share[0], bench_given.rounds);
     bench_figure("get of 1 MiB as memcpy", "x", share[1], bench_given.rounds);
+    bench_figure("get of 1 MiB elsewhere as memcpy", "x", share[2], bench_given.rounds);
     beside("gets", false);
     beside("sets", true);
     larder_close(cache);

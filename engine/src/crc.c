@@ -100,17 +100,22 @@ LARD_INLINE uint64_t pass(int way, lard_u64 *shared, unsigned char *own, size_t 
     return word;
 }
 
-#define AHEAD 512 /* words: a page */
+/*
+ * How far ahead lines are fetched: a page of what is read, two of what is written out. A line that is written
+ * waits as long as one that is read, and the stores behind it wait with it: a fresh buffer is not near.
+ */
+#define AHEAD 512 /* words */
+#define OUT_AHEAD 1024
 
 LARD_INLINE void prefetch_ahead(int way, const lard_u64 *shared, const unsigned char *own, size_t line,
                                 size_t stream) {
     for (size_t i = 0; i < 3; i++) {
-        size_t at = AHEAD + line + i * stream;
+        size_t at = line + i * stream;
+        __builtin_prefetch(shared + at + AHEAD, way == IN);
         if (way == IN) {
-            __builtin_prefetch(own + at * 8);
-            __builtin_prefetch(shared + at, 1);
-        } else {
-            __builtin_prefetch(shared + at);
+            __builtin_prefetch(own + (at + AHEAD) * 8);
+        } else if (way == OUT) {
+            __builtin_prefetch(own + (at + OUT_AHEAD) * 8, 1);
         }
     }
 }
