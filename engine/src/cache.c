@@ -23,14 +23,22 @@ larder_status lard_unavailable(const larder *cache) {
     return lard_load(&map->control->superseded) ? LARDER_SUPERSEDED : LARDER_NO_SLOT;
 }
 
-/* The map to change, or NULL. */
-lard_map *lard_enter_to_write(larder *cache) {
+#define STORES_PER_LOOK 64 /* under a clock that stands still */
+
+lard_map *lard_enter_to_write(larder *cache, int64_t now_ms) {
     lard_map *map = lard_enter(cache);
-    if (LARD_LIKELY(map != NULL)) {
-        lard_look_at_path(cache, map);
-        return lard_enter(cache);
+    if (LARD_UNLIKELY(!map)) {
+        return NULL;
     }
-    return NULL;
+    uint32_t count = __atomic_load_n(&cache->store_count, __ATOMIC_RELAXED);
+    if (now_ms && now_ms == __atomic_load_n(&cache->store_ms, __ATOMIC_RELAXED) && count < STORES_PER_LOOK) {
+        __atomic_store_n(&cache->store_count, count + 1, __ATOMIC_RELAXED);
+        return map;
+    }
+    __atomic_store_n(&cache->store_ms, now_ms, __ATOMIC_RELAXED);
+    __atomic_store_n(&cache->store_count, 0, __ATOMIC_RELAXED);
+    lard_look_at_path(cache, map);
+    return lard_enter(cache);
 }
 
 larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, const larder_call *call) {
@@ -38,7 +46,7 @@ larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, co
     if (status != LARDER_OK) {
         return status;
     }
-    lard_map *map = lard_enter_to_write(cache);
+    lard_map *map = lard_enter_to_write(cache, 0);
     if (!map) {
         map = lard_reachable(cache); /* emptying a slot needs no process slot */
     }
@@ -70,7 +78,7 @@ larder_status larder_increment(larder *cache, const void *key, size_t key_bytes,
     if (!lard_expiry_from_ttl(ttl_ms, lard_now(call), &draft.expiry_ms)) {
         return LARDER_INVALID;
     }
-    lard_map *map = lard_enter_to_write(cache);
+    lard_map *map = lard_enter_to_write(cache, 0);
     if (!map) {
         return lard_unavailable(cache);
     }
@@ -98,7 +106,7 @@ larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int
     if (!lard_expiry_from_ttl(ttl_ms, lard_now(call), &expiry_ms)) {
         return LARDER_INVALID;
     }
-    lard_map *map = lard_enter_to_write(cache);
+    lard_map *map = lard_enter_to_write(cache, 0);
     if (!map) {
         return lard_unavailable(cache);
     }
@@ -115,7 +123,7 @@ larder_status larder_clear(larder *cache) {
     if (!cache) {
         return LARDER_INVALID;
     }
-    lard_map *map = lard_enter_to_write(cache);
+    lard_map *map = lard_enter_to_write(cache, 0);
     if (!map) {
         return lard_unavailable(cache);
     }

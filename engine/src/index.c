@@ -85,10 +85,10 @@ lard_found lard_index_confirm(const lard_view *view, lard_found guess, const lar
 lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, uint64_t offset,
                                   uint32_t generation) {
     lard_bucket *buckets[2];
-    bool fit = buckets_of(view, hash, buckets);
+    unsigned mask = buckets_of(view, hash, buckets) ? lard_probe(buckets[0], buckets[1], hash->tag) : 0;
     uint64_t wanted = lard_slot(offset, hash->tag, 0, generation);
-    for (unsigned i = 0; fit && i < 2 * LARD_BUCKET_SLOTS; i++) {
-        lard_u64 *slot = &buckets[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS];
+    for (; mask; mask &= mask - 1) {
+        lard_u64 *slot = lard_probe_slot(buckets[0], buckets[1], mask);
         uint64_t value = lard_load(slot);
         if (LARD_SLOT_SAME(value, wanted)) {
             return (lard_found){slot, value};

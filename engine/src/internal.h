@@ -62,6 +62,8 @@ struct larder {
     uint64_t next_value_id;
     uint64_t requested_bytes;
     int64_t next_look_ms;    /* when to see again whether the file is still at its path */
+    int64_t store_ms;        /* what the clock showed at a store, */
+    uint32_t store_count;    /* and how many stores it has shown the same since */
     int64_t retry_attach_ms; /* not before this time, after an attachment failed */
     int lock_fd;
     uint64_t lock_device, lock_inode;
@@ -371,7 +373,9 @@ static inline larder_status lard_check_key(const larder *cache, const void *key,
     }
     return LARD_LIKELY(key_bytes <= LARDER_MAX_KEY) ? LARDER_OK : LARDER_KEY_TOO_LONG;
 }
-lard_map *lard_enter_to_write(larder *cache);        /* the map to change, or NULL */
+/* The map to change, or NULL. Whether the file is still at its path is not asked again while `now_ms`, of any
+ * clock, stays the same; 0: it is not known. */
+lard_map *lard_enter_to_write(larder *cache, int64_t now_ms);
 larder_status lard_unavailable(const larder *cache); /* why this process could not attach */
 
 /* evict.c — S3-FIFO (Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023) */

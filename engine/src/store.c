@@ -75,7 +75,7 @@ static larder_status begin_store(larder *cache, const larder_store *request, lar
     if (request->ttl_ms >= 0 && !lard_expiry_from_ttl(request->ttl_ms, lard_now(call), &draft->expiry_ms)) {
         return LARDER_INVALID;
     }
-    *map = lard_enter_to_write(cache);
+    *map = lard_enter_to_write(cache, call ? call->now_ms : 0);
     if (*map) {
         return LARDER_OK;
     }

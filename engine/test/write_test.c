@@ -137,11 +137,31 @@ static void overwriting_leaves_nothing_of_a_large_value(void) {
     larder_close(cache);
 }
 
+/* Under a clock of its caller's that stands still, too, stores see that their file is no longer at its path. */
+static void a_clock_that_stands_still(void) {
+    larder_call call = {.now_ms = 1700000000000};
+    larder_store store = {.key = "k", .key_bytes = 1, .value = "v", .value_bytes = 1};
+    cache = open_cache(1 << 20);
+    CHECK(larder_set(cache, &store, &call) == LARDER_OK);
+    CHECK(unlink(test_path("t.larder")) == 0 && usleep(300000) == 0);
+    for (int i = 0; i < 70; i++) {
+        CHECK(larder_set(cache, &store, &call) == LARDER_OK);
+    }
+    CHECK(access(test_path("t.larder"), F_OK) == 0, "it was made anew");
+    CHECK(unlink(test_path("t.larder")) == 0 && usleep(300000) == 0);
+    CHECK(larder_set(cache, &store, &call) == LARDER_OK && access(test_path("t.larder"), F_OK) != 0);
+    call.now_ms++;
+    CHECK(larder_set(cache, &store, &call) == LARDER_OK && access(test_path("t.larder"), F_OK) == 0,
+          "at once where the clock goes on");
+    larder_close(cache);
+}
+
 static const test_case tests[] = {
     TEST(null_stands_for_no_bytes, "NULL stands for no bytes: as a key, a value, a prefix, a buffer"),
     TEST(values_have_a_limit, "values have a limit, and one above it leaves no old value"),
     TEST(lives_have_a_limit, "lives have a limit, and end"),
     TEST(a_life_of_less_than_nothing_keeps_the_mode, "a negative life drops the key where the mode holds"),
     TEST(overwriting_leaves_nothing_of_a_large_value, "overwriting a large value leaves none of its chunks"),
+    TEST(a_clock_that_stands_still, "stores see that their file was removed, whatever their clock shows"),
 };
 RUN("write", tests)
