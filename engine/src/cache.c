@@ -25,20 +25,28 @@ larder_status lard_unavailable(const larder *cache) {
 
 #define STORES_PER_LOOK 64 /* under a clock that stands still */
 
-lard_map *lard_enter_to_write(larder *cache, int64_t now_ms) {
-    lard_map *map = lard_enter(cache);
-    if (LARD_UNLIKELY(!map)) {
-        return NULL;
-    }
+/* Whether another store has just seen the clock show the same. */
+static bool shown_before(larder *cache, int64_t now_ms) {
     uint32_t count = __atomic_load_n(&cache->store_count, __ATOMIC_RELAXED);
-    if (now_ms && now_ms == __atomic_load_n(&cache->store_ms, __ATOMIC_RELAXED) && count < STORES_PER_LOOK) {
-        __atomic_store_n(&cache->store_count, count + 1, __ATOMIC_RELAXED);
-        return map;
+    bool same = now_ms && now_ms == __atomic_load_n(&cache->store_ms, __ATOMIC_RELAXED) && count < STORES_PER_LOOK;
+    __atomic_store_n(&cache->store_count, same ? count + 1 : 0, __ATOMIC_RELAXED);
+    if (!same) {
+        __atomic_store_n(&cache->store_ms, now_ms, __ATOMIC_RELAXED);
     }
-    __atomic_store_n(&cache->store_ms, now_ms, __ATOMIC_RELAXED);
-    __atomic_store_n(&cache->store_count, 0, __ATOMIC_RELAXED);
-    lard_look_at_path(cache, map);
-    return lard_enter(cache);
+    return same;
+}
+
+static inline lard_map *look_and_enter(larder *cache) {
+    lard_map *map = lard_enter(cache);
+    if (LARD_LIKELY(map != NULL)) {
+        lard_look_at_path(cache, map);
+        return lard_enter(cache);
+    }
+    return NULL;
+}
+
+lard_map *lard_enter_to_write(larder *cache, int64_t now_ms) {
+    return shown_before(cache, now_ms) ? lard_enter(cache) : look_and_enter(cache);
 }
 
 larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, const larder_call *call) {
@@ -46,7 +54,7 @@ larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, co
     if (status != LARDER_OK) {
         return status;
     }
-    lard_map *map = lard_enter_to_write(cache, 0);
+    lard_map *map = look_and_enter(cache);
     if (!map) {
         map = lard_reachable(cache); /* emptying a slot needs no process slot */
     }
@@ -78,7 +86,7 @@ larder_status larder_increment(larder *cache, const void *key, size_t key_bytes,
     if (!lard_expiry_from_ttl(ttl_ms, lard_now(call), &draft.expiry_ms)) {
         return LARDER_INVALID;
     }
-    lard_map *map = lard_enter_to_write(cache, 0);
+    lard_map *map = look_and_enter(cache);
     if (!map) {
         return lard_unavailable(cache);
     }
@@ -106,7 +114,7 @@ larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int
     if (!lard_expiry_from_ttl(ttl_ms, lard_now(call), &expiry_ms)) {
         return LARDER_INVALID;
     }
-    lard_map *map = lard_enter_to_write(cache, 0);
+    lard_map *map = look_and_enter(cache);
     if (!map) {
         return lard_unavailable(cache);
     }
@@ -123,7 +131,7 @@ larder_status larder_clear(larder *cache) {
     if (!cache) {
         return LARDER_INVALID;
     }
-    lard_map *map = lard_enter_to_write(cache, 0);
+    lard_map *map = look_and_enter(cache);
     if (!map) {
         return lard_unavailable(cache);
     }
