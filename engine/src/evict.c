@@ -17,35 +17,39 @@
 
 #define SHARE(per_cent) ((per_cent)*65536u / 100)
 #define FIRST_SHARE SHARE(5) /* of the record segments for the small queue, until it is known better */
-#define LEAST_SHARE SHARE(4)
-#define MOST_SHARE SHARE(35)
-#define MOST_STEP SHARE(1)
-#define LEARN_PER_CENT 10 /* of the size of what comes back */
+#define LEAST_SHARE SHARE(2)
+#define MOST_SHARE SHARE(30)
+#define MOST_STEP SHARE(4)
+#define LEARN_PER_CENT 80 /* of the size of what comes back */
 #define FREE_TARGET 2     /* segments kept free: one to write on, one for eviction's own copies */
 #define WORK_PER_BYTE 8   /* bytes looked at for each byte written, while below the target */
 #define LEAST_WORK 2048
 #define ALL 4         /* above any frequency */
-#define LARGE_PART 24 /* a value larger than this part of the capacity comes with the highest frequency */
+#define LONG_PART 50  /* a value larger than this part of the capacity goes past the small queue */
+#define LARGE_PART 24 /* one larger than this part comes with the highest frequency */
+
+static uint32_t bounded(int64_t share) {
+    return share < LEAST_SHARE ? LEAST_SHARE : share > MOST_SHARE ? MOST_SHARE : (uint32_t)share;
+}
 
 /* Of the record segments, in 65536ths, whatever the word says. */
 static uint32_t small_share(const lard_view *view) {
     uint32_t share = lard_load(&view->head->small_share);
-    return share == 0 ? FIRST_SHARE : share < LEAST_SHARE ? LEAST_SHARE : share > MOST_SHARE ? MOST_SHARE : share;
+    return share == 0 ? FIRST_SHARE : bounded(share);
 }
 
 /*
  * What has just left the small queue and comes back would have been found in a longer
  * one, and likewise in the main queue: so much of each as tells of an eighth of the shard
- * more. So the return of an item moves the bound between the queues by a part of its size.
+ * more. So the return of an item moves the bound between the queues by most of its size.
  */
 uint32_t lard_evict_queue(lard_view *view, const lard_hash *hash, uint64_t bytes) {
     lard_ghost ghost = lard_ghost_take(view, hash);
     if (ghost == LARD_GHOST_SMALL_YOUNG || ghost == LARD_GHOST_MAIN_YOUNG) {
         uint64_t step = (bytes << 16) / view->map->super.shard_bytes * LEARN_PER_CENT / 100 + 1;
-        uint32_t share = small_share(view), by = step < MOST_STEP ? (uint32_t)step : MOST_STEP;
-        lard_store(&view->head->small_share, ghost == LARD_GHOST_SMALL_YOUNG ? share + by
-                                             : share > by                    ? share - by
-                                                                             : 1);
+        int64_t by = step < MOST_STEP ? (int64_t)step : MOST_STEP;
+        lard_store(&view->head->small_share,
+                   bounded(small_share(view) + (ghost == LARD_GHOST_SMALL_YOUNG ? by : -by)));
     }
     return ghost == LARD_GHOST_SMALL || ghost == LARD_GHOST_SMALL_YOUNG ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
 }
@@ -55,8 +59,7 @@ uint32_t lard_evict_queue(lard_view *view, const lard_hash *hash, uint64_t bytes
 void lard_evict_place_large(lard_map *map, const lard_hash *hash, lard_draft *draft) {
     const lard_superblock *super = &map->super;
     uint64_t all = (uint64_t)super->shard_count * super->segments_per_shard * super->segment_bytes;
-    draft->to_main =
-        draft->value_bytes > all / 2 * LEAST_SHARE >> 16 || lard_queue_of(map, hash, draft) == LARD_SEGMENT_MAIN;
+    draft->to_main = draft->value_bytes > all / LONG_PART || lard_queue_of(map, hash, draft) == LARD_SEGMENT_MAIN;
     draft->reads = draft->value_bytes > all / LARGE_PART ? 3 : 0;
 }
 
@@ -127,6 +130,14 @@ static bool move_to_main(lard_view *view, const lard_found *found, const lard_re
     return true;
 }
 
+/* Does it stand where main appends? Then it was moved there a moment ago, before the first of its row. */
+static bool is_newest(const lard_view *view, uint64_t slot) {
+    uint64_t offset = LARD_SLOT_OFFSET(slot) - view->map->super.data_offset;
+    uint32_t segment = (uint32_t)(offset >> view->map->segment_shift) + 1;
+    unsigned queue = LARD_SEGMENT_MAIN - LARD_SEGMENT_SMALL;
+    return segment == lard_load(&view->head->active[queue]) || segment == lard_load(&view->head->closed[queue]);
+}
+
 /* A value is of no use without one of its chunks: the first of a row decides for those that follow it. */
 static void decide_for_row(larder *cache, lard_view *view, const unsigned char *first, bool stays) {
     lard_chunk_key key;
@@ -141,7 +152,7 @@ static void decide_for_row(larder *cache, lard_view *view, const unsigned char *
         if (!stays && lard_index_unlink(view, found.slot, found.value, 0)) {
             lard_add(&view->head->items, (uint64_t)-1);
             lard_count(cache, LARD_STAT_evictions, 1);
-        } else if (stays && LARD_SLOT_FREQUENCY(found.value) == 0) {
+        } else if (stays && LARD_SLOT_FREQUENCY(found.value) == 0 && !is_newest(view, found.value)) {
             lard_index_unlink(view, found.slot, found.value, found.value + LARD_FREQUENCY_ONE);
         }
     }
@@ -273,8 +284,15 @@ void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsi
     }
 }
 
+/* Items stay as long as there is room for those to come. */
+static bool is_wanted_soon(const lard_view *view) {
+    return lard_segment_room(view, LARD_SEGMENT_SMALL) < view->map->super.segment_bytes / 3;
+}
+
 void lard_evict_upkeep(larder *cache, lard_view *view, uint64_t written_bytes, int64_t now_ms) {
-    if (lard_load(&view->head->free_segments) < FREE_TARGET) {
+    uint32_t free_segments = lard_load(&view->head->free_segments);
+    if (free_segments < FREE_TARGET &&
+        (free_segments == 0 || lard_load(&view->head->victim) || is_wanted_soon(view))) {
         lard_evict_some(cache, view, written_bytes * WORK_PER_BYTE + LEAST_WORK, 1, now_ms);
     }
 }

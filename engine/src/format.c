@@ -32,7 +32,8 @@ uint32_t lard_format_layout_hash(void) {
                               sizeof(lard_lease),      sizeof(lard_bucket),  sizeof(lard_segment),
                               sizeof(lard_shard),      LARD_RECORD_HEADER,   LARD_COUNTER_BYTES,
                               LARD_LOCATION_BITS,      sizeof(lard_head),    sizeof(lard_chunk_key),
-                              LEAST_SEGMENT,           MOST_SEGMENT,         SEGMENTS_A_SHARD};
+                              LEAST_SEGMENT,           MOST_SEGMENT,         SEGMENTS_A_SHARD,
+                              LARD_CHUNKS_TOGETHER,    LARD_HOME_SHIFT};
     return lard_crc_bytes(0xffffffffu, sizes, sizeof sizes);
 }
 
@@ -57,8 +58,8 @@ larder_status lard_format_plan(uint64_t size_bytes, lard_superblock *super) {
     super->file_bytes = align(size_bytes, LARD_PAGE);
 
     uint64_t size = super->file_bytes;
-    super->process_slots = (uint32_t)clamp(size >> 16, 64, 1024);
-    super->tag_count = (uint32_t)power_below(clamp(size >> 12, 1024, 65536));
+    super->process_slots = (uint32_t)clamp(size >> 17, 64, 1024);
+    super->tag_count = (uint32_t)power_below(clamp(size >> 13, 1024, 65536));
     super->namespace_count = 512;
     super->lease_count = (uint32_t)power_below(clamp(size >> 17, 64, 4096));
     super->tag_offset = LARD_PROCESS_OFFSET + (uint64_t)super->process_slots * sizeof(lard_process);

@@ -21,9 +21,9 @@
 #define STAMP_MASK ((1u << STAMP_BITS) - 1)
 #define CELLS 2
 #define UNITS 8      /* of a stamp, in a shard */
-#define YOUNG 1      /* such an age tells how large the queues should be */
+#define YOUNG 0      /* such an age tells how large the queues should be: less than one unit */
 #define MAIN_OLD 2   /* ghosts of the main queue serve nothing else */
-#define SMALL_OLD 16 /* beyond any window */
+#define SMALL_OLD 20 /* beyond any window */
 #define AGELESS (STAMP_MASK + 1)
 
 _Static_assert(LARD_LOCATION_BITS + CELLS * CELL_BITS == 64, "ghosts fill what a location leaves");

@@ -22,8 +22,8 @@
 #include "internal.h"
 
 #define MOST_LOAD 17u / 3u /* items a bucket: above this mean the next one is split; other slots hold ghosts */
-#define GHOST_LOAD 5u / 2u /* the same as long as the index is small beside what it finds: more ghosts */
-#define SMALL_INDEX 96u    /* that small a part of the shard */
+#define GHOST_LOAD 7u / 2u /* the same as long as the index is small beside what it finds: more ghosts */
+#define SMALL_INDEX 160u   /* that small a part of the shard */
 #define SPLITS_PER_INSERT 2
 #define FIRST_BUCKETS 64 /* dense from the start: few items then touch few cache lines and pages */
 

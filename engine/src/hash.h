@@ -107,11 +107,12 @@ static inline uint64_t lard_siphash13_inline(const uint64_t seed[2], const void 
     return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
 }
 
-/* Decides the shard of a chunk: LARD_CHUNKS_TOGETHER of them in a row stand in one. */
-static inline uint64_t lard_chunk_home(const uint64_t seed[2], const void *key, size_t bytes) {
-    uint64_t words[3] = {0};
-    memcpy(words, key, bytes < sizeof words ? bytes : sizeof words);
-    return lard_mix(seed[0] ^ words[0] ^ lard_mix(seed[1] ^ words[1] ^ lard_mix(words[2] / LARD_CHUNKS_TOGETHER)));
+/* Decides the shard of a chunk: LARD_CHUNKS_TOGETHER of them in a row stand in one, the first row in that of the
+ * value's key, where it comes and goes with its head, the next row in the next shard. */
+static inline uint64_t lard_chunk_home(const void *key, size_t bytes) {
+    lard_chunk_key words = {{0, 0}, 0};
+    memcpy(&words, key, bytes < sizeof words ? bytes : sizeof words);
+    return (words.id[1] >> LARD_HOME_SHIFT) + words.number / LARD_CHUNKS_TOGETHER;
 }
 
 static inline lard_hash lard_hash_inline(const uint64_t seed[2], const void *key, size_t bytes, uint64_t tail,
@@ -120,7 +121,7 @@ static inline lard_hash lard_hash_inline(const uint64_t seed[2], const void *key
     hash.full = lard_siphash13_inline(seed, key, bytes, tail);
     if (is_chunk) {
         hash.full = lard_mix(hash.full); /* a key space of its own */
-        hash.full = hash.full << 8 >> 8 | lard_chunk_home(seed, key, bytes) << 56;
+        hash.full = hash.full << 8 >> 8 | lard_chunk_home(key, bytes) << 56;
     }
     hash.first = (uint32_t)hash.full;
     hash.second = (uint32_t)((hash.full * 0x9e3779b97f4a7c15ull) >> 32);

@@ -388,7 +388,7 @@ void lard_evict_place_large(lard_map *map, const lard_hash *hash, lard_draft *dr
 uint64_t lard_evict_prune(larder *cache, lard_view *view, int64_t now_ms);
 
 /* ghost.c — keys that were evicted a short while ago */
-#define LARD_GHOST_WINDOW 12u /* eighths of the shard: how much the queue may have emptied since */
+#define LARD_GHOST_WINDOW 15u /* eighths of the shard: how much the queue may have emptied since */
 typedef enum { LARD_GHOST_NONE, LARD_GHOST_SMALL, LARD_GHOST_SMALL_YOUNG, LARD_GHOST_MAIN_YOUNG } lard_ghost;
 bool lard_ghost_peek(const lard_view *view, const lard_hash *hash);
 lard_ghost lard_ghost_take(lard_view *view, const lard_hash *hash);

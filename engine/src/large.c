@@ -119,7 +119,9 @@ larder_status lard_large_write(larder *cache, lard_map *map, const lard_draft *d
 
     head->id[0] = (uint64_t)__atomic_load_n(&cache->slot, __ATOMIC_RELAXED) << 32 |
                   __atomic_load_n(&cache->incarnation, __ATOMIC_RELAXED);
-    head->id[1] = __atomic_add_fetch(&cache->next_value_id, 1, __ATOMIC_RELAXED);
+    head->id[1] = (__atomic_add_fetch(&cache->next_value_id, 1, __ATOMIC_RELAXED) << 8 >> 8) |
+                  lard_hash_key(map, draft->key, draft->key_bytes, false).full >> LARD_HOME_SHIFT
+                                                                                      << LARD_HOME_SHIFT;
     head->value_bytes = (uint32_t)draft->value_bytes;
     for (head->chunks = 0; at < draft->value_bytes; head->chunks++) {
         lard_draft part = {

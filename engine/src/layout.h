@@ -140,8 +140,10 @@ typedef struct { /* row of a shard's segment table */
 
 typedef struct { /* head of a shard */
     /* line 0: writers */
-    lard_u32 lock; /* 0, or owner: bit 31 waiters, 12..30 incarnation, 0..11 process slot + 1 */
-    lard_u32 reserved0[15];
+    lard_u32 lock;      /* 0, or owner: bit 31 waiters, 12..30 incarnation, 0..11 process slot + 1 */
+    lard_u32 closed[2]; /* segment + 1 that small, main appended to before; 0: none */
+    lard_u32 gap[2];    /* bytes left at its end, at most; a hint */
+    lard_u32 reserved0[11];
     /* line 1: read by all, seldom written */
     lard_u64 epoch; /* clear epoch (32) | resets (32); 0 while the shard is being reset */
     lard_u32 bucket_count;
@@ -208,7 +210,7 @@ enum {
 #define LARD_EXPIRY_MASK ((1ull << LARD_EXPIRY_BITS) - 1)
 
 typedef struct {
-    uint64_t id[2]; /* unique in the life of the file: process slot and incarnation, count */
+    uint64_t id[2]; /* unique in the life of the file: process slot and incarnation, home (8) | count (56) */
     uint32_t value_bytes;
     uint32_t chunks; /* how many; each as long as its record says */
 } lard_head;
@@ -219,6 +221,7 @@ typedef struct {
 } lard_chunk_key;
 
 #define LARD_CHUNKS_TOGETHER 32u /* so many in a row stand in one shard, where they come and go together */
+#define LARD_HOME_SHIFT 56       /* of id[1]: the top byte of the key's hash, which is the first row's shard */
 
 #define LARD_ALIGN8(n) (((n) + 7u) & ~(uint64_t)7u)
 

@@ -7,6 +7,9 @@
  */
 #include "internal.h"
 
+#define LEAST_PATIENCE 4    /* segments gone through for room before what was read once has to go */
+#define BYTES_A_SEGMENT 128 /* written, for one more */
+
 uint64_t lard_segment_offset(const lard_view *view, uint32_t segment) {
     return view->map->super.data_offset + ((uint64_t)segment << view->map->segment_shift);
 }
@@ -69,11 +72,25 @@ void lard_segment_free(lard_view *view, uint32_t segment) {
     adjust(&view->head->free_segments, 1);
 }
 
+/* Bytes left in the queue's open segment; 0 where it is full or none is open. */
+uint64_t lard_segment_room(const lard_view *view, uint32_t queue) {
+    uint32_t active = lard_load(&view->head->active[queue - LARD_SEGMENT_SMALL]);
+    if (active == 0 || active > view->map->super.segments_per_shard) {
+        return 0;
+    }
+    uint64_t used = lard_load(&view->segments[active - 1].write_offset) & ~7u;
+    return used < view->map->super.segment_bytes ? view->map->super.segment_bytes - used : 0;
+}
+
 static bool open_segment(lard_view *view, uint32_t queue) {
     uint32_t segment;
+    uint64_t gap = lard_segment_room(view, queue);
     if (!lard_segment_take(view, &segment)) {
         return false;
     }
+    lard_store(&view->head->gap[queue - LARD_SEGMENT_SMALL], (uint32_t)gap);
+    lard_store(&view->head->closed[queue - LARD_SEGMENT_SMALL],
+               lard_load(&view->head->active[queue - LARD_SEGMENT_SMALL]));
     lard_segment *row = &view->segments[segment];
     uint64_t sequence = lard_load(&view->head->next_sequence);
     lard_store(&view->head->next_sequence, sequence + 1);
@@ -86,30 +103,46 @@ static bool open_segment(lard_view *view, uint32_t queue) {
     return true;
 }
 
-/* Bytes left in the queue's open segment; 0 where it is full or none is open. */
-uint64_t lard_segment_room(const lard_view *view, uint32_t queue) {
-    uint32_t active = lard_load(&view->head->active[queue - LARD_SEGMENT_SMALL]);
-    if (active == 0 || active > view->map->super.segments_per_shard) {
+/* Offset of room in segment `number` - 1 of the queue, or 0. */
+static uint64_t room_in(const lard_view *view, uint32_t number, uint32_t queue, uint64_t bytes) {
+    if (number == 0 || number > view->map->super.segments_per_shard) {
         return 0;
     }
-    uint64_t used = lard_load(&view->segments[active - 1].write_offset) & ~7u;
-    return used < view->map->super.segment_bytes ? view->map->super.segment_bytes - used : 0;
-}
-
-/* Offset of room in the queue's open segment, or 0. */
-static uint64_t room_in_active(const lard_view *view, uint32_t queue, uint64_t bytes) {
-    uint32_t active = lard_load(&view->head->active[queue - LARD_SEGMENT_SMALL]);
-    if (active == 0 || active > view->map->super.segments_per_shard) {
-        return 0;
-    }
-    uint64_t used = lard_load(&view->segments[active - 1].write_offset);
-    if (lard_load(&view->segments[active - 1].state) != queue) {
+    uint64_t used = lard_load(&view->segments[number - 1].write_offset);
+    if (lard_load(&view->segments[number - 1].state) != queue) {
         return 0;
     }
     if (used > view->map->super.segment_bytes || (used & 7) || view->map->super.segment_bytes - used < bytes) {
         return 0;
     }
-    return lard_segment_offset(view, active - 1) + used;
+    return lard_segment_offset(view, number - 1) + used;
+}
+
+/* The same where the segment before was left for something longer; not while it is being emptied. */
+static uint64_t room_in_closed(lard_view *view, uint32_t queue, uint64_t bytes) {
+    uint32_t closed = lard_load(&view->head->closed[queue - LARD_SEGMENT_SMALL]);
+    uint64_t offset = closed == lard_load(&view->head->victim) ? 0 : room_in(view, closed, queue, bytes);
+    uint64_t used = (offset - view->map->super.data_offset) & (view->map->super.segment_bytes - 1);
+    uint64_t left = offset ? view->map->super.segment_bytes - used - bytes : 0;
+    lard_store(&view->head->gap[queue - LARD_SEGMENT_SMALL], (uint32_t)left);
+    return offset;
+}
+
+/* Offset of room in the queue's segments that are not full, or 0. */
+static uint64_t room_for(lard_view *view, uint32_t queue, uint64_t bytes) {
+    uint64_t offset = 0;
+    if (LARD_UNLIKELY(bytes <= lard_load(&view->head->gap[queue - LARD_SEGMENT_SMALL]))) {
+        offset = room_in_closed(view, queue, bytes);
+    }
+    return offset ? offset
+                  : room_in(view, lard_load(&view->head->active[queue - LARD_SEGMENT_SMALL]), queue, bytes);
+}
+
+/* The frequency that saves an item from a writer who has found no room so often: the more it writes, the longer
+ * what was read is spared. */
+static unsigned spare_at(uint64_t attempt, uint64_t bytes) {
+    uint64_t patience = LEAST_PATIENCE + bytes / BYTES_A_SEGMENT;
+    return attempt < patience ? 1 : attempt < patience + 2 ? 2 : attempt < patience + 4 ? 3 : 4;
 }
 
 uint64_t lard_segment_reserve(larder *cache, lard_view *view, uint32_t queue, uint64_t bytes, int64_t now_ms) {
@@ -117,7 +150,7 @@ uint64_t lard_segment_reserve(larder *cache, lard_view *view, uint32_t queue, ui
     uint32_t most = 2 * view->map->super.segments_per_shard + 8;
 
     for (uint32_t attempt = 0; attempt < most; attempt++) {
-        uint64_t offset = room_in_active(view, queue, bytes);
+        uint64_t offset = room_for(view, queue, bytes);
         if (LARD_LIKELY(offset != 0)) {
             return offset;
         }
@@ -129,7 +162,7 @@ uint64_t lard_segment_reserve(larder *cache, lard_view *view, uint32_t queue, ui
         if (moving) {
             return 0;
         }
-        lard_evict_some(cache, view, UINT64_MAX, attempt < 4 ? 1 : attempt < 6 ? 2 : attempt < 8 ? 3 : 4, now_ms);
+        lard_evict_some(cache, view, UINT64_MAX, spare_at(attempt, bytes), now_ms);
     }
     return 0;
 }

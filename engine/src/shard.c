@@ -83,6 +83,8 @@ static void reset(lard_view *view) {
     lard_store(&view->head->index_pages, 0);
     lard_store(&view->head->active[0], 0);
     lard_store(&view->head->active[1], 0);
+    lard_store(&view->head->gap[0], 0);
+    lard_store(&view->head->gap[1], 0);
     lard_store(&view->head->victim, 0);
     lard_store(&view->head->victim_offset, 0);
     lard_store(&view->head->next_sequence, 1);

@@ -123,15 +123,38 @@ static void values_leave_whole(void) {
     larder_close(cache);
 }
 
+static void the_first_row_stands_with_its_head(void) {
+    enum { LARGE = 60000, VALUES = 100 };
+    larder *cache = open_cache(64 << 20);
+    static unsigned char value[LARGE];
+    for (int i = 0; i < VALUES; i++) {
+        char key[20];
+        size_t bytes = (size_t)snprintf(key, sizeof key, "large %d", i);
+        CHECK(set_bytes(cache, key, value, LARGE, 0) == LARDER_OK);
+        lard_hash hash = lard_hash_key(cache->map, key, bytes, false);
+        lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &hash));
+        lard_found found = lard_index_find(&view, &hash, key, bytes, false);
+        lard_record_info info;
+        lard_head head;
+        CHECK(found.slot && lard_record_info_at(&view, LARD_SLOT_OFFSET(found.value), &info));
+        lard_record_head(&view, LARD_SLOT_OFFSET(found.value), &info, &head);
+        lard_chunk_key chunk = {{head.id[0], head.id[1]}, 0};
+        lard_hash first = lard_hash_key(cache->map, &chunk, sizeof chunk, true);
+        CHECK(lard_hash_shard(cache->map, &first) == view.number, "value %d", i);
+    }
+    larder_close(cache);
+}
+
 static void a_row_of_chunks_has_one_shard(void) {
     larder *cache = open_cache(64 << 20);
-    lard_chunk_key key = {{77, 3}, 0};
+    lard_chunk_key key = {{77, 2ull << LARD_HOME_SHIFT | 3}, 0};
     uint32_t homes = 0, last = 0;
     CHECK(cache->map->super.shard_count == 4);
     for (key.number = 0; key.number < 64 * LARD_CHUNKS_TOGETHER; key.number++) {
         lard_hash hash = lard_hash_key(cache->map, &key, sizeof key, true);
         uint32_t home = lard_hash_shard(cache->map, &hash);
         CHECK(key.number % LARD_CHUNKS_TOGETHER == 0 || home == last);
+        CHECK(key.number || home == 2, "the first row has the shard that its id names");
         homes |= 1u << home;
         last = home;
     }
@@ -142,6 +165,7 @@ static void a_row_of_chunks_has_one_shard(void) {
 static const test_case tests[] = {
     TEST(chunks_fill_segments_to_their_ends, "chunks leave no room at the ends of segments"),
     TEST(values_leave_whole, "a value's chunks leave together"),
+    TEST(the_first_row_stands_with_its_head, "the first chunks of a value stand in the shard of its key"),
     TEST(a_row_of_chunks_has_one_shard, "a row of chunks stands in one shard, rows are spread"),
     TEST(overwritten_while_read, "a large value that is only overwritten is hardly ever a miss"),
     TEST(a_missing_chunk_is_a_miss, "a large value that lost a chunk is a miss and leaves nothing behind"),

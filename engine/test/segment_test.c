@@ -82,6 +82,53 @@ static void queues_append_to_their_own_segments(void) {
     end();
 }
 
+/* A segment that was closed for something long, with room for something short: its number, locked. */
+static uint32_t close_early(uint32_t queue, uint64_t left) {
+    uint64_t first = lard_segment_reserve(cache, &view, queue, 8, 0);
+    uint64_t bytes = cache->map->super.segment_bytes - left;
+    lard_segment_commit(&view, first, bytes, 0);
+    uint64_t next = lard_segment_reserve(cache, &view, queue, left + 8, 0);
+    lard_segment_commit(&view, next, left + 8, 0);
+    return number_of(first) == number_of(next) ? UINT32_MAX : number_of(first);
+}
+
+static void what_is_short_fills_the_segment_before(void) {
+    for (uint32_t queue = LARD_SEGMENT_SMALL; queue <= LARD_SEGMENT_MAIN; queue++) {
+        CHECK(begin());
+        uint32_t closed = close_early(queue, 800);
+        uint64_t offset = lard_segment_reserve(cache, &view, queue, 600, 0);
+        CHECK(number_of(offset) == closed, "it fits there");
+        lard_segment_commit(&view, offset, 600, 7000);
+        CHECK(number_of(lard_segment_reserve(cache, &view, queue, 208, 0)) != closed, "200 bytes are left");
+        offset = lard_segment_reserve(cache, &view, queue, 200, 0);
+        CHECK(number_of(offset) == closed, "to the last byte");
+        lard_segment_commit(&view, offset, 200, 0);
+        CHECK(number_of(lard_segment_reserve(cache, &view, queue, 8, 0)) != closed);
+        CHECK(lard_load(&view.segments[closed].write_offset) == cache->map->super.segment_bytes);
+        end();
+    }
+}
+
+static void nothing_joins_what_is_being_emptied(void) {
+    CHECK(begin());
+    uint32_t closed = close_early(LARD_SEGMENT_MAIN, 800);
+    lard_store(&view.head->victim, closed + 1);
+    CHECK(number_of(lard_segment_reserve(cache, &view, LARD_SEGMENT_MAIN, 600, 0)) != closed);
+    lard_store(&view.head->victim, 0);
+    lard_segment_free(&view, closed);
+    lard_store(&view.head->gap[1], 800);
+    CHECK(number_of(lard_segment_reserve(cache, &view, LARD_SEGMENT_MAIN, 600, 0)) != closed, "nor what is free");
+    uint32_t damaged[] = {0, cache->map->super.segments_per_shard + 1, UINT32_MAX};
+    for (unsigned i = 0; i < 3; i++) {
+        lard_store(&view.head->closed[1], damaged[i]);
+        lard_store(&view.head->gap[1], UINT32_MAX);
+        CHECK(lard_segment_reserve(cache, &view, LARD_SEGMENT_MAIN, 600, 0) != 0 &&
+                  lard_load(&view.head->gap[1]) == 0,
+              "a damaged word is seen once");
+    }
+    end();
+}
+
 /* Empty records of no key, as long as there is a record to walk: room is made for ever. */
 static void room_is_made_for_ever(void) {
     static unsigned char value[4000];
@@ -106,6 +153,8 @@ static const test_case tests[] = {
     TEST(a_freed_segment_is_another_one, "a freed segment has another generation"),
     TEST(there_are_as_many_as_there_are, "no segment is taken that is not free, whatever the count says"),
     TEST(queues_append_to_their_own_segments, "each queue appends to a segment of its own, up to its last byte"),
+    TEST(what_is_short_fills_the_segment_before, "what is short fills the segment before to its end"),
+    TEST(nothing_joins_what_is_being_emptied, "no segment is appended to that is being emptied, free or none"),
     TEST(room_is_made_for_ever, "room is made for ever"),
 };
 RUN("segment", tests)
