@@ -24,6 +24,7 @@
 #define FREE_TARGET 2     /* segments kept free: one to write on, one for eviction's own copies */
 #define WORK_PER_BYTE 8   /* bytes looked at for each byte written, while below the target */
 #define LEAST_WORK 2048
+#define BATCH 8       /* records whose cache misses overlap */
 #define ALL 4         /* above any frequency */
 #define LONG_PART 50  /* a value larger than this part of the capacity goes past the small queue */
 #define LARGE_PART 24 /* one larger than this part comes with the highest frequency */
@@ -138,10 +139,49 @@ static bool is_newest(const lard_view *view, uint64_t slot) {
     return segment == lard_load(&view->head->active[queue]) || segment == lard_load(&view->head->closed[queue]);
 }
 
+/* A record of the victim, with its key's hash taken before its turn, so that its buckets are on their way. */
+typedef struct {
+    uint64_t offset, bytes;
+    lard_record_info info;
+    lard_hash hash;
+} candidate;
+
+/* False where there is no whole record of the segment's generation. */
+static bool look_at(const lard_view *view, uint64_t offset, uint64_t generation, candidate *one) {
+    unsigned char key[LARDER_MAX_KEY + 8];
+    lard_bucket *buckets[2];
+    one->offset = offset;
+    if (!lard_record_info_at(view, offset, &one->info) || LARD_WORD2_KEY_BYTES(one->info.word2) > LARDER_MAX_KEY ||
+        one->info.generation != (uint32_t)generation) {
+        return false;
+    }
+    unsigned type = LARD_WORD2_TYPE(one->info.word2);
+    size_t key_bytes = LARD_WORD2_KEY_BYTES(one->info.word2);
+    one->bytes = lard_record_bytes(type, key_bytes, LARD_WORD2_VALUE_BYTES(one->info.word2));
+    lard_record_copy_key(view, offset, &one->info, key);
+    one->hash = lard_hash_key(view->map, key, key_bytes, type == LARD_TYPE_CHUNK);
+    lard_pages_approach(view->map, &one->hash, buckets);
+    return true;
+}
+
+/* Of a chunk at the beginning of a row, with its key. */
+static bool leads_row(const lard_view *view, const candidate *one, lard_chunk_key *key) {
+    unsigned char copy[sizeof *key];
+    if (LARD_WORD2_TYPE(one->info.word2) != LARD_TYPE_CHUNK ||
+        LARD_WORD2_KEY_BYTES(one->info.word2) != sizeof *key) {
+        return false;
+    }
+    lard_record_copy_key(view, one->offset, &one->info, copy);
+    memcpy(key, copy, sizeof *key);
+    return key->number % LARD_CHUNKS_TOGETHER == 0;
+}
+
 /* A value is of no use without one of its chunks: the first of a row decides for those that follow it. */
-static void decide_for_row(larder *cache, lard_view *view, const unsigned char *first, bool stays) {
+static void decide_for_row(larder *cache, lard_view *view, const candidate *first, bool stays) {
     lard_chunk_key key;
-    memcpy(&key, first, sizeof key);
+    if (!leads_row(view, first, &key)) {
+        return;
+    }
     for (unsigned i = 1; i < LARD_CHUNKS_TOGETHER; i++) {
         key.number++;
         lard_hash hash = lard_hash_key(view->map, &key, sizeof key, true);
@@ -158,34 +198,20 @@ static void decide_for_row(larder *cache, lard_view *view, const unsigned char *
     }
 }
 
-static bool leads_row(const lard_record_info *info, const unsigned char *key) {
-    uint64_t number;
-    if (LARD_WORD2_TYPE(info->word2) != LARD_TYPE_CHUNK ||
-        LARD_WORD2_KEY_BYTES(info->word2) != sizeof(lard_chunk_key)) {
-        return false;
-    }
-    memcpy(&number, key + offsetof(lard_chunk_key, number), sizeof number);
-    return number % LARD_CHUNKS_TOGETHER == 0;
-}
-
-static void settle(larder *cache, lard_view *view, uint64_t offset, const lard_record_info *info, uint64_t bytes,
-                   uint32_t state, unsigned spare, int64_t now_ms) {
-    unsigned char key[LARDER_MAX_KEY + 8];
-    size_t key_bytes = LARD_WORD2_KEY_BYTES(info->word2);
-    lard_record_copy_key(view, offset, info, key);
-    lard_hash hash = lard_hash_key(view->map, key, key_bytes, LARD_WORD2_TYPE(info->word2) == LARD_TYPE_CHUNK);
-    lard_found found = lard_index_find_offset(view, &hash, offset, info->generation);
+static void settle(larder *cache, lard_view *view, const candidate *one, uint32_t state, unsigned spare,
+                   int64_t now_ms) {
+    const lard_record_info *info = &one->info;
+    lard_hash hash = one->hash;
+    lard_found found = lard_index_find_offset(view, &hash, one->offset, info->generation);
     if (!found.slot) {
         return;
     }
     bool ghost = false;
     unsigned statistic = LARD_STAT_expirations;
     if (!lard_expired(info, now_ms)) {
-        if (LARD_SLOT_FREQUENCY(found.value) >= spare && move_to_main(view, &found, info, bytes, state)) {
+        if (LARD_SLOT_FREQUENCY(found.value) >= spare && move_to_main(view, &found, info, one->bytes, state)) {
             lard_count(cache, LARD_STAT_promotions, 1);
-            if (leads_row(info, key)) {
-                decide_for_row(cache, view, key, true);
-            }
+            decide_for_row(cache, view, one, true);
             return;
         }
         statistic = LARD_STAT_evictions;
@@ -195,9 +221,7 @@ static void settle(larder *cache, lard_view *view, uint64_t offset, const lard_r
                           ghost ? lard_ghost_word(view, hash.tag, state == LARD_SEGMENT_MAIN) : 0)) {
         lard_add(&view->head->items, (uint64_t)-1);
         lard_count(cache, statistic, 1);
-        if (leads_row(info, key)) {
-            decide_for_row(cache, view, key, false);
-        }
+        decide_for_row(cache, view, one, false);
     }
 }
 
@@ -258,23 +282,24 @@ void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsi
     if (at > end) { /* damaged: what was passed over is unknown */
         sweep_slots(cache, view, segment);
     }
-    while (at < end) {
-        lard_record_info info;
-        bool whole = lard_record_info_at(view, base + at, &info) &&
-                     LARD_WORD2_KEY_BYTES(info.word2) <= LARDER_MAX_KEY &&
-                     info.generation == (uint32_t)lard_load(&row->generation);
+    uint64_t generation = lard_load(&row->generation);
+    while (at < end && seen < budget_bytes) {
+        candidate batch[BATCH];
+        unsigned count = 0;
+        uint64_t next = at;
+        bool whole = true;
+        while (count < BATCH && next < end && seen < budget_bytes &&
+               (whole = look_at(view, base + next, generation, &batch[count]))) {
+            next += batch[count].bytes;
+            seen += batch[count++].bytes;
+        }
+        for (unsigned i = 0; i < count; i++) {
+            settle(cache, view, &batch[i], state, spare, now_ms);
+        }
+        at = next;
         if (!whole) {
             sweep_slots(cache, view, segment);
             at = end;
-            break;
-        }
-        uint64_t bytes = lard_record_bytes(LARD_WORD2_TYPE(info.word2), LARD_WORD2_KEY_BYTES(info.word2),
-                                           LARD_WORD2_VALUE_BYTES(info.word2));
-        settle(cache, view, base + at, &info, bytes, state, spare, now_ms);
-        at += bytes;
-        seen += bytes;
-        if (seen >= budget_bytes) {
-            break;
         }
     }
     if (at >= end) {
