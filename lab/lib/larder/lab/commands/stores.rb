@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "command"
 require_relative "stores_options"
 require_relative "../comparison"
 require_relative "../progress"
@@ -10,18 +11,11 @@ module Larder
   module Lab
     module Commands
       # `larder-lab stores`: the published comparison of cache stores, as published and corrected.
-      class Stores
+      class Stores < Command
         Commands.register("stores", self)
 
         # One line for `larder-lab --help`.
         SUMMARY = "Rails.cache.fetch on every store: misses, hits, writes, one thread and several"
-
-        # @param out [Terminal] for results
-        # @param err [Terminal] for progress
-        def initialize(out, err)
-          @out = out
-          @err = err
-        end
 
         # @param arguments [Array<String>]
         # @return [Integer] exit code: 0, or 1 if a row is void or nothing could be measured
@@ -40,29 +34,13 @@ module Larder
         def measure(settings, json)
           results = Runner.new(settings, progress: Progress.new(@err)).run
           comparison = Comparison.new(results)
-          if json
-            File.write(json, Reports.fetch("json").new(results, comparison, terminal: @out).to_s)
-            @err.puts("wrote #{json}")
-          end
+          write_json(json, Reports.fetch("json").new(results, comparison, terminal: @out).to_s) if json
           @out.puts(Reports.fetch("text").new(results, comparison, terminal: @out).to_s)
           failed?(results) ? CLI::FAILED : CLI::OK
         end
 
         def failed?(results)
           results.measured.empty? || results.rows.any? { |row| row.state == :void }
-        end
-
-        # Asked before the run, not after it. Leaves no empty file behind if the run is stopped.
-        def writable(path)
-          raise UsageError, "--json #{path}: it is a directory" if File.directory?(path)
-          return path if File.writable?(File.exist?(path) ? path : File.dirname(path))
-
-          raise UsageError, "--json #{path}: cannot be written"
-        end
-
-        def show(text)
-          @out.puts(text)
-          CLI::OK
         end
       end
     end

@@ -1,12 +1,14 @@
 # frozen_string_literal: true
 
+require_relative "write_then_read"
+
 module Larder
   module Lab
     module Workloads
       # Values that need a serializer: a Hash such as an application caches in place of a record.
-      class Hashes < Workload
-        WRITE = Pass.new(key: "write", title: "write of a Hash", reading: false, clears: true).freeze
-        READ = Pass.new(key: "read", title: "read of a Hash, a hit", reading: true, clears: false, fills: :block).freeze
+      class Hashes < WriteThenRead
+        WRITE = write_pass("write", "write of a Hash")
+        READ = read_pass("read", "read of a Hash, a hit")
 
         # What every key holds, but for its id.
         VALUE = { name: "Teapot", price: 19.5, tags: ["kitchen", "tea"], available: true, seller: nil }.freeze
@@ -14,32 +16,7 @@ module Larder
         named "hashes", "Values that are Hashes, one thread", "Rails.cache.write and .read of a Hash of six entries."
         only_on_request
 
-        # @return [Array<Pass>]
-        def self.passes
-          [WRITE, READ]
-        end
-
-        # @return [Block]
-        def run(pass, laps)
-          super.tap { |block| block.wrong ||= read(contender.store, @slices.first) if keeps? && pass.key == WRITE.key }
-        end
-
         private
-
-        def slices(count, _threads)
-          [0...count]
-        end
-
-        def fill
-          write(contender.store, @slices.first)
-        end
-
-        def visit(store, keys, pass)
-          return [0, read(store, keys)] if pass.key == READ.key
-
-          write(store, keys)
-          [0, nil]
-        end
 
         def write(store, keys)
           keys.each { |i| store.write(["key", i], value(i), expires_in: 5.minutes) }

@@ -1,12 +1,14 @@
 # frozen_string_literal: true
 
+require_relative "write_then_read"
+
 module Larder
   module Lab
     module Workloads
       # Strings of a megabyte that no compressor makes smaller: images, PDFs, archives.
-      class Large < Workload
-        WRITE = Pass.new(key: "write", title: "write of 1 MB", reading: false, clears: true).freeze
-        READ = Pass.new(key: "read", title: "read of 1 MB, a hit", reading: true, clears: false, fills: :block).freeze
+      class Large < WriteThenRead
+        WRITE = write_pass("write", "write of 1 MB")
+        READ = read_pass("read", "read of 1 MB, a hit")
 
         # Bytes of a value. memcached's limit, its header included, is a little more.
         BYTES = 1_000_000
@@ -17,17 +19,6 @@ module Larder
 
         named "large", "Strings of 1 MB, one thread", "Rails.cache.write and .read of incompressible strings."
         only_on_request
-
-        # @return [Array<Pass>]
-        def self.passes
-          [WRITE, READ]
-        end
-
-        # Inside the timing a value is known by its length and its ends; here by all its bytes.
-        # @return [Block]
-        def run(pass, laps)
-          super.tap { |block| block.wrong ||= first_wrong if keeps? }
-        end
 
         private
 
@@ -42,17 +33,6 @@ module Larder
 
         def mark(number)
           format("%016d", number).b.freeze
-        end
-
-        def fill
-          write(contender.store, @slices.first)
-        end
-
-        def visit(store, keys, pass)
-          return [0, read(store, keys)] if pass.key == READ.key
-
-          write(store, keys)
-          [0, nil]
         end
 
         def write(store, keys)
@@ -72,8 +52,9 @@ module Larder
           found && found.bytesize == BYTES && found.start_with?(@marks[number]) && found.end_with?(@marks[number])
         end
 
-        def first_wrong
-          @slices.first.each do |i|
+        # Inside the timing a value is known by its length and its ends; here, after either pass, by all its bytes.
+        def wrong_after(_pass)
+          reads.each do |i|
             found = contender.store.read(["key", i])
             return [i, found, @values[i]] unless found == @values[i]
           end

@@ -1,32 +1,18 @@
 # frozen_string_literal: true
 
-require_relative "../chain"
+require_relative "one_queue"
 
 module Larder
   module Lab
     module Hitratio
       module Policies
         # What was stored the longest ago leaves.
-        class Fifo < Policy
+        class Fifo < OneQueue
           Policies.register("fifo", self)
 
-          # (see Policy#initialize)
-          def initialize(capacity, trace)
-            super
-            @queue = Chain.new(trace.objects)
-          end
+          private
 
-          # See {Policy#request}; what follows is not looked at.
-          # @return [Boolean] was it a hit?
-          def request(object, size, _following)
-            return true if @queue.include?(object)
-
-            if size <= @capacity
-              @queue.delete(@queue.oldest) while @queue.bytes + size > @capacity
-              @queue.push(object, size)
-            end
-            false
-          end
+          def hit(object); end
         end
       end
     end
