@@ -25,7 +25,11 @@
 #define WORK_PER_BYTE 8   /* bytes looked at for each byte written, while below the target */
 #define LEAST_WORK 2048
 #define BATCH 8       /* records whose cache misses overlap */
+#define NOTHING 0     /* what is spared has this frequency or more */
 #define ALL 4         /* above any frequency */
+#define ROOMY 5u / 8u /* of the record segments: where items take less, none has to leave */
+#define SAMPLE 8u     /* buckets looked at for each segment that is emptied */
+#define MEAN_OF 8u    /* such samples */
 #define LONG_PART 50  /* a value larger than this part of the capacity goes past the small queue */
 #define LARGE_PART 24 /* one larger than this part comes with the highest frequency */
 
@@ -125,7 +129,8 @@ static bool move_to_main(lard_view *view, const lard_found *found, const lard_re
     uint64_t generation = lard_load(&view->segments[segment].generation);
     lard_record_move(view, LARD_SLOT_OFFSET(found->value), to, generation, bytes);
     lard_segment_commit(view, to, bytes, info->expiry_ms);
-    unsigned left = from == LARD_SEGMENT_MAIN ? LARD_SLOT_FREQUENCY(found->value) - 1 : 0;
+    unsigned reads = LARD_SLOT_FREQUENCY(found->value);
+    unsigned left = from == LARD_SEGMENT_MAIN && reads ? reads - 1 : 0;
     uint64_t slot = lard_slot(to, LARD_SLOT_TAG(found->value), left, generation);
     lard_index_unlink(view, found->slot, found->value, slot); /* where a deleter was faster, the copy is dead */
     return true;
@@ -243,6 +248,36 @@ static void sweep_slots(larder *cache, lard_view *view, uint32_t segment) {
     }
 }
 
+/* Keys that are stored again and again leave dead records behind: no reason for other items to go. */
+static bool is_roomy(const lard_view *view) {
+    uint64_t segments = (uint64_t)lard_load(&view->head->small_segments) + lard_load(&view->head->main_segments);
+    uint64_t items = lard_load(&view->head->items), mean = lard_load(&view->head->mean_bytes);
+    return mean && items < UINT32_MAX && items * mean < (segments << view->map->segment_shift) * ROOMY;
+}
+
+/* How long records are, from some of the index, each time another part. */
+static void sample_bytes(lard_view *view) {
+    uint32_t count = lard_bucket_count(view), before = lard_load(&view->head->mean_bytes);
+    uint64_t bytes = 0, items = 0;
+    for (uint32_t i = 0; i < SAMPLE && count; i++) {
+        uint64_t at = (uint64_t)lard_load(&view->head->next_sequence) * SAMPLE + i;
+        const lard_bucket *bucket = lard_bucket_at(view, (uint32_t)(lard_mix(at) % count));
+        for (unsigned s = 0; bucket && s < LARD_BUCKET_SLOTS; s++) {
+            lard_record_info info;
+            uint64_t value = lard_load(&bucket->slots[s]);
+            if (LARD_SLOT_OFFSET(value) && lard_slot_record(view, value, &info)) {
+                bytes += lard_record_bytes(LARD_WORD2_TYPE(info.word2), LARD_WORD2_KEY_BYTES(info.word2),
+                                           LARD_WORD2_VALUE_BYTES(info.word2));
+                items++;
+            }
+        }
+    }
+    if (items) {
+        uint32_t mean = (uint32_t)(bytes / items);
+        lard_store(&view->head->mean_bytes, before ? before - before / MEAN_OF + mean / MEAN_OF : mean);
+    }
+}
+
 static void release_victim(lard_view *view, uint32_t segment) {
     lard_ghost_tick(view, lard_load(&view->segments[segment].state) == LARD_SEGMENT_MAIN);
     lard_segment_free(view, segment);
@@ -264,6 +299,7 @@ void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsi
         if (!victim) {
             return;
         }
+        sample_bytes(view);
         lard_store(&view->head->victim_offset, 0);
         lard_store(&view->head->victim, victim);
     }
@@ -276,6 +312,9 @@ void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsi
         lard_load(&view->head->victim_offset) & ~7u; /* records are aligned, whatever a damaged word says */
     uint64_t seen = 0;
 
+    if (spare == 1 && is_roomy(view)) {
+        spare = NOTHING;
+    }
     if (end > view->map->super.segment_bytes) {
         end = view->map->super.segment_bytes;
     }

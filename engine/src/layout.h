@@ -140,10 +140,11 @@ typedef struct { /* row of a shard's segment table */
 
 typedef struct { /* head of a shard */
     /* line 0: writers */
-    lard_u32 lock;      /* 0, or owner: bit 31 waiters, 12..30 incarnation, 0..11 process slot + 1 */
-    lard_u32 closed[2]; /* segment + 1 that small, main appended to before; 0: none */
-    lard_u32 gap[2];    /* bytes left at its end, at most; a hint */
-    lard_u32 reserved0[11];
+    lard_u32 lock;       /* 0, or owner: bit 31 waiters, 12..30 incarnation, 0..11 process slot + 1 */
+    lard_u32 closed[2];  /* segment + 1 that small, main appended to before; 0: none */
+    lard_u32 gap[2];     /* bytes left at its end, at most; a hint */
+    lard_u32 mean_bytes; /* of the items' records, about; 0: unknown */
+    lard_u32 reserved0[10];
     /* line 1: read by all, seldom written */
     lard_u64 epoch; /* clear epoch (32) | resets (32); 0 while the shard is being reset */
     lard_u32 bucket_count;

@@ -83,6 +83,7 @@ static void reset(lard_view *view) {
     lard_store(&view->head->index_pages, 0);
     lard_store(&view->head->active[0], 0);
     lard_store(&view->head->active[1], 0);
+    lard_store(&view->head->mean_bytes, 0);
     lard_store(&view->head->gap[0], 0);
     lard_store(&view->head->gap[1], 0);
     lard_store(&view->head->victim, 0);

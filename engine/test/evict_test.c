@@ -107,6 +107,24 @@ static void what_comes_back_soon_goes_to_the_main_queue(void) {
     larder_close(cache);
 }
 
+static void what_is_stored_again_and_again_pushes_nothing_out(void) {
+    enum { QUIET = 1000, BYTES = 300, TIMES = 60000 };
+    for (int is_read = 0; is_read < 2; is_read++) { /* in the small queue, and in the main one */
+        cache = open_cache(4 << 20);
+        for (int i = 0; i < QUIET; i++) { /* a twelfth of the cache, never read */
+            CHECK(put("quiet", i, BYTES, 0, 0) == LARDER_OK);
+        }
+        for (int i = 0; i < TIMES; i++) { /* fifteen times the cache */
+            CHECK(put("busy", i % 7, 1000, 0, 0) == LARDER_OK);
+            CHECK(!is_read || whole("busy", i % 7, 1000, 0));
+        }
+        CHECK(stats().evictions == 0, "%d were evicted", (int)stats().evictions);
+        CHECK(how_many("quiet", QUIET, BYTES, 0) == QUIET && how_many("busy", 7, 1000, 0) == 7);
+        CHECK(sound(cache));
+        larder_close(cache);
+    }
+}
+
 static void the_newest_are_always_there(void) {
     cache = open_cache(1 << 20);
     for (int i = 0; i < 20000; i++) {
@@ -195,6 +213,8 @@ static const test_case tests[] = {
     TEST(what_is_read_outlives_what_is_not, "what is read outlives what is not"),
     TEST(what_comes_back_soon_goes_to_the_main_queue,
          "what comes back soon after it was evicted goes to the main queue"),
+    TEST(what_is_stored_again_and_again_pushes_nothing_out,
+         "keys that are stored again and again push no others out of a cache with room"),
     TEST(the_newest_are_always_there, "what was just stored is there"),
     TEST(a_far_too_small_cache_works, "a cache far too small for its load works"),
     TEST(expired_segments_go_before_live_items, "expired segments go before live items"),
