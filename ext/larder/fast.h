@@ -149,8 +149,9 @@ typedef struct fast_found {
 enum fast_outcome fast_entry_decode(const fast_store *store, const fast_options *options, const fast_key *key,
                                     const fast_found *found, VALUE *value);
 
-/* Is it a value, and none of the two markers? */
-bool fast_is_value(VALUE value);
+/* What an answer of Entries#value_found or #value_read means. What is expired is deleted. */
+enum fast_outcome fast_entry_outcome(const fast_store *store, const fast_options *options, const fast_key *key,
+                                     VALUE answer);
 
 /*
  * Fills `*record` with the store of a value at `now` (fast_now()), whose bytes stay in the value or in `*plain`.

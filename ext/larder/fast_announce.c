@@ -25,7 +25,7 @@ static void read_otherwise(struct announced *read) {
     VALUE version = read->key->is_list ? rb_utf8_str_new("", 0) : Qnil;
 
     read->value = rb_funcall(read->store->self, id_value_read, 2, key, version);
-    read->outcome = fast_is_value(read->value) ? FAST_HIT : FAST_MISS;
+    read->outcome = fast_entry_outcome(read->store, read->options, read->key, read->value);
 }
 
 static VALUE inside(RB_BLOCK_CALL_FUNC_ARGLIST(payload, arg)) {

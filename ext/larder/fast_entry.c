@@ -50,13 +50,16 @@ static enum fast_outcome decode_other(const fast_store *store, const fast_option
     VALUE version = key->is_list ? rb_utf8_str_new("", 0) : Qnil;
 
     *value = rb_funcall(store->self, id_value_found, 2, bytes, version);
-    if (*value == marker_expired) {
-        return drop_expired(store, options, key);
-    }
-    return *value == marker_none ? FAST_MISS : FAST_HIT;
+    return fast_entry_outcome(store, options, key, *value);
 }
 
-bool fast_is_value(VALUE value) { return value != marker_none && value != marker_expired; }
+enum fast_outcome fast_entry_outcome(const fast_store *store, const fast_options *options, const fast_key *key,
+                                     VALUE answer) {
+    if (answer == marker_expired) {
+        return drop_expired(store, options, key);
+    }
+    return answer == marker_none ? FAST_MISS : FAST_HIT;
+}
 
 enum fast_outcome fast_entry_decode(const fast_store *store, const fast_options *options, const fast_key *key,
                                     const fast_found *found, VALUE *value) {

@@ -266,6 +266,18 @@ module LarderStoreTests
       end
     end
 
+    test "what is expired is deleted, however large, also where somebody listens" do
+      ["v", [1], "v" * 300_000, ["v" * 300_000]].each do |value|
+        kept = both do |cache|
+          ActiveSupport::Notifications.subscribed(->(*) {}, "cache_read.active_support") do
+            cache.write("key", value, expires_in: 10, race_condition_ttl: 100)
+            travel(11.seconds) { [cache.read("key"), cache.cache.get("key", now: Time.now.to_f)] }
+          end
+        end
+        assert_equal [nil, nil], kept
+      end
+    end
+
     test "what takes long to copy is left to the ordinary path, which lets other threads run meanwhile" do
       large = "l" * 262_144
       assert_equal %i[write], replaced_by_rails { store.write("a", large) }
