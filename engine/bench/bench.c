@@ -15,20 +15,13 @@
  * Contenders take turns within each round; what is printed is the median time an
  * operation and the median of the rounds' ratios. Random keys come from one fixed seed.
  */
-#define _GNU_SOURCE
-#include "internal.h"
+#include "bench.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 #ifdef HAVE_LMDB
 #include <lmdb.h>
 #endif
 
 #define VALUE_BYTES 100
-#define MOST_ROUNDS 101
 #define COUNT 200000 /* of each contender in each round; a multiple of 64 */
 
 typedef struct {
@@ -36,33 +29,13 @@ typedef struct {
     double ns[MOST_ROUNDS];
 } series;
 
-static double now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
+static double now_ns(void) { return (double)bench_now_ns(); }
 
 static uint64_t random_state = 88172645463325252ull;
-static uint64_t next_random(void) { /* xorshift64 (Marsaglia 2003) */
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    return random_state ^= random_state << 17;
-}
+static uint64_t next_random(void) { return bench_random(&random_state); }
 
 static size_t make_key(char *out, uint64_t number) {
     return (size_t)sprintf(out, "views/product/%08lu", (unsigned long)number);
-}
-
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-static double median(const double *values, int count) {
-    double sorted[MOST_ROUNDS];
-    memcpy(sorted, values, sizeof(double) * (size_t)count);
-    qsort(sorted, (size_t)count, sizeof(double), by_value);
-    return count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
 }
 
 static volatile uint64_t sink;
@@ -71,8 +44,7 @@ static unsigned char value[VALUE_BYTES], out[VALUE_BYTES + 8];
 
 static void must_hold(const char *name, uint64_t found, uint64_t count) {
     if (found != count) {
-        fprintf(stderr, "%s: %lu of %lu found\n", name, (unsigned long)found, (unsigned long)count);
-        exit(1);
+        bench_die("%s: %lu of %lu found", name, (unsigned long)found, (unsigned long)count);
     }
 }
 
@@ -81,7 +53,10 @@ static void fill_larder(larder *cache, uint64_t keys) {
     for (uint64_t i = 0; i < keys; i++) {
         larder_store store = {
             .key = key, .key_bytes = make_key(key, i), .value = value, .value_bytes = VALUE_BYTES};
-        larder_set(cache, &store, NULL);
+        larder_status status = larder_set(cache, &store, NULL);
+        if (status != LARDER_OK) {
+            bench_die("filling: %s", larder_status_text(status));
+        }
     }
 }
 
@@ -106,8 +81,9 @@ static double sets(larder *cache, uint64_t keys, uint64_t count) {
                               .key_bytes = make_key(key, next_random() % keys),
                               .value = value,
                               .value_bytes = VALUE_BYTES};
-        if (larder_set(cache, &store, NULL) != LARDER_OK) {
-            exit(1);
+        larder_status status = larder_set(cache, &store, NULL);
+        if (status != LARDER_OK) {
+            bench_die("set: %s", larder_status_text(status));
         }
     }
     return (now_ns() - start) / (double)count;
@@ -183,8 +159,7 @@ static void fill_bare(uint64_t keys) {
     bare.index = aligned_alloc(64, bare.buckets * sizeof *bare.index);
     bare.records = malloc(keys * BARE_WORDS * 8);
     if (!bare.index || !bare.records) {
-        perror("malloc");
-        exit(1);
+        bench_die("no memory for the floors");
     }
     memset(bare.index, 0, bare.buckets * sizeof *bare.index);
     for (uint64_t i = 0; i < keys; i++) {
@@ -198,8 +173,7 @@ static void fill_bare(uint64_t keys) {
         lard_bucket *first = bare_bucket(hash.first), *second = bare_bucket(hash.second);
         lard_bucket *emptier = bare_load(second) < bare_load(first) ? second : first;
         if (bare_load(emptier) == LARD_BUCKET_SLOTS) {
-            fprintf(stderr, "floor: both buckets are full\n");
-            exit(1);
+            bench_die("floor: both buckets are full");
         }
         emptier->slots[bare_load(emptier)].raw_ = lard_slot((i + 1) * BARE_WORDS * 8, hash.tag, 0, 0);
     }
@@ -243,18 +217,15 @@ static MDB_dbi dbi;
 
 static void must(int code) {
     if (code) {
-        fprintf(stderr, "lmdb: %s\n", mdb_strerror(code));
-        exit(1);
+        bench_die("lmdb: %s", mdb_strerror(code));
     }
 }
 
-static void open_lmdb(const char *directory) {
-    char path[400];
+static void open_lmdb(void) {
     MDB_txn *txn;
-    snprintf(path, sizeof path, "%s/lmdb", directory);
     must(mdb_env_create(&env));
     must(mdb_env_set_mapsize(env, 2ull << 30));
-    must(mdb_env_open(env, path, MDB_NOSUBDIR | MDB_NOSYNC | MDB_WRITEMAP, 0600));
+    must(mdb_env_open(env, bench_path("lmdb"), MDB_NOSUBDIR | MDB_NOSYNC | MDB_WRITEMAP, 0600));
     must(mdb_txn_begin(env, NULL, 0, &txn));
     must(mdb_dbi_open(txn, NULL, MDB_CREATE, &dbi));
     must(mdb_txn_commit(txn));
@@ -316,29 +287,16 @@ static void compare(const char *title, uint64_t keys, uint64_t count, int rounds
             result[c].ns[r] = blocks[c](keys, count);
         }
     }
-    double off = median(overhead, rounds);
+    double off = bench_median(overhead, rounds);
     for (int c = 0; c < contenders; c++) {
         double ratio[MOST_ROUNDS];
         for (int r = 0; r < rounds; r++) {
             ratio[r] = (result[c].ns[r] - off) / (result[0].ns[r] - off);
         }
-        printf("%-26s %-12s %9.1f ns %9.4fx\n", c ? "" : title, names[c], median(result[c].ns, rounds) - off,
-               median(ratio, rounds));
+        printf("%-26s %-12s %9.1f ns %9.4fx\n", c ? "" : title, names[c], bench_median(result[c].ns, rounds) - off,
+               bench_median(ratio, rounds));
     }
     fflush(stdout);
-}
-
-static larder *open_larder(const char *directory, const char *name, uint64_t size_bytes) {
-    char path[340];
-    larder *opened;
-    larder_options options = {.size_bytes = size_bytes};
-    larder_error error;
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    if (larder_open(path, &options, &opened, &error) != LARDER_OK) {
-        fprintf(stderr, "%s: %s\n", error.detail, larder_status_text(error.status));
-        exit(1);
-    }
-    return opened;
 }
 
 /* Until the file has been written once and again. */
@@ -349,32 +307,17 @@ static void use_up(larder *opened, uint64_t keys) {
 }
 
 int main(int argc, char **argv) {
-    int rounds = 9;
-    const char *base = "/tmp";
-    char directory[300], command[340];
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--rounds") && i + 1 < argc) {
-            rounds = atoi(argv[++i]);
-        } else if (!strcmp(argv[i], "--directory") && i + 1 < argc) {
-            base = argv[++i];
-        } else {
-            fprintf(stderr, "usage: bench [--rounds 1..%d] [--directory DIR]\n", MOST_ROUNDS);
-            return 2;
-        }
-    }
-    rounds = rounds < 1 ? 1 : rounds > MOST_ROUNDS ? MOST_ROUNDS : rounds;
-    snprintf(directory, sizeof directory, "%.250s/larder-bench-XXXXXX", base);
-    if (!mkdtemp(directory)) {
-        perror(directory);
-        return 1;
-    }
-    cache = open_larder(directory, "b.larder", 1u << 30);
+    bench_read_options(argc, argv, 9, 1,
+                       "The engine beside LMDB and beside bare loops; --seconds and --json are not used.");
+    bench_make_directory();
+    int rounds = bench_given.rounds;
+    cache = bench_open(bench_path("b.larder"), 1u << 30);
     memset(value, 'v', sizeof value);
-    printf("%d-byte values, %d rounds, in %s; ratios to larder\n\n", VALUE_BYTES, rounds, base);
+    printf("%d-byte values, %d rounds, in %s; ratios to larder\n\n", VALUE_BYTES, rounds, bench_given.directory);
     const uint64_t sizes[] = {16, 100000, 1000000};
     const char *titles[] = {"get, 16 hot keys", "get, 100,000 keys", "get, 1,000,000 keys"};
 #ifdef HAVE_LMDB
-    open_lmdb(directory);
+    open_lmdb();
     const char *names[] = {"larder", "floor, index", "floor, array", "lmdb"};
     const block gets[] = {larder_gets, floor_index, floor_array, lmdb_gets};
     const char *set_names[] = {"larder", "lmdb"};
@@ -398,7 +341,7 @@ int main(int argc, char **argv) {
 #endif
         compare(titles[i], sizes[i], COUNT, rounds, get_contenders, names, gets);
         if (i == 1) {
-            use_up(open_larder(directory, "used.larder", 128u << 20), sizes[i]);
+            use_up(bench_open(bench_path("used.larder"), 128u << 20), sizes[i]);
             compare("set, 100,000 keys", sizes[i], COUNT / 2, rounds, set_contenders, set_names, used_sets);
             compare("the same, file untouched", sizes[i], COUNT / 2, rounds, set_contenders, set_names, new_sets);
             larder_close(used_cache);
@@ -408,6 +351,5 @@ int main(int argc, char **argv) {
     }
     compare("get_multi of 64, 1,000,000", sizes[2], COUNT, rounds, 2, multi_names, multi);
     larder_close(cache);
-    snprintf(command, sizeof command, "rm -rf '%s'", directory);
-    return system(command) ? 1 : 0;
+    return 0;
 }
