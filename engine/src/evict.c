@@ -28,8 +28,8 @@
 #define NOTHING 0     /* what is spared has this frequency or more */
 #define ALL 4         /* above any frequency */
 #define ROOMY 5u / 8u /* of the record segments: where items take less, none has to leave */
-#define SAMPLE 8u     /* buckets looked at for each segment that is emptied */
-#define MEAN_OF 8u    /* such samples */
+#define SAMPLE 2u     /* buckets looked at for each segment that is emptied */
+#define MEAN_OF 16u   /* such samples */
 #define LONG_PART 50  /* a value larger than this part of the capacity goes past the small queue */
 #define LARGE_PART 24 /* one larger than this part comes with the highest frequency */
 
