@@ -43,6 +43,15 @@ static bool taken(uint64_t i) {
     return lard_ghost_take(&view, &hash) != LARD_GHOST_NONE;
 }
 
+/* A ghost of the main queue may tell nothing and hide another: each look takes one. */
+static bool taken_or_gone(uint64_t i) {
+    bool done = false;
+    for (unsigned cell = 0; cell < 4 * LARD_BUCKET_SLOTS && !done; cell++) {
+        done = taken(i) || !seen(i);
+    }
+    return done;
+}
+
 static uint32_t share(void) { return lard_load(&view.head->small_share); }
 
 static uint32_t queue_for(uint64_t i) {
@@ -87,11 +96,12 @@ static void an_item_takes_the_slot_and_the_ghosts_move(void) {
     leave(1, 0);
     uint64_t ghosts = lard_load(&bucket->slots[0]);
     for (unsigned i = 1; i < LARD_BUCKET_SLOTS; i++) { /* full of items, but for one slot */
-        lard_store(&bucket->slots[i], i == 5 ? 0 : lard_slot(view.map->super.data_offset, 7, 0, 1));
+        lard_store(&bucket->slots[i],
+                   i == 5 ? 0 : lard_slot(view.map->super.data_offset, 7ull << LARD_LOCATION_BITS, 0, 1));
     }
-    lard_store(&bucket->slots[0], lard_slot(view.map->super.data_offset, 7, 0, 1));
+    lard_store(&bucket->slots[0], lard_slot(view.map->super.data_offset, 7ull << LARD_LOCATION_BITS, 0, 1));
     lard_ghost_rescue(bucket, &view, ghosts);
-    CHECK(seen(1) && LARD_SLOT_OFFSET(lard_load(&bucket->slots[5])) == 0, "in the slot that is left");
+    CHECK(seen(1) && lard_slot_offset(view.map, lard_load(&bucket->slots[5])) == 0, "in the slot that is left");
     pass(4);
     leave(2, 5); /* no room for an older one beside two younger ones */
     uint64_t word = lard_load(&bucket->slots[5]);
@@ -139,7 +149,7 @@ static void any_bytes_are_ghosts(void) {
             }
         }
         for (uint64_t i = 0; i < 100; i++) {
-            CHECK(taken(i) || !seen(i));
+            CHECK(taken_or_gone(i));
             lard_ghost_rescue(bucket_of(i), &view, next_random(&state) >> 30 << 30);
         }
         lard_store(&view.head->evict_clock, (uint32_t)next_random(&state));
