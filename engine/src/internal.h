@@ -184,38 +184,11 @@ static inline bool lard_shard_current(const lard_view *view, uint64_t *epoch) {
 }
 
 /* index.c — buckets, slots, growth */
-static inline uint32_t lard_bucket_of(uint32_t hash, uint32_t count) {
-    uint32_t power = 1u << (31 - __builtin_clz(count));
-    uint32_t bucket = hash & (2 * power - 1);
-    return bucket < count ? bucket : hash & (power - 1);
-}
-/* Of a number below lard_bucket_count; NULL where the directory is damaged. */
-static inline lard_bucket *lard_bucket_below_count(const lard_view *view, uint32_t number) {
-    unsigned shift = view->map->segment_shift - 6;
-    uint32_t page = number >> shift;
-    size_t segment = lard_load(&view->directory[page]);
-    if (LARD_UNLIKELY(segment >= view->map->super.segments_per_shard)) {
-        return NULL;
-    }
-    return (lard_bucket *)(view->base + view->map->super.data_offset) + (((segment - page) << shift) + number);
-}
-/* NULL where the directory is damaged, or too short for such a number. */
-static inline lard_bucket *lard_bucket_at(const lard_view *view, uint32_t number) {
-    if (LARD_UNLIKELY(number >> (view->map->segment_shift - 6) >= view->map->super.segments_per_shard)) {
-        return NULL;
-    }
-    return lard_bucket_below_count(view, number);
-}
+#include "bucket.h"
 typedef struct {
     lard_u64 *slot; /* NULL: not found */
     uint64_t value;
 } lard_found;
-/* 0 where it is more than the directory can hold. */
-static inline uint32_t lard_bucket_count(const lard_view *view) {
-    uint32_t count = lard_load_acquire(&view->head->bucket_count);
-    uint64_t most = (uint64_t)view->map->super.segments_per_shard << (view->map->segment_shift - 6);
-    return LARD_LIKELY(count <= most) ? count : 0;
-}
 lard_found lard_index_find(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes,
                            bool is_chunk);
 /* The first item with the key's tag. *only: no other has it, and that is taken for proof enough; otherwise the
@@ -250,7 +223,6 @@ uint64_t lard_segment_offset(const lard_view *view, uint32_t segment);
 bool lard_segment_take(lard_view *view, uint32_t *segment);
 void lard_segment_free(lard_view *view, uint32_t segment);
 void lard_segment_recount(lard_view *view);
-/* Room for `bytes` in queue SMALL or MAIN: its offset, or 0. Evicts where it must. */
 /* Of the segment that an offset lies in; FREE where it lies in none. */
 static inline uint32_t lard_segment_state(const lard_view *view, uint64_t offset) {
     uint64_t segment = (offset - view->map->super.data_offset) >> view->map->segment_shift;
@@ -258,6 +230,7 @@ static inline uint32_t lard_segment_state(const lard_view *view, uint64_t offset
                                                          : (uint32_t)LARD_SEGMENT_FREE;
 }
 uint64_t lard_segment_room(const lard_view *view, uint32_t queue);
+/* Room for `bytes` in queue SMALL or MAIN: its offset, or 0. Evicts where it must. */
 uint64_t lard_segment_reserve(larder *cache, lard_view *view, uint32_t queue, uint64_t bytes, int64_t now_ms);
 void lard_segment_commit(lard_view *view, uint64_t offset, uint64_t bytes, uint64_t expiry_ms);
 /* The record at the offset, not published yet, is the head of a large value. */
@@ -323,16 +296,6 @@ static inline void lard_bump_frequency(lard_u64 *slot, uint64_t value) {
     if (LARD_UNLIKELY(LARD_SLOT_FREQUENCY(value) < 3)) {
         lard_cas64(slot, &value, value + LARD_FREQUENCY_ONE); /* a lost race is another reader's bump */
     }
-}
-/* The two buckets that a key may stand in, of `count`; false where there is no index, or a damaged one. */
-static inline bool lard_buckets_of(const lard_view *view, const lard_hash *hash, uint32_t count,
-                                   lard_bucket **first, lard_bucket **second) {
-    if (LARD_UNLIKELY(count == 0)) {
-        return false;
-    }
-    *first = lard_bucket_below_count(view, lard_bucket_of(hash->first, count));
-    *second = lard_bucket_below_count(view, lard_bucket_of(hash->second, count));
-    return *first && *second;
 }
 
 /* write.c — stores under the lock */
