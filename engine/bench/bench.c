@@ -175,8 +175,7 @@ static void fill_bare(uint64_t keys) {
         if (bare_load(emptier) == LARD_BUCKET_SLOTS) {
             bench_die("floor: both buckets are full");
         }
-        emptier->slots[bare_load(emptier)].raw_ =
-            lard_slot((i + 1) * BARE_WORDS * 8, (uint64_t)hash.tag << LARD_LOCATION_BITS, 0, 0);
+        emptier->slots[bare_load(emptier)].raw_ = lard_slot((i + 1) * BARE_WORDS * 8, hash.tag, 0, 0);
     }
 }
 
@@ -193,7 +192,7 @@ LARD_INLINE double bare_gets(bool by_index, bool fast, uint64_t keys, uint64_t c
         if (by_index) {
             unsigned mask = lard_probe(first, second, hash.tag);
             uint64_t slot = mask ? lard_load(lard_probe_slot(first, second, mask)) : 0;
-            record = bare.records + (slot & (LARD_SLOT_PENDING - 1)) - BARE_WORDS;
+            record = bare.records + LARD_SLOT_OFFSET(slot) / 8 - BARE_WORDS;
         } else {
             sink += lard_load(&first->slots[0]) + lard_load(&second->slots[0]);
         }

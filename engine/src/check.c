@@ -114,7 +114,7 @@ static void check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slot, l
     unsigned char key[LARDER_MAX_KEY + 8];
     lard_record_info info;
     uint64_t value = lard_load(slot);
-    uint64_t offset = lard_slot_offset(view->map, value);
+    uint64_t offset = LARD_SLOT_OFFSET(value);
     if (!offset) {
         return;
     }
@@ -144,7 +144,7 @@ static void check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slot, l
         problem(report, view, "the bucket count was damaged meanwhile");
     } else if (!lard_record_sound(view, offset, &info)) {
         problem(report, view, "the record of a slot of bucket %u has a wrong checksum", bucket);
-    } else if (!lard_slot_has_tag(view->map, value, &hash) || lard_hash_shard(view->map, &hash) != view->number ||
+    } else if (hash.tag != LARD_SLOT_TAG(value) || lard_hash_shard(view->map, &hash) != view->number ||
                (lard_bucket_of(hash.first, count) != bucket && lard_bucket_of(hash.second, count) != bucket)) {
         problem(report, view, "an item stands in bucket %u, where it cannot be found", bucket);
     } else {

@@ -127,21 +127,18 @@ static bool move_to_main(lard_view *view, const lard_found *found, const lard_re
     }
     uint32_t segment = (uint32_t)((to - view->map->super.data_offset) >> view->map->segment_shift);
     uint64_t generation = lard_load(&view->segments[segment].generation);
-    lard_record_move(view, lard_slot_offset(view->map, found->value), to, generation, bytes);
-    if (LARD_WORD2_TYPE(info->word2) == LARD_TYPE_HEAD) {
-        lard_segment_mark_head(view, to);
-    }
+    lard_record_move(view, LARD_SLOT_OFFSET(found->value), to, generation, bytes);
     lard_segment_commit(view, to, bytes, info->expiry_ms);
     unsigned reads = LARD_SLOT_FREQUENCY(found->value);
     unsigned left = from == LARD_SEGMENT_MAIN && reads ? reads - 1 : 0;
-    uint64_t slot = lard_slot(to, found->value & view->map->tag_mask, left, generation);
+    uint64_t slot = lard_slot(to, LARD_SLOT_TAG(found->value), left, generation);
     lard_index_unlink(view, found->slot, found->value, slot); /* where a deleter was faster, the copy is dead */
     return true;
 }
 
 /* Does it stand where main appends? Then it was moved there a moment ago, before the first of its row. */
 static bool is_newest(const lard_view *view, uint64_t slot) {
-    uint64_t offset = lard_slot_offset(view->map, slot) - view->map->super.data_offset;
+    uint64_t offset = LARD_SLOT_OFFSET(slot) - view->map->super.data_offset;
     uint32_t segment = (uint32_t)(offset >> view->map->segment_shift) + 1;
     unsigned queue = LARD_SEGMENT_MAIN - LARD_SEGMENT_SMALL;
     return segment == lard_load(&view->head->active[queue]) || segment == lard_load(&view->head->closed[queue]);
@@ -242,7 +239,7 @@ static void sweep_slots(larder *cache, lard_view *view, uint32_t segment) {
         lard_bucket *bucket = lard_bucket_at(view, b);
         for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
             uint64_t value = lard_load(&bucket->slots[i]);
-            uint64_t offset = lard_slot_offset(view->map, value);
+            uint64_t offset = LARD_SLOT_OFFSET(value);
             if (offset >= start && offset - start < view->map->super.segment_bytes &&
                 lard_index_unlink(view, &bucket->slots[i], value, 0)) {
                 lard_add(&view->head->items, (uint64_t)-1);
@@ -268,7 +265,7 @@ static void sample_bytes(lard_view *view) {
         for (unsigned s = 0; bucket && s < LARD_BUCKET_SLOTS; s++) {
             lard_record_info info;
             uint64_t value = lard_load(&bucket->slots[s]);
-            if (lard_slot_offset(view->map, value) && lard_slot_record(view, value, &info)) {
+            if (LARD_SLOT_OFFSET(value) && lard_slot_record(view, value, &info)) {
                 bytes += lard_record_bytes(LARD_WORD2_TYPE(info.word2), LARD_WORD2_KEY_BYTES(info.word2),
                                            LARD_WORD2_VALUE_BYTES(info.word2));
                 items++;
@@ -380,7 +377,7 @@ uint64_t lard_evict_prune(larder *cache, lard_view *view, int64_t now_ms) {
         for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
             lard_record_info info;
             uint64_t value = lard_load(&bucket->slots[i]);
-            uint64_t offset = lard_slot_offset(view->map, value);
+            uint64_t offset = LARD_SLOT_OFFSET(value);
             if (offset && lard_slot_record(view, value, &info) && lard_expired(&info, now_ms) &&
                 lard_index_unlink(view, &bucket->slots[i], value, 0)) {
                 lard_add(&view->head->items, (uint64_t)-1);

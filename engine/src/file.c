@@ -278,9 +278,6 @@ static larder_status map_file(int fd, const lard_superblock *super, const char *
     map->shards = map->base + super->shard_offset;
     map->shard_mask = super->shard_count - 1;
     map->segment_shift = (unsigned)__builtin_ctz(super->segment_bytes);
-    map->location_mask = lard_location_mask(super->shard_bytes);
-    map->tag_mask = ~map->location_mask & ((1ull << LARD_TAG_END) - 1);
-    map->tag_is_sure = __builtin_popcountll(map->tag_mask) >= LARD_SURE_TAG;
     map->record_limit = super->segment_bytes / 8 > 8192 ? super->segment_bytes / 8 : 8192;
     map->fd = fd;
     map->pages = lard_pages_new(super);

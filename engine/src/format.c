@@ -28,13 +28,12 @@ static uint32_t data_offset(uint32_t segments) {
 }
 
 uint32_t lard_format_layout_hash(void) {
-    const uint32_t sizes[] = {
-        sizeof(lard_superblock), sizeof(lard_control), sizeof(lard_process), sizeof(lard_lease),
-        sizeof(lard_bucket),     sizeof(lard_segment), sizeof(lard_shard),   LARD_RECORD_HEADER,
-        LARD_COUNTER_BYTES,      LARD_LOCATION_BITS,   sizeof(lard_head),    sizeof(lard_chunk_key),
-        LEAST_SEGMENT,           MOST_SEGMENT,         SEGMENTS_A_SHARD,     LARD_CHUNKS_TOGETHER,
-        LARD_HOME_SHIFT,         LARD_TAG_OF_HASH,     LARD_TAG_END,         LARD_SURE_TAG,
-        LARD_HEAD_PARTS};
+    const uint32_t sizes[] = {sizeof(lard_superblock), sizeof(lard_control), sizeof(lard_process),
+                              sizeof(lard_lease),      sizeof(lard_bucket),  sizeof(lard_segment),
+                              sizeof(lard_shard),      LARD_RECORD_HEADER,   LARD_COUNTER_BYTES,
+                              LARD_LOCATION_BITS,      sizeof(lard_head),    sizeof(lard_chunk_key),
+                              LEAST_SEGMENT,           MOST_SEGMENT,         SEGMENTS_A_SHARD,
+                              LARD_CHUNKS_TOGETHER,    LARD_HOME_SHIFT};
     return lard_crc_bytes(0xffffffffu, sizes, sizeof sizes);
 }
 

@@ -116,10 +116,10 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     }
     lard_u64 *slot = lard_probe_slot(first, second, fit);
     uint64_t value = lard_load_acquire(slot);
-    uint64_t offset = lard_slot_offset(map, value);
+    uint64_t offset = LARD_SLOT_OFFSET(value);
     lard_prefetch_record(&view, offset);
     if (LARD_UNLIKELY(
-            !lard_slot_has_tag(map, value, &wanted->hash) ||
+            LARD_SLOT_TAG(value) != wanted->hash.tag ||
             !copy_ordinary(fast, &view, offset, LARD_SLOT_GENERATION(value), wanted, &expiry_ms, &word2))) {
         return in_full(cache, map, wanted, item);
     }

@@ -68,13 +68,12 @@ typedef struct {
 
 static place find(const lard_view *view, const lard_hash *hash, clocks at) {
     uint32_t tag = short_tag(hash->tag);
-    const uint64_t location_mask = view->map->location_mask;
     lard_bucket *buckets[2] = {NULL, NULL};
     bool fit = lard_buckets_of(view, hash, lard_bucket_count(view), &buckets[0], &buckets[1]);
     for (unsigned i = 0; fit && i < 2 * LARD_BUCKET_SLOTS; i++) {
         lard_u64 *slot = &buckets[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS];
         uint64_t value = lard_load(slot);
-        for (unsigned n = 0; value && !(value & location_mask) && n < CELLS; n++) {
+        for (unsigned n = 0; value && !LARD_SLOT_OFFSET(value) && n < CELLS; n++) {
             uint32_t cell = cell_of(value, n);
             if ((cell & TAG_MASK) == tag && age_of(cell, at) <= LARD_GHOST_WINDOW) {
                 return (place){slot, value, n};
@@ -122,7 +121,7 @@ void lard_ghost_rescue(lard_bucket *bucket, const lard_view *view, uint64_t valu
         place at = {NULL, 0, 0};
         for (unsigned i = 0; i < LARD_BUCKET_SLOTS && oldest != AGELESS; i++) {
             uint64_t other = lard_load(&bucket->slots[i]);
-            if (lard_slot_offset(view->map, other)) {
+            if (LARD_SLOT_OFFSET(other)) {
                 continue;
             }
             for (unsigned n = 0; n < CELLS; n++) {
@@ -154,7 +153,7 @@ static void sweep(lard_view *view, uint32_t clock) {
         lard_bucket *bucket = lard_bucket_at(view, (uint32_t)b);
         for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
             uint64_t value = lard_load(&bucket->slots[i]);
-            uint64_t kept = value && !lard_slot_offset(view->map, value) ? without_old(value, now) : value;
+            uint64_t kept = value && !LARD_SLOT_OFFSET(value) ? without_old(value, now) : value;
             if (kept != value) {
                 lard_store(&bucket->slots[i], kept);
             }

@@ -31,7 +31,7 @@
 static bool choices_of(const lard_view *view, uint64_t value, uint32_t count, uint32_t choices[2]) {
     unsigned char key[LARDER_MAX_KEY + 8];
     lard_record_info info;
-    uint64_t offset = lard_slot_offset(view->map, value);
+    uint64_t offset = LARD_SLOT_OFFSET(value);
     if (count == 0 || !lard_slot_record(view, value, &info) || LARD_WORD2_KEY_BYTES(info.word2) > LARDER_MAX_KEY) {
         return false;
     }
@@ -54,7 +54,7 @@ static bool move(lard_view *view, const lard_bucket *bucket, lard_u64 *from, boo
     for (unsigned i = 0; other && other != bucket && i < LARD_BUCKET_SLOTS; i++) {
         uint64_t vacant = lard_load(&other->slots[i]);
         uint64_t pending = value | LARD_SLOT_PENDING;
-        if (lard_slot_offset(view->map, vacant) || !lard_cas64(&other->slots[i], &vacant, pending)) {
+        if (LARD_SLOT_OFFSET(vacant) || !lard_cas64(&other->slots[i], &vacant, pending)) {
             continue;
         }
         uint32_t moves =
@@ -135,7 +135,7 @@ static bool split_next(larder *cache, lard_view *view) {
     for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
         uint64_t value = lard_load(&from->slots[i]);
         uint32_t choices[2] = {UINT32_MAX, UINT32_MAX};
-        if (!lard_slot_offset(view->map, value)) {
+        if (!LARD_SLOT_OFFSET(value)) {
             lard_store(&to->slots[i], value); /* ghosts: either half may be asked for them */
             continue;
         }
@@ -202,7 +202,7 @@ static void finish_split(lard_view *view) {
             uint64_t value = lard_load(&from->slots[i]);
             uint32_t choices[2];
             bool stays = choices_of(view, value, count, choices) && (choices[0] == source || choices[1] == source);
-            if (lard_slot_offset(view->map, value) && !stays) {
+            if (LARD_SLOT_OFFSET(value) && !stays) {
                 lard_index_unlink(view, &from->slots[i], value, 0);
             }
         }
@@ -218,7 +218,7 @@ void lard_index_finish_changes(lard_view *view) {
         lard_bucket *bucket = lard_bucket_at(view, b);
         for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
             uint64_t value = lard_load(&bucket->slots[i]);
-            if (lard_slot_offset(view->map, value) && (value & LARD_SLOT_PENDING)) {
+            if (LARD_SLOT_OFFSET(value) && (value & LARD_SLOT_PENDING)) {
                 lard_index_unlink(view, &bucket->slots[i], value, 0);
             }
         }

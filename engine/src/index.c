@@ -27,8 +27,8 @@ bool lard_index_unlink(const lard_view *view, lard_u64 *slot, uint64_t value, ui
 
 static bool slot_holds(const lard_view *view, uint64_t value, const lard_hash *hash, const void *key,
                        size_t key_bytes, bool is_chunk, lard_record_info *info) {
-    uint64_t offset = lard_slot_offset(view->map, value);
-    return offset && lard_slot_has_tag(view->map, value, hash) && lard_slot_record(view, value, info) &&
+    uint64_t offset = LARD_SLOT_OFFSET(value);
+    return offset && LARD_SLOT_TAG(value) == hash->tag && lard_slot_record(view, value, info) &&
            lard_record_is_key(view, offset, info, key, key_bytes, is_chunk);
 }
 
@@ -52,38 +52,30 @@ lard_found lard_index_find(const lard_view *view, const lard_hash *hash, const v
     return (lard_found){NULL, 0};
 }
 
-lard_found lard_index_guess(const lard_view *view, const lard_hash *hash, bool *only) {
+lard_found lard_index_guess(const lard_view *view, const lard_hash *hash) {
     lard_bucket *buckets[2];
-    lard_found found = {NULL, 0};
     unsigned mask = buckets_of(view, hash, buckets) ? lard_probe(buckets[0], buckets[1], hash->tag) : 0;
-    *only = view->map->tag_is_sure;
     for (; mask; mask &= mask - 1) {
         lard_u64 *slot = lard_probe_slot(buckets[0], buckets[1], mask);
         uint64_t value = lard_load(slot);
-        if (lard_slot_offset(view->map, value) && lard_slot_has_tag(view->map, value, hash)) {
-            *only = *only && (!found.slot || found.slot == slot); /* both buckets may be one */
-            found = found.slot ? found : (lard_found){slot, value};
+        uint64_t offset = LARD_SLOT_OFFSET(value);
+        if (offset && LARD_SLOT_TAG(value) == hash->tag && offset < view->map->super.shard_bytes) {
+            __builtin_prefetch(view->base +
+                               offset); /* header and the beginning of the key: its value is not read */
+            __builtin_prefetch(view->base + offset + LARD_RECORD_HEADER + 16);
+            return (lard_found){slot, value};
         }
     }
-    uint64_t offset = lard_slot_offset(view->map, found.value);
-    if (!*only && offset && offset < view->map->super.shard_bytes) { /* header and the beginning of the key */
-        __builtin_prefetch(view->base + offset);
-        __builtin_prefetch(view->base + offset + LARD_RECORD_HEADER + 16);
-    }
-    return found;
+    return (lard_found){NULL, 0};
 }
 
-lard_found lard_index_confirm(const lard_view *view, lard_found guess, bool only, const lard_hash *hash,
-                              const void *key, size_t key_bytes, bool is_chunk) {
+lard_found lard_index_confirm(const lard_view *view, lard_found guess, const lard_hash *hash, const void *key,
+                              size_t key_bytes, bool is_chunk) {
     lard_record_info info;
     if (!guess.slot) {
         return guess; /* no item had the tag, and under the lock none comes */
     }
     uint64_t value = lard_load_acquire(guess.slot);
-    if (LARD_LIKELY(only)) { /* moved to another queue since, perhaps, or evicted, or deleted */
-        bool stands = lard_slot_offset(view->map, value) && lard_slot_has_tag(view->map, value, hash);
-        return stands ? (lard_found){guess.slot, value} : (lard_found){NULL, 0};
-    }
     if (LARD_LIKELY(slot_holds(view, value, hash, key, key_bytes, is_chunk, &info))) {
         return (lard_found){guess.slot, value};
     }
@@ -94,7 +86,7 @@ lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, 
                                   uint32_t generation) {
     lard_bucket *buckets[2];
     unsigned mask = buckets_of(view, hash, buckets) ? lard_probe(buckets[0], buckets[1], hash->tag) : 0;
-    uint64_t wanted = lard_slot(offset, lard_tag_of(view->map, hash), 0, generation);
+    uint64_t wanted = lard_slot(offset, hash->tag, 0, generation);
     for (; mask; mask &= mask - 1) {
         lard_u64 *slot = lard_probe_slot(buckets[0], buckets[1], mask);
         uint64_t value = lard_load(slot);
@@ -106,26 +98,25 @@ lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, 
 }
 
 /* How gladly a slot is given to a new item: an empty one, one of ghosts, the least frequent item. */
-static unsigned worth(uint64_t location_mask, uint64_t value) {
-    return value & location_mask ? ITEM_WORTH + LARD_SLOT_FREQUENCY(value) : value != 0;
+static unsigned worth(uint64_t value) {
+    return LARD_SLOT_OFFSET(value) ? ITEM_WORTH + LARD_SLOT_FREQUENCY(value) : value != 0;
 }
 
-static unsigned live_slots(uint64_t location_mask, const lard_bucket *bucket) {
+static unsigned live_slots(const lard_bucket *bucket) {
     unsigned live = 0;
     for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
-        live += (lard_load(&bucket->slots[i]) & location_mask) != 0;
+        live += LARD_SLOT_OFFSET(lard_load(&bucket->slots[i])) != 0;
     }
     return live;
 }
 
 larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash *hash, uint64_t slot) {
     lard_bucket *buckets[2];
-    const uint64_t mask = view->map->location_mask;
     if (!buckets_of(view, hash, buckets)) {
         return LARDER_DAMAGED;
     }
     for (;;) { /* each failure means that a deleter emptied a slot or a reader raised a frequency (at most to 3) */
-        int order = live_slots(mask, buckets[1]) < live_slots(mask, buckets[0]) ? 1 : 0;
+        int order = live_slots(buckets[1]) < live_slots(buckets[0]) ? 1 : 0;
         lard_bucket *best_bucket = buckets[0];
         lard_u64 *best = NULL;
         uint64_t best_value = 0;
@@ -134,7 +125,7 @@ larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash 
             lard_bucket *bucket = buckets[c ^ order];
             for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
                 uint64_t value = lard_load(&bucket->slots[i]);
-                unsigned w = worth(mask, value);
+                unsigned w = worth(value);
                 if (w < best_worth) {
                     best_bucket = bucket;
                     best = &bucket->slots[i];
@@ -146,7 +137,7 @@ larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash 
                 break;
             }
         }
-        bool occupied = (best_value & mask) != 0;
+        bool occupied = LARD_SLOT_OFFSET(best_value) != 0;
         if (occupied && lard_index_make_room(view, buckets)) {
             continue;
         }
@@ -181,7 +172,7 @@ static bool delete_in_slot(const lard_view *view, lard_u64 *slot, const lard_has
         }
         lard_head large = {{0, 0}, 0, 0};
         if (head && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_HEAD) {
-            lard_record_head(view, lard_slot_offset(view->map, settled), &info, &large);
+            lard_record_head(view, LARD_SLOT_OFFSET(settled), &info, &large);
         }
         if (lard_index_unlink(view, slot, value, 0)) {
             *was_live |= !lard_expired(&info, now_ms);

@@ -35,8 +35,6 @@ typedef struct lard_map {
     size_t record_limit; /* longest record */
     unsigned segment_shift;
     uint32_t shard_mask;
-    uint64_t location_mask, tag_mask; /* of a slot's bits */
-    bool tag_is_sure;                 /* so long that a store asks for no more (lard_index_guess) */
     uint64_t device, inode; /* of fd: a host may have closed it and opened another file under its number */
     int fd;
     volatile sig_atomic_t poisoned; /* set by the SIGBUS handler: pages were replaced by zeros */
@@ -191,12 +189,11 @@ typedef struct {
 } lard_found;
 lard_found lard_index_find(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes,
                            bool is_chunk);
-/* The first item with the key's tag. *only: no other has it, and that is taken for proof enough; otherwise the
- * item's record is on its way from now on. */
-lard_found lard_index_guess(const lard_view *view, const lard_hash *hash, bool *only);
-/* What was guessed, if it is the key's item or the only one, else as find. Under the lock since the guess. */
-lard_found lard_index_confirm(const lard_view *view, lard_found guess, bool only, const lard_hash *hash,
-                              const void *key, size_t key_bytes, bool is_chunk);
+/* The first item with the key's tag; its record is not looked at, but on its way from now on. */
+lard_found lard_index_guess(const lard_view *view, const lard_hash *hash);
+/* What was guessed if it is the key's item, else as find. Under the lock. */
+lard_found lard_index_confirm(const lard_view *view, lard_found guess, const lard_hash *hash, const void *key,
+                              size_t key_bytes, bool is_chunk);
 lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, uint64_t offset,
                                   uint32_t generation);
 /* Under the lock, as all below. */
@@ -207,8 +204,7 @@ bool lard_index_unlink(const lard_view *view, lard_u64 *slot, uint64_t value, ui
 bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes,
                        bool is_chunk, int64_t now_ms, lard_head *head);
 
-/* slot.h — what a slot says; pages.c — this process's copy of where the buckets are */
-#include "slot.h"
+/* pages.c — this process's copy of where the buckets are */
 #include "probe.h"
 #include "pages.h"
 
@@ -233,8 +229,6 @@ uint64_t lard_segment_room(const lard_view *view, uint32_t queue);
 /* Room for `bytes` in queue SMALL or MAIN: its offset, or 0. Evicts where it must. */
 uint64_t lard_segment_reserve(larder *cache, lard_view *view, uint32_t queue, uint64_t bytes, int64_t now_ms);
 void lard_segment_commit(lard_view *view, uint64_t offset, uint64_t bytes, uint64_t expiry_ms);
-/* The record at the offset, not published yet, is the head of a large value. */
-void lard_segment_mark_head(lard_view *view, uint64_t offset);
 void lard_segment_widen_expiry(lard_view *view, uint64_t offset, uint64_t expiry_ms);
 
 /* record.c — writing and reading records; record.h looks at them inline */

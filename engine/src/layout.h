@@ -20,15 +20,13 @@
  *
  * An index bucket is one cache line of 8 slots. A slot:
  *
- *    63        48 47 46 45         30  29 28          n n-1          0
- *   +------------+-----+-------------+---+-------------+--------------+
- *   | generation | fr. |     tag     | p | more of tag | location / 8 |   0: empty
- *   +------------+-----+-------------+---+-------------+--------------+
- *   location  from the start of the shard, in as many bits, n, as shards of the file's
- *             size need: 21 for 16 MiB, 29 for 4 GiB, the most
- *   p         marks a slot that is being moved here from the key's other bucket
- *   tag       bits of the key's hash, those below the shard's: 16, and 29 - n more, each
- *             standing where the hash shifted right by 10 has it
+ *    63        48 47 46 45         30 29                     0
+ *   +------------+-----+-------------+------------------------+
+ *   | generation | fr. |     tag     | location / 8           |   0: empty
+ *   +------------+-----+-------------+------------------------+
+ *   location  from the start of the shard, so up to 4 GiB a shard; its top bit marks a
+ *             slot that is being moved here from the key's other bucket
+ *   tag       16 bits of the key's hash
  *   fr.       2-bit saturating frequency
  *   gener.    low 16 bits of the segment's generation
  *   A slot of location 0 is empty or holds ghosts, up to two keys that were evicted, and
@@ -134,7 +132,7 @@ typedef struct { /* row of a shard's segment table */
     lard_u64 generation;
     lard_u64 sequence;      /* order in its queue: the oldest has the least */
     lard_u64 max_expiry_ms; /* greatest of its records; UINT64_MAX: one never expires */
-    lard_u64 heads;         /* bit i: the head of a large value may begin in the i-th 64th of it */
+    lard_u64 reserved0;
     lard_u32 state;
     lard_u32 write_offset; /* end of the last complete record */
     lard_u64 reserved[3];
@@ -182,28 +180,21 @@ _Static_assert(offsetof(lard_shard, active) == 128, "writers' line");
 _Static_assert(offsetof(lard_control, superseded) == 0, "fixed for all formats");
 _Static_assert(sizeof(lard_control) <= LARD_PAGE, "control page");
 
-/* Slots. Where location and tag meet depends on the file: a map keeps the masks of both. */
-#define LARD_LOCATION_BITS 30          /* with the mark: above them every file's slots are alike */
+/* Slots */
+#define LARD_LOCATION_BITS 30
+#define LARD_LOCATION_MASK ((1ull << LARD_LOCATION_BITS) - 1)
 #define LARD_SLOT_PENDING (1ull << 29) /* makes the offset point beyond any shard, so readers pass it by */
-#define LARD_TAG_END 46
-#define LARD_TAG_OF_HASH 10 /* the hash is shifted right so far */
-#define LARD_SURE_TAG 23    /* bits of a tag by which alone a store takes an item for its key's */
-#define LARD_HEAD_PARTS 64u /* of a segment, in `heads` */
 #define LARD_FREQUENCY_ONE (1ull << 46)
 #define LARD_FREQUENCY_MASK (3ull << 46)
-#define LARD_SLOT_TAG(v) ((uint32_t)((v) >> 30) & 0xffffu) /* the 16 bits that all files have */
+#define LARD_SLOT_TAG(v) ((uint32_t)((v) >> 30) & 0xffffu)
 #define LARD_SLOT_FREQUENCY(v) ((unsigned)((v) >> 46) & 3u)
 #define LARD_SLOT_GENERATION(v) ((uint32_t)((v) >> 48))
+#define LARD_SLOT_OFFSET(v) \
+    (((v)&LARD_LOCATION_MASK) << 3) /* bytes from the start of the shard; 0: ghost or empty */
 #define LARD_SLOT_SAME(a, b) ((((a) ^ (b)) & ~LARD_FREQUENCY_MASK) == 0)
 
-/* Of the bits that hold a location, and the mark that goes with it, where shards have so many bytes. */
-static inline uint64_t lard_location_mask(uint64_t shard_bytes) {
-    return (~0ull >> __builtin_clzll((shard_bytes - 1) >> 3)) | LARD_SLOT_PENDING;
-}
-
-/* `tag` stands where it stands in a slot. */
-static inline uint64_t lard_slot(uint64_t offset, uint64_t tag, unsigned frequency, uint64_t generation) {
-    return (offset >> 3) | tag | ((uint64_t)frequency << 46) | (generation << 48);
+static inline uint64_t lard_slot(uint64_t offset, uint32_t tag, unsigned frequency, uint64_t generation) {
+    return (offset >> 3) | ((uint64_t)tag << 30) | ((uint64_t)frequency << 46) | (generation << 48);
 }
 
 /* Records */

@@ -63,8 +63,8 @@ LARD_INLINE enum found find(const lard_view *view, uint64_t epoch, const lard_ha
         lard_bucket *bucket = at < LARD_BUCKET_SLOTS ? first : second;
         lard_u64 *slot = &bucket->slots[at % LARD_BUCKET_SLOTS];
         uint64_t value = lard_load_acquire(slot);
-        uint64_t offset = lard_slot_offset(view->map, value);
-        if (LARD_UNLIKELY(!lard_slot_has_tag(view->map, value, hash) || !offset)) {
+        uint64_t offset = LARD_SLOT_OFFSET(value);
+        if (LARD_UNLIKELY(LARD_SLOT_TAG(value) != hash->tag || !offset)) {
             continue;
         }
         if (LARD_LIKELY(lard_slot_record(view, value, &hit->info) &&

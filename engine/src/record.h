@@ -59,7 +59,7 @@ static inline bool lard_record_info_at(const lard_view *view, uint64_t offset, l
 
 /* The record that a slot names; false where there is none of the slot's generation. */
 static inline bool lard_slot_record(const lard_view *view, uint64_t slot, lard_record_info *info) {
-    return lard_record_info_at(view, lard_slot_offset(view->map, slot), info) &&
+    return lard_record_info_at(view, LARD_SLOT_OFFSET(slot), info) &&
            (info->generation & 0xffff) == LARD_SLOT_GENERATION(slot);
 }
 

@@ -55,7 +55,7 @@ static int64_t live_key(const lard_view *view, lard_u64 *slot, unsigned char *ke
     for (int attempt = 0; attempt < 8; attempt++) {
         lard_record_info info;
         uint64_t value = lard_load_acquire(slot);
-        uint64_t offset = lard_slot_offset(view->map, value);
+        uint64_t offset = LARD_SLOT_OFFSET(value);
         if (!offset) {
             return -1;
         }

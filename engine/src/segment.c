@@ -97,7 +97,6 @@ static bool open_segment(lard_view *view, uint32_t queue) {
     lard_store(&row->sequence, sequence);
     lard_store(&row->write_offset, 0);
     lard_store(&row->max_expiry_ms, 0);
-    lard_store(&row->heads, 0);
     lard_store_release(&row->state, queue);
     adjust(queue_size(view, queue), 1);
     lard_store(&view->head->active[queue - LARD_SEGMENT_SMALL], segment + 1);
@@ -174,11 +173,6 @@ void lard_segment_widen_expiry(lard_view *view, uint64_t offset, uint64_t expiry
     if (last > lard_load(&row->max_expiry_ms)) {
         lard_store(&row->max_expiry_ms, last);
     }
-}
-
-void lard_segment_mark_head(lard_view *view, uint64_t offset) {
-    lard_segment *row = &view->segments[segment_at(view, offset)];
-    lard_store(&row->heads, lard_load(&row->heads) | lard_head_part(view, offset));
 }
 
 void lard_segment_commit(lard_view *view, uint64_t offset, uint64_t bytes, uint64_t expiry_ms) {

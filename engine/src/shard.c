@@ -123,7 +123,7 @@ static void repair(larder *cache, lard_view *view) {
     for (uint32_t b = 0; b < count; b++) {
         lard_bucket *bucket = lard_bucket_at(view, b);
         for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
-            items += lard_slot_offset(view->map, lard_load(&bucket->slots[i])) != 0;
+            items += LARD_SLOT_OFFSET(lard_load(&bucket->slots[i])) != 0;
         }
     }
     lard_store(&view->head->items, items);

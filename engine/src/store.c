@@ -153,11 +153,6 @@ larder_status larder_set(larder *cache, const larder_store *request, const larde
     return set_foreseen(cache, request, call, &ahead);
 }
 
-/* Whether a store compares the key's old record, as far as can be told (lard_index_guess). */
-static bool reads_old(const lard_map *map, const larder_store *request) {
-    return request->mode != LARDER_SET || !map->tag_is_sure;
-}
-
 #define BATCH 16 /* stores whose cache misses overlap */
 
 larder_status larder_set_multi(larder *cache, larder_store *stores, size_t count, size_t *stored,
@@ -174,7 +169,7 @@ larder_status larder_set_multi(larder *cache, larder_store *stores, size_t count
             foresee(cache, &stores[from + i], &ahead[i]);
         }
         for (size_t i = 0; i < batch; i++) {
-            if (ahead[i].map && reads_old(ahead[i].map, &stores[from + i])) {
+            if (ahead[i].map) {
                 lard_pages_aim(ahead[i].map, &ahead[i].hash, ahead[i].buckets);
             }
         }

@@ -36,7 +36,7 @@ static larder_status increment_once(larder *cache, lard_view *view, const lard_h
                                     int64_t delta, int64_t number, int64_t now_ms, lard_head *replaced) {
     lard_found found = lard_index_find(view, hash, draft->key, draft->key_bytes, false);
     lard_record_info info;
-    uint64_t offset = lard_slot_offset(view->map, found.value);
+    uint64_t offset = LARD_SLOT_OFFSET(found.value);
     int64_t initial = number;
     larder_status status = LARDER_MISS;
 
@@ -106,7 +106,7 @@ larder_status lard_pin_counter(larder *cache, lard_map *map, const lard_hash *ha
         return status;
     }
     lard_found found = lard_index_find(&view, hash, plain->key, plain->key_bytes, false);
-    uint64_t offset = lard_slot_offset(map, found.value);
+    uint64_t offset = LARD_SLOT_OFFSET(found.value);
     if (found.slot && lard_record_info_at(&view, offset, &info) &&
         LARD_WORD2_TYPE(info.word2) == LARD_TYPE_COUNTER &&
         number_of(&view, offset, &info, &number) == LARDER_OK &&
@@ -129,7 +129,7 @@ larder_status lard_touch(larder *cache, lard_map *map, const lard_hash *hash, co
     }
     status = LARDER_MISS;
     lard_found found = lard_index_find(&view, hash, key, key_bytes, is_chunk);
-    uint64_t offset = lard_slot_offset(map, found.value);
+    uint64_t offset = LARD_SLOT_OFFSET(found.value);
     if (found.slot && lard_record_info_at(&view, offset, &info) &&
         (is_chunk || !lard_expired(&info, lard_now(call)))) { /* chunks follow their head */
         bool large = LARD_WORD2_TYPE(info.word2) == LARD_TYPE_HEAD;

@@ -33,7 +33,7 @@ void lard_drop(larder *cache, lard_map *map, const lard_hash *hash, const void *
 /* As a reader would find it: a damaged record is absent. */
 static bool is_live(const lard_view *view, const lard_found *found, int64_t now_ms) {
     lard_record_info info;
-    uint64_t offset = lard_slot_offset(view->map, found->value);
+    uint64_t offset = LARD_SLOT_OFFSET(found->value);
     return found->slot && lard_record_info_at(view, offset, &info) && !lard_expired(&info, now_ms) &&
            lard_record_sound(view, offset, &info);
 }
@@ -53,7 +53,7 @@ static bool holds(const lard_view *view, const lard_found *found, lard_condition
 }
 
 static bool is_in_main(const lard_view *view, const lard_found *found) {
-    return lard_segment_state(view, lard_slot_offset(view->map, found->value)) == LARD_SEGMENT_MAIN;
+    return lard_segment_state(view, LARD_SLOT_OFFSET(found->value)) == LARD_SEGMENT_MAIN;
 }
 
 /* Of the whole value where it is in chunks. */
@@ -80,12 +80,11 @@ uint32_t lard_queue_of(lard_map *map, const lard_hash *hash, const lard_draft *d
     return main_queue ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
 }
 
-/* The head of the large value that is about to be replaced; 0 bytes where it is another kind, as nearly always:
- * then its record is not looked at. */
+/* The head of the large value that is about to be replaced; 0 bytes where it is another kind, as nearly always. */
 static void note_replaced(const lard_view *view, uint64_t offset, lard_head *replaced) {
     lard_record_info old;
     replaced->value_bytes = 0;
-    if (LARD_UNLIKELY(lard_may_be_head(view, offset)) && lard_segment_left(view, offset) >= LARD_RECORD_HEADER &&
+    if (lard_segment_left(view, offset) >= LARD_RECORD_HEADER &&
         LARD_WORD2_TYPE(lard_load(&lard_words(view, offset)[2])) == LARD_TYPE_HEAD &&
         lard_record_info_at(view, offset, &old)) {
         lard_record_head(view, offset, &old, replaced);
@@ -99,7 +98,7 @@ static larder_status publish(larder *cache, lard_view *view, const lard_hash *ha
         if (!found.slot) {
             return lard_index_insert(cache, view, hash, slot);
         }
-        note_replaced(view, lard_slot_offset(view->map, found.value), replaced);
+        note_replaced(view, LARD_SLOT_OFFSET(found.value), replaced);
         uint64_t with_frequency = slot | (found.value & LARD_FREQUENCY_MASK);
         if (lard_index_unlink(view, found.slot, found.value, with_frequency)) {
             return LARDER_OK;
@@ -117,10 +116,10 @@ larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash 
                                 lard_condition condition, uint64_t expected, int64_t now_ms, lard_head *replaced) {
     bool is_chunk = draft->type == LARD_TYPE_CHUNK;
     uint64_t bytes = lard_record_bytes(draft->type, draft->key_bytes, draft->value_bytes);
-    bool only = false;
     lard_found found;
-    if (condition == LARD_IF_ANY) { /* enough to choose a queue */
-        found = lard_index_guess(view, hash, &only);
+    if (condition ==
+        LARD_IF_ANY) { /* enough to choose a queue; the record comes while others leave and ours is written */
+        found = lard_index_guess(view, hash);
         lard_evict_upkeep(cache, view, bytes, now_ms);
     } else {
         found = lard_index_find(view, hash, draft->key, draft->key_bytes, is_chunk);
@@ -135,16 +134,12 @@ larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash 
     uint32_t segment = (uint32_t)((offset - view->map->super.data_offset) >> view->map->segment_shift);
     uint64_t generation = lard_load(&view->segments[segment].generation);
     lard_record_write(view, offset, generation, draft);
-    if (LARD_UNLIKELY(draft->type == LARD_TYPE_HEAD)) {
-        lard_segment_mark_head(view, offset);
-    }
     lard_segment_commit(view, offset, bytes, draft->expiry_ms);
     if (condition == LARD_IF_ANY) {
-        found = lard_index_confirm(view, found, only && !is_chunk, hash, draft->key, draft->key_bytes, is_chunk);
+        found = lard_index_confirm(view, found, hash, draft->key, draft->key_bytes, is_chunk);
     }
-    larder_status status =
-        publish(cache, view, hash, draft, condition, expected, found,
-                lard_slot(offset, lard_tag_of(view->map, hash), draft->reads, generation), now_ms, replaced);
+    larder_status status = publish(cache, view, hash, draft, condition, expected, found,
+                                   lard_slot(offset, hash->tag, draft->reads, generation), now_ms, replaced);
     if (condition != LARD_IF_ANY) {
         lard_evict_upkeep(cache, view, bytes, now_ms);
     }

@@ -69,7 +69,7 @@ static uint32_t queue_of(const char *kind, int i) {
     lard_hash hash = lard_hash_key(cache->map, key, bytes, false);
     lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &hash));
     lard_found found = lard_index_find(&view, &hash, key, bytes, false);
-    uint64_t inside = lard_slot_offset(cache->map, found.value) - cache->map->super.data_offset;
+    uint64_t inside = LARD_SLOT_OFFSET(found.value) - cache->map->super.data_offset;
     return found.slot ? lard_load(&view.segments[inside >> cache->map->segment_shift].state) : LARD_SEGMENT_FREE;
 }
 

@@ -106,14 +106,6 @@ static inline larder *open_cache(uint64_t size_bytes) {
     return cache;
 }
 
-/* From now on this handle's stores compare records: for thousands of keys of which none may be forgotten
- * (docs/adr/0012). */
-static inline void wants_every_item(larder *cache) {
-    if (cache) {
-        cache->map->tag_is_sure = false;
-    }
-}
-
 static inline larder_status set(larder *cache, const char *key, const char *value) {
     larder_store store = {.key = key, .key_bytes = strlen(key), .value = value, .value_bytes = strlen(value)};
     return larder_set(cache, &store, NULL);

@@ -45,8 +45,8 @@ static void a_missing_chunk_is_a_miss(void) {
     lard_found found = lard_index_find(&view, &hash, "large", 5, false);
     lard_record_info info;
     lard_head head;
-    CHECK(lard_record_info_at(&view, lard_slot_offset(cache->map, found.value), &info));
-    lard_record_head(&view, lard_slot_offset(cache->map, found.value), &info, &head);
+    CHECK(lard_record_info_at(&view, LARD_SLOT_OFFSET(found.value), &info));
+    lard_record_head(&view, LARD_SLOT_OFFSET(found.value), &info, &head);
     CHECK(head.value_bytes == BYTES);
     lard_chunk_key key = {{head.id[0], head.id[1]}, 3};
     lard_hash chunk = lard_hash_key(map, &key, sizeof key, true);
@@ -136,8 +136,8 @@ static void the_first_row_stands_with_its_head(void) {
         lard_found found = lard_index_find(&view, &hash, key, bytes, false);
         lard_record_info info;
         lard_head head;
-        CHECK(found.slot && lard_record_info_at(&view, lard_slot_offset(cache->map, found.value), &info));
-        lard_record_head(&view, lard_slot_offset(cache->map, found.value), &info, &head);
+        CHECK(found.slot && lard_record_info_at(&view, LARD_SLOT_OFFSET(found.value), &info));
+        lard_record_head(&view, LARD_SLOT_OFFSET(found.value), &info, &head);
         lard_chunk_key chunk = {{head.id[0], head.id[1]}, 0};
         lard_hash first = lard_hash_key(cache->map, &chunk, sizeof chunk, true);
         CHECK(lard_hash_shard(cache->map, &first) == view.number, "value %d", i);

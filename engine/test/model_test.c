@@ -157,36 +157,8 @@ static void one_step(larder *cache, uint64_t *state, larder_call *at, uint64_t s
     }
 }
 
-static int by_value(const void *a, const void *b) {
-    const uint64_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
-/* In a file of such a seed that no store of one key can be taken for one of another (docs/adr/0012). */
-static larder *open_apart(uint64_t size_bytes) {
-    for (;;) {
-        uint64_t tags[KEYS];
-        bool apart = true;
-        char key[16];
-        larder *cache = open_cache(size_bytes);
-        for (int k = 0; cache && k < KEYS; k++) {
-            lard_hash hash = lard_hash_key(cache->map, key, (size_t)snprintf(key, sizeof key, "key %d", k), false);
-            tags[k] = lard_tag_of(cache->map, &hash);
-        }
-        qsort(tags, KEYS, sizeof *tags, by_value);
-        for (int k = 1; cache && k < KEYS; k++) {
-            apart = apart && tags[k] != tags[k - 1];
-        }
-        if (apart) {
-            return cache;
-        }
-        larder_close(cache);
-        unlink(test_path("t.larder"));
-    }
-}
-
 static void walk(uint64_t size_bytes, bool may_miss, int steps, uint64_t seed) {
-    larder *cache = open_apart(size_bytes);
+    larder *cache = open_cache(size_bytes);
     larder_call at = {.now_ms = 1000000000};
     uint64_t state = seed;
     memset(model, 0, sizeof model);

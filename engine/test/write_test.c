@@ -4,8 +4,6 @@
  */
 #include "children.h"
 
-#include <limits.h>
-
 static larder *cache;
 
 static void null_stands_for_no_bytes(void) {
@@ -158,184 +156,12 @@ static void a_clock_that_stands_still(void) {
     larder_close(cache);
 }
 
-/* Two numbered keys of one shard and the whole of one tag, which stand in one bucket while the index is small. */
-enum { MOST_TWINS = 300000, TWIN_BUCKETS = 64 };
-typedef struct {
-    uint64_t word; /* what they have in common */
-    uint32_t number;
-} twin;
-static char one[32], other[32];
-
-static int by_word(const void *a, const void *b) {
-    const twin *x = a, *y = b;
-    return x->word < y->word ? -1 : x->word > y->word;
-}
-
-static bool begin_with_twins(void) {
-    static twin twins[MOST_TWINS];
-    cache = open_cache(16 << 20); /* one shard */
-    for (uint32_t i = 0; cache && i < MOST_TWINS; i++) {
-        lard_hash hash = lard_hash_key(cache->map, one, (size_t)snprintf(one, sizeof one, "twin %u", i), false);
-        twins[i] = (twin){lard_tag_of(cache->map, &hash) | hash.first % TWIN_BUCKETS, i};
-    }
-    qsort(twins, MOST_TWINS, sizeof *twins, by_word);
-    for (uint32_t i = 1; cache && i < MOST_TWINS; i++) {
-        if (twins[i].word == twins[i - 1].word) {
-            snprintf(one, sizeof one, "twin %u", twins[i].number);
-            snprintf(other, sizeof other, "twin %u", twins[i - 1].number);
-            return cache->map->super.shard_count == 1 && cache->map->tag_is_sure;
-        }
-    }
-    return false;
-}
-
-static larder_status put(const char *key, const char *value, larder_mode mode) {
-    larder_store store = {
-        .key = key, .key_bytes = strlen(key), .value = value, .value_bytes = strlen(value), .mode = mode};
-    return larder_set(cache, &store, NULL);
-}
-
-static uint64_t items(void) {
-    larder_stats stats;
-    return larder_get_stats(cache, &stats) == LARDER_OK ? stats.items : UINT64_MAX;
-}
-
-static void a_store_takes_the_only_item_of_its_tag(void) {
-    int64_t n;
-    CHECK(begin_with_twins());
-    CHECK(set(cache, one, "first") == LARDER_OK && is(cache, other, NULL));
-    CHECK(set(cache, other, "second") == LARDER_OK && is(cache, other, "second"));
-    CHECK(is(cache, one, NULL) && items() == 1, "it is forgotten, and never another's value");
-    CHECK(larder_delete(cache, one, strlen(one), NULL) == LARDER_MISS &&
-          larder_touch(cache, one, strlen(one), 0, NULL) == LARDER_MISS && is(cache, other, "second"));
-    CHECK(set(cache, one, "third") == LARDER_OK && is(cache, one, "third") && is(cache, other, NULL));
-    CHECK(larder_increment(cache, other, strlen(other), 5, 2, 0, &n, NULL) == LARDER_OK && n == 7);
-    CHECK(is(cache, other, "7") && is(cache, one, NULL) && items() == 1);
-    CHECK(sound(cache));
-    larder_close(cache);
-}
-
-static void two_items_of_a_tag_are_told_apart(void) {
-    CHECK(begin_with_twins());
-    CHECK(put(one, "first", LARDER_ADD) == LARDER_OK && put(other, "second", LARDER_REPLACE) == LARDER_NOT_STORED);
-    CHECK(put(other, "second", LARDER_ADD) == LARDER_OK && put(one, "no", LARDER_ADD) == LARDER_NOT_STORED);
-    CHECK(is(cache, one, "first") && is(cache, other, "second") && items() == 2, "a condition is of a key");
-    for (int i = 0; i < 3; i++) {
-        CHECK(set(cache, i % 2 ? one : other, "third") == LARDER_OK && set(cache, one, "fourth") == LARDER_OK);
-        CHECK(is(cache, one, "fourth") && is(cache, other, "third") && items() == 2);
-    }
-    CHECK(larder_delete(cache, other, strlen(other), NULL) == LARDER_OK && is(cache, one, "fourth"));
-    cache->map->tag_is_sure = false; /* as in a file of large shards */
-    CHECK(set(cache, other, "fifth") == LARDER_OK && is(cache, other, "fifth") && is(cache, one, "fourth"));
-    CHECK(set(cache, one, "sixth") == LARDER_OK && set(cache, other, "seventh") == LARDER_OK);
-    CHECK(is(cache, one, "sixth") && is(cache, other, "seventh") && items() == 2 && sound(cache));
-    larder_close(cache);
-}
-
-static lard_found found_of(lard_view *view, const char *key, bool *in_main) {
-    lard_hash hash = lard_hash_key(cache->map, key, strlen(key), false);
-    *view = lard_view_of(cache->map, lard_hash_shard(cache->map, &hash));
-    lard_found found = lard_index_find(view, &hash, key, strlen(key), false);
-    *in_main = lard_segment_state(view, lard_slot_offset(cache->map, found.value)) == LARD_SEGMENT_MAIN;
-    return found;
-}
-
-static void a_head_that_is_taken_drops_its_chunks(void) {
-    enum { BYTES = 60000 };
-    static unsigned char value[BYTES];
-    CHECK(begin_with_twins());
-    describe(value, BYTES, 1, 1);
-    CHECK(set(cache, one, "in the bucket they have in common") == LARDER_OK);
-    CHECK(set_bytes(cache, one, value, BYTES, 0) == LARDER_OK && items() > 4);
-    CHECK(set(cache, other, "second") == LARDER_OK && items() == 1, "of another key");
-    CHECK(set_bytes(cache, other, value, BYTES, 0) == LARDER_OK && items() > 4);
-    CHECK(set_bytes(cache, one, value, BYTES, 0) == LARDER_OK && is(cache, other, NULL));
-    CHECK(set(cache, one, "second") == LARDER_OK && items() == 1);
-    CHECK(sound(cache));
-    larder_close(cache);
-}
-
-/* In the main queue, where eviction has copied it, a head is still known for one. */
-static void a_head_that_was_moved_drops_its_chunks(void) {
-    enum { BYTES = 17000 };
-    static unsigned char value[BYTES], have[BYTES];
-    char key[32];
-    lard_view view;
-    lard_record_info info;
-    lard_head head;
-    bool in_main = false;
-    cache = open_cache(1 << 20);
-    describe(value, BYTES, 1, 1);
-    CHECK(set_bytes(cache, "k", value, BYTES, 0) == LARDER_OK);
-    lard_found found = found_of(&view, "k", &in_main);
-    CHECK(!in_main);
-    for (int i = 0; i < 100000 && !in_main; i++) {
-        snprintf(key, sizeof key, "other %d", i);
-        CHECK(set_bytes(cache, key, have, 300, 0) == LARDER_OK);
-        CHECK(larder_get(cache, "k", 1, have, BYTES, NULL, NULL) == LARDER_OK, "at %d", i);
-        found = found_of(&view, "k", &in_main);
-    }
-    uint64_t offset = lard_slot_offset(cache->map, found.value);
-    CHECK(in_main && lard_slot_record(&view, found.value, &info) && lard_may_be_head(&view, offset));
-    lard_record_head(&view, offset, &info, &head);
-    CHECK(set(cache, "k", "small") == LARDER_OK && is(cache, "k", "small"));
-    for (uint64_t i = 0; i < head.chunks; i++) {
-        lard_chunk_key chunk = {{head.id[0], head.id[1]}, i};
-        lard_hash hash = lard_hash_key(cache->map, &chunk, sizeof chunk, true);
-        view = lard_view_of(cache->map, lard_hash_shard(cache->map, &hash));
-        CHECK(!lard_index_find(&view, &hash, &chunk, sizeof chunk, true).slot, "chunk %d", (int)i);
-    }
-    CHECK(head.chunks > 1 && sound(cache));
-    larder_close(cache);
-}
-
-/* How many of a thousand small items are taken for heads. */
-static unsigned marked(void) {
-    static unsigned char value[100];
-    unsigned count = 0;
-    for (int i = 0; i < 1000; i++) {
-        char key[32];
-        lard_view view;
-        bool in_main;
-        snprintf(key, sizeof key, "small %d", i);
-        if (set_bytes(cache, key, value, sizeof value, 0) != LARDER_OK) {
-            return UINT_MAX;
-        }
-        lard_found found = found_of(&view, key, &in_main);
-        count += lard_may_be_head(&view, lard_slot_offset(cache->map, found.value));
-    }
-    return count;
-}
-
-/* Those that share a small part of a segment with one, as long as it has not begun anew. */
-static void few_records_are_taken_for_heads(void) {
-    lard_view view;
-    bool in_main;
-    static unsigned char value[100000];
-    cache = open_cache(16 << 20);
-    CHECK(set_bytes(cache, "k", value, sizeof value, 0) == LARDER_OK);
-    unsigned at_first = marked();
-    lard_found found = found_of(&view, "k", &in_main);
-    CHECK(lard_may_be_head(&view, lard_slot_offset(cache->map, found.value)));
-    CHECK(at_first && at_first <= cache->map->super.segment_bytes / LARD_HEAD_PARTS / 128 + 1, "%u of 1000",
-          at_first);
-    CHECK(!lard_may_be_head(&view, 0) && !lard_may_be_head(&view, 1ull << 32));
-    CHECK(larder_clear(cache) == LARDER_OK && marked() == 0, "segments begin anew");
-    larder_close(cache);
-}
-
 static const test_case tests[] = {
     TEST(null_stands_for_no_bytes, "NULL stands for no bytes: as a key, a value, a prefix, a buffer"),
     TEST(values_have_a_limit, "values have a limit, and one above it leaves no old value"),
     TEST(lives_have_a_limit, "lives have a limit, and end"),
     TEST(a_life_of_less_than_nothing_keeps_the_mode, "a negative life drops the key where the mode holds"),
     TEST(overwriting_leaves_nothing_of_a_large_value, "overwriting a large value leaves none of its chunks"),
-    TEST(a_store_takes_the_only_item_of_its_tag, "a store takes the only item of its key's tag for the key's own"),
-    TEST(two_items_of_a_tag_are_told_apart,
-         "two items of a tag are told apart, and so are keys under a condition"),
-    TEST(a_head_that_is_taken_drops_its_chunks, "a large value's head that a store takes drops its chunks"),
-    TEST(a_head_that_was_moved_drops_its_chunks, "so does one that eviction has moved"),
-    TEST(few_records_are_taken_for_heads, "few records are looked at because they might be heads"),
     TEST(a_clock_that_stands_still, "stores see that their file was removed, whatever their clock shows"),
 };
 RUN("write", tests)
