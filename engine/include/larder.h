@@ -177,7 +177,7 @@ typedef struct larder_store {
     X(increments, 0, "counters changed")                                                    \
     X(evictions, 0, "live items dropped to make room")                                      \
     X(expirations, 0, "expired items dropped to make room or by prune")                     \
-    X(promotions, 0, "items kept by eviction because they had been read")                   \
+    X(promotions, 0, "items kept by eviction: they had been read, or there was room")       \
     X(damaged, 0, "records whose checksum or shape was wrong")                              \
     X(repairs, 0, "shards repaired after their lock's owner died")                          \
     X(resets, 0, "shards emptied because they could not be repaired")                       \

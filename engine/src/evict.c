@@ -24,14 +24,15 @@
 #define FREE_TARGET 2     /* segments kept free: one to write on, one for eviction's own copies */
 #define WORK_PER_BYTE 8   /* bytes looked at for each byte written, while below the target */
 #define LEAST_WORK 2048
-#define BATCH 8       /* records whose cache misses overlap */
-#define NOTHING 0     /* what is spared has this frequency or more */
-#define ALL 4         /* above any frequency */
-#define ROOMY 5u / 8u /* of the record segments: where items take less, none has to leave */
-#define SAMPLE 2u     /* buckets looked at for each segment that is emptied */
-#define MEAN_OF 16u   /* such samples */
-#define LONG_PART 50  /* a value larger than this part of the capacity goes past the small queue */
-#define LARGE_PART 24 /* one larger than this part comes with the highest frequency */
+#define BATCH 8          /* records whose cache misses overlap */
+#define NOTHING 0        /* what is spared has this frequency or more */
+#define ALL 4            /* above any frequency */
+#define ROOMY 5u / 8u    /* of the record segments: where items take less, none has to leave */
+#define FIRST_SAMPLE 64u /* buckets looked at to begin with */
+#define SAMPLE 2u        /* buckets looked at for each segment that is emptied */
+#define MEAN_OF 16u      /* such samples */
+#define LONG_PART 50     /* a value larger than this part of the capacity goes past the small queue */
+#define LARGE_PART 24    /* one larger than this part comes with the highest frequency */
 
 static uint32_t bounded(int64_t share) {
     return share < LEAST_SHARE ? LEAST_SHARE : share > MOST_SHARE ? MOST_SHARE : (uint32_t)share;
@@ -141,7 +142,9 @@ static bool is_newest(const lard_view *view, uint64_t slot) {
     uint64_t offset = LARD_SLOT_OFFSET(slot) - view->map->super.data_offset;
     uint32_t segment = (uint32_t)(offset >> view->map->segment_shift) + 1;
     unsigned queue = LARD_SEGMENT_MAIN - LARD_SEGMENT_SMALL;
-    return segment == lard_load(&view->head->active[queue]) || segment == lard_load(&view->head->closed[queue]);
+    return (segment == lard_load(&view->head->active[queue]) ||
+            segment == lard_load(&view->head->closed[queue])) &&
+           lard_segment_state(view, LARD_SLOT_OFFSET(slot)) == LARD_SEGMENT_MAIN;
 }
 
 /* A record of the victim, with its key's hash taken before its turn, so that its buckets are on their way. */
@@ -249,18 +252,20 @@ static void sweep_slots(larder *cache, lard_view *view, uint32_t segment) {
 }
 
 /* Keys that are stored again and again leave dead records behind: no reason for other items to go. */
-static bool is_roomy(const lard_view *view) {
+bool lard_evict_is_roomy(const lard_view *view) {
     uint64_t segments = (uint64_t)lard_load(&view->head->small_segments) + lard_load(&view->head->main_segments);
     uint64_t items = lard_load(&view->head->items), mean = lard_load(&view->head->mean_bytes);
-    return mean && items < UINT32_MAX && items * mean < (segments << view->map->segment_shift) * ROOMY;
+    return items < UINT32_MAX && segments <= view->map->super.segments_per_shard &&
+           items * mean < (segments << view->map->segment_shift) * ROOMY;
 }
 
-/* How long records are, from some of the index, each time another part. */
+/* How long records are, from some of the index: another part whenever a segment was opened. */
 static void sample_bytes(lard_view *view) {
     uint32_t count = lard_bucket_count(view), before = lard_load(&view->head->mean_bytes);
+    uint32_t looks = before ? SAMPLE : FIRST_SAMPLE;
     uint64_t bytes = 0, items = 0;
-    for (uint32_t i = 0; i < SAMPLE && count; i++) {
-        uint64_t at = (uint64_t)lard_load(&view->head->next_sequence) * SAMPLE + i;
+    for (uint32_t i = 0; i < looks && count; i++) {
+        uint64_t at = (uint64_t)lard_load(&view->head->next_sequence) * FIRST_SAMPLE + i;
         const lard_bucket *bucket = lard_bucket_at(view, (uint32_t)(lard_mix(at) % count));
         for (unsigned s = 0; bucket && s < LARD_BUCKET_SLOTS; s++) {
             lard_record_info info;
@@ -312,9 +317,6 @@ void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsi
         lard_load(&view->head->victim_offset) & ~7u; /* records are aligned, whatever a damaged word says */
     uint64_t seen = 0;
 
-    if (spare == 1 && is_roomy(view)) {
-        spare = NOTHING;
-    }
     if (end > view->map->super.segment_bytes) {
         end = view->map->super.segment_bytes;
     }
@@ -349,15 +351,16 @@ void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsi
 }
 
 /* Items stay as long as there is room for those to come. */
-static bool is_wanted_soon(const lard_view *view) {
-    return lard_segment_room(view, LARD_SEGMENT_SMALL) < view->map->super.segment_bytes / 3;
+static bool is_wanted_soon(const lard_view *view, uint32_t queue) {
+    return lard_segment_room(view, queue) < view->map->super.segment_bytes / 4;
 }
 
-void lard_evict_upkeep(larder *cache, lard_view *view, uint64_t written_bytes, int64_t now_ms) {
+void lard_evict_upkeep(larder *cache, lard_view *view, uint32_t queue, uint64_t written_bytes, int64_t now_ms) {
     uint32_t free_segments = lard_load(&view->head->free_segments);
     if (free_segments < FREE_TARGET &&
-        (free_segments == 0 || lard_load(&view->head->victim) || is_wanted_soon(view))) {
-        lard_evict_some(cache, view, written_bytes * WORK_PER_BYTE + LEAST_WORK, 1, now_ms);
+        (free_segments == 0 || lard_load(&view->head->victim) || is_wanted_soon(view, queue))) {
+        lard_evict_some(cache, view, written_bytes * WORK_PER_BYTE + LEAST_WORK,
+                        lard_evict_is_roomy(view) ? NOTHING : 1, now_ms);
     }
 }
 

@@ -336,16 +336,19 @@ static inline larder_status lard_check_key(const larder *cache, const void *key,
     }
     return LARD_LIKELY(key_bytes <= LARDER_MAX_KEY) ? LARDER_OK : LARDER_KEY_TOO_LONG;
 }
-/* The map to change, or NULL. Whether the file is still at its path is not asked again while `now_ms`, of any
+/* The map to change, or NULL. Whether the file is still at its path is seldom asked again while `now_ms`, of any
  * clock, stays the same; 0: it is not known. */
 lard_map *lard_enter_to_write(larder *cache, int64_t now_ms);
 larder_status lard_unavailable(const larder *cache); /* why this process could not attach */
 
 /* evict.c — S3-FIFO (Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023) */
 void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsigned spare, int64_t now_ms);
-void lard_evict_upkeep(larder *cache, lard_view *view, uint64_t written_bytes, int64_t now_ms);
+/* A part of the work that so many bytes written to a queue make necessary, where room is short. */
+void lard_evict_upkeep(larder *cache, lard_view *view, uint32_t queue, uint64_t written_bytes, int64_t now_ms);
 /* The queue for a new item of so many bytes, by its ghost; the queues learn from it. */
 uint32_t lard_evict_queue(lard_view *view, const lard_hash *hash, uint64_t bytes);
+/* Do the items take so little of the shard that none has to leave? */
+bool lard_evict_is_roomy(const lard_view *view);
 void lard_evict_at_once(larder *cache, lard_view *view, int64_t now_ms);
 void lard_evict_place_large(lard_map *map, const lard_hash *hash, lard_draft *draft);
 uint64_t lard_evict_prune(larder *cache, lard_view *view, int64_t now_ms);

@@ -2,12 +2,12 @@
  * large.c — values longer than a record may be.
  *
  * A large value is cut into chunks, each an ordinary record under a key of its
- * own (id of the value, number), spread over all shards by its hash; the record
+ * own (id of the value, number), in rows from the shard of the value's key on; the record
  * under the user's key is the head that names the id, the length and how many chunks
  * there are, published last. A chunk is shorter than it might be where that fills the
  * open segment to its end. No lock is held for longer than one chunk takes. If a chunk
  * is evicted, the value is a miss. Chunks of a writer killed half-way are never read and
- * leave with their segment. See docs/adr.
+ * leave as what is not read does. See docs/adr.
  */
 #include "internal.h"
 

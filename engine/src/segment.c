@@ -7,8 +7,9 @@
  */
 #include "internal.h"
 
-#define LEAST_PATIENCE 4    /* segments gone through for room before what was read once has to go */
-#define BYTES_A_SEGMENT 128 /* written, for one more */
+#define LEAST_PATIENCE 4          /* segments gone through for room before what was read once has to go */
+#define BYTES_A_SEGMENT 128       /* written, for one more */
+#define MOST_PATIENCE (16u << 20) /* bytes: a lock is not held for longer than they take */
 
 uint64_t lard_segment_offset(const lard_view *view, uint32_t segment) {
     return view->map->super.data_offset + ((uint64_t)segment << view->map->segment_shift);
@@ -138,10 +139,16 @@ static uint64_t room_for(lard_view *view, uint32_t queue, uint64_t bytes) {
                   : room_in(view, lard_load(&view->head->active[queue - LARD_SEGMENT_SMALL]), queue, bytes);
 }
 
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
 /* The frequency that saves an item from a writer who has found no room so often: the more it writes, the longer
- * what was read is spared. */
-static unsigned spare_at(uint64_t attempt, uint64_t bytes) {
-    uint64_t patience = LEAST_PATIENCE + bytes / BYTES_A_SEGMENT;
+ * what was read is spared. Nothing has to go as long as there is room for all. */
+static unsigned spare_at(const lard_view *view, uint64_t attempt, uint64_t bytes) {
+    uint64_t segments = view->map->super.segments_per_shard, longest = MOST_PATIENCE >> view->map->segment_shift;
+    if (attempt < least(segments, longest) && lard_evict_is_roomy(view)) {
+        return 0;
+    }
+    uint64_t patience = least(LEAST_PATIENCE + bytes / BYTES_A_SEGMENT, least(segments / 4, longest));
     return attempt < patience ? 1 : attempt < patience + 2 ? 2 : attempt < patience + 4 ? 3 : 4;
 }
 
@@ -162,7 +169,7 @@ uint64_t lard_segment_reserve(larder *cache, lard_view *view, uint32_t queue, ui
         if (moving) {
             return 0;
         }
-        lard_evict_some(cache, view, UINT64_MAX, spare_at(attempt, bytes), now_ms);
+        lard_evict_some(cache, view, UINT64_MAX, spare_at(view, attempt, bytes), now_ms);
     }
     return 0;
 }

@@ -117,17 +117,19 @@ larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash 
     bool is_chunk = draft->type == LARD_TYPE_CHUNK;
     uint64_t bytes = lard_record_bytes(draft->type, draft->key_bytes, draft->value_bytes);
     lard_found found;
-    if (condition ==
-        LARD_IF_ANY) { /* enough to choose a queue; the record comes while others leave and ours is written */
-        found = lard_index_guess(view, hash);
-        lard_evict_upkeep(cache, view, bytes, now_ms);
+    uint32_t queue;
+    if (condition == LARD_IF_ANY) {
+        found = lard_index_guess(view, hash); /* its record comes while others leave and ours is written */
+        queue = queue_for(view, &found, hash, draft);
+        lard_evict_upkeep(cache, view, queue, bytes, now_ms);
     } else {
         found = lard_index_find(view, hash, draft->key, draft->key_bytes, is_chunk);
         if (!holds(view, &found, condition, expected, now_ms)) {
             return LARDER_NOT_STORED;
         }
+        queue = queue_for(view, &found, hash, draft);
     }
-    uint64_t offset = lard_segment_reserve(cache, view, queue_for(view, &found, hash, draft), bytes, now_ms);
+    uint64_t offset = lard_segment_reserve(cache, view, queue, bytes, now_ms);
     if (!offset) {
         return LARDER_FULL;
     }
@@ -141,7 +143,7 @@ larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash 
     larder_status status = publish(cache, view, hash, draft, condition, expected, found,
                                    lard_slot(offset, hash->tag, draft->reads, generation), now_ms, replaced);
     if (condition != LARD_IF_ANY) {
-        lard_evict_upkeep(cache, view, bytes, now_ms);
+        lard_evict_upkeep(cache, view, queue, bytes, now_ms);
     }
     lard_index_grow(cache, view);
     lard_pages_keep_up(view->map, view);
