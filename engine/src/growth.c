@@ -73,11 +73,34 @@ static bool move(lard_view *view, const lard_bucket *bucket, lard_u64 *from, boo
 }
 
 /* Upwards where it can be: a walk in the order of buckets then meets every item that stays. */
-bool lard_index_make_room(lard_view *view, lard_bucket *const buckets[2]) {
+static bool move_one(lard_view *view, lard_bucket *const *buckets, unsigned count) {
     for (int up = 1; up >= 0; up--) {
-        for (unsigned i = 0; i < 2 * LARD_BUCKET_SLOTS; i++) {
+        for (unsigned i = 0; i < count * LARD_BUCKET_SLOTS; i++) {
             lard_bucket *bucket = buckets[i / LARD_BUCKET_SLOTS];
             if (move(view, bucket, &bucket->slots[i % LARD_BUCKET_SLOTS], up)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Where the other buckets of all those items are full, too, one of theirs goes first. */
+bool lard_index_make_room(lard_view *view, lard_bucket *const buckets[2]) {
+    if (move_one(view, buckets, 2)) {
+        return true;
+    }
+    for (unsigned i = 0; i < 2 * LARD_BUCKET_SLOTS; i++) {
+        lard_bucket *bucket = buckets[i / LARD_BUCKET_SLOTS];
+        lard_u64 *slot = &bucket->slots[i % LARD_BUCKET_SLOTS];
+        uint32_t choices[2];
+        if (!choices_of(view, lard_load(slot), lard_bucket_count(view), choices)) {
+            continue;
+        }
+        for (unsigned c = 0; c < 2; c++) {
+            lard_bucket *other = lard_bucket_at(view, choices[c]);
+            if (other && other != buckets[0] && other != buckets[1] && move_one(view, &other, 1) &&
+                (move(view, bucket, slot, true) || move(view, bucket, slot, false))) {
                 return true;
             }
         }
