@@ -195,7 +195,7 @@ ONE(0) ONE(1) ONE(2) ONE(3) ONE(4) ONE(5) ONE(6) ONE(7) ONE(8) ONE(9) ONE(10) ON
     /* clang-format on */
 
     static void say_count(void) {
-    printf("  killed %lu children, each at another store\n", killed);
+    printf("@ %lu children killed, each at another store of an operation\n", killed);
 }
 
 static const test_case tests[] = {

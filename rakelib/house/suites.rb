@@ -14,6 +14,7 @@ module House
       "asan" => "the same under AddressSanitizer and UndefinedBehaviorSanitizer, and threads under ThreadSanitizer",
       "ruby" => "Ruby tests (test/)",
       "lab" => "tests of the lab (lab/test/)",
+      "proof" => "a bounded part of each attack of bin/proof: kills, models, fuzzers, hostile files",
       "guards" => "instructions that a get, set, fetch or write takes, against those on record (valgrind)",
       "style" => "RuboCop, clang-format, who may require whom",
       "docs" => "every public class and method is documented",
@@ -86,6 +87,17 @@ module House
 
     def guards_jobs
       test_files("test/guards").map { |file| ruby_job(file, suite: "guards") }
+    end
+
+    # Each is a job of its own. They share the machine with other jobs and therefore judge no time.
+    def proof_jobs
+      list = IO.popen([Environment.variables, "ruby", File.join(ROOT, "bin/proof"), "--names"], &:readlines)
+      list.map do |line|
+        name, missing = line.chomp.split("\t")
+        Job.new("proof: #{name}", suite: "proof", kind: :one, weight: 90, limit: 600, after: ["compile"],
+                                  missing: missing, env: Environment.variables,
+                                  argv: ["ruby", "-w", "bin/proof", "--quick", name])
+      end
     end
 
     def lab_jobs

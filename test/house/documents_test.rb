@@ -9,7 +9,7 @@ module House
   # What the documents say: their links lead somewhere, the commands they name are there, the README's Ruby runs.
   class DocumentsTest < ActiveSupport::TestCase
     ROOT = File.expand_path("../..", __dir__)
-    DOCUMENTS = Dir.glob(["*.md", "docs/**/*.md", "lab/*.md"], base: ROOT)
+    DOCUMENTS = Dir.glob(["*.md", "docs/**/*.md", "lab/*.md", "bench/*.md", "proof/*.md"], base: ROOT)
 
     test "there are documents" do
       assert_includes DOCUMENTS, "README.md"

@@ -1,0 +1,13 @@
+# frozen_string_literal: true
+
+# The contents page of bin/proof: which proofs there are, in the order in which they run.
+
+Dir[File.expand_path("../proofs/*.rb", __dir__)].each { |file| require file }
+
+module Proof
+  # All proofs.
+  module Catalogue
+    # name on the command line => class
+    ALL = [CrashPoints].to_h { |proof| [proof::NAME, proof] }.freeze
+  end
+end

@@ -1,0 +1,123 @@
+# frozen_string_literal: true
+
+# bin/proof: reads the command line, runs proofs, prints and keeps their reports. Owns no proof.
+
+require "fileutils"
+require "json"
+require "open3"
+require "optparse"
+require_relative "catalogue"
+
+module Proof
+  # The command line.
+  class Command
+    BANNER = <<~TEXT.freeze
+      usage: bin/proof [options] [NAME...]
+
+      Attacks Larder and prints what it withstood, with counts. Each proof is one command; without a name all are run.
+      A proof that counted nothing has failed.
+
+      #{Catalogue::ALL.map { |name, proof| format("  %-10s %s", name, proof::HELP) }.join("\n")}
+
+      `bin/test` runs a bounded part of each (--quick).
+
+      Options:
+    TEXT
+
+    # @param argv [Array<String>]
+    def initialize(argv)
+      @settings = { quick: false, minutes: nil }
+      @json = @record = false
+      @names = parser.parse(argv)
+      unknown = @names - Catalogue::ALL.keys
+      return if unknown.empty?
+
+      raise OptionParser::InvalidArgument, "unknown proof #{unknown.first}; known: #{Catalogue::ALL.keys.join(", ")}"
+    end
+
+    # @return [Integer] exit status: 0 where all hold
+    def run
+      $stdout.sync = true
+      reports = (@names.empty? ? Catalogue::ALL.keys : @names).filter_map { |name| prove(name) }
+      puts JSON.pretty_generate(reports.map(&:to_h)) if @json
+      summarize(reports) if reports.size > 1 && !@json
+      reports.all?(&:passed?) ? 0 : 1
+    end
+
+    private
+
+    def parser
+      OptionParser.new(BANNER, 16) do |options|
+        options.on("--quick", "the bounded part that CI runs: a minute each at most") { @settings[:quick] = true }
+        options.on("--minutes N", Float, "how long the time-boxed ones go on (fuzz, soak)") do |minutes|
+          raise OptionParser::InvalidArgument, "#{minutes}: more than nothing, please" unless minutes.positive?
+
+          @settings[:minutes] = minutes
+        end
+        options.on("--record", "keep the report in proof/reports/") { @record = true }
+        options.on("--json", "for machines") { @json = true }
+        options.on("--names", "only say which there are, and why one cannot be run here") do
+          Catalogue::ALL.each { |name, proof| puts [name, proof.new.missing].compact.join("\t") }
+          exit
+        end
+        options.on("-h", "--help", "this text") do
+          puts options
+          exit
+        end
+      end
+    end
+
+    # @return [Proof::Report, nil] nil where it cannot be run here
+    def prove(name)
+      proof = Catalogue::ALL.fetch(name).new(**@settings)
+      missing = proof.missing
+      return warn("bin/proof: #{name} cannot be run here: #{missing}") if missing
+
+      report = Report.new(name, proof.class::TITLE, facts)
+      started = now
+      proof.attack(report)
+      report.seconds = now - started
+      puts report.text unless @json
+      keep(report) if @record
+      report
+    end
+
+    def keep(report)
+      base = File.join(ROOT, "proof/reports", report.name)
+      FileUtils.mkdir_p(File.dirname(base))
+      File.write("#{base}.md", report.markdown)
+      File.write("#{base}.json", "#{JSON.pretty_generate(report.to_h)}\n")
+    end
+
+    def summarize(reports)
+      puts "All of it:", ""
+      reports.each { |report| puts format("  %-10s %s", report.name, report.verdict) }
+    end
+
+    # Names no machine and no user.
+    def facts
+      { mode: @settings[:quick] ? "quick" : "full", commit: commit, system: said("uname", "-sm"),
+        compiler: said("cc", "--version"), ruby: RUBY_DESCRIPTION[/\Aruby \S+/],
+        date: Time.now.utc.strftime("%Y-%m-%d") }
+    end
+
+    def commit
+      hash = said("git", "-C", ROOT, "rev-parse", "--short", "HEAD")
+      changed = said("git", "-C", ROOT, "status", "--porcelain", "--untracked-files=no")
+      hash && "#{hash}#{" with changes" if changed}"
+    end
+
+    # The first line a command prints, or nil.
+    def said(*command)
+      output, status = Open3.capture2e(*command)
+      line = output.lines.first&.strip
+      line if status.success? && line && !line.empty?
+    rescue SystemCallError
+      nil
+    end
+
+    def now
+      Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    end
+  end
+end
