@@ -111,10 +111,13 @@ LARD_INLINE void prefetch_ahead(int way, const lard_u64 *shared, const unsigned 
                                 size_t stream) {
     for (size_t i = 0; i < 3; i++) {
         size_t at = line + i * stream;
-        __builtin_prefetch(shared + at + AHEAD, way == IN);
         if (way == IN) {
+            __builtin_prefetch(shared + at + AHEAD, 1);
             __builtin_prefetch(own + (at + AHEAD) * 8);
-        } else if (way == OUT) {
+            continue;
+        }
+        __builtin_prefetch(shared + at + AHEAD);
+        if (way == OUT) {
             __builtin_prefetch(own + (at + OUT_AHEAD) * 8, 1);
         }
     }
