@@ -75,7 +75,7 @@ static larder_status make_directories(const char *path, larder_error *error) {
         }
         char kept = *at;
         *at = '\0';
-        if (mkdir(directory, kept ? 0777 : 0700) != 0 && errno != EEXIST && errno != EISDIR) {
+        if (LARD_CHANGE(mkdir(directory, kept ? 0777 : 0700)) != 0 && errno != EEXIST && errno != EISDIR) {
             int code = errno;
             return lard_fail(error, code == ENOSPC ? LARDER_NO_SPACE : LARDER_SYSTEM, code, "mkdir %s: %s",
                              directory, strerror(code));

@@ -62,7 +62,7 @@ larder_status lard_file_trusted(int fd, const char *path, struct stat *info, lar
 static bool write_whole(int fd, const void *data, size_t bytes, off_t at) {
     const char *from = data;
     while (bytes) {
-        ssize_t done = pwrite(fd, from, bytes, at);
+        ssize_t done = LARD_CHANGE(pwrite(fd, from, bytes, at));
         if (done < 0 && errno == EINTR) {
             continue;
         }
@@ -93,13 +93,13 @@ static larder_status create(const char *path, uint64_t size_bytes, const uint8_t
     super->created_ms = (uint64_t)lard_clock_ms();
     super->crc = lard_format_crc(super);
 
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int fd = LARD_CHANGE(open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (fd < 0) {
         return fail_call(error, "create", path, errno);
     }
     struct stat info;
     status = lard_file_trusted(fd, path, &info, error);
-    if (status == LARDER_OK && (code = lard_allocate(fd, super->file_bytes)) != 0) {
+    if (status == LARDER_OK && (code = LARD_CHANGE(lard_allocate(fd, super->file_bytes))) != 0) {
         status = fail_call(error, "allocate space for", path, code);
     }
     if (status == LARDER_OK) {
@@ -114,7 +114,7 @@ static larder_status create(const char *path, uint64_t size_bytes, const uint8_t
         }
     }
     if (status != LARDER_OK) {
-        unlink(path);
+        LARD_CHANGE(unlink(path));
         close(fd);
         return status;
     }
@@ -254,7 +254,7 @@ bool lard_file_was_replaced(const lard_map *map, const char *path) {
 void lard_file_discard(lard_map *map) {
     struct stat info;
     if (has_its_file(map, &info) && info.st_nlink == 0) {
-        lard_release_space(map->fd, map->super.shard_offset, map->bytes - map->super.shard_offset);
+        LARD_CHANGE(lard_release_space(map->fd, map->super.shard_offset, map->bytes - map->super.shard_offset));
     }
 }
 
@@ -335,7 +335,7 @@ larder_status lard_file_open(const char *path, uint64_t size_bytes, const uint8_
         }
         if (status == LARDER_OK && verdict == REPLACE) {
             mark_superseded(fd);
-            if (unlink(path) != 0) {
+            if (LARD_CHANGE(unlink(path)) != 0) {
                 status = fail_call(error, "unlink", path, errno);
             }
         }

@@ -72,7 +72,7 @@ larder_status lard_lockfile_open(const char *path, int64_t wait_ms, int *fd_out,
     lockfile_content content;
 
     for (int attempt = 0; attempt < 8; attempt++) {
-        int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+        int fd = LARD_CHANGE(open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
         if (fd < 0) {
             int code = errno;
             return lard_fail(error,
@@ -105,7 +105,7 @@ larder_status lard_lockfile_open(const char *path, int64_t wait_ms, int *fd_out,
         memcpy(content.magic, LOCKFILE_MAGIC, 8);
         content.version = 1;
         int code = lard_random(content.id, sizeof content.id);
-        if (code == 0 && pwrite(fd, &content, sizeof content, 0) != sizeof content) {
+        if (code == 0 && LARD_CHANGE(pwrite(fd, &content, sizeof content, 0)) != sizeof content) {
             code = errno ? errno : ENOSPC;
         }
         if (code) {

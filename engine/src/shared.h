@@ -5,6 +5,8 @@
  * on them. The types are structs, so that a plain assignment does not compile:
  * each write to shared memory goes through LARD_WRITE below, where a test build
  * (-DLARDER_CRASH_POINTS) numbers it and may kill the process just before it.
+ * Calls of the system that change a file or its name go through LARD_CHANGE and
+ * are numbered with the stores.
  *
  * Statistics are the one exception: lard_count (internal.h) stores into the
  * process's own row, where nothing depends on them.
@@ -28,18 +30,19 @@ typedef struct {
 } lard_u64;
 
 #ifdef LARDER_CRASH_POINTS
-void lard_crash_point(void);
-#define LARD_WRITE(statement) (lard_crash_point(), (statement))
+void lard_crash_point(const void *at);
+#define LARD_WRITE(at, statement) (lard_crash_point(at), (statement))
 #else
-#define LARD_WRITE(statement) (statement)
+#define LARD_WRITE(at, statement) (statement)
 #endif
+#define LARD_CHANGE(call) LARD_WRITE(NULL, call)
 
 #define lard_load(p) __atomic_load_n(&(p)->raw_, __ATOMIC_RELAXED)
 #define lard_load_acquire(p) __atomic_load_n(&(p)->raw_, __ATOMIC_ACQUIRE)
-#define lard_store(p, v) LARD_WRITE(__atomic_store_n(&(p)->raw_, (v), __ATOMIC_RELAXED))
-#define lard_store_release(p, v) LARD_WRITE(__atomic_store_n(&(p)->raw_, (v), __ATOMIC_RELEASE))
-#define lard_swap(p, v) LARD_WRITE(__atomic_exchange_n(&(p)->raw_, (v), __ATOMIC_SEQ_CST))
-#define lard_add(p, v) LARD_WRITE(__atomic_fetch_add(&(p)->raw_, (v), __ATOMIC_SEQ_CST))
+#define lard_store(p, v) LARD_WRITE(p, __atomic_store_n(&(p)->raw_, (v), __ATOMIC_RELAXED))
+#define lard_store_release(p, v) LARD_WRITE(p, __atomic_store_n(&(p)->raw_, (v), __ATOMIC_RELEASE))
+#define lard_swap(p, v) LARD_WRITE(p, __atomic_exchange_n(&(p)->raw_, (v), __ATOMIC_SEQ_CST))
+#define lard_add(p, v) LARD_WRITE(p, __atomic_fetch_add(&(p)->raw_, (v), __ATOMIC_SEQ_CST))
 
 #define lard_fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define lard_fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
@@ -48,12 +51,12 @@ void lard_crash_point(void);
 /* True where `p` held `*expected` and now holds `desired`; else `*expected` is what it holds. */
 static inline bool lard_cas32(lard_u32 *p, uint32_t *expected, uint32_t desired) {
     return LARD_WRITE(
-        __atomic_compare_exchange_n(&p->raw_, expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+        p, __atomic_compare_exchange_n(&p->raw_, expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
 }
 
 static inline bool lard_cas64(lard_u64 *p, uint64_t *expected, uint64_t desired) {
     return LARD_WRITE(
-        __atomic_compare_exchange_n(&p->raw_, expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+        p, __atomic_compare_exchange_n(&p->raw_, expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
 }
 
 #endif
