@@ -334,7 +334,9 @@ larder_status lard_file_open(const char *path, uint64_t size_bytes, const uint8_
             }
         }
         if (status == LARDER_OK && verdict == REPLACE) {
-            mark_superseded(fd);
+            if (info.st_nlink == 1) { /* by another name it may be somebody else's cache, in use and sound */
+                mark_superseded(fd);
+            }
             if (LARD_CHANGE(unlink(path)) != 0) {
                 status = fail_call(error, "unlink", path, errno);
             }

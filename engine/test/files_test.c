@@ -147,6 +147,21 @@ static void the_lock_file_is_looked_at_too(void) {
     CHECK(put_file(lock, "LARDLOCK\1\0\0\0", 12, 0600) && usable(path), "killed half-way");
 }
 
+/* One who may write to the directory of a cache must not empty another one by a link to it. */
+static void another_cache_under_this_name(void) {
+    const char *theirs = in_directory("theirs.larder"), *path = in_directory("t.larder");
+    larder_options options = {.size_bytes = SIZE};
+    larder *cache = NULL;
+    CHECK(larder_open(theirs, &options, &cache, &failure) == LARDER_OK && set(cache, "k", "theirs") == LARDER_OK);
+    CHECK(link(theirs, path) == 0);
+    CHECK(usable(path), "it is replaced at this path");
+    CHECK(is(cache, "k", "theirs") && set(cache, "l", "theirs, too") == LARDER_OK, "and left alone at its own");
+    larder_close(cache);
+    CHECK(larder_open(theirs, &options, &cache, &failure) == LARDER_OK);
+    CHECK(is(cache, "k", "theirs") && is(cache, "l", "theirs, too"));
+    larder_close(cache);
+}
+
 #ifdef __linux__
 static void open_on_a_full_disk(void *unused) {
     const char *path = in_directory("disk/t.larder");
@@ -192,6 +207,7 @@ static const test_case tests[] = {
     TEST(missing_directories_are_made, "missing directories are made, the last one private"),
     TEST(paths_may_be_too_long, "a path may be too long"),
     TEST(the_lock_file_is_looked_at_too, "the lock file may be foreign, a link, a directory or unfinished"),
+    TEST(another_cache_under_this_name, "another cache that is linked to this path is left to its users"),
     TEST(the_disk_may_be_full, "a full disk is an error at creation and leaves no file"),
 };
 RUN("files", tests)
