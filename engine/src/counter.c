@@ -20,9 +20,11 @@ static uint64_t seal(uint64_t value, uint64_t sequence, uint32_t crc) {
 /*
  * The cell that counts (0 or 1) with its value and sequence, or -1. A stamp of 0 is a write that was
  * not finished. Any other unsound cell is damage, even beside a sound one: that one is out of date.
+ * So is the first cell where both were written while the second one was looked at.
  */
 static int current(const lard_u64 *cells, uint32_t crc, uint64_t *value, uint64_t *sequence) {
     int best = -1;
+    uint64_t sealed = 0;
     for (int i = 0; i < 2; i++) {
         uint64_t stamp = lard_load_acquire(&cells[2 * i + 1]);
         uint64_t number = lard_load_acquire(&cells[2 * i]);
@@ -35,11 +37,12 @@ static int current(const lard_u64 *cells, uint32_t crc, uint64_t *value, uint64_
         }
         if (best < 0 || (int16_t)(uint16_t)(order - *sequence) > 0) {
             best = i;
+            sealed = stamp;
             *value = number;
             *sequence = order;
         }
     }
-    return best;
+    return best >= 0 && lard_load(&cells[2 * best + 1]) == sealed ? best : -1;
 }
 
 void lard_counter_init(lard_u64 *cells, uint32_t crc, int64_t number) {
