@@ -10,8 +10,9 @@
  * in `splitting`, copies, looks at the originals again, publishes the new count,
  * then empties the originals. A deleter that emptied an original looks at
  * `splitting` afterwards and, if it is set or changed, searches again, the
- * unpublished bucket included. So either the splitter sees the original gone or
- * the deleter sees the copy.
+ * unpublished bucket included, and the one that is split, where originals stand a
+ * moment longer than the count tells: a reader may know an older count (pages.h).
+ * So either the splitter sees the original gone or the deleter sees the copy.
  *
  * A move puts a pending slot into the other bucket, which no reader follows,
  * empties the original, then takes the mark off. A deleter empties pending slots

@@ -211,8 +211,13 @@ bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void 
         if (count == 0) {
             break;
         }
-        uint32_t choices[4] = {lard_bucket_of(hash->first, count), lard_bucket_of(hash->second, count), 0, 0};
+        uint32_t choices[6] = {lard_bucket_of(hash->first, count), lard_bucket_of(hash->second, count)};
         int used = 2;
+        if (splitting &&
+            splitting - 1 < count) { /* its items stay there a moment longer than they are looked for */
+            choices[used++] = splitting - 1;
+            choices[used++] = splitting - 1;
+        }
         uint64_t paged = (uint64_t)lard_load(&view->head->index_pages) << (view->map->segment_shift - 6);
         if (splitting && count < paged) { /* the bucket that is being filled but not published yet */
             choices[used++] = lard_bucket_of(hash->first, count + 1);

@@ -12,6 +12,7 @@ extern int lard_crash_signal;
 enum { SIZE = 1 << 20, MOST = 4096 };
 
 static larder *cache;
+static uint64_t shape_before; /* of the index, as this process saw it when the scene was set */
 
 static size_t key_of(const char *kind, int i, char key[32]) { return (size_t)snprintf(key, 32, "%s %d", kind, i); }
 
@@ -21,16 +22,21 @@ static larder_status put(const char *kind, int i) {
     return larder_set(cache, &store, NULL);
 }
 
+static lard_view shard(void) { return lard_view_of(cache->map, 0); }
+
+/* In the file, or by what a process knows of it that has not looked since the scene was set: gets try that first.
+ */
 static int how_many(int count) {
-    char key[32];
+    char key[32], value[8];
     int found = 0;
     for (int i = 0; i < count; i++) {
-        found += larder_exists(cache, key, key_of("item", i, key), NULL, NULL) == LARDER_OK;
+        size_t bytes = key_of("item", i, key);
+        cache->map->pages[0].shape = shape_before;
+        found += larder_get(cache, key, bytes, value, sizeof value, NULL, NULL) == LARDER_OK ||
+                 larder_exists(cache, key, bytes, NULL, NULL) == LARDER_OK;
     }
     return found;
 }
-
-static lard_view shard(void) { return lard_view_of(cache->map, 0); }
 
 typedef struct {
     const char *name;
@@ -53,6 +59,9 @@ static bool set_the_scene(const scene *s, int items) {
             return false;
         }
     }
+    lard_view view = shard();
+    lard_pages_renew(cache->map, &view);
+    shape_before = cache->map->pages[0].shape;
     return true;
 }
 
