@@ -14,11 +14,12 @@
  * moment longer than the count tells: a reader may know an older count (pages.h).
  * So either the splitter sees the original gone or the deleter sees the copy.
  *
- * A move puts a pending slot into the other bucket, which no reader follows,
- * empties the original, then takes the mark off. A deleter empties pending slots
- * too, so a deleted item is never moved back to life; a death in between forgets
- * the item. `moves` is odd meanwhile, so that a reader that found nothing looks
- * again.
+ * A move puts a pending slot into the other bucket, which no reader follows, marks
+ * the original in the same way, takes the mark off the new one, and empties the
+ * original. A deleter empties pending slots too, so a deleted item is never moved
+ * back to life: where only one slot is pending, a repair drops it. Where both are,
+ * nobody deleted the item, and a repair keeps it. `moves` is odd meanwhile, so that
+ * a reader that found nothing looks again.
  */
 #include "internal.h"
 
@@ -65,10 +66,13 @@ static bool move(lard_view *view, const lard_bucket *bucket, lard_u64 *from, boo
             lard_store_release(&view->head->moves_down, lard_load(&view->head->moves_down) + 1);
         }
         lard_fence();
-        bool emptied = lard_index_unlink(view, from, value, 0);
-        lard_index_unlink(view, &other->slots[i], pending, emptied ? value : 0);
+        bool leaves = lard_index_unlink(view, from, value, pending);
+        lard_index_unlink(view, &other->slots[i], pending, leaves ? value : 0);
+        if (leaves) {
+            lard_index_unlink(view, from, pending, 0);
+        }
         lard_store_release(&view->head->moves, moves + 1);
-        return emptied;
+        return leaves;
     }
     return false;
 }
@@ -234,6 +238,29 @@ static void finish_split(lard_view *view) {
     lard_store_release(&view->head->splitting, 0);
 }
 
+/* Of an item whose mover died: its slot in the other bucket where that is pending, too, else NULL. */
+static lard_u64 *pending_twin(const lard_view *view, const lard_bucket *bucket, uint64_t pending) {
+    uint32_t choices[2];
+    bool known = choices_of(view, pending & ~LARD_SLOT_PENDING, lard_bucket_count(view), choices);
+    for (unsigned c = 0; known && c < 2; c++) {
+        lard_bucket *other = lard_bucket_at(view, choices[c]);
+        for (unsigned i = 0; other && other != bucket && i < LARD_BUCKET_SLOTS; i++) {
+            if (LARD_SLOT_SAME(lard_load(&other->slots[i]), pending)) {
+                return &other->slots[i];
+            }
+        }
+    }
+    return NULL;
+}
+
+static void finish_move(lard_view *view, const lard_bucket *bucket, lard_u64 *slot, uint64_t pending) {
+    lard_u64 *twin = pending_twin(view, bucket, pending);
+    lard_index_unlink(view, slot, pending, twin ? pending & ~LARD_SLOT_PENDING : 0);
+    if (twin) {
+        lard_index_unlink(view, twin, pending, 0);
+    }
+}
+
 /* Under the lock of a dead owner. */
 void lard_index_finish_changes(lard_view *view) {
     finish_split(view);
@@ -243,7 +270,7 @@ void lard_index_finish_changes(lard_view *view) {
         for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
             uint64_t value = lard_load(&bucket->slots[i]);
             if (LARD_SLOT_OFFSET(value) && (value & LARD_SLOT_PENDING)) {
-                lard_index_unlink(view, &bucket->slots[i], value, 0);
+                finish_move(view, bucket, &bucket->slots[i], value);
             }
         }
     }
