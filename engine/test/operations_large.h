@@ -1,0 +1,81 @@
+/*
+ * operations_large.h — the operations of larder.h on values in chunks, as killing.h runs them.
+ */
+#ifndef LARD_OPERATIONS_LARGE_H
+#define LARD_OPERATIONS_LARGE_H
+
+#include "killing.h"
+
+#define LARGE_ACT(name) static void name(larder *c, const char *key)
+#define ON_LARGE .is_long = true, .ring = 8, .size_bytes = 4 << 20
+
+LARGE_ACT(large_set) { set(c, key, text_of(after())); }
+LARGE_ACT(large_add) { set_at(c, key, text_of(after()), 0, LARDER_ADD, 0); }
+LARGE_ACT(large_add_refused) { set_at(c, key, text_of((content){NEW_LARGE, book->round}), 0, LARDER_ADD, 0); }
+LARGE_ACT(large_replace) { set_at(c, key, text_of(after()), 0, LARDER_REPLACE, 0); }
+LARGE_ACT(large_delete) { larder_delete(c, key, strlen(key), NULL); }
+LARGE_ACT(large_touch) { larder_touch(c, key, strlen(key), 1000000, NULL); }
+LARGE_ACT(large_touch_expired) { larder_touch(c, key, strlen(key), -1, NULL); }
+LARGE_ACT(large_get) { get(c, key); }
+LARGE_ACT(large_increment) { larder_increment(c, key, strlen(key), 1, 0, 0, NULL, NULL); }
+LARGE_ACT(large_cas) {
+    const char *expected = text_of(before()), *text = text_of(after());
+    larder_store store = {.key = key, .key_bytes = strlen(key), .value = text, .value_bytes = strlen(text)};
+    larder_cas(c, &store, expected, strlen(expected), NULL);
+}
+
+/* Takes a chunk out from under the head, as eviction does: whoever reads the value then drops the rest. */
+LARGE_ACT(lose_a_chunk) {
+    lard_record_info info;
+    lard_head head;
+    lard_hash hash = lard_hash_key(c->map, key, strlen(key), false);
+    lard_view view = lard_view_of(c->map, lard_hash_shard(c->map, &hash));
+    set(c, key, text_of((content){OLD_LARGE, book->round}));
+    lard_found found = lard_index_find(&view, &hash, key, strlen(key), false);
+    if (found.slot && lard_record_info_at(&view, LARD_SLOT_OFFSET(found.value), &info)) {
+        lard_record_head(&view, LARD_SLOT_OFFSET(found.value), &info, &head);
+        lard_chunk_key chunk = {{head.id[0], head.id[1]}, 1};
+        hash = lard_hash_key(c->map, &chunk, sizeof chunk, true);
+        lard_index_delete(&view, &hash, &chunk, sizeof chunk, true, 0, NULL);
+    }
+}
+
+static const operation large_operations[] = {
+    {.name = "large set", .before = NOTHING, .after = NEW_LARGE, .act = large_set, ON_LARGE},
+    {.name = "large overwrite", .before = OLD_LARGE, .after = NEW_LARGE, .act = large_set, ON_LARGE},
+    {.name = "large over small", .before = OLD, .after = NEW_LARGE, .act = large_set, ON_LARGE},
+    {.name = "small over large", .before = OLD_LARGE, .after = NEW, .act = large_set, ON_LARGE},
+    {.name = "large over a counter", .before = NUMBER, .after = NEW_LARGE, .act = large_set, ON_LARGE},
+    {.name = "large add", .before = NOTHING, .after = NEW_LARGE, .act = large_add, ON_LARGE},
+    {.name = "large add that is refused", .before = OLD, .after = OLD, .act = large_add_refused, ON_LARGE},
+    {.name = "large replace", .before = OLD_LARGE, .after = NEW_LARGE, .act = large_replace, ON_LARGE},
+    {.name = "large compare and swap", .before = OLD_LARGE, .after = NEW_LARGE, .act = large_cas, ON_LARGE},
+    {.name = "large delete", .before = OLD_LARGE, .after = NOTHING, .act = large_delete, ON_LARGE},
+    {.name = "large touch", .before = OLD_LARGE, .after = OLD_LARGE, .act = large_touch, ON_LARGE},
+    {.name = "large touch that ends it",
+     .before = OLD_LARGE,
+     .after = NOTHING,
+     .act = large_touch_expired,
+     ON_LARGE},
+    {.name = "large get", .before = OLD_LARGE, .after = OLD_LARGE, .act = large_get, ON_LARGE},
+    {.name = "get of a large value that lost a chunk",
+     .before = NOTHING,
+     .after = NOTHING,
+     .act = large_get,
+     .prepare = lose_a_chunk,
+     ON_LARGE},
+    {.name = "increment of a large value",
+     .before = OLD_LARGE,
+     .after = OLD_LARGE,
+     .act = large_increment,
+     ON_LARGE},
+    {.name = "value of a large part of the cache", /* makes room at once, and begins as if it had been read */
+     .before = OLD,
+     .after = HUGE_ONE,
+     .act = large_set,
+     .may_leave = true,
+     .is_long = true,
+     .ring = 4},
+};
+
+#endif
