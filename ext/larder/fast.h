@@ -30,6 +30,7 @@ enum fast_events {
     FAST_WRITE_MULTI = 32,
     FAST_DELETE = 64,
     FAST_EXIST = 128,
+    FAST_OLD_PAYLOADS = 256, /* somebody listens to any, and this Rails' payloads are not those C knows */
 };
 
 typedef struct fast_store {

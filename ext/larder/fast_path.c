@@ -95,7 +95,7 @@ static VALUE fast_read(int argc, VALUE *argv, VALUE self) {
     VALUE value;
     VALUE options = argc == 2 ? argv[1] : Qnil;
 
-    if ((argc == 1 || argc == 2) && begin(&call, self, 0, argv[0], options)) {
+    if ((argc == 1 || argc == 2) && begin(&call, self, FAST_OLD_PAYLOADS, argv[0], options)) {
         switch (look_up(&call, options, false, &value)) {
         case FAST_HIT:
             return value;

@@ -10,15 +10,34 @@ module House
 
   # Gemfiles, locks, and the directory for gems, as environment variables that Bundler reads.
   module Environment
+    # Rails, and the Gemfile that brings it.
+    GEMFILES = { "7.1" => "gemfiles/rails_7_1.gemfile", "7.2" => "Gemfile", "8.0" => "gemfiles/rails_8_0.gemfile",
+                 "8.1" => "gemfiles/rails_8_1.gemfile" }.freeze
+
     module_function
 
     # @return [String] absolute path of the Gemfile: BUNDLE_GEMFILE where set, else the newest stack this Ruby runs
     def gemfile
       given = ENV.fetch("BUNDLE_GEMFILE", "")
-      return File.expand_path(given, ROOT) unless given.empty?
+      given.empty? ? gemfile_of(rails.last) : File.expand_path(given, ROOT)
+    end
 
-      modern = Gem::Version.new(RUBY_VERSION) >= Gem::Version.new("3.2")
-      File.join(ROOT, modern ? "gemfiles/rails_8_1.gemfile" : "Gemfile")
+    # @return [Array<String>] the Rails that this Ruby is tested with, the newest last
+    def rails
+      Gem::Version.new(RUBY_VERSION) >= Gem::Version.new("3.2") ? ["8.0", "8.1"] : ["7.1", "7.2"]
+    end
+
+    # @param rails [String] a key of GEMFILES
+    # @return [String] absolute path
+    def gemfile_of(rails)
+      File.join(ROOT, GEMFILES.fetch(rails))
+    end
+
+    # @return [Array<String>] absolute paths of those that bin/test needs: that of #gemfile first; the others only where
+    #   nobody chose one
+    def gemfiles
+      chosen = ENV.fetch("BUNDLE_GEMFILE", "")
+      chosen.empty? ? rails.reverse.map { |name| gemfile_of(name) } : [gemfile]
     end
 
     # @return [String] absolute path of the lab's Gemfile

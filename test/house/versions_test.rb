@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "larder/version"
+require_relative "../../rakelib/house/environment"
 
 module House
   # The version is said in the engine's header, in Ruby and in the changelog; they must agree.
@@ -24,6 +25,16 @@ module House
     test "the changelog begins with what is unreleased or with that version" do
       heading = File.foreach(File.join(ROOT, "CHANGELOG.md"), encoding: "UTF-8").grep(/^## /).first
       assert_match(/\A## (?:Unreleased|\[?#{Regexp.escape(header_version)}\]?)/, heading)
+    end
+
+    test "the fast path is armed on the Rails that are tested, each has its Gemfile, and the README names them" do
+      store = File.read(File.join(ROOT, "lib/larder/store/fast_path.rb"), encoding: "UTF-8")
+      readme = File.read(File.join(ROOT, "README.md"), encoding: "UTF-8")[/^## Versions$.*?^## /m]
+      assert_equal Environment::GEMFILES.keys, store[/TESTED_RAILS = %w\[(.*)\]/, 1].split
+      Environment::GEMFILES.each do |rails, gemfile|
+        assert_match(/^gem "rails", "~> #{Regexp.escape(rails)}\.0"$/, File.read(File.join(ROOT, gemfile)))
+        assert_includes readme, rails
+      end
     end
 
     private

@@ -211,6 +211,7 @@ module LarderStoreTests
         require "active_support/cache"
         ActiveSupport::Cache::Store.prepend(Module.new { def read(*) = "patched" })
         require "active_support/cache/larder_store"
+        ActiveSupport::Cache.format_version = 7.1
         store = ActiveSupport::Cache::LarderStore.new(ARGV[0], size: 8 << 20)
         store.write("a", 1)
         print store.read("a"), Larder::Store::FastPath.armed?(store.class)
@@ -226,6 +227,17 @@ module LarderStoreTests
       assert_empty(in_child do
         ActiveSupport::Notifications.singleton_class.prepend(Module.new { def instrument(...) = super.itself }) && taken
       end)
+    end
+
+    test "a Rails that nobody compared both paths on is on the ordinary one" do
+      ["7.0.8", "8.2.0.alpha", "9.0.0"].each do |version|
+        assert_empty(in_child do
+          claim = Module.new { define_method(:gem_version) { Gem::Version.new(version) } }
+          ActiveSupport.singleton_class.prepend(claim)
+          FastPath.arm
+          taken
+        end)
+      end
     end
 
     test "what no watcher sees is seen when Rails has initialized" do
