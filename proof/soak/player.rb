@@ -1,0 +1,131 @@
+# frozen_string_literal: true
+
+# What the Ruby processes of the soak have in common: how they begin, open the cache, fork, report what goes wrong, and
+# end. Which kinds there are is in players/.
+
+require_relative "actor"
+require_relative "setting"
+
+module Soak
+  # One process.
+  class Player
+    ENDING_SECONDS = 20
+
+    class << self
+      # @return [Integer] pid of a child that plays until it is told to end
+      def start(setting, seed, *arguments)
+        fork_from(setting) { new(setting, seed, *arguments).play }
+      end
+
+      # @yield in the child, which ends when the block does
+      # @return [Integer] its pid
+      def fork_from(setting)
+        Process.fork do
+          setting.begin_process
+          guard(setting) { yield }
+        end
+      end
+
+      # Whatever is raised is wrong.
+      def guard(setting)
+        yield
+      rescue SystemExit
+        raise
+      rescue Exception => e # rubocop:disable Lint/RescueException -- nothing may pass unseen
+        setting.book.wrong("#{name}: #{e.class}: #{e.message} (#{e.backtrace&.first(6)&.join(", ")})")
+        exit!(1)
+      end
+    end
+
+    # @param setting [Setting]
+    # @param seed [Integer]
+    def initialize(setting, seed)
+      @setting = setting
+      @book = setting.book
+      @random = Random.new(seed)
+      @children = []
+    end
+
+    # Plays its part.
+    def play
+      raise NotImplementedError, self.class.name
+    end
+
+    private
+
+    # @return [Actor, nil] with a slot of its own; nil: all are taken
+    def actor(cache, store, random = @random)
+      actor = Actor.new(@setting, Random.new(random.rand(1 << 60)), cache, store)
+      actor if actor.claim
+    end
+
+    def over?
+      @setting.over? || @book.ending?
+    end
+
+    def next_seed
+      @random.rand(1 << 60)
+    end
+
+    def now
+      Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    end
+
+    # Threads that work until the block says so, each an actor of its own.
+    def in_threads(count, cache, store, steady: false)
+      actors = Array.new(count) { actor(cache, store) }.compact
+      over = false
+      threads = actors.map do |each|
+        Thread.new do
+          Thread.current.report_on_exception = false
+          Thread.current[:soak_steady] = steady
+          self.class.guard(@setting) do
+            each.inherit
+            each.work { over }
+          end
+        end
+      end
+      yield actors
+    ensure
+      over = true
+      threads&.each(&:join)
+      actors&.each(&:leave)
+    end
+
+    # @return [Integer] pid of a child that goes on with what this process has open
+    def fork_child(&block)
+      pid = self.class.fork_from(@setting) do
+        @children = []
+        @random = Random.new(next_seed ^ Process.pid)
+        block.call
+      end
+      @book.add(Book::FORKS)
+      @children << pid
+      pid
+    end
+
+    # Forgets children that have ended.
+    def reap
+      @children.reject! do |pid|
+        _, status = Process.wait2(pid, Process::WNOHANG)
+        judge(status) if status
+        status
+      end
+    end
+
+    def judge(status)
+      return if status.success? || [9, 15].include?(status.termsig)
+
+      @book.wrong("a child of #{self.class.name} ended by itself: #{status}")
+    end
+
+    def end_children
+      @children.each { |pid| Process.kill(:TERM, pid) }
+      ends = now + ENDING_SECONDS
+      until @children.empty? || now > ends
+        reap
+        sleep(0.02)
+      end
+    end
+  end
+end
