@@ -130,7 +130,7 @@ LARD_INLINE size_t pass_blocks(int way, uint64_t *sum, lard_u64 *shared, unsigne
     for (; count - done >= 3 * stream; done += 3 * stream) {
         uint64_t second = 0, third = 0;
         lard_u64 *here = shared + done;
-        unsigned char *there = own + (way == OVER ? 0 : done * 8);
+        unsigned char *there = way == OVER ? own : own + done * 8;
         for (size_t line = 0; line < stream;
              line += 8) { /* ahead of the loads, which wait for each other's lines */
             prefetch_ahead(way, here, there, line, stream);

@@ -1,0 +1,263 @@
+/*
+ * operations.c — fuzzes streams of operations against the naive model (model.h).
+ *
+ * Each command is one operation of larder.h, or something that happens to a cache: its
+ * process is killed before some store to shared memory, another process dies or is stopped
+ * with the lock in its hand, the clock moves, the file is opened again. What the engine
+ * answers must be what the model says; a miss is excused by an eviction that was counted.
+ */
+#include "operations.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SMALL_BYTES = 1 << 20, LARGE_BYTES = 26 << 20 }; /* one shard, two shards */
+
+static world_file small, large;
+static world_file *file;
+larder *cache;
+operations_attempt attempts[OPERATIONS_MOST];
+unsigned attempt_count;
+uint64_t appended, worked;
+static uint64_t capacity;
+static bool hardware;
+
+static void reopen(void) {
+    model_more_evictions = model_evictions(cache);
+    larder_close(cache);
+    cache = world_open(file);
+}
+
+/* Another process of which the lock of a shard tells; its slot is none that this process has. */
+static void plant_owner(unsigned shard, uint32_t incarnation) {
+    lard_map *map = cache->map;
+    uint32_t slot = map->super.process_slots - 2;
+    lard_view view = lard_view_of(map, shard % map->super.shard_count);
+    if (lard_load(&view.head->lock) == 0) {
+        lard_process *row = &map->processes[slot];
+        lard_store(&row->incarnation, incarnation);
+        lard_store(&view.head->lock, lard_owner_word(slot, incarnation));
+    }
+}
+
+static void release_stopped(void) {
+    for (uint32_t s = 0; world_stopped && s < cache->map->super.shard_count; s++) {
+        lard_view view = lard_view_of(cache->map, s);
+        if ((lard_load(&view.head->lock) & 0x7fffffffu) == world_stopped) {
+            lard_shard_unlock(&view);
+        }
+    }
+    world_stopped = 0;
+}
+
+static void stop_owner(unsigned shard) {
+    uint32_t slot = cache->map->super.process_slots - 2;
+    if (!world_stopped) {
+        plant_owner(shard, 7);
+        world_stopped = lard_owner_word(slot, 7);
+    }
+}
+
+static void move_clock(const command *c) {
+    int64_t by = (int64_t)(c->n % (1u << (c->a & 31)));
+    world_now_ms += c->a & 64 ? -(by % 100000) : by;
+    world_now_ms = world_now_ms < WORLD_START_MS / 2 ? WORLD_START_MS / 2 : world_now_ms;
+    model_time_passes();
+}
+
+static void perform(const command *c) {
+    attempt_count = 0;
+    switch (c->op % 24) {
+    case 0:
+    case 1:
+        operation_get(c);
+        break;
+    case 2:
+    case 3:
+        operation_store(c, LARDER_SET);
+        break;
+    case 4:
+        operation_store(c, LARDER_ADD);
+        break;
+    case 5:
+        operation_store(c, LARDER_REPLACE);
+        break;
+    case 6:
+        operation_delete(c);
+        break;
+    case 7:
+    case 8:
+        operation_increment(c);
+        break;
+    case 9:
+        operation_touch(c);
+        break;
+    case 10:
+        operation_cas(c);
+        break;
+    case 11:
+        operation_get_multi(c);
+        break;
+    case 12:
+    case 13:
+        operation_set_multi(c);
+        break;
+    case 14:
+        operation_scan(c);
+        break;
+    case 15:
+        operation_prune(c);
+        break;
+    case 16:
+        operation_clear();
+        break;
+    case 17:
+        operation_verify();
+        break;
+    case 18:
+        operation_misuse(c);
+        break;
+    default:
+        break;
+    }
+}
+
+/* What was about to be stored is there, or what was there before; nobody says which. */
+static void settle_attempt(const operations_attempt *tried) {
+    model_entry *entry = &model[tried->key], before = *entry;
+    unsigned char name[LARDER_MAX_KEY + 1];
+    size_t key_bytes = model_key(tried->key, name);
+    larder_item item;
+    larder_status status = larder_exists(cache, name, key_bytes, &item, NULL);
+    bool is_new = status == LARDER_OK && tried->entry.present && item.expires_at_ms == tried->entry.expires_ms;
+    if (is_new) {
+        size_t bytes;
+        const unsigned char *want = model_value(&tried->entry, tried->key, &bytes);
+        unsigned char *have = malloc(bytes + 1);
+        status = larder_get(cache, name, key_bytes, have, bytes, &item, NULL);
+        is_new = status == LARDER_OK && item.size_bytes == bytes && memcmp(have, want, bytes) == 0 &&
+                 item.flags == tried->entry.flags;
+        free(have);
+    }
+    *entry = is_new ? tried->entry : before;
+    entry->uncertain = true;
+    if (status == LARDER_MISS) {
+        entry->present = false;
+    } else {
+        entry->counter = item.is_counter;
+        if (before.counter && !item.is_counter && !is_new) { /* a swap had made it plain */
+            entry->text = true;
+            entry->bytes =
+                (size_t)snprintf(entry->literal, sizeof entry->literal, "%lld", (long long)before.number);
+        }
+        model_compare(cache, tried->key, NULL);
+    }
+}
+
+/* A killed process is one that comes again: what it had in its hand is a dead owner's then. */
+static void after_death(void) {
+    world_kill = 0;
+    bool moving = false;
+    for (uint32_t s = 0; s < cache->map->super.shard_count; s++) {
+        lard_view view = lard_view_of(cache->map, s);
+        moving |= lard_load(&view.head->moves) & 1;
+    }
+    if (moving || appended > capacity / 4) { /* what was just being moved or evicted is not counted */
+        model_more_evictions++;
+        model_doubts++;
+    }
+    reopen();
+    for (unsigned i = 0; i < attempt_count; i++) {
+        settle_attempt(&attempts[i]);
+    }
+}
+
+static void happen(const command *c, unsigned long *kill_next) {
+    switch (c->op % 24) {
+    case 19:
+        release_stopped();
+        reopen();
+        break;
+    case 20:
+        move_clock(c);
+        break;
+    case 21:
+        plant_owner(c->a, c->n & 0x7ffff ? c->n : 1);
+        lard_store(&cache->map->processes[cache->map->super.process_slots - 2].incarnation, c->n + 1);
+        break;
+    case 22:
+        if (world_stopped) {
+            release_stopped();
+        } else {
+            stop_owner(c->a);
+        }
+        break;
+    default: /* 23 */
+        *kill_next = 1 + c->n % 600;
+    }
+}
+
+/* True where the process was killed before so many stores more. */
+static bool is_killed(const command *c, unsigned long stores) {
+    world_kill = stores;
+    if (stores && sigsetjmp(world_killed, 0)) {
+        return true;
+    }
+    perform(c);
+    world_kill = 0;
+    return false;
+}
+
+static void run(const stream *input) {
+    unsigned long kill_next = 0;
+    for (size_t i = 0; i < input->count; i++) {
+        const command *c = &input->commands[i];
+        if (c->op % 24 > 18) {
+            happen(c, &kill_next);
+            continue;
+        }
+        if (is_killed(c, world_stopped ? 0 : kill_next)) {
+            after_death();
+        }
+        kill_next = 0;
+    }
+}
+
+static void check_all(void) {
+    release_stopped();
+    operation_verify();
+    for (unsigned key = 0; key < MODEL_KEYS; key++) {
+        if (model[key].present) {
+            model_compare(cache, key, NULL);
+        }
+    }
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+    (void)argc, (void)argv;
+    world_file_make(&small, "small.larder", SMALL_BYTES, NULL);
+    world_file_make(&large, "large.larder", LARGE_BYTES, NULL);
+    hardware = lard_crc_hardware;
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static stream input;
+    stream_read(&input, data, size);
+    file = input.settings[0] & 1 ? &large : &small;
+    world_begin();
+    world_lag_ms = input.settings[1] % (LARD_COARSE_LAG_MS + 1);
+    lard_crc_hardware = hardware && !(input.settings[0] & 2); /* or as on a machine without the instruction */
+    world_file_restore(file, false);
+    cache = world_open(file);
+    capacity = (uint64_t)larder_max_value(cache) * 8;
+    appended = worked = model_more_evictions = model_doubts = 0;
+    memset(model, 0, sizeof model);
+    run(&input);
+    check_all();
+    reopen();
+    check_all();
+    larder_close(cache);
+    return 0;
+}

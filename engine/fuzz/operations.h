@@ -1,0 +1,41 @@
+/*
+ * operations.h — the operations that operations.c performs by command, each with its check.
+ */
+#ifndef LARD_FUZZ_OPERATIONS_H
+#define LARD_FUZZ_OPERATIONS_H
+
+#include "model.h"
+#include "stream.h"
+
+enum { OPERATIONS_MOST = 64 }; /* keys of one multi operation */
+
+/* What a key has if the operation under way succeeds. */
+typedef struct {
+    unsigned key;
+    model_entry entry;
+} operations_attempt;
+
+extern larder *cache;
+extern operations_attempt attempts[OPERATIONS_MOST];
+extern unsigned attempt_count;
+extern uint64_t appended; /* bytes of records, since the cache was empty */
+extern uint64_t worked;   /* bytes of values, of this input */
+
+unsigned operations_key(uint16_t number);
+const larder_call *operations_call(const command *c);
+
+void operation_get(const command *c);
+void operation_get_multi(const command *c);
+void operation_store(const command *c, larder_mode mode);
+void operation_set_multi(const command *c);
+void operation_cas(const command *c);
+void operation_delete(const command *c);
+void operation_increment(const command *c);
+void operation_touch(const command *c);
+void operation_scan(const command *c);
+void operation_prune(const command *c);
+void operation_clear(void);
+void operation_verify(void);
+void operation_misuse(const command *c);
+
+#endif

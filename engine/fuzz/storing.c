@@ -1,0 +1,383 @@
+/*
+ * storing.c — operations that change a key, against the model (operations.h): what a
+ * command's fields mean, what may be answered, and what the model has afterwards.
+ */
+#include "operations.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_WORK = 8 << 20, ORDINARY = 8192 - 24 }; /* bytes of key and value in one record */
+
+static unsigned char value_bytes[MODEL_MOST_VALUE + 8];
+static uint32_t stamps;
+
+/* ---- what the fields mean ---- */
+
+unsigned operations_key(uint16_t number) { return number % (MODEL_KEYS - 1); }
+
+const larder_call *operations_call(const command *c) {
+    static larder_call call;
+    call = (larder_call){.now_ms = c->a & 1 ? world_now_ms : 0, .flags = c->a & 2 ? LARDER_CALL_TRY : 0};
+    return c->a & 3 ? &call : NULL;
+}
+
+static int64_t ttl_of(const command *c) {
+    int64_t some = 1 + (int64_t)(c->n >> 4 & 0x3fff);
+    switch (c->a >> 2 & 7) {
+    case 0:
+    case 1:
+        return some;
+    case 2:
+        return c->n & 1 ? LARDER_MAX_TTL_MS : 86400000;
+    case 3:
+        return -some;
+    default:
+        return 0;
+    }
+}
+
+static size_t size_of(const command *c, size_t key_bytes) {
+    size_t most = larder_max_value(cache), n = c->n & 0xfffffff;
+    if (worked > MOST_WORK) {
+        return n % 200;
+    }
+    switch (c->n >> 28) {
+    case 0:
+        return 0;
+    case 1:
+    case 2:
+        return n % 16;
+    case 3:
+    case 4:
+    case 5:
+        return n % 200;
+    case 6:
+    case 7:
+        return n % 1000;
+    case 8:
+        return n % 8192;
+    case 9: /* about where values begin to be cut */
+        return (key_bytes < 4096 ? ORDINARY - key_bytes : ORDINARY - 4096) + n % 17 - 8;
+    case 10:
+        return n % 40000;
+    case 11:
+        return n % most;
+    case 12: /* about the largest there may be */
+        return most - 4 + n % 6;
+    default:
+        return n % 100;
+    }
+}
+
+static size_t literal_of(const command *c, char out[MODEL_TEXT]) {
+    static const char *const texts[] = {"0",
+                                        "7",
+                                        "-1",
+                                        "+5",
+                                        "-0",
+                                        "",
+                                        "-",
+                                        "+",
+                                        "12a",
+                                        " 1",
+                                        "00042",
+                                        "9223372036854775807",
+                                        "9223372036854775808",
+                                        "-9223372036854775808",
+                                        "-9223372036854775809",
+                                        "99999999999999999999999"};
+    return (size_t)snprintf(out, MODEL_TEXT, "%s", texts[c->n % 16]);
+}
+
+static int64_t delta_of(uint32_t n) {
+    static const int64_t deltas[] = {1, -1, 0, INT64_MAX, INT64_MIN, 1000000, -77, 3};
+    return n & 8 ? (int64_t)(n >> 8) : deltas[n & 7];
+}
+
+static int64_t expiry_after(int64_t ttl_ms) { return ttl_ms ? world_now_ms + ttl_ms : 0; }
+
+/* ---- what all of them share ---- */
+
+static void attempt(unsigned key, const model_entry *entry) {
+    attempts[attempt_count++] = (operations_attempt){key, *entry};
+}
+
+static bool is_large(const model_entry *entry) { return !entry->counter && entry->bytes + 4096 > ORDINARY; }
+
+static void stored(unsigned key, const model_entry *entry, uint64_t evictions_before) {
+    model[key] = *entry;
+    model_seen(cache, key);
+    if (is_large(entry)) { /* it may have pushed its own beginning out */
+        model[key].evictions = evictions_before;
+        appended += entry->bytes / 512 * 64;
+        appended +=
+            entry->bytes > larder_max_value(cache) / 3 ? entry->bytes : 0; /* makes room for itself early */
+    }
+    appended += 4096 + 64 + entry->bytes;
+    EXPECT(appended > larder_max_value(cache) * 4 || model_evictions(cache) == model_doubts,
+           "evicted with %llu bytes written", (unsigned long long)appended);
+}
+
+static void refused(unsigned key, larder_status status, size_t bytes, bool overwrites, const larder_call *call) {
+    bool try = call && (call->flags & LARDER_CALL_TRY);
+    if (status == LARDER_BUSY) {
+        EXPECT(try || world_stopped, "key %u: busy, but nobody has the lock", key);
+        overwrites = overwrites && !try;
+    } else {
+        EXPECT(status == LARDER_VALUE_TOO_LARGE && bytes > larder_max_value(cache), "key %u: %s of %zu bytes", key,
+               larder_status_name(status), bytes);
+    }
+    model[key].present = model[key].present && !overwrites;
+}
+
+static bool number_of(const unsigned char *text, size_t bytes, int64_t *number) {
+    bool negative = bytes && text[0] == '-';
+    size_t at = bytes && (text[0] == '-' || text[0] == '+');
+    __int128 sum = 0;
+    if (at == bytes || bytes > 24) {
+        return false;
+    }
+    for (; at < bytes; at++) {
+        if (text[at] < '0' || text[at] > '9') {
+            return false;
+        }
+        sum = sum * 10 + (text[at] - '0');
+    }
+    sum = negative ? -sum : sum;
+    *number = (int64_t)sum;
+    return sum <= INT64_MAX && sum >= INT64_MIN;
+}
+
+/* ---- storing ---- */
+
+static model_entry entry_of(const command *c, unsigned key, size_t key_bytes, larder_store *store) {
+    model_entry entry = {.present = true, .stamp = ++stamps, .flags = c->a & 32 ? (uint8_t)c->n : 0};
+    int64_t ttl_ms = ttl_of(c);
+    size_t bytes;
+    if (c->a & 64) {
+        entry.text = true;
+        entry.bytes = literal_of(c, entry.literal);
+    } else {
+        entry.bytes = size_of(c, key_bytes);
+    }
+    entry.expires_ms = expiry_after(ttl_ms);
+    memcpy(value_bytes, model_value(&entry, key, &bytes), entry.bytes);
+    worked += bytes;
+    *store = (larder_store){.value = value_bytes, .value_bytes = bytes, .ttl_ms = ttl_ms, .flags = entry.flags};
+    return entry;
+}
+
+void operation_store(const command *c, larder_mode mode) {
+    unsigned char name[LARDER_MAX_KEY + 1];
+    unsigned key = operations_key(c->key);
+    size_t key_bytes = model_key(key, name);
+    const larder_call *call = operations_call(c);
+    larder_store store;
+    model_entry entry = entry_of(c, key, key_bytes, &store);
+    uint64_t evictions = model_evictions(cache);
+    store.key = name;
+    store.key_bytes = key_bytes;
+    store.mode = (uint8_t)mode;
+    entry.present = store.ttl_ms >= 0;
+    attempt(key, &entry);
+    larder_status status = larder_set(cache, &store, call);
+    bool was = model_alive(&model[key]);
+    if (status == LARDER_NOT_STORED) {
+        EXPECT(mode != LARDER_SET && (mode == LARDER_ADD) == was, "key %u: mode %d did not hold", key, mode);
+        if (mode == LARDER_REPLACE) {
+            model_forgotten(cache, key);
+        }
+        return;
+    }
+    if (status != LARDER_OK) {
+        refused(key, status, store.value_bytes, mode != LARDER_ADD, call);
+        return;
+    }
+    if (mode == LARDER_ADD && was) {
+        model_forgotten(cache, key);
+    }
+    EXPECT(mode != LARDER_REPLACE || was, "key %u was replaced", key);
+    if (entry.present) {
+        stored(key, &entry, evictions);
+    } else {
+        model[key].present = false;
+    }
+}
+
+void operation_set_multi(const command *c) {
+    static unsigned char names[OPERATIONS_MOST][LARDER_MAX_KEY + 1];
+    static unsigned char values[OPERATIONS_MOST][1024];
+    larder_store stores[OPERATIONS_MOST];
+    unsigned count = 1 + (c->n >> 16) % OPERATIONS_MOST, step = 1 + (c->n >> 10) % 3, done = 0;
+    size_t said;
+    const larder_call *call = operations_call(c);
+    for (unsigned i = 0; i < count; i++) {
+        command one = *c;
+        unsigned key = operations_key((uint16_t)(c->key + i * step));
+        size_t key_bytes = model_key(key, names[i]);
+        one.n = (c->n & 0xffff) * (i + 1) % (sizeof values[i] << (c->a >> 7)) % sizeof values[i];
+        one.n |= 7u << 28;
+        model_entry entry = entry_of(&one, key, key_bytes, &stores[i]);
+        memcpy(values[i], value_bytes, stores[i].value_bytes);
+        stores[i].key = names[i];
+        stores[i].key_bytes = key_bytes;
+        stores[i].value = values[i];
+        entry.present = stores[i].ttl_ms >= 0;
+        attempt(key, &entry);
+    }
+    uint64_t evictions = model_evictions(cache);
+    larder_set_multi(cache, stores, count, &said, call);
+    for (unsigned i = 0; i < count; i++) {
+        unsigned key = attempts[i].key;
+        if (stores[i].status != LARDER_OK) {
+            refused(key, stores[i].status, stores[i].value_bytes, true, call);
+            continue;
+        }
+        done++;
+        if (attempts[i].entry.present) {
+            stored(key, &attempts[i].entry, evictions);
+            model[key].evictions = evictions; /* a later one may have cost an earlier one its place */
+        } else {
+            model[key].present = false;
+        }
+    }
+    EXPECT(done == said, "%u stored, %zu said", done, said);
+}
+
+void operation_cas(const command *c) {
+    unsigned char name[LARDER_MAX_KEY + 1];
+    unsigned key = operations_key(c->key), wrong = c->n % 7;
+    model_entry *old = &model[key];
+    size_t key_bytes = model_key(key, name), bytes;
+    const larder_call *call = operations_call(c);
+    larder_store store;
+    model_entry entry = entry_of(c, key, key_bytes, &store);
+    if (store.ttl_ms < 0) {
+        store.ttl_ms = entry.expires_ms = 0;
+    }
+    store.key = name;
+    store.key_bytes = key_bytes;
+    store.expected_flags = (uint8_t)(old->flags ^ (wrong == 1));
+    store.expected_expires_at_ms = c->a & 128 ? old->expires_ms + (wrong == 2 ? 1 : 0) : 0;
+    bool right = wrong != 1 && wrong != 3 && wrong != 4 && (wrong != 2 || !(c->a & 128));
+    const unsigned char *value = model_value(old, key, &bytes);
+    size_t expected_bytes = bytes + (wrong == 3);
+    unsigned char *expected = malloc(expected_bytes + 1);
+    memcpy(expected, value, bytes);
+    expected[expected_bytes ? expected_bytes - 1 : 0] ^= wrong == 3 || wrong == 4;
+    right |= wrong == 4 && bytes == 0;
+    uint64_t evictions = model_evictions(cache);
+    attempt(key, &entry);
+    larder_status status = larder_cas(cache, &store, expected, expected_bytes, call);
+    free(expected);
+    bool was = model_alive(old);
+    if (status == LARDER_MISS) {
+        model_forgotten(cache, key);
+        return;
+    }
+    EXPECT(was, "key %u was compared: %s", key, larder_status_name(status));
+    if (status == LARDER_OK) {
+        EXPECT(right, "key %u was swapped, and is something else", key);
+        stored(key, &entry, evictions);
+    } else if (status == LARDER_NOT_STORED) {
+        EXPECT(!right || (is_large(old) && model_evictions(cache) > old->evictions), "key %u was not swapped",
+               key);
+    } else {
+        refused(key, status, store.value_bytes, false, call);
+        larder_item item;
+        if (old->counter && larder_exists(cache, name, key_bytes, &item, NULL) == LARDER_OK && !item.is_counter) {
+            old->counter = false; /* made plain to be compared, with the same text */
+            old->text = true;
+            old->bytes = (size_t)snprintf(old->literal, sizeof old->literal, "%lld", (long long)old->number);
+        }
+    }
+}
+
+/* ---- changing in place ---- */
+
+void operation_increment(const command *c) {
+    unsigned char name[LARDER_MAX_KEY + 1];
+    unsigned key = operations_key(c->key);
+    model_entry *old = &model[key], entry = *old;
+    size_t key_bytes = model_key(key, name), bytes;
+    const larder_call *call = operations_call(c);
+    const unsigned char *value = model_value(old, key, &bytes);
+    int64_t delta = delta_of(c->n), initial = delta_of(c->n >> 4), ttl_ms = ttl_of(c), number = 0, sum = 0,
+            new_sum;
+    bool was = model_alive(old);
+    bool numeric = (old->counter || old->flags == 0) && number_of(value, bytes, &number);
+    bool overflows = numeric && __builtin_add_overflow(number, delta, &sum);
+    bool new_overflows = __builtin_add_overflow(initial, delta, &new_sum);
+    int64_t result = 0;
+    if (was && numeric) {
+        entry.number = sum;
+    } else {
+        entry = (model_entry){.expires_ms = expiry_after(ttl_ms), .number = new_sum};
+    }
+    entry.present = entry.counter = true;
+    entry.text = false;
+    attempt(key, &entry);
+    larder_status status = larder_increment(cache, name, key_bytes, delta, initial, ttl_ms, &result, call);
+    bool may_be_new = !was || old->uncertain || model_evictions(cache) > old->evictions;
+    if (status == LARDER_INVALID) {
+        EXPECT(ttl_ms < 0, "key %u: a life of %lld", key, (long long)ttl_ms);
+    } else if (status == LARDER_NOT_A_NUMBER) {
+        EXPECT(was && !numeric, "key %u is a number", key);
+    } else if (status == LARDER_OVERFLOW) {
+        EXPECT((was && overflows) || (may_be_new && new_overflows), "key %u does not overflow", key);
+    } else if (status != LARDER_OK) {
+        refused(key, status, 0, false, call);
+    } else {
+        larder_item item = {.expires_at_ms = entry.expires_ms};
+        bool old_sum = was && numeric && !overflows && result == sum;
+        EXPECT(old_sum || (may_be_new && !new_overflows && result == new_sum), "key %u: %lld", key,
+               (long long)result);
+        if (may_be_new && larder_exists(cache, name, key_bytes, &item, NULL) == LARDER_OK) {
+            bool kept = old_sum && item.expires_at_ms == old->expires_ms;
+            EXPECT(kept || item.expires_at_ms == expiry_after(ttl_ms), "key %u: another life", key);
+            entry.flags = kept ? old->flags : 0;
+        }
+        entry.expires_ms = item.expires_at_ms;
+        entry.number = result;
+        stored(key, &entry, model_evictions(cache));
+    }
+}
+
+void operation_touch(const command *c) {
+    unsigned char name[LARDER_MAX_KEY + 1];
+    unsigned key = operations_key(c->key);
+    size_t key_bytes = model_key(key, name);
+    const larder_call *call = operations_call(c);
+    int64_t ttl_ms = ttl_of(c);
+    model_entry entry = model[key];
+    entry.expires_ms = expiry_after(ttl_ms);
+    entry.present = ttl_ms >= 0;
+    attempt(key, &entry);
+    larder_status status = larder_touch(cache, name, key_bytes, ttl_ms, call);
+    if (status == LARDER_MISS) {
+        model_forgotten(cache, key);
+    } else if (status == LARDER_OK) {
+        EXPECT(model_alive(&model[key]), "key %u was touched", key);
+        entry.uncertain |= world_stopped && is_large(&entry); /* chunks of a stopped shard keep their life */
+        model[key] = entry;
+    } else {
+        refused(key, status, 0, false, call);
+    }
+}
+
+void operation_delete(const command *c) {
+    unsigned char name[LARDER_MAX_KEY + 1];
+    unsigned key = operations_key(c->key);
+    size_t key_bytes = model_key(key, name);
+    model_entry gone = {.present = false};
+    attempt(key, &gone);
+    larder_status status = larder_delete(cache, name, key_bytes, operations_call(c));
+    EXPECT(status == LARDER_MISS || (status == LARDER_OK && model_alive(&model[key])), "key %u is deleted: %s",
+           key, larder_status_name(status));
+    if (status == LARDER_MISS) {
+        model_forgotten(cache, key);
+    }
+    model[key].present = false;
+}
