@@ -1,0 +1,142 @@
+/*
+ * shut.h — shared memory that nobody may store into unannounced.
+ *
+ * The maps of a process are shut (read-only), so each store faults. The handler lets it pass
+ * only where the test build has announced a store to that very word (LARD_WRITE), opens the
+ * page for that one instruction, which the processor's single-step flag ends, and shuts it
+ * again. A store outside the macro, or to another place than announced, ends the process
+ * with a word about where. Statistics are let pass, in the process's own row alone.
+ *
+ * Linux on x86-64; elsewhere SHUT_WORKS is not defined.
+ */
+#ifndef LARD_SHUT_H
+#define LARD_SHUT_H
+
+#include "children.h"
+
+#if defined(__linux__) && defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define SHUT_WORKS
+#endif
+
+extern unsigned long lard_crash_count;
+extern const void *lard_crash_store;
+
+typedef struct {              /* in shared memory, so that a parent reads what a child came to */
+    unsigned long stores;     /* that were announced and came */
+    unsigned long statistics; /* the named exception */
+    unsigned long unannounced;
+    unsigned long numbered;
+    uint64_t first_offset; /* in its file, of the first that was not announced */
+} shut_tally;
+
+static shut_tally *shut;
+
+#ifdef SHUT_WORKS
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+enum { MAPS = 16, SINGLE_STEP = 0x100 };
+static struct {
+    uint8_t *base;
+    size_t bytes;
+} shut_maps[MAPS];
+static uint8_t *open_page;
+static volatile bool shutting;
+
+/* Maps of files that are made from now on are shut from the start. */
+void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset) {
+    bool ours = shutting && fd >= 0 && (flags & MAP_SHARED);
+    void *base =
+        (void *)syscall(SYS_mmap, address, bytes, ours ? protection & ~PROT_WRITE : protection, flags, fd, offset);
+    for (int i = 0; ours && base != MAP_FAILED && i < MAPS; i++) {
+        if (!shut_maps[i].base) {
+            shut_maps[i].base = base;
+            shut_maps[i].bytes = bytes;
+            break;
+        }
+    }
+    return base;
+}
+
+int munmap(void *base, size_t bytes) {
+    for (int i = 0; i < MAPS; i++) {
+        if (shut_maps[i].base == base) {
+            shut_maps[i].base = NULL;
+        }
+    }
+    return (int)syscall(SYS_munmap, base, bytes);
+}
+
+static inline int map_of(const uint8_t *at) {
+    for (int i = 0; i < MAPS; i++) {
+        if (shut_maps[i].base && at >= shut_maps[i].base && at < shut_maps[i].base + shut_maps[i].bytes) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* Is it a counter of a process slot? */
+static inline bool is_statistic(const uint8_t *base, uint64_t offset) {
+    uint64_t slots = ((const lard_superblock *)base)->process_slots;
+    uint64_t inside = (offset - LARD_PROCESS_OFFSET) % sizeof(lard_process);
+    return offset >= LARD_PROCESS_OFFSET && offset < LARD_PROCESS_OFFSET + slots * sizeof(lard_process) &&
+           inside >= offsetof(lard_process, counters);
+}
+
+static void on_store(int number, siginfo_t *info, void *context) {
+    ucontext_t *frame = context;
+    uint8_t *at = info->si_addr;
+    int map = map_of(at);
+    const uint8_t *announced = lard_crash_store;
+    (void)number;
+    if (map < 0) {
+        signal(SIGSEGV, SIG_DFL); /* no business of ours: it comes again and is fatal */
+        return;
+    }
+    if (announced && at >= announced && at < announced + 8) {
+        shut->stores++;
+        lard_crash_store = NULL; /* one announcement, one store */
+    } else if (is_statistic(shut_maps[map].base, (uint64_t)(at - shut_maps[map].base))) {
+        shut->statistics++;
+    } else {
+        static const char text[] = "  a store to shared memory that was not announced\n";
+        shut->unannounced++;
+        shut->first_offset = (uint64_t)(at - shut_maps[map].base);
+        (void)!write(2, text, sizeof text - 1);
+        _exit(99);
+    }
+    open_page = (uint8_t *)((uintptr_t)at & ~(uintptr_t)4095);
+    mprotect(open_page, 4096, PROT_READ | PROT_WRITE);
+    frame->uc_mcontext.gregs[REG_EFL] |= SINGLE_STEP;
+}
+
+static void after_store(int number, siginfo_t *info, void *context) {
+    ucontext_t *frame = context;
+    (void)number, (void)info;
+    frame->uc_mcontext.gregs[REG_EFL] &= ~SINGLE_STEP;
+    mprotect(open_page, 4096, PROT_READ);
+}
+
+/* Shuts the map of a handle (NULL: none yet) and all that come. For the rest of the process's life. */
+static inline void shut_memory(larder *cache) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    sigemptyset(&action.sa_mask);
+    action.sa_flags = SA_SIGINFO;
+    action.sa_sigaction = on_store;
+    sigaction(SIGSEGV, &action, NULL);
+    action.sa_sigaction = after_store;
+    sigaction(SIGTRAP, &action, NULL);
+    if (cache) {
+        shut_maps[0].base = cache->map->base;
+        shut_maps[0].bytes = cache->map->bytes;
+        mprotect(cache->map->base, cache->map->bytes, PROT_READ);
+    }
+    shutting = true;
+    lard_crash_count = 0;
+    lard_crash_store = NULL;
+}
+#endif
+
+#endif

@@ -1,0 +1,186 @@
+/*
+ * shut_crash.c — proves that no store to shared memory escapes the numbering: every operation
+ * of the table, every repair of a sample, and a file's life from its creation to its
+ * replacement run on memory that is shut but for announced stores (shut.h).
+ */
+#include "operations_large.h"
+#include "operations_plain.h"
+#include "operations_shape.h"
+#include "shut.h"
+
+#ifdef SHUT_WORKS
+static unsigned long operations_run, repairs_run, lives_run;
+
+static void act_shut(larder *c, const char *key) {
+    shut_memory(c);
+    op->act(c, key);
+    shut->numbered += lard_crash_count;
+}
+
+static void repair_shut(larder *c, const char *key) {
+    (void)key;
+    shut_memory(c);
+    set(c, "afterwards", "written");
+    shut->numbered += lard_crash_count;
+}
+
+static bool ran_well(void (*body)(larder *, const char *)) {
+    bool hung;
+    if (ended(killed_in(body, 0), &hung) && !hung) {
+        return true;
+    }
+    return is_wrong("a store at byte %llu of the file was not announced", (unsigned long long)shut->first_offset);
+}
+
+/* The operation as a whole, some times (the cache changes with each), then repairs after deaths in its midst. */
+static bool on_shut_memory(void) {
+    bool hung;
+    int runs = is_full() ? 8 : op->is_long ? 1 : 3;
+    for (int i = 0; i < runs; i++) {
+        if (!prepare_round() || !ran_well(act_shut) || !everybody_goes_on(true) || !dispose()) {
+            return false;
+        }
+        operations_run++;
+    }
+    for (unsigned long at = 5; at < 40; at += is_full() ? 2 : 11) {
+        if (!prepare_round()) {
+            return false;
+        }
+        bool survived = ended(killed_in(op->act, at), &hung);
+        if (hung || !ran_well(repair_shut) || !everybody_goes_on(survived)) {
+            return false;
+        }
+        repairs_run++;
+    }
+    return true;
+}
+
+#define EACH_OF(operations)                                                 \
+    for (unsigned i = 0; i < sizeof operations / sizeof *operations; i++) { \
+        with_operation(&operations[i], i + 1, on_shut_memory);              \
+    }
+static void plain(void) { EACH_OF(plain_operations) }
+static void large(void) { EACH_OF(large_operations) }
+static void shape(void) { EACH_OF(shape_operations) }
+
+static bool damage_superblocks(void) {
+    char wrong[8] = "LARDER\r\n", junk[64];
+    memset(junk, 7, sizeof junk);
+    int fd = open(test_path("t.larder"), O_RDWR);
+    bool done = fd >= 0 && pwrite(fd, wrong, 8, 0) == 8 && pwrite(fd, junk, sizeof junk, 8) == sizeof junk &&
+                pwrite(fd, junk, sizeof junk, LARD_PAGE + 8) == sizeof junk;
+    close(fd);
+    return done;
+}
+
+/* Made, used, closed, opened, forked, replaced under the one who has it open, opened again. */
+static void a_life(void *with) {
+    (void)with;
+    shut_memory(NULL);
+    larder *c = open_cache(1 << 20);
+    CHILD_CHECK(c && set(c, "k", "v") == LARDER_OK && is(c, "k", "v"));
+    larder_close(c);
+    c = open_cache(1 << 20);
+    CHILD_CHECK(c && is(c, "k", "v"));
+    pid_t child = fork_child();
+    if (child == 0) {
+        CHILD_CHECK(set(c, "forked", "v") == LARDER_OK && is(c, "k", "v"));
+        shut->numbered += lard_crash_count;
+        larder_close(c);
+        _exit(0);
+    }
+    CHILD_CHECK(exited_well(child) && is(c, "forked", "v"));
+    lard_file_mark_superseded(c->map);
+    CHILD_CHECK(set(c, "k", "in the new one") == LARDER_OK && is(c, "forked", NULL));
+    larder_close(c);
+    CHILD_CHECK(damage_superblocks());
+    c = open_cache(1 << 20);
+    CHILD_CHECK(c && is(c, "k", NULL) && set(c, "k", "v") == LARDER_OK);
+    larder_close(c);
+    shut->numbered += lard_crash_count;
+}
+static void lives(void) {
+    CHECK(in_child(a_life, NULL), "byte %llu of the file", (unsigned long long)shut->first_offset);
+    lives_run++;
+}
+
+/* So far no system call has changed a file: each number must have been a store that came, and none twice. */
+static void all_came(void) {
+    CHECK(shut->stores == shut->numbered, "%lu stores, %lu numbered", shut->stores, shut->numbered);
+}
+
+/* That the check can fail: each of these must be noticed. */
+static void plain_store(void *with) {
+    larder *c = with;
+    shut_memory(c);
+    *(volatile uint32_t *)&c->map->control->clear_epoch = 5;
+}
+static void copied_store(void *with) {
+    larder *c = with;
+    shut_memory(c);
+    memset(the_shard(c).head, 0, 8);
+}
+static void store_elsewhere(void *with) { /* announced for one word, made to its neighbour */
+    larder *c = with;
+    shut_memory(c);
+    lard_crash_store = &the_shard(c).head->items;
+    *(volatile uint32_t *)&the_shard(c).head->free_segments = 5;
+}
+static void second_store(void *with) { /* announced once, made twice */
+    larder *c = with;
+    shut_memory(c);
+    lard_store(&the_shard(c).head->items, 5);
+    *(volatile uint64_t *)&the_shard(c).head->items = 5;
+}
+static void noticed(void) {
+    void (*const wrong_ones[])(void *) = {plain_store, copied_store, store_elsewhere, second_store};
+    unsigned long announced = shut->stores, statistics = shut->statistics;
+    larder *c = open_cache(1 << 20);
+    CHECK(c);
+    for (unsigned i = 0; i < 4; i++) {
+        pid_t child = fork_child();
+        if (child == 0) {
+            if (!freopen("/dev/null", "w", stderr)) {
+                _exit(1);
+            }
+            wrong_ones[i](c);
+            _exit(0);
+        }
+        int status = wait_within(child, 30000);
+        CHECK(status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 99, "store %u: status %x", i, status);
+    }
+    CHECK(shut->unannounced == 4);
+    larder_close(c);
+    shut->stores = announced;
+    shut->statistics = statistics;
+    printf("@ 4 stores made on purpose outside the macro, all noticed\n");
+}
+
+static void say_counts(void) {
+    CHECK(operations_run > 100 && repairs_run > 100 && lives_run && shut->stores > 10000);
+    CHECK(shut->stores < shut->numbered, "no system call was numbered");
+    printf("@ %lu stores to memory that was shut, each announced for its very word\n", shut->stores);
+    printf("@ 0 stores that were not announced, but for %lu of statistics\n", shut->statistics);
+    printf("@ %lu runs of operations and %lu of repairs with the memory shut\n", operations_run, repairs_run);
+}
+
+static void begin(void) {
+    begin_tally();
+    shut = shared_memory(sizeof *shut);
+}
+
+static const test_case tests[] = {
+    TEST(begin, "there is a tally"),
+    TEST(plain, "operations on short values store nothing outside the macro"),
+    TEST(large, "operations on large values store nothing outside the macro"),
+    TEST(shape, "eviction, growth, moves, clear, reset and repair store nothing outside the macro"),
+    TEST(all_came, "as many stores came as were announced"),
+    TEST(lives, "opening, closing, forking and replacing store nothing outside the macro"),
+    TEST(say_counts, "counts"),
+    TEST(noticed, "a store outside the macro is noticed"),
+};
+#else
+static void not_here(void) { printf("@note Stores outside the macro are looked for on Linux and x86-64 only\n"); }
+static const test_case tests[] = {TEST(not_here, "not here")};
+#endif
+RUN("memory that is shut", tests)
