@@ -224,11 +224,14 @@ bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void 
             choices[used++] = lard_bucket_of(hash->second, count + 1);
         }
         for (int c = 0; c < used; c += 2) {
+            if (c) {
+                lard_fence(); /* an original that was emptied is seen to be before its copy is looked for */
+            }
             any |= delete_in_buckets(view, &choices[c], hash, key, key_bytes, is_chunk, now_ms, head, &was_live);
         }
         lard_fence();
-        if (lard_load(&view->head->splitting) == splitting && lard_load(&view->head->moves) == moves &&
-            lard_bucket_count(view) == count) {
+        if (lard_load_acquire(&view->head->splitting) == splitting && lard_load(&view->head->moves) == moves &&
+            lard_bucket_count(view) == count) { /* whoever sees a split ended sees the new count */
             break;
         }
     }

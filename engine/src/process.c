@@ -168,7 +168,7 @@ static bool claim(larder *cache, lard_map *map, uint32_t slot) {
         return false;
     }
     uint32_t incarnation = lard_load(&row->incarnation) + 1;
-    lard_store(&row->incarnation, incarnation);
+    lard_store_release(&row->incarnation, incarnation);
     lard_store(&row->pid, (uint32_t)getpid());
     for (int i = 0; i < LARD_COUNTERS; i++) {
         uint64_t count = lard_load(&row->counters[i]);
@@ -211,7 +211,7 @@ bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner
     uint32_t incarnation = owner_word >> 12 & INCARNATION_MASK;
     struct flock found;
     if (slot >= map->super.process_slots ||
-        (lard_load(&map->processes[slot].incarnation) & INCARNATION_MASK) != incarnation) {
+        (lard_load_acquire(&map->processes[slot].incarnation) & INCARNATION_MASK) != incarnation) {
         return false;
     }
     if (slot == __atomic_load_n(&cache->slot, __ATOMIC_RELAXED)) {

@@ -148,7 +148,7 @@ static larder_status wait_for_lock(larder *cache, lard_view *view) {
 
     lard_count(cache, LARD_STAT_lock_waits, 1);
     for (;;) {
-        uint32_t word = lard_load(lock);
+        uint32_t word = lard_load_acquire(lock); /* before its owner's incarnation is looked at */
         if (word == 0 && try_lock(cache, view->head, WAITERS)) {
             break;
         }
