@@ -12,7 +12,7 @@ module CompileTask
   EXTENSION = File.join(ROOT, "ext/larder/extconf.rb")
   BINARY = "larder.#{RbConfig::CONFIG["DLEXT"]}".freeze
   PRODUCT = File.join(ROOT, "lib/larder", BINARY)
-  SETTINGS = "LARDER_DEV=#{ENV.fetch("LARDER_DEV", "")}".freeze
+  SETTINGS = ["LARDER_DEV", "LARDER_SANITIZE"].map { |name| "#{name}=#{ENV.fetch(name, "")}" }.join(" ").freeze
   DIRECTORY = File.join(ROOT, "tmp", "#{RbConfig::CONFIG["arch"]}-#{RUBY_VERSION}", "larder")
 
   module_function

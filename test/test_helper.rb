@@ -13,6 +13,7 @@ require "rbconfig"
 require "tmpdir"
 
 require "larder"
+require "support/collector" if ENV.key?("LARDER_GC")
 
 # A private directory for each test, made before it (so that its children have the same) and removed after it.
 module TemporaryDirectory

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Runs each test program given; says which failed, and fails if one did.
+# Runs each test program given, with the words of RUN before it (valgrind, an emulator); says which failed, and fails if
+# one did.
 failed=0
 for program in "$@"; do
-    "$program" || { echo "FAILED: $program"; failed=1; }
+    $RUN "$program" || { echo "FAILED: $program"; failed=1; }
 done
 exit $failed

@@ -3,11 +3,13 @@
 # Builds larder/larder from the binding in this directory and from the engine's sources in ../../engine, which is where
 # they are both in the repository and in the packaged gem. Nothing is downloaded and no library is linked but libc.
 #
-# LARDER_DEV=1 makes every warning an error.
+# LARDER_DEV=1 makes every warning an error. LARDER_SANITIZE=address,undefined builds for those sanitizers of GCC;
+# Ruby must then be run with their library preloaded (rakelib/house/sanitized_ruby.rb).
 
 require "mkmf"
 
 ENGINE = File.expand_path("../../engine", __dir__)
+SANITIZERS = ENV.fetch("LARDER_SANITIZE", "")
 DEVELOPER = ENV.fetch("LARDER_DEV", "") == "1"
 
 unless RUBY_ENGINE == "ruby"
@@ -29,6 +31,12 @@ abort "larder: no sources in #{ENGINE}/src; the gem or checkout is incomplete" i
 $warnflags = $warnflags.to_s.gsub("-Wdeclaration-after-statement", "")
 $warnflags << " -Wall -Wextra -Werror -Wno-unused-parameter" if DEVELOPER
 $CFLAGS << " -std=gnu11 -O3 -fvisibility=hidden"
+# Ruby's longjmp is not the one that AddressSanitizer knows, and would leave the marks of frames it jumps over on the
+# stack: so memory of the stack is not watched.
+unless SANITIZERS.empty?
+  $CFLAGS << " -O1 -U_FORTIFY_SOURCE -fsanitize=#{SANITIZERS} -fno-sanitize-recover=all --param asan-stack=0"
+  $DLDFLAGS << " -fsanitize=#{SANITIZERS}"
+end
 $INCFLAGS << " -I#{File.join(ENGINE, "include").inspect} -I#{File.join(ENGINE, "src").inspect}"
 
 # The engine's objects get names of their own, so that both directories may have a file of the same name.

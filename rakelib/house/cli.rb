@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "optparse"
+require_relative "matrix_run"
 require_relative "suites"
 require_relative "runner"
 
@@ -20,6 +21,9 @@ module House
         bin/test --only style,docs                 some suites
         bin/test --all                             everything and the second stack, as CI does
         bin/test --stack trixie                    Ruby tests on Debian trixie (Ruby 3.3, Rails 8.1), made by debootstrap
+        bin/test --rails 7.1                       on another Rails: 7.1 and 7.2 on Ruby 3.1, 8.0 and 8.1 on newer ones
+        bin/test --matrix                          every Rails, compiler, level, sanitizer and processor: an hour or two
+        bin/test --matrix rails-7.1,clang          some of its cells, by name or by what their names begin with
 
       Suites:
       #{Suites::SUITES.map { |name, text| format("  %-8s %s", name, text) }.join("\n")}
@@ -38,6 +42,8 @@ module House
       @fast = false
       @verbose = false
       @logs = File.join(ROOT, "tmp/test")
+      @cells = nil
+      @json = false
       argv, @minitest = split(argv)
       @files = parser.parse(argv)
     end
@@ -47,6 +53,7 @@ module House
       started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
       $stdout.sync = true
       return 2 unless set_up
+      return run_matrix if @cells
 
       jobs = chosen_jobs
       puts "bin/test: Ruby #{RUBY_VERSION}, #{relative(Environment.gemfile)}, #{jobs.size} jobs, #{@lanes} at a time"
@@ -55,6 +62,10 @@ module House
     end
 
     private
+
+    def run_matrix
+      MatrixRun.new(Matrix.new.choose(@cells), lanes: @lanes, log_dir: @logs, json: @json).run ? 0 : 1
+    end
 
     def chosen_jobs
       return Suites.jobs(@suites, fast: @fast) if @files.empty?
@@ -73,6 +84,11 @@ module House
         options.on("--all", "with the second stack") { @suites = Suites::SUITES.keys }
         options.on("--only LIST", Array, "these suites") { |names| @suites = known(names) }
         options.on("--stack NAME", ["trixie"], "only the Ruby tests, on another system") { |name| @suites = [name] }
+        options.on("--rails VERSION", Environment::GEMFILES.keys, "the tests, on this Rails") do |version|
+          ENV["BUNDLE_GEMFILE"] = Environment.gemfile_of(version)
+        end
+        options.on("--matrix [CELLS]", Array, "all combinations, or these") { |names| @cells = names || [] }
+        options.on("--json", "the matrix's table for machines") { @json = true }
         options.on("--jobs N", Integer, "how many at a time (#{@lanes})") { |count| @lanes = [count, 1].max }
         options.on("--logs DIR", "where outputs are kept (tmp/test)") { |path| @logs = File.expand_path(path) }
         options.on("--verbose", "print the output of every job") { @verbose = true }

@@ -10,6 +10,8 @@ require "etc"
 require "fileutils"
 require "rbconfig"
 require "tmpdir"
+require_relative "checkout"
+require_relative "debian"
 require_relative "environment"
 
 module House
@@ -66,8 +68,8 @@ module House
         lock.flock(File::LOCK_EX) # two runs would overwrite each other's checkout
         bootstrap unless ready?
         copy_network_settings
-        copy_checkout
-        enter(["bin/test", "--no-system", "--only", "build,ruby", *options])
+        Checkout.copy(File.join(@root, CHECKOUT))
+        enter(["bin/test", "--no-system", "--only", "build,ruby,rails", *options])
       end
     end
 
@@ -98,9 +100,7 @@ module House
 
     def install_debootstrap
       say "installing debootstrap"
-      run("apt-get", "-qq", "update")
-      run({ "DEBIAN_FRONTEND" => "noninteractive" }, "apt-get", "-qq", "install", "--yes", "--no-install-recommends",
-          "debootstrap")
+      Debian.install(["debootstrap"]) || abort("stack #{@release}: could not install debootstrap")
     end
 
     # The mirror this machine's own apt uses.
@@ -128,24 +128,6 @@ module House
       FileUtils.mkdir_p(File.dirname(target))
       FileUtils.rm_f(target) if File.symlink?(target)
       FileUtils.cp(source, target)
-    end
-
-    # What git knows and what is new, but nothing built; the extension built there before is kept out too.
-    def copy_checkout
-      target = File.join(@root, CHECKOUT)
-      FileUtils.rm_rf(target)
-      FileUtils.mkdir_p(target)
-      files(ROOT).each do |file|
-        destination = File.join(target, file)
-        FileUtils.mkdir_p(File.dirname(destination))
-        FileUtils.cp(File.join(ROOT, file), destination, preserve: true)
-      end
-    end
-
-    def files(directory)
-      list = IO.popen(["git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-                      chdir: directory, &:read)
-      list.split("\0").uniq.select { |file| File.file?(File.join(directory, file)) }
     end
 
     ENTER = <<~SHELL

@@ -13,13 +13,14 @@ module House
       "engine" => "C tests of the engine",
       "asan" => "the same under AddressSanitizer and UndefinedBehaviorSanitizer, and threads under ThreadSanitizer",
       "ruby" => "Ruby tests (test/)",
+      "rails" => "the store's tests (test/active_support/) on the other Rails of this Ruby: 7.1 on 3.1, 8.0 on 3.3",
       "lab" => "tests of the lab (lab/test/)",
       "proof" => "a bounded part of each attack of bin/proof: kills, models, fuzzers, hostile files",
       "guards" => "instructions that a get, set, fetch or write takes, against those on record (valgrind)",
       "style" => "RuboCop, clang-format, who may require whom",
       "docs" => "every public class and method is documented",
       "gems" => "both gems build, install into an empty directory and run",
-      "trixie" => "Ruby tests on Debian trixie: Ruby 3.3, Rails 8.1 (with --all; root only)"
+      "trixie" => "Ruby tests on Debian trixie: Ruby 3.3, Rails 8.1 and 8.0 (with --all; root only)"
     }.freeze
 
     # What is run without any option.
@@ -85,6 +86,20 @@ module House
       (test_files("test") - test_files("test/guards")).map { |file| ruby_job(file) }
     end
 
+    # Rails that the fast path is armed on, and that no other suite runs.
+    def rails_jobs
+      others = Environment.gemfiles.drop(1)
+      others.flat_map do |gemfile|
+        missing = "the gems of #{gemfile.delete_prefix("#{ROOT}/")} are not installed" unless installed?(gemfile)
+        settings = { suite: "rails", gemfile: gemfile, missing: missing }
+        test_files("test/active_support").map { |file| ruby_job(file, **settings) }
+      end
+    end
+
+    def installed?(gemfile)
+      system(Environment.variables(gemfile), "bundle", "check", out: File::NULL, err: File::NULL)
+    end
+
     def guards_jobs
       test_files("test/guards").map { |file| ruby_job(file, suite: "guards") }
     end
@@ -109,14 +124,16 @@ module House
     end
 
     # Each file is a process of its own: tests fork, kill and change the world, and no file may lean on another.
-    def ruby_job(file, options = [], suite: nil)
+    def ruby_job(file, options = [], suite: nil, gemfile: nil, missing: nil)
       lab = file.start_with?("lab/")
+      name = gemfile ? "#{file}, #{File.basename(gemfile, ".gemfile")}" : file
       paths = lab ? ["lab/lib", "lab/test", "lib"] : ["lib", "test"]
       includes = paths.map { |path| "-I#{File.join(ROOT, path)}" }
       argv = ["ruby", "-w", "-rbundler/setup", *includes, file, "--show-skips", *options]
       weight = WEIGHTS.find { |prefix, _| file.start_with?(prefix) }&.last || 2
-      Job.new(file, suite: suite || (lab ? "lab" : "ruby"), argv: argv, after: ["compile"], weight: weight,
-                    env: Environment.variables(lab ? Environment.lab_gemfile : Environment.gemfile))
+      gemfile ||= lab ? Environment.lab_gemfile : Environment.gemfile
+      Job.new(name, suite: suite || (lab ? "lab" : "ruby"), argv: argv, after: ["compile"], weight: weight,
+                    missing: missing, env: Environment.variables(gemfile))
     end
 
     def style_jobs
@@ -164,7 +181,7 @@ module House
       files = files.map { |file| File.expand_path(file).delete_prefix("#{ROOT}/") }
       argv = ["ruby", "-w", "rakelib/house/stack.rb", "trixie", *files]
       argv += ["--", *options] unless options.empty?
-      [Job.new("Debian trixie, Ruby 3.3, Rails 8.1", suite: "trixie", weight: 500, limit: 1200,
+      [Job.new("Debian trixie, Ruby 3.3, Rails 8.1 and 8.0", suite: "trixie", weight: 500, limit: 1200,
                                                      missing: Stack.missing, argv: argv)]
     end
   end

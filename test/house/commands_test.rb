@@ -31,6 +31,11 @@ module House
       assert_refused(/invalid option: --nonsense/, "--nonsense")
     end
 
+    test "bin/test refuses a cell of the matrix or a Rails that there is not" do
+      assert_refused(/no such cell of the matrix: nonsense; known: rails-7\.1, /, "--no-setup", "--matrix", "nonsense")
+      assert_refused(/invalid argument: --rails 6\.1/, "--rails", "6.1")
+    end
+
     test "bin/test ends with the sum of what it ran" do
       output, status = run_counts_test
       assert_predicate status, :success?, output

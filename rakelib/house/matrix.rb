@@ -1,0 +1,150 @@
+# frozen_string_literal: true
+
+# The contents page of bin/test --matrix: which combinations of Rails, Ruby, compiler, level of optimization, sanitizer
+# and processor are tried, and what each runs. Owns no mechanics.
+
+require_relative "environment"
+require_relative "matrix_cell"
+
+module House
+  # All cells. `CLANG` in a command becomes the clang that is there.
+  class Matrix
+    LEVELS = ["O0", "O1", "O2", "O3", "Os"].freeze
+    HERE = "C alone"
+
+    # The slowest, under an emulator of instructions: they kill and stop processes for seconds, or count on a clock.
+    UNDER_VALGRIND_WITHOUT = {
+      "survival_test" => "kills processes at random by the clock; a killed one reports nothing",
+      "damage_test" => "two minutes without valgrind's twentyfold",
+      "process_test" => "measures how soon a dead owner's lock is taken over",
+      "fault_test" => "raises SIGBUS on purpose, in memory that valgrind reads itself"
+    }.freeze
+
+    # @param tests [Array<String>, nil] only these of the engine's tests, as in "cache_test"; nil: all
+    def initialize(tests: nil)
+      @tests = tests
+    end
+
+    # @return [Array<House::MatrixCell>]
+    def cells
+      rails_cells + level_cells + sanitizer_cells + valgrind_cells + ruby_cells + processor_cells
+    end
+
+    # @param names [Array<String>] of cells, or what their names begin with; none: all
+    # @return [Array<House::MatrixCell>]
+    # @raise [ArgumentError] where a name fits none
+    def choose(names)
+      return cells if names.empty?
+
+      names.flat_map { |name| fitting(name) }.uniq(&:name)
+    end
+
+    private
+
+    def fitting(name)
+      all = cells
+      found = all.select { |cell| cell.name == name }
+      found = all.select { |cell| cell.name.start_with?("#{name}-") } if found.empty?
+      return found unless found.empty?
+
+      raise ArgumentError, "no such cell of the matrix: #{name}; known: #{all.map(&:name).join(", ")}"
+    end
+
+    def rails_cells
+      old = ["7.1", "7.2"].map do |rails|
+        MatrixCell.new("rails-#{rails}", { stack: "Ruby 3.1, Rails #{rails}" },
+                       ["bin/test", "--rails", rails, "--only", "build,ruby", *inner(rails)], needs: [:old_ruby])
+      end
+      old + ["8.0", "8.1"].map { |rails| trixie_cell(rails) } + [trixie_engine_cell]
+    end
+
+    def trixie_cell(rails)
+      MatrixCell.new("rails-#{rails}", { stack: "trixie, Ruby 3.3, Rails #{rails}" },
+                     [*TRIXIE, "--only", "build,ruby", "--rails", rails], needs: [:trixie], limit: 3600)
+    end
+
+    def trixie_engine_cell
+      MatrixCell.new("gcc14-O3", { stack: "trixie, C alone", compiler: "gcc 14", level: "O3" },
+                     [*TRIXIE, "--only", "engine"], needs: [:trixie], limit: 3600)
+    end
+
+    TRIXIE = ["ruby", "-w", "rakelib/house/stack.rb", "trixie"].freeze
+    private_constant :TRIXIE
+
+    # Logs of its own: bin/test may be what runs the matrix.
+    def inner(name)
+      ["--no-system", "--jobs", "1", "--logs", File.join(ROOT, "tmp/matrix", name)]
+    end
+
+    def level_cells
+      # The crash points beside the tests, where the code is as different as it gets.
+      plain = ["gcc", "clang"].product(LEVELS).map do |compiler, level|
+        engine("#{compiler}-#{level}", compiler, level, target: ["O0", "O3"].include?(level) ? "test" : "unit-test")
+      end
+      plain + [engine("gcc-lto", "gcc", "O3", under: "link-time optimization", extra: "-flto=auto"),
+               engine("clang-lto", "clang", "O3", under: "link-time optimization", extra: "-flto -fuse-ld=lld",
+                                                  needs: [:lld])]
+    end
+
+    def sanitizer_cells
+      both = ["gcc", "clang"].flat_map do |compiler|
+        [engine("#{compiler}-asan", compiler, "O1", under: "ASan, UBSan", target: "asan-test"),
+         engine("#{compiler}-tsan", compiler, "O1", under: "TSan, threads", target: "tsan-test")]
+      end
+      both + [engine("clang-msan", "clang", "O1", under: "MSan", target: "msan-test")]
+    end
+
+    def valgrind_cells
+      without = UNDER_VALGRIND_WITHOUT.keys.join(" ")
+      [engine("valgrind", "gcc", "O1", under: "memcheck", target: "valgrind-test", needs: [:valgrind],
+                                       variables: { "WITHOUT" => without })]
+    end
+
+    def ruby_cells
+      [MatrixCell.new("ruby-asan", { stack: "this Ruby", compiler: "gcc", level: "O1", under: "ASan, UBSan" },
+                      ["ruby", "-w", "rakelib/house/sanitized_ruby.rb"], limit: 1800),
+       MatrixCell.new("ruby-valgrind", { stack: "this Ruby", compiler: "gcc", level: "O3", under: "memcheck" },
+                      ["ruby", "-w", "rakelib/house/valgrind_ruby.rb"], needs: [:valgrind], limit: 1800),
+       MatrixCell.new("ruby-compact", { stack: "this Ruby", under: "every collection moves objects" },
+                      ["bin/test", "--only", "build,ruby", *inner("compact")], env: { "LARDER_GC" => "compact" },
+                                                                              limit: 1800),
+       MatrixCell.new("ruby-stress", { stack: "this Ruby", under: "a collection at each allocation" },
+                      ["bin/test", *STRESSED, *inner("stress")], env: { "LARDER_GC" => "stress" }, limit: 1800)]
+    end
+
+    # What each native is called by. All of it would take hours.
+    STRESSED = ["test/larder/cache_test.rb", "test/larder/cache/multi_test.rb", "test/larder/cache/records_test.rb",
+                "test/active_support/cache/larder_store/fetch_test.rb",
+                "test/active_support/cache/larder_store/multi_test.rb",
+                "test/active_support/cache/larder_store/plain_values_test.rb"].freeze
+    private_constant :STRESSED
+
+    def processor_cells
+      arm = ["O0", "O2"].map do |level|
+        engine("aarch64-#{level}", "aarch64-linux-gnu-gcc", level, under: "qemu-user", needs: [:aarch64, :qemu],
+                                                                   target: "unit-test", variables: EMULATED)
+      end
+      arm + [refusal("i686", "Larder needs a 64-bit machine"),
+             refusal("s390x", "big-endian machines are not supported")]
+    end
+
+    EMULATED = { "LDLIBS" => "-pthread -static", "RUN" => "qemu-aarch64-static" }.freeze
+    private_constant :EMULATED
+
+    # A machine that it does not run on is told so by the compiler.
+    def refusal(machine, message)
+      MatrixCell.new(machine, { stack: HERE, compiler: "#{machine}-linux-gnu-gcc", under: "refused at compile time" },
+                     ["sh", "rakelib/house/refused.sh", "#{machine}-linux-gnu-gcc", message], needs: [machine.to_sym])
+    end
+
+    def engine(name, compiler, level, under: nil, target: "unit-test", extra: nil, needs: [], variables: {})
+      settings = { "CC" => compiler == "clang" ? MatrixNeeds.clang : compiler, "BUILD" => "build/matrix/#{name}",
+                   "DEV" => "1", "EXTRA" => extra, "TESTS" => @tests&.map { |test| "test/#{test}.c" }&.join(" ") }
+      settings["OPTIMIZE"] = "-#{level}" unless target.end_with?("san-test", "valgrind-test")
+      words = settings.merge(variables).compact.map { |key, value| "#{key}=#{value}" }
+      needs += [:clang] if compiler == "clang"
+      MatrixCell.new(name, { stack: HERE, compiler: compiler, level: level, under: under }.compact,
+                     ["make", "-C", "engine", target, *words], needs: needs)
+    end
+  end
+end
