@@ -1,0 +1,139 @@
+/*
+ * linear.h — is a recorded history of one key linearizable? (Herlihy, Wing 1990.)
+ *
+ * The search is that of Wing and Gong (1993): take away, one after the other, an operation that none of the others
+ * had ended before, if what it answered fits the state; with the memory of Lowe (2017) for sets of operations and
+ * states that led nowhere. Keys are judged one by one, for linearizability is local. An operation without an end,
+ * whose process was killed, may have happened at any moment after it began, or never.
+ */
+#ifndef LARD_LINEAR_H
+#define LARD_LINEAR_H
+
+#include "harness.h"
+
+typedef enum { DO_GET, DO_SET, DO_ADD, DO_REPLACE, DO_DELETE, DO_INCREMENT, DO_SWAP, KINDS } kind;
+
+typedef struct {
+    uint64_t began, ended; /* by one clock for all processes; ended 0: never */
+    int64_t number;        /* to store, or to add */
+    int64_t expected;      /* of DO_SWAP */
+    int64_t answer;        /* of DO_GET and DO_INCREMENT */
+    larder_status status;
+    uint8_t kind, key, process;
+} operation;
+
+typedef struct { /* what a key may be, to the specification */
+    bool present;
+    int64_t number;
+} key_state;
+
+enum { MOST_OF_A_KEY = 64, MEMORY = 1 << 18, INITIAL = 100 /* of a counter that was absent */ };
+
+static struct {
+    uint64_t done;
+    int64_t number;
+    uint32_t history;
+    bool present;
+} visited[MEMORY];
+static uint32_t history_number, visits;
+
+/* Whether the answer fits; *after is what the key is then. An operation that never ended answered anything. */
+static inline bool fits(const operation *op, key_state before, key_state *after) {
+    bool any = op->ended == 0, refused = op->status == LARDER_BUSY || op->status == LARDER_FULL;
+    bool equal = before.present && before.number == op->expected;
+    key_state stored = {true, op->number}, nothing = {false, 0};
+    *after = before;
+    switch ((kind)op->kind) {
+    case DO_GET:
+        return any || (op->status == LARDER_OK ? before.present && before.number == op->answer
+                                               : op->status == LARDER_MISS && !before.present);
+    case DO_SET: /* refused, it has dropped the old value */
+        *after = !any && refused ? nothing : stored;
+        return any || refused || op->status == LARDER_OK;
+    case DO_ADD:
+        *after = before.present || (!any && refused) ? before : stored;
+        return any || refused || op->status == (before.present ? LARDER_NOT_STORED : LARDER_OK);
+    case DO_REPLACE:
+        *after = !any && refused ? nothing : before.present ? stored : before;
+        return any || refused || op->status == (before.present ? LARDER_OK : LARDER_NOT_STORED);
+    case DO_DELETE:
+        *after = nothing;
+        return any || op->status == (before.present ? LARDER_OK : LARDER_MISS);
+    case DO_INCREMENT:
+        *after =
+            !any && refused ? before : (key_state){true, (before.present ? before.number : INITIAL) + op->number};
+        return any || refused || (op->status == LARDER_OK && op->answer == after->number);
+    case DO_SWAP:
+        *after = equal && (any || !refused) ? stored : before;
+        return any || refused ||
+               op->status == (equal            ? LARDER_OK
+                              : before.present ? LARDER_NOT_STORED
+                                               : LARDER_MISS);
+    default:
+        return false;
+    }
+}
+
+/* True where this set of operations and this state were tried before. */
+static inline bool tried(uint64_t done, key_state state) {
+    uint64_t hash =
+        done * 0x9e3779b97f4a7c15ull ^ ((uint64_t)state.number * 2 + state.present) * 0xbf58476d1ce4e5b9ull;
+    for (uint64_t at = hash >> 40;; at++) {
+        uint32_t i = (uint32_t)at % MEMORY;
+        if (visited[i].history != history_number) {
+            visited[i].done = done;
+            visited[i].number = state.number;
+            visited[i].present = state.present;
+            visited[i].history = history_number;
+            visits++;
+            return false;
+        }
+        if (visited[i].done == done && visited[i].number == state.number && visited[i].present == state.present) {
+            return true;
+        }
+    }
+}
+
+static inline bool search(const operation *ops, int count, uint64_t done, key_state state) {
+    uint64_t first_end = UINT64_MAX;
+    for (int i = 0; i < count; i++) {
+        if (!(done >> i & 1) && ops[i].ended && ops[i].ended < first_end) {
+            first_end = ops[i].ended;
+        }
+    }
+    if (first_end == UINT64_MAX) {
+        return true; /* only such are left as never ended */
+    }
+    if (visits > MEMORY / 2) {
+        fprintf(stderr, "  the search is too long\n");
+        exit(1);
+    }
+    for (int i = 0; i < count; i++) {
+        key_state after;
+        if (!(done >> i & 1) && ops[i].began < first_end && fits(&ops[i], state, &after) &&
+            !tried(done | 1ull << i, after) && search(ops, count, done | 1ull << i, after)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The operations of one key, at most MOST_OF_A_KEY, on what was absent before. */
+static inline bool is_linearizable(const operation *ops, int count) {
+    history_number++;
+    visits = 0;
+    return search(ops, count, 0, (key_state){false, 0});
+}
+
+static inline void print_history(const operation *ops, int count) {
+    static const char *names[KINDS] = {"get", "set", "add", "replace", "delete", "increment", "swap"};
+    for (int i = 0; i < count; i++) {
+        const operation *op = &ops[i];
+        fprintf(stderr, "  %5llu–%5llu process %d: %s %lld (expects %lld) → %s %lld\n",
+                (unsigned long long)op->began, (unsigned long long)op->ended, op->process, names[op->kind],
+                (long long)op->number, (long long)op->expected,
+                op->ended ? larder_status_name(op->status) : "killed", (long long)op->answer);
+    }
+}
+
+#endif
