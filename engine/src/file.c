@@ -103,11 +103,7 @@ static larder_status create(const char *path, uint64_t size_bytes, const uint8_t
         status = fail_call(error, "allocate space for", path, code);
     }
     if (status == LARDER_OK) {
-        lard_control control;
-        memset(&control, 0, sizeof control);
-        control.clear_epoch.raw_ = 1;
-        control.boot_id[0].raw_ = boot[0];
-        control.boot_id[1].raw_ = boot[1];
+        const lard_control control = {.clear_epoch = {1}, .boot_id = {{boot[0]}, {boot[1]}}};
         if (!write_whole(fd, &control, sizeof control, LARD_CONTROL_OFFSET) ||
             !write_whole(fd, super, sizeof *super, LARD_PAGE) || !write_whole(fd, super, sizeof *super, 0)) {
             status = fail_call(error, "write", path, errno);

@@ -374,7 +374,7 @@ enum {
 static inline uint64_t lard_count(larder *cache, unsigned which, uint64_t by) {
     lard_u64 *counter = &__atomic_load_n(&cache->counters, __ATOMIC_RELAXED)[which];
     uint64_t count = lard_load(counter) + by;
-    __atomic_store_n(&counter->raw_, count, __ATOMIC_RELAXED);
+    __atomic_store_n(LARD_RAW(counter), count, __ATOMIC_RELAXED);
     return count;
 }
 

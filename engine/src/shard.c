@@ -167,7 +167,7 @@ static larder_status wait_for_lock(larder *cache, lard_view *view) {
             }
             word |= WAITERS;
         }
-        lard_wait(&lock->raw_, word, sleep_ms);
+        lard_wait(LARD_RAW(lock), word, sleep_ms);
         sleep_ms = sleep_ms * 2 > LONGEST_SLEEP_MS ? LONGEST_SLEEP_MS : sleep_ms * 2;
         if (lard_load(lock) == word && !lard_process_alive(cache, view->map, word & ~WAITERS)) {
             if (lard_cas32(lock, &word, lard_own_word(cache) | WAITERS)) {
@@ -212,6 +212,6 @@ larder_status lard_shard_lock(larder *cache, lard_view *view, const larder_call 
 void lard_shard_unlock(lard_view *view) {
     uint32_t word = lard_swap(&view->head->lock, 0);
     if (LARD_UNLIKELY(word & WAITERS)) {
-        lard_wake(&view->head->lock.raw_);
+        lard_wake(LARD_RAW(&view->head->lock));
     }
 }

@@ -21,12 +21,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* `make stores` compiles the engine with words that are constant but for the macros, to find other stores. */
+#ifdef LARDER_CONSTANT_WORDS
+#define LARD_WORD const
+#define LARD_RAW(p) ((__typeof__((p)->raw_ + 0) *)(uintptr_t)(&(p)->raw_))
+#else
+#define LARD_WORD
+#define LARD_RAW(p) (&(p)->raw_)
+#endif
+
 typedef struct {
-    uint32_t raw_;
+    LARD_WORD uint32_t raw_;
 } lard_u32;
 
 typedef struct {
-    uint64_t raw_;
+    LARD_WORD uint64_t raw_;
 } lard_u64;
 
 #ifdef LARDER_CRASH_POINTS
@@ -39,10 +48,10 @@ void lard_crash_point(const void *at);
 
 #define lard_load(p) __atomic_load_n(&(p)->raw_, __ATOMIC_RELAXED)
 #define lard_load_acquire(p) __atomic_load_n(&(p)->raw_, __ATOMIC_ACQUIRE)
-#define lard_store(p, v) LARD_WRITE(p, __atomic_store_n(&(p)->raw_, (v), __ATOMIC_RELAXED))
-#define lard_store_release(p, v) LARD_WRITE(p, __atomic_store_n(&(p)->raw_, (v), __ATOMIC_RELEASE))
-#define lard_swap(p, v) LARD_WRITE(p, __atomic_exchange_n(&(p)->raw_, (v), __ATOMIC_SEQ_CST))
-#define lard_add(p, v) LARD_WRITE(p, __atomic_fetch_add(&(p)->raw_, (v), __ATOMIC_SEQ_CST))
+#define lard_store(p, v) LARD_WRITE(p, __atomic_store_n(LARD_RAW(p), (v), __ATOMIC_RELAXED))
+#define lard_store_release(p, v) LARD_WRITE(p, __atomic_store_n(LARD_RAW(p), (v), __ATOMIC_RELEASE))
+#define lard_swap(p, v) LARD_WRITE(p, __atomic_exchange_n(LARD_RAW(p), (v), __ATOMIC_SEQ_CST))
+#define lard_add(p, v) LARD_WRITE(p, __atomic_fetch_add(LARD_RAW(p), (v), __ATOMIC_SEQ_CST))
 
 #define lard_fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define lard_fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
@@ -51,12 +60,12 @@ void lard_crash_point(const void *at);
 /* True where `p` held `*expected` and now holds `desired`; else `*expected` is what it holds. */
 static inline bool lard_cas32(lard_u32 *p, uint32_t *expected, uint32_t desired) {
     return LARD_WRITE(
-        p, __atomic_compare_exchange_n(&p->raw_, expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+        p, __atomic_compare_exchange_n(LARD_RAW(p), expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
 }
 
 static inline bool lard_cas64(lard_u64 *p, uint64_t *expected, uint64_t desired) {
     return LARD_WRITE(
-        p, __atomic_compare_exchange_n(&p->raw_, expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+        p, __atomic_compare_exchange_n(LARD_RAW(p), expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
 }
 
 #endif

@@ -31,10 +31,6 @@ typedef struct {              /* in shared memory, so that a parent reads what a
 
 static shut_tally *shut;
 
-#ifdef SHUT_WORKS
-#include <sys/syscall.h>
-#include <ucontext.h>
-
 enum { MAPS = 16, SINGLE_STEP = 0x100 };
 static struct {
     uint8_t *base;

@@ -3,12 +3,13 @@
  * of the table, every repair of a sample, and a file's life from its creation to its
  * replacement run on memory that is shut but for announced stores (shut.h).
  */
-#include "operations_large.h"
-#include "operations_plain.h"
-#include "operations_shape.h"
 #include "shut.h"
 
 #ifdef SHUT_WORKS
+#include "operations_large.h"
+#include "operations_plain.h"
+#include "operations_shape.h"
+
 static unsigned long operations_run, repairs_run, lives_run;
 
 static void act_shut(larder *c, const char *key) {

@@ -17,7 +17,7 @@ module House
       "lab" => "tests of the lab (lab/test/)",
       "proof" => "a bounded part of each attack of bin/proof: kills, models, fuzzers, hostile files",
       "guards" => "instructions that a get, set, fetch or write takes, against those on record (valgrind)",
-      "style" => "RuboCop, clang-format, who may require whom",
+      "style" => "RuboCop, clang-format, who may require whom, what stores to shared memory",
       "docs" => "every public class and method is documented",
       "gems" => "both gems build, install into an empty directory and run",
       "trixie" => "Ruby tests on Debian trixie: Ruby 3.3, Rails 8.1 and 8.0 (with --all; root only)"
@@ -137,7 +137,7 @@ module House
     end
 
     def style_jobs
-      [rubocop_job, clang_format_job, layers_job]
+      [rubocop_job, clang_format_job, layers_job, stores_job]
     end
 
     def rubocop_job
@@ -163,6 +163,10 @@ module House
 
     def layers_job
       Job.new("layers", suite: "style", kind: :one, argv: ["ruby", "-w", "rakelib/house/layers.rb"])
+    end
+
+    def stores_job
+      Job.new("stores to shared memory", suite: "style", kind: :one, argv: ["ruby", "-w", "rakelib/house/stores.rb"])
     end
 
     def docs_jobs

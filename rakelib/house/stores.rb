@@ -1,0 +1,189 @@
+# frozen_string_literal: true
+
+# Checks that the engine stores to shared memory through the macros of shared.h alone. Reads the C sources: whatever
+# could store otherwise (the word types' raw field, atomics, memcpy and its like, pointers made from a map, writes to a
+# file) may stand only where the tables below say so; a new place has to be looked at and added.
+#
+# What types can tell, the compiler tells: `make -C engine stores` compiles the engine with words that are constant but
+# for the macros. That every store is a numbered one at run time is shown by engine/test/shut_crash.c.
+#
+# Run as a program: ruby rakelib/house/stores.rb [DIRECTORY]
+
+require_relative "environment"
+
+module House
+  # The tables and the reading of sources against them.
+  class Stores
+    # Private memory that these functions may write to, by their first argument.
+    PRIVATE = {
+      "attach.c" => ["cache->path", "error"],
+      "crc.c" => ["own + i * 8"],
+      "crc.h" => ["to", "out", "out + bytes - 8"],
+      "evict.c" => ["key"],
+      "fault.c" => ["&action"],
+      "file.c" => ["super->lock_id", "&control", "pages", "&copies[0]", "&copies[1]"],
+      "format.c" => ["super", "super->magic", "plan.seed", "plan.file_id", "plan.lock_id"],
+      "hash.h" => ["&word", "&four", "&two", "&words"],
+      "process.c" => ["id", "&lock", "&content", "content.magic"],
+      "read.c" => ["out"],
+      "record.c" => ["(unsigned char *)out + i * 8"],
+      "scan.c" => ["(char *)buffer + *used", "(char *)buffer + *used + 4"],
+      "stats.c" => ["stats"]
+    }.freeze
+
+    # Private words that are changed atomically: of handles, and of this process's copy of the index.
+    PRIVATE_WORDS = [
+      "&cache->stuck[shard]", "&cache->stuck[view->number]", "&cache->lock_fd", "&cache->map", "&cache->fork_epoch",
+      "&cache->next_look_ms", "&cache->store_count", "&cache->store_ms", "&cache->slot", "&cache->incarnation",
+      "&cache->owner_word", "&cache->counters", "&cache->next_value_id", "&copy->pages[p]", "&copy->epoch",
+      "&copy->shape", "&copy->renewing", "&guarded[i].map", "&guarded[i].base", "&guarded[i].bytes"
+    ].freeze
+
+    # Where pointers into a map are made, and words are not stored to through them: the lines, without blanks around.
+    POINTERS = {
+      "bucket.h" => ["return (lard_bucket *)(view->base + view->map->super.data_offset) + " \
+                     "(((segment - page) << shift) + number);"],
+      "fault.c" => [
+        "__atomic_store_n(&guarded[i].base, map->base, __ATOMIC_RELAXED);",
+        "if (mmap(map->base, map->bytes, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1,"
+      ],
+      "file.c" => [
+        "map->base = base;", "map->control = (lard_control *)(map->base + LARD_CONTROL_OFFSET);",
+        "map->processes = (lard_process *)(map->base + LARD_PROCESS_OFFSET);",
+        "map->shards = map->base + super->shard_offset;",
+        "if (map->poisoned || msync(map->base, map->bytes, MS_SYNC) != 0) {", "munmap(map->base, map->bytes);"
+      ],
+      "internal.h" => [
+        "view.base = map->shards + (size_t)number * map->super.shard_bytes;", "view.head = (lard_shard *)view.base;",
+        "view.directory = (lard_u32 *)(view.base + map->super.directory_offset);",
+        "view.segments = (lard_segment *)(view.base + map->super.segment_table_offset);"
+      ],
+      "record.h" => ["return (lard_u64 *)(view->base + offset);", "const uint8_t *record = view->base + offset;"],
+      "pages.h" => ["const uint8_t *record = view->base + offset;"],
+      "index.c" => ["__builtin_prefetch(view->base +",
+                    "__builtin_prefetch(view->base + offset + LARD_RECORD_HEADER + 16);"]
+    }.freeze
+
+    # The one store outside the macros: statistics.
+    STATISTICS = "__atomic_store_n(LARD_RAW(counter), count, __ATOMIC_RELAXED);"
+
+    # Where the raw field is read, or given to the kernel to wait on.
+    RAW = {
+      "internal.h" => [STATISTICS],
+      "shard.c" => ["lard_wait(LARD_RAW(lock), word, sleep_ms);", "lard_wake(LARD_RAW(&view->head->lock));"],
+      "file.c" => [/control(?:\.|->)(?:clear_epoch|boot_id\[[01]\]|superseded|clean|reserved)
+                    \.raw_(?!\s*[-+*|&^]?=[^=])/x]
+    }.freeze
+
+    # Casts to pointers that can store anything, by what is cast.
+    CASTS = ["in", "map->control", "out + at", "draft->value + at", "out + i * 8", "buffer + *used",
+             "buffer + *used + 4", "copy", "copies + shards", "(uintptr_t)in"].freeze
+
+    COPIES = /\b(?:__builtin_)?(?:memcpy|memmove|memset|strcpy|strncpy|strcat)
+              \s*\(\s*((?:[^,()]|\([^()]*\))+),/x
+    ATOMICS = /\b__atomic_(?:store|exchange|compare_exchange|fetch_\w+|add_fetch|sub_fetch|or_fetch|and_fetch|
+                          test_and_set|clear)\w*\s*\(\s*([^,]+),/x
+    POINTER = /(?:->|\.)base\b|\bmap->shards\b/
+    WRITES = /\b(?:pwrite|pwritev|write|writev|ftruncate|fallocate|posix_fallocate|unlink|rename|link|symlink|mkdir|
+                 lard_allocate|lard_release_space)\s*\(/x
+    # Where these are wrapped by platform.c, or no file's content is changed.
+    WRAPPERS = { "platform.c" => [/fallocate|ftruncate|lard_allocate|lard_release_space/],
+                 "platform.h" => [/lard_allocate|lard_release_space/] }.freeze
+    CAST = /\((?:const\s)?(?:unsigned\s)?(?:u?int(?:8|16|32|64)_t|char|void|int|long|short|uintptr_t)\s\*+\)
+            \s*((?:\([^()]*\))?[\w>.\-]+(?:\[[^\]]*\])?(?:\s[+]\s[*\w]+(?:\s[*+]\s\d+)*)?)/x
+    OTHER_WAYS = /\b__sync_\w+|_Atomic\b|\bstdatomic\b|_mm\w*_(?:store|stream|maskmove)\w*|
+                  \b(?:__)?asm(?:__)?\s+volatile(?!\(""\))/x
+    VOLATILE = /\bvolatile\b(?! (?:sig_atomic_t|unsigned lard_fork_epoch))/
+
+    # @param root [String] of the repository
+    def initialize(root = ROOT)
+      @root = root
+    end
+
+    # @return [Array<String>] one line for each breach: file, line number, what is wrong
+    def breaches
+      sources.flat_map do |path|
+        name = File.basename(path)
+        next [] if ["shared.h", "crash.c"].include?(name)
+
+        code(path).each_with_index.flat_map do |line, index|
+          problems(name, line).map { |problem| "#{path.delete_prefix("#{@root}/")}:#{index + 1}: #{problem}" }
+        end
+      end
+    end
+
+    # @return [Array<String>] the engine's sources
+    def sources
+      Dir[File.join(@root, "engine/src/*.{c,h}")]
+    end
+
+    private
+
+    # Lines without comments and strings; a statement that goes on stays on the line on which it begins.
+    def code(path)
+      text = File.read(path, encoding: "UTF-8").gsub(%r{/\*.*?\*/}m) { |comment| "\n" * comment.count("\n") }
+      text.gsub(/"(?:[^"\\\n]|\\.)*"/, '""').lines.map(&:strip)
+    end
+
+    def problems(name, line)
+      [copy(name, line), atomic(name, line), raw(name, line), pointer(name, line), cast(line), change(name, line),
+       other(line)].compact
+    end
+
+    def other(line)
+      found = line[OTHER_WAYS] || line[VOLATILE]
+      "#{found.inspect}: could store without a number" if found && !line.include?('asm__ volatile("")')
+    end
+
+    def cast(line)
+      line.scan(CAST).flatten.each do |source|
+        return "casts #{source} to a pointer that could store anything" unless CASTS.include?(source.strip)
+      end
+      nil
+    end
+
+    def copy(name, line)
+      line.scan(COPIES).flatten.map(&:strip).each do |target|
+        return "copies to #{target}: only private memory, which is in House::Stores::PRIVATE" unless
+          PRIVATE.fetch(name, []).include?(target)
+      end
+      nil
+    end
+
+    def atomic(name, line)
+      line.scan(ATOMICS).flatten.map(&:strip).each do |target|
+        next if PRIVATE_WORDS.include?(target) || (name == "internal.h" && line == STATISTICS)
+
+        return "stores to #{target} by an atomic of its own: use lard_store and its like"
+      end
+      nil
+    end
+
+    def raw(name, line)
+      return unless /raw_|LARD_RAW/.match?(line)
+
+      rest = RAW.fetch(name, []).reduce(line) { |left, allowed| left.gsub(allowed, "") }
+      "touches the raw field of a shared word" if /raw_|LARD_RAW/.match?(rest)
+    end
+
+    def pointer(name, line)
+      return unless POINTER.match?(line)
+      return if POINTERS.fetch(name, []).include?(line) || (name == "fault.c" && line.include?("guarded[i].base"))
+
+      "makes a pointer into the map: #{line}"
+    end
+
+    def change(name, line)
+      return unless WRITES.match?(line)
+      return if line.include?("LARD_CHANGE(") || WRAPPERS.fetch(name, []).any? { |allowed| allowed.match?(line) }
+
+      "changes a file without a number: use LARD_CHANGE"
+    end
+  end
+end
+
+if $PROGRAM_NAME == __FILE__
+  breaches = House::Stores.new(*ARGV).breaches
+  puts breaches
+  exit breaches.empty?
+end
