@@ -18,6 +18,10 @@
 #define SHUT_WORKS
 #endif
 
+#ifdef SHUT_WORKS
+#include <sys/syscall.h>
+#include <ucontext.h>
+
 extern unsigned long lard_crash_count;
 extern const void *lard_crash_store;
 
