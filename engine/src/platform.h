@@ -33,7 +33,10 @@ void lard_wake(uint32_t *word);                                      /* one wait
 void lard_sleep_ms(unsigned ms);
 
 static inline void lard_pause(void) {
-#if defined(__x86_64__)
+#if defined(LARDER_INTERLEAVE)
+    void lard_turn_pause(void);
+    lard_turn_pause();
+#elif defined(__x86_64__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
     __asm__ volatile("yield");

@@ -5,6 +5,7 @@
  * on them. The types are structs, so that a plain assignment does not compile:
  * each write to shared memory goes through LARD_WRITE below, where a test build
  * (-DLARDER_CRASH_POINTS) numbers it and may kill the process just before it.
+ * Another one (-DLARDER_INTERLEAVE) has a scheduler asked before each access.
  * Calls of the system that change a file or its name go through LARD_CHANGE and
  * are numbered with the stores.
  *
@@ -38,6 +39,9 @@ typedef struct {
     LARD_WORD uint64_t raw_;
 } lard_u64;
 
+#ifdef LARDER_INTERLEAVE
+#include "turns.h" /* engine/model: the same names, each under a scheduler */
+#else
 #ifdef LARDER_CRASH_POINTS
 void lard_crash_point(const void *at);
 #define LARD_WRITE(at, statement) (lard_crash_point(at), (statement))
@@ -67,5 +71,7 @@ static inline bool lard_cas64(lard_u64 *p, uint64_t *expected, uint64_t desired)
     return LARD_WRITE(
         p, __atomic_compare_exchange_n(LARD_RAW(p), expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
 }
+
+#endif
 
 #endif

@@ -8,6 +8,7 @@ module Proof
   # All proofs.
   module Catalogue
     # name on the command line => class
-    ALL = [CrashPoints, Fuzzing, Linear, Matrix, Models, Security, Soak].to_h { |proof| [proof::NAME, proof] }.freeze
+    ALL = [CrashPoints, Fuzzing, Interleave, Linear, Matrix, Models, Security, Soak]
+          .to_h { |proof| [proof::NAME, proof] }.freeze
   end
 end

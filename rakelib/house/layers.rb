@@ -33,6 +33,9 @@ module House
     # The public header is all of the engine that others may include.
     PUBLIC_HEADER = "larder.h"
 
+    # Where the engine's own headers lie.
+    ENGINE_HEADERS = ["engine/src", "engine/include", "engine/test", "engine/bench", "engine/model"].freeze
+
     INCLUDE = /^\s*#\s*include\s*([<"])([^>"]+)[>"]/
     REQUIRES = ["require", "require_relative", "load", "autoload"].freeze
 
@@ -90,7 +93,7 @@ module House
     def engine_problem(file, kind, header)
       if header.match?(%r{\Aruby([./]|\z)})
         "the engine includes #{header}; it must build without Ruby"
-      elsif kind == '"' && !inside?(file, header, ["engine/src", "engine/include", "engine/test", "engine/bench"])
+      elsif kind == '"' && !inside?(file, header, ENGINE_HEADERS)
         "the engine includes #{header}, which is not in engine/"
       elsif header.include?("test/") && !file.start_with?("engine/test/", "engine/fuzz/", "engine/model/")
         "#{header} belongs to the tests"

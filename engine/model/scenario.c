@@ -1,0 +1,275 @@
+/*
+ * scenario.c — what is explored: how each cache is prepared, and who does what then.
+ */
+#include "world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void put(unsigned key, int value) {
+    int saw;
+    world_do(JUDGE, &(operation){SET, key, value, 0}, &saw);
+}
+
+static void nothing(void) {}
+static void old_value(void) { put(0, 1); }
+static void two_values(void) {
+    put(0, 1);
+    put(1, 2);
+}
+
+static void number(void) { /* so that both of its cells were written */
+    int saw;
+    world_do(JUDGE, &(operation){INCREMENT, 0, 2, 0}, &saw);
+    world_do(JUDGE, &(operation){INCREMENT, 0, 3, 0}, &saw);
+}
+
+static void number_as_text(void) { put(0, NUMBER + 5); }
+
+/* Another key with the same tag, so that only the keys tell them apart. */
+static void twins(void) {
+    char text[16];
+    lard_hash wanted = world_hash(world_key_text(0));
+    for (unsigned n = 0;; n++) {
+        snprintf(text, sizeof text, "t%07u", n);
+        if (world_hash(text).tag == wanted.tag) {
+            break;
+        }
+    }
+    world_choose_key(1, text);
+    two_values();
+}
+
+static uint32_t segment_of(const lard_view *view, uint64_t slot) {
+    return (uint32_t)((LARD_SLOT_OFFSET(slot) - view->map->super.data_offset) >> view->map->segment_shift);
+}
+
+static unsigned writer_key;
+
+/* Does one more store empty the segment of key 0 and write over it? */
+static bool recycles(void) {
+    lard_view view = world_view();
+    lard_found found = world_find(0);
+    if (!found.slot) {
+        return false;
+    }
+    uint64_t inside = LARD_SLOT_OFFSET(found.value) - view.map->super.data_offset;
+    lard_segment *row = &view.segments[segment_of(&view, found.value)];
+    uint64_t sequence = lard_load(&row->sequence);
+    put(writer_key, 90);
+    return lard_load(&row->sequence) != sequence && lard_load(&row->state) != LARD_SEGMENT_FREE &&
+           lard_load(&row->write_offset) > (inside & (view.map->super.segment_bytes - 1));
+}
+
+static bool recycles_and_keeps(void) {
+    uint64_t before = world_find(0).value;
+    return recycles() && world_find(0).slot && !LARD_SLOT_SAME(world_find(0).value, before);
+}
+
+static void fail_to_prepare(const char *what) {
+    fprintf(stderr, "no cache could be prepared in which a store %s\n", what);
+    fflush(NULL);
+    __builtin_trap();
+}
+
+#define FILLER_BYTES 648u /* of value: six records to a segment */
+
+static void fill_until(bool (*predicate)(void), bool read, const char *what) {
+    unsigned number = 0;
+    int saw;
+    for (; number < 60; number++) {
+        world_fill(number, FILLER_BYTES);
+    }
+    for (unsigned round = 0; round < 40; round++) {
+        put(0, 1);
+        if (read) {
+            world_do(JUDGE, &(operation){GET, 0, 0, 0}, &saw);
+        }
+        for (unsigned more = 0; more < 60 && world_find(0).slot; more++) {
+            if (world_try(predicate)) {
+                return;
+            }
+            world_fill(number++, FILLER_BYTES);
+        }
+    }
+    fail_to_prepare(what);
+}
+
+static void about_to_be_recycled(void) {
+    writer_key = 1;
+    fill_until(recycles, false, "recycles the segment of another key");
+}
+
+static void about_to_recycle_itself(void) {
+    writer_key = 0;
+    fill_until(recycles, false, "recycles the segment of its own key");
+}
+
+static void about_to_be_kept(void) {
+    writer_key = 1;
+    fill_until(recycles_and_keeps, true, "moves another key out of its segment and recycles that");
+}
+
+static lard_found found_before;
+static uint32_t count_before;
+
+static bool changes_bucket(void) {
+    found_before = world_find(0);
+    put(1, 9);
+    return found_before.slot && world_find(0).slot && world_find(0).slot != found_before.slot;
+}
+
+static bool splits(void) {
+    lard_view view = world_view();
+    count_before = lard_load(&view.head->bucket_count);
+    return changes_bucket() && lard_load(&view.head->bucket_count) > count_before;
+}
+
+static bool pushes(void) {
+    lard_view view = world_view();
+    count_before = lard_load(&view.head->bucket_count);
+    return changes_bucket() && lard_load(&view.head->bucket_count) == count_before;
+}
+
+/* The first name from a number on whose buckets, of `count`, are these two. */
+static unsigned named(char text[16], unsigned from, uint32_t count, uint32_t one, uint32_t other) {
+    for (;; from++) {
+        snprintf(text, 16, "fill%04u", from);
+        lard_hash hash = world_hash(text);
+        uint32_t first = lard_bucket_of(hash.first, count), second = lard_bucket_of(hash.second, count);
+        if (first == one && second == other) {
+            return from;
+        }
+    }
+}
+
+static void about_to_split(void) {
+    char text[16];
+    named(text, 5000, 3, 2, 2); /* of the bucket that comes next */
+    world_choose_key(0, text);
+    put(0, 1);
+    for (unsigned n = 0; n < 40; n++) {
+        if (world_try(splits)) {
+            return;
+        }
+        world_fill(n, 8);
+    }
+    fail_to_prepare("splits the bucket of another key");
+}
+
+static void about_to_be_pushed(void) {
+    char text[16];
+    unsigned from = 0;
+    lard_view view = world_view();
+    lard_store(&view.head->bucket_count, 4);
+    named(text, 5000, 4, 0, 2);
+    world_choose_key(0, text);
+    named(text, 6000, 4, 0, 1);
+    world_choose_key(1, text);
+    put(0, 1);
+    for (unsigned n = 0; n < 40; n++) {
+        if (world_try(pushes)) {
+            return;
+        }
+        from = named(text, from, 4, n & 1, !(n & 1));
+        world_fill(from++, 8);
+    }
+    fail_to_prepare("moves another key to its other bucket");
+}
+
+#define NO_MORE \
+    { GET, 0, 0, 0 }
+#define GETS(k) \
+    { GET, k, 0, 0 }
+#define SETS(k, v) \
+    { SET, k, v, 0 }
+#define ADDS(k, v) \
+    { ADD, k, v, 0 }
+#define DELETES(k) \
+    { DELETE, k, 0, 0 }
+#define INCREMENTS(k, n) \
+    { INCREMENT, k, n, 0 }
+#define SWAPS(k, from, to) \
+    { CAS, k, to, from }
+#define ONE(...) \
+    { {__VA_ARGS__}, 1, false }
+#define TWO(...) \
+    { {__VA_ARGS__}, 2, false }
+#define THREE(...) \
+    { {__VA_ARGS__}, 3, false }
+#define MORTAL(...) \
+    { {__VA_ARGS__}, 1, true }
+#define MAY_FORGET(k) (1u << (k))
+#define MAY_MISS(k) (1u << (k))
+#define ANY ((1u << KEYS) - 1)
+
+/* clang-format off */
+const scenario scenarios[] = {
+    {.name = "two reads while the key is set", old_value, {ONE(SETS(0, 2)), TWO(GETS(0), GETS(0))}},
+    {.name = "reads while the key is deleted and set", old_value,
+     {TWO(DELETES(0), SETS(0, 2)), TWO(GETS(0), GETS(0))}},
+    {.name = "a read, a delete, a set", old_value, {ONE(GETS(0)), ONE(DELETES(0)), ONE(SETS(0, 2))}},
+    {.name = "a delete between two sets", old_value, {ONE(DELETES(0)), ONE(SETS(0, 2)), ONE(SETS(0, 3))}},
+    {.name = "reads while the segment is emptied, raised and written over", about_to_be_recycled,
+     {ONE(SETS(1, 90)), TWO(GETS(0), GETS(0))}, .forgettable = MAY_FORGET(0)},
+    {.name = "reads while a set recycles the segment of its own key", about_to_recycle_itself,
+     {ONE(SETS(0, 90)), TWO(GETS(0), GETS(0))}, .forgettable = MAY_FORGET(0)},
+    {.name = "reads by one new to the cache while a set recycles the segment of its own key", about_to_recycle_itself,
+     {ONE(SETS(0, 90)), TWO(GETS(0), GETS(0))}, .forgettable = MAY_FORGET(0), .strangers = true},
+    {.name = "reads while eviction keeps the item and recycles its segment", about_to_be_kept,
+     {ONE(SETS(1, 90)), TWO(GETS(0), GETS(0))}},
+    {.name = "a delete while eviction keeps the item and recycles its segment", about_to_be_kept,
+     {ONE(SETS(1, 90)), TWO(DELETES(0), GETS(0))}},
+    {.name = "reads while the index splits", about_to_split, {ONE(SETS(1, 9)), TWO(GETS(0), GETS(0))}},
+    {.name = "a delete while the index splits", about_to_split, {ONE(SETS(1, 9)), TWO(DELETES(0), GETS(0))}},
+    {.name = "a delete and a read while the index splits", about_to_split,
+     {ONE(SETS(1, 9)), ONE(DELETES(0)), ONE(GETS(0))}},
+    {.name = "reads while the item moves to its other bucket", about_to_be_pushed,
+     {ONE(SETS(1, 9)), TWO(GETS(0), GETS(0))}, .overlooked = MAY_MISS(0)},
+    {.name = "a delete while the item moves to its other bucket", about_to_be_pushed,
+     {ONE(SETS(1, 9)), TWO(DELETES(0), GETS(0))}, .overlooked = MAY_MISS(0)},
+    {.name = "a delete and a set while the item moves", about_to_be_pushed,
+     {ONE(SETS(1, 9)), TWO(DELETES(0), SETS(0, 2)), ONE(GETS(0))}, .overlooked = MAY_MISS(0)},
+    {.name = "two increments and a read", number, {ONE(INCREMENTS(0, 1)), ONE(INCREMENTS(0, 1)), ONE(GETS(0))}},
+    {.name = "two increments in a row, two reads", number,
+     {TWO(INCREMENTS(0, 1), INCREMENTS(0, 1)), TWO(GETS(0), GETS(0))}},
+    {.name = "first increments", nothing, {ONE(INCREMENTS(0, 1)), ONE(INCREMENTS(0, 1)), ONE(GETS(0))}},
+    {.name = "an increment of text and a delete", number_as_text,
+     {ONE(INCREMENTS(0, 1)), ONE(DELETES(0)), ONE(GETS(0))}},
+    {.name = "two compare-and-swaps", old_value, {ONE(SWAPS(0, 1, 2)), ONE(SWAPS(0, 1, 3)), ONE(GETS(0))}},
+    {.name = "a compare-and-swap, there and back", old_value,
+     {ONE(SWAPS(0, 1, 3)), TWO(SETS(0, 2), SETS(0, 1))}},
+    {.name = "a compare-and-swap of a number and an increment", number,
+     {ONE(SWAPS(0, NUMBER + 5, 2)), ONE(INCREMENTS(0, 1))}},
+    {.name = "two adds and a read", nothing, {ONE(ADDS(0, 2)), ONE(ADDS(0, 3)), ONE(GETS(0))}},
+    {.name = "an add and a delete", old_value, {ONE(ADDS(0, 2)), ONE(DELETES(0)), ONE(GETS(0))}},
+    {.name = "a touch, a set, a read", old_value, {ONE({TOUCH, 0, 0, 0}), ONE(SETS(0, 2)), ONE(GETS(0))}},
+    {.name = "a clear, a set, a read", old_value, {ONE({CLEAR, 0, 0, 0}), ONE(SETS(0, 2)), ONE(GETS(0))}},
+    {.name = "a clear and a set, a delete", old_value,
+     {TWO({CLEAR, 0, 0, 0}, SETS(0, 2)), TWO(DELETES(0), GETS(0))}},
+    {.name = "writers of two keys in one bucket", nothing, {ONE(SETS(0, 2)), ONE(SETS(1, 3)), ONE(GETS(0))}},
+    {.name = "two keys of one tag", twins, {ONE(SETS(0, 3)), ONE(DELETES(1)), TWO(GETS(0), GETS(1))}},
+    {.name = "reads of a large value while it is overwritten", old_value,
+     {ONE(SETS(0, 2)), ONE(GETS(0))}, .long_values = true},
+    {.name = "a large value is deleted while it is read", old_value,
+     {ONE(DELETES(0)), TWO(GETS(0), GETS(0))}, .long_values = true},
+    {.name = "a large value is overwritten and deleted", old_value, {ONE(SETS(0, 2)), TWO(DELETES(0), GETS(0))}, .long_values = true},
+    {.name = "a set that is refused, for another holds the lock", old_value,
+     {ONE(SETS(1, 3)), TWO(SETS(0, 2), GETS(0))}},
+    {.name = "a lock changes hands though its owner died", old_value,
+     {MORTAL(SETS(0, 2)), ONE(SETS(1, 3)), ONE(GETS(0))}},
+    {.name = "two repair what a dead set left", old_value,
+     {MORTAL(SETS(0, 2)), ONE(SETS(0, 3)), ONE(SETS(1, 4))}},
+    {.name = "a delete beside a dead set and its repair", old_value,
+     {MORTAL(SETS(0, 2)), ONE(DELETES(0)), ONE(SETS(1, 4))}},
+    {.name = "a split whose owner died, a repair, a delete", about_to_split,
+     {MORTAL(SETS(1, 9)), TWO(DELETES(0), GETS(0)), ONE(SETS(2, 4))}, .forgettable = MAY_FORGET(0)},
+    {.name = "a move whose owner died, a repair, a delete", about_to_be_pushed,
+     {MORTAL(SETS(1, 9)), TWO(DELETES(0), GETS(0)), ONE(SETS(2, 4))}, .forgettable = ANY, .overlooked = MAY_MISS(0)},
+    {.name = "an eviction whose owner died, a repair, reads", about_to_be_kept,
+     {MORTAL(SETS(1, 90)), TWO(GETS(0), GETS(0)), ONE(SETS(2, 4))}, .forgettable = MAY_FORGET(0)},
+    {.name = "an increment whose owner died, another", number,
+     {MORTAL(INCREMENTS(0, 1)), ONE(INCREMENTS(0, 1)), ONE(GETS(0))}},
+};
+/* clang-format on */
+const unsigned scenario_count = sizeof scenarios / sizeof *scenarios;

@@ -1,0 +1,357 @@
+/*
+ * world.c — a cache of a few segments in plain memory, and processes attached to it,
+ * each with a handle, a map and a process slot of its own.
+ *
+ * Time stands still but for waits that time out. A process is alive until the
+ * scheduler says otherwise: process.c asks the kernel, which is answered here.
+ */
+#define _GNU_SOURCE
+#include "world.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define SEGMENTS 6u
+#define SEGMENT_BYTES 4096u
+#define SHARD_AT 8192u
+#define LOCK_FD 100000 /* one for each process: answers fcntl and fstat below */
+#define NOW_MS 1700000000000ll
+#define VALUE_WORDS 3u
+#define FIRST_LONG 50 /* from this value on they are longer */
+#define LONG_WORDS 84u
+#define LONG_BYTES 800u
+#define LOCK_TIMEOUT_MS 1u
+
+static struct {
+    larder *cache;
+    lard_map *map;
+    lard_u64 *counters;
+    uint32_t stuck;
+} attached[MOST_PROCESSES + 1];
+static struct {
+    unsigned char cache[sizeof(larder)];
+    lard_map map;
+    lard_u64 counters[LARD_COUNTERS];
+    uint8_t pages[1024];
+    uint32_t stuck;
+} kept[MOST_PROCESSES + 1];
+
+static lard_superblock super;
+static _Alignas(4096) uint8_t arena[SHARD_AT + 1024 + (SEGMENTS + 1) * SEGMENT_BYTES];
+static uint8_t copy[sizeof arena];
+static char key_texts[KEYS][16];
+static bool long_values;
+static size_t pages_bytes;
+static char heap[1u << 16]; /* of the operations, empty before each execution */
+static size_t heap_used;
+static int64_t judges_ms;
+
+larder *world_process(unsigned number) { return attached[number].cache; }
+lard_view world_view(void) { return lard_view_of(attached[JUDGE].map, 0); }
+const char *world_key_text(unsigned key) { return key_texts[key]; }
+void world_choose_key(unsigned key, const char *text) {
+    snprintf(key_texts[key], sizeof key_texts[key], "%s", text);
+}
+
+static void plan(void) {
+    super = (lard_superblock){.file_bytes = sizeof arena, .seed = {0x1234, 0x5678}};
+    super.process_slots = 8;
+    super.shard_count = 1;
+    super.segment_bytes = SEGMENT_BYTES;
+    super.segments_per_shard = SEGMENTS;
+    super.directory_offset = sizeof(lard_shard);
+    super.segment_table_offset = (uint32_t)((sizeof(lard_shard) + 4 * SEGMENTS + 63) / 64 * 64);
+    super.data_offset = super.segment_table_offset + SEGMENTS * (uint32_t)sizeof(lard_segment);
+    super.shard_offset = SHARD_AT;
+    super.shard_bytes = super.data_offset + SEGMENTS * SEGMENT_BYTES;
+}
+
+static void attach(unsigned number) {
+    lard_map *map = attached[number].map;
+    larder *cache = attached[number].cache;
+    if (!cache) {
+        attached[number].map = map = calloc(1, sizeof *map);
+        attached[number].cache = cache = calloc(1, sizeof *cache + 1);
+        map->pages = lard_pages_new(&super);
+    }
+    struct lard_pages *pages = map->pages;
+    memset(pages, 0, pages_bytes);
+    pages->pages = (uintptr_t *)(pages + 1);
+    *map = (lard_map){.base = arena, .bytes = sizeof arena, .super = super, .pages = pages, .fd = -1};
+    map->control = (lard_control *)arena;
+    map->processes = (lard_process *)(arena + LARD_PAGE);
+    map->shards = arena + SHARD_AT;
+    map->segment_shift = (unsigned)__builtin_ctz(SEGMENT_BYTES);
+    map->record_limit = long_values ? 600 : SEGMENT_BYTES;
+    memset(cache, 0, sizeof *cache);
+    cache->map = map;
+    cache->slot = number;
+    cache->incarnation = 1;
+    cache->owner_word = lard_owner_word(number, 1);
+    cache->counters = attached[number].counters = map->processes[number].counters;
+    cache->lock_timeout_ms = LOCK_TIMEOUT_MS;
+    cache->next_look_ms = INT64_MAX;
+    cache->lock_fd = LOCK_FD + (int)number;
+    cache->stuck = &attached[number].stuck;
+    cache->references = 1;
+    lard_store(&map->processes[number].incarnation, 1);
+    lard_store(&map->processes[number].pid, number + 1);
+}
+
+void world_make(const scenario *what) {
+    plan();
+    pages_bytes = sizeof(lard_pages) + SEGMENTS * sizeof(uintptr_t);
+    memset(arena, 0, sizeof arena);
+    long_values = what->long_values;
+    memory_begin(arena, sizeof arena);
+    for (unsigned p = 0; p <= MOST_PROCESSES; p++) {
+        attached[p].stuck = 0;
+        attach(p);
+    }
+    lard_store(&((lard_control *)arena)->clear_epoch, 1);
+    for (unsigned k = 0; k < KEYS; k++) {
+        snprintf(key_texts[k], sizeof key_texts[k], "subject%u", k);
+    }
+    lard_view view = world_view();
+    lard_shard_lock(attached[JUDGE].cache, &view, NULL); /* of no epoch yet: this makes the shard */
+    lard_shard_unlock(&view);
+    lard_store(&view.head->bucket_count, 2); /* so that few items split it, and share buckets */
+}
+
+static void keep(void) {
+    for (unsigned p = 0; p <= MOST_PROCESSES; p++) {
+        memcpy(kept[p].cache, attached[p].cache, sizeof kept[p].cache);
+        kept[p].map = *attached[p].map;
+        kept[p].stuck = attached[p].stuck;
+        memcpy(kept[p].counters, attached[p].counters, sizeof kept[p].counters);
+        memcpy(kept[p].pages, attached[p].map->pages, pages_bytes);
+    }
+}
+
+static void restore(void) {
+    for (unsigned p = 0; p <= MOST_PROCESSES; p++) {
+        memcpy(attached[p].cache, kept[p].cache, sizeof kept[p].cache);
+        *attached[p].map = kept[p].map;
+        attached[p].stuck = kept[p].stuck;
+        memcpy(attached[p].counters, kept[p].counters, sizeof kept[p].counters);
+        memcpy(attached[p].map->pages, kept[p].pages, pages_bytes);
+    }
+    heap_used = 0;
+}
+
+/* Every process that is no stranger has been here before: it knows where the buckets are. */
+void world_prepared(bool strangers) {
+    char buffer[8];
+    for (unsigned p = strangers ? JUDGE : 0; p <= MOST_PROCESSES; p++) {
+        larder_get(attached[p].cache, "nobody", 6, buffer, sizeof buffer, NULL, NULL);
+        memset(attached[p].counters, 0, sizeof kept[p].counters);
+    }
+    keep();
+    memory_begin(arena, sizeof arena);
+}
+
+void world_restore(void) {
+    memory_reset();
+    restore();
+}
+
+bool world_try(bool (*predicate)(void)) {
+    memcpy(copy, arena, sizeof arena);
+    keep();
+    bool answer = predicate();
+    memcpy(arena, copy, sizeof arena);
+    restore();
+    memory_begin(arena, sizeof arena); /* what was noted to be undone is of the trial */
+    return answer;
+}
+
+static size_t value_bytes(int value) {
+    return long_values ? LONG_BYTES : 8 * (value < FIRST_LONG ? VALUE_WORDS : LONG_WORDS);
+}
+
+static size_t make_value(int value, unsigned char *out) {
+    if (value >= NUMBER) {
+        return (size_t)sprintf((char *)out, "%d", value - NUMBER);
+    }
+    memset(out, value, value_bytes(value));
+    return value_bytes(value);
+}
+
+static int read_value(const unsigned char *in, const larder_item *item) {
+    if (item->size_bytes < 8) {
+        char text[9] = {0};
+        memcpy(text, in, item->size_bytes);
+        return NUMBER + atoi(text);
+    }
+    if (item->size_bytes != value_bytes(in[0])) {
+        return TORN;
+    }
+    for (size_t i = 1; i < item->size_bytes; i++) {
+        if (in[i] != in[0]) {
+            return TORN;
+        }
+    }
+    return in[0];
+}
+
+larder_status world_fill(unsigned number, size_t bytes) {
+    char key[16];
+    static char value[SEGMENT_BYTES];
+    snprintf(key, sizeof key, "fill%04u", number);
+    larder_store store = {.key = key, .key_bytes = strlen(key), .value = value, .value_bytes = bytes};
+    return larder_set(attached[JUDGE].cache, &store, NULL);
+}
+
+lard_hash world_hash(const char *text) { return lard_hash_key(attached[JUDGE].map, text, strlen(text), false); }
+
+lard_found world_find(unsigned key) {
+    lard_view view = world_view();
+    lard_hash hash = world_hash(key_texts[key]);
+    return lard_index_find(&view, &hash, key_texts[key], strlen(key_texts[key]), false);
+}
+
+larder_status world_do(unsigned process, const operation *what, int *saw) {
+    unsigned char value[LONG_BYTES], expected[LONG_BYTES], found[LONG_BYTES];
+    static const uint8_t modes[] = {[SET] = LARDER_SET, [ADD] = LARDER_ADD, [REPLACE] = LARDER_REPLACE};
+    larder *cache = attached[process].cache;
+    const char *key = key_texts[what->key];
+    larder_store store = {.key = key, .key_bytes = strlen(key), .value = value};
+    larder_item item = {0};
+    larder_status status;
+    int64_t number = 0;
+    *saw = 0;
+    switch (what->verb) {
+    case GET:
+        status = larder_get(cache, key, store.key_bytes, found, sizeof found, &item, NULL);
+        *saw = status == LARDER_OK ? read_value(found, &item) : 0;
+        return status;
+    case EXISTS:
+        return larder_exists(cache, key, store.key_bytes, NULL, NULL);
+    case SET:
+    case ADD:
+    case REPLACE:
+        store.value_bytes = make_value(what->value, value);
+        store.mode = modes[what->verb];
+        return larder_set(cache, &store, NULL);
+    case CAS:
+        store.value_bytes = make_value(what->value, value);
+        return larder_cas(cache, &store, expected, make_value(what->expected, expected), NULL);
+    case DELETE:
+        return larder_delete(cache, key, store.key_bytes, NULL);
+    case INCREMENT:
+        status = larder_increment(cache, key, store.key_bytes, what->value, 0, 0, &number, NULL);
+        *saw = status == LARDER_OK ? NUMBER + (int)number : 0;
+        return status;
+    case TOUCH:
+        return larder_touch(cache, key, store.key_bytes, 1000000, NULL);
+    case CLEAR:
+        return larder_clear(cache);
+    default:
+        return larder_prune(cache, NULL, NULL);
+    }
+}
+
+/* Nobody may have met damage, and the file has to be whole; the judge repairs what a dead process left. */
+bool world_is_sound(char *why, size_t bytes) {
+    larder_report report;
+    larder_status status = larder_verify(attached[JUDGE].cache, &report);
+    if (status != LARDER_OK || report.problems) {
+        snprintf(why, bytes, "verify: %s, %s", larder_status_name(status), report.first);
+        return false;
+    }
+    for (unsigned p = 0; p <= MOST_PROCESSES; p++) {
+        if (attached[p].counters[LARD_STAT_damaged].raw_) {
+            snprintf(why, bytes, "process %u met a damaged record", p);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What the engine asks the system for. */
+int64_t __wrap_lard_clock_ms(void);
+int64_t __wrap_lard_clock_coarse_ms(void);
+int64_t __wrap_lard_monotonic_ms(void);
+int64_t __wrap_lard_monotonic_coarse_ms(void);
+void __wrap_lard_wait(uint32_t *word, uint32_t value, unsigned timeout_ms);
+void __wrap_lard_wake(uint32_t *word);
+int __wrap_fcntl(int fd, int command, ...);
+int __wrap_fstat(int fd, struct stat *info);
+void *__wrap_malloc(size_t bytes);
+void __wrap_free(void *at);
+void *__real_malloc(size_t bytes);
+void __real_free(void *at);
+
+int64_t __wrap_lard_clock_ms(void) { return NOW_MS; }
+int64_t __wrap_lard_clock_coarse_ms(void) { return NOW_MS; }
+int64_t __wrap_lard_monotonic_coarse_ms(void) { return 0; }
+int64_t __wrap_lard_monotonic_ms(void) { return schedule_running ? schedule_clock_ms() : judges_ms; }
+
+void __wrap_lard_wait(uint32_t *word, uint32_t value, unsigned timeout_ms) {
+    if (!schedule_running) {
+        judges_ms += timeout_ms;
+        return;
+    }
+    memory_drain(schedule_current()); /* a system call */
+    if (*word == value && !schedule_wait(memory_place(word))) {
+        schedule_pass_ms(timeout_ms);
+    }
+}
+
+void __wrap_lard_wake(uint32_t *word) {
+    if (schedule_running) {
+        schedule_wake(memory_place(word));
+    }
+}
+
+/* Only F_GETLK is asked of the processes' descriptors: whether the owner of a byte is gone. */
+int __wrap_fcntl(int fd, int command, ...) {
+    va_list arguments;
+    va_start(arguments, command);
+    struct flock *lock = va_arg(arguments, struct flock *);
+    va_end(arguments);
+    unsigned owner = (unsigned)lock->l_start - 1;
+    if (fd < LOCK_FD || command != F_GETLK) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (schedule_running && schedule_may_kill(owner) && schedule_pick(2) == 1) {
+        schedule_kill(owner);
+    }
+    bool dead = schedule_is_dead(owner);
+    if (dead) {
+        memory_drain(owner); /* whoever is gone has nothing left on its way */
+    }
+    if (schedule_running) {
+        schedule_learned(dead);
+    }
+    lock->l_type = dead ? F_UNLCK : F_WRLCK;
+    return 0;
+}
+
+int __wrap_fstat(int fd, struct stat *info) {
+    (void)fd;
+    memset(info, 0, sizeof *info); /* what the handles have noted */
+    return 0;
+}
+
+/* An execution that is given up frees nothing. */
+void *__wrap_malloc(size_t bytes) {
+    if (!schedule_running) {
+        return __real_malloc(bytes);
+    }
+    void *at = heap + heap_used;
+    heap_used += (bytes + 15) / 16 * 16;
+    return heap_used <= sizeof heap ? at : NULL;
+}
+
+void __wrap_free(void *at) {
+    if ((char *)at < heap || (char *)at >= heap + sizeof heap) {
+        __real_free(at);
+    }
+}

@@ -1,0 +1,71 @@
+/*
+ * world.h — the tiny cache that is explored, its operations, scenarios and their
+ * judge.
+ */
+#ifndef LARD_WORLD_H
+#define LARD_WORLD_H
+
+#include "internal.h"
+#include "schedule.h"
+
+#define KEYS 4 /* that scenarios name; others are fillers */
+#define MOST_OPERATIONS 8
+#define NUMBER 1000 /* what a key holds: 0 nothing, below NUMBER a value, else the number NUMBER + n */
+#define TORN (-1)
+
+typedef enum { GET, EXISTS, SET, ADD, REPLACE, CAS, DELETE, INCREMENT, TOUCH, CLEAR, PRUNE } verb;
+
+typedef struct {
+    verb verb;
+    unsigned key;
+    int value;    /* to store, or to add */
+    int expected; /* of CAS */
+} operation;
+
+typedef struct { /* one operation of an execution */
+    operation what;
+    unsigned process;
+    bool begun, done;
+    unsigned before; /* those that were done when it began */
+    larder_status status;
+    int saw;
+} event;
+
+typedef struct {
+    const char *name;
+    void (*prepare)(void);
+    struct {
+        operation operations[3];
+        unsigned count;
+        bool may_die;
+    } processes[MOST_PROCESSES];
+    unsigned forgettable; /* keys that may be gone at any time: a bit each */
+    unsigned overlooked;  /* keys that reads may miss */
+    bool long_values;     /* in chunks */
+    bool strangers;       /* the processes do not know yet where the buckets are */
+} scenario;
+
+extern const scenario scenarios[];
+extern const unsigned scenario_count;
+
+/* world.c */
+#define JUDGE MOST_PROCESSES /* a process that takes no part */
+void world_make(const scenario *what);
+void world_prepared(bool strangers); /* from here each execution begins */
+void world_restore(void);
+larder *world_process(unsigned number);
+lard_view world_view(void);
+const char *world_key_text(unsigned key);
+void world_choose_key(unsigned key, const char *text);
+larder_status world_do(unsigned process, const operation *what, int *saw);
+larder_status world_fill(unsigned number, size_t bytes);
+lard_hash world_hash(const char *text);
+lard_found world_find(unsigned key);
+bool world_try(bool (*predicate)(void)); /* then as before */
+bool world_is_sound(char *why, size_t bytes);
+
+/* judge.c — is there an order of the operations that explains what each one answered? */
+bool judge_explains(const event *events, unsigned count, const int *first, unsigned forgettable,
+                    unsigned overlooked);
+
+#endif

@@ -1,0 +1,82 @@
+# frozen_string_literal: true
+
+# Steps of the engine's protocols, each with what leaves it out: the proof by interleavings has to notice. Owns no
+# sources; it writes changed copies of them.
+
+require "fileutils"
+
+module Proof
+  # See LIST.
+  module Mutations
+    # One change of one source, and the scenarios (a part of their names) in which it must show.
+    Mutation = Struct.new(:name, :file, :from, :to, :scenario, :preemptions, :memory, :quick, keyword_init: true) do
+      # @param root [String] of the repository
+      # @param directory [String] for the copy
+      # @return [String] the path of the changed copy
+      def write(root, directory)
+        text = File.read(File.join(root, "engine/src", file))
+        raise "#{name}: #{file} has changed; the mutation does not fit any more" unless text.scan(from).size == 1
+
+        path = File.join(directory, name.tr("^a-z", "-"), file)
+        FileUtils.mkdir_p(File.dirname(path))
+        File.write(path, text.sub(from) { to })
+        path
+      end
+    end
+
+    def self.mutation(name, file, from, to, scenario, preemptions: 2, memory: "sc", quick: false)
+      Mutation.new(name: name, file: file, from: from, to: to, scenario: scenario, preemptions: preemptions,
+                   memory: memory, quick: quick)
+    end
+    private_class_method :mutation
+
+    LIST = [
+      mutation("get does not look at the slot again", "get.c",
+               "!LARD_SLOT_SAME(lard_load(slot), value) || lard_load(&view.head->epoch) != epoch",
+               "lard_load(&view.head->epoch) != epoch", "recycle", quick: true),
+      mutation("the full lookup does not look at the slot again", "read.c",
+               "!LARD_SLOT_SAME(lard_load(at.slot), at.slot_value) ||", "", "new to the cache"),
+      mutation("the generation is not raised", "segment.c",
+               "lard_load(&row->generation) + 1", "lard_load(&row->generation)", "recycle"),
+      mutation("slots are not emptied before their segment is free", "evict.c",
+               "settle(cache, view, &batch[i], state, spare, now_ms);", "(void)settle;", "recycle", quick: true),
+      mutation("an item on its way is not marked", "growth.c",
+               "uint64_t pending = value | LARD_SLOT_PENDING;", "uint64_t pending = value;", "mov"),
+      mutation("a move is not announced", "growth.c",
+               "lard_store_release(&view->head->moves, moves);", "", "mov"),
+      mutation("a split is not announced", "growth.c",
+               "lard_store_release(&view->head->splitting, source + 1);", "", "split"),
+      mutation("a lock is let go of before what was written is seen", "shard.c",
+               "uint32_t word = lard_swap(&view->head->lock, 0);",
+               "uint32_t word = WAITERS; lard_store(&view->head->lock, 0);", "two increments", memory: "weak"),
+      mutation("a delete does not look for changes of the index", "index.c",
+               "if (lard_load(&view->head->splitting) == splitting && lard_load(&view->head->moves) == moves &&
+            lard_bucket_count(view) == count) {",
+               "if (true) {", "delete"),
+      mutation("a delete leaves the original of a published split", "index.c",
+               "if (splitting &&
+            splitting - 1 < count) {", "if (false) {", "split", quick: true),
+      mutation("a counter's cell is written while it counts", "counter.c",
+               "== 0 ? 1 : 0;", "== 0 ? 0 : 1;", "increment"),
+      mutation("a counter's seal is not looked at again", "counter.c",
+               "best >= 0 && lard_load(&cells[2 * best + 1]) == sealed ? best : -1", "sealed ? best : -1",
+               "increments", preemptions: 3),
+      mutation("an increment does not insist on the slot it read", "update.c",
+               "status == LARDER_OK ? LARD_IF_SLOT : LARD_IF_ANY", "LARD_IF_ANY", "increment of text"),
+      mutation("a lock is taken from the living", "shard.c",
+               "!lard_process_alive(cache, view->map, word & ~WAITERS)", "true", "sets", preemptions: 3),
+      mutation("a repair leaves splits and moves as they are", "shard.c",
+               "lard_index_finish_changes(view);", "", "whose owner died"),
+      mutation("a refused store leaves the old value", "store.c",
+               "return condition == LARD_IF_ANY || condition == LARD_IF_PRESENT;", "return false && condition;",
+               "refused", preemptions: 3),
+      mutation("a compare-and-swap does not insist on the slot it compared", "write.c",
+               "return found->slot && LARD_SLOT_SAME(found->value, expected);", "return found->slot && expected;",
+               "compare-and-swap"),
+      mutation("a shard is open again before it is empty", "shard.c",
+               "lard_store(&view->head->epoch, 0);",
+               "lard_store(&view->head->epoch, (uint64_t)lard_load(&view->map->control->clear_epoch) << 32 | resets);",
+               "clear")
+    ].freeze
+  end
+end
