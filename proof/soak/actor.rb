@@ -86,8 +86,8 @@ module Soak
 
     # Some calls.
     def batch
-      BATCH.times { send(@drawn[@random.rand(@drawn.size)]) }
-      SELDOM.each { |name, times| send(name) if @random.rand(times).zero? } unless @setting.reading
+      BATCH.times { act(@drawn[@random.rand(@drawn.size)]) }
+      SELDOM.each { |name, times| act(name) if @random.rand(times).zero? } unless @setting.reading
       @sabotage&.act
       note
     end
@@ -117,6 +117,15 @@ module Soak
     end
 
     private
+
+    # What a call that raises was to do stays begun and not acknowledged: either may be seen.
+    def act(name)
+      send(name)
+    rescue Larder::Error => e
+      raise unless @setting.may_be_locked_out?(e)
+
+      @book.add(Book::LOCKED_OUT)
+    end
 
     def inherit_row(row)
       base = @book.row(@slot, row)

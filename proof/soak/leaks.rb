@@ -34,9 +34,13 @@ module Soak
       [stray, grown].compact + (hostile ? [] : [more_than_named].compact)
     end
 
+    # A file that was replaced stays mapped until the cache is closed: then only memory is judged.
+    #
     # @return [Array<String>] what leaked in processes
-    def of_processes
-      @looks.flat_map { |name, looks| looks.size < 2 ? [] : compare(name, looks.first, looks.last) }
+    def of_processes(hostile: false)
+      @looks.select { |_, looks| looks.size > 1 }.flat_map do |name, looks|
+        [memory(name, *looks.values_at(0, -1)), *(handles(name, *looks.values_at(0, -1)) unless hostile)].compact
+      end
     end
 
     # @return [Array<String>] a line for each process
@@ -57,11 +61,14 @@ module Soak
                File.foreach("/proc/#{pid}/maps").count { |line| line.include?(@setting.path) })
     end
 
-    def compare(name, first, last)
+    def memory(name, first, last)
       grown = last.anonymous_kib - first.anonymous_kib
-      [("#{name}: its memory grew by #{grown} KiB" if grown > SLACK_KIB + (first.anonymous_kib / 10)),
-       more(name, "descriptors", first.descriptors, last.descriptors),
-       more(name, "maps of the file", first.mappings, last.mappings)].compact
+      "#{name}: its memory grew by #{grown} KiB" if grown > SLACK_KIB + (first.anonymous_kib / 10)
+    end
+
+    def handles(name, first, last)
+      [more(name, "descriptors", first.descriptors, last.descriptors),
+       more(name, "maps of the file", first.mappings, last.mappings)]
     end
 
     def more(name, what, first, last)

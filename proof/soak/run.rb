@@ -75,8 +75,10 @@ module Soak
     def age
       @meter = Meter::Remote.new(@setting, File.join(@directory, "fresh"))
       @stage.adopt(@meter.pid, :meter)
+      say "fills three files alike and measures them"
       @held_first = @meter.ask(:fill)
       @first = @meter.ask(:measure, long)
+      say "starts the processes"
       work
       @worked = now - @started
       calm
@@ -183,11 +185,14 @@ module Soak
 
     # The last look, then all end, and the file they leave is measured and verified.
     def finish
+      say "all rest for the last look"
       at_rest { look }
-      @findings.failures.concat(@leaks.of_processes)
+      @findings.failures.concat(@leaks.of_processes(hostile: @options[:hostile]))
+      say "ends all processes, fills and measures again"
       @stage.clear(except: @meter.pid)
       held = @meter.ask(:fill)
       drift = Drift.new(@first, @meter.ask(:measure, long))
+      say "empties the file and fills it once more"
       judge_drift(drift)
       judge_room("a file filled after the soak", held)
       judge_room("a file cleared and filled after the soak", @meter.ask(:fill_empty))
