@@ -116,6 +116,9 @@ static larder_status attach(larder *cache, uint64_t size_bytes, int64_t wait_ms,
     if (status != LARDER_OK) {
         return status;
     }
+    if (cache->map) {
+        lard_file_discard(cache->map); /* its successor may need the room */
+    }
     status = lard_file_open(cache->path, size_bytes, lock_id, lard_lockfile_alone(fd), &map, error);
     if (status == LARDER_OK) {
         int old_fd = cache->lock_fd;
@@ -178,7 +181,8 @@ lard_map *lard_enter_slow(larder *cache) {
     if (fit && cache->fork_epoch == lard_fork_epoch) {
         result = map; /* another thread was here first */
     } else if (cache->retry_attach_ms && now_ms < cache->retry_attach_ms) {
-        result = NULL;
+        lard_registry_unlock();
+        return NULL; /* calls that did not try do not put off the one that will */
     } else if (fit) {
         result = attach_child(cache);
     } else {
@@ -320,8 +324,9 @@ void larder_close(larder *cache) {
     }
     if (cache->fork_epoch == lard_fork_epoch && cache->lock_fd >= 0) { /* else the slot is the parent's */
         bool entered = lard_lockfile_enter(cache->lock_fd, OPEN_WAIT_MS, NULL, cache->path) == LARDER_OK;
-        if (entered && lard_lockfile_alone(cache->lock_fd) && !lard_load(&cache->map->control->superseded)) {
-            lard_file_sync(cache->map);
+        if (entered && lard_lockfile_alone(cache->lock_fd) && !lard_load(&cache->map->control->superseded) &&
+            lard_file_sync(cache->map) != LARDER_OK) {
+            lard_file_give_up(cache->map, cache->path);
         }
         lard_process_release(cache);
         if (entered) {

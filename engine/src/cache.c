@@ -49,18 +49,8 @@ lard_map *lard_enter_to_write(larder *cache, int64_t now_ms) {
     return shown_before(cache, now_ms) ? lard_enter(cache) : look_and_enter(cache);
 }
 
-larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, const larder_call *call) {
-    larder_status status = lard_check_key(cache, key, key_bytes);
-    if (status != LARDER_OK) {
-        return status;
-    }
-    lard_map *map = look_and_enter(cache);
-    if (!map) {
-        map = lard_reachable(cache); /* emptying a slot needs no process slot */
-    }
-    if (!map) {
-        return lard_unavailable(cache);
-    }
+static inline larder_status delete_in(larder *cache, lard_map *map, const void *key, size_t key_bytes,
+                                      const larder_call *call) {
     uint64_t epoch;
     lard_hash hash = lard_hash_key(map, key, key_bytes, false);
     lard_view view = lard_view_of(map, lard_hash_shard(map, &hash));
@@ -74,6 +64,29 @@ larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, co
     }
     lard_count(cache, LARD_STAT_deletes, was_live);
     return lard_outcome(map, was_live ? LARDER_OK : LARDER_MISS);
+}
+
+/* Emptying a slot of the index needs no process slot. */
+static __attribute__((noinline)) larder_status delete_unattached(larder *cache, const void *key, size_t key_bytes,
+                                                                 const larder_call *call) {
+    lard_map *map = lard_reachable(cache);
+    if (!map) {
+        return lard_unavailable(cache);
+    }
+    larder_status status = delete_in(cache, map, key, key_bytes, call);
+    return lard_file_soil(map) == LARDER_OK ? status : LARDER_DAMAGED;
+}
+
+larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, const larder_call *call) {
+    larder_status status = lard_check_key(cache, key, key_bytes);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    lard_map *map = look_and_enter(cache);
+    if (LARD_UNLIKELY(!map)) {
+        return delete_unattached(cache, key, key_bytes, call);
+    }
+    return delete_in(cache, map, key, key_bytes, call);
 }
 
 larder_status larder_increment(larder *cache, const void *key, size_t key_bytes, int64_t delta, int64_t initial,

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +62,10 @@ larder_status lard_file_trusted(int fd, const char *path, struct stat *info, lar
 
 static bool write_whole(int fd, const void *data, size_t bytes, off_t at) {
     const char *from = data;
+    if (!lard_file_may_reach((uint64_t)at + bytes)) {
+        errno = EFBIG;
+        return false;
+    }
     while (bytes) {
         ssize_t done = LARD_CHANGE(pwrite(fd, from, bytes, at));
         if (done < 0 && errno == EINTR) {
@@ -76,6 +81,28 @@ static bool write_whole(int fd, const void *data, size_t bytes, off_t at) {
     return true;
 }
 
+/*
+ * To disk with the superblocks and with the names in the directory, before anyone stores: whatever the power
+ * leaves of the rest is then Larder's, and a former file of that name, perhaps one that was closed cleanly, does
+ * not return.
+ */
+static int settle(int fd, const char *path) {
+    char directory[PATH_MAX];
+    snprintf(directory, sizeof directory, "%s", path);
+    char *last = strrchr(directory, '/');
+    if (fsync(fd) != 0) {
+        return errno;
+    }
+    last[last == directory] = '\0';
+    int parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (parent < 0) {
+        return errno == EACCES ? 0 : errno; /* it may be entered but not read; the file's fsync has to do */
+    }
+    int code = fsync(parent) == 0 || errno == EINVAL ? 0 : errno;
+    close(parent);
+    return code;
+}
+
 static larder_status create(const char *path, uint64_t size_bytes, const uint8_t lock_id[16], int *fd_out,
                             lard_superblock *super, larder_error *error) {
     larder_status status = lard_format_plan(size_bytes, super);
@@ -88,7 +115,9 @@ static larder_status create(const char *path, uint64_t size_bytes, const uint8_t
     if (code) {
         return fail_call(error, "random bytes for", path, code);
     }
-    lard_boot_id(boot);
+    if (lard_boot_id(boot) != 0 && (code = lard_random(boot, sizeof boot)) != 0) { /* one that no boot will have */
+        return fail_call(error, "random bytes for", path, code);
+    }
     memcpy(super->lock_id, lock_id, sizeof super->lock_id);
     super->created_ms = (uint64_t)lard_clock_ms();
     super->crc = lard_format_crc(super);
@@ -108,6 +137,9 @@ static larder_status create(const char *path, uint64_t size_bytes, const uint8_t
             !write_whole(fd, super, sizeof *super, LARD_PAGE) || !write_whole(fd, super, sizeof *super, 0)) {
             status = fail_call(error, "write", path, errno);
         }
+    }
+    if (status == LARDER_OK && (code = settle(fd, path)) != 0) {
+        status = fail_call(error, "fsync", path, code);
     }
     if (status != LARDER_OK) {
         LARD_CHANGE(unlink(path));
@@ -133,7 +165,7 @@ static bool all_zero(const uint8_t *bytes, size_t count) {
  */
 static bool is_unfinished(int fd, const lard_control *control, uint64_t file_bytes) {
     uint8_t chunk[16384];
-    if (control->clear_epoch.raw_ && control->superseded.raw_ <= 1 && control->clean.raw_ <= 1 &&
+    if (control->clear_epoch.raw_ && control->superseded.raw_ <= 1 && control->clean.raw_ <= LARD_SOILED &&
         control->reserved.raw_ == 0 && (control->boot_id[0].raw_ || control->boot_id[1].raw_)) {
         return true;
     }
@@ -208,7 +240,7 @@ static enum verdict judge(int fd, uint64_t file_bytes, const uint8_t lock_id[16]
     }
     bool known = lard_boot_id(boot) == 0;
     bool same_boot = known ? control.boot_id[0].raw_ == boot[0] && control.boot_id[1].raw_ == boot[1] : !alone;
-    if (!same_boot && !control.clean.raw_) {
+    if (!same_boot && control.clean.raw_ != LARD_CLEAN) {
         return REPLACE; /* pages may have come back from the crash in any subset: a deleted value must not */
     }
     *super = copies[sound];
@@ -231,7 +263,10 @@ static bool has_its_file(const lard_map *map, struct stat *info) {
 
 void lard_file_mark_superseded(lard_map *map) {
     struct stat info;
-    if (has_its_file(map, &info)) {
+    if (!map->poisoned) {
+        lard_store(&map->control->superseded, 1);
+    }
+    if (map->poisoned && has_its_file(map, &info)) { /* perhaps since a moment ago */
         mark_superseded(map->fd);
     }
 }
@@ -293,17 +328,47 @@ static larder_status map_file(int fd, const lard_superblock *super, const char *
     return LARDER_OK;
 }
 
+/* Changes may not have reached the disk, and no later sync would tell: nobody goes on with this file. */
+void lard_file_give_up(lard_map *map, const char *path) {
+    struct stat mine, named;
+    lard_file_mark_superseded(map);
+    if (has_its_file(map, &mine) && lstat(path, &named) == 0 && named.st_ino == mine.st_ino &&
+        named.st_dev == mine.st_dev) {
+        LARD_CHANGE(unlink(path));
+    }
+}
+
+static int sync_control(lard_map *map) { return msync((void *)map->control, LARD_PAGE, MS_SYNC); }
+
 /* From here on the file is in use: before the first write, and on disk before it, the clean mark goes. */
 larder_status lard_file_begin_use(lard_map *map, const char *path, larder_error *error) {
     uint64_t boot[2];
+    if (lard_load(&map->control->clean) == LARD_IN_USE) {
+        return LARDER_OK;
+    }
     lard_boot_id(boot);
-    if (lard_load(&map->control->clean)) {
-        lard_store(&map->control->boot_id[0], boot[0]);
-        lard_store(&map->control->boot_id[1], boot[1]);
-        lard_store(&map->control->clean, 0);
-        if (msync((void *)map->control, LARD_PAGE, MS_SYNC) != 0) {
-            return fail_call(error, "msync", path, errno);
-        }
+    lard_store(&map->control->boot_id[0], boot[0]);
+    lard_store(&map->control->boot_id[1], boot[1]);
+    lard_store(&map->control->clean, LARD_SOILED);
+    if (sync_control(map) != 0) {
+        int code = errno;
+        lard_file_give_up(map, path);
+        return fail_call(error, "msync", path, code);
+    }
+    lard_store(&map->control->clean, LARD_IN_USE);
+    return LARDER_OK;
+}
+
+/* After a change by a process without a slot, which others do not wait for before they mark the file clean. */
+larder_status lard_file_soil(lard_map *map) {
+    lard_fence();
+    if (lard_load(&map->control->clean) == LARD_IN_USE) {
+        return LARDER_OK;
+    }
+    lard_store(&map->control->clean, LARD_SOILED);
+    if (sync_control(map) != 0) {
+        lard_file_mark_superseded(map);
+        return LARDER_DAMAGED;
     }
     return LARDER_OK;
 }
@@ -363,13 +428,21 @@ larder_status lard_file_open(const char *path, uint64_t size_bytes, const uint8_
     return status;
 }
 
-/* Everything to disk, then the clean mark, then that. */
+/* Everything to disk, then the clean mark, then that; no mark where something was changed meanwhile (soil). */
 larder_status lard_file_sync(lard_map *map) {
-    if (map->poisoned || msync(map->base, map->bytes, MS_SYNC) != 0) {
+    uint32_t closing = LARD_CLOSING;
+    if (map->poisoned) {
         return LARDER_DAMAGED;
     }
-    lard_store(&map->control->clean, 1);
-    return msync((void *)map->control, LARD_PAGE, MS_SYNC) == 0 ? LARDER_OK : LARDER_DAMAGED;
+    lard_store(&map->control->clean, closing);
+    lard_fence();
+    if (msync(map->base, map->bytes, MS_SYNC) != 0) {
+        return LARDER_DAMAGED;
+    }
+    if (!lard_cas32(&map->control->clean, &closing, LARD_CLEAN)) {
+        return LARDER_OK;
+    }
+    return sync_control(map) == 0 ? LARDER_OK : LARDER_DAMAGED;
 }
 
 void lard_file_unmap(lard_map *map) {

@@ -105,6 +105,8 @@ larder_status lard_file_open(const char *path, uint64_t size_bytes, const uint8_
                              lard_map **out, larder_error *error);
 larder_status lard_file_trusted(int fd, const char *path, struct stat *info, larder_error *error);
 larder_status lard_file_begin_use(lard_map *map, const char *path, larder_error *error);
+larder_status lard_file_soil(lard_map *map);
+void lard_file_give_up(lard_map *map, const char *path);
 void lard_file_unmap(lard_map *map);
 larder_status lard_file_sync(lard_map *map);
 void lard_file_mark_superseded(lard_map *map);

@@ -1,5 +1,5 @@
 /*
- * layout.h — the bytes of a cache file. Format 2.0.
+ * layout.h — the bytes of a cache file. Format 2.1.
  *
  * Owns every offset, size and bit position; nothing else in the engine knows
  * them. All integers are little-endian; all positions are offsets, never
@@ -64,7 +64,7 @@
 
 #define LARD_MAGIC "LARDER\r\n"
 #define LARD_FORMAT_MAJOR 2u
-#define LARD_FORMAT_MINOR 0u
+#define LARD_FORMAT_MINOR 1u
 #define LARD_ENDIAN_PROBE 0x01020304u
 
 #define LARD_PAGE 4096u
@@ -104,11 +104,19 @@ typedef struct { /* superblock; private copies are plain memory */
 typedef struct {          /* control page */
     lard_u32 superseded;  /* 1: another file has this one's place */
     lard_u32 clear_epoch; /* never 0; a shard of another epoch is empty */
-    lard_u32 clean;       /* 1: written back by the last process that detached */
+    lard_u32 clean;       /* LARD_CLEAN: written back by the last process that detached */
     lard_u32 reserved;
     lard_u64 boot_id[2];
     lard_u64 retired[24]; /* statistics of processes whose slot was taken again */
 } lard_control;
+
+/* `clean`. After a crash of the machine only a file that is LARD_CLEAN is kept. */
+enum {
+    LARD_IN_USE = 0,  /* and the disk knows it */
+    LARD_CLEAN = 1,   /* and all else was on disk before */
+    LARD_CLOSING = 2, /* being written back */
+    LARD_SOILED = 3   /* no longer clean; the disk may not know it yet */
+};
 
 #define LARD_COUNTERS 24
 typedef struct {          /* process slot */

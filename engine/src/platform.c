@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -55,6 +56,11 @@ void lard_sleep_ms(unsigned ms) {
     nanosleep(&t, NULL);
 }
 
+bool lard_file_may_reach(uint64_t bytes) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
+}
+
 #if defined(__linux__)
 
 int lard_random(void *out, size_t bytes) { return getrandom(out, bytes, 0) == (ssize_t)bytes ? 0 : EIO; }
@@ -86,6 +92,9 @@ int lard_boot_id(uint64_t id[2]) {
 
 int lard_allocate(int fd, uint64_t bytes) {
     int failed;
+    if (!lard_file_may_reach(bytes)) {
+        return EFBIG;
+    }
     do {
         failed = posix_fallocate(fd, 0, (off_t)bytes);
     } while (failed == EINTR);
@@ -142,6 +151,9 @@ int lard_boot_id(uint64_t id[2]) {
 }
 
 int lard_allocate(int fd, uint64_t bytes) {
+    if (!lard_file_may_reach(bytes)) {
+        return EFBIG;
+    }
     fstore_t store = {F_ALLOCATEALL, F_PEOFPOSMODE, 0, (off_t)bytes, 0};
     if (fcntl(fd, F_PREALLOCATE, &store) == -1) {
         return errno;

@@ -24,6 +24,7 @@ int64_t lard_monotonic_coarse_ms(void);
 int64_t lard_monotonic_ms(void);           /* for waits */
 int lard_random(void *out, size_t bytes);  /* 0, or errno */
 int lard_boot_id(uint64_t id[2]);          /* 0, or errno and an id of zeros; differs after each boot */
+bool lard_file_may_reach(uint64_t bytes);  /* else a write there would raise SIGXFSZ (RLIMIT_FSIZE) */
 int lard_allocate(int fd, uint64_t bytes); /* reserves disk space: 0, or errno */
 void lard_release_space(int fd, uint64_t from,
                         uint64_t bytes); /* those become zeros; where that cannot be, nothing */

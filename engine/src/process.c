@@ -66,6 +66,13 @@ typedef struct {
     uint8_t id[16];
 } lockfile_content;
 
+/* Its creator was killed half-way, or the power failed: a length may reach the disk without the bytes. */
+static bool is_unfinished(const lockfile_content *content, size_t bytes, uint64_t file_bytes) {
+    static const lockfile_content zeros;
+    return memcmp(content->magic, LOCKFILE_MAGIC, bytes < 8 ? bytes : 8) == 0 ||
+           (file_bytes <= sizeof *content && memcmp(content, &zeros, bytes) == 0);
+}
+
 larder_status lard_lockfile_open(const char *path, int64_t wait_ms, int *fd_out, uint8_t id[16],
                                  larder_error *error) {
     struct stat mine, named;
@@ -97,7 +104,7 @@ larder_status lard_lockfile_open(const char *path, int64_t wait_ms, int *fd_out,
             *fd_out = fd;
             return LARDER_OK;
         }
-        if (got > 0 && memcmp(content.magic, LOCKFILE_MAGIC, (size_t)got < 8 ? (size_t)got : 8) != 0) {
+        if (got > 0 && !is_unfinished(&content, (size_t)got, (uint64_t)mine.st_size)) {
             close(fd);
             return lard_fail(error, LARDER_NOT_LARDER, 0, "%s", path);
         }
@@ -105,13 +112,18 @@ larder_status lard_lockfile_open(const char *path, int64_t wait_ms, int *fd_out,
         memcpy(content.magic, LOCKFILE_MAGIC, 8);
         content.version = 1;
         int code = lard_random(content.id, sizeof content.id);
+        code = code == 0 && !lard_file_may_reach(sizeof content) ? EFBIG : code;
         if (code == 0 && LARD_CHANGE(pwrite(fd, &content, sizeof content, 0)) != sizeof content) {
             code = errno ? errno : ENOSPC;
         }
+        if (code == 0 &&
+            fsync(fd) != 0) { /* lost in a crash of the machine, it would cost a cache closed cleanly */
+            code = errno;
+        }
         if (code) {
             close(fd);
-            return lard_fail(error, code == ENOSPC ? LARDER_NO_SPACE : LARDER_SYSTEM, code, "write %s: %s", path,
-                             strerror(code));
+            return lard_fail(error, code == ENOSPC || code == EFBIG ? LARDER_NO_SPACE : LARDER_SYSTEM, code,
+                             "write %s: %s", path, strerror(code));
         }
         memcpy(id, content.id, 16);
         *fd_out = fd;

@@ -83,6 +83,7 @@ static larder_status begin_store(larder *cache, const larder_store *request, lar
     if (reachable && overwrites(condition)) {
         lard_hash hash = lard_hash_key(reachable, request->key, request->key_bytes, false);
         lard_drop(cache, reachable, &hash, request->key, request->key_bytes, lard_now(call));
+        lard_file_soil(reachable);
     }
     return lard_unavailable(cache);
 }

@@ -1,6 +1,8 @@
 /* attach_test.c — files removed or replaced by hand under a process, and descriptors closed by its host. */
 #include "harness.h"
 
+#include <sys/resource.h>
+
 static bool within(int ms, bool (*holds)(larder *), larder *cache) {
     for (int waited = 0; waited < ms; waited += 20) {
         if (holds(cache)) {
@@ -78,9 +80,33 @@ static void a_closed_descriptor(void) {
     close(other);
 }
 
+static bool mine_is_stored(larder *cache) {
+    for (int i = 0; i < 1000; i++) { /* a process that is busy all the time */
+        get(cache, "mine");
+    }
+    return set(cache, "mine", "m") == LARDER_OK && is(cache, "mine", "m");
+}
+
+static void an_attachment_that_failed(void) {
+    struct rlimit limit, none;
+    larder *cache = open_cache(1 << 20);
+    CHECK(set(cache, "old", "value") == LARDER_OK && getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    remove_by_hand(false);
+    usleep(250000);
+    none = limit;
+    none.rlim_cur = 0;
+    CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    larder_status status = set(cache, "mine", "m");
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    CHECK(status == LARDER_SUPERSEDED && is(cache, "old", NULL), "%s", larder_status_name(status));
+    CHECK(within(5000, mine_is_stored, cache), "calls in between put the next attempt off");
+    larder_close(cache);
+}
+
 static const test_case tests[] = {
     TEST(the_file_removed, "processes meet again after the file was removed by hand"),
     TEST(both_files_removed, "processes meet again after file and lock file were removed by hand"),
+    TEST(an_attachment_that_failed, "a busy process that could not attach tries again within a second or so"),
     TEST(a_closed_descriptor, "a host that closed our descriptor keeps its own file unharmed"),
 };
 RUN("attach", tests)

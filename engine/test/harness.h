@@ -59,7 +59,7 @@ static void remove_tree(void) {
     }
 }
 
-static int run_tests(const char *suite, const test_case *tests, size_t count, const char *only) {
+static inline int run_tests(const char *suite, const test_case *tests, size_t count, const char *only) {
     for (size_t i = 0; i < count; i++) {
         if (only && !strstr(tests[i].sentence, only)) {
             continue;

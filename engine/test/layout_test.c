@@ -120,7 +120,7 @@ static void a_new_file_is_as_drawn(void) {
     read_at(path, copy, sizeof copy, 4096);
     CHECK(memcmp(page, copy, sizeof page) == 0, "two copies");
     static const unsigned char start[20] = {'L', 'A', 'R', 'D', 'E', 'R', '\r', '\n', 2, 0,
-                                            0,   0,   0,   0,   0,   0,   4,    3,    2, 1};
+                                            0,   0,   1,   0,   0,   0,   4,    3,    2, 1};
     CHECK(memcmp(page, start, sizeof start) == 0);
     lard_superblock super;
     memcpy(&super, page, sizeof super);

@@ -8,7 +8,8 @@ module Proof
   # All proofs.
   module Catalogue
     # name on the command line => class
-    ALL = [CrashPoints, Fuzzing, Interleave, Linear, Matrix, Models, Security, Soak]
-          .to_h { |proof| [proof::NAME, proof] }.freeze
+    ALL = [
+      CrashPoints, Fuzzing, Interleave, Linear, Matrix, Models, PowerLoss, Resources, Security, Soak
+    ].to_h { |proof| [proof::NAME, proof] }.freeze
   end
 end
