@@ -94,6 +94,8 @@ module House
       both + [engine("clang-msan", "clang", "O1", under: "MSan", target: "msan-test")]
     end
 
+    # memcheck alone: helgrind and drd know the locks of pthreads and no atomics, so that to them every read without a
+    # lock is a race. ThreadSanitizer knows atomics.
     def valgrind_cells
       without = UNDER_VALGRIND_WITHOUT.keys.join(" ")
       [engine("valgrind", "gcc", "O1", under: "memcheck", target: "valgrind-test", needs: [:valgrind],
@@ -128,6 +130,8 @@ module House
              refusal("s390x", "big-endian machines are not supported")]
     end
 
+    # Real instructions and system calls of aarch64. Not its weaker order of loads and stores: on x86-64 the emulator's
+    # threads have that of x86-64.
     EMULATED = { "LDLIBS" => "-pthread -static", "RUN" => "qemu-aarch64-static" }.freeze
     private_constant :EMULATED
 
