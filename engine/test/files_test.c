@@ -173,7 +173,7 @@ static void open_on_a_full_disk(void *unused) {
     (void)unused;
     CHILD_CHECK(unshare(CLONE_NEWNS) == 0);
     /* EINVAL: in a chroot, where "/" is no mount point and the tmpfs may appear outside the child. */
-    CHILD_CHECK(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 || errno == EINVAL);
+    CHILD_CHECK(mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0 || errno == EINVAL);
     CHILD_CHECK(mount("tmpfs", in_directory("disk"), "tmpfs", 0, "size=1500k,mode=700") == 0);
     CHILD_CHECK(put_file(in_directory("disk/filler"), filler, sizeof filler, 0600));
     larder_options options = {.size_bytes = 2 << 20};

@@ -14,8 +14,8 @@ module Proof
     QUICK_CELLS = ["gcc-O1", "clang-O1", "aarch64-O0", "i686"].freeze
     QUICK_TESTS = ["cache_test", "crc_test", "layout_test", "record_test"].freeze
 
-    LIMITS = "aarch64 is qemu-user: its instructions and system calls, but the order of loads and stores of the machine " \
-             "underneath; helgrind and drd are not used, for they know no atomics"
+    LIMITS = "aarch64 is qemu-user: its instructions and system calls, but the order of loads and stores of the " \
+             "machine underneath; helgrind and drd are not used, for they know no atomics"
     private_constant :LIMITS
 
     # @param report [Proof::Report]

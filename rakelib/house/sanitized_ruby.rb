@@ -24,7 +24,7 @@ module House
         "recurses until the stack ends, which the sanitizer takes for a crash"
     }.freeze
 
-    # Ruby frees nothing at its end, and gives each thread a stack for signals that the sanitizer would take for its own.
+    # Ruby frees nothing at its end, and gives each thread a stack for signals, which the sanitizer takes for its own.
     OPTIONS = "detect_leaks=0:use_sigaltstack=0:abort_on_error=1:allocator_may_return_null=1"
     private_constant :SANITIZERS, :OPTIONS
 
