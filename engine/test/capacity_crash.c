@@ -7,7 +7,7 @@
 #include "operations_plain.h"
 #include "operations_shape.h"
 
-enum { ITEM = 300, SIZE_BYTES = 2 << 20, DEATHS_QUICK = 1500, DEATHS_FULL = 40000 };
+enum { ITEM = 300, SIZE_BYTES = 2 << 20, DEATHS_QUICK = 1500, DEATHS_FULL = 15000 };
 
 static const operation empties = {.name = "none", .may_leave = true};
 

@@ -12,6 +12,7 @@ extern int lard_crash_signal;
 enum { SIZE = 1 << 20, MOST = 4096 };
 
 static larder *cache;
+static unsigned long windows;
 static uint64_t shape_before; /* of the index, as this process saw it when the scene was set */
 
 static size_t key_of(const char *kind, int i, char key[32]) { return (size_t)snprintf(key, 32, "%s %d", kind, i); }
@@ -106,6 +107,7 @@ static void one_window(const scene *s, unsigned long at, bool *in_the_midst, boo
     }
     status = wait_within(pid, 30000);
     CHECK(status != -1, "it hangs");
+    windows += WIFSTOPPED(status);
     *done = WIFEXITED(status);
     for (int i = 0; s->delete &&i < s->items; i++) {
         CHECK(larder_delete(cache, key, key_of("item", i, key), NULL) == LARDER_OK, "%s, stopped at %lu: item %d",
@@ -157,11 +159,18 @@ static void deleted_during_a_move(void) {
 static void kept_during_a_split(void) { every_window(false, 1, false, 3); }
 static void kept_during_a_move(void) { every_window(true, 1, false, 3); }
 
+static void say_counts(void) {
+    CHECK(windows > 100);
+    printf("@ %lu windows in a split or a move, in which all was deleted or looked for, and the mover killed\n",
+           windows);
+}
+
 static const test_case tests[] = {
     TEST(deleted_during_a_split,
          "what is deleted at any store of a split stays deleted, also if the splitter dies"),
     TEST(deleted_during_a_move, "what is deleted at any store of a move stays deleted, also if the mover dies"),
     TEST(kept_during_a_split, "every item is found at every store of a split"),
     TEST(kept_during_a_move, "every item but the moving one is found at every store of a move"),
+    TEST(say_counts, "counts"),
 };
 RUN("growth at stores", tests)

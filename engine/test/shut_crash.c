@@ -36,14 +36,14 @@ static bool ran_well(void (*body)(larder *, const char *)) {
 /* The operation as a whole, some times (the cache changes with each), then repairs after deaths in its midst. */
 static bool on_shut_memory(void) {
     bool hung;
-    int runs = is_full() ? 8 : op->is_long ? 1 : 3;
+    int runs = is_full() ? 5 : op->is_long ? 1 : 3;
     for (int i = 0; i < runs; i++) {
         if (!prepare_round() || !ran_well(act_shut) || !everybody_goes_on(true) || !dispose()) {
             return false;
         }
         operations_run++;
     }
-    for (unsigned long at = 5; at < 40; at += is_full() ? 2 : 11) {
+    for (unsigned long at = 5; at < 40; at += is_full() ? 4 : 11) {
         if (!prepare_round()) {
             return false;
         }
