@@ -14,10 +14,10 @@ module Proof
     Round = Struct.new(:memory, :blind, :preemptions, :states, :chance)
     QUICK = [Round.new("sc", false, 1, 6_000, 300), Round.new("tso", true, 1, 6_000, 300)].freeze
     FULL = [
-      Round.new("sc", false, 3, 1_000_000, 5000),
-      Round.new("sc", true, 3, 1_000_000, 5000),
-      Round.new("tso", true, 2, 500_000, 5000),
-      Round.new("weak", true, 1, 500_000, 5000)
+      Round.new("sc", false, 2, 40_000, 2000),
+      Round.new("sc", true, 3, 40_000, 2000),
+      Round.new("tso", true, 2, 40_000, 2000),
+      Round.new("weak", true, 1, 40_000, 2000)
     ].freeze
 
     # @param report [Proof::Report]
@@ -33,7 +33,7 @@ module Proof
 
     def explore(report, round)
       options = ["--memory", round.memory, "--preemptions", round.preemptions, "--states", round.states,
-                 "--chance", round.chance, *("--blind" if round.blind), *("--unbounded" unless quick)]
+                 "--chance", round.chance, *("--blind" if round.blind), *("--unbounded" unless quick || round.memory == "weak")]
       run(report, ["#{work("build")}/interleave/interleave", *options.map(&:to_s)],
           log: "#{round.memory}#{" blind" if round.blind}", limit: 1200)
     end
