@@ -11,7 +11,7 @@
  * Bounds     DELETERS, READERS that read once, DEATHS of owners, STORES of a new version after the split.
  *
  * quick: DELETERS=1 READERS=0 DEATHS=1 STORES=0
- * full:  DELETERS=1 READERS=0 DEATHS=2 STORES=1
+ * full:  DELETERS=1 READERS=0 DEATHS=1 STORES=1
  * full:  DELETERS=1 READERS=1 DEATHS=0 STORES=0
  * full:  DELETERS=0 READERS=2 DEATHS=0 STORES=0
  *

@@ -14,7 +14,7 @@ module Proof
     DIRECTORY = File.join(ROOT, "engine/model")
     VERIFIER = ["-DSAFETY", "-DCOLLAPSE", "-DVECTORSZ=8192", "-DMEMLIM=6000", "-w"].freeze
     ENDED_EARLY = /Search not completed|max search depth too small|out of memory|error:/
-    BOUND_TOO_SMALL = /assertion violated .*<MESSAGES|VECTORSZ|depth too small/
+    BOUND_TOO_SMALL = /assertion violated \(count\[\d+\]<|invalid array index|VECTORSZ|depth too small/
 
     # @return [String, nil]
     def missing
