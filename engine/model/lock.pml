@@ -12,7 +12,6 @@
  * Bounds     PROCESSES, each of which takes the lock ROUNDS times and then stays; SLOTS, so that one waits for a dead
  *            one's slot where there are fewer; DEATHS.
  *
- * quick: PROCESSES=2 SLOTS=2 ROUNDS=1 DEATHS=1
  * quick: PROCESSES=3 SLOTS=2 ROUNDS=1 DEATHS=1
  * full:  PROCESSES=3 SLOTS=2 ROUNDS=1 DEATHS=2
  * full:  PROCESSES=3 SLOTS=3 ROUNDS=1 DEATHS=2

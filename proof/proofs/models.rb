@@ -42,7 +42,7 @@ module Proof
 
     def explore(report, model)
       model.bounds(quick).each do |settings|
-        output = verify(report, model, settings, "O2")
+        output = verify(report, model, settings, quick ? "O0" : "O2")
         next if output.nil?
 
         unless output.include?("errors: 0") && !output.match?(ENDED_EARLY)
@@ -82,7 +82,7 @@ module Proof
       log = title.tr(" =", "--")
       run(report, ["spin", *macros, "-a", model.path], dir: dir, log: "#{log}-spin", limit: 60) &&
         run(report, ["cc", "-#{optimize}", *VERIFIER, "-o", "pan", "pan.c"], dir: dir, log: "#{log}-cc", limit: 120) &&
-        run(report, ["./pan", "-m1000000"], dir: dir, log: log, limit: 1200) && last_output
+        run(report, ["./pan", "-m100000"], dir: dir, log: log, limit: 1200) && last_output
     end
 
     def verdict(output)
