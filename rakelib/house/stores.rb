@@ -51,7 +51,7 @@ module House
         "map->base = base;", "map->control = (lard_control *)(map->base + LARD_CONTROL_OFFSET);",
         "map->processes = (lard_process *)(map->base + LARD_PROCESS_OFFSET);",
         "map->shards = map->base + super->shard_offset;",
-        "if (map->poisoned || msync(map->base, map->bytes, MS_SYNC) != 0) {", "munmap(map->base, map->bytes);"
+        "if (msync(map->base, map->bytes, MS_SYNC) != 0) {", "munmap(map->base, map->bytes);"
       ],
       "internal.h" => [
         "view.base = map->shards + (size_t)number * map->super.shard_bytes;", "view.head = (lard_shard *)view.base;",
