@@ -51,7 +51,7 @@ static larder_status absolute(const char *path, char out[PATH_MAX], larder_error
     } else {
         char here[PATH_MAX];
         if (!getcwd(here, sizeof here)) {
-            return lard_fail(error, LARDER_SYSTEM, errno, "current directory: %s", strerror(errno));
+            return lard_fail_call(error, "current directory for", path, errno);
         }
         written = snprintf(out, PATH_MAX, "%s/%s", here, path);
     }
@@ -76,9 +76,7 @@ static larder_status make_directories(const char *path, larder_error *error) {
         char kept = *at;
         *at = '\0';
         if (LARD_CHANGE(mkdir(directory, kept ? 0777 : 0700)) != 0 && errno != EEXIST && errno != EISDIR) {
-            int code = errno;
-            return lard_fail(error, code == ENOSPC ? LARDER_NO_SPACE : LARDER_SYSTEM, code, "mkdir %s: %s",
-                             directory, strerror(code));
+            return lard_fail_call(error, "mkdir", directory, errno);
         }
         *at = kept;
         if (!kept) {
@@ -93,6 +91,17 @@ static void forget_waits(larder *cache) {
     }
 }
 
+/* 1: there is such a file; 0: there is none; -1 and errno: it cannot be told. */
+static int look_for(const char *path, struct stat *info) {
+    return stat(path, info) == 0 ? 1 : errno == ENOENT ? 0 : -1;
+}
+
+static larder_status fail_claim(larder *cache, const lard_map *map, larder_status status, larder_error *error) {
+    return status == LARDER_SYSTEM
+               ? lard_fail_call(error, "lock a process slot of", cache->path, errno)
+               : lard_fail(error, status, 0, "%s (%u slots)", cache->path, map->super.process_slots);
+}
+
 /* Opens lock file and cache file and claims a slot; cache->map is the new map. The registry is locked. */
 static larder_status attach(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
     char path[LOCK_PATH_MAX];
@@ -102,16 +111,21 @@ static larder_status attach(larder *cache, uint64_t size_bytes, int64_t wait_ms,
     lard_map *map = NULL;
 
     lock_path(cache->path, path);
-    bool same = cache->lock_fd >= 0 && stat(path, &info) == 0 && (uint64_t)info.st_ino == cache->lock_inode &&
+    int there = look_for(path, &info);
+    if (there < 0) { /* a lock file that this process has open already must not be opened again: see process.c */
+        return lard_fail_call(error, "stat", path, errno);
+    }
+    larder *known = there ? find_handle((uint64_t)info.st_dev, (uint64_t)info.st_ino) : NULL;
+    bool same = there && cache->lock_fd >= 0 && (uint64_t)info.st_ino == cache->lock_inode &&
                 (uint64_t)info.st_dev == cache->lock_device;
     larder_status status;
     if (same) {
         fd = cache->lock_fd;
         status = lard_lockfile_reenter(fd, wait_ms, lock_id, error, path);
-    } else if (stat(path, &info) == 0 && find_handle((uint64_t)info.st_dev, (uint64_t)info.st_ino)) {
-        status = LARDER_SUPERSEDED; /* another handle of this process has the new lock file: see process.c */
+    } else if (known) {
+        status = lard_fail(error, LARDER_SUPERSEDED, 0, "%s belongs to another handle of this process", path);
     } else {
-        status = lard_lockfile_open(path, wait_ms, &fd, lock_id, error);
+        status = lard_lockfile_open(path, wait_ms, &fd, &info, lock_id, error);
     }
     if (status != LARDER_OK) {
         return status;
@@ -119,20 +133,21 @@ static larder_status attach(larder *cache, uint64_t size_bytes, int64_t wait_ms,
     if (cache->map) {
         lard_file_discard(cache->map); /* its successor may need the room */
     }
-    status = lard_file_open(cache->path, size_bytes, lock_id, lard_lockfile_alone(fd), &map, error);
+    int alone = lard_lockfile_alone(fd);
+    status = alone < 0 ? lard_fail_call(error, "lock", path, errno)
+                       : lard_file_open(cache->path, size_bytes, lock_id, alone, &map, error);
     if (status == LARDER_OK) {
         int old_fd = cache->lock_fd;
         __atomic_store_n(&cache->lock_fd, fd, __ATOMIC_RELAXED);
         status = lard_process_claim(cache, map);
         if (status != LARDER_OK) {
-            lard_fail(error, status, 0, "%s (%u slots)", cache->path, map->super.process_slots);
+            fail_claim(cache, map, status, error);
             __atomic_store_n(&cache->lock_fd, old_fd, __ATOMIC_RELAXED);
             lard_file_unmap(map);
         } else if (!same) {
             if (old_fd >= 0) {
                 close(old_fd);
             }
-            fstat(fd, &info);
             cache->lock_device = (uint64_t)info.st_dev;
             cache->lock_inode = (uint64_t)info.st_ino;
         }
@@ -254,13 +269,15 @@ static larder_status open_locked(const char *path, const larder_options *options
     char lock[LOCK_PATH_MAX];
     struct stat info;
     lock_path(path, lock);
-    if (stat(lock, &info) == 0) { /* never opened twice: see process.c */
-        larder *known = find_handle((uint64_t)info.st_dev, (uint64_t)info.st_ino);
-        if (known) {
-            known->references++;
-            *out = known;
-            return LARDER_OK;
-        }
+    int there = look_for(lock, &info);
+    if (there < 0) {
+        return lard_fail_call(error, "stat", lock, errno);
+    }
+    larder *known = there ? find_handle((uint64_t)info.st_dev, (uint64_t)info.st_ino) : NULL;
+    if (known) { /* never opened twice: see process.c */
+        known->references++;
+        *out = known;
+        return LARDER_OK;
     }
     larder *cache = new_handle(path);
     if (!cache) {
@@ -302,7 +319,8 @@ larder_status larder_open(const char *path, const larder_options *options, larde
         return status;
     }
     lard_registry_lock();
-    status = open_locked(full, options, out, error);
+    status = lard_watch_forks() ? open_locked(full, options, out, error)
+                                : lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s", path);
     lard_registry_unlock();
     return status;
 }
@@ -324,7 +342,7 @@ void larder_close(larder *cache) {
     }
     if (cache->fork_epoch == lard_fork_epoch && cache->lock_fd >= 0) { /* else the slot is the parent's */
         bool entered = lard_lockfile_enter(cache->lock_fd, OPEN_WAIT_MS, NULL, cache->path) == LARDER_OK;
-        if (entered && lard_lockfile_alone(cache->lock_fd) && !lard_load(&cache->map->control->superseded) &&
+        if (entered && lard_lockfile_alone(cache->lock_fd) == 1 && !lard_load(&cache->map->control->superseded) &&
             lard_file_sync(cache->map) != LARDER_OK) {
             lard_file_give_up(cache->map, cache->path);
         }

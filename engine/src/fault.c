@@ -12,7 +12,7 @@
 #define _GNU_SOURCE
 #include "internal.h"
 
-#include <pthread.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -24,7 +24,7 @@ static struct {
     size_t bytes;
     lard_map *map; /* stored last, cleared first */
 } guarded[MOST_MAPS];
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool installed;
 static struct sigaction previous;
 
 static void pass_on(int number, siginfo_t *info, void *context) {
@@ -53,18 +53,21 @@ static void on_sigbus(int number, siginfo_t *info, void *context) {
     pass_on(number, info, context);
 }
 
-static void install(void) {
+static bool install(void) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
     sigemptyset(&action.sa_mask);
     action.sa_sigaction = on_sigbus;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    sigaction(SIGBUS, &action, &previous);
+    return sigaction(SIGBUS, &action, &previous) == 0;
 }
 
 /* The registry is locked. */
-larder_status lard_fault_guard(lard_map *map) {
-    pthread_once(&once, install);
+larder_status lard_fault_guard(lard_map *map, const char *path, larder_error *error) {
+    installed = installed || install();
+    if (!installed) {
+        return lard_fail_call(error, "handle SIGBUS for", path, errno);
+    }
     for (int i = 0; i < MOST_MAPS; i++) {
         if (__atomic_load_n(&guarded[i].map, __ATOMIC_RELAXED) == NULL) {
             __atomic_store_n(&guarded[i].base, map->base, __ATOMIC_RELAXED);
@@ -73,7 +76,7 @@ larder_status lard_fault_guard(lard_map *map) {
             return LARDER_OK;
         }
     }
-    return LARDER_NO_MEMORY;
+    return lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s: too many caches are open", path);
 }
 
 void lard_fault_release(lard_map *map) {

@@ -1,9 +1,10 @@
 /*
- * file.c — the cache file: created, checked, mapped, replaced.
+ * file.c — the cache file: created, mapped, replaced, given back.
  *
  * Called with the opener's lock held (process.c), so that no two processes create
  * or replace at once. Superblock A is written last: a file whose creator was
- * killed has none and is made anew. A file that is not Larder's is never touched.
+ * killed has none and is made anew. What to do with a file that is there is decided in
+ * judge.c.
  */
 #define _GNU_SOURCE
 #include "internal.h"
@@ -31,7 +32,7 @@ larder_status lard_fail(larder_error *error, larder_status status, int system_er
     return status;
 }
 
-static larder_status fail_call(larder_error *error, const char *call, const char *path, int code) {
+larder_status lard_fail_call(larder_error *error, const char *call, const char *path, int code) {
     larder_status status = code == ENOSPC || code == EDQUOT || code == EFBIG  ? LARDER_NO_SPACE
                            : code == ELOOP || code == EISDIR || code == ENXIO ? LARDER_NOT_REGULAR
                                                                               : LARDER_SYSTEM;
@@ -41,7 +42,7 @@ static larder_status fail_call(larder_error *error, const char *call, const char
 /* What kinds of file others could have put there. */
 larder_status lard_file_trusted(int fd, const char *path, struct stat *info, larder_error *error) {
     if (fstat(fd, info) != 0) {
-        return fail_call(error, "fstat", path, errno);
+        return lard_fail_call(error, "fstat", path, errno);
     }
     if (!S_ISREG(info->st_mode)) {
         return lard_fail(error, LARDER_NOT_REGULAR, 0, "%s", path);
@@ -57,28 +58,48 @@ larder_status lard_file_trusted(int fd, const char *path, struct stat *info, lar
     if (network == 1) {
         return lard_fail(error, LARDER_NETWORK_FS, 0, "%s", path);
     }
-    return network < 0 ? fail_call(error, "fstatfs", path, -network) : LARDER_OK;
+    return network < 0 ? lard_fail_call(error, "fstatfs", path, -network) : LARDER_OK;
 }
 
-static bool write_whole(int fd, const void *data, size_t bytes, off_t at) {
+int lard_file_write(int fd, const void *data, size_t bytes, uint64_t at) {
     const char *from = data;
-    if (!lard_file_may_reach((uint64_t)at + bytes)) {
-        errno = EFBIG;
-        return false;
+    if (!lard_file_may_reach(at + bytes)) {
+        return EFBIG;
     }
     while (bytes) {
-        ssize_t done = LARD_CHANGE(pwrite(fd, from, bytes, at));
+        ssize_t done = LARD_CHANGE(pwrite(fd, from, bytes, (off_t)at));
         if (done < 0 && errno == EINTR) {
             continue;
         }
         if (done <= 0) {
-            return false;
+            return done < 0 ? errno : ENOSPC;
         }
         from += done;
-        at += done;
+        at += (uint64_t)done;
         bytes -= (size_t)done;
     }
-    return true;
+    return 0;
+}
+
+int lard_file_read(int fd, void *out, size_t bytes, uint64_t at, size_t *got) {
+    for (*got = 0; *got < bytes;) {
+        ssize_t done = pread(fd, (char *)out + *got, bytes - *got, (off_t)(at + *got));
+        if (done < 0 && errno != EINTR) {
+            return errno;
+        }
+        if (done == 0) {
+            break;
+        }
+        *got += done > 0 ? (size_t)done : 0;
+    }
+    return 0;
+}
+
+/* Superblock A last. */
+static int write_heads(int fd, const lard_control *control, const lard_superblock *super) {
+    int code = lard_file_write(fd, control, sizeof *control, LARD_CONTROL_OFFSET);
+    code = code ? code : lard_file_write(fd, super, sizeof *super, LARD_PAGE);
+    return code ? code : lard_file_write(fd, super, sizeof *super, 0);
 }
 
 /*
@@ -104,7 +125,7 @@ static int settle(int fd, const char *path) {
 }
 
 static larder_status create(const char *path, uint64_t size_bytes, const uint8_t lock_id[16], int *fd_out,
-                            lard_superblock *super, larder_error *error) {
+                            struct stat *info, lard_superblock *super, larder_error *error) {
     larder_status status = lard_format_plan(size_bytes, super);
     if (status != LARDER_OK) {
         return lard_fail(error, status, 0, "%s: size %llu bytes", path, (unsigned long long)size_bytes);
@@ -113,10 +134,14 @@ static larder_status create(const char *path, uint64_t size_bytes, const uint8_t
     int code = lard_random(super->seed, sizeof super->seed);
     code = code ? code : lard_random(super->file_id, sizeof super->file_id);
     if (code) {
-        return fail_call(error, "random bytes for", path, code);
+        return lard_fail_call(error, "random bytes for", path, code);
     }
-    if (lard_boot_id(boot) != 0 && (code = lard_random(boot, sizeof boot)) != 0) { /* one that no boot will have */
-        return fail_call(error, "random bytes for", path, code);
+    code = lard_boot_id(boot);
+    if (code == 0 && boot[0] == 0 && boot[1] == 0) { /* none is told: one that no boot will have */
+        code = lard_random(boot, sizeof boot);
+    }
+    if (code) {
+        return lard_fail_call(error, "boot id for", path, code);
     }
     memcpy(super->lock_id, lock_id, sizeof super->lock_id);
     super->created_ms = (uint64_t)lard_clock_ms();
@@ -124,22 +149,20 @@ static larder_status create(const char *path, uint64_t size_bytes, const uint8_t
 
     int fd = LARD_CHANGE(open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (fd < 0) {
-        return fail_call(error, "create", path, errno);
+        return lard_fail_call(error, "create", path, errno);
     }
-    struct stat info;
-    status = lard_file_trusted(fd, path, &info, error);
+    status = lard_file_trusted(fd, path, info, error);
     if (status == LARDER_OK && (code = LARD_CHANGE(lard_allocate(fd, super->file_bytes))) != 0) {
-        status = fail_call(error, "allocate space for", path, code);
+        status = lard_fail_call(error, "allocate space for", path, code);
     }
     if (status == LARDER_OK) {
         const lard_control control = {.clear_epoch = {1}, .boot_id = {{boot[0]}, {boot[1]}}};
-        if (!write_whole(fd, &control, sizeof control, LARD_CONTROL_OFFSET) ||
-            !write_whole(fd, super, sizeof *super, LARD_PAGE) || !write_whole(fd, super, sizeof *super, 0)) {
-            status = fail_call(error, "write", path, errno);
+        if ((code = write_heads(fd, &control, super)) != 0) {
+            status = lard_fail_call(error, "write", path, code);
         }
     }
     if (status == LARDER_OK && (code = settle(fd, path)) != 0) {
-        status = fail_call(error, "fsync", path, code);
+        status = lard_fail_call(error, "fsync", path, code);
     }
     if (status != LARDER_OK) {
         LARD_CHANGE(unlink(path));
@@ -150,109 +173,17 @@ static larder_status create(const char *path, uint64_t size_bytes, const uint8_t
     return LARDER_OK;
 }
 
-static bool all_zero(const uint8_t *bytes, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (bytes[i]) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/*
- * Whether a file without superblocks is one that create() did not finish, or lost them later: it has Larder's
- * control page, or nothing but zeros. Disk images begin with zeros too.
- */
-static bool is_unfinished(int fd, const lard_control *control, uint64_t file_bytes) {
-    uint8_t chunk[16384];
-    if (control->clear_epoch.raw_ && control->superseded.raw_ <= 1 && control->clean.raw_ <= LARD_SOILED &&
-        control->reserved.raw_ == 0 && (control->boot_id[0].raw_ || control->boot_id[1].raw_)) {
-        return true;
-    }
-    for (off_t at = 0; (uint64_t)at < file_bytes;) {
-#ifdef SEEK_DATA
-        off_t data = lseek(fd, at, SEEK_DATA); /* reserved space is a hole until it is written */
-        if (data < 0 && errno == ENXIO) {
-            return true;
-        }
-        at = data > at ? data : at;
-#endif
-        ssize_t got = pread(fd, chunk, sizeof chunk, at);
-        if (got < 0 || !all_zero(chunk, (size_t)got)) {
-            return false;
-        }
-        if (got == 0) {
-            break;
-        }
-        at += got;
-    }
-    return true;
-}
-
-enum verdict { USE, REPLACE, REFUSE_FOREIGN, REFUSE_NEWER };
-
-static bool is_newer(const lard_superblock *super) {
-    return super->endian_probe == LARD_ENDIAN_PROBE &&
-           (super->format_major > LARD_FORMAT_MAJOR ||
-            (super->format_major == LARD_FORMAT_MAJOR && super->format_minor > LARD_FORMAT_MINOR));
-}
-
-/* What to do with the file that is there. `super` is filled for USE. */
-static enum verdict judge(int fd, uint64_t file_bytes, const uint8_t lock_id[16], bool alone,
-                          lard_superblock *super) {
-    uint8_t pages[LARD_CONTROL_OFFSET + sizeof(lard_control)];
-    memset(pages, 0, sizeof pages);
-    ssize_t got = pread(fd, pages, sizeof pages, 0);
-    lard_superblock copies[2];
-    lard_control control;
-    memcpy(&control, pages + LARD_CONTROL_OFFSET, sizeof control);
-    if (got < 0) {
-        return REFUSE_FOREIGN;
-    }
-    if (all_zero(pages, LARD_CONTROL_OFFSET)) {
-        return is_unfinished(fd, &control, file_bytes) ? REPLACE : REFUSE_FOREIGN;
-    }
-    memcpy(&copies[0], pages, sizeof *copies);
-    memcpy(&copies[1], pages + LARD_PAGE, sizeof *copies);
-    bool ours = false;
-    for (int i = 0; i < 2; i++) {
-        if (memcmp(copies[i].magic, LARD_MAGIC, sizeof copies[i].magic) != 0) {
-            continue;
-        }
-        ours = true;
-        if (is_newer(&copies[i]) && !alone) {
-            return REFUSE_NEWER;
-        }
-    }
-    if (!ours) {
-        return REFUSE_FOREIGN;
-    }
-    int sound = lard_format_valid(&copies[0], file_bytes) ? 0 : lard_format_valid(&copies[1], file_bytes) ? 1 : -1;
-    if (sound < 0 || memcmp(copies[sound].lock_id, lock_id, 16) != 0) {
-        return REPLACE;
-    }
-    if (sound == 1 && !write_whole(fd, &copies[1], sizeof *copies, 0)) {
-        return REPLACE;
-    }
-    uint64_t boot[2];
-    if (control.superseded.raw_ || control.clear_epoch.raw_ == 0) {
-        return REPLACE;
-    }
-    bool known = lard_boot_id(boot) == 0;
-    bool same_boot = known ? control.boot_id[0].raw_ == boot[0] && control.boot_id[1].raw_ == boot[1] : !alone;
-    if (!same_boot && control.clean.raw_ != LARD_CLEAN) {
-        return REPLACE; /* pages may have come back from the crash in any subset: a deleted value must not */
-    }
-    *super = copies[sound];
-    return USE;
-}
-
-static void mark_superseded(int fd) {
+/* 0, or errno: then processes that have the file mapped would go on with it. */
+static int mark_superseded(int fd) {
     struct stat info;
     uint32_t one = 1;
-    if (fstat(fd, &info) == 0 && (uint64_t)info.st_size >= LARD_CONTROL_OFFSET + sizeof one) {
-        write_whole(fd, &one, sizeof one, LARD_CONTROL_OFFSET + offsetof(lard_control, superseded));
+    if (fstat(fd, &info) != 0) {
+        return errno;
     }
+    if ((uint64_t)info.st_size < LARD_CONTROL_OFFSET + sizeof one) {
+        return 0; /* who has it mapped meets a fault there */
+    }
+    return lard_file_write(fd, &one, sizeof one, LARD_CONTROL_OFFSET + offsetof(lard_control, superseded));
 }
 
 /* Whether the descriptor is still the map's: daemonizers close descriptors that are not theirs. */
@@ -273,12 +204,11 @@ void lard_file_mark_superseded(lard_map *map) {
 
 /* Whether someone removed the file or put another one at its path. */
 bool lard_file_was_replaced(const lard_map *map, const char *path) {
-    struct stat mine, named;
-    if (!has_its_file(map, &mine)) {
-        return false;
+    struct stat info;
+    if (stat(path, &info) == 0) {
+        return (uint64_t)info.st_ino != map->inode || (uint64_t)info.st_dev != map->device;
     }
-    return mine.st_nlink == 0 ||
-           (stat(path, &named) == 0 && (named.st_ino != mine.st_ino || named.st_dev != mine.st_dev));
+    return errno == ENOENT && has_its_file(map, &info) && info.st_nlink == 0;
 }
 
 /* Gives the space of a file that nobody can open any more back; readers still inside find zeros, so misses. */
@@ -289,8 +219,8 @@ void lard_file_discard(lard_map *map) {
     }
 }
 
-static larder_status map_file(int fd, const lard_superblock *super, const char *path, lard_map **out,
-                              larder_error *error) {
+static larder_status map_file(int fd, const struct stat *info, const lard_superblock *super, const char *path,
+                              lard_map **out, larder_error *error) {
     lard_map *map = calloc(1, sizeof *map);
     if (!map) {
         return lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s", path);
@@ -299,7 +229,7 @@ static larder_status map_file(int fd, const lard_superblock *super, const char *
     if (base == MAP_FAILED) {
         int code = errno;
         free(map);
-        return fail_call(error, "mmap", path, code);
+        return lard_fail_call(error, "mmap", path, code);
     }
     map->base = base;
     map->bytes = super->file_bytes;
@@ -311,18 +241,16 @@ static larder_status map_file(int fd, const lard_superblock *super, const char *
     map->segment_shift = (unsigned)__builtin_ctz(super->segment_bytes);
     map->record_limit = super->segment_bytes / 8 > 8192 ? super->segment_bytes / 8 : 8192;
     map->fd = fd;
+    map->device = (uint64_t)info->st_dev;
+    map->inode = (uint64_t)info->st_ino;
     map->pages = lard_pages_new(super);
-    struct stat info;
-    if (fstat(fd, &info) == 0) {
-        map->device = (uint64_t)info.st_dev;
-        map->inode = (uint64_t)info.st_ino;
-    }
-    larder_status status = map->pages ? lard_fault_guard(map) : LARDER_NO_MEMORY;
+    larder_status status =
+        map->pages ? lard_fault_guard(map, path, error) : lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s", path);
     if (status != LARDER_OK) {
         munmap(base, map->bytes);
         free(map->pages);
         free(map);
-        return lard_fail(error, status, 0, "%s: too many caches are open", path);
+        return status;
     }
     *out = map;
     return LARDER_OK;
@@ -346,14 +274,17 @@ larder_status lard_file_begin_use(lard_map *map, const char *path, larder_error 
     if (lard_load(&map->control->clean) == LARD_IN_USE) {
         return LARDER_OK;
     }
-    lard_boot_id(boot);
+    int code = lard_boot_id(boot);
+    if (code) {
+        return lard_fail_call(error, "boot id for", path, code);
+    }
     lard_store(&map->control->boot_id[0], boot[0]);
     lard_store(&map->control->boot_id[1], boot[1]);
     lard_store(&map->control->clean, LARD_SOILED);
     if (sync_control(map) != 0) {
-        int code = errno;
+        code = errno;
         lard_file_give_up(map, path);
-        return fail_call(error, "msync", path, code);
+        return lard_fail_call(error, "msync", path, code);
     }
     lard_store(&map->control->clean, LARD_IN_USE);
     return LARDER_OK;
@@ -373,6 +304,16 @@ larder_status lard_file_soil(lard_map *map) {
     return LARDER_OK;
 }
 
+/* Takes a file that is not to be used out of everybody's way: first who has it mapped learns of it. */
+static larder_status remove_file(int fd, const struct stat *info, const char *path, larder_error *error) {
+    /* By another name it may be somebody else's cache, in use and sound. */
+    int code = info->st_nlink == 1 ? mark_superseded(fd) : 0;
+    if (code) {
+        return lard_fail_call(error, "mark as replaced", path, code);
+    }
+    return LARD_CHANGE(unlink(path)) == 0 ? LARDER_OK : lard_fail_call(error, "unlink", path, errno);
+}
+
 larder_status lard_file_open(const char *path, uint64_t size_bytes, const uint8_t lock_id[16], bool alone,
                              lard_map **out, larder_error *error) {
     lard_superblock super;
@@ -381,28 +322,18 @@ larder_status lard_file_open(const char *path, uint64_t size_bytes, const uint8_
     int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 
     if (fd < 0 && errno != ENOENT) {
-        return fail_call(error, "open", path, errno);
+        return lard_fail_call(error, "open", path, errno);
     }
     if (fd >= 0) {
+        bool fit = false;
         status = lard_file_trusted(fd, path, &info, error);
-        enum verdict verdict = USE;
         if (status == LARDER_OK) {
-            verdict = judge(fd, (uint64_t)info.st_size, lock_id, alone, &super);
-            if (verdict == REFUSE_FOREIGN) {
-                status = lard_fail(error, LARDER_NOT_LARDER, 0, "%s", path);
-            } else if (verdict == REFUSE_NEWER) {
-                status = lard_fail(error, LARDER_NEWER_VERSION, 0, "%s", path);
-            }
+            status = lard_judge(fd, path, (uint64_t)info.st_size, lock_id, alone, &fit, &super, error);
         }
-        if (status == LARDER_OK && verdict == REPLACE) {
-            if (info.st_nlink == 1) { /* by another name it may be somebody else's cache, in use and sound */
-                mark_superseded(fd);
-            }
-            if (LARD_CHANGE(unlink(path)) != 0) {
-                status = fail_call(error, "unlink", path, errno);
-            }
+        if (status == LARDER_OK && !fit) {
+            status = remove_file(fd, &info, path, error);
         }
-        if (status != LARDER_OK || verdict == REPLACE) {
+        if (status != LARDER_OK || !fit) {
             close(fd);
             fd = -1;
         }
@@ -411,12 +342,12 @@ larder_status lard_file_open(const char *path, uint64_t size_bytes, const uint8_
         }
     }
     if (fd < 0) {
-        status = create(path, size_bytes, lock_id, &fd, &super, error);
+        status = create(path, size_bytes, lock_id, &fd, &info, &super, error);
         if (status != LARDER_OK) {
             return status;
         }
     }
-    status = map_file(fd, &super, path, out, error);
+    status = map_file(fd, &info, &super, path, out, error);
     if (status != LARDER_OK) {
         close(fd);
         return status;

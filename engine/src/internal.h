@@ -97,10 +97,14 @@ uint32_t lard_crc_copy_out(uint32_t crc, const lard_u64 *words, size_t skip, voi
 uint32_t lard_crc_copy_in(uint32_t crc, lard_u64 *words, const void *in, size_t bytes);
 
 /* fault.c — SIGBUS in a map becomes zeros and a poisoned map */
-larder_status lard_fault_guard(lard_map *map);
+larder_status lard_fault_guard(lard_map *map, const char *path, larder_error *error);
 void lard_fault_release(lard_map *map);
 
-/* file.c — creating, checking, mapping and replacing files */
+/* judge.c — what a file is. *fit: it may be used, and *super is filled; else it is Larder's, and to be replaced */
+larder_status lard_judge(int fd, const char *path, uint64_t file_bytes, const uint8_t lock_id[16], bool alone,
+                         bool *fit, lard_superblock *super, larder_error *error);
+
+/* file.c — creating, mapping and replacing files */
 larder_status lard_file_open(const char *path, uint64_t size_bytes, const uint8_t lock_id[16], bool alone,
                              lard_map **out, larder_error *error);
 larder_status lard_file_trusted(int fd, const char *path, struct stat *info, larder_error *error);
@@ -112,6 +116,10 @@ larder_status lard_file_sync(lard_map *map);
 void lard_file_mark_superseded(lard_map *map);
 bool lard_file_was_replaced(const lard_map *map, const char *path);
 void lard_file_discard(lard_map *map);
+int lard_file_write(int fd, const void *data, size_t bytes, uint64_t at); /* all of it: 0, or errno */
+int lard_file_read(int fd, void *out, size_t bytes, uint64_t at,
+                   size_t *got); /* up to the file's end: 0, or errno */
+larder_status lard_fail_call(larder_error *error, const char *call, const char *path, int code);
 larder_status lard_fail(larder_error *error, larder_status status, int system_errno, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -122,13 +130,14 @@ uint32_t lard_format_layout_hash(void);
 uint32_t lard_format_crc(const lard_superblock *super);
 
 /* process.c — the lock file, process slots, who is alive */
-larder_status lard_lockfile_open(const char *path, int64_t wait_ms, int *fd, uint8_t id[16], larder_error *error);
+larder_status lard_lockfile_open(const char *path, int64_t wait_ms, int *fd, struct stat *info, uint8_t id[16],
+                                 larder_error *error);
 /* One opener at a time. LOCKED where another one was not done in `wait_ms`. */
 larder_status lard_lockfile_enter(int fd, int64_t wait_ms, larder_error *error, const char *path);
 larder_status lard_lockfile_reenter(int fd, int64_t wait_ms, uint8_t id[16], larder_error *error,
                                     const char *path);
 void lard_lockfile_leave(int fd);
-bool lard_lockfile_alone(int fd); /* no other process is attached */
+int lard_lockfile_alone(int fd); /* 1: no other process is attached, 0: one is, -1 and errno: unknown */
 larder_status lard_process_claim(larder *cache, lard_map *map);
 void lard_process_release(larder *cache);
 bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner_word);
@@ -138,6 +147,7 @@ static inline uint32_t lard_own_word(const larder *cache) {
 }
 extern volatile unsigned lard_fork_epoch; /* raised in each forked child */
 void lard_registry_lock(void);
+bool lard_watch_forks(void); /* the registry is locked; false where memory is short */
 void lard_registry_unlock(void);
 
 /* The end of a call that changes something: after a fault, nobody else may go on with the file either. */

@@ -1,6 +1,6 @@
 /*
  * platform.c — Linux first; macOS by its own calls. See platform.h.
- * Holds no state and takes no lock.
+ * Takes no lock.
  */
 #define _GNU_SOURCE
 #include "platform.h"
@@ -25,9 +25,21 @@
 #include <sys/sysctl.h>
 #endif
 
+/* A sandbox may forbid the call. Then a wait ends after so many questions as it had milliseconds. */
+static int64_t without_clock(clockid_t id) {
+    static int64_t questions;
+    bool wall = id == CLOCK_REALTIME;
+#ifdef CLOCK_REALTIME_COARSE
+    wall |= id == CLOCK_REALTIME_COARSE;
+#endif
+    return wall ? (int64_t)time(NULL) * 1000 : __atomic_add_fetch(&questions, 1, __ATOMIC_RELAXED);
+}
+
 static int64_t clock_in_ms(clockid_t id) {
     struct timespec t;
-    clock_gettime(id, &t);
+    if (__builtin_expect(clock_gettime(id, &t) != 0, 0)) {
+        return without_clock(id);
+    }
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
@@ -63,22 +75,51 @@ bool lard_file_may_reach(uint64_t bytes) {
 
 #if defined(__linux__)
 
-int lard_random(void *out, size_t bytes) { return getrandom(out, bytes, 0) == (ssize_t)bytes ? 0 : EIO; }
+int lard_random(void *out, size_t bytes) {
+    for (char *at = out; bytes;) {
+        ssize_t got = getrandom(at, bytes, 0);
+        if (got == 0 || (got < 0 && errno != EINTR)) {
+            return got == 0 ? EIO : errno;
+        }
+        at += got > 0 ? got : 0;
+        bytes -= got > 0 ? (size_t)got : 0;
+    }
+    return 0;
+}
 
-/* The kernel makes a new UUID at each boot: 36 characters, whose hexadecimal digits are read here. */
-int lard_boot_id(uint64_t id[2]) {
-    char text[64];
-    id[0] = id[1] = 0;
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+#define UUID_CHARACTERS 36
+
+/* 0, or errno. */
+static int read_uuid(const char *path, char text[UUID_CHARACTERS]) {
+    int fd, code = 0;
+    do {
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+    } while (fd < 0 && errno == EINTR);
     if (fd < 0) {
         return errno;
     }
-    ssize_t got = read(fd, text, sizeof text);
-    close(fd);
-    if (got < 36) {
-        return EIO;
+    for (size_t have = 0; have < UUID_CHARACTERS && !code;) {
+        ssize_t got = read(fd, text + have, UUID_CHARACTERS - have);
+        if (got > 0) {
+            have += (size_t)got;
+        } else if (got == 0 || errno != EINTR) {
+            code = got == 0 ? EIO : errno;
+        }
     }
-    for (int i = 0, digit = 0; i < 36 && digit < 32; i++) {
+    close(fd);
+    return code;
+}
+
+/* The kernel makes a new UUID at each boot: 36 characters, whose hexadecimal digits are read here. Where it is not
+ * to be seen at all there is none; but a process that only has too many files open must not take that for one. */
+int lard_boot_id(uint64_t id[2]) {
+    char text[UUID_CHARACTERS];
+    id[0] = id[1] = 0;
+    int code = read_uuid("/proc/sys/kernel/random/boot_id", text);
+    if (code) {
+        return code == ENOENT || code == ENOTDIR || code == EACCES || code == EPERM ? 0 : code;
+    }
+    for (int i = 0, digit = 0; i < UUID_CHARACTERS && digit < 32; i++) {
         char c = text[i];
         if (c == '-') {
             continue;
@@ -90,15 +131,26 @@ int lard_boot_id(uint64_t id[2]) {
     return 0;
 }
 
+#define LEAST_PIECE (1u << 20)
+
+/* tmpfs gives back what it has when a signal comes, so signals that come often get ever smaller pieces. */
 int lard_allocate(int fd, uint64_t bytes) {
-    int failed;
     if (!lard_file_may_reach(bytes)) {
         return EFBIG;
     }
-    do {
-        failed = posix_fallocate(fd, 0, (off_t)bytes);
-    } while (failed == EINTR);
-    return failed;
+    uint64_t piece = bytes;
+    for (uint64_t done = 0; done < bytes;) {
+        piece = piece < bytes - done ? piece : bytes - done;
+        int failed = posix_fallocate(fd, (off_t)done, (off_t)piece);
+        if (failed == 0) {
+            done += piece;
+        } else if (failed != EINTR) {
+            return failed;
+        } else if (piece > LEAST_PIECE) {
+            piece /= 2;
+        }
+    }
+    return 0;
 }
 
 void lard_release_space(int fd, uint64_t from, uint64_t bytes) {
@@ -142,11 +194,10 @@ int lard_boot_id(uint64_t id[2]) {
     struct timeval boot;
     size_t bytes = sizeof boot;
     id[0] = id[1] = 0;
-    if (sysctlbyname("kern.boottime", &boot, &bytes, NULL, 0) != 0) {
-        return errno;
+    if (sysctlbyname("kern.boottime", &boot, &bytes, NULL, 0) == 0) {
+        id[0] = (uint64_t)boot.tv_sec;
+        id[1] = 1;
     }
-    id[0] = (uint64_t)boot.tv_sec;
-    id[1] = 1;
     return 0;
 }
 

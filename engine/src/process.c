@@ -34,9 +34,10 @@ static void in_child(void) {
     lard_fork_epoch++;
     pthread_mutex_unlock(&registry);
 }
+static bool forks_watched;
 static void install(void) {
     lard_crc_init();
-    pthread_atfork(before_fork, in_parent, in_child);
+    forks_watched = pthread_atfork(before_fork, in_parent, in_child) == 0;
 }
 
 void lard_registry_lock(void) {
@@ -44,16 +45,28 @@ void lard_registry_lock(void) {
     pthread_mutex_lock(&registry);
 }
 
+/* Without this a child would take its parent's slot for its own. */
+bool lard_watch_forks(void) {
+    forks_watched = forks_watched || pthread_atfork(before_fork, in_parent, in_child) == 0;
+    return forks_watched;
+}
+
 void lard_registry_unlock(void) { pthread_mutex_unlock(&registry); }
+
+#define LOCK_ATTEMPTS 4 /* none of these calls waits, so a signal interrupts them once at most */
 
 static int lock_byte(int fd, int command, short type, off_t start, off_t bytes, struct flock *result) {
     struct flock lock;
-    memset(&lock, 0, sizeof lock);
-    lock.l_type = type;
-    lock.l_whence = SEEK_SET;
-    lock.l_start = start;
-    lock.l_len = bytes;
-    int failed = fcntl(fd, command, &lock);
+    int failed = -1;
+    errno = EINTR;
+    for (int attempt = 0; failed && errno == EINTR && attempt < LOCK_ATTEMPTS; attempt++) {
+        memset(&lock, 0, sizeof lock);
+        lock.l_type = type;
+        lock.l_whence = SEEK_SET;
+        lock.l_start = start;
+        lock.l_len = bytes;
+        failed = fcntl(fd, command, &lock);
+    }
     if (result) {
         *result = lock;
     }
@@ -73,59 +86,64 @@ static bool is_unfinished(const lockfile_content *content, size_t bytes, uint64_
            (file_bytes <= sizeof *content && memcmp(content, &zeros, bytes) == 0);
 }
 
-larder_status lard_lockfile_open(const char *path, int64_t wait_ms, int *fd_out, uint8_t id[16],
-                                 larder_error *error) {
-    struct stat mine, named;
+/* A new identity, on disk before it is used: lost in a crash of the machine, it would cost a cache closed cleanly.
+ */
+static int make_identity(int fd, lockfile_content *content) {
+    memset(content, 0, sizeof *content);
+    memcpy(content->magic, LOCKFILE_MAGIC, 8);
+    content->version = 1;
+    int code = lard_random(content->id, sizeof content->id);
+    code = code ? code : lard_file_write(fd, content, sizeof *content, 0);
+    return code ? code : fsync(fd) == 0 ? 0 : errno;
+}
+
+/* The identity of a lock file that is locked; one whose maker did not finish it gets another. */
+static larder_status identify(int fd, const char *path, uint64_t file_bytes, uint8_t id[16], larder_error *error) {
     lockfile_content content;
+    size_t got;
+    int code = lard_file_read(fd, &content, sizeof content, 0, &got);
+    if (code) {
+        return lard_fail_call(error, "read", path, code);
+    }
+    if (!is_unfinished(&content, got, file_bytes)) {
+        return lard_fail(error, LARDER_NOT_LARDER, 0, "%s", path);
+    }
+    bool finished = got == sizeof content && memcmp(content.magic, LOCKFILE_MAGIC, 8) == 0;
+    if (!finished && (code = make_identity(fd, &content)) != 0) {
+        return lard_fail_call(error, "write", path, code);
+    }
+    memcpy(id, content.id, 16);
+    return LARDER_OK;
+}
+
+larder_status lard_lockfile_open(const char *path, int64_t wait_ms, int *fd_out, struct stat *info, uint8_t id[16],
+                                 larder_error *error) {
+    struct stat named;
 
     for (int attempt = 0; attempt < 8; attempt++) {
         int fd = LARD_CHANGE(open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
         if (fd < 0) {
-            int code = errno;
-            return lard_fail(error,
-                             code == ELOOP || code == EISDIR || code == ENXIO ? LARDER_NOT_REGULAR
-                             : code == ENOSPC                                 ? LARDER_NO_SPACE
-                                                                              : LARDER_SYSTEM,
-                             code, "open %s: %s", path, strerror(code));
+            return lard_fail_call(error, "open", path, errno);
         }
-        larder_status status = lard_file_trusted(fd, path, &mine, error);
+        larder_status status = lard_file_trusted(fd, path, info, error);
         status = status == LARDER_OK ? lard_lockfile_enter(fd, wait_ms, error, path) : status;
         if (status != LARDER_OK) {
             close(fd);
             return status;
         }
-        if (stat(path, &named) != 0 || named.st_ino != mine.st_ino || named.st_dev != mine.st_dev) {
+        int code = stat(path, &named) == 0 ? 0 : errno;
+        if (code == 0 && named.st_ino == info->st_ino && named.st_dev == info->st_dev) {
+            status = identify(fd, path, (uint64_t)info->st_size, id, error);
+        } else if (code == 0 || code == ENOENT) {
             close(fd); /* removed between open and lock */
             continue;
+        } else {
+            status = lard_fail_call(error, "stat", path, code);
         }
-        ssize_t got = pread(fd, &content, sizeof content, 0);
-        if (got == sizeof content && memcmp(content.magic, LOCKFILE_MAGIC, 8) == 0) {
-            memcpy(id, content.id, 16);
-            *fd_out = fd;
-            return LARDER_OK;
-        }
-        if (got > 0 && !is_unfinished(&content, (size_t)got, (uint64_t)mine.st_size)) {
+        if (status != LARDER_OK) {
             close(fd);
-            return lard_fail(error, LARDER_NOT_LARDER, 0, "%s", path);
+            return status;
         }
-        memset(&content, 0, sizeof content);
-        memcpy(content.magic, LOCKFILE_MAGIC, 8);
-        content.version = 1;
-        int code = lard_random(content.id, sizeof content.id);
-        code = code == 0 && !lard_file_may_reach(sizeof content) ? EFBIG : code;
-        if (code == 0 && LARD_CHANGE(pwrite(fd, &content, sizeof content, 0)) != sizeof content) {
-            code = errno ? errno : ENOSPC;
-        }
-        if (code == 0 &&
-            fsync(fd) != 0) { /* lost in a crash of the machine, it would cost a cache closed cleanly */
-            code = errno;
-        }
-        if (code) {
-            close(fd);
-            return lard_fail(error, code == ENOSPC || code == EFBIG ? LARDER_NO_SPACE : LARDER_SYSTEM, code,
-                             "write %s: %s", path, strerror(code));
-        }
-        memcpy(id, content.id, 16);
         *fd_out = fd;
         return LARDER_OK;
     }
@@ -135,27 +153,25 @@ larder_status lard_lockfile_open(const char *path, int64_t wait_ms, int *fd_out,
 /* Locks the lock file again that this process has open, and reads its identity. */
 larder_status lard_lockfile_reenter(int fd, int64_t wait_ms, uint8_t id[16], larder_error *error,
                                     const char *path) {
-    lockfile_content content;
     larder_status status = lard_lockfile_enter(fd, wait_ms, error, path);
     if (status != LARDER_OK) {
         return status;
     }
-    if (pread(fd, &content, sizeof content, 0) != sizeof content ||
-        memcmp(content.magic, LOCKFILE_MAGIC, 8) != 0) {
+    status = identify(fd, path, UINT64_MAX, id, error);
+    if (status != LARDER_OK) {
         lard_lockfile_leave(fd);
-        return lard_fail(error, LARDER_NOT_LARDER, 0, "%s", path);
     }
-    memcpy(id, content.id, 16);
-    return LARDER_OK;
+    return status;
 }
 
 larder_status lard_lockfile_enter(int fd, int64_t wait_ms, larder_error *error, const char *path) {
     int64_t start = lard_monotonic_ms();
     while (lock_byte(fd, F_SETLK, F_WRLCK, 0, 1, NULL) != 0) {
         if (errno != EACCES && errno != EAGAIN && errno != EINTR) {
-            return lard_fail(error, LARDER_SYSTEM, errno, "lock %s: %s", path, strerror(errno));
+            return lard_fail_call(error, "lock", path, errno);
         }
-        if (lard_monotonic_ms() - start > wait_ms) {
+        int64_t waited = lard_monotonic_ms() - start;
+        if (waited < 0 || waited > wait_ms) { /* less than nothing: the clock failed */
             return lard_fail(error, LARDER_LOCKED, 0, "%s", path);
         }
         lard_sleep_ms(2);
@@ -163,11 +179,18 @@ larder_status lard_lockfile_enter(int fd, int64_t wait_ms, larder_error *error, 
     return LARDER_OK;
 }
 
-void lard_lockfile_leave(int fd) { lock_byte(fd, F_SETLK, F_UNLCK, 0, 1, NULL); }
+/* Nobody could open the cache any more while this process lives. */
+void lard_lockfile_leave(int fd) {
+    for (int attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
+        if (lock_byte(fd, F_SETLK, F_UNLCK, 0, 1, NULL) == 0) {
+            return;
+        }
+    }
+}
 
-bool lard_lockfile_alone(int fd) {
+int lard_lockfile_alone(int fd) {
     struct flock found;
-    return lock_byte(fd, F_GETLK, F_WRLCK, 1, 4096, &found) == 0 && found.l_type == F_UNLCK;
+    return lock_byte(fd, F_GETLK, F_WRLCK, 1, 4096, &found) != 0 ? -1 : found.l_type == F_UNLCK;
 }
 
 uint32_t lard_owner_word(uint32_t slot, uint32_t incarnation) {
@@ -198,12 +221,18 @@ static bool claim(larder *cache, lard_map *map, uint32_t slot) {
     return true;
 }
 
-/* Slots whose last owner left properly first, then those whose owner died. */
+/* Slots whose last owner left properly first, then those whose owner died. SYSTEM and errno where locks fail. */
 larder_status lard_process_claim(larder *cache, lard_map *map) {
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t slot = 0; slot < map->super.process_slots; slot++) {
-            if ((lard_load(&map->processes[slot].pid) == 0) == (pass == 0) && claim(cache, map, slot)) {
+            if ((lard_load(&map->processes[slot].pid) == 0) != (pass == 0)) {
+                continue;
+            }
+            if (claim(cache, map, slot)) {
                 return LARDER_OK;
+            }
+            if (errno != EACCES && errno != EAGAIN) {
+                return LARDER_SYSTEM;
             }
         }
     }

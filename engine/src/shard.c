@@ -154,7 +154,9 @@ static larder_status wait_for_lock(larder *cache, lard_view *view) {
         }
         uint32_t stuck = __atomic_load_n(&cache->stuck[view->number], __ATOMIC_RELAXED);
         int64_t bound = word && (word & ~WAITERS) == stuck ? FIRST_SLEEP_MS : cache->lock_timeout_ms;
-        if (lard_monotonic_ms() - start >= bound || has_left(cache, view->map)) {
+        int64_t waited = lard_monotonic_ms() - start;
+        if (waited < 0 || waited >= bound ||
+            has_left(cache, view->map)) { /* less than nothing: the clock failed */
             __atomic_store_n(&cache->stuck[view->number], word & ~WAITERS, __ATOMIC_RELAXED);
             return view->map->poisoned ? LARDER_DAMAGED : LARDER_BUSY;
         }

@@ -116,14 +116,17 @@ static void what_a_killed_creator_leaves_is_made_anew(void) {
     int fd = open(path, O_RDONLY);
     CHECK(read(fd, whole, SIZE) == SIZE);
     close(fd);
-    for (int stage = 0; stage < 5; stage++) { /* create() writes control, superblock B, superblock A */
+    for (int stage = 0; stage < 6; stage++) { /* create() writes control, superblock B, superblock A */
         memset(part, 0, SIZE);
-        memcpy(part + 8192, whole + 8192, stage >= 2 ? 32 : 0);
-        memcpy(part + 4096, whole + 4096, stage >= 3 ? 4096 : 0);
+        memcpy(part + 8192, whole + 8192, stage == 2 || stage == 3 ? 32 : 0);
+        memcpy(part + 4096, whole + 4096, stage == 3 ? 4096 : 0);
         size_t bytes = stage == 0 ? 0 : SIZE;
         if (stage == 4) { /* space was reserved in part */
             memset(part, 0, SIZE);
             bytes = SIZE / 3;
+        }
+        if (stage == 5) { /* who was to replace it was killed, too */
+            part[8192] = 1;
         }
         CHECK(put_file(path, part, bytes, 0600) && usable(path), "stage %d: %s", stage, failure.detail);
     }

@@ -1,0 +1,268 @@
+/*
+ * calls.h — every call of the system and the library that the engine makes, and a
+ * plan which of them fails.
+ *
+ * The program is linked with --wrap for each name (CALLS in the Makefile). A
+ * process that is armed counts its calls; the plan names one of them and how it
+ * fails: once, together with the call that follows, or from then on for good.
+ * Memory is counted, so that what is not given back shows.
+ */
+#ifndef LARD_CALLS_H
+#define LARD_CALLS_H
+
+#include "children.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <sys/random.h>
+#include <sys/vfs.h>
+
+enum { PART = -1, NOTHING = -2, MOST_CALLS = 4096 }; /* beside the errnos: half of the bytes, none */
+enum { ONCE, TWICE, FOR_GOOD, WAYS };
+
+#define CALLS_LIST(X)                                                          \
+    X(open, EMFILE, ENFILE, EACCES, ENOMEM, EINTR, ENOSPC, EDQUOT, EROFS, EIO) \
+    X(close, EIO, EINTR)                                                       \
+    X(stat, EIO, EACCES, ENOMEM, ENOENT)                                       \
+    X(fstat, EIO, ENOMEM)                                                      \
+    X(fstatfs, EIO, ENOSYS, EINTR)                                             \
+    X(lseek, EINVAL, EIO)                                                      \
+    X(read, EIO, EINTR, PART, NOTHING)                                         \
+    X(pread, EIO, EINTR, PART, ENOMEM)                                         \
+    X(pwrite, EIO, ENOSPC, EDQUOT, EINTR, PART, NOTHING)                       \
+    X(unlink, EACCES, EROFS, EIO, EBUSY)                                       \
+    X(mkdir, EACCES, ENOSPC, EDQUOT, EROFS, EMLINK, EIO)                       \
+    X(getcwd, ENOENT, ENOMEM, EACCES)                                          \
+    X(fcntl, ENOLCK, EINTR, EIO, EAGAIN, EACCES)                               \
+    X(fsync, EIO, ENOSPC, EINTR)                                               \
+    X(lstat, EIO, ENOMEM)                                                      \
+    X(unlock, ENOLCK, EINTR) /* fcntl, too */                                  \
+    X(mmap, ENOMEM, EAGAIN, EACCES, ENODEV, ENFILE)                            \
+    X(munmap, ENOMEM)                                                          \
+    X(msync, EIO, ENOSPC, ENOMEM, EBUSY)                                       \
+    X(posix_fallocate, ENOSPC, EDQUOT, EIO, EINTR, EFBIG, ENODEV)              \
+    X(fallocate, EOPNOTSUPP, ENOSPC, EIO, EINTR)                               \
+    X(malloc, ENOMEM)                                                          \
+    X(calloc, ENOMEM)                                                          \
+    X(getrandom, ENOSYS, EINTR, EAGAIN, PART)                                  \
+    X(clock_gettime, EINVAL, EPERM)                                            \
+    X(nanosleep, EINTR)                                                        \
+    X(syscall, ENOSYS, EINTR, EAGAIN)                                          \
+    X(sigaction, EINVAL, EPERM)                                                \
+    X(pthread_atfork, ENOMEM)
+
+enum {
+#define CALL_NUMBER(name, ...) CALL_##name,
+    CALLS_LIST(CALL_NUMBER) KINDS
+};
+
+static const struct {
+    const char *name;
+    int codes[12]; /* 0: no more */
+} kinds[] = {
+#define CALL_ROW(name, ...) {#name, {__VA_ARGS__}},
+    CALLS_LIST(CALL_ROW)};
+
+typedef struct { /* in memory that parent and children share */
+    unsigned long at;
+    int code, way;
+    unsigned long count, failed;
+    int failed_kind;
+    unsigned char made[MOST_CALLS]; /* kind of each call */
+    unsigned failed_of[KINDS];
+} call_plan;
+
+static call_plan *plan;
+static bool armed; /* this process */
+static long blocks;
+
+/* How this call is to fail; 0: not. */
+static int verdict(int kind) {
+    if (!armed) {
+        return 0;
+    }
+    unsigned long number = ++plan->count;
+    if (number < MOST_CALLS) {
+        plan->made[number] = (unsigned char)kind;
+    }
+    bool first = number == plan->at;
+    bool again =
+        plan->at && number > plan->at &&
+        ((plan->way == TWICE && number == plan->at + 1) || (plan->way == FOR_GOOD && kind == plan->failed_kind));
+    if (!first && !again) {
+        return 0;
+    }
+    if (first) {
+        plan->failed_kind = kind;
+    }
+    plan->failed++;
+    plan->failed_of[kind] |= 1;
+    return first || plan->way == FOR_GOOD ? plan->code : kinds[kind].codes[0];
+}
+
+/* A call that answers -1 and errno. */
+#define FAILS(kind, answer)              \
+    do {                                 \
+        int code = verdict(CALL_##kind); \
+        if (code) {                      \
+            errno = code;                \
+            return answer;               \
+        }                                \
+    } while (0)
+
+#define WRAP(type, name, declared, given) \
+    type __real_##name declared;          \
+    type __wrap_##name declared;          \
+    type __wrap_##name declared {         \
+        FAILS(name, (type)-1);            \
+        return __real_##name given;       \
+    }
+
+WRAP(int, stat, (const char *path, struct stat *info), (path, info))
+WRAP(int, lstat, (const char *path, struct stat *info), (path, info))
+WRAP(int, fstat, (int fd, struct stat *info), (fd, info))
+WRAP(int, fstatfs, (int fd, struct statfs *info), (fd, info))
+WRAP(off_t, lseek, (int fd, off_t at, int whence), (fd, at, whence))
+WRAP(int, unlink, (const char *path), (path))
+WRAP(int, mkdir, (const char *path, mode_t mode), (path, mode))
+WRAP(void *, mmap, (void *at, size_t bytes, int may, int flags, int fd, off_t offset),
+     (at, bytes, may, flags, fd, offset))
+WRAP(int, munmap, (void *at, size_t bytes), (at, bytes))
+WRAP(int, fallocate, (int fd, int mode, off_t from, off_t bytes), (fd, mode, from, bytes))
+WRAP(int, clock_gettime, (clockid_t id, struct timespec *t), (id, t))
+WRAP(int, nanosleep, (const struct timespec *t, struct timespec *left), (t, left))
+WRAP(int, sigaction, (int number, const struct sigaction *action, struct sigaction *old), (number, action, old))
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...) {
+    va_list rest;
+    va_start(rest, flags);
+    mode_t mode = flags & O_CREAT ? va_arg(rest, mode_t) : 0;
+    va_end(rest);
+    FAILS(open, -1);
+    return __real_open(path, flags, mode);
+}
+
+int __real_fcntl(int fd, int command, ...);
+int __wrap_fcntl(int fd, int command, ...);
+int __wrap_fcntl(int fd, int command, ...) {
+    va_list rest;
+    va_start(rest, command);
+    void *with = va_arg(rest, void *);
+    va_end(rest);
+    if (command == F_SETLK && ((struct flock *)with)->l_type == F_UNLCK) {
+        FAILS(unlock, -1);
+    } else {
+        FAILS(fcntl, -1);
+    }
+    return __real_fcntl(fd, command, with);
+}
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+long __wrap_syscall(long number, ...) {
+    long with[6];
+    va_list rest;
+    va_start(rest, number);
+    for (int i = 0; i < 6; i++) {
+        with[i] = va_arg(rest, long);
+    }
+    va_end(rest);
+    FAILS(syscall, -1);
+    return __real_syscall(number, with[0], with[1], with[2], with[3], with[4], with[5]);
+}
+
+int __real_close(int fd);
+int __wrap_close(int fd);
+int __wrap_close(int fd) { /* which closes the descriptor even so */
+    int done = __real_close(fd);
+    FAILS(close, -1);
+    return done;
+}
+
+/* Not to wait for a disk: what is tested is what follows from the answer. */
+int __wrap_msync(void *at, size_t bytes, int flags);
+int __wrap_msync(void *at, size_t bytes, int flags) {
+    (void)at, (void)bytes, (void)flags;
+    FAILS(msync, -1);
+    return 0;
+}
+
+int __wrap_fsync(int fd);
+int __wrap_fsync(int fd) {
+    (void)fd;
+    FAILS(fsync, -1);
+    return 0;
+}
+
+char *__real_getcwd(char *out, size_t bytes);
+char *__wrap_getcwd(char *out, size_t bytes);
+char *__wrap_getcwd(char *out, size_t bytes) {
+    FAILS(getcwd, NULL);
+    return __real_getcwd(out, bytes);
+}
+
+/* Those that may do a part of their work. */
+#define WRAP_PARTIAL(type, name, declared, given_with)         \
+    type __real_##name declared;                               \
+    type __wrap_##name declared;                               \
+    type __wrap_##name declared {                              \
+        int code = verdict(CALL_##name);                       \
+        if (code > 0) {                                        \
+            errno = code;                                      \
+            return -1;                                         \
+        }                                                      \
+        bytes = code == PART ? bytes / 2 : bytes;              \
+        return code == NOTHING ? 0 : __real_##name given_with; \
+    }
+
+WRAP_PARTIAL(ssize_t, read, (int fd, void *out, size_t bytes), (fd, out, bytes))
+WRAP_PARTIAL(ssize_t, pread, (int fd, void *out, size_t bytes, off_t at), (fd, out, bytes, at))
+WRAP_PARTIAL(ssize_t, pwrite, (int fd, const void *from, size_t bytes, off_t at), (fd, from, bytes, at))
+WRAP_PARTIAL(ssize_t, getrandom, (void *out, size_t bytes, unsigned flags), (out, bytes, flags))
+
+/* Those that answer the errno. */
+int __real_posix_fallocate(int fd, off_t from, off_t bytes);
+int __wrap_posix_fallocate(int fd, off_t from, off_t bytes);
+int __wrap_posix_fallocate(int fd, off_t from, off_t bytes) {
+    int code = verdict(CALL_posix_fallocate);
+    return code ? code : __real_posix_fallocate(fd, from, bytes);
+}
+
+/* glibc's is no function of its own for --wrap; this one registers by way of the real one. */
+int __real_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
+int __wrap_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
+int __wrap_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void)) {
+    int code = verdict(CALL_pthread_atfork);
+    return code ? code : __real_pthread_atfork(before, parent, child);
+}
+
+/* Memory */
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void __real_free(void *block);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void __wrap_free(void *block);
+
+void *__wrap_malloc(size_t bytes) {
+    FAILS(malloc, NULL);
+    void *block = __real_malloc(bytes);
+    blocks += block != NULL;
+    return block;
+}
+
+void *__wrap_calloc(size_t count, size_t bytes) {
+    FAILS(calloc, NULL);
+    void *block = __real_calloc(count, bytes);
+    blocks += block != NULL;
+    return block;
+}
+
+void __wrap_free(void *block) {
+    blocks -= block != NULL;
+    __real_free(block);
+}
+
+#endif
