@@ -288,12 +288,19 @@ static void say_counts(void) {
 int main(int argc, char **argv) {
     read_options(argc, argv);
     lard_crc_init();
+    now = &scenarios[0];
+    prepare_events();
+    unsigned litmuses = litmus_agree(told.memory);
+    if (litmuses == 0) {
+        return 1;
+    }
     for (unsigned i = 0; i < scenario_count; i++) {
         now = &scenarios[i];
         if (strstr(now->name, told.only) && !explore()) {
             return 1;
         }
     }
+    printf("@ %u small programs that show what a memory of their kind is known to show\n", litmuses);
     say_counts();
     return 0;
 }

@@ -64,6 +64,9 @@ lard_found world_find(unsigned key);
 bool world_try(bool (*predicate)(void)); /* then as before */
 bool world_is_sound(char *why, size_t bytes);
 
+/* litmus.c — how many small programs show in this memory what they should; 0 where one does not */
+unsigned litmus_agree(memory_model model);
+
 /* judge.c — is there an order of the operations that explains what each one answered? */
 bool judge_explains(const event *events, unsigned count, const int *first, unsigned forgettable,
                     unsigned overlooked);

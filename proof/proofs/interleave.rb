@@ -33,7 +33,9 @@ module Proof
 
     def explore(report, round)
       options = ["--memory", round.memory, "--preemptions", round.preemptions, "--states", round.states,
-                 "--chance", round.chance, *("--blind" if round.blind), *("--unbounded" unless quick || round.memory == "weak")]
+                 "--chance", round.chance]
+      options << "--blind" if round.blind
+      options << "--unbounded" unless quick || round.memory == "weak"
       run(report, ["#{work("build")}/interleave/interleave", *options.map(&:to_s)],
           log: "#{round.memory}#{" blind" if round.blind}", limit: 1200)
     end
