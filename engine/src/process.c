@@ -221,8 +221,13 @@ static bool claim(larder *cache, lard_map *map, uint32_t slot) {
     return true;
 }
 
-/* Slots whose last owner left properly first, then those whose owner died. SYSTEM and errno where locks fail. */
+/* In another file the slot that this process has, which it would hold beside a new one; then those whose last
+ * owner left properly; then those whose owner died. SYSTEM and errno where locks fail. */
 larder_status lard_process_claim(larder *cache, lard_map *map) {
+    bool moves = cache->map && cache->map != map && cache->fork_epoch == lard_fork_epoch;
+    if (moves && cache->slot < map->super.process_slots && claim(cache, map, cache->slot)) {
+        return LARDER_OK;
+    }
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t slot = 0; slot < map->super.process_slots; slot++) {
             if ((lard_load(&map->processes[slot].pid) == 0) != (pass == 0)) {
