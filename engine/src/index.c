@@ -10,7 +10,6 @@
 
 #include <limits.h>
 
-#define ATTEMPTS 16
 #define ITEM_WORTH 100       /* above any of ghosts */
 #define DELETE_ATTEMPTS 4096 /* a slow delete is better than one that did not hold */
 
@@ -159,7 +158,7 @@ larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash 
  */
 static bool delete_in_slot(const lard_view *view, lard_u64 *slot, const lard_hash *hash, const void *key,
                            size_t key_bytes, bool is_chunk, int64_t now_ms, lard_head *head, bool *was_live) {
-    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+    for (int attempt = 0; attempt < DELETE_ATTEMPTS; attempt++) {
         lard_record_info info;
         uint64_t value = lard_load_acquire(slot);
         uint64_t settled = value & ~LARD_SLOT_PENDING;

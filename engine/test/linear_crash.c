@@ -330,8 +330,35 @@ static void the_search_knows_a_lie(void) {
     CHECK(!is_linearizable(flicker, 4));
 }
 
+/* Whenever a delete is about to empty the slot, somebody stores the key again. */
+static int stores_left;
+
+static void store_in_between(int number) {
+    (void)number;
+    lard_crash_at = 0;
+    set(cache, "contested", "newer");
+    lard_crash_at = --stores_left > 0 ? lard_crash_count + 1 : 0;
+}
+
+static void a_delete_holds_at_last(void) {
+    struct sigaction action = {.sa_handler = store_in_between, .sa_flags = SA_NODEFER}, before;
+    cache = open_cache(1 << 20);
+    CHECK(cache && set(cache, "contested", "old") == LARDER_OK);
+    sigaction(SIGUSR1, &action, &before);
+    stores_left = 200;
+    lard_crash_signal = SIGUSR1;
+    lard_crash_at = lard_crash_count + 1;
+    larder_status status = larder_delete(cache, "contested", 9, NULL);
+    lard_crash_at = 0;
+    sigaction(SIGUSR1, &before, NULL);
+    CHECK(stores_left == 0 && status == LARDER_OK && is(cache, "contested", NULL), "%s, %d stores left",
+          larder_status_name(status), stores_left);
+    larder_close(cache);
+}
+
 static const test_case tests[] = {
     TEST(the_search_knows_a_lie, "a history that no order explains is found out"),
+    TEST(a_delete_holds_at_last, "a delete holds, however often others store the key meanwhile"),
     TEST(recorded_histories_are_linearizable, "what processes see that are delayed and killed has an order"),
 };
 RUN("linearizability", tests)
