@@ -283,6 +283,10 @@ static void say_counts(void) {
     printf("@ %lu executions to their end\n@ %lu executions up to a state met before\n", sum.ended, sum.cut);
     printf("@ %lu of the executions with a schedule drawn by chance\n", sum.by_chance);
     printf("@ %lu accesses of contended words\n@ %lu deaths\n", schedule_steps(), schedule_deaths());
+    printf("@note A search ends early where a scenario has more states than --states lets it remember.\n");
+    printf("@note A delete may also drop a value that is stored while it runs, and a read may overlook an item "
+           "that is "
+           "just moving to its other bucket: these are allowed.\n");
 }
 
 int main(int argc, char **argv) {
