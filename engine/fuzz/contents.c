@@ -29,7 +29,7 @@ size_t contents_name(unsigned key, char out[CONTENTS_NAME]) {
     if (key >= CONTENTS_PLAIN) {
         return (size_t)snprintf(out, CONTENTS_NAME, "counter %u", key);
     }
-    return (size_t)snprintf(out, CONTENTS_NAME, "k%u%.*s", key, (int)(key % 40),
+    return (size_t)snprintf(out, CONTENTS_NAME, "k%u%.*s", key, (int)(key % 8 * 5),
                             "........................................");
 }
 

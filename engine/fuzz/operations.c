@@ -254,6 +254,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     capacity = (uint64_t)larder_max_value(cache) * 8;
     appended = worked = model_more_evictions = model_doubts = 0;
     memset(model, 0, sizeof model);
+    operations_begin();
     run(&input);
     check_all();
     reopen();

@@ -21,6 +21,7 @@ extern unsigned attempt_count;
 extern uint64_t appended; /* bytes of records, since the cache was empty */
 extern uint64_t worked;   /* bytes of values, of this input */
 
+void operations_begin(void); /* each input by itself */
 unsigned operations_key(uint16_t number);
 const larder_call *operations_call(const command *c);
 

@@ -137,8 +137,10 @@ static unsigned patch_slot(const file *f, const command *c) {
         word = (word & ~LARD_LOCATION_MASK) | (c->n & LARD_LOCATION_MASK);
         memcpy(slot, &word, 8);
         break;
-    case 8: /* the same as another one */
-        memcpy(slot, slot_of(f, c->n), 8);
+    case 8: /* the same as another one, or leads where that does under its own tag */
+        word = (word & (0xffffull << LARD_LOCATION_BITS)) |
+               (word_of(slot_of(f, c->n)) & ~(0xffffull << LARD_LOCATION_BITS));
+        memcpy(slot, c->a & 16 ? (uint8_t *)&word : slot_of(f, c->n), 8);
         break;
     default:
         word ^= LARD_SLOT_PENDING;
