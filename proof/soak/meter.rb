@@ -77,18 +77,20 @@ module Soak
 
     # Stores several times what fits, the same everywhere. All of it is read, so that nothing else is kept.
     #
-    # @return [Hash{Symbol => Integer}] bytes of keys and values that each file then holds
+    # @return [Hash{Symbol => Integer}] bytes of keys and values that each file then holds, and how many stores were
+    #   refused, though nobody works
     def fill
       count = FILLS * @setting.size / MEAN_BYTES
+      refused = 0
       count.times do |index|
         key, value = filling(@written + index)
         @files.each_value do |cache, _|
-          cache.set(key, value)
+          refused += 1 unless cache.set(key, value)
           cache.get(key)
         end
       end
       @written += count
-      @files.transform_values { |cache, _| held(cache) }
+      @files.transform_values { |cache, _| held(cache) }.merge(refused: refused)
     end
 
     # Empties all files and fills them: what is lost for good shows.

@@ -76,7 +76,7 @@ module Soak
       @meter = Meter::Remote.new(@setting, File.join(@directory, "fresh"))
       @stage.adopt(@meter.pid, :meter)
       say "fills three files alike and measures them"
-      @held_first = @meter.ask(:fill)
+      @held_first = filled
       @first = @meter.ask(:measure, long)
       say "starts the processes"
       work
@@ -152,9 +152,16 @@ module Soak
       look
       return if @seconds < 60
 
-      @meter.ask(:fill)
+      filled
       middle = @meter.ask(:measure, long / 4)
       say "aged beside fresh, over the start: #{summary(Drift.new(@first, middle))}"
+    end
+
+    # Nobody works meanwhile, so that nothing is in the way of a store: least of all a lock of one that was killed.
+    def filled(way = :fill)
+      held = @meter.ask(way)
+      @book.wrong("#{held[:refused]} stores were refused while nobody worked") if held[:refused].positive?
+      held
     end
 
     def summary(drift)
@@ -190,12 +197,12 @@ module Soak
       @findings.failures.concat(@leaks.of_processes(hostile: @options[:hostile]))
       say "ends all processes, fills and measures again"
       @stage.clear(except: @meter.pid)
-      held = @meter.ask(:fill)
+      held = filled
       drift = Drift.new(@first, @meter.ask(:measure, long))
       say "empties the file and fills it once more"
       judge_drift(drift)
       judge_room("a file filled after the soak", held)
-      judge_room("a file cleared and filled after the soak", @meter.ask(:fill_empty))
+      judge_room("a file cleared and filled after the soak", filled(:fill_empty))
       verify
       @findings.notes.concat(@leaks.lines)
     end
