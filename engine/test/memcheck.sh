@@ -4,7 +4,7 @@
 # Children may: they end in the middle of things.
 reports=$(mktemp -d) || exit 2
 valgrind --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,indirect \
-    --errors-for-leak-kinds=definite,indirect --track-fds=yes --log-file="$reports/%p" "$@" &
+    --errors-for-leak-kinds=definite,indirect --track-fds=yes --fair-sched=try --log-file="$reports/%p" "$@" &
 program=$!
 wait $program
 status=$?

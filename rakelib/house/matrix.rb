@@ -15,6 +15,7 @@ module House
     # The slowest, under an emulator of instructions: they kill and stop processes for seconds, or count on a clock.
     UNDER_VALGRIND_WITHOUT = {
       "survival_test" => "kills processes at random by the clock; a killed one reports nothing",
+      "flooding_test" => "stores chosen keys until a shard is full, which takes minutes",
       "damage_test" => "two minutes without valgrind's twentyfold",
       "process_test" => "measures how soon a dead owner's lock is taken over",
       "fault_test" => "raises SIGBUS on purpose, in memory that valgrind reads itself"
