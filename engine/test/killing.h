@@ -20,6 +20,7 @@ typedef struct {
     bool may_leave;                                  /* other items */
     bool all_or_none;                                /* of the bystanders may be there */
     bool unsound;                                    /* it works on a damaged shard, which verify would tell */
+    bool miscounts;                                  /* it tells the shard that it has more or fewer items */
     bool is_long;                                    /* thousands of like stores */
     unsigned ring;                                   /* subjects, where not RING */
     uint64_t size_bytes;                             /* where not a mebibyte */
@@ -80,6 +81,23 @@ static inline bool writers_go_on(void) {
     return op->unsound || sound(cache) || is_wrong("round %lu: the file is not sound", book->round);
 }
 
+/* The shard knows how many items it has, but for one a death since the last repair, which counts anew. */
+static inline bool items_are_counted(void) {
+    larder_report report;
+    larder_stats stats;
+    if (op->miscounts || op->unsound) {
+        return true;
+    }
+    if (larder_verify(cache, &report) != LARDER_OK || larder_get_stats(cache, &stats) != LARDER_OK) {
+        return is_wrong("round %lu: items cannot be counted", book->round);
+    }
+    book->uncounted = stats.repairs == book->repairs_seen ? book->uncounted + 1 : 0;
+    book->repairs_seen = stats.repairs;
+    int64_t more = (int64_t)(stats.items - report.items);
+    return (more >= 0 ? more : -more) <= book->uncounted * MOST_DELETES ||
+           is_wrong("round %lu: %lld items too many", book->round, (long long)more);
+}
+
 static inline content before(void) { return (content){op->before, book->round}; }
 static inline content after(void) { return (content){op->after, book->round}; }
 
@@ -97,7 +115,8 @@ static inline bool readers_go_on(void) {
 /* After the kill, or after the end (`done`). */
 static inline bool everybody_goes_on(bool done) {
     if (!readers_go_on() || !writers_go_on() ||
-        !settle_subject(cache, done ? after() : before(), after(), false) || !subjects_stand(cache, true)) {
+        !settle_subject(cache, done ? after() : before(), after(), false) || !subjects_stand(cache, true) ||
+        !items_are_counted()) {
         return false;
     }
     if (op->all_or_none) {

@@ -28,7 +28,7 @@ static bool lock_is_held(void) {
 /* What the writer that comes next does: it repairs first. */
 static void come_next(larder *c, const char *key) {
     (void)key;
-    set(c, "afterwards", "written by one who dies as well");
+    CHILD_CHECK(set(c, "afterwards", "written by one who dies as well") == LARDER_OK);
 }
 
 /* How many stores the operation makes. */

@@ -15,7 +15,14 @@
 
 #include <stdarg.h>
 
-enum { BYSTANDERS = 200, BYSTANDER_BYTES = 40, RING = 40, LARGE = 20000, LARGEST_SUBJECT = 60000 };
+enum {
+    BYSTANDERS = 200,
+    BYSTANDER_BYTES = 40,
+    RING = 40,
+    LARGE = 20000,
+    LARGEST_SUBJECT = 60000,
+    MOST_DELETES = 2
+};
 
 typedef enum { NOTHING, OLD, NEW, THIRD, NUMBER, NEXT, OLD_LARGE, NEW_LARGE, HUGE_ONE, EXPIRED } content_kind;
 
@@ -30,7 +37,9 @@ typedef struct {
     bool may_leave; /* others may be made to leave: a miss is right, and what is gone stays gone */
     unsigned ring;
     unsigned long round;
-    char wrong[300]; /* what did not hold, first */
+    uint64_t repairs_seen;
+    int64_t uncounted; /* deaths since */
+    char wrong[300];   /* what did not hold, first */
 } ledger;
 
 static ledger *book;
