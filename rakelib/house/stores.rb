@@ -21,10 +21,11 @@ module House
       "crc.h" => ["to", "out", "out + bytes - 8"],
       "evict.c" => ["key"],
       "fault.c" => ["&action"],
-      "file.c" => ["super->lock_id", "&control", "pages", "&copies[0]", "&copies[1]"],
+      "file.c" => ["super->lock_id"],
       "format.c" => ["super", "super->magic", "plan.seed", "plan.file_id", "plan.lock_id"],
       "hash.h" => ["&word", "&four", "&two", "&words"],
-      "process.c" => ["id", "&lock", "&content", "content.magic"],
+      "judge.c" => ["pages", "&control", "&copies[0]", "&copies[1]", "chunk + (LARD_CONTROL_OFFSET - at)"],
+      "process.c" => ["id", "&lock", "content", "content->magic"],
       "read.c" => ["out"],
       "record.c" => ["(unsigned char *)out + i * 8"],
       "scan.c" => ["(char *)buffer + *used", "(char *)buffer + *used + 4"],
@@ -36,7 +37,7 @@ module House
       "&cache->stuck[shard]", "&cache->stuck[view->number]", "&cache->lock_fd", "&cache->map", "&cache->fork_epoch",
       "&cache->next_look_ms", "&cache->store_count", "&cache->store_ms", "&cache->slot", "&cache->incarnation",
       "&cache->owner_word", "&cache->counters", "&cache->next_value_id", "&copy->pages[p]", "&copy->epoch",
-      "&copy->shape", "&copy->renewing", "&guarded[i].map", "&guarded[i].base", "&guarded[i].bytes"
+      "&copy->shape", "&copy->renewing", "&guarded[i].map", "&guarded[i].base", "&guarded[i].bytes", "&questions"
     ].freeze
 
     # Where pointers into a map are made, and words are not stored to through them: the lines, without blanks around.
@@ -71,13 +72,13 @@ module House
     RAW = {
       "internal.h" => [STATISTICS],
       "shard.c" => ["lard_wait(LARD_RAW(lock), word, sleep_ms);", "lard_wake(LARD_RAW(&view->head->lock));"],
-      "file.c" => [/control(?:\.|->)(?:clear_epoch|boot_id\[[01]\]|superseded|clean|reserved)
+      "judge.c" => [/control(?:\.|->)(?:clear_epoch|boot_id\[[01]\]|superseded|clean|reserved)
                     \.raw_(?!\s*[-+*|&^]?=[^=])/x]
     }.freeze
 
     # Casts to pointers that can store anything, by what is cast.
     CASTS = ["in", "map->control", "out + at", "draft->value + at", "out + i * 8", "buffer + *used",
-             "buffer + *used + 4", "copy", "copies + shards", "(uintptr_t)in"].freeze
+             "buffer + *used + 4", "copy", "copies + shards", "(uintptr_t)in", "out + *got"].freeze
 
     COPIES = /\b(?:__builtin_)?(?:memcpy|memmove|memset|strcpy|strncpy|strcat)
               \s*\(\s*((?:[^,()]|\([^()]*\))+),/x
