@@ -50,6 +50,10 @@ module Proof
 
     def caught?(report, mutation)
       path = mutation.write(ROOT, work("mutants"))
+      unless path
+        report.fail("#{mutation.name}: #{mutation.file} has changed, and this does not fit it any more")
+        return false
+      end
       source = File.basename(mutation.file, ".c")
       return false unless make(report, "interleave-mutant", variables: { "MUTANT" => path, "SOURCE" => source })
 
