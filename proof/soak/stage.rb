@@ -15,7 +15,7 @@ module Soak
     ENDING_SECONDS = 30
     # Nobody kills or stops these.
     PROTECTED = %i[steady housekeeper native_steady].freeze
-    ALLOWED_SIGNALS = [9, 15].freeze
+    ALLOWED_SIGNALS = [2, 9, 15].freeze
 
     # Kinds of processes started so far => how often.
     attr_reader :started
