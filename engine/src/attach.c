@@ -192,6 +192,7 @@ lard_map *lard_enter_slow(larder *cache) {
     lard_registry_lock();
     lard_map *map = cache->map;
     bool fit = map && !map->poisoned && !lard_load(&map->control->superseded);
+    bool faulted = map && map->poisoned;
     int64_t now_ms = lard_monotonic_ms();
     if (fit && cache->fork_epoch == lard_fork_epoch) {
         result = map; /* another thread was here first */
@@ -207,7 +208,8 @@ lard_map *lard_enter_slow(larder *cache) {
         uint64_t size = map ? map->super.file_bytes : cache->requested_bytes;
         result = attach(cache, size, ATTACH_WAIT_MS, NULL) == LARDER_OK ? cache->map : NULL;
     }
-    cache->retry_attach_ms = result ? 0 : now_ms + RETRY_MS;
+    /* Not at once again after a fault either: each costs a map and a descriptor, as long as the disk is full. */
+    cache->retry_attach_ms = result && !faulted ? 0 : now_ms + RETRY_MS;
     lard_registry_unlock();
     return result;
 }
