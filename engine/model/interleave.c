@@ -48,6 +48,7 @@ static void begin(event *one) {
     }
 }
 
+void world_timed_out(void) { events[at_event[schedule_current()]].timed_out = true; }
 void world_first_access(void) { begin(&events[at_event[schedule_current()]]); }
 
 static void body(unsigned process) {

@@ -110,7 +110,7 @@ static bool is_being_deleted(const trial *of, unsigned placed, unsigned key) {
     }
     for (unsigned i = 0; i < of->count; i++) {
         const event *one = &of->events[i];
-        bool refused = one->done && (one->status == LARDER_BUSY || one->status == LARDER_FULL);
+        bool refused = one->done ? one->status == LARDER_BUSY || one->status == LARDER_FULL : one->timed_out;
         bool deletes =
             one->what.verb == DELETE || (refused && (one->what.verb == SET || one->what.verb == REPLACE));
         if (deletes && one->what.key == key && (placed & ~over) >> i & 1) {

@@ -64,6 +64,7 @@ void schedule_note(const char *what, unsigned place, uint64_t value);
 
 /* scenario.c, world.c — what is run */
 uint64_t world_key(void);      /* which operations had begun before which */
+void world_timed_out(void);    /* a wait of the current operation */
 void world_first_access(void); /* of the current operation */
 
 static inline uint64_t schedule_mix(uint64_t z) { /* splitmix64's finisher (Steele, Lea, Flood 2014) */

@@ -300,6 +300,7 @@ void __wrap_lard_wait(uint32_t *word, uint32_t value, unsigned timeout_ms) {
     memory_drain(schedule_current()); /* a system call */
     if (*word == value && !schedule_wait(memory_place(word))) {
         schedule_pass_ms(timeout_ms);
+        world_timed_out();
     }
 }
 

@@ -26,6 +26,7 @@ typedef struct { /* one operation of an execution */
     operation what;
     unsigned process;
     bool begun, done;
+    bool timed_out;  /* it waited in vain for a while, so it may be refused */
     unsigned before; /* those that were done when it began */
     larder_status status;
     int saw;
