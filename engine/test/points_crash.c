@@ -41,7 +41,7 @@ static void say_counts(void) {
     printf("@ %lu operations killed at each of their stores\n", sum->operations);
     printf("@ %lu stores and file changes numbered, each operation run to its end once\n", sum->stores);
     printf("@ %lu processes killed there\n", sum->killed);
-    printf("@ %lu repairs by the writer that came next\n", sum->repairs);
+    printf("@ %lu repairs begun, by those who came next or died of it\n", sum->repairs);
     printf("@ %lu times everything was looked at by a process that attached afresh\n", sum->checkpoints);
     if (!is_full()) {
         printf("@note The quick run leaves out most of the like stores of a run, as in zeroing a page\n");

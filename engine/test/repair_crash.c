@@ -139,7 +139,7 @@ static void say_counts(void) {
     printf("@ %lu chains of up to six deaths, %lu of them in all\n", chains, chained);
     printf("@note In double kills every %s store of the page that a reset zeroes is taken\n",
            is_full() ? "97th" : "997th");
-    printf("@ %lu repairs that were finished, by the third who came\n", sum->repairs);
+    printf("@ %lu repairs begun there, those that were killed included\n", sum->repairs);
 }
 
 static const test_case tests[] = {

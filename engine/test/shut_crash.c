@@ -162,7 +162,8 @@ static void say_counts(void) {
     CHECK(shut->stores < shut->numbered, "no system call was numbered");
     printf("@ %lu stores to memory that was shut, each announced for its very word\n", shut->stores);
     printf("@ 0 stores that were not announced, but for %lu of statistics\n", shut->statistics);
-    printf("@ %lu runs of operations and %lu of repairs with the memory shut\n", operations_run, repairs_run);
+    printf("@ %lu runs of operations and %lu of writers after a death with the memory shut\n", operations_run,
+           repairs_run);
 }
 
 static void begin(void) {
