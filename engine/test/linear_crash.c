@@ -328,6 +328,17 @@ static void the_search_knows_a_lie(void) {
     CHECK(!is_linearizable(twice, 2) && !is_linearizable(swapped, 3));
     CHECK(is_linearizable(killed, 3) && !is_linearizable(undone, 3));
     CHECK(!is_linearizable(flicker, 4));
+    operation forgot[] = {done(DO_SET, 1, 2, 7, LARDER_OK, 0), done(DO_DELETE, 3, 8, 0, LARDER_OK, 0),
+                          done(DO_ADD, 4, 5, 8, LARDER_OK, 0), done(DO_GET, 6, 7, 0, LARDER_MISS, 0)};
+    CHECK(is_linearizable(forgot, 4)); /* deleted, added, and deleted again by the same call */
+    forgot[1].ended = 5;
+    forgot[2].ended = 6;
+    forgot[3].began = 9;
+    forgot[3].ended = 10;
+    CHECK(is_linearizable(forgot, 4));
+    forgot[2].began = 6;
+    forgot[2].ended = 7;
+    CHECK(!is_linearizable(forgot, 4)); /* not what was added after its end */
 }
 
 /* Whenever a delete is about to empty the slot, somebody stores the key again. */
