@@ -1,7 +1,7 @@
 /* large_test.c — values in chunks, read while they are overwritten. */
-#include "harness.h"
+#include "children.h"
 
-enum { BYTES = 200000 };
+enum { BYTES = 200000, ENOUGH_READS = 400, LONGEST_US = 20000000 };
 
 static void overwritten_while_read(void) {
     larder *cache = open_cache(16 << 20);
@@ -9,9 +9,11 @@ static void overwritten_while_read(void) {
     uint64_t stamp;
     describe(value, BYTES, 1, 1);
     CHECK(set_bytes(cache, "large", value, BYTES, 0) == LARDER_OK);
-    pid_t writer = fork();
+    uint32_t *enough = shared_memory(sizeof *enough);
+    pid_t writer = fork_child();
     if (writer == 0) {
-        for (uint64_t round = 2; round < 600; round++) {
+        int64_t until = now_us() + LONGEST_US;
+        for (uint64_t round = 2; !__atomic_load_n(enough, __ATOMIC_ACQUIRE) && now_us() < until; round++) {
             describe(value, BYTES, 1, round);
             if (set_bytes(cache, "large", value, BYTES, 0) != LARDER_OK) {
                 _exit(1);
@@ -26,9 +28,12 @@ static void overwritten_while_read(void) {
         larder_status got = larder_get(cache, "large", 5, value, BYTES, &item, NULL);
         misses += got == LARDER_MISS;
         CHECK(got == LARDER_MISS || (item.size_bytes == BYTES && describes(value, BYTES, 1, &stamp)));
-        reads++;
+        if (++reads == ENOUGH_READS) {
+            advance(enough);
+        }
     }
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0 && reads > 100, "%lu reads", reads);
+    munmap(enough, sizeof *enough);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0 && reads >= ENOUGH_READS, "%lu reads", reads);
     CHECK(misses * 50 < reads, "%lu misses of %lu reads", misses, reads);
     CHECK(sound(cache));
     larder_close(cache);
