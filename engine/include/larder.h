@@ -261,8 +261,8 @@ larder_status larder_cas(larder *cache, const larder_store *store, const void *e
                          const larder_call *call);
 
 /*
- * OK, or MISS where there was nothing. Takes no lock, and holds whatever other processes do: what was there when it
- * began is gone when it ends. What others store under the key while it runs, it may take away too. DAMAGED or
+ * OK, or MISS where there was nothing. Takes no lock, and holds whatever other processes do: what was there when
+ * it began is gone when it ends. What others store under the key while it runs, it may take away too. DAMAGED or
  * SUPERSEDED where this process cannot reach the file, which then serves it only misses.
  */
 larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, const larder_call *call);
