@@ -251,6 +251,10 @@ static void fork_one(void) {
     }
     int status = 0;
     while (pid > 0 && waitpid(pid, &status, WNOHANG) == 0) {
+        if (told_to_end) { /* the child may rest for long, and this process rests no more */
+            kill(pid, SIGTERM);
+            sleep_ms(1);
+        }
         work(20);
     }
     if (pid > 0 && !(WIFEXITED(status) && WEXITSTATUS(status) == 0) &&

@@ -23,7 +23,7 @@ module Soak
       @stage = stage
       @random = random
       @hostile = hostile
-      @stopped = {} # pid => when to go on
+      @stopped = {} # pid => when to go on, when it started, is it killed then?
       @seen = {} # slot => [pid, beat, when it changed]
       @counts = Hash.new(0)
       @next_hostile = now + 10
@@ -79,8 +79,12 @@ module Soak
 
     # A number is given to another process some time after its owner ended.
     def same?(pid, slot)
+      started_at?(pid, @book[@book.slot(slot) + Book::STARTED])
+    end
+
+    def started_at?(pid, ticks)
       fields = File.read("/proc/#{pid}/stat").rpartition(")").last.split
-      fields[0] != "Z" && fields[19].to_i == @book[@book.slot(slot) + Book::STARTED]
+      fields[0] != "Z" && fields[19].to_i == ticks
     rescue Errno::ENOENT, Errno::ESRCH
       false
     end
@@ -95,22 +99,25 @@ module Soak
 
     # Mostly for a moment, seldom for seconds; some are killed while they are stopped.
     def stop((slot, pid))
-      return if pid.nil? || @stopped.key?(pid) || !@stage.signal(pid, :STOP)
+      return if pid.nil? || @stopped.key?(pid)
+
+      started = @book[@book.slot(slot) + Book::STARTED]
+      return unless @stage.signal(pid, :STOP)
 
       seconds = @random.rand(6).zero? ? 0.5 + (@random.rand * 2) : 0.005 + (@random.rand * 0.3)
-      @stopped[pid] = [now + seconds, slot, @random.rand(12).zero?]
+      @stopped[pid] = [now + seconds, started, @random.rand(12).zero?]
       @book.raise_to(Book::STOPPED_AT, Book.now)
       @counts[:stopped] += 1
     end
 
     def go_on
       due = @stopped.select { |_, (ends)| now >= ends }
-      due.each do |pid, (_, slot, dies)|
+      due.each do |pid, (_, started, dies)| # its slot may be another's by now: it was about to leave
         @stopped.delete(pid)
         @book.raise_to(Book::STOPPED_AT, Book.now)
-        next unless same?(pid, slot)
+        next unless started_at?(pid, started)
 
-        dies ? kill([slot, pid]) : @stage.signal(pid, :CONT)
+        dies ? kill([nil, pid]) : @stage.signal(pid, :CONT)
       end
     end
 

@@ -140,12 +140,22 @@ module Soak
 
     def wait_for_rest
       ends = now + REST_SECONDS
-      until @chaos.live_slots.all? { |slot, _| @book[@book.slot(slot) + Book::RESTS] == 1 }
-        return @book.wrong("not all rest within #{REST_SECONDS} s") if now > ends
+      until (awake = @chaos.live_slots.reject { |slot, _| @book[@book.slot(slot) + Book::RESTS] == 1 }).empty?
+        return @book.wrong("not all rest within #{REST_SECONDS} s: #{portraits(awake)}") if now > ends
 
         @stage.reap
         sleep(0.05)
       end
+    end
+
+    # @return [String] which processes, and what they do
+    def portraits(slots)
+      slots.map do |slot, pid|
+        name, state, parent = File.read("/proc/#{pid}/status").scan(/^(?:Name|State|PPid):\s+(.+)/).flatten
+        "slot #{slot}: #{name} #{pid}, #{state}, child of #{parent}"
+      rescue SystemCallError
+        "slot #{slot}: #{pid}, which ended"
+      end.join("; ")
     end
 
     def pause
