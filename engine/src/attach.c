@@ -22,9 +22,12 @@
 #define MOST_SHARDS 256
 #define DEFAULT_LOCK_TIMEOUT_MS 200
 #define RETRY_MS 1000
-#define LOOK_MS 200         /* between looks whether the file is still at its path */
-#define OPEN_WAIT_MS 5000   /* for another opener */
-#define ATTACH_WAIT_MS 1000 /* the same, in a call that attaches anew */
+#define FAULTS_IN_ROW 32            /* after so many, attaching anew waits twice as long each time, up to */
+#define FAULT_WAIT_MS 600000        /* this; */
+#define FAULT_FREE_MS (3600 * 1000) /* an hour without one, and all is well again */
+#define LOOK_MS 200                 /* between looks whether the file is still at its path */
+#define OPEN_WAIT_MS 5000           /* for another opener */
+#define ATTACH_WAIT_MS 1000         /* the same, in a call that attaches anew */
 
 static larder *handles;
 
@@ -187,6 +190,17 @@ static lard_map *attach_child(larder *cache) {
     return cache->map;
 }
 
+/*
+ * Each fault costs a map and a descriptor, for other threads may still be inside. A disk that is full under a
+ * copy-on-write file system faults again and again, for days perhaps: so not at once again, and ever more seldom.
+ */
+static int64_t wait_after_fault(larder *cache, int64_t now_ms) {
+    cache->faults = now_ms - cache->last_fault_ms < FAULT_FREE_MS ? cache->faults + 1 : 1;
+    cache->last_fault_ms = now_ms;
+    unsigned doublings = cache->faults > FAULTS_IN_ROW ? cache->faults - FAULTS_IN_ROW : 0;
+    return doublings < 10 ? (int64_t)RETRY_MS << doublings : FAULT_WAIT_MS;
+}
+
 lard_map *lard_enter_slow(larder *cache) {
     lard_map *result = NULL;
     lard_registry_lock();
@@ -195,11 +209,14 @@ lard_map *lard_enter_slow(larder *cache) {
     bool faulted = map && map->poisoned;
     int64_t now_ms = lard_monotonic_ms();
     if (fit && cache->fork_epoch == lard_fork_epoch) {
-        result = map; /* another thread was here first */
-    } else if (cache->retry_attach_ms && now_ms < cache->retry_attach_ms) {
+        lard_registry_unlock();
+        return map; /* another thread was here first */
+    }
+    if (cache->retry_attach_ms && now_ms < cache->retry_attach_ms) {
         lard_registry_unlock();
         return NULL; /* calls that did not try do not put off the one that will */
-    } else if (fit) {
+    }
+    if (fit) {
         result = attach_child(cache);
     } else {
         if (map && map->poisoned) {
@@ -208,8 +225,8 @@ lard_map *lard_enter_slow(larder *cache) {
         uint64_t size = map ? map->super.file_bytes : cache->requested_bytes;
         result = attach(cache, size, ATTACH_WAIT_MS, NULL) == LARDER_OK ? cache->map : NULL;
     }
-    /* Not at once again after a fault either: each costs a map and a descriptor, as long as the disk is full. */
-    cache->retry_attach_ms = result && !faulted ? 0 : now_ms + RETRY_MS;
+    int64_t wait_ms = faulted && result ? wait_after_fault(cache, now_ms) : RETRY_MS;
+    cache->retry_attach_ms = result && !faulted ? 0 : now_ms + wait_ms;
     lard_registry_unlock();
     return result;
 }

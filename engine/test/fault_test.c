@@ -144,6 +144,28 @@ static void cut_again_and_again(void) {
     munmap(play, sizeof *play);
 }
 
+/* As on a full disk under a copy-on-write file system, where each new file faults again. */
+static void faults_again_and_again(void) {
+    larder *cache = open_cache(SIZE);
+    CHECK(cache && fill(cache));
+    for (unsigned before = 0; before < 60; before += 20) {
+        cache->faults = before;
+        cache->last_fault_ms = lard_monotonic_ms();
+        cache->retry_attach_ms = 0;
+        CHECK(truncate(test_path("t.larder"), 0) == 0);
+        CHECK(found_whole(cache) >= 0);
+        for (int i = 0; i < 2000 && cache->faults == before; i++) {
+            set(cache, "it is noticed", "by a call");
+        }
+        CHECK(cache->faults == before + 1);
+        int64_t wait_ms = cache->retry_attach_ms - lard_monotonic_ms();
+        CHECK(before > 32 ? wait_ms > 100000 && wait_ms <= 600000 : wait_ms <= 1000, "%lld ms after %u faults",
+              (long long)wait_ms, before);
+        CHECK(heals(cache, "the file that was made meanwhile"));
+    }
+    larder_close(cache);
+}
+
 static sigjmp_buf out_of_the_fault;
 
 static void own_handler(int number) {
@@ -207,6 +229,7 @@ static const test_case tests[] = {
     TEST(cut_to_half, "a live file cut to half is replaced"),
     TEST(cut_by_a_byte, "a live file cut by one byte goes on or is replaced"),
     TEST(cut_and_grown_again, "a live file cut and grown again loses items, and nothing else"),
+    TEST(faults_again_and_again, "a handle whose files fault again and again attaches anew ever more seldom"),
     TEST(cut_again_and_again, "a file that is cut again and again under readers and writers heals"),
 };
 RUN("fault", tests)
