@@ -17,7 +17,8 @@
 
 enum { HEADER = 32 };
 static const uint64_t GRACE_NS = 3000000000u; /* after the file was removed or cut by hand */
-static const int64_t SLACK_MS = 250;          /* of clocks that are read seldom */
+static const int64_t SLACK_MS = 5000;         /* its owner may have been stopped after it said when it expires */
+static const int64_t CLOCK_MS = 50;           /* by which a clock that is read seldom may lag */
 
 static uint64_t *book;
 static int book_fd, me;

@@ -44,6 +44,9 @@ static uint64_t look_up(int slot, int row) {
         return 0;
     }
     judge(name, base, &head, &w, asked_ms);
+    if (item.expires_at_ms && item.expires_at_ms + CLOCK_MS < asked_ms) {
+        wrong("%s: found %lld ms after it expired", name, (long long)(asked_ms - item.expires_at_ms));
+    }
     return head.stamp;
 }
 

@@ -64,7 +64,7 @@ module Soak
     end
 
     def break_expired
-      @actor.cache.set(key, value(0, @actor.book[base], Watch.unix_ms - 5000))
+      @actor.cache.set(key, value(0, @actor.book[base], Watch.unix_ms - 60_000))
     end
 
     def break_crash
