@@ -51,7 +51,7 @@ static larder_status open_at(const char *path) {
 /* Values that were stored before anything failed. */
 static void store_kept(void) {
     static unsigned char value[LARGE];
-    char key[16];
+    char key[32];
     int64_t number;
     for (int i = 0; i < KEPT; i++) {
         snprintf(key, sizeof key, "kept %d", i);
@@ -65,7 +65,7 @@ static void store_kept(void) {
 /* How many of them are there; each is right or missing, and what was deleted is missing. */
 static int count_kept(void) {
     static unsigned char want[LARGE], have[LARGE];
-    char key[16];
+    char key[32];
     int found = 0;
     larder_item item;
     for (int i = 0; i < KEPT; i++) {
