@@ -8,7 +8,7 @@
 #include <string.h>
 
 model_entry model[MODEL_KEYS];
-uint64_t model_more_evictions, model_doubts;
+uint64_t model_more_evictions, model_doubts, model_deaths;
 
 static const uint16_t lengths[16] = {0, 1, 1, 7, 8, 9, 15, 16, 17, 24, 100, 255, 1000, 4088, 4095, 4096};
 

@@ -158,6 +158,7 @@ static void settle_attempt(const operations_attempt *tried) {
 /* A killed process is one that comes again: what it had in its hand is a dead owner's then. */
 static void after_death(void) {
     world_kill = 0;
+    model_deaths++;
     bool moving = false;
     for (uint32_t s = 0; s < cache->map->super.shard_count; s++) {
         lard_view view = lard_view_of(cache->map, s);
@@ -252,7 +253,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     world_file_restore(file, false);
     cache = world_open(file);
     capacity = (uint64_t)larder_max_value(cache) * 8;
-    appended = worked = model_more_evictions = model_doubts = 0;
+    appended = worked = model_more_evictions = model_doubts = model_deaths = 0;
     memset(model, 0, sizeof model);
     operations_begin();
     run(&input);

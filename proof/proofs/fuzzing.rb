@@ -15,8 +15,8 @@ module Proof
     TARGETS = { "operations" => "streams of operations", "file" => "damaged files" }.freeze
     SOURCES = "engine/fuzz"
     FULL_MINUTES = 60
-    QUICK_SECONDS = 6
-    QUICK_RUNS = 3000
+    QUICK_SECONDS = 60
+    QUICK_RUNS = 700
     SLOWEST_SECONDS = 30 # of one input, on a machine that does other things too
     LIBFUZZER_SHARE = 0.6 # of the time; AFL++ has the rest
     SANITIZERS = { "ASAN_OPTIONS" => "abort_on_error=1:symbolize=0:detect_leaks=0",
