@@ -130,22 +130,8 @@ module Bench
     def facts(name)
       found = Larder::Lab::Environment.facts(name == "tails-memory" ? Parts::MEMORY : @directory)
       found = found.except(:time, :file_system) if name == "tails-memory"
-      found.except(:time).merge(compiler: said("cc", "--version"), commit: commit)
-    end
-
-    def commit
-      hash = said("git", "-C", House::ROOT, "rev-parse", "--short", "HEAD")
-      changed = said("git", "-C", House::ROOT, "status", "--porcelain", "--untracked-files=no")
-      hash && "#{hash}#{" with changes" if changed}"
-    end
-
-    # The first line a command prints, or nil.
-    def said(*command)
-      output, status = Open3.capture2e(*command)
-      line = output.lines.first&.strip
-      line if status.success? && line && !line.empty?
-    rescue SystemCallError
-      nil
+      found.except(:time).merge(compiler: House::Environment.said("cc", "--version"),
+                               commit: House::Environment.commit)
     end
 
     def now

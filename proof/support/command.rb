@@ -4,7 +4,6 @@
 
 require "fileutils"
 require "json"
-require "open3"
 require "optparse"
 require_relative "catalogue"
 
@@ -96,24 +95,10 @@ module Proof
 
     # Names no machine and no user.
     def facts
-      { mode: @settings[:quick] ? "quick" : "full", commit: commit, system: said("uname", "-sm"),
-        compiler: said("cc", "--version"), ruby: RUBY_DESCRIPTION[/\Aruby \S+/],
+      { mode: @settings[:quick] ? "quick" : "full", commit: House::Environment.commit,
+        system: House::Environment.said("uname", "-sm"), compiler: House::Environment.said("cc", "--version"),
+        ruby: RUBY_DESCRIPTION[/\Aruby \S+/],
         date: Time.now.utc.strftime("%Y-%m-%d") }
-    end
-
-    def commit
-      hash = said("git", "-C", ROOT, "rev-parse", "--short", "HEAD")
-      changed = said("git", "-C", ROOT, "status", "--porcelain", "--untracked-files=no")
-      hash && "#{hash}#{" with changes" if changed}"
-    end
-
-    # The first line a command prints, or nil.
-    def said(*command)
-      output, status = Open3.capture2e(*command)
-      line = output.lines.first&.strip
-      line if status.success? && line && !line.empty?
-    rescue SystemCallError
-      nil
     end
 
     def now

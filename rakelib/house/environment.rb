@@ -4,6 +4,7 @@
 # Gemfile; never changes anything.
 
 require "etc"
+require "open3"
 
 module House
   ROOT = File.expand_path("../..", __dir__)
@@ -75,6 +76,22 @@ module House
       ENV.fetch("PATH", "").split(File::PATH_SEPARATOR)
          .map { |directory| File.join(directory, name) }
          .find { |path| File.file?(path) && File.executable?(path) }
+    end
+
+    # @return [String, nil] the first line that a command prints; nil where it fails, prints nothing or is not there
+    def said(*command)
+      output, status = Open3.capture2e(*command)
+      line = output.lines.first&.strip
+      line if status.success? && line && !line.empty?
+    rescue SystemCallError
+      nil
+    end
+
+    # @return [String, nil] the short hash of this checkout's commit, and whether its files have changed since
+    def commit
+      hash = said("git", "-C", ROOT, "rev-parse", "--short", "HEAD")
+      changed = said("git", "-C", ROOT, "status", "--porcelain", "--untracked-files=no")
+      hash && "#{hash}#{" with changes" if changed}"
     end
 
     # @return [Integer] processors to use
