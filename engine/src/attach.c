@@ -19,7 +19,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_SHARDS 256
 #define DEFAULT_LOCK_TIMEOUT_MS 200
 #define RETRY_MS 1000
 #define FAULTS_IN_ROW 32            /* after so many, attaching anew waits twice as long each time, up to */
@@ -89,7 +88,7 @@ static larder_status make_directories(const char *path, larder_error *error) {
 }
 
 static void forget_waits(larder *cache) {
-    for (int shard = 0; shard < MOST_SHARDS; shard++) {
+    for (unsigned shard = 0; shard < LARD_MOST_SHARDS; shard++) {
         __atomic_store_n(&cache->stuck[shard], 0, __ATOMIC_RELAXED);
     }
 }
@@ -256,7 +255,7 @@ static larder *new_handle(const char *path) {
     if (!cache) {
         return NULL;
     }
-    cache->stuck = calloc(MOST_SHARDS, sizeof *cache->stuck);
+    cache->stuck = calloc(LARD_MOST_SHARDS, sizeof *cache->stuck);
     if (!cache->stuck) {
         free(cache);
         return NULL;

@@ -12,7 +12,6 @@
 #define MOST_SEGMENT (1u << 20)
 #define SEGMENTS_A_SHARD 192u    /* at least, where that leaves segments large enough: a few are open or free */
 #define SHARD_WANTED (12u << 20) /* bytes, at least, where there is more than one */
-#define MOST_SHARDS 256u
 #define LEAST_SEGMENTS 8u
 
 static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most) {
@@ -68,7 +67,7 @@ larder_status lard_format_plan(uint64_t size_bytes, lard_superblock *super) {
     super->shard_offset = align(super->lease_offset + sizeof(lard_lease) * super->lease_count, LARD_PAGE);
 
     uint64_t room = size - super->shard_offset;
-    super->shard_count = (uint32_t)clamp(power_below(room / SHARD_WANTED), 1, MOST_SHARDS);
+    super->shard_count = (uint32_t)clamp(power_below(room / SHARD_WANTED), 1, LARD_MOST_SHARDS);
     super->shard_bytes = room / super->shard_count / LARD_PAGE * LARD_PAGE;
     uint64_t segment = clamp(power_below(super->shard_bytes / SEGMENTS_A_SHARD), LEAST_SEGMENT, MOST_SEGMENT);
     super->segment_bytes = (uint32_t)segment;

@@ -70,6 +70,7 @@
 #define LARD_PAGE 4096u
 #define LARD_CONTROL_OFFSET 8192u /* same in every format to come: old processes read `superseded` there */
 #define LARD_PROCESS_OFFSET 12288u
+#define LARD_MOST_SHARDS 256u
 
 typedef struct { /* superblock; private copies are plain memory */
     char magic[8];

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The fast path while Ruby does its worst: closing, forking, collecting, other threads and fibers, blocks that never
-# return. What may end the process runs in a child, or in a Ruby of its own.
+# The fast path while Ruby does its worst: closing, forking, other threads and fibers, blocks that never return. What
+# may end the process runs in a child, or in a Ruby of its own.
 
 require "support/store_case"
 require "active_support/core_ext/object/try"
@@ -305,7 +305,7 @@ module LarderStoreTests
       traces.each(&:disable)
     end
 
-    # ---- processes, threads, collections ----
+    # ---- processes, threads ----
 
     test "a forked child is on the fast path, and so is its parent" do
       store.write("a", 1)
@@ -336,117 +336,6 @@ module LarderStoreTests
         end
       end
       assert_equal [0, 1, 2, 3], threads.map(&:value)
-    end
-
-    EXERCISE = <<~RUBY
-      require "active_support"
-      require "active_support/cache/larder_store"
-      ActiveSupport::Cache.format_version = 7.1
-      def exercise(store, round, many = 70, sizes = [0, 9, 100, 1030, 5000, 300_000])
-        sizes.each do |size|
-          value = round.to_s * size
-          raise "fetch" unless store.fetch("f\#{size}/\#{round}", expires_in: 60) { value } == value
-          raise "hit" unless store.fetch("f\#{size}/\#{round}") { 1 } == value
-          raise "read" unless store.read(["f\#{size}", round]) == value
-        end
-        ["sym\#{round}".to_sym, 1.5 * round, -round, nil, true, { a: [round] }, "b".b].each do |value|
-          raise "write" unless store.write(:value, value, expires_in: 9, race_condition_ttl: 5)
-          raise "value" unless store.read(:value) == value && store.exist?(:value)
-        end
-        pairs = many.times.to_h { |i| ["m\#{round}/\#{i}", i.odd? ? "v" * (i * 40) : [i]] }
-        plain = many.times.to_h { |i| ["p\#{round}/\#{i}", "v" * (i * 40)] }
-        [pairs, plain].each do |all|
-          raise "write_multi" unless store.write_multi(all) == all
-          raise "read_multi" unless store.read_multi(*all.keys, "no") == all
-          fetched = store.fetch_multi(*all.keys, "n\#{round}") { |name| name }
-          raise "fetch_multi" unless fetched == all.merge("n\#{round}" => "n\#{round}")
-        end
-        raise "delete" unless store.delete(:value)
-      end
-      store = ActiveSupport::Cache::LarderStore.new(ARGV[0], size: 32 << 20)
-      exercise(store, 1)
-    RUBY
-
-    LISTEN = <<~RUBY
-      def told = @told ||= Hash.new(0)
-      def listen
-        names = /\\Acache_.*\\.active_support\\z/
-        seen = ->(name, _, _, _, payload) { told[name] += 1 if payload[:key].inspect && payload[:store].frozen? }
-        ActiveSupport::Notifications.subscribed(seen, names) { yield }
-      end
-      def listen_and_log
-        ActiveSupport::Cache::Store.logger = ActiveSupport::Logger.new(IO::NULL)
-        listen { yield }
-      ensure
-        ActiveSupport::Cache::Store.logger = nil
-      end
-    RUBY
-
-    test "everything works while every allocation collects" do
-      output = run_ruby(<<~RUBY, path_of)
-        #{EXERCISE}
-        GC.stress = true
-        exercise(store, 2, 4, [9, 1030, 5000])
-        GC.stress = false
-        print "sound"
-      RUBY
-      assert_equal "sound", output
-    end
-
-    test "somebody may listen while every allocation collects" do
-      output = run_ruby(<<~RUBY, path_of)
-        #{EXERCISE}
-        #{LISTEN}
-        listen do
-          exercise(store, 2) # once without, for what is loaded at the first call
-          GC.stress = true
-          raise "fetch" unless store.fetch("key", expires_in: 60) { "v" * 1030 } == "v" * 1030
-          raise "hit" unless store.fetch("key") { 1 } == "v" * 1030 && store.read(["m1", 2]) == [2]
-          raise "multi" unless store.read_multi("key", "m1/1").size == 2 && store.fetch_multi("n") { |name| name }.one?
-          GC.stress = false
-        end
-        print told.values_at("cache_read.active_support", "cache_fetch_hit.active_support").map(&:positive?)
-      RUBY
-      assert_equal "[true, true]", output
-    end
-
-    test "somebody may listen and read the log while every collection moves what it may" do
-      output = run_ruby(<<~RUBY, path_of)
-        require "active_support/core_ext/object/blank"
-        require "active_support/logger"
-        #{EXERCISE}
-        #{LISTEN}
-        if GC.respond_to?(:compact)
-          GC.auto_compact = true if GC.respond_to?(:auto_compact=)
-          2.times do |i|
-            growth = RUBY_VERSION >= "3.2" ? { expand_heap: true } : { double_heap: true }
-            GC.verify_compaction_references(toward: :empty, **growth) if i == 1
-            GC.compact
-            listen { exercise(store, i) }
-            listen_and_log { exercise(store, i + 10) }
-          end
-        end
-        print "sound", told.size > 4
-      RUBY
-      assert_equal "soundtrue", output
-    end
-
-    test "everything works while every collection moves what it may" do
-      output = run_ruby(<<~RUBY, path_of)
-        #{EXERCISE}
-        if GC.respond_to?(:compact)
-          GC.verify_compaction_references(toward: :empty) rescue GC.compact
-          exercise(store, 2)
-          GC.auto_compact = true if GC.respond_to?(:auto_compact=)
-          subclass = Class.new(ActiveSupport::Cache::LarderStore).new(ARGV[0])
-          8.times do |i|
-            GC.compact
-            exercise([store, subclass][i % 2], i)
-          end
-        end
-        print "sound"
-      RUBY
-      assert_equal "sound", output
     end
   end
 end
