@@ -130,7 +130,8 @@ static void settle_attempt(const operations_attempt *tried) {
     size_t key_bytes = model_key(tried->key, name);
     larder_item item;
     larder_status status = larder_exists(cache, name, key_bytes, &item, NULL);
-    bool is_new = status == LARDER_OK && tried->entry.present && item.expires_at_ms == tried->entry.expires_ms;
+    bool is_new = status == LARDER_OK && tried->entry.present && item.is_counter == tried->entry.counter &&
+                  item.expires_at_ms == tried->entry.expires_ms;
     if (is_new) {
         size_t bytes;
         const unsigned char *want = model_value(&tried->entry, tried->key, &bytes);

@@ -137,15 +137,30 @@ bool lard_index_first_page(lard_view *view) {
     return true;
 }
 
+/*
+ * The pages and the buckets do not fit each other, so the head is damaged. Another page in the place of one that
+ * is in use would hide it from writers only: readers keep a copy of where pages are (pages.h). Nobody finds
+ * anything from now on, and who takes the lock next empties the shard.
+ */
+static void give_up(larder *cache, lard_view *view) {
+    lard_count(cache, LARD_STAT_resets, 1);
+    lard_store_release(&view->head->epoch, 0);
+}
+
 static uint32_t split_source(uint32_t count) { return count - (1u << (31 - __builtin_clz(count))); }
 
 static bool split_next(larder *cache, lard_view *view) {
     uint32_t count = lard_bucket_count(view);
-    uint32_t page = count >> (view->map->segment_shift - 6);
+    unsigned shift = view->map->segment_shift - 6;
+    uint32_t page = count >> shift, pages = lard_load(&view->head->index_pages);
     if (count == 0) {
         return false; /* damaged since the lock was taken */
     }
-    if (page >= lard_load(&view->head->index_pages)) {
+    if (page >= pages) {
+        if (page > pages || count != pages << shift) {
+            give_up(cache, view);
+            return false;
+        }
         if (page >= view->map->super.segments_per_shard / 2 || lard_load(&view->head->free_segments) < 2 ||
             !add_page(view, page)) {
             return false;

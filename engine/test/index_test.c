@@ -198,12 +198,40 @@ static void no_item_is_pushed_out_of_a_full_bucket(void) {
     }
 }
 
+/* A value of before must not be read where the index was begun anew beside it. */
+static void pages_that_were_forgotten(void) {
+    for (uint32_t pages = 0; pages < 2; pages++) {
+        larder *cache = open_cache(4 << 20);
+        larder_stats stats;
+        for (int i = 0; i < 6000; i++) {
+            char key[32];
+            snprintf(key, sizeof key, "key %d", i);
+            CHECK(set(cache, key, "before") == LARDER_OK);
+        }
+        CHECK(is(cache, "key 0", "before"));
+        lard_shard *head = lard_view_of(cache->map, 0).head;
+        CHECK(lard_load(&head->index_pages) > 1);
+        lard_store(&head->index_pages, pages);
+        lard_store(&head->items, 1 << 30); /* so that it grows */
+        for (int i = 0; i < 6000; i++) {
+            char key[32];
+            snprintf(key, sizeof key, "key %d", i);
+            CHECK(set(cache, key, "after") == LARDER_OK);
+            CHECK(is(cache, key, "after") || is(cache, key, NULL), "%s", key);
+        }
+        CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.resets == 1 && sound(cache));
+        larder_close(cache);
+        unlink(test_path("t.larder"));
+    }
+}
+
 static const test_case tests[] = {
     TEST(buckets_split_in_order, "one more bucket takes items of one other only"),
     TEST(the_index_grows_with_its_items, "the index grows with its items and finds all of them"),
     TEST(items_are_counted_as_they_come_and_go, "items are counted as they come and go"),
     TEST(what_is_deleted_while_it_grows_stays_deleted, "what is deleted while the index grows stays deleted"),
     TEST(what_stays_is_found_while_it_grows, "what stays is found at every moment while the index grows"),
+    TEST(pages_that_were_forgotten, "an index that lost its pages by damage is begun anew, and hides nothing"),
     TEST(no_item_is_pushed_out_of_a_full_bucket, "no item is pushed out of a full bucket while there is room"),
 };
 RUN("index", tests)
