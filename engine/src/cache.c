@@ -55,7 +55,7 @@ static inline larder_status delete_in(larder *cache, lard_map *map, const void *
     lard_hash hash = lard_hash_key(map, key, key_bytes, false);
     lard_view view = lard_view_of(map, lard_hash_shard(map, &hash));
     if (!lard_shard_current(&view, &epoch)) {
-        return LARDER_MISS;
+        return lard_outcome(map, LARDER_MISS);
     }
     lard_head head = {{0, 0}, 0, 0};
     bool was_live = lard_index_delete(&view, &hash, key, key_bytes, false, lard_now(call), &head);
@@ -179,5 +179,5 @@ larder_status larder_prune(larder *cache, uint64_t *dropped, const larder_call *
     if (dropped) {
         *dropped = sum;
     }
-    return result;
+    return lard_outcome(map, result);
 }

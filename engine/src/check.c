@@ -197,5 +197,5 @@ larder_status larder_verify(larder *cache, larder_report *report) {
         lard_check_shard(&view, report);
         lard_shard_unlock(&view);
     }
-    return map->poisoned ? LARDER_DAMAGED : result;
+    return lard_outcome(map, result);
 }

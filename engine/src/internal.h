@@ -321,8 +321,8 @@ larder_status lard_write(larder *cache, lard_map *map, const lard_hash *hash, co
                          lard_head *replaced);
 /* Without the lock: the queue that a new value of the key should go to, as far as can be told. */
 uint32_t lard_queue_of(lard_map *map, const lard_hash *hash, const lard_draft *draft);
-void lard_drop(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
-               int64_t now_ms);
+larder_status lard_drop(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
+                        int64_t now_ms);
 bool lard_expiry_from_ttl(int64_t ttl_ms, int64_t now_ms, uint64_t *expiry_ms);
 
 /* update.c — changes in place */

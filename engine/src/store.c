@@ -118,15 +118,16 @@ LARD_INLINE void foresee(larder *cache, const larder_store *request, foresight *
     }
 }
 
-static larder_status drop_under_condition(larder *cache, lard_map *map, const lard_hash *hash,
-                                          const larder_store *request, const larder_call *call) {
+static __attribute__((noinline)) larder_status drop_under_condition(larder *cache, lard_map *map,
+                                                                    const lard_hash *hash,
+                                                                    const larder_store *request,
+                                                                    const larder_call *call) {
     larder_status present = larder_exists(cache, request->key, request->key_bytes, NULL, call);
     if ((request->mode == LARDER_ADD && present == LARDER_OK) ||
         (request->mode == LARDER_REPLACE && present == LARDER_MISS)) {
-        return LARDER_NOT_STORED;
+        return lard_outcome(map, LARDER_NOT_STORED);
     }
-    lard_drop(cache, map, hash, request->key, request->key_bytes, lard_now(call));
-    return LARDER_OK;
+    return lard_drop(cache, map, hash, request->key, request->key_bytes, lard_now(call));
 }
 
 static larder_status set_foreseen(larder *cache, const larder_store *request, const larder_call *call,

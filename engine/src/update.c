@@ -116,7 +116,7 @@ larder_status lard_pin_counter(larder *cache, lard_map *map, const lard_hash *ha
         status = status == LARDER_NOT_STORED ? LARDER_OK : status;
     }
     lard_shard_unlock(&view);
-    return status;
+    return lard_outcome(map, status);
 }
 
 larder_status lard_touch(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,

@@ -166,6 +166,60 @@ static void faults_again_and_again(void) {
     larder_close(cache);
 }
 
+/* This process has no page of the shards any more, others have all of them: a disk that takes no more writes. */
+static bool lose_pages(larder *cache) {
+    lard_map *map = cache->map;
+    size_t bytes = map->bytes - map->super.shard_offset;
+    int fd = open(test_path("empty"), O_RDWR | O_CREAT, 0600);
+    bool lost = mmap(map->shards, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED;
+    close(fd);
+    return lost;
+}
+
+static larder_status by_delete(larder *cache) { return larder_delete(cache, "k", 1, NULL); }
+static larder_status by_time_to_live(larder *cache) { return set_bytes(cache, "k", "", 0, -1); }
+static larder_status by_replacing_it_with_nothing(larder *cache) {
+    larder_store store = {.key = "k", .key_bytes = 1, .ttl_ms = -1, .mode = LARDER_REPLACE};
+    return larder_set(cache, &store, NULL);
+}
+static larder_status by_refused_overwrite(larder *cache) {
+    static const char much[SIZE];
+    return set_bytes(cache, "k", much, sizeof much, 0);
+}
+static larder_status by_prune(larder *cache) {
+    larder_call later = {.now_ms = lard_clock_ms() + 3600000};
+    return larder_prune(cache, NULL, &later);
+}
+
+static void whose_fault_hides_a_change(larder_status (*drop)(larder *), larder_status answer) {
+    script *play = shared_memory(sizeof *play);
+    larder *cache = open_cache(SIZE);
+    CHECK(set_bytes(cache, "k", "v", 1, 600000) == LARDER_OK);
+    pid_t pid = fork_child();
+    if (pid == 0) {
+        CHILD_CHECK(is(cache, "k", "v"));
+        advance(&play->stage);
+        CHILD_CHECK(await(&play->stage, 2));
+        CHILD_CHECK(is(cache, "k", NULL));
+        _exit(0);
+    }
+    CHECK(await(&play->stage, 1) && lose_pages(cache));
+    larder_status status = drop(cache);
+    advance(&play->stage);
+    CHECK(status == answer, "%s", larder_status_name(status));
+    CHECK(exited_well(pid), "what was dropped is there for others");
+    larder_close(cache);
+    munmap(play, sizeof *play);
+}
+
+static void changes_that_met_a_fault(void) {
+    whose_fault_hides_a_change(by_delete, LARDER_DAMAGED);
+    whose_fault_hides_a_change(by_time_to_live, LARDER_DAMAGED);
+    whose_fault_hides_a_change(by_replacing_it_with_nothing, LARDER_DAMAGED);
+    whose_fault_hides_a_change(by_refused_overwrite, LARDER_VALUE_TOO_LARGE);
+    whose_fault_hides_a_change(by_prune, LARDER_DAMAGED);
+}
+
 static sigjmp_buf out_of_the_fault;
 
 static void own_handler(int number) {
@@ -230,6 +284,7 @@ static const test_case tests[] = {
     TEST(cut_by_a_byte, "a live file cut by one byte goes on or is replaced"),
     TEST(cut_and_grown_again, "a live file cut and grown again loses items, and nothing else"),
     TEST(faults_again_and_again, "a handle whose files fault again and again attaches anew ever more seldom"),
+    TEST(changes_that_met_a_fault, "what a call dropped is gone for all others when the call met a fault"),
     TEST(cut_again_and_again, "a file that is cut again and again under readers and writers heals"),
 };
 RUN("fault", tests)
