@@ -225,7 +225,8 @@ lard_map *lard_enter_slow(larder *cache) {
         result = attach(cache, size, ATTACH_WAIT_MS, NULL) == LARDER_OK ? cache->map : NULL;
     }
     int64_t wait_ms = faulted && result ? wait_after_fault(cache, now_ms) : RETRY_MS;
-    cache->retry_attach_ms = result && !faulted ? 0 : now_ms + wait_ms;
+    /* From now on, not from the beginning: the attempt may have taken as long as the next one is to wait. */
+    cache->retry_attach_ms = result && !faulted ? 0 : lard_monotonic_ms() + wait_ms;
     lard_registry_unlock();
     return result;
 }

@@ -1,5 +1,5 @@
 /* attach_test.c — files removed or replaced by hand under a process, and descriptors closed by its host. */
-#include "harness.h"
+#include "children.h"
 
 #include <sys/resource.h>
 
@@ -103,10 +103,38 @@ static void an_attachment_that_failed(void) {
     larder_close(cache);
 }
 
+/* Ten calls in a row wait for it once. */
+static void a_stopped_opener(void) {
+    uint32_t *stage = shared_memory(sizeof *stage);
+    larder *cache = open_cache(1 << 20);
+    CHECK(set(cache, "k", "v") == LARDER_OK);
+    pid_t pid = fork_child();
+    if (pid == 0) {
+        CHILD_CHECK(lard_lockfile_enter(cache->lock_fd, 1000, NULL, cache->path) == LARDER_OK);
+        advance(stage);
+        CHILD_CHECK(await(stage, 2));
+        _exit(0);
+    }
+    CHECK(await(stage, 1));
+    lard_file_mark_superseded(cache->map);
+    int64_t start = now_us();
+    for (int i = 0; i < 10; i++) {
+        CHECK(is(cache, "k", NULL));
+    }
+    int64_t took_ms = (now_us() - start) / 1000;
+    CHECK(took_ms < 1900, "%lld ms", (long long)took_ms);
+    advance(stage);
+    CHECK(exited_well(pid));
+    CHECK(within(5000, mine_is_stored, cache));
+    larder_close(cache);
+    munmap(stage, sizeof *stage);
+}
+
 static const test_case tests[] = {
     TEST(the_file_removed, "processes meet again after the file was removed by hand"),
     TEST(both_files_removed, "processes meet again after file and lock file were removed by hand"),
     TEST(an_attachment_that_failed, "a busy process that could not attach tries again within a second or so"),
+    TEST(a_stopped_opener, "calls wait for another opener once, not each"),
     TEST(a_closed_descriptor, "a host that closed our descriptor keeps its own file unharmed"),
 };
 RUN("attach", tests)
