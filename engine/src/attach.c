@@ -118,13 +118,13 @@ static larder_status attach(larder *cache, uint64_t size_bytes, int64_t wait_ms,
         return lard_fail_call(error, "stat", path, errno);
     }
     larder *known = there ? find_handle((uint64_t)info.st_dev, (uint64_t)info.st_ino) : NULL;
-    bool same = there && cache->lock_fd >= 0 && (uint64_t)info.st_ino == cache->lock_inode &&
-                (uint64_t)info.st_dev == cache->lock_device;
+    bool kept = lard_lockfile_kept(cache, cache->lock_fd);
+    bool same = kept && known == cache;
     larder_status status;
     if (same) {
         fd = cache->lock_fd;
         status = lard_lockfile_reenter(fd, wait_ms, lock_id, error, path);
-    } else if (known) {
+    } else if (known && known != cache) {
         status = lard_fail(error, LARDER_SUPERSEDED, 0, "%s belongs to another handle of this process", path);
     } else {
         status = lard_lockfile_open(path, wait_ms, &fd, &info, lock_id, error);
@@ -147,7 +147,7 @@ static larder_status attach(larder *cache, uint64_t size_bytes, int64_t wait_ms,
             __atomic_store_n(&cache->lock_fd, old_fd, __ATOMIC_RELAXED);
             lard_file_unmap(map);
         } else if (!same) {
-            if (old_fd >= 0) {
+            if (kept) {
                 close(old_fd);
             }
             cache->lock_device = (uint64_t)info.st_dev;
@@ -215,11 +215,11 @@ lard_map *lard_enter_slow(larder *cache) {
         lard_registry_unlock();
         return NULL; /* calls that did not try do not put off the one that will */
     }
-    if (fit) {
+    if (fit && lard_lockfile_kept(cache, cache->lock_fd)) {
         result = attach_child(cache);
     } else {
-        if (map && map->poisoned) {
-            lard_file_mark_superseded(map); /* so that other processes leave the damaged file too */
+        if (map && (map->poisoned || (fit && lard_file_was_replaced(map, cache->path)))) {
+            lard_file_mark_superseded(map); /* so that other processes leave it, too */
         }
         uint64_t size = map ? map->super.file_bytes : cache->requested_bytes;
         result = attach(cache, size, ATTACH_WAIT_MS, NULL) == LARDER_OK ? cache->map : NULL;
@@ -276,7 +276,7 @@ static void free_handle(larder *cache) {
     if (cache->map) {
         lard_file_unmap(cache->map);
     }
-    if (cache->lock_fd >= 0) {
+    if (lard_lockfile_kept(cache, cache->lock_fd)) {
         close(cache->lock_fd);
     }
     free(cache->stuck);
@@ -359,7 +359,8 @@ void larder_close(larder *cache) {
             break;
         }
     }
-    if (cache->fork_epoch == lard_fork_epoch && cache->lock_fd >= 0) { /* else the slot is the parent's */
+    if (cache->fork_epoch == lard_fork_epoch &&
+        lard_lockfile_kept(cache, cache->lock_fd)) { /* else the slot is the parent's, or lost */
         bool entered = lard_lockfile_enter(cache->lock_fd, OPEN_WAIT_MS, NULL, cache->path) == LARDER_OK;
         if (entered && lard_lockfile_alone(cache->lock_fd) == 1 && !lard_load(&cache->map->control->superseded) &&
             lard_file_sync(cache->map) != LARDER_OK) {

@@ -139,6 +139,7 @@ larder_status lard_lockfile_enter(int fd, int64_t wait_ms, larder_error *error, 
 larder_status lard_lockfile_reenter(int fd, int64_t wait_ms, uint8_t id[16], larder_error *error,
                                     const char *path);
 void lard_lockfile_leave(int fd);
+bool lard_lockfile_kept(const larder *cache, int fd); /* else it is nobody's, or the host's */
 int lard_lockfile_alone(int fd); /* 1: no other process is attached, 0: one is, -1 and errno: unknown */
 larder_status lard_process_claim(larder *cache, lard_map *map);
 void lard_process_release(larder *cache);

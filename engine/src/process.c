@@ -193,6 +193,14 @@ int lard_lockfile_alone(int fd) {
     return lock_byte(fd, F_GETLK, F_WRLCK, 1, 4096, &found) != 0 ? -1 : found.l_type == F_UNLCK;
 }
 
+/* Whether the descriptor is still the lock file's: daemonizers close descriptors that are not theirs, its locks go
+ * with it, and another file may have its number by now. */
+bool lard_lockfile_kept(const larder *cache, int fd) {
+    struct stat info;
+    return fd >= 0 && fstat(fd, &info) == 0 && (uint64_t)info.st_ino == cache->lock_inode &&
+           (uint64_t)info.st_dev == cache->lock_device;
+}
+
 uint32_t lard_owner_word(uint32_t slot, uint32_t incarnation) {
     return (slot + 1) | (incarnation & INCARNATION_MASK) << 12;
 }
@@ -264,10 +272,7 @@ bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner
         return true;
     }
     int fd = __atomic_load_n(&cache->lock_fd, __ATOMIC_RELAXED);
-    struct stat
-        info; /* a descriptor that the host closed, and its number given to another file, knows of no locks */
-    if (fstat(fd, &info) != 0 || (uint64_t)info.st_ino != cache->lock_inode ||
-        (uint64_t)info.st_dev != cache->lock_device) {
+    if (!lard_lockfile_kept(cache, fd)) {
         return true;
     }
     return lock_byte(fd, F_GETLK, F_WRLCK, 1 + (off_t)slot, 1, &found) != 0 || found.l_type != F_UNLCK;

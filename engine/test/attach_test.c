@@ -1,5 +1,5 @@
 /* attach_test.c — files removed or replaced by hand under a process, and descriptors closed by its host. */
-#include "children.h"
+#include "attached.h"
 
 #include <sys/resource.h>
 
@@ -80,6 +80,80 @@ static void a_closed_descriptor(void) {
     close(other);
 }
 
+static void another_sees_it_alive(void *unused) {
+    (void)unused;
+    CHILD_CHECK(is(shared_cache, "k", "w"));
+    CHILD_CHECK(lard_process_alive(shared_cache, shared_cache->map, note->words[0]));
+}
+
+static int stranger_in_place_of(int fd) {
+    char path[400];
+    snprintf(path, sizeof path, "%s", test_path("stranger"));
+    close(fd);
+    int other = open(path, O_RDWR | O_CREAT, 0600);
+    return other == fd ? other : -1;
+}
+
+static bool is_untouched(int stranger) {
+    struct stat info;
+    return fstat(stranger, &info) == 0 && info.st_size == 0;
+}
+
+/* A write to the new file would be one to the stranger's. */
+static void a_closed_lock_descriptor(void) {
+    begin(1 << 20);
+    CHECK(set(shared_cache, "k", "v") == LARDER_OK);
+    int other = stranger_in_place_of(shared_cache->lock_fd);
+    CHECK(other >= 0);
+    lard_file_mark_superseded(shared_cache->map);
+    CHECK(set(shared_cache, "k", "w") == LARDER_OK && is_untouched(other));
+    write_down(0);
+    CHECK(in_child(another_sees_it_alive, NULL));
+    larder_close(shared_cache);
+    CHECK(is_untouched(other));
+    shared_cache = open_cache(1 << 20);
+    CHECK(is(shared_cache, "k", "w"));
+    end();
+    close(other);
+}
+
+/* Whoever has opened a file of its own under the lost number does not hold a slot by it. */
+static void a_child_that_closed_descriptors(void) {
+    begin(1 << 20);
+    CHECK(set(shared_cache, "k", "v") == LARDER_OK);
+    pid_t pid = fork_child();
+    if (pid == 0) {
+        int map_fd = shared_cache->map->fd;
+        int other = stranger_in_place_of(shared_cache->lock_fd);
+        CHILD_CHECK(other >= 0 && close(map_fd) == 0);
+        CHILD_CHECK(is(shared_cache, "k", "v") && set(shared_cache, "k", "of the child") == LARDER_OK);
+        CHILD_CHECK(is_untouched(other));
+        write_down(0);
+        advance(&note->stage);
+        CHILD_CHECK(await(&note->stage, 2));
+        larder_close(shared_cache);
+        CHILD_CHECK(is_untouched(other));
+        _exit(0);
+    }
+    CHECK(await(&note->stage, 1));
+    CHECK(lard_process_alive(shared_cache, shared_cache->map, note->words[0]));
+    CHECK(is(shared_cache, "k", "of the child") && process_count_is(shared_cache, 2));
+    advance(&note->stage);
+    CHECK(exited_well(pid));
+    CHECK(process_count_is(shared_cache, 1));
+    end();
+}
+
+static void a_closed_descriptor_at_the_end(void) {
+    begin(1 << 20);
+    CHECK(set(shared_cache, "k", "v") == LARDER_OK);
+    int other = stranger_in_place_of(shared_cache->lock_fd);
+    CHECK(other >= 0);
+    end();
+    CHECK(is_untouched(other), "the stranger's descriptor is not closed");
+    close(other);
+}
+
 static bool mine_is_stored(larder *cache) {
     for (int i = 0; i < 1000; i++) { /* a process that is busy all the time */
         get(cache, "mine");
@@ -135,6 +209,10 @@ static const test_case tests[] = {
     TEST(both_files_removed, "processes meet again after file and lock file were removed by hand"),
     TEST(an_attachment_that_failed, "a busy process that could not attach tries again within a second or so"),
     TEST(a_stopped_opener, "calls wait for another opener once, not each"),
+    TEST(a_closed_lock_descriptor, "a host that closed our lock file keeps its own file unharmed, and the cache"),
+    TEST(a_closed_descriptor_at_the_end,
+         "a host that closed our lock file keeps the descriptor that it has since"),
+    TEST(a_child_that_closed_descriptors, "a daemon that closed all descriptors attaches anew"),
     TEST(a_closed_descriptor, "a host that closed our descriptor keeps its own file unharmed"),
 };
 RUN("attach", tests)
