@@ -3,9 +3,10 @@
  *
  * Space is reserved at creation, so this means that someone truncated the file,
  * the disk failed, or a copy-on-write file system ran full. The handler lays zero
- * pages over the whole map and marks it poisoned: the call under way meets
- * checksums that do not hold and ends as a miss or a refusal; later calls attach
- * anew (attach.c). Faults elsewhere go to whoever handled SIGBUS before.
+ * pages over the whole map, or over one page at a time where the kernel promises no
+ * more memory, and marks it poisoned: the call under way meets checksums that do not
+ * hold and ends as a miss or a refusal; later calls attach anew (attach.c). Faults
+ * elsewhere go to whoever handled SIGBUS before.
  *
  * Process-wide state, necessarily: a signal has one handler a process.
  */
@@ -15,6 +16,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define MOST_MAPS 1024
 
@@ -26,6 +28,7 @@ static struct {
 } guarded[MOST_MAPS];
 static bool installed;
 static struct sigaction previous;
+static size_t page_bytes;
 
 static void pass_on(int number, siginfo_t *info, void *context) {
     if (previous.sa_flags & SA_SIGINFO) {
@@ -37,15 +40,22 @@ static void pass_on(int number, siginfo_t *info, void *context) {
     }
 }
 
+static bool lay_zeros(const lard_map *map, size_t from, size_t bytes) {
+    int flags = MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE; /* the map may be larger than memory */
+    return mmap(map->base + from, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;
+}
+
 static void on_sigbus(int number, siginfo_t *info, void *context) {
     const uint8_t *address = info->si_addr;
+    int code = errno; /* of whom the signal interrupts */
     for (int i = 0; i < MOST_MAPS; i++) {
         lard_map *map = __atomic_load_n(&guarded[i].map, __ATOMIC_ACQUIRE);
         const uint8_t *base = __atomic_load_n(&guarded[i].base, __ATOMIC_RELAXED);
         if (map && address >= base && address < base + __atomic_load_n(&guarded[i].bytes, __ATOMIC_RELAXED)) {
+            size_t page = (size_t)(address - base) / page_bytes * page_bytes;
             map->poisoned = 1;
-            if (mmap(map->base, map->bytes, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1,
-                     0) != MAP_FAILED) {
+            if (lay_zeros(map, 0, map->bytes) || lay_zeros(map, page, page_bytes)) {
+                errno = code;
                 return;
             }
         }
@@ -59,6 +69,7 @@ static bool install(void) {
     sigemptyset(&action.sa_mask);
     action.sa_sigaction = on_sigbus;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     return sigaction(SIGBUS, &action, &previous) == 0;
 }
 

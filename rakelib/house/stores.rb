@@ -46,7 +46,7 @@ module House
                      "(((segment - page) << shift) + number);"],
       "fault.c" => [
         "__atomic_store_n(&guarded[i].base, map->base, __ATOMIC_RELAXED);",
-        "if (mmap(map->base, map->bytes, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1,"
+        "return mmap(map->base + from, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;"
       ],
       "file.c" => [
         "map->base = base;", "map->control = (lard_control *)(map->base + LARD_CONTROL_OFFSET);",
