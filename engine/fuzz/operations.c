@@ -144,7 +144,7 @@ static void settle_attempt(const operations_attempt *tried) {
     *entry = is_new ? tried->entry : before;
     entry->uncertain = true;
     if (status == LARDER_MISS) {
-        entry->present = false;
+        entry->present = entry->present && !model_alive(entry); /* the expired live again, see model_forgotten */
     } else {
         entry->counter = item.is_counter;
         if (before.counter && !item.is_counter && !is_new) { /* a swap had made it plain */
