@@ -25,6 +25,7 @@
 #define FAULT_WAIT_MS 600000        /* this; */
 #define FAULT_FREE_MS (3600 * 1000) /* an hour without one, and all is well again */
 #define LOOK_MS 200                 /* between looks whether the file is still at its path */
+#define OLD_DESCRIPTORS 8           /* of so many maps that were left, for threads that are still inside */
 #define OPEN_WAIT_MS 5000           /* for another opener */
 #define ATTACH_WAIT_MS 1000         /* the same, in a call that attaches anew */
 
@@ -104,6 +105,16 @@ static larder_status fail_claim(larder *cache, const lard_map *map, larder_statu
                : lard_fail(error, status, 0, "%s (%u slots)", cache->path, map->super.process_slots);
 }
 
+/* A host may replace the file a thousand times, and has no more descriptors than that. */
+static void close_old_descriptors(larder *cache) {
+    unsigned kept = 0;
+    for (lard_map *map = cache->old_maps; map; map = map->older) {
+        if (kept++ >= OLD_DESCRIPTORS) {
+            lard_file_close(map);
+        }
+    }
+}
+
 /* Opens lock file and cache file and claims a slot; cache->map is the new map. The registry is locked. */
 static larder_status attach(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
     char path[LOCK_PATH_MAX];
@@ -166,6 +177,7 @@ static larder_status attach(larder *cache, uint64_t size_bytes, int64_t wait_ms,
         lard_file_discard(cache->map);
         cache->map->older = cache->old_maps;
         cache->old_maps = cache->map;
+        close_old_descriptors(cache);
     }
     __atomic_store_n(&cache->map, map, __ATOMIC_RELEASE);
     __atomic_store_n(&cache->fork_epoch, lard_fork_epoch, __ATOMIC_RELEASE);
@@ -190,7 +202,7 @@ static lard_map *attach_child(larder *cache) {
 }
 
 /*
- * Each fault costs a map and a descriptor, for other threads may still be inside. A disk that is full under a
+ * Each fault costs a map, for other threads may still be inside. A disk that is full under a
  * copy-on-write file system faults again and again, for days perhaps: so not at once again, and ever more seldom.
  */
 static int64_t wait_after_fault(larder *cache, int64_t now_ms) {

@@ -186,10 +186,21 @@ static int mark_superseded(int fd) {
     return lard_file_write(fd, &one, sizeof one, LARD_CONTROL_OFFSET + offsetof(lard_control, superseded));
 }
 
-/* Whether the descriptor is still the map's: daemonizers close descriptors that are not theirs. */
-static bool has_its_file(const lard_map *map, struct stat *info) {
-    return fstat(map->fd, info) == 0 && (uint64_t)info->st_dev == map->device &&
-           (uint64_t)info->st_ino == map->inode;
+/* The descriptor, if it is still the map's, else -1: daemonizers close descriptors that are not theirs. */
+static int own_descriptor(const lard_map *map, struct stat *info) {
+    int fd = __atomic_load_n(&map->fd, __ATOMIC_RELAXED);
+    bool own = fd >= 0 && fstat(fd, info) == 0 && (uint64_t)info->st_dev == map->device &&
+               (uint64_t)info->st_ino == map->inode;
+    return own ? fd : -1;
+}
+
+void lard_file_close(lard_map *map) {
+    struct stat info;
+    int fd = own_descriptor(map, &info);
+    __atomic_store_n(&map->fd, -1, __ATOMIC_RELAXED);
+    if (fd >= 0) {
+        close(fd);
+    }
 }
 
 void lard_file_mark_superseded(lard_map *map) {
@@ -197,8 +208,9 @@ void lard_file_mark_superseded(lard_map *map) {
     if (!map->poisoned) {
         lard_store(&map->control->superseded, 1);
     }
-    if (map->poisoned && has_its_file(map, &info)) { /* perhaps since a moment ago */
-        mark_superseded(map->fd);
+    int fd = map->poisoned ? own_descriptor(map, &info) : -1; /* perhaps since a moment ago */
+    if (fd >= 0) {
+        mark_superseded(fd);
     }
 }
 
@@ -208,14 +220,15 @@ bool lard_file_was_replaced(const lard_map *map, const char *path) {
     if (stat(path, &info) == 0) {
         return (uint64_t)info.st_ino != map->inode || (uint64_t)info.st_dev != map->device;
     }
-    return errno == ENOENT && has_its_file(map, &info) && info.st_nlink == 0;
+    return errno == ENOENT && own_descriptor(map, &info) >= 0 && info.st_nlink == 0;
 }
 
 /* Gives the space of a file that nobody can open any more back; readers still inside find zeros, so misses. */
 void lard_file_discard(lard_map *map) {
     struct stat info;
-    if (has_its_file(map, &info) && info.st_nlink == 0) {
-        LARD_CHANGE(lard_release_space(map->fd, map->super.shard_offset, map->bytes - map->super.shard_offset));
+    int fd = own_descriptor(map, &info);
+    if (fd >= 0 && info.st_nlink == 0) {
+        LARD_CHANGE(lard_release_space(fd, map->super.shard_offset, map->bytes - map->super.shard_offset));
     }
 }
 
@@ -260,7 +273,7 @@ static larder_status map_file(int fd, const struct stat *info, const lard_superb
 void lard_file_give_up(lard_map *map, const char *path) {
     struct stat mine, named;
     lard_file_mark_superseded(map);
-    if (has_its_file(map, &mine) && lstat(path, &named) == 0 && named.st_ino == mine.st_ino &&
+    if (own_descriptor(map, &mine) >= 0 && lstat(path, &named) == 0 && named.st_ino == mine.st_ino &&
         named.st_dev == mine.st_dev) {
         LARD_CHANGE(unlink(path));
     }
@@ -378,11 +391,8 @@ larder_status lard_file_sync(lard_map *map) {
 
 void lard_file_unmap(lard_map *map) {
     lard_fault_release(map);
-    struct stat info;
     munmap(map->base, map->bytes);
-    if (has_its_file(map, &info)) {
-        close(map->fd);
-    }
+    lard_file_close(map);
     free(map->pages);
     free(map);
 }

@@ -114,6 +114,7 @@ larder_status lard_file_begin_use(lard_map *map, const char *path, larder_error 
 larder_status lard_file_soil(lard_map *map);
 void lard_file_give_up(lard_map *map, const char *path);
 void lard_file_unmap(lard_map *map);
+void lard_file_close(lard_map *map); /* the descriptor; the map stays */
 larder_status lard_file_sync(lard_map *map);
 void lard_file_mark_superseded(lard_map *map);
 bool lard_file_was_replaced(const lard_map *map, const char *path);

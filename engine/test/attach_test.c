@@ -204,8 +204,30 @@ static void a_stopped_opener(void) {
     munmap(stage, sizeof *stage);
 }
 
+static int open_descriptors(void) {
+    int count = 0;
+    for (int fd = 0; fd < 1024; fd++) {
+        count += fcntl(fd, F_GETFD) >= 0;
+    }
+    return count;
+}
+
+static void a_file_removed_again_and_again(void) {
+    larder *cache = open_cache(1 << 20);
+    int before = open_descriptors();
+    for (int i = 0; i < 60; i++) {
+        remove_by_hand(i % 10 == 0);
+        lard_file_mark_superseded(cache->map); /* as if 200 ms had passed */
+        CHECK(set(cache, "k", "v") == LARDER_OK && is(cache, "k", "v"), "file %d", i);
+    }
+    CHECK(open_descriptors() < before + 10, "%d descriptors, %d in the end", before, open_descriptors());
+    larder_close(cache);
+    CHECK(open_descriptors() == before - 2);
+}
+
 static const test_case tests[] = {
     TEST(the_file_removed, "processes meet again after the file was removed by hand"),
+    TEST(a_file_removed_again_and_again, "a host that removes the file again and again keeps its descriptors"),
     TEST(both_files_removed, "processes meet again after file and lock file were removed by hand"),
     TEST(an_attachment_that_failed, "a busy process that could not attach tries again within a second or so"),
     TEST(a_stopped_opener, "calls wait for another opener once, not each"),

@@ -37,7 +37,8 @@ module House
       "&cache->stuck[shard]", "&cache->stuck[view->number]", "&cache->lock_fd", "&cache->map", "&cache->fork_epoch",
       "&cache->next_look_ms", "&cache->store_count", "&cache->store_ms", "&cache->slot", "&cache->incarnation",
       "&cache->owner_word", "&cache->counters", "&cache->next_value_id", "&copy->pages[p]", "&copy->epoch",
-      "&copy->shape", "&copy->renewing", "&guarded[i].map", "&guarded[i].base", "&guarded[i].bytes", "&questions"
+      "&copy->shape", "&copy->renewing", "&guarded[i].map", "&guarded[i].base", "&guarded[i].bytes", "&questions",
+      "&map->fd"
     ].freeze
 
     # Where pointers into a map are made, and words are not stored to through them: the lines, without blanks around.
