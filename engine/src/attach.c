@@ -223,7 +223,8 @@ lard_map *lard_enter_slow(larder *cache) {
         lard_registry_unlock();
         return map; /* another thread was here first */
     }
-    if (cache->retry_attach_ms && now_ms < cache->retry_attach_ms) {
+    if (cache->retry_attach_ms && now_ms < cache->retry_attach_ms &&
+        (!fit || cache->retry_epoch == lard_fork_epoch)) {
         lard_registry_unlock();
         return NULL; /* calls that did not try do not put off the one that will */
     }
@@ -239,6 +240,7 @@ lard_map *lard_enter_slow(larder *cache) {
     int64_t wait_ms = faulted && result ? wait_after_fault(cache, now_ms) : RETRY_MS;
     /* From now on, not from the beginning: the attempt may have taken as long as the next one is to wait. */
     cache->retry_attach_ms = result && !faulted ? 0 : lard_monotonic_ms() + wait_ms;
+    cache->retry_epoch = lard_fork_epoch;
     lard_registry_unlock();
     return result;
 }

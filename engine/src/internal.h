@@ -65,6 +65,7 @@ struct larder {
     int64_t store_ms;        /* what the clock showed at a store, */
     uint32_t store_count;    /* and how many stores it has shown the same since */
     int64_t retry_attach_ms; /* not before this time, after an attachment failed */
+    unsigned retry_epoch;    /* of which fork that is: a child whose map is fit only needs a slot */
     int64_t last_fault_ms;   /* when a map of this handle was last found poisoned, and how often by now */
     unsigned faults;
     int lock_fd;

@@ -153,6 +153,24 @@ static void a_child_that_stays_takes_the_clean_mark_off(void) {
     munmap(note, sizeof *note);
 }
 
+static void store_at_once(void *unused) {
+    (void)unused;
+    CHILD_CHECK(set(shared_cache, "k", "of the child") == LARDER_OK);
+}
+
+static void a_child_of_a_process_that_waits(void) {
+    begin(4 << 20);
+    CHECK(set(shared_cache, "k", "v") == LARDER_OK && truncate(test_path("t.larder"), 0) == 0);
+    for (int i = 0; i < 2000 && shared_cache->faults == 0; i++) {
+        set(shared_cache, "it is noticed", "by a call");
+    }
+    CHECK(set(shared_cache, "k", "of the parent") == LARDER_OK);
+    shared_cache->retry_attach_ms = lard_monotonic_ms() + 600000; /* as after forty faults */
+    CHECK(in_child(store_at_once, NULL));
+    CHECK(is(shared_cache, "k", "of the child"));
+    end();
+}
+
 static bool stop_threads;
 
 static void *hammer(void *number) {
@@ -223,6 +241,7 @@ static const test_case tests[] = {
     TEST(a_daemon_goes_on, "a daemon in another directory goes on, also to a new file"),
     TEST(a_child_that_stays_takes_the_clean_mark_off,
          "a child that outlives the closing parent takes the clean mark off"),
+    TEST(a_child_of_a_process_that_waits, "a child does not wait for its parent's next attempt to attach"),
     TEST(forks_while_threads_are_inside, "children forked while threads are inside the engine can use it"),
 };
 RUN("fork", tests)
