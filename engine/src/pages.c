@@ -11,9 +11,8 @@
 lard_pages *lard_pages_new(const lard_superblock *super) {
     size_t shards = super->shard_count, most = super->segments_per_shard;
     lard_pages *copies = calloc(1, shards * sizeof *copies + shards * most * sizeof(uintptr_t));
-    uintptr_t *pages = (uintptr_t *)(copies + shards);
     for (size_t s = 0; copies && s < shards; s++) {
-        copies[s].pages = pages + s * most;
+        copies[s].pages = (uintptr_t *)(copies + shards) + s * most;
     }
     return copies;
 }

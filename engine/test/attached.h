@@ -7,7 +7,7 @@
 #include "children.h"
 
 static inline bool process_count_is(larder *cache, uint64_t want) {
-    larder_stats stats;
+    larder_stats stats = {0};
     larder_status status = larder_get_stats(cache, &stats);
     if (status != LARDER_OK || stats.processes != want) {
         fprintf(stderr, "  %llu processes attached\n", (unsigned long long)stats.processes);

@@ -135,7 +135,7 @@ static inline bool is(larder *cache, const char *key, const char *want) {
 }
 
 static inline bool sound(larder *cache) {
-    larder_report report;
+    larder_report report = {0}; /* stays so where there is no cache */
     larder_status status = larder_verify(cache, &report);
     if (status != LARDER_OK || report.problems) {
         fprintf(stderr, "  verify: %s, %llu problems: %s\n", larder_status_name(status),
