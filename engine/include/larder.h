@@ -271,8 +271,8 @@ larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, co
  * Adds `delta` to a 64-bit signed counter and puts the sum into `*result`. An
  * absent key starts from `initial` and lives for `ttl_ms` (0: for ever); the life
  * of a present one is not changed. A plain value that is a decimal integer
- * and has no flags becomes a counter. NOT_A_NUMBER, OVERFLOW and BUSY change
- * nothing; FULL or DAMAGED as with larder_set.
+ * and has no flags becomes a counter. NOT_A_NUMBER, OVERFLOW, BUSY and FULL
+ * change nothing; DAMAGED as with larder_set.
  */
 larder_status larder_increment(larder *cache, const void *key, size_t key_bytes, int64_t delta, int64_t initial,
                                int64_t ttl_ms, int64_t *result, const larder_call *call);

@@ -135,7 +135,7 @@ larder_status lard_touch(larder *cache, lard_map *map, const lard_hash *hash, co
         bool large = LARD_WORD2_TYPE(info.word2) == LARD_TYPE_HEAD;
         if (large && call && (call->flags & LARDER_CALL_TRY)) {
             lard_shard_unlock(&view);
-            return LARDER_BUSY; /* its chunks have locks of their own: not for an impatient caller */
+            return lard_outcome(map, LARDER_BUSY); /* its chunks have locks of their own: not for the impatient */
         }
         lard_segment_widen_expiry(&view, offset,
                                   expiry_ms); /* first: its segment must not be dropped as expired */
