@@ -4,8 +4,8 @@
  * One handle a process and lock file, in a registry guarded by one mutex that
  * fork handlers hold across fork. A handle attaches anew, at its next call, in a
  * forked child (a process slot of its own), when its file was superseded, and
- * when its map was poisoned. A map that was left stays mapped until the handle
- * closes: other threads may still be reading in it.
+ * when its map was poisoned. The addresses of a map that was left stay the handle's
+ * until it closes: other threads may still be reading in it.
  */
 #define _GNU_SOURCE
 #include "internal.h"
@@ -25,7 +25,7 @@
 #define FAULT_WAIT_MS 600000        /* this; */
 #define FAULT_FREE_MS (3600 * 1000) /* an hour without one, and all is well again */
 #define LOOK_MS 200                 /* between looks whether the file is still at its path */
-#define OLD_DESCRIPTORS 8           /* of so many maps that were left, for threads that are still inside */
+#define OLD_FILES 8                 /* that were left, for threads that are still inside */
 #define OPEN_WAIT_MS 5000           /* for another opener */
 #define ATTACH_WAIT_MS 1000         /* the same, in a call that attaches anew */
 
@@ -105,12 +105,13 @@ static larder_status fail_claim(larder *cache, const lard_map *map, larder_statu
                : lard_fail(error, status, 0, "%s (%u slots)", cache->path, map->super.process_slots);
 }
 
-/* A host may replace the file a thousand times, and has no more descriptors than that. */
-static void close_old_descriptors(larder *cache) {
+/* A host may replace the file every minute for years. Of each map but the last few only its addresses are kept. */
+static void let_old_files_go(larder *cache) {
     unsigned kept = 0;
     for (lard_map *map = cache->old_maps; map; map = map->older) {
-        if (kept++ >= OLD_DESCRIPTORS) {
+        if (kept++ >= OLD_FILES) {
             lard_file_close(map);
+            lard_fault_blank(map);
         }
     }
 }
@@ -177,7 +178,7 @@ static larder_status attach(larder *cache, uint64_t size_bytes, int64_t wait_ms,
         lard_file_discard(cache->map);
         cache->map->older = cache->old_maps;
         cache->old_maps = cache->map;
-        close_old_descriptors(cache);
+        let_old_files_go(cache);
     }
     __atomic_store_n(&cache->map, map, __ATOMIC_RELEASE);
     __atomic_store_n(&cache->fork_epoch, lard_fork_epoch, __ATOMIC_RELEASE);

@@ -90,6 +90,21 @@ larder_status lard_fault_guard(lard_map *map, const char *path, larder_error *er
     return lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s: too many caches are open", path);
 }
 
+/*
+ * Zeros in the place of a map that was left long ago, so that it needs no guard: there are only so many. A thread
+ * that stands in it still meets what it would after a fault.
+ */
+void lard_fault_blank(lard_map *map) {
+    for (int i = 0; i < MOST_MAPS; i++) {
+        if (__atomic_load_n(&guarded[i].map, __ATOMIC_RELAXED) == map) {
+            map->poisoned = 1;
+            if (lay_zeros(map, 0, map->bytes)) {
+                __atomic_store_n(&guarded[i].map, NULL, __ATOMIC_RELEASE);
+            }
+        }
+    }
+}
+
 void lard_fault_release(lard_map *map) {
     for (int i = 0; i < MOST_MAPS; i++) {
         if (__atomic_load_n(&guarded[i].map, __ATOMIC_RELAXED) == map) {
