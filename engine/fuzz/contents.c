@@ -116,7 +116,7 @@ bool contents_incremented(unsigned key, int64_t delta, int64_t result) {
     for (unsigned i = 0; i < now.shown[counter] && !can; i++) {
         can = now.numbers[counter][i] + delta == result;
     }
-    now.numbers[counter][now.shown[counter] < 63 ? now.shown[counter]++ : 63] = result;
+    now.numbers[counter][now.shown[counter] < 64 ? now.shown[counter]++ : 63] = result;
     return can;
 }
 
