@@ -18,6 +18,8 @@ module House
       "flooding_test" => "stores chosen keys until a shard is full, which takes minutes",
       "damage_test" => "two minutes without valgrind's twentyfold",
       "process_test" => "measures how soon a dead owner's lock is taken over",
+      "calls_test" => "a process for each of thousands of failing calls; the sanitizers run it",
+      "calls_use_test" => "the same",
       "fault_test" => "raises SIGBUS on purpose, in memory that valgrind reads itself"
     }.freeze
 
