@@ -11,7 +11,7 @@ module Proof
 
     # Images a boot of each session, sessions made up by chance.
     QUICK = [16, 6].freeze
-    FULL = [1500, 150].freeze
+    FULL = [400, 100].freeze
 
     # @return [String, nil]
     def missing
