@@ -89,8 +89,8 @@ module House
                                                   variables: { "LINK" => "-fuse-ld=lld" })]
     end
 
-    # Seen as a whole, gcc warns of tests that go on after a check that did not hold, with what the call then did not fill
-    # in, and of loops that would go wrong after 2**61 rounds.
+    # Seen as a whole, gcc warns of tests that go on after a check that did not hold, with what the call then did not
+    # fill in, and of loops that would go wrong after 2**61 rounds.
     GCC_AS_A_WHOLE = "-flto=auto -Wno-maybe-uninitialized -Wno-aggressive-loop-optimizations"
 
     private_constant :GCC_AS_A_WHOLE
