@@ -81,7 +81,10 @@ static inline bool writers_go_on(void) {
     return op->unsound || sound(cache) || is_wrong("round %lu: the file is not sound", book->round);
 }
 
-/* The shard knows how many items it has, but for one a death since the last repair, which counts anew. */
+/*
+ * The shard knows how many items it has, but for one a death since the last repair, which counts anew. Of several
+ * deaths in a row any but the first may have come after the last repair, in what needs no lock.
+ */
 static inline bool items_are_counted(void) {
     larder_report report;
     larder_stats stats;
@@ -91,7 +94,8 @@ static inline bool items_are_counted(void) {
     if (larder_verify(cache, &report) != LARDER_OK || larder_get_stats(cache, &stats) != LARDER_OK) {
         return is_wrong("round %lu: items cannot be counted", book->round);
     }
-    book->uncounted = stats.repairs == book->repairs_seen ? book->uncounted + 1 : 0;
+    int64_t deaths = book->in_a_row ? book->in_a_row : 1;
+    book->uncounted = stats.repairs == book->repairs_seen ? book->uncounted + deaths : deaths - 1;
     book->repairs_seen = stats.repairs;
     int64_t more = (int64_t)(stats.items - report.items);
     return (more >= 0 ? more : -more) <= book->uncounted * MOST_DELETES ||

@@ -107,11 +107,13 @@ static bool chain(void) {
             unsigned long at = 1 + next_random(&random) % (next_random(&random) % 4 ? 40 : 400);
             survived = ended(killed_in(op->act, at), &hung);
             chained += !survived;
+            book->in_a_row += !survived;
         }
         chains++;
         if (hung || !everybody_goes_on(survived) || !dispose()) {
             return is_wrong("in chain %d", i);
         }
+        book->in_a_row = 0;
     }
     return true;
 }

@@ -39,6 +39,7 @@ typedef struct {
     unsigned long round;
     uint64_t repairs_seen;
     int64_t uncounted; /* deaths since */
+    int64_t in_a_row;  /* deaths of this round, where there are several */
     char wrong[300];   /* what did not hold, first */
 } ledger;
 
