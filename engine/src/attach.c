@@ -111,7 +111,9 @@ static void let_old_files_go(larder *cache) {
     for (lard_map *map = cache->old_maps; map; map = map->older) {
         if (kept++ >= OLD_FILES) {
             lard_file_close(map);
-            lard_fault_blank(map);
+            if (!lard_fault_blank(map)) {
+                return; /* what is older was let go before */
+            }
         }
     }
 }

@@ -94,15 +94,17 @@ larder_status lard_fault_guard(lard_map *map, const char *path, larder_error *er
  * Zeros in the place of a map that was left long ago, so that it needs no guard: there are only so many. A thread
  * that stands in it still meets what it would after a fault.
  */
-void lard_fault_blank(lard_map *map) {
+bool lard_fault_blank(lard_map *map) {
     for (int i = 0; i < MOST_MAPS; i++) {
         if (__atomic_load_n(&guarded[i].map, __ATOMIC_RELAXED) == map) {
             map->poisoned = 1;
             if (lay_zeros(map, 0, map->bytes)) {
                 __atomic_store_n(&guarded[i].map, NULL, __ATOMIC_RELEASE);
             }
+            return true;
         }
     }
+    return false;
 }
 
 void lard_fault_release(lard_map *map) {

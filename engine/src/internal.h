@@ -102,7 +102,7 @@ uint32_t lard_crc_copy_in(uint32_t crc, lard_u64 *words, const void *in, size_t 
 /* fault.c — SIGBUS in a map becomes zeros and a poisoned map */
 larder_status lard_fault_guard(lard_map *map, const char *path, larder_error *error);
 void lard_fault_release(lard_map *map);
-void lard_fault_blank(lard_map *map); /* of a file that was left: zeros from now on, without a guard */
+bool lard_fault_blank(lard_map *map); /* of a file that was left: zeros, without a guard; false: it had none */
 
 /* judge.c — what a file is. *fit: it may be used, and *super is filled; else it is Larder's, and to be replaced */
 larder_status lard_judge(int fd, const char *path, uint64_t file_bytes, const uint8_t lock_id[16], bool alone,
