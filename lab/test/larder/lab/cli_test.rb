@@ -17,6 +17,17 @@ module Larder
         assert_equal "larder-lab #{VERSION}\n", lab("--version").out
       end
 
+      test "help and lists need no gems" do
+        alone = { "RUBYOPT" => nil, "RUBYLIB" => nil, "GEM_PATH" => "", "GEM_HOME" => "", "BUNDLE_GEMFILE" => nil }
+        [[], *Commands.names.flat_map { |name| [[name, "--help"], [name, "--list"]] }].each do |arguments|
+          next if arguments == ["hitratio", "--list"] # it has no such option
+
+          out, errors, status = Open3.capture3(alone, RbConfig.ruby, LabHelper::EXECUTABLE, *arguments)
+          assert_predicate status, :success?, errors
+          refute_empty out
+        end
+      end
+
       test "an unknown command is an error that names the known ones" do
         outcome = lab("bogus")
         assert_equal 2, outcome.status

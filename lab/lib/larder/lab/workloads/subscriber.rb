@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "active_support/notifications"
-
 module Larder
   module Lab
     module Workloads

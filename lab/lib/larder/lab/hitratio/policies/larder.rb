@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require "larder"
 require_relative "../../scratch"
 
 module Larder
@@ -15,6 +14,7 @@ module Larder
           # (see Policy#initialize)
           def initialize(capacity, trace)
             super
+            require "larder" # here, for the list of policies is also shown where nothing is compiled
             @scratch = Scratch.new(nil)
             @cache = Larder::Cache.open(File.join(@scratch.path, "cache.larder"), size: capacity)
             @bytes = "v".b * 65_536
