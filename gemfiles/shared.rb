@@ -5,8 +5,11 @@
 gem "minitest", "~> 5.16"
 gem "rake", "~> 13.0"
 
-# Rails' :message_pack serializer, which the store is tested with.
-gem "msgpack", "~> 1.7"
+eval_gemfile "codecs.rb"
+
+# The clients of the stores on servers that codecs are tested in.
+gem "dalli", "~> 4.3"
+gem "redis", "~> 5.0"
 
 # Later versions bring a parser to compile, or psych, which needs libyaml's headers on a machine that may not have them.
 gem "irb", "~> 1.13", "< 1.15"

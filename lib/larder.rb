@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Loads the byte cache: Larder::Cache, its errors and its version. The Rails store is loaded by ActiveSupport when
-# `:larder_store` is configured.
+# Loads the byte cache: Larder::Cache, its errors and its version. Codecs, which need ActiveSupport, are loaded when one
+# of them is named; the Rails store is loaded by ActiveSupport when `:larder_store` is configured.
 
 require "larder/version"
 require "larder/errors"
@@ -11,4 +11,9 @@ require "larder/cache"
 
 # A cache in one file, shared by all processes of a machine.
 module Larder
+  autoload :Serializers, "larder/codecs"
+  autoload :Compressors, "larder/codecs"
+  autoload :Strategy, "larder/codecs"
+  autoload :Dictionary, "larder/dictionary"
+  autoload :Dictionaries, "larder/dictionaries"
 end

@@ -39,6 +39,7 @@ typedef struct fast_store {
     VALUE options; /* its @options */
     size_t max_key_bytes;
     bool plain_values;   /* may a value be stored without asking a coder? */
+    bool plain_trees;    /* also Arrays, Hashes and objects? */
     bool announces_read; /* somebody listens to FAST_READ, and that was not among the events asked for */
 } fast_store;
 

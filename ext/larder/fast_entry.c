@@ -1,7 +1,7 @@
 /*
  * fast_entry.c — one entry, read or written.
  *
- * A plain value is encoded and decoded here. Any other is dumped by Rails' coder
+ * A plain value is encoded and decoded here, also an Array or Hash. Any other is dumped by Rails' coder
  * in Entries#store_dumped, and loaded in Entries#value_found, which answers one of
  * two markers where there is no value.
  */
@@ -10,7 +10,7 @@
 /* A value up to this size costs one call of the engine. */
 #define STACK_BYTES 4096
 
-static ID id_value_found, id_store_dumped;
+static ID id_value_found, id_store_dumped, id_store_tree;
 static VALUE marker_none, marker_expired;
 
 /* The entry has expired: Rails' fetch may still want it, where it has a race_condition_ttl; else it goes. */
@@ -92,17 +92,13 @@ enum fast_outcome fast_entry_read(const fast_store *store, const fast_options *o
     return status == LARDER_MISS ? FAST_MISS : FAST_OTHERWISE;
 }
 
-bool fast_entry_prepare(const fast_store *store, const fast_options *options, const fast_key *key, double now,
-                        VALUE value, plain_value *plain, larder_store *record) {
+/* The store of a plain value at `now`; false where the ordinary path has to decide how long it lives. */
+static bool fill_record(const fast_options *options, const fast_key *key, double now, const plain_value *plain,
+                        larder_store *record) {
     double expires_at = now + options->life.expires_in;
     uint8_t flags;
     int64_t ttl_ms;
 
-    plain->kind = PLAIN_NONE;
-    if (!store->plain_values || !plain_from(value, plain) || plain->size_bytes >= GLUE_RELEASE_BYTES ||
-        (options->compress && plain->size_bytes > sizeof plain->number)) {
-        return false;
-    }
     if (!plain_terms(plain, options->life.expires_in > 0.0 ? &expires_at : NULL, &options->life, key->is_list,
                      fast_ms(now), &flags, &ttl_ms)) {
         return false;
@@ -114,6 +110,29 @@ bool fast_entry_prepare(const fast_store *store, const fast_options *options, co
                              .flags = flags,
                              .ttl_ms = ttl_ms};
     return ttl_ms >= 0;
+}
+
+bool fast_entry_prepare(const fast_store *store, const fast_options *options, const fast_key *key, double now,
+                        VALUE value, plain_value *plain, larder_store *record) {
+    plain->kind = PLAIN_NONE;
+    if (!store->plain_values || !plain_from(value, plain) || plain->size_bytes >= GLUE_RELEASE_BYTES ||
+        (options->compress && plain->size_bytes > sizeof plain->number)) {
+        return false;
+    }
+    return fill_record(options, key, now, plain, record);
+}
+
+/* An Array or Hash of plain values, whose bytes were just made. Entries#store_tree takes what must not hold the
+ * GVL. */
+static VALUE write_tree(const fast_store *store, const fast_key *key, const plain_value *plain,
+                        const larder_store *record, int64_t now_ms) {
+    larder_call call = {.now_ms = now_ms, .flags = LARDER_CALL_TRY};
+
+    if (plain->size_bytes < GLUE_RELEASE_BYTES && larder_set(fast_engine(store), record, &call) == LARDER_OK) {
+        return Qtrue;
+    }
+    return rb_funcall(store->self, id_store_tree, 5, rb_utf8_str_new(key->text, (long)key->bytes), plain->tree,
+                      UINT2NUM(record->flags), LL2NUM(record->ttl_ms), LL2NUM(now_ms));
 }
 
 /* What its coder makes of a value, stored by Entries#store_dumped: it may be large, and any Ruby may run. */
@@ -142,6 +161,11 @@ VALUE fast_entry_write(const fast_store *store, const fast_options *options, con
     }
     if (!store->plain_values || options->compress || plain.kind != PLAIN_NONE) {
         return Qundef;
+    }
+    if (store->plain_trees && plain_from_tree(value, &plain) && fill_record(options, key, now, &plain, &record)) {
+        VALUE answer = write_tree(store, key, &plain, &record, fast_ms(now));
+        RB_GC_GUARD(plain.tree);
+        return answer;
     }
     return write_dumped(store, options, key, value, now);
 }
@@ -172,5 +196,6 @@ static VALUE set_markers(VALUE self, VALUE none, VALUE expired) {
 void fast_entry_init(VALUE module) {
     id_value_found = rb_intern("value_found");
     id_store_dumped = rb_intern("store_dumped");
+    id_store_tree = rb_intern("store_tree");
     rb_define_private_method(rb_singleton_class(module), "_markers", set_markers, 2);
 }

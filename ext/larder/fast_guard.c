@@ -29,7 +29,7 @@ typedef struct handle {
     VALUE cache;
     VALUE options;
     size_t max_key_bytes;
-    bool plain_values;
+    bool plain_values, plain_trees;
 } handle;
 
 static void handle_mark(void *data) {
@@ -46,8 +46,10 @@ static const rb_data_type_t handle_type = {
     .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
 };
 
-/* FastPath.handle(cache, options, max_key_size, plain_values); nil where Rails has to look the options up */
-static VALUE make_handle(VALUE module, VALUE cache, VALUE options, VALUE max_key_size, VALUE plain_values) {
+/* FastPath.handle(cache, options, max_key_size, plain_values, plain_trees); nil: Rails has to look the options up
+ */
+static VALUE make_handle(VALUE module, VALUE cache, VALUE options, VALUE max_key_size, VALUE plain_values,
+                         VALUE plain_trees) {
     handle *self;
     VALUE object;
 
@@ -61,6 +63,7 @@ static VALUE make_handle(VALUE module, VALUE cache, VALUE options, VALUE max_key
         self->max_key_bytes = LARDER_MAX_KEY;
     }
     self->plain_values = RTEST(plain_values);
+    self->plain_trees = RTEST(plain_trees);
     RB_OBJ_WRITE(object, &self->cache, cache);
     RB_OBJ_WRITE(object, &self->options, options);
     return object;
@@ -89,6 +92,7 @@ bool fast_ready(VALUE self, unsigned events, fast_store *store) {
     store->options = found->options;
     store->max_key_bytes = found->max_key_bytes;
     store->plain_values = found->plain_values;
+    store->plain_trees = found->plain_trees;
     store->announces_read = (heard & FAST_READ) != 0;
     return fast_engine(store) != NULL;
 }
@@ -189,5 +193,5 @@ void fast_guard_init(VALUE module) {
     rb_define_private_method(singleton, "_heard=", set_heard, 1);
     rb_define_method(singleton, "heard", get_heard, 0);
     rb_define_private_method(singleton, "_real_time=", set_real_time, 1);
-    rb_define_method(singleton, "handle", make_handle, 4);
+    rb_define_method(singleton, "handle", make_handle, 5);
 }

@@ -130,7 +130,7 @@ VALUE glue_cache_get_multi_entries(VALUE self, VALUE keys, VALUE now);
 VALUE glue_cache_get_record(VALUE self, VALUE key, VALUE now);
 VALUE glue_cache_entry_of(VALUE self, VALUE record);
 VALUE glue_plain_record(VALUE self, VALUE value, VALUE expires_at, VALUE expires_in, VALUE race, VALUE version,
-                        VALUE now);
+                        VALUE now, VALUE trees);
 
 /* ---- upkeep.c ---- */
 
@@ -139,5 +139,9 @@ VALUE glue_cache_clear(VALUE self);
 VALUE glue_cache_prune(VALUE self, VALUE now);
 VALUE glue_cache_stats(VALUE self);
 VALUE glue_cache_verify(VALUE self);
+
+/* ---- json_check.c ---- */
+
+void json_check_init(VALUE larder_module);
 
 #endif

@@ -4,6 +4,7 @@
  * store's are defined in fast_path.c.
  */
 #include "fast.h"
+#include "tree.h"
 
 RUBY_FUNC_EXPORTED void Init_larder(void);
 
@@ -19,6 +20,8 @@ void Init_larder(void) {
     rb_undef_alloc_func(cache); /* Cache.open is the only way to make one; no new, dup or Marshal */
     glue_errors_init(larder_module);
     glue_cache_init();
+    tree_init(larder_module);
+    json_check_init(larder_module);
     fast_path_init(larder_module);
 
     rb_define_const(cache, "ENGINE_VERSION", rb_obj_freeze(rb_usascii_str_new_cstr(LARDER_VERSION)));
@@ -55,7 +58,7 @@ void Init_larder(void) {
     rb_define_private_method(cache, "_set_record", glue_cache_set_record, 4);
     rb_define_private_method(cache, "_set_records", glue_cache_set_records, 2);
     rb_define_private_method(cache, "_cas_record", glue_cache_cas_record, 4);
-    rb_define_private_method(cache, "_plain_record", glue_plain_record, 6);
+    rb_define_private_method(cache, "_plain_record", glue_plain_record, 7);
 
     rb_define_private_method(cache, "_scan", glue_cache_scan, 3);
     rb_define_private_method(cache, "_clear", glue_cache_clear, 0);

@@ -8,6 +8,7 @@
  * a choice of eight, so the next longer one is taken.
  */
 #include "plain.h"
+#include "tree.h"
 
 #include <math.h>
 #include <ruby/encoding.h>
@@ -59,6 +60,7 @@ bool plain_from(VALUE value, plain_value *plain) {
     plain->kind = PLAIN_NONE;
     plain->bytes = "";
     plain->size_bytes = 0;
+    plain->tree = Qnil;
     if (FIXNUM_P(value)) {
         plain->kind = PLAIN_INTEGER;
         take_number((uint64_t)(int64_t)FIX2LONG(value), plain);
@@ -87,6 +89,18 @@ bool plain_from(VALUE value, plain_value *plain) {
     return plain->kind != PLAIN_NONE;
 }
 
+bool plain_from_tree(VALUE value, plain_value *plain) {
+    VALUE bytes = tree_dump(value, false);
+
+    if (bytes == Qundef) {
+        return false;
+    }
+    plain->kind = PLAIN_TREE;
+    plain->tree = bytes;
+    take_text(bytes, plain);
+    return true;
+}
+
 static bool has_right_size(unsigned kind, size_t size_bytes) {
     switch (kind) {
     case PLAIN_INTEGER:
@@ -102,7 +116,8 @@ static bool has_right_size(unsigned kind, size_t size_bytes) {
 }
 
 bool plain_is_loadable(uint8_t flags, size_t size_bytes) {
-    return PLAIN_KIND(flags) != PLAIN_SYMBOL && has_right_size(PLAIN_KIND(flags), size_bytes);
+    return PLAIN_KIND(flags) != PLAIN_SYMBOL && PLAIN_KIND(flags) != PLAIN_TREE &&
+           has_right_size(PLAIN_KIND(flags), size_bytes);
 }
 
 static VALUE load_text(const char *bytes, size_t size_bytes, int encoding) {
@@ -143,6 +158,8 @@ VALUE plain_load(uint8_t flags, const char *bytes, size_t size_bytes) {
         return Qfalse;
     case PLAIN_SYMBOL:
         return load_symbol(rb_utf8_str_new(bytes, (long)size_bytes));
+    case PLAIN_TREE:
+        return tree_load(bytes, size_bytes, true);
     default:
         return Qnil;
     }

@@ -2,8 +2,8 @@
  * plain.h — plain values: stored as their own bytes, without a serializer.
  *
  * What a Rails application caches most is a String, a number, a Symbol, true,
- * false or nil. Such a value is its record's bytes, and the record's flags tell
- * how to read them:
+ * false or nil, and Arrays and Hashes of these. Such a value is its record's bytes,
+ * and the record's flags tell how to read them:
  *
  *     7          6 5 4      3 2 1 0
  *   +---------+----------+-----------+
@@ -13,7 +13,8 @@
  *   grace    how long the engine keeps the record after the entry has expired, by
  *            a table in plain.c: the entry's expiry is the record's less the grace
  *   kind     enum plain_kind; a String's bytes are its own, numbers are 8 bytes in
- *            little-endian order, nil, true and false have none
+ *            little-endian order, nil, true and false have none, and those of an
+ *            Array or Hash are drawn in tree.h
  */
 #ifndef LARDER_PLAIN_H
 #define LARDER_PLAIN_H
@@ -31,6 +32,7 @@ enum plain_kind {
     PLAIN_TRUE,
     PLAIN_FALSE,
     PLAIN_SYMBOL,
+    PLAIN_TREE,
     PLAIN_KINDS
 };
 
@@ -42,11 +44,15 @@ typedef struct plain_value {
     const char *bytes; /* the String's own, or `number` */
     size_t size_bytes;
     uint64_t number;
+    VALUE tree; /* of a tree, the String that has its bytes; else nil */
 } plain_value;
 
 /* Is `value` plain? Then fills `*plain`, whose bytes are good for as long as `value` is neither changed nor freed.
  */
 bool plain_from(VALUE value, plain_value *plain);
+
+/* The same for an Array or Hash, whose bytes are made here, and are good for as long as plain->tree is kept. */
+bool plain_from_tree(VALUE value, plain_value *plain);
 
 /* The value of a record, or Qundef where the flags name no kind or the bytes are not of that kind. */
 VALUE plain_load(uint8_t flags, const char *bytes, size_t size_bytes);

@@ -79,10 +79,11 @@ static double seconds(VALUE given) { return NIL_P(given) ? 0.0 : NUM2DBL(given);
 
 /*
  * [bytes, flags, ttl_ms] of a plain value as an entry that expires at `expires_at` (Unix seconds or nil) and was
- * given `expires_in` and `race` (seconds or nil); nil where the entry is for Rails' coder.
+ * given `expires_in` and `race` (seconds or nil); nil where the entry is for a coder. Arrays, Hashes and objects
+ * are plain where `trees` says so.
  */
 VALUE glue_plain_record(VALUE self, VALUE value, VALUE expires_at, VALUE expires_in, VALUE race, VALUE version,
-                        VALUE now) {
+                        VALUE now, VALUE trees) {
     plain_life life = {seconds(expires_in), seconds(race)};
     double expiry = seconds(expires_at);
     plain_value plain;
@@ -90,13 +91,16 @@ VALUE glue_plain_record(VALUE self, VALUE value, VALUE expires_at, VALUE expires
     int64_t ttl_ms;
 
     (void)self;
-    if (!plain_from(value, &plain) || !(NIL_P(version) || is_empty(version)) ||
+    if (!(NIL_P(version) || is_empty(version)) ||
+        !(plain_from(value, &plain) || (RTEST(trees) && plain_from_tree(value, &plain))) ||
         !plain_terms(&plain, NIL_P(expires_at) ? NULL : &expiry, &life, !NIL_P(version), NUM2LL(now), &flags,
                      &ttl_ms)) {
         return Qnil;
     }
-    VALUE bytes = RB_TYPE_P(value, T_STRING) ? value : rb_str_new(plain.bytes, (long)plain.size_bytes);
-
+    VALUE bytes = plain.tree;
+    if (NIL_P(bytes)) {
+        bytes = RB_TYPE_P(value, T_STRING) ? value : rb_str_new(plain.bytes, (long)plain.size_bytes);
+    }
     RB_GC_GUARD(value);
     return rb_ary_new_from_args(3, bytes, UINT2NUM(flags), LL2NUM(ttl_ms));
 }

@@ -9,6 +9,8 @@ module Larder
   end
 end
 
+require "larder/codecs"
+require "larder/store/tree_serializer"
 require "larder/store/settings"
 require "larder/store/announcements"
 require "larder/store/failsafe"

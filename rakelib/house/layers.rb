@@ -3,7 +3,7 @@
 # Checks the dependency rule: a layer uses only the layers below it. Reads #include lines of C, and requires and
 # constants of Ruby; prints each offending line.
 #
-#   lab > store > bytes > glue > engine
+#   lab > store > entry > codecs > bytes > glue > engine
 #
 # Run as a program: ruby rakelib/house/layers.rb [DIRECTORY]
 
@@ -22,13 +22,18 @@ module House
       Layer.new("glue", ["ext/**/*.{c,h,rb}"], ["ActiveSupport", "Rails", "Lab"], ["active_support", "rails", "rack"]),
       Layer.new("store", ["lib/active_support/**/*.rb", "lib/larder/store.rb", "lib/larder/store/**/*.rb",
                           "lib/larder/railtie.rb"], ["Lab"], ["larder/lab"]),
-      Layer.new("bytes", ["lib/larder.rb", "lib/larder/*.rb"], ["ActiveSupport", "Rails", "Rack", "Lab"],
+      Layer.new("codecs", ["lib/larder/{codecs,serializers,compressors,strategy,tree}/**/*.rb",
+                           "lib/larder/{codecs,coder,serializer,serializers,compressor,compressors,strategy,tree}.rb",
+                           "lib/larder/{dictionary,dictionaries}.rb"], ["Rails", "Rack", "Lab"], ["rails", "rack"]),
+      Layer.new("entry", ["lib/larder.rb"], ["ActiveSupport", "Rails", "Rack", "Lab"],
+                ["active_support", "active_record", "rails", "rack"]),
+      Layer.new("bytes", ["lib/larder/*.rb"], ["ActiveSupport", "Rails", "Rack", "Lab"],
                 ["active_support", "active_record", "rails", "rack"]),
       Layer.new("lab", ["lab/{lib,exe}/**/*"], [], [])
     ].freeze
 
     # Who is above whom: the order of TABLE is that of ownership.
-    ORDER = ["engine", "glue", "bytes", "store", "lab"].freeze
+    ORDER = ["engine", "glue", "bytes", "codecs", "entry", "store", "lab"].freeze
 
     # The public header is all of the engine that others may include.
     PUBLIC_HEADER = "larder.h"

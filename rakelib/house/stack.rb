@@ -17,9 +17,9 @@ require_relative "environment"
 module House
   # One release of Debian in a directory of its own.
   class Stack
-    # Packages in the root. Servers and linters are not: the first stack has them.
-    PACKAGES = ["ruby", "ruby-dev", "ruby-bundler", "gcc", "libc6-dev", "make", "git", "ca-certificates",
-                "pkgconf", "procps"].freeze
+    # Packages in the root. Linters are not: the first stack has them. The codecs' gems compile C++.
+    PACKAGES = ["ruby", "ruby-dev", "ruby-bundler", "gcc", "g++", "libc6-dev", "make", "git", "ca-certificates",
+                "pkgconf", "procps", "libsnappy-dev", "redis-server", "memcached"].freeze
 
     # Variables of this machine that say how the network and its certificates are reached.
     NETWORK_VARIABLES = /\A(?:https?_proxy|ftp_proxy|no_proxy|all_proxy|ssl_cert_(?:file|dir)|

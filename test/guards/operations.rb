@@ -13,6 +13,8 @@ abort "operations.rb: runs under valgrind only" unless Meter.running?
 
 CALLS = 5_000
 VALUE = "Hello World!"
+ROW = { "id" => 1234, "name" => "Pear", "price" => 1.5, "stock" => 17, "colour" => "green", "weight" => 180.25,
+        "origin" => "South Tyrol", "organic" => true, "note" => nil, "category" => "fruit" }.freeze
 
 ActiveSupport::Cache.format_version = 7.1
 store = ActiveSupport::Cache.lookup_store(:larder_store, File.join(ARGV.fetch(1), "guard.larder"), { size: 64 << 20 })
@@ -36,6 +38,20 @@ OPERATIONS = {
     i = 0
     while i < count
       store.write(["key", i % CALLS], VALUE, expires_in: 300) || raise("refused")
+      i += 1
+    end
+  end,
+  "write of a Hash of ten" => lambda do |count|
+    i = 0
+    while i < count
+      store.write(["row", i % CALLS], ROW, expires_in: 300) || raise("refused")
+      i += 1
+    end
+  end,
+  "fetch, hit of a Hash of ten" => lambda do |count|
+    i = 0
+    while i < count
+      store.fetch(["row", i % CALLS], expires_in: 300) { raise "a miss" }
       i += 1
     end
   end

@@ -35,8 +35,8 @@ module ActiveSupport
     # | `:error_handler`      | callable; log and report  | store | Gets `method:, returning:, exception:`.            |
     # | `:raise_errors`       | Boolean; false            | store | Raise failures to the caller instead.              |
     # | `:max_key_size`       | Integer, false; see below | store | Bytes; longer keys end in a digest.                |
-    # | `:serializer`         | `dump`/`load`, Symbol     | store | Turns values into bytes; Rails' by default.        |
-    # | `:compressor`         | `deflate`/`inflate`; Zlib | store | Makes bytes smaller.                               |
+    # | `:serializer`         | Symbol, `dump`/`load`     | store | Turns values into bytes; Larder's own by default.  |
+    # | `:compressor`         | Symbol, `deflate`/…; gzip | store | Makes bytes smaller.                               |
     # | `:coder`              | `dump`/`load`             | store | Turns entries into bytes, in place of those two.   |
     # | `:expires_in`         | Numeric, Duration; nil    | both  | Life of an entry in seconds; nil is for ever.      |
     # | `:race_condition_ttl` | Numeric; nil              | both  | `fetch`: one renews, others get the expired value. |
@@ -96,9 +96,11 @@ module ActiveSupport
         @raise_errors = settings.raise_errors
         @max_key_size = settings.max_key_size
         @plain_values = settings.plain_values
+        @plain_trees = settings.plain_trees
+        @compressing_coder = settings.compressing_coder || @coder
         @cache = settings.open
         @options.default = nil # a Hash with a default has options that nobody gave
-        @fast = Larder::Store::FastPath.handle(@cache, @options, @max_key_size, @plain_values)
+        @fast = Larder::Store::FastPath.handle(@cache, @options, @max_key_size, @plain_values, @plain_trees)
       end
 
       # Yields. Rails wraps requests in this for stores that profit from a copy in memory; a hit here is cheaper than

@@ -12,7 +12,10 @@ module Larder
 
       # How often a value is looked at that others change at the same time.
       ATTEMPTS = 100
-      private_constant :INT64, :INTEGER, :ATTEMPTS
+
+      # How the bytes of Rails' coder begin, now and formerly.
+      ENTRY = /\A[\x00\x01\x04\xCC]/n
+      private_constant :INT64, :INTEGER, :ATTEMPTS, :ENTRY
 
       # Adds to an integer, atomically among all processes. A missing or expired key counts from 0. The expiry of a
       # present one stays as it is.
@@ -100,7 +103,7 @@ module Larder
       # @return [Array(Integer, Float), nil] the sum and its life in seconds, where the record is an entry that can be
       #   counted: an integer, which keeps its expiry, or an expired one, which counts as none
       def count_entry(record, delta, ttl)
-        entry = entry_of(@cache.__send__(:_entry_of, record)) if rails_coder?
+        entry = entry_of(@cache.__send__(:_entry_of, record)) if rails_coder? && may_be_entry?(record)
         return unless entry
         return [delta, ttl] if entry.expired?
 
@@ -108,6 +111,11 @@ module Larder
         [sum, entry.expires_at && (entry.expires_at - now)] if sum && INT64.cover?(sum)
       rescue ActiveSupport::Cache::DeserializationError
         nil
+      end
+
+      # Raw text is none, and not to be reported as an entry that cannot be read.
+      def may_be_entry?(record)
+        record[1] > 0 || ENTRY.match?(record[0])
       end
     end
   end

@@ -5,8 +5,9 @@
 
 module Larder
   module Store
-    # Plain values are exact Strings in UTF-8, ASCII or binary, Symbols, Floats, Integers of a machine word, true, false
-    # and nil. A store that was given a coder or serializer of its own has it asked for those too.
+    # Plain values are exact Strings in UTF-8, ASCII or binary, Symbols, Floats, Integers of a machine word, true,
+    # false, nil, and Arrays and Hashes of these. A store that was given a coder or serializer of its own has it asked
+    # for those too.
     module Entries
       Entry = ActiveSupport::Cache::Entry
       DeserializationError = ActiveSupport::Cache::DeserializationError
@@ -98,7 +99,7 @@ module Larder
         return if options[:raw] || !@plain_values || entry.compressed?
 
         @cache.__send__(:_plain_record, entry.value, entry.expires_at, options[:expires_in]&.to_f,
-                        options[:race_condition_ttl]&.to_f, entry.version, now_ms)
+                        options[:race_condition_ttl]&.to_f, entry.version, now_ms, @plain_trees)
       end
 
       # Whether and from which size on, where the caller did not say.
@@ -116,7 +117,7 @@ module Larder
 
         options = with_compression(options)
         if options[:compress] && @coder_supports_compression
-          @coder.dump_compressed(entry, options[:compress_threshold])
+          @compressing_coder.dump_compressed(entry, options[:compress_threshold])
         else
           @coder.dump(entry)
         end
@@ -135,6 +136,11 @@ module Larder
         bytes = checked_payload(@coder.dump(Entry.new(value, expires_at: expires_at, version: version)))
         record = bytes_record(bytes, expires_in, race_condition_ttl, false)
         store_safely(:write_entry) { store_record(key, record, time) }
+      end
+
+      # The fast path's store of a list or hash of plain values that is large, or met a lock.
+      def store_tree(key, bytes, flags, ttl_ms, time)
+        store_safely(:write_entry) { store_record(key, [bytes, flags, ttl_ms], time) }
       end
 
       # The fast path's question about bytes that are no plain value: the entry's value, or a marker.
@@ -173,7 +179,7 @@ module Larder
 
       # Rails' coder knows what it has not dumped; what another would do with a raw value, nobody knows.
       def rails_coder?
-        @coder.instance_of?(ActiveSupport::Cache::Coder)
+        @coder.is_a?(ActiveSupport::Cache::Coder)
       end
 
       # Raw values come back as text where they are text, as from Rails' stores that keep them on a server.

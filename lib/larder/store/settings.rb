@@ -24,9 +24,12 @@ module Larder
                  %i[size lock_timeout error_handler raise_errors max_key_size serializer compressor coder raw
                     expires_at version unless_exist force]).uniq.freeze
 
-      # Which of Rails' serializers may be named; nil is its default.
-      RAILS_SERIALIZERS = [nil, *%w[marshal_7_0 marshal_7_1 message_pack].map(&:to_sym)].freeze
-      private_constant :OPTIONS, :RAILS_SERIALIZERS
+      # What values go to that the file has no bytes of its own for; the file is this user's alone.
+      DEFAULT_SERIALIZER = :marshal
+      # Rails' names of the same.
+      RAILS_NAMES = %w[marshal_7_0 marshal_7_1].to_h { |name| [name.to_sym, :marshal] }.freeze
+      DEFAULT_COMPRESSOR = :gzip
+      private_constant :OPTIONS, :DEFAULT_SERIALIZER, :RAILS_NAMES, :DEFAULT_COMPRESSOR
 
       # @return [Hash] the options for ActiveSupport::Cache::Store, a copy of the caller's
       attr_reader :store_options
@@ -40,6 +43,11 @@ module Larder
       attr_reader :max_key_size
       # @return [Boolean] are plain values stored without asking a coder?
       attr_reader :plain_values
+      # @return [Boolean] also lists, hashes and whatever else Larder::Tree knows?
+      attr_reader :plain_trees
+
+      # @return [ActiveSupport::Cache::Coder, nil] of entries that are compressed, where the store's own would do worse
+      attr_reader :compressing_coder
 
       # @raise [ArgumentError] names the option, what it was given and what it takes
       def initialize(path, options, keywords)
@@ -56,7 +64,7 @@ module Larder
         check(":expires_in", options[:expires_in], "seconds as a number or duration") do |given|
           given.nil? || duration?(given)
         end
-        @plain_values = !options.key?(:coder) && RAILS_SERIALIZERS.include?(options[:serializer])
+        take_codecs(options)
         @store_options = options
       end
 
@@ -121,6 +129,31 @@ module Larder
       def rails_key_limit
         store = ActiveSupport::Cache::Store
         store::MAX_KEY_SIZE if store.const_defined?(:MAX_KEY_SIZE)
+      end
+
+      # Names become codecs of Larder, which read what any other of them wrote, and what Rails' own did. The engine has
+      # a checksum for each record, so frames have none.
+      def take_codecs(options)
+        serializer = options[:serializer]
+        named = serializer.nil? || serializer.is_a?(Symbol) || serializer.is_a?(String)
+        @plain_values = !options.key?(:coder) && named
+        @plain_trees = @plain_values && [nil, "native"].include?(serializer&.to_s)
+        return if options.key?(:coder)
+
+        options[:serializer] = serializer_named(serializer) if named
+        options[:compressor] = compressor_named(options.fetch(:compressor, DEFAULT_COMPRESSOR))
+        @compressing_coder = ActiveSupport::Cache::Coder.new(TreeSerializer.new, options[:compressor]) if @plain_trees
+      end
+
+      def serializer_named(name)
+        name = name&.to_sym
+        Larder::Serializers[RAILS_NAMES.fetch(name, name) || DEFAULT_SERIALIZER, trusted: true, checksum: false]
+      end
+
+      def compressor_named(given)
+        return given unless given.is_a?(Symbol) || given.is_a?(String)
+
+        Larder::Compressors[given, checksum: false]
       end
 
       # Off, as in MemoryStore: compressing costs far more than the copy it saves. Who gives a threshold wants it.

@@ -107,20 +107,20 @@ class LarderCacheRecordsTest < ActiveSupport::TestCase
   end
 
   test "a plain record of a value, and none of others" do
-    assert_equal ["text", 1, 0], native(:_plain_record, "text", nil, nil, nil, nil, NOW)
-    assert_equal ["text", 0x81, 0], native(:_plain_record, "text", nil, nil, nil, "", NOW)
-    assert_equal ["", 0x10 | 6, 2000], native(:_plain_record, nil, (NOW / 1000.0) + 1, 1.0, nil, nil, NOW)
-    assert_equal ["", 0x10 | 6, -1], native(:_plain_record, nil, (NOW / 1000.0) - 9, 1.0, nil, nil, NOW)
+    assert_equal ["text", 1, 0], native(:_plain_record, "text", nil, nil, nil, nil, NOW, false)
+    assert_equal ["text", 0x81, 0], native(:_plain_record, "text", nil, nil, nil, "", NOW, false)
+    assert_equal ["", 0x10 | 6, 2000], native(:_plain_record, nil, (NOW / 1000.0) + 1, 1.0, nil, nil, NOW, false)
+    assert_equal ["", 0x10 | 6, -1], native(:_plain_record, nil, (NOW / 1000.0) - 9, 1.0, nil, nil, NOW, false)
     [[Object.new, nil, nil, nil, nil], ["text", nil, nil, nil, "v1"], ["text", nil, nil, nil, 1],
      [2**64, nil, nil, nil, nil], ["text", Float::NAN, 1.0, nil, nil], ["text", Float::INFINITY, 1.0, nil, nil],
      ["text", -1.0, 1.0, nil, nil], ["text", 1e300, 1e300, nil, nil], ["text", 2e9, 1.0, 1e9, nil]].each do |arguments|
-      assert_nil native(:_plain_record, *arguments, NOW), arguments.inspect
+      assert_nil native(:_plain_record, *arguments, NOW, false), arguments.inspect
     end
   end
 
   test "a plain record's bytes are a String's own" do
     value = "text".dup.freeze
-    assert_same value, native(:_plain_record, value, nil, nil, nil, nil, NOW)[0]
+    assert_same value, native(:_plain_record, value, nil, nil, nil, nil, NOW, false)[0]
   end
 
   # ---- what is wrong ----
@@ -170,9 +170,9 @@ class LarderCacheRecordsTest < ActiveSupport::TestCase
       assert_raises(TypeError) { native(:_get_multi_entries, ["key"], now) }
       assert_raises(TypeError) { set("key", "bytes", now: now) }
       assert_raises(TypeError) { native(:_set_records, { "key" => ["a", 0, 0] }, now) }
-      assert_raises(TypeError) { native(:_plain_record, "text", 2e9, 1.0, nil, nil, now) }
-      assert_raises(TypeError) { native(:_plain_record, "text", now, 1.0, nil, nil, NOW) }
-      assert_raises(TypeError) { native(:_plain_record, "text", 2e9, now, nil, nil, NOW) }
+      assert_raises(TypeError) { native(:_plain_record, "text", 2e9, 1.0, nil, nil, now, false) }
+      assert_raises(TypeError) { native(:_plain_record, "text", now, 1.0, nil, nil, NOW, false) }
+      assert_raises(TypeError) { native(:_plain_record, "text", 2e9, now, nil, nil, NOW, false) }
     end
     assert_raises(RangeError) { native(:_get_entry, "key", 2**64) }
   end
@@ -207,7 +207,7 @@ class LarderCacheRecordsTest < ActiveSupport::TestCase
         exercise = lambda do |round|
           [0, 10, 3000, 5000, 300_000].each do |size|
             value = round.to_s * size
-            record = cache.send(:_plain_record, value, 2e9, 5.0, nil, "", #{NOW})
+            record = cache.send(:_plain_record, value, 2e9, 5.0, nil, "", #{NOW}, true)
             raise "set" unless cache.send(:_set_record, "key", record, false, #{NOW})
             raise "get" unless cache.send(:_get_entry, "key", #{NOW})[0] == value
             raise "record" unless cache.send(:_entry_of, cache.send(:_get_record, "key", #{NOW}))[0] == value

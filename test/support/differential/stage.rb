@@ -56,6 +56,7 @@ module Differential
       @subscribers = []
       @io = StringIO.new
       @reports = StoreCase::Reports.new
+      Larder::Codecs::Reading.reset # what cannot be read is reported once in a process
       @name = +"shared"
       @options = { expires_in: real_clock ? 1050 : 5 }
     end

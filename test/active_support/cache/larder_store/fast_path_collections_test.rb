@@ -7,7 +7,11 @@ require "support/store_case"
 
 module LarderStoreTests
   class FastPathCollectionsTest < StoreCase
+    # Ruby 3.1 with auto_compact ends itself also where nothing but Ruby code was loaded ("try to mark T_NONE object",
+    # in its own tables of methods): nobody could tell whose fault it is.
     EXERCISE = <<~RUBY
+      def move_at_every_collection = RUBY_VERSION >= "3.2" && GC.respond_to?(:auto_compact=) && GC.auto_compact = true
+      require "set"
       require "active_support"
       require "active_support/cache/larder_store"
       ActiveSupport::Cache.format_version = 7.1
@@ -18,7 +22,8 @@ module LarderStoreTests
           raise "hit" unless store.fetch("f\#{size}/\#{round}") { 1 } == value
           raise "read" unless store.read(["f\#{size}", round]) == value
         end
-        ["sym\#{round}".to_sym, 1.5 * round, -round, nil, true, { a: [round] }, "b".b].each do |value|
+        row = { "name" => "n\#{round}", "at" => Time.utc(2026), set: Set[round], "k\#{round}" => [1.5, nil, 1r, 2..3] }
+        ["sym\#{round}".to_sym, 1.5 * round, -round, nil, true, { a: [round] }, "b".b, [row, row], row].each do |value|
           raise "write" unless store.write(:value, value, expires_in: 9, race_condition_ttl: 5)
           raise "value" unless store.read(:value) == value && store.exist?(:value)
         end
@@ -86,7 +91,7 @@ module LarderStoreTests
         #{EXERCISE}
         #{LISTEN}
         if GC.respond_to?(:compact)
-          GC.auto_compact = true if GC.respond_to?(:auto_compact=)
+          move_at_every_collection
           2.times do |i|
             growth = RUBY_VERSION >= "3.2" ? { expand_heap: true } : { double_heap: true }
             GC.verify_compaction_references(toward: :empty, **growth) if i == 1
@@ -106,7 +111,7 @@ module LarderStoreTests
         if GC.respond_to?(:compact)
           GC.verify_compaction_references(toward: :empty) rescue GC.compact
           exercise(store, 2)
-          GC.auto_compact = true if GC.respond_to?(:auto_compact=)
+          move_at_every_collection
           subclass = Class.new(ActiveSupport::Cache::LarderStore).new(ARGV[0])
           8.times do |i|
             GC.compact

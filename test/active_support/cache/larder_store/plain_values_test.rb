@@ -21,11 +21,17 @@ module LarderStoreTests
       [nil, "", 6], [true, "", 7], [false, "", 8], [:symbol, "symbol", 9], [:é, "\xC3\xA9", 9], [:"", "", 9]
     ].freeze
 
-    # What goes to Rails' coder.
+    # What goes to the coder.
     class Sub < String; end
     OTHER = [
-      FIXNUM + 1, -FIXNUM - 2, 2**64, "é".encode("UTF-16LE"), "é".encode("ISO-8859-1"), "\xE9".b.to_sym, Sub.new("sub"),
-      "with".dup.tap { |text| text.instance_variable_set(:@a, 1) }, [], {}, 1r, 1i, 1..2, Time.at(0)
+      "\xE9".b.to_sym, Sub.new("sub"), "with".dup.tap { |text| text.instance_variable_set(:@a, 1) }, Comparable,
+      Time.at(1r / 3)
+    ].freeze
+
+    # What Larder::Tree knows: bytes as in ext/larder/tree.h.
+    TREES = [
+      FIXNUM + 1, -FIXNUM - 2, 2**64, "é".encode("UTF-16LE"), "é".encode("ISO-8859-1"), [], {}, 1r, 1i, 1..2,
+      Time.at(0), [{ "a" => 1 }, { "a" => nil }]
     ].freeze
 
     def record_of(name = "key", cache = store)
@@ -60,6 +66,17 @@ module LarderStoreTests
       [Float::NAN, -Float::NAN, [0x7FF8000000000123].pack("Q").unpack1("D"), -0.0].each do |number|
         both { store.write("key", number) && record_of }
         both { assert_equal [number].pack("D"), [store.read("key")].pack("D") }
+      end
+    end
+
+    test "lists, hashes and what else is known are bytes of their own kind" do
+      TREES.each do |value|
+        both do
+          store.write("key", value)
+          bytes, flags, = record_of
+          assert_equal [Larder.__send__(:_tree_dump, value, false), 10], [bytes, flags], value.inspect
+          assert_equal value, store.read("key")
+        end
       end
     end
 

@@ -1,0 +1,337 @@
+/*
+ * tree_dump.c — values to bytes (tree.h).
+ */
+#include "tree_writer.h"
+
+#include <ruby/encoding.h>
+#include <string.h>
+
+static ID id_compare_by_identity_p, id_default, id_default_proc, id_take, id_take_list;
+
+VALUE tree_module = Qnil, tree_unreadable = Qnil;
+
+static bool dump_value(writer *w, VALUE value);
+
+/* ---- Hashes ---- */
+
+static bool is_plain_string(VALUE string) {
+    int encoding = ENCODING_GET(string);
+
+    return encoding == rb_utf8_encindex() || encoding == rb_ascii8bit_encindex() ||
+           encoding == rb_usascii_encindex();
+}
+
+/* One of a subclass, or with instance variables, is not the same: it would come back without. */
+static bool same_key(VALUE a, VALUE b) {
+    return a == b || (!RB_SPECIAL_CONST_P(a) && !RB_SPECIAL_CONST_P(b) && RBASIC_CLASS(a) == rb_cString &&
+                      RBASIC_CLASS(b) == rb_cString && RSTRING_LEN(a) == RSTRING_LEN(b) &&
+                      ENCODING_GET(a) == ENCODING_GET(b) &&
+                      memcmp(RSTRING_PTR(a), RSTRING_PTR(b), (size_t)RSTRING_LEN(a)) == 0 && !rb_ivar_count(b));
+}
+
+static bool has_shape(const writer *w, unsigned number, const VALUE *pairs, unsigned count) {
+    const VALUE *keys = w->pool + w->shape[number].first;
+
+    if (w->shape[number].count != count) {
+        return false;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        if (!same_key(keys[i], pairs[2 * i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Of a Hash with these keys, or `shapes` where none has them. Rows of one kind mostly follow each other. */
+static unsigned shape_of(const writer *w, const VALUE *pairs, unsigned count) {
+    if (w->last < w->shapes && has_shape(w, w->last, pairs, count)) {
+        return w->last;
+    }
+    unsigned number = 0;
+    while (number < w->shapes && !has_shape(w, number, pairs, count)) {
+        number++;
+    }
+    return number;
+}
+
+static bool dump_keys(writer *w, const VALUE *pairs, unsigned count) {
+    if (!room(w, 3)) {
+        return false;
+    }
+    put(w, TREE_NEW_SHAPE);
+    put_count(w, count);
+    w->shape[w->shapes].first = (uint16_t)w->pooled;
+    w->shape[w->shapes].count = (uint16_t)count;
+    for (unsigned i = 0; i < count; i++) {
+        if (!dump_value(w, pairs[2 * i])) {
+            return false;
+        }
+        w->pool[w->pooled++] = pairs[2 * i];
+    }
+    w->shapes++;
+    return true;
+}
+
+static bool put_shape(writer *w, unsigned number) {
+    if (!room(w, 3)) {
+        return false;
+    }
+    if (number < 32) {
+        put(w, TREE_SHAPE | number);
+    } else {
+        put(w, TREE_SHAPE_AGAIN);
+        put_count(w, number);
+    }
+    return true;
+}
+
+typedef struct {
+    VALUE *pairs;
+    unsigned count, room;
+    bool named; /* all keys are Symbols, and Strings that need no class and no encoding beside them */
+} pairs_of;
+
+static bool is_name(VALUE key) {
+    return SYMBOL_P(key) || (!RB_SPECIAL_CONST_P(key) && RBASIC_CLASS(key) == rb_cString && is_plain_string(key));
+}
+
+static int take_pair(VALUE key, VALUE value, VALUE argument) {
+    pairs_of *taken = (pairs_of *)argument;
+
+    if (taken->count == taken->room) { /* more than there were */
+        taken->named = false;
+        return ST_STOP;
+    }
+    taken->named = taken->named && is_name(key);
+    taken->pairs[2 * taken->count] = key;
+    taken->pairs[2 * taken->count++ + 1] = value;
+    return ST_CONTINUE;
+}
+
+static bool dump_shaped(writer *w, const VALUE *pairs, unsigned count) {
+    unsigned number = shape_of(w, pairs, count);
+    bool is_new = number == w->shapes;
+
+    if (is_new && (number == TREE_SHAPES || w->pooled + count > TREE_POOL)) {
+        return false;
+    }
+    w->last = number;
+    if (!(is_new ? dump_keys(w, pairs, count) : put_shape(w, number))) {
+        return false;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        if (!dump_value(w, pairs[2 * i + 1])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int dump_pair(VALUE key, VALUE value, VALUE argument) {
+    writer *w = (writer *)argument;
+    unsigned nans = w->nans;
+
+    if (dump_value(w, key) && w->nans == nans && dump_value(w, value)) {
+        return ST_CONTINUE;
+    }
+    w->depth = TREE_DEPTH + 1; /* tells that it ended early */
+    return ST_STOP;
+}
+
+static bool dump_pairs(writer *w, VALUE hash) {
+    unsigned depth = w->depth;
+
+    if (!room(w, 12)) {
+        return false;
+    }
+    put(w, TREE_HASH);
+    put_count(w, RHASH_SIZE(hash));
+    rb_hash_foreach(hash, dump_pair, (VALUE)w);
+    return w->depth == depth;
+}
+
+static bool may_be_shaped(const writer *w, size_t count) {
+    return count && count <= TREE_SHAPE_KEYS && w->shapes < TREE_SHAPES && w->pooled + count <= TREE_POOL;
+}
+
+/* Ruby has no other way to ask for these three. */
+static bool is_special(VALUE hash) {
+    return rb_funcallv(hash, id_default, 0, NULL) != Qnil || rb_funcallv(hash, id_default_proc, 0, NULL) != Qnil ||
+           rb_funcallv(hash, id_compare_by_identity_p, 0, NULL) != Qfalse;
+}
+
+static bool dump_hash(writer *w, VALUE hash) {
+    if (is_special(hash)) {
+        return false;
+    }
+    size_t count = RHASH_SIZE(hash); /* now: what was asked may be written in Ruby */
+    if (!may_be_shaped(w, count)) {
+        return dump_pairs(w, hash);
+    }
+    pairs_of taken = {ALLOCA_N(VALUE, 2 * count), 0, (unsigned)count, true};
+    rb_hash_foreach(hash, take_pair, (VALUE)&taken);
+    return taken.named && taken.count == count ? dump_shaped(w, taken.pairs, taken.count) : dump_pairs(w, hash);
+}
+
+/* ---- other objects ---- */
+
+/* What Larder::Tree took apart: code and parts, or nil. */
+static bool dump_taken(writer *w, VALUE taken) {
+    if (NIL_P(taken) || !room(w, 2)) {
+        return false;
+    }
+    unsigned code = NUM2UINT(rb_ary_entry(taken, 0)) & 255, nans = w->nans;
+    put(w, TREE_OTHER);
+    put(w, code);
+    bool done = dump_value(w, rb_ary_entry(taken, 1));
+    RB_GC_GUARD(taken); /* remembered keys and symbols may stand in it */
+    return done && (code != TREE_CODE_SET || w->nans == nans);
+}
+
+/* A singleton class tells that somebody gave this one object methods. */
+static bool is_singular(VALUE object) {
+    return !RB_SPECIAL_CONST_P(object) && RBASIC_CLASS(object) != rb_obj_class(object);
+}
+
+/* Records share what they have loaded, Structs their class, so a list of them is taken as a whole. */
+static VALUE list_taken(const writer *w, VALUE array) {
+    VALUE first = rb_ary_entry(array, 0);
+
+    if (NIL_P(tree_module) || RB_SPECIAL_CONST_P(first) ||
+        (RB_BUILTIN_TYPE(first) != T_OBJECT && RB_BUILTIN_TYPE(first) != T_STRUCT)) {
+        return Qnil;
+    }
+    for (long i = 0; i < RARRAY_LEN(array); i++) {
+        if (is_singular(RARRAY_AREF(array, i))) {
+            return Qnil;
+        }
+    }
+    return rb_funcall(tree_module, id_take_list, 3, array, rb_obj_class(first), w->natural ? Qtrue : Qfalse);
+}
+
+/* ---- any value ---- */
+
+static bool dump_array(writer *w, VALUE array) {
+    VALUE taken = list_taken(w, array);
+    long count = RARRAY_LEN(array);
+
+    if (!NIL_P(taken)) {
+        return dump_taken(w, taken);
+    }
+    if (!room(w, 12)) {
+        return false;
+    }
+    put(w, TREE_ARRAY);
+    put_count(w, (size_t)count);
+    for (long i = 0; i < count; i++) { /* the Ruby that takes objects apart could have shortened it */
+        if (!dump_value(w, rb_ary_entry(array, i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool dump_other(writer *w, VALUE object) {
+    VALUE natural = w->natural ? Qtrue : Qfalse;
+
+    return dump_taken(
+        w, NIL_P(tree_module) ? Qnil : rb_funcall(tree_module, id_take, 3, object, rb_obj_class(object), natural));
+}
+
+static bool dump_nested(writer *w, VALUE object, bool (*dump)(writer *, VALUE)) {
+    bool done = false;
+
+    if (w->depth < TREE_DEPTH) {
+        w->depth++;
+        done = dump(w, object);
+        w->depth--;
+    }
+    return done;
+}
+
+static bool dump_object(writer *w, VALUE object) {
+    VALUE class = RBASIC_CLASS(object);
+
+    if (class == rb_cString && is_plain_string(object)) {
+        return !rb_ivar_count(object) && dump_string(w, object);
+    }
+    if (class == rb_cArray || class == rb_cHash) {
+        return !rb_ivar_count(object) && dump_nested(w, object, class == rb_cArray ? dump_array : dump_hash);
+    }
+    return !is_singular(object) && dump_nested(w, object, dump_other);
+}
+
+static bool dump_value(writer *w, VALUE value) {
+    if (FIXNUM_P(value)) {
+        return dump_integer(w, FIX2LONG(value));
+    }
+    if (SYMBOL_P(value)) {
+        return dump_symbol(w, value);
+    }
+    if (RB_FLOAT_TYPE_P(value)) {
+        return dump_double(w, RFLOAT_VALUE(value));
+    }
+    if (NIL_P(value) || value == Qtrue || value == Qfalse) {
+        return dump_constant(w, NIL_P(value) ? TREE_NIL : value == Qtrue ? TREE_TRUE : TREE_FALSE);
+    }
+    return !RB_SPECIAL_CONST_P(value) && dump_object(w, value);
+}
+
+VALUE tree_dump(VALUE value, bool natural) {
+    writer w;
+
+    w.depth = w.shapes = w.symbols = w.pooled = w.last = w.nans = 0;
+    w.natural = natural;
+    w.out = rb_str_buf_new(FIRST_BYTES);
+    w.at = RSTRING_PTR(w.out);
+    w.end = w.at + rb_str_capacity(w.out);
+    if (!dump_value(&w, value)) {
+        return Qundef;
+    }
+    rb_str_set_len(w.out, w.at - RSTRING_PTR(w.out));
+    return w.out;
+}
+
+static VALUE tree_dump_native(VALUE self, VALUE value, VALUE natural) {
+    VALUE bytes = tree_dump(value, RTEST(natural));
+
+    (void)self;
+    return bytes == Qundef ? Qnil : bytes;
+}
+
+/* The value within an Array: it may be nil. */
+static VALUE tree_load_native(VALUE self, VALUE bytes, VALUE trusted) {
+    (void)self;
+    glue_check_string(bytes, "bytes");
+    VALUE value = tree_load(RSTRING_PTR(bytes), (size_t)RSTRING_LEN(bytes), RTEST(trusted));
+    RB_GC_GUARD(bytes);
+    return value == Qundef ? Qnil : rb_ary_new_from_args(1, value);
+}
+
+static VALUE singular_p(VALUE self, VALUE object) {
+    (void)self;
+    return is_singular(object) ? Qtrue : Qfalse;
+}
+
+/* Larder._tree_by(module, unreadable): who takes objects apart, and what it answers where parts make nothing. */
+static VALUE set_module(VALUE self, VALUE module, VALUE unreadable) {
+    tree_module = module;
+    tree_unreadable = unreadable;
+    rb_gc_register_mark_object(module);
+    rb_gc_register_mark_object(unreadable);
+    return self;
+}
+
+void tree_init(VALUE larder_module) {
+    id_take = rb_intern("take");
+    id_take_list = rb_intern("take_list");
+    id_compare_by_identity_p = rb_intern("compare_by_identity?");
+    id_default = rb_intern("default");
+    id_default_proc = rb_intern("default_proc");
+    rb_define_private_method(rb_singleton_class(larder_module), "_tree_dump", tree_dump_native, 2);
+    rb_define_private_method(rb_singleton_class(larder_module), "_tree_load", tree_load_native, 2);
+    rb_define_private_method(rb_singleton_class(larder_module), "_singular?", singular_p, 1);
+    rb_define_private_method(rb_singleton_class(larder_module), "_tree_by", set_module, 2);
+    tree_load_init();
+}

@@ -1,0 +1,26 @@
+# frozen_string_literal: true
+
+# Loads what turns values into bytes and makes bytes smaller, for any store of ActiveSupport::Cache: see
+# Larder::Serializers and Larder::Compressors. Loads no codec and none of their gems: each is loaded when it is asked
+# for.
+
+require "active_support"
+require "active_support/cache"
+require "larder/version"
+require "larder/errors"
+require "larder/larder"
+require "larder/tree"
+require "larder/codecs/errors"
+require "larder/codecs/optional_gems"
+require "larder/codecs/frame"
+require "larder/codecs/registry"
+require "larder/codecs/options"
+require "larder/codecs/bounded"
+require "larder/codecs/reading"
+require "larder/serializer"
+require "larder/coder"
+require "larder/compressor"
+require "larder/serializers"
+require "larder/compressors"
+require "larder/serializers/native"
+require "larder/strategy"

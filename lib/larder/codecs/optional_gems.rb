@@ -1,0 +1,26 @@
+# frozen_string_literal: true
+
+# Loads the gems of codecs when a codec is first used. None is a dependency of larder.
+
+module Larder
+  # @api private
+  module Codecs
+    # Requires a library of an optional gem.
+    module OptionalGems
+      module_function
+
+      # @param library [String] as given to require
+      # @param gem [String] its gem
+      # @param who [String] whose it is, as in "compressor :zstd"
+      # @param hint [String, nil] what else to know where it cannot be had
+      # @return [void]
+      # @raise [Larder::MissingGemError] the message says what to add to the Gemfile
+      def need(library, gem:, who:, hint: nil)
+        require library
+      rescue ::LoadError => e
+        raise MissingGemError, "#{who} needs the gem #{gem}: add `gem \"#{gem}\"` to the Gemfile" \
+                               "#{"; #{hint}" if hint} (#{e.message})"
+      end
+    end
+  end
+end

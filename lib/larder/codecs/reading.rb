@@ -1,0 +1,46 @@
+# frozen_string_literal: true
+
+# The policy for bytes that cannot be read, which is nowhere else: a miss of the store, and a report, once in a process
+# for each reason. A deploy that changes a codec must not flood the error tracker with one report for each entry.
+
+require "active_support/error_reporter"
+
+module Larder
+  module Codecs
+    # Turns what codecs raise about bytes into what stores of ActiveSupport::Cache take for a miss.
+    module Reading
+      SOURCE = "codecs.larder"
+      MOST_REASONS = 64 # of a process
+
+      @reported = {}
+      @lock = Mutex.new
+
+      module_function
+
+      # @param who [#to_s] the codec that was configured, for the report
+      # @return [Object] what the block makes of the bytes
+      # @raise [ActiveSupport::Cache::DeserializationError] it could not
+      def guard(who)
+        yield
+      rescue ActiveSupport::Cache::DeserializationError # of a codec within, and reported there
+        raise
+      rescue StandardError, ScriptError, SystemStackError, NoMemoryError => e # what a library says of strange bytes
+        error = e.is_a?(UnreadableError) ? e : UnreadableError.new("#{e.class}: #{e.message.to_s.scrub[0, 200]}")
+        report(who, error)
+        raise ActiveSupport::Cache::DeserializationError, "#{who}: #{error.message}"
+      end
+
+      # @return [void] forgets what was reported, so that it is reported again
+      def reset
+        @lock.synchronize { @reported.clear }
+      end
+
+      # @return [void] to ActiveSupport.error_reporter, once for each reason
+      def report(who, error)
+        reason = "#{who}: #{error.message[/\A[^:(]*/]}"
+        fresh = @lock.synchronize { @reported.size < MOST_REASONS && !@reported[reason] && (@reported[reason] = true) }
+        ActiveSupport.error_reporter&.report(error, handled: true, severity: :warning, source: SOURCE) if fresh
+      end
+    end
+  end
+end

@@ -1,0 +1,39 @@
+# frozen_string_literal: true
+
+# Brotli (RFC 7932), by the gem brotli: the one whose decompressor takes a limit.
+
+module Larder
+  module Compressors
+    # The smallest text, slowly.
+    class Brotli
+      # @param quality [Integer] 0 is fast, 11 small
+      def initialize(quality: 5)
+        Codecs::OptionalGems.need("brotli", gem: "brotli", who: "compressor :brotli")
+        @quality = Codecs::Options.range(quality, 0..11, "quality: of compressor :brotli")
+      end
+
+      # @return [String]
+      def deflate(bytes)
+        ::Brotli.deflate(bytes, quality: @quality)
+      end
+
+      # @return [String]
+      def inflate(body, size)
+        decompressor = ::Brotli::Decompressor.new
+        out = decompressor.process(body, output_buffer_limit: size + 1)
+        out << decompressor.process("", output_buffer_limit: 1) until enough?(decompressor, out, size)
+        out
+      end
+
+      private
+
+      def enough?(decompressor, out, size)
+        raise UnreadableError, "too large (more than #{size} bytes)" if out.bytesize > size
+        return true if decompressor.finished?
+        raise UnreadableError, "truncated" if decompressor.can_accept_more_data?
+
+        false
+      end
+    end
+  end
+end

@@ -1,0 +1,33 @@
+# frozen_string_literal: true
+
+# gzip (RFC 1952), by Ruby's own zlib.
+
+require "zlib"
+require "larder/codecs/bounded"
+
+module Larder
+  module Compressors
+    # Small and slow; everybody can read it.
+    class Gzip
+      WINDOW_BITS = Zlib::MAX_WBITS + 16 # zlib's way to say: with gzip's header
+
+      # @param level [Integer] 1 is fast, 9 small
+      def initialize(level: 6)
+        @level = Codecs::Options.range(level, 1..9, "level: of compressor :gzip")
+      end
+
+      # @return [String]
+      def deflate(bytes)
+        stream = Zlib::Deflate.new(@level, WINDOW_BITS)
+        stream.deflate(bytes, Zlib::FINISH)
+      ensure
+        stream&.close
+      end
+
+      # @return [String]
+      def inflate(body, size)
+        Codecs::Bounded.zlib(body, size, WINDOW_BITS)
+      end
+    end
+  end
+end

@@ -1,0 +1,40 @@
+# frozen_string_literal: true
+
+# LZ4 blocks, by the gem lz4_flex, written in Rust. Its binaries are for Ruby 3.2 and later; on older ones it has to be
+# built, with Rust.
+#
+#   body   CRC-32 of what was compressed, four bytes, little-endian | LZ4 block
+#
+# The gem does not tell how many bytes a block became. Those that a damaged one lacks are whatever was in memory, which
+# the checksum keeps from being taken for the value.
+
+require "zlib"
+
+module Larder
+  module Compressors
+    # LZ4 of another make; lets other threads run while it works.
+    class Lz4Flex
+      HINT = "it comes as a binary for Ruby 3.2 and later only, and needs Rust elsewhere; :lz4 compresses alike"
+
+      def initialize
+        Codecs::OptionalGems.need("lz4_flex", gem: "lz4_flex", who: "compressor :lz4_flex", hint: HINT)
+      end
+
+      # @return [String]
+      def deflate(bytes)
+        compressed = ::Lz4Flex::VarInt.compress(bytes)
+        [Zlib.crc32(bytes)].pack("V") << compressed.byteslice(Codecs::Frame.leb128(bytes.bytesize).bytesize..)
+      end
+
+      # @return [String]
+      def inflate(body, size)
+        raise UnreadableError, "truncated" if body.bytesize < 5
+
+        bytes = ::Lz4Flex::VarInt.decompress(Codecs::Frame.leb128(size) << body.byteslice(4..))
+        raise UnreadableError, "damaged (its checksum does not fit)" unless Zlib.crc32(bytes) == body.unpack1("V")
+
+        bytes
+      end
+    end
+  end
+end

@@ -1,0 +1,44 @@
+# frozen_string_literal: true
+
+# JSON (RFC 8259), by Ruby's own library, for values that are JSON.
+
+require "json"
+require "larder/larder"
+
+module Larder
+  module Serializers
+    # Readable by everybody. Refuses what would come back as something else.
+    class Json
+      RUNS_CODE = false
+      MAKES_OBJECTS = false
+
+      # @param max_depth [Integer] lists in lists that are written and read
+      def initialize(max_depth: 100)
+        @max_depth = max_depth
+      end
+
+      # @return [String]
+      # @raise [Larder::UnserializableError] a Symbol, a Time, NaN, bytes that are no UTF-8, …
+      def dump(value)
+        offender = Larder.__send__(:_json_offender, value, @max_depth)
+        refuse(offender.first) if offender
+
+        ::JSON.generate(value, max_nesting: @max_depth)
+      end
+
+      # @return [Object]
+      def load(payload)
+        ::JSON.parse(payload.force_encoding(Encoding::UTF_8), max_nesting: @max_depth, create_additions: false)
+      end
+
+      private
+
+      def refuse(offender)
+        text = offender.inspect
+        text = "#{text[0, 60]}…" if text.size > 60
+        raise UnserializableError, "json cannot bring back #{text} (#{offender.class}); :native, :message_pack and " \
+                                   ":marshal can, and :active_support_json writes it as Rails' APIs would"
+      end
+    end
+  end
+end

@@ -1,0 +1,61 @@
+# frozen_string_literal: true
+
+# MessagePack as ActiveSupport extends it, by the gem msgpack: Symbols, Times, BigDecimals, Sets, records with what they
+# have loaded, and what else Rails caches.
+
+module Larder
+  module Serializers
+    # Small and fast. Lists within lists are read as deep as the library does, some hundred.
+    class MessagePack
+      RUNS_CODE = false
+      MAKES_OBJECTS = true
+
+      # @param trusted [Boolean] also objects of classes that offer `from_msgpack_ext` or `json_create`, which are code
+      #   of the application's and of its libraries
+      def initialize(trusted: false)
+        Codecs::OptionalGems.need("active_support/message_pack", gem: "msgpack", who: "serializer :message_pack")
+        # Not CacheSerializer's own, which answers nil where a class is gone: that is no value, but a miss.
+        @load = ActiveSupport::MessagePack::Serializer.instance_method(:load)
+        @packer = trusted ? ActiveSupport::MessagePack::CacheSerializer : MessagePack.strict
+      end
+
+      # Rails' types, and no others.
+      #
+      # @return [ActiveSupport::MessagePack::Serializer]
+      # @api private
+      def self.strict
+        @strict ||= Object.new.extend(ActiveSupport::MessagePack::Serializer)
+      end
+
+      # @return [String]
+      # @raise [Larder::UnserializableError]
+      def dump(value)
+        know_records
+        @packer.dump(value)
+      rescue ActiveSupport::MessagePack::UnserializableObjectError, ::NoMethodError => e
+        raise UnserializableError, "message_pack cannot bring back a value of #{value.class}: #{e.message}; " \
+                                   ":marshal can"
+      end
+
+      # @return [Object]
+      def load(payload)
+        know_records
+        @load.bind_call(@packer, payload)
+      end
+
+      private
+
+      # Rails' applications have done so; other programs with ActiveRecord have not.
+      def know_records
+        return if @knows_records || !defined?(ActiveRecord::Base)
+
+        @knows_records = true
+        factory = @packer.message_pack_factory
+        return if factory.frozen? || factory.type_registered?(ActiveRecord::Base)
+
+        require "active_record/message_pack"
+        ActiveRecord::MessagePack::Extensions.install(@packer)
+      end
+    end
+  end
+end

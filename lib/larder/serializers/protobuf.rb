@@ -1,0 +1,214 @@
+# frozen_string_literal: true
+
+# Protocol Buffers, by the gem google-protobuf: messages of one class, one after the other, each behind its length as
+# LEB128 (what Protobuf's own libraries call delimited messages), after two bytes: is it a list, and are they Hashes?
+
+module Larder
+  module Serializers
+    # The smallest of those without compression. Has to be told the class of messages, and refuses what would not come
+    # back as it is.
+    class Protobuf
+      RUNS_CODE = false
+      MAKES_OBJECTS = false
+
+      # An empty message is a byte, and takes about a kilobyte of memory when it is read.
+      MAX_ITEMS = 100_000
+      # Longer ones are paid for by their own bytes.
+      BYTES_PER_ITEM = 64
+      ERRORS = [::ArgumentError, ::RangeError, ::TypeError, ::EncodingError, ::RuntimeError].freeze
+      private_constant :BYTES_PER_ITEM, :ERRORS
+
+      # @param schema [Class] of messages
+      # @param max_items [Integer] messages of one value, to which comes one for each 64 bytes that it has
+      # @param max_depth [Integer]
+      # @raise [ArgumentError]
+      def initialize(schema: nil, max_items: MAX_ITEMS, max_depth: 100)
+        Codecs::OptionalGems.need("google/protobuf", gem: "google-protobuf", who: "serializer :protobuf")
+        unless schema.respond_to?(:descriptor)
+          raise ::ArgumentError, "serializer :protobuf needs schema: a message class of google-protobuf, " \
+                                 "got #{schema.inspect}"
+        end
+
+        @schema = schema
+        @max_items = Codecs::Options.range(max_items, 1..(1 << 31), "max_items: of serializer :protobuf")
+        @max_depth = max_depth
+        @fields = {}
+      end
+
+      # @param value [Object, Array<Object>] a message, or a Hash of all its fields by their names, nil where there is
+      #   nothing; or a list of the one or the other. Messages within a Hash are such Hashes, too.
+      # @return [String]
+      # @raise [Larder::UnserializableError]
+      def dump(value)
+        list = value.instance_of?(Array)
+        items = list ? value : [value]
+        hashes = items.first.is_a?(Hash)
+        out = String.new(encoding: Encoding::BINARY)
+        out << (list ? 1 : 0) << (hashes ? 1 : 0)
+        items.each do |item|
+          bytes = encoded(hashes ? message_of(item) : message(item))
+          out << Codecs::Frame.leb128(bytes.bytesize) << bytes
+        end
+        items.size > most(out) ? refuse_many(items) : out
+      end
+
+      # @return [Object] as it was given: a message or Hash, or a list
+      # @raise [Larder::UnreadableError]
+      def load(payload)
+        raise UnreadableError, "truncated" if payload.bytesize < 2
+
+        allowed = Allowance.new(most(payload))
+        places = places_of(payload, 2, allowed)
+        items = places.map { |at, size| @schema.decode(payload.byteslice(at, size), recursion_limit: @max_depth) }
+        items.map! { |message| hash_of(message, allowed) } if payload.getbyte(1) == 1
+        return items if payload.getbyte(0) == 1
+        raise UnreadableError, "damaged (not one message)" unless items.size == 1
+
+        items.first
+      end
+
+      # So many messages may be made, and no more.
+      # @api private
+      class Allowance
+        def initialize(most)
+          @most = most
+          @left = most
+        end
+
+        def spend
+          @left -= 1
+          raise UnreadableError, "too large (more than #{@most} messages)" if @left.negative?
+        end
+      end
+      private_constant :Allowance
+
+      private
+
+      # ---- writing ----
+
+      def message(item)
+        item.instance_of?(@schema) ? item : refuse_kind(item)
+      end
+
+      def encoded(message)
+        @schema.encode(message, recursion_limit: @max_depth)
+      rescue *ERRORS => e
+        refuse(e.message)
+      end
+
+      def message_of(hash)
+        refuse_kind(hash) unless plain?(hash)
+        strange = hash.each_key.find { |key| !key.instance_of?(String) }
+        refuse("names of fields are Strings, and #{strange.inspect} is none") if strange
+
+        made = made_of(hash)
+        hash_of(made).each_pair { |name, value| check(hash, name, value) }
+        made
+      end
+
+      def plain?(hash)
+        hash.instance_of?(Hash) && hash.default.nil? && hash.default_proc.nil?
+      end
+
+      def made_of(hash)
+        @schema.new(compact(hash))
+      rescue *ERRORS => e
+        refuse(e.message)
+      end
+
+      # Without nil, which within a Hash in a Hash would be taken for a zero.
+      def compact(value)
+        case value
+        when Hash then value.compact.transform_values { |inner| compact(inner) }
+        when Array then value.map { |inner| compact(inner) }
+        else value
+        end
+      end
+
+      # Protobuf takes more than it gives back: a Symbol for a String, a Time for a Timestamp, nothing for a zero.
+      def check(hash, name, value)
+        refuse("a Hash has all fields, nil where there is nothing, and this one lacks #{name}") unless hash.key?(name)
+        return if same?(hash[name], value)
+
+        refuse("#{name}, which is #{short(hash[name])}, would come back as #{short(value)}")
+      end
+
+      def same?(given, back)
+        case back
+        when String then given.instance_of?(String) && given == back
+        when Float then given.is_a?(Numeric) && (given == back || (back.nan? && given.is_a?(Float) && given.nan?))
+        when Array
+          given.instance_of?(Array) && given.size == back.size && given.zip(back).all? { |mine, its| same?(mine, its) }
+        when Hash
+          plain?(given) && given.size == back.size && back.all? { |key, b| given.key?(key) && same?(given[key], b) }
+        else given.instance_of?(back.class) && given == back
+        end
+      end
+
+      def short(value)
+        text = value.inspect
+        text.size > 60 ? "#{text[0, 60]}…" : text
+      end
+
+      def refuse_kind(item)
+        refuse("it stores #{@schema} or a Hash of its fields, in a list either the one or the other, not #{item.class}")
+      end
+
+      def refuse(why)
+        raise UnserializableError, "protobuf cannot bring it back as #{@schema}: #{why}; :native, :message_pack and " \
+                                   ":marshal can bring back more"
+      end
+
+      def refuse_many(items)
+        raise UnserializableError, "protobuf would not read #{items.size} messages of so few bytes again; raise " \
+                                   "max_items: (#{@max_items})"
+      end
+
+      # ---- reading ----
+
+      def most(bytes)
+        @max_items + (bytes.bytesize / BYTES_PER_ITEM)
+      end
+
+      # All lengths are seen before anything is made.
+      def places_of(payload, at, allowed)
+        places = []
+        while at < payload.bytesize
+          size, at = Codecs::Frame.size_at(payload, at)
+          raise UnreadableError, "truncated" if size > payload.bytesize - at
+
+          allowed.spend
+          places << [at, size]
+          at += size
+        end
+        places
+      end
+
+      # Fields that were not set are nil where the schema says optional, or their type's zero.
+      def hash_of(message, allowed = nil)
+        fields_of(message.class.descriptor).to_h do |name, field, optional|
+          [name, optional && !field.has?(message) ? nil : plain(field.get(message), allowed)]
+        end
+      end
+
+      def fields_of(descriptor)
+        @fields[descriptor] || begin
+          fields = descriptor.map { |field| [field.name, field, field.has_presence?] }
+          @fields = @fields.merge(descriptor => fields)
+          fields
+        end
+      end
+
+      def plain(value, allowed)
+        case value
+        when Google::Protobuf::RepeatedField then value.map { |inner| plain(inner, allowed) }
+        when Google::Protobuf::Map then value.keys.to_h { |key| [key, plain(value[key], allowed)] }
+        when Google::Protobuf::MessageExts
+          allowed&.spend
+          hash_of(value, allowed)
+        else value
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,25 @@
+# frozen_string_literal: true
+
+# The serializer of entries that are to be compressed: Larder's own bytes where there are such, Marshal's for the rest.
+# What is not compressed needs none, see Entries#plain_record.
+
+module Larder
+  module Store
+    # Frames without checksums, for the engine has one for each record.
+    class TreeSerializer < Larder::Serializer
+      NATIVE = Larder::Serializers::TABLE.fetch(:native)
+      private_constant :NATIVE
+
+      def initialize
+        super(:marshal, trusted: true, checksum: false)
+      end
+
+      # @param value [Object]
+      # @return [String] a frame
+      def dump(value)
+        bytes = Larder.__send__(:_tree_dump, value, false)
+        bytes ? Codecs::Frame.value(NATIVE, bytes, checksum: false) : super
+      end
+    end
+  end
+end

@@ -1,0 +1,309 @@
+# frozen_string_literal: true
+
+# The bytes of objects whose class has a declaration: which class, which version of it, which codecs.
+#
+#   kind: 0 an object, 1 an Array, 2 a Hash | version, LEB128 | classes: count, then length and bytes of each name
+#   | objects: count; with more than one class, for each a byte: which | new records: count, then the place of each
+#   | fields with types: twice their count, and one where a schema was given, then four bytes of each, and of the schema
+#   | of a Hash: length and bytes of its keys, by :native | length and bytes of objects within rows, if there are such
+#   | serializer's id | compressor's id, or 0 | of compressed rows, the size before, LEB128 | rows
+#
+# Rows are what the serializer makes of [row, row, …].
+#
+#   kind: 3 Arrays and Hashes that hold objects | length, and what :native makes of them without the objects | objects
+#
+# Objects within something else: length, and what :native makes of their places (see Mixture) | count of groups | of
+# each, length and bytes of its objects, as an Array of kind 1.
+
+module Larder
+  module Strategy
+    # Writes and reads them, for Larder::Serializer.
+    class Frame
+      OBJECT = 0
+      LIST = 1
+      HASH = 2
+      MIXTURE = 3
+      MOST_TYPES = 255
+      MOST_COUNT = 1 << 32
+      NAME = /\A[A-Z]\w*(?:::[A-Z]\w*)*\z/
+      private_constant :MOST_TYPES, :MOST_COUNT, :NAME
+
+      # @param max_bytes [Integer] of rows when they are decompressed
+      # @param loads [Boolean] may files be loaded for classes that are named in the bytes?
+      # @param trusted [#call] is asked whether a serializer's class may be used
+      def initialize(max_bytes:, loads: false, &trusted)
+        @max_bytes = max_bytes
+        @loads = loads
+        @trusted = trusted
+        @native = Serializers::Native.new(trusted: loads)
+      end
+
+      # @param declaration [Declaration, Mixture] what Strategy.of says of the value
+      # @param value [Object] an object, an Array or a Hash
+      # @return [String] binary
+      # @raise [Larder::UnserializableError]
+      def dump(declaration, value)
+        out = String.new(encoding: Encoding::BINARY)
+        if declaration.is_a?(Mixture)
+          put_string(out << MIXTURE, declaration.bytes)
+          return out << within(declaration, [])
+        end
+
+        case value
+        when Array then put_objects(out << LIST, declaration, value)
+        when Hash then put_objects(out << HASH, declaration, value.values, value.keys)
+        else put_objects(out << OBJECT, declaration, [value])
+        end
+      end
+
+      # @return [Object]
+      # @raise [Larder::UnreadableError]
+      def load(payload)
+        take_any(Input.new(payload, max_bytes: @max_bytes))
+      end
+
+      private
+
+      def leb128(number)
+        Codecs::Frame.leb128(number)
+      end
+
+      def put_objects(out, declaration, objects, keys = nil, above = [])
+        check_trust(declaration)
+        out << leb128(declaration.version)
+        put_types(out, objects)
+        put_numbers(out, declaration.new_ones(objects))
+        put_layout(out, declaration.layout)
+        put_string(out, @native.dump(keys)) if keys
+        put_rows(out, declaration, objects, above)
+      end
+
+      # What is not read again where it is stored is not stored.
+      def check_trust(declaration)
+        return if @trusted.call(Serializers::REGISTRY.find(declaration.serializer))
+
+        raise UnserializableError, "#{declaration} writes by #{declaration.serializer.inspect}, which is read where " \
+                                   "the store is trusted or signed, only: give its serializer sign_with: a secret, " \
+                                   "or, where nobody else can write, trusted: true"
+      end
+
+      # Names, and, where there are several, which object has which.
+      def put_types(out, objects)
+        types = objects.map(&:class).uniq
+        raise UnserializableError, "more than #{MOST_TYPES} classes in one list" if types.size > MOST_TYPES
+
+        out << leb128(types.size)
+        types.each { |type| put_string(out, name_of(type)) }
+        out << leb128(objects.size)
+        return if types.size == 1
+
+        index = types.each_with_index.to_h
+        out << objects.map { |object| index.fetch(object.class) }.pack("C*")
+      end
+
+      def name_of(type)
+        name = type.name
+        return name if name&.match?(NAME)
+
+        raise UnserializableError, "#{type.inspect} has no name to find it by again"
+      end
+
+      def put_numbers(out, numbers)
+        out << leb128(numbers.size)
+        numbers.each { |number| out << leb128(number) }
+      end
+
+      def put_layout(out, layout)
+        out << leb128((layout.numbers.size * 2) + (layout.schema ? 1 : 0))
+        out << [*layout.numbers, *layout.schema].pack("V*")
+      end
+
+      def put_string(out, text)
+        out << leb128(text.bytesize) << text.b
+      end
+
+      def put_rows(out, declaration, objects, above)
+        within, bytes = bytes_of(declaration, objects, above)
+        put_string(out, within) << Serializers::REGISTRY.id_of(declaration.serializer)
+        packed = compressed(declaration, bytes)
+        return out << 0 << (bytes.encoding == Encoding::BINARY ? bytes : bytes.b) unless packed
+
+        out << Compressors::REGISTRY.id_of(declaration.compressor) << leb128(bytes.bytesize) << packed
+      end
+
+      # Of rows that the serializer does not take, the declared objects are taken out first.
+      def bytes_of(declaration, objects, above)
+        rows = declaration.rows(objects)
+        codec = declaration.codec(declaration.serializer)
+        begin
+          ["", codec.dump(rows)]
+        rescue UnserializableError => e
+          mixture = Mixture.within(rows) unless declaration.whole?
+          refuse(declaration, codec, rows, e) unless mixture
+          [within(mixture, above + objects), rows_of(declaration, codec, mixture.skeleton)]
+        end
+      end
+
+      def rows_of(declaration, codec, rows)
+        codec.dump(rows)
+      rescue UnserializableError => e
+        refuse(declaration, codec, rows, e)
+      end
+
+      # Says which field it was, where one alone is not taken either.
+      def refuse(declaration, codec, rows, error)
+        rows.each do |row|
+          next unless row.instance_of?(Hash) && declaration.serializer != :protobuf
+
+          row.each_pair do |name, value|
+            codec.dump([value])
+          rescue UnserializableError => e
+            raise UnserializableError, "#{declaration}: the field #{name}, of #{value.class}: #{e.message}"
+          end
+        end
+        raise UnserializableError, "#{declaration}: #{error.message}"
+      end
+
+      # @param above [Array<Object>] in whose rows these are found
+      def within(mixture, above)
+        known = above.to_h { |object| [object, true] }.compare_by_identity
+        out = String.new(encoding: Encoding::BINARY)
+        put_string(out, @native.dump(mixture.places))
+        out << leb128(mixture.groups.size)
+        mixture.groups.each_pair do |declaration, objects|
+          check_circle(objects, known)
+          put_string(out, put_objects(String.new(encoding: Encoding::BINARY) << LIST, declaration, objects, nil, above))
+        end
+        out
+      end
+
+      def check_circle(objects, above)
+        found = objects.find { |object| above.key?(object) } or return
+
+        raise UnserializableError, "#{found.class} and what it holds hold each other; name the fields: to keep " \
+                                   "without those, or cache_with serializer: :marshal"
+      end
+
+      def compressed(declaration, bytes)
+        return unless declaration.compressor && bytes.bytesize >= declaration.threshold
+
+        packed = declaration.compressor_codec(declaration.compressor).deflate(bytes)
+        packed if packed.bytesize < bytes.bytesize
+      end
+
+      # ---- reading ----
+
+      def take_any(input)
+        kind = input.byte
+        return take_mixture(input) if kind == MIXTURE
+        raise UnreadableError, "damaged (a kind #{kind})" if kind > HASH
+
+        take_objects(input, kind)
+      end
+
+      def take_mixture(input)
+        skeleton = @native.load(input.string)
+        take_within(input, skeleton)
+      end
+
+      def take_within(input, skeleton)
+        places = @native.load(input.string)
+        groups = Array.new(input.count) { take_any(input.within(input.string)) }
+        Mixture.fill(skeleton, places, groups)
+      end
+
+      def take_objects(input, kind)
+        version = input.number
+        types = take_types(input)
+        declaration = declaration_of(types, version)
+        new_ones = Array.new(input.count) { input.number }
+        layout = take_layout(input)
+        declaration.check(layout)
+        keys = @native.load(input.string) if kind == HASH
+        within = input.string
+        serializer = take_serializer(input)
+        rows = declaration.codec(serializer, layout).load(take_bytes(input, declaration))
+        rows = take_within(input.within(within), rows) unless within.empty?
+        raise UnreadableError, "damaged (not as many rows as objects)" unless whole?(rows, types.count, kind)
+
+        of_kind(kind, declaration.objects(rows, types, new_ones, serializer), keys)
+      end
+
+      def whole?(rows, count, kind)
+        rows.is_a?(Array) && rows.size == count && (kind != OBJECT || count == 1)
+      end
+
+      def take_types(input)
+        names = Array.new(input.count) { input.string }
+        raise UnreadableError, "damaged (no class)" if names.empty? || names.size > MOST_TYPES
+
+        types = names.map { |name| type_named(name) }
+        count = input.number
+        raise UnreadableError, "damaged (too many objects)" if count > MOST_COUNT
+
+        Types.new(types, count, types.size == 1 ? nil : input.take(count))
+      end
+
+      # Only a class that says how it is cached is made anything of.
+      def type_named(name)
+        raise UnreadableError, "damaged (no name of a class)" unless name.match?(NAME)
+
+        type = Tree::Parts.constant(name, load: @loads) or raise UnreadableError, "no such class (#{name})"
+        return type if type.is_a?(Class) && type.is_a?(ClassMethods)
+
+        raise UnreadableError, "untrusted (#{name} does not include Larder::Strategy)"
+      rescue NameError
+        raise UnreadableError, "no such class (#{name})"
+      end
+
+      # Of all classes, for one may have another now than the first.
+      def declaration_of(types, version)
+        declarations = types.all.map do |type|
+          declaration = type.cache_strategy or raise UnreadableError, "undeclared (#{type})"
+          next declaration if declaration.version == version
+
+          raise UnreadableError, "another version (#{version} of #{type}, and now it is #{declaration.version})"
+        end
+        declarations.first
+      end
+
+      def take_layout(input)
+        told = input.number
+        given = told.odd?
+        numbers = input.take(((told / 2) + (given ? 1 : 0)) * 4).unpack("V*")
+        schema = numbers.pop if given
+        Declaration::Layout.new(numbers, schema)
+      end
+
+      def take_serializer(input)
+        serializer = Serializers::REGISTRY.name_of(input.byte) or raise UnreadableError, "no such serializer"
+        return serializer if @trusted.call(Serializers::REGISTRY.find(serializer))
+
+        raise UnreadableError, "untrusted (rows by #{serializer})"
+      end
+
+      def take_bytes(input, declaration)
+        id = input.byte
+        return input.rest if id.zero?
+
+        compressor = Compressors::REGISTRY.name_of(id) or raise UnreadableError, "no such compressor"
+        size = input.number
+        input.allow(size)
+        bytes = declaration.compressor_codec(compressor).inflate(input.rest, size)
+        raise UnreadableError, "wrong size" unless bytes.bytesize == size
+
+        bytes.force_encoding(Encoding::BINARY)
+      end
+
+      def of_kind(kind, objects, keys)
+        case kind
+        when OBJECT then objects.first
+        when LIST then objects
+        else
+          whole = keys.is_a?(Array) && keys.size == objects.size
+          whole ? keys.zip(objects).to_h : raise(UnreadableError, "damaged (not as many keys as objects)")
+        end
+      end
+    end
+  end
+end

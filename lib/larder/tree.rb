@@ -1,0 +1,125 @@
+# frozen_string_literal: true
+
+# Owns the codes of Larder's own bytes (ext/larder/tree.h) for objects that are no text, number, Array or Hash: which
+# class has which, and what the parts must be of which one is made again. Asked by the C code for each such object. The
+# kinds themselves are in tree/, one file for each sort of class.
+
+require "larder/tree/codes"
+require "larder/tree/parts"
+require "larder/tree/times"
+require "larder/tree/numbers"
+require "larder/tree/texts"
+require "larder/tree/collections"
+require "larder/tree/types"
+require "larder/strategy"
+
+module Larder
+  # Of an object: a code, which is part of the format and never changes, and its parts, which are plain values or again
+  # such objects. Bytes of strangers come here too: parts are believed nothing, and what they make is of bounded size.
+  module Tree
+    autoload :Records, "larder/tree/records"
+
+    # What make answers for parts that make nothing.
+    UNREADABLE = Object.new.freeze
+
+    # code => method and classes of its parts
+    MAKERS = {
+      TIME => [:make_time, Parts::SECONDS, Parts::NANOSECONDS, Parts::OFFSET, Parts::BOOLEAN],
+      TIME_WITH_ZONE => [:make_time_with_zone, Parts::SECONDS, Parts::NANOSECONDS, Symbol],
+      DATE => [:make_date, Parts::SECONDS],
+      DATE_TIME => [:make_date_time, *[Parts::SECONDS] * 8],
+      DECIMAL => [:make_decimal, String],
+      RATIONAL => [:make_rational, Integer, Integer],
+      COMPLEX => [:make_complex, Parts::REAL, Parts::REAL],
+      INTEGER => [:make_integer, String],
+      RANGE => [:make_range, Parts::RANGE_END, Parts::RANGE_END, Parts::BOOLEAN],
+      SET => [:make_set, Array],
+      SAFE_BUFFER => [:make_safe_buffer, String],
+      INDIFFERENT_HASH => [:make_indifferent_hash, Array, Array],
+      DURATION => [:make_duration, Numeric, Hash],
+      STRUCT => [:make_struct, Symbol, Array, Array],
+      DATA => [:make_data, Symbol, Array, Array],
+      RECORD => [:make_record, Array],
+      BINARY => [:make_binary, String],
+      URI => [:make_uri, String],
+      IP_ADDRESS => [:make_ip_address, String, Integer],
+      PATH => [:make_path, String],
+      TIME_ZONE => [:make_time_zone, String],
+      TEXT => [:make_text, Symbol, String],
+      RECORDS => [:make_records, Array, Array],
+      STRUCTS => [:make_structs, Symbol, Array, Array]
+    }.freeze
+    # Whose parts name classes.
+    LOADERS = %i[make_struct make_data make_record make_records make_structs].freeze
+    private_constant :MAKERS, :LOADERS
+
+    # Classes that are what they are called; others are found by what they descend from.
+    TAKERS = [Times, Numbers, Texts, Collections].map { |sort| sort::TAKERS }.reduce(:merge).freeze
+    private_constant :TAKERS
+
+    HOOKS = %i[marshal_dump _dump].freeze
+    NAME_OF = Module.instance_method(:name)
+    # Whatever a class says of parts that are not its own, or a library of sizes that cannot be.
+    FAILURES = [StandardError, ScriptError, SystemStackError, NoMemoryError].freeze
+    private_constant :HOOKS, :NAME_OF, :FAILURES
+
+    @takers = ObjectSpace::WeakMap.new # by class, so that one that was reloaded is not kept
+
+    class << self
+      include Times
+      include Numbers
+      include Texts
+      include Collections
+      include Types
+
+      # @param object [Object] that nobody gave methods of its own
+      # @param type [Class] of it
+      # @param natural [Boolean] also if the class says itself how it is cached
+      # @return [Array(Integer, Object), nil] code and parts; nil: of a class, or in a state, that has none
+      def take(object, type, natural)
+        taker = taker_of(type, natural)
+        __send__(taker, object) unless taker == :none
+      rescue StandardError, SystemStackError # of methods that the application gave its class; Marshal is asked then
+        nil
+      end
+
+      # @param list [Array] of such objects
+      # @param type [Class] of the first
+      # @return [Array(Integer, Object), nil] code and parts of all of them together; nil: each is taken by itself
+      def take_list(list, type, natural)
+        case taker_of(type, natural)
+        when :take_record then take_records(list, natural)
+        when :take_struct then take_structs(list, type)
+        end
+      rescue StandardError, SystemStackError
+        nil
+      end
+
+      # @param code [Integer]
+      # @param parts [Object]
+      # @param trusted [Boolean] nobody else could write these bytes: classes may be loaded for them
+      # @return [Object] UNREADABLE where these parts make nothing
+      def make(code, parts, trusted)
+        maker, *types = MAKERS[code]
+        return UNREADABLE unless maker && Parts.fit?(parts, types)
+
+        LOADERS.include?(maker) ? __send__(maker, *parts, trusted) : __send__(maker, *parts)
+      rescue *FAILURES
+        UNREADABLE
+      end
+
+      # @param name [Symbol] of a class of the application
+      # @param kin [Class] that it must descend from
+      # @param load [Boolean] may a file be loaded for it?
+      # @return [Class, nil]
+      def type_named(name, kin, load)
+        return unless name.is_a?(Symbol) && Parts::NAME.match?(name.name)
+
+        type = Parts.constant(name.name, load: load)
+        type if type.is_a?(Class) && type < kin && NAME_OF.bind_call(type) == name.name
+      end
+    end
+  end
+
+  __send__(:_tree_by, Tree, Tree::UNREADABLE)
+end

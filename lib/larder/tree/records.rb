@@ -1,0 +1,132 @@
+# frozen_string_literal: true
+
+# ActiveRecord's records as plain values: what Rails keeps of one in its own Marshal and MessagePack formats, which is
+# its attributes as the database has them, whether it is new, and the associations that were loaded. Loaded only where
+# there is ActiveRecord.
+
+module Larder
+  module Tree
+    # A record and those it has loaded, each once: [class, attributes, new?, name, number or numbers, …], the record
+    # itself first. A number is the place of another.
+    module Records
+      # Takes records apart.
+      class Taking
+        # @return [Array<Array>]
+        attr_reader :entries
+
+        STATE = %i[@destroyed @readonly].freeze
+        private_constant :STATE
+
+        def initialize
+          @entries = []
+          @numbers = {}.compare_by_identity
+        end
+
+        # @param target [Array<ActiveRecord::Base>, ActiveRecord::Base, nil]
+        # @return [Array<Integer>, Integer, nil]
+        def take(target)
+          return target.map { |record| number_of(record) } if target.is_a?(Array)
+
+          number_of(target) if target
+        end
+
+        private
+
+        def number_of(record)
+          @numbers[record] || begin
+            refuse(record) unless whole?(record)
+            number = @numbers[record] = @entries.size
+            entry = [record.class.name.to_sym, record.attributes_for_database, record.new_record?]
+            @entries << entry
+            add_associations(record, entry)
+            number
+          end
+        end
+
+        # What nobody would know of one that came back.
+        def refuse(record)
+          raise UnserializableError, "a #{record.class} that is destroyed, read-only, strict, of some columns only, " \
+                                     "or has methods of its own"
+        end
+
+        # Nothing but its attributes: Rails' own formats lose the rest and do not say so.
+        def whole?(record)
+          type = record.class
+          !Larder.__send__(:_singular?, record) &&
+            STATE.none? { |name| record.instance_variable_get(name) } &&
+            record.instance_variable_get(:@strict_loading) == type.strict_loading_by_default &&
+            columns?(record.attribute_names, type.attribute_names)
+        end
+
+        def columns?(names, all)
+          names == all || (names.size == all.size && (names - all).empty?)
+        end
+
+        def add_associations(record, entry)
+          record.class.normalized_reflections.each_key do |name|
+            next unless record.association_cached?(name)
+
+            association = record.association(name)
+            entry << name << take(association.target) if association.loaded? || association.target.present?
+          end
+        end
+      end
+
+      module_function
+
+      # @return [Array<Array>]
+      def take(record)
+        taking = Taking.new
+        taking.take(record)
+        taking.entries
+      end
+
+      # Several at once, which share what they have loaded.
+      #
+      # @param records [Array<ActiveRecord::Base>]
+      # @return [Array(Array<Integer>, Array<Array>)] their places, and the entries
+      def take_list(records)
+        taking = Taking.new
+        [taking.take(records), taking.entries]
+      end
+
+      # @param entries [Array<Array>]
+      # @param trusted [Boolean] may a class be loaded for them?
+      # @return [ActiveRecord::Base]
+      def make(entries, trusted)
+        make_all(entries, trusted).first || UNREADABLE
+      end
+
+      # @return [Array<ActiveRecord::Base>]
+      def make_list(places, entries, trusted)
+        records = make_all(entries, trusted)
+        places.map { |place| records.fetch(place) }
+      end
+
+      def make_all(entries, trusted)
+        types = Hash.new { |known, name| known[name] = type_named(name, trusted) }
+        records = entries.map { |name, attributes, is_new| made(types[name], attributes, is_new) }
+        records.zip(entries) { |record, entry| associate(record, entry, records) if entry.size > 3 }
+        records
+      end
+
+      def type_named(name, trusted)
+        Tree.type_named(name, ActiveRecord::Base, trusted) or raise UnreadableError, "no such class (#{name})"
+      end
+
+      def made(type, attributes, is_new)
+        type.allocate.init_with_attributes(type.attributes_builder.build_from_database(attributes), is_new)
+      end
+
+      def associate(record, entry, records)
+        entry.drop(3).each_slice(2) do |name, target|
+          next unless record.class.reflect_on_association(name) # it may be gone
+
+          target = target.is_a?(Array) ? target.map { |at| records.fetch(at) } : target && records.fetch(target)
+          record.association(name).target = target
+        end
+      end
+      private_class_method :make_all, :type_named, :made, :associate
+    end
+  end
+end

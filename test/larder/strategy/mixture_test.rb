@@ -1,0 +1,138 @@
+# frozen_string_literal: true
+
+# Declared objects among other values, in each other, and in containers of other kinds.
+
+require "test_helper"
+require "support/codec_case"
+require "active_support/all"
+
+class LarderStrategyMixtureTest < ActiveSupport::TestCase
+  include CodecCase
+
+  Point = Struct.new(:x, :y) do
+    include Larder::Strategy
+
+    cache_with serializer: :native
+  end
+
+  class Tag
+    include Larder::Strategy
+
+    attr_accessor :id, :more
+
+    cache_with serializer: :json
+
+    def initialize(id, more = nil)
+      @id = id
+      @more = more
+    end
+
+    def ==(other)
+      other.instance_of?(self.class) && id == other.id && more == other.more
+    end
+    alias eql? ==
+
+    def hash = 1
+  end
+
+  class OwnTag < Tag
+    cache_with serializer: :xml, version: 2
+  end
+
+  class List < Array; end
+
+  STORES = %i[json native message_pack].freeze
+
+  def assert_comes_back(value)
+    STORES.each do |name|
+      copy = serializer(name).load(serializer(name).dump(value))
+      assert_equal value, copy, name
+      assert_equal value.class, copy.class
+    end
+  end
+
+  def refusal(value, store = :json)
+    assert_raises(Larder::UnserializableError) { serializer(store).dump(value) }.message
+  end
+
+  test "lists and hashes of objects and other things come back" do
+    tag, own, point = Tag.new(1), OwnTag.new(2), Point.new(1, 2)
+    [[tag, nil], [nil, tag], { list: [tag] }, { "a" => tag, "b" => nil }, [tag, own], [tag, own, point], [[tag], [own]],
+     { point: point }, { count: 2, page: 1, list: [tag, tag], at: Time.at(0).utc, 5 => { nil => nil, 1r => own } },
+     [{ id: 1, tag: tag }, { id: 2, tag: nil }], [tag, 1, "text", :symbol, 1r], [1, tag]].each do |value|
+      assert_comes_back value
+    end
+    assert_raises(Larder::UnserializableError) { serializer(:native).dump({ tag => tag, 1 => nil }) }
+  end
+
+  test "objects in each other come back" do
+    assert_comes_back Tag.new(1, Tag.new(2, [Tag.new(3), nil]))
+    assert_comes_back [Tag.new(1, { "a" => [OwnTag.new(2, Point.new(1, Tag.new(3)))] })] * 2
+    shared = Tag.new(1, 2)
+    assert_comes_back Tag.new(shared, [shared, shared])
+    copy = serializer(:json).load(serializer(:json).dump([shared, shared, nil]))
+    assert_same copy[0], copy[1]
+  end
+
+  test "objects that hold each other are refused" do
+    tag = Tag.new(1)
+    tag.more = Tag.new(2, tag)
+    assert_match(/Tag and what it holds hold each other; name the fields:/, refusal(tag))
+    assert_match(/hold each other/, refusal([tag, nil]))
+    list = [Tag.new(1)]
+    list << list
+    assert_raises(Larder::UnserializableError) { serializer(:native).dump(list) }
+  end
+
+  test "what a row cannot hold is named" do
+    assert_match(/cache_with of #{Tag}: the field more, of Proc: json cannot bring back/, refusal(Tag.new(1, proc {})))
+    assert_match(/cache_with of #{Point}: the field y, of IO: native/, refusal(Point.new(1, $stdout)))
+    assert_match(/the field more, of Symbol/, refusal(Tag.new(Tag.new(2), :symbol)))
+  end
+
+  test "other things that Larder's bytes do not know are left to the store's serializer" do
+    value = [Tag.new(1), Comparable]
+    assert_equal value, serializer(:marshal).load(serializer(:marshal).dump(value))
+    assert_match(/json cannot bring back/, refusal(value))
+  end
+
+  test "containers that are more than an Array or a Hash are left to the store's serializer" do
+    tag = Tag.new(1)
+    identity = { "a" => tag }.compare_by_identity
+    [{ a: tag }.with_indifferent_access, Hash.new(0).merge("a" => tag), Hash.new { 0 }.merge("a" => tag), List[tag],
+     Set[tag], identity].each do |value|
+      assert_raises(Larder::UnserializableError, value.class.name) { serializer(:native).dump(value) }
+      next if value.is_a?(Hash) && (value.default_proc || value.equal?(identity))
+
+      copy = serializer(:marshal).load(serializer(:marshal).dump(value))
+      assert_equal [value, value.class], [copy, copy.class]
+      assert_equal 0, copy.default if value.instance_of?(Hash)
+    end
+    assert_raises(Larder::UnserializableError) { serializer(:native).dump([tag, { a: tag }.with_indifferent_access]) }
+  end
+
+  test "values without declared objects are not looked at beyond the first few" do
+    assert_not Larder::Strategy::Mixture.likely?([{ a: 1, b: [2] }] * 5)
+    assert Larder::Strategy::Mixture.likely?({ rows: [1] * 100, tags: [[Tag.new(1)]] })
+    assert_not Larder::Strategy::Mixture.likely?([1] * 100 + [Tag.new(1)])
+    assert_nil Larder::Strategy.of({ tag: 1 })
+  end
+
+  test "places that are none are unreadable" do
+    native = ->(value) { serializer(:native).dump(value).byteslice(6..) }
+    inner = Larder::Strategy.of(Tag.new(1)).then { |tags| typed.dump(tags, [Tag.new(1)]) }
+    [[nil], [[[0], 0, 0]], [[[2], 0, 0]], [[[1, 0], 0, 0]], [[[1], 1, 0]], [[[1], 0, 1]], [[["a"], 0, 0]], nil,
+     [[[], 0, 0]]].each do |places|
+      payload = [native.call([1, nil]), native.call(places)].reduce("\3".b) { |out, part| out << part.bytesize << part }
+      payload << 1 << inner.bytesize << inner
+      frame = Larder::Codecs::Frame.value(8, payload)
+      assert_unreadable { serializer(:json).load(frame) }
+    end
+  end
+
+  private
+
+  def typed
+    Larder::Strategy::Frame.new(max_bytes: 1 << 20) { true }
+  end
+end

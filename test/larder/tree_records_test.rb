@@ -1,0 +1,130 @@
+# frozen_string_literal: true
+
+# ActiveRecord's records in Larder's own bytes, by MessagePack, and by classes that say how they are cached.
+
+require "test_helper"
+require "support/codec_case"
+require "support/codec_values"
+require "active_record"
+
+class LarderTreeRecordsTest < ActiveSupport::TestCase
+  include CodecCase
+
+  ActiveRecord::Base.establish_connection(adapter: "sqlite3", database: ":memory:")
+  ActiveRecord::Schema.verbose = false
+  ActiveRecord::Schema.define do
+    create_table(:authors) { |table| table.string :name }
+    create_table(:books) do |table|
+      table.references :author
+      table.string :title
+      table.decimal :price, precision: 8, scale: 2
+      table.date :published_on
+      table.binary :cover
+      table.json :tags
+      table.boolean :sold
+      table.timestamps
+    end
+  end
+
+  class Author < ActiveRecord::Base
+    has_many :books, class_name: "LarderTreeRecordsTest::Book", inverse_of: :author
+  end
+
+  class Book < ActiveRecord::Base
+    belongs_to :author, class_name: "LarderTreeRecordsTest::Author", inverse_of: :books
+  end
+
+  class Declared < ActiveRecord::Base
+    self.table_name = "books"
+    include Larder::Strategy
+    cache_with serializer: :json, compressor: :zstd
+  end
+
+  setup do
+    Book.delete_all
+    Author.delete_all
+    author = Author.create!(name: "Ann")
+    3.times do |i|
+      Book.create!(author: author, title: "Book #{i} é", price: "12.5#{i}", published_on: Date.new(2026, 1, i + 1),
+                   cover: "\xFF\0".b, tags: ["a", { "b" => i }], sold: i.even?)
+    end
+  end
+
+  %i[native marshal message_pack].each do |name|
+    test "#{name} brings records back with what they have loaded" do
+      books = Book.includes(:author).order(:id).to_a
+      copies = serializer(name).load(serializer(name).dump(books))
+      assert_equal books, copies
+      assert_equal books.map(&:attributes), copies.map(&:attributes)
+      assert copies.all? { |book| book.association(:author).loaded? && book.persisted? && !book.changed? }
+      assert_equal ["Ann"], copies.map { |book| book.author.name }.uniq
+      author = Author.includes(:books).first
+      copy = serializer(name).load(serializer(name).dump(author))
+      assert_equal author.books.map(&:title), copy.books.map(&:title)
+      assert_same copy, copy.books.first.author
+    end
+
+    test "#{name} brings back what is new, changed or without associations" do
+      book = Book.new(title: "new", price: 1)
+      copy = serializer(name).load(serializer(name).dump(book))
+      assert_predicate copy, :new_record?
+      assert_equal ["new", 1], [copy.title, copy.price]
+      assert_not serializer(name).load(serializer(name).dump(Book.first)).association(:author).loaded?
+    end
+  end
+
+  # Of Rails' own Marshal format, which new applications have as 7.1: attributes and what was loaded, nothing else.
+  def with_format(version)
+    before, ActiveRecord::Marshalling.format_version = ActiveRecord::Marshalling.format_version, version
+    yield
+  ensure
+    ActiveRecord::Marshalling.format_version = before
+  end
+
+  def store
+    @store ||= ActiveSupport::Cache.lookup_store(:larder_store, path_of("records.larder"), { size: 8 << 20 })
+  end
+
+  def flags(key)
+    store.cache.__send__(:_get_record, key, nil)[1]
+  end
+
+  test "the store keeps records without asking Marshal" do
+    books = Book.includes(:author).to_a
+    with_format(7.1) { store.write("books", books) }
+    assert_equal 10, flags("books")
+    assert_equal books.map(&:attributes), store.read("books").map(&:attributes)
+    assert_equal "Ann", store.fetch("books") { flunk }.first.author.name
+  end
+
+  test "where the application keeps all state of its records, Marshal is asked" do
+    with_format(6.1) { store.write("book", Book.first.tap { |book| book.title = "changed" }) }
+    assert_equal 0, flags("book")
+    assert_equal ["Book 0 é", "changed"], store.read("book").changes["title"]
+  end
+
+  test "a record in a state that attributes do not tell is left to Marshal" do
+    strange = { destroyed: Book.create!(title: "x").tap(&:destroy), readonly: Book.first.tap(&:readonly!),
+                columns: Book.select(:id).first, more: Book.select("books.*, 1 AS more").first,
+                methods: Book.first.tap { |book| book.extend(Comparable) } }
+    strange.each do |name, book|
+      [book, [book], { a: book }].each { |value| assert_nil Larder.__send__(:_tree_dump, value, true), name }
+    end
+  end
+
+  test "what was built into an association comes back with it" do
+    author = Author.first.tap { |found| found.books.build(title: "next") }
+    copy = Larder.__send__(:_tree_load, Larder.__send__(:_tree_dump, author, true), false).first
+    assert_equal ["next"], copy.association(:books).target.map(&:title)
+  end
+
+  include TemporaryDirectory
+
+  test "a record whose class declares how it is cached comes back with its attributes" do
+    Declared.update_all(cover: nil) # JSON has no bytes
+    books = Declared.order(:id).to_a
+    copies = serializer(:native).load(serializer(:native).dump(books))
+    assert_equal books.map(&:attributes), copies.map(&:attributes)
+    assert copies.all?(&:persisted?)
+  end
+end

@@ -1,0 +1,268 @@
+# frozen_string_literal: true
+
+# Arrays and Hashes of plain values as bytes (ext/larder/tree.h).
+
+require "test_helper"
+require "active_support/all"
+require "larder/codecs"
+
+class LarderTreeTest < ActiveSupport::TestCase
+  def dump(value)
+    Larder.__send__(:_tree_dump, value, true)
+  end
+
+  def load(bytes)
+    Larder.__send__(:_tree_load, bytes, false)
+  end
+
+  VALUES = [
+    [], {}, [nil, true, false], [0, 127, 128, -32, -33, 255, 256, -129, 2**31, -(2**31) - 1, (2**62) - 1, -(2**62)],
+    [0.0, -0.0, 1.5, Float::MAX, Float::MIN, Float::INFINITY, -Float::INFINITY],
+    ["", "a" * 31, "a" * 32, "ü" * 4000, "\xFF\x00".b, "ascii".encode("US-ASCII"), "broken \xFF"],
+    %i[a b a ü], { a: 1, "b" => 2, nil => 3, 4 => [5], [6] => 7, 8.5 => 9 },
+    Array.new(300) { |i| { "id" => i, name: "n#{i}", "tags" => [i] } },
+    Array.new(300) { |i| { "key #{i}" => i } }, (0..200).to_h { |i| [i.to_s, i] },
+    Array.new(300) { |i| :"symbol #{i % 280}" }, { "a" => { "a" => { "a" => [{ "a" => 1 }] } } }
+  ].freeze
+
+  test "what is dumped comes back, with the same classes and encodings" do
+    VALUES.each { |value| assert_same_value value, load(dump(value)).first }
+  end
+
+  test "the bytes are pinned" do
+    assert_equal "ad05057fff80a0", dump([5, 127, -1, "", nil]).unpack1("H*")
+    assert_equal "ad04a380a40001a600000000000000f0a7000000000000f83f".sub("00000000000000f0", "00000000000000f0"),
+                 dump([-128, 256, -(2**60), 1.5]).unpack1("H*")
+    assert_equal "ad02af018161a1c0a2", dump([{ "a" => false }, { "a" => true }]).unpack1("H*")
+    assert_equal "ad03ab0161ac00a901ff", dump([:a, :a, "\xFF".b]).unpack1("H*")
+    assert_equal "ae010102", dump({ 1 => 2 }).unpack1("H*")
+  end
+
+  test "rows of a list share their keys" do
+    rows = load(dump([{ "name" => 1 }, { "name" => 2 }])).first
+    assert_same rows[0].keys.first, rows[1].keys.first
+    assert_predicate rows[0].keys.first, :frozen?
+  end
+
+  Row = Struct.new(:id, :name)
+
+  test "parts that would take for ever, or all memory, make nothing" do
+    [[Larder::Tree::DECIMAL, "999999999999:0.1e1"], [Larder::Tree::RATIONAL, "1e999999999", 1],
+     [Larder::Tree::RATIONAL, BigDecimal("0.1e9000000"), 1], [Larder::Tree::COMPLEX, "1e999999999r", 1],
+     [Larder::Tree::DATE_TIME, 1e300, *[1] * 7], [Larder::Tree::DATE, 10**400], [Larder::Tree::DURATION, "x", {}],
+     [Larder::Tree::TIME, 10**400, 0, 3600, true], [Larder::Tree::TIME, 1, 10**9, nil, false],
+     [Larder::Tree::STRUCTS, :"LarderTreeTest::Row", %i[id name], "aa".."zz"],
+     [Larder::Tree::STRUCTS, :"LarderTreeTest::Row", %i[id name], [[1]]], [Larder::Tree::SET, { 1 => 2 }],
+     [Larder::Tree::URI, "http://#{"a" * 3000}"], [Larder::Tree::RECORDS, "ab", 7], [21, "(?<a>\\g<a>\\g<a>)", 0],
+     [Larder::Tree::TEXT, "UTF-8", "x"]].each do |code, *parts|
+      assert_nil load([0xB1, code].pack("CC") + dump(parts)), parts.inspect
+    end
+  end
+
+  test "NaN is no key: there is no end to a Hash of many" do
+    nan = dump(Float::NAN)
+    { [{ 1.5 => 1 }, 1.5] => nan, [{ [1.5] => 1 }, 1.5] => nan, [Set[1.5], 1.5] => nan }.each do |(value, key), bytes|
+      assert load(dump(value))
+      assert_nil load(dump(value).sub(dump(key), bytes))
+    end
+    [{ Float::NAN => 1 }, { [Float::NAN] => 1 }, Set[Float::NAN], BigDecimal("NaN")].each do |value|
+      assert_nil dump(value)
+    end
+    assert_predicate load(dump([Float::NAN])).first.first, :nan?
+  end
+
+  module Extension
+  end
+  Named = Struct.new(:class, :value)
+  Over = Struct.new(:a) do
+    def to_a = [a.to_s]
+    def to_h = { a: a.to_s }
+
+    def []=(_, value)
+      super(0, value.to_s)
+    end
+  end
+
+  # Marshal is asked for these, on Larder's own store.
+  test "a state that would be lost is refused" do
+    indifferent = ActiveSupport::HashWithIndifferentAccess.new(a: 1)
+    [Date.new(2001, 2, 3) + Rational(1, 2), Row.new(1).extend(Extension), [Row.new, Row.new.extend(Extension)],
+     [Row.new(1), Row.new(2).tap { |row| def row.more = 1 }], indifferent.dup.compare_by_identity, /a/,
+     Pathname("a").tap { |path| path.instance_variable_set(:@x, 1) }, URI::Generic.build(path: "//foo/bar"),
+     [BasicObject.new], Named.new("a", 1), Time.at(0, in: TZInfo::Timezone.get("Europe/Berlin"))].each do |value|
+      assert_nil dump(value)
+    end
+  end
+
+  test "methods that an application gave its class over Ruby's own are not asked" do
+    assert_equal 1, load(dump(Over.new(1))).first.a
+    assert_equal [1, 2], load(dump([Over.new(1), Over.new(2)])).first.map(&:a)
+  end
+
+  test "what stands in an indifferent Hash is not converted again" do
+    hash = ActiveSupport::HashWithIndifferentAccess.new(a: [])
+    hash[:a] << { b: 1 }
+    copy = load(dump(hash)).first
+    assert_equal [{ b: 1 }], copy[:a]
+    assert_instance_of Hash, copy[:a].first
+  end
+
+  test "keys may be texts of any encoding and class that is known" do
+    ["\xE9".dup.force_encoding("ISO-8859-1"), ActiveSupport::SafeBuffer.new("a")].each do |key|
+      hash = { key => 1, "b" => 2 }
+      assert_same_value hash, load(dump(hash)).first
+    end
+  end
+
+  test "lists in lists that promise more than there is take no memory for it" do
+    skip "needs Linux's /proc" unless File.exist?("/proc/self/statm")
+    pages = -> { File.read("/proc/self/statm").to_i }
+    before = pages.call
+    bytes = +"".b
+    99.times { bytes << 0xAD << 0x80 << 0x80 << 0x80 << 0x04 } # each of eight million
+    assert_nil load(bytes << ("\x00".b * (9 << 20)))
+    assert_operator pages.call - before, :<, 400_000
+  end
+
+  # Kinds of everything, so that a changed byte is often another kind, count or code.
+  SEEDS = [VALUES, [Time.utc(2026), Date.new(2026), 1r, 2**80, Set[1, :a], 1..2, BigDecimal("1.5")],
+           [Row.new(1, "a"), { "at" => Time.utc(2026), n: [nil, 2.5] }], { a: Row.new(Row.new, [1]) },
+           [ActiveSupport::SafeBuffer.new("x"), 3.days, Time.utc(2026).in_time_zone("Berlin"), Pathname("a")]].freeze
+
+  test "whatever bytes are changed, left out or put in, there is a value or none, and soon" do
+    random = Random.new(Minitest.seed)
+    seeds = SEEDS.map { |value| dump(value).byteslice(0, 3000) }
+    started = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
+    tried = 0
+    while Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) - started < 2
+      bytes = mutated(seeds.sample(random: random), random)
+      result = load(bytes)
+      assert(result.nil? || result.size == 1, "seed #{Minitest.seed}: #{bytes.unpack1("H*")}")
+      tried += 1
+    end
+    assert_operator tried, :>, 1000
+  end
+
+  def mutated(bytes, random)
+    bytes = bytes.dup
+    random.rand(1..6).times do
+      at = random.rand(bytes.bytesize)
+      case random.rand(4)
+      when 0 then bytes.setbyte(at, random.rand(0x80..0xFF))
+      when 1 then bytes.setbyte(at, random.rand(256))
+      when 2 then bytes = bytes.byteslice(0, at) + (bytes.byteslice(at + random.rand(9)..) || "")
+      else bytes = bytes.byteslice(0, at) + bytes.byteslice(random.rand(bytes.bytesize), 20) + bytes.byteslice(at..)
+      end
+      return "\xB1".b if bytes.empty?
+    end
+    bytes
+  end
+
+  test "what comes back is one's own" do
+    list = ["text", { "a" => "b" }].freeze
+    copy = load(dump(list)).first
+    copy << 1
+    copy[0] << "!"
+    copy[1]["c"] = 1
+    assert_equal ["text", { "a" => "b" }], list
+  end
+
+  Keyed = Struct.new(:id, :name, keyword_init: true)
+  Own = Struct.new(:id, :name) do
+    def initialize(*) = raise("the constructor is not called again")
+  end
+
+  test "lists of Structs come back, of one class or several, without their constructors" do
+    own = Own.allocate.tap { |struct| struct.id = 1 }
+    [[Row.new(1, "a")] * 3, [Keyed.new(id: 1, name: "b"), Keyed.new], [own, own], [Row.new(1, [Row.new]), Keyed.new],
+     [Row.new(1), 2, nil]].each do |list|
+      copy = load(dump(list)).first
+      assert_equal list, copy
+      assert_equal list.map(&:class), copy.map(&:class)
+    end
+  end
+
+  test "a Struct whose members changed is no value" do
+    bytes = [dump(Row.new(1, "a")), dump([Row.new(1, "a")] * 2)]
+    changed = Struct.new(:id, :title)
+    original = self.class.send(:remove_const, :Row)
+    self.class.const_set(:Row, changed)
+    bytes.each { |dumped| assert_nil load(dumped) }
+  ensure
+    self.class.send(:remove_const, :Row)
+    self.class.const_set(:Row, original)
+  end
+
+  class Text < String; end
+
+  test "anything else is left to others" do
+    cycle = []
+    cycle << cycle
+    deep = 101.times.reduce(1) { |inner, _| [inner] }
+    marked = +"text"
+    marked.instance_variable_set(:@mark, 1)
+    [Object.new, [Object.new], [Text.new("a")], { Text.new("a") => 1 }, [Comparable], Class, -> {}, $stdout,
+     [{ "a" => 1 }, { Text.new("a").freeze => 1 }], [Hash.new(1)], [Hash.new { 1 }],
+     [{}.compare_by_identity], cycle, deep, [marked], [Class.new(Array).new], [Class.new(Hash).new],
+     [[].tap do |list|
+       list.define_singleton_method(:a) do
+         1
+       end
+     end]].each { |value| assert_nil dump(value), value.class.name }
+  end
+
+  test "lists within lists come back up to the depth that is written" do
+    deep = 100.times.reduce(1) { |inner, _| [inner] }
+    assert_equal [deep], load(dump(deep))
+    assert_nil load("#{"\xAD\x01" * 101}\x01".b)
+  end
+
+  test "bytes that are not whole, or are not of this kind, are no value" do
+    whole = dump(VALUES[8])
+    100.times { |i| assert_nil load(whole.byteslice(0, i * whole.bytesize / 100)) }
+    assert_nil load("#{whole}\x00".b)
+    ["", "\xAD", "\xAD\x05\x01", "\xAF\x00", "\xAF\x41", "\xAF\x01\x05\x05", "\xC0", "\xB0\x00", "\xAC\x00",
+     "\xA8\x05ab", "\xAB\x02\xC3\x28", "\xB1", "\xBF", "\xA7\x00", "\xAD\xFF\xFF\xFF\xFF\xFF\x01", "\xAE\x01\x01",
+     "\xAF\x01\xAD\x00\x01"].each do |bytes|
+      assert_nil load(bytes.b), bytes.inspect
+    end
+  end
+
+  test "damaged bytes never do more than make another value, or none" do
+    random = Random.new(7)
+    VALUES.each do |value|
+      whole = dump(value)
+      300.times do
+        damaged = whole.dup
+        rand(1..3).times { damaged.setbyte(random.rand(damaged.bytesize), random.rand(256)) }
+        load(damaged)
+      end
+    end
+    found = Array.new(5000) { load(random.bytes(random.rand(80))) }
+    assert_includes found, nil
+  end
+
+  test "a few bytes do not make much of themselves" do
+    before = GC.stat(:total_allocated_objects)
+    load("\xAD\xFF\xFF\xFF\x7F".b + ("\x01" * 1000))
+    load("\xAE\xFF\xFF\xFF\x7F".b + ("\x01" * 1000))
+    assert_operator GC.stat(:total_allocated_objects) - before, :<, 5000
+  end
+
+  private
+
+  def assert_same_value(value, copy)
+    assert_equal value.inspect, copy.inspect
+    assert_equal Marshal.load(Marshal.dump(value)), copy
+    assert_equal strings_of(value), strings_of(copy)
+  end
+
+  def strings_of(value)
+    case value
+    when String then [[value, value.encoding]]
+    when Array then value.flat_map { |inner| strings_of(inner) }
+    when Hash then value.flat_map { |pair| strings_of(pair) }
+    else []
+    end
+  end
+end

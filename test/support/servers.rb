@@ -1,0 +1,33 @@
+# frozen_string_literal: true
+
+# Private servers on Unix sockets for tests, started and stopped as the lab's are.
+
+require_relative "../../lab/lib/larder/lab/errors"
+require_relative "../../lab/lib/larder/lab/registry"
+require_relative "../../lab/lib/larder/lab/servers"
+require "tmpdir"
+
+module TestServers
+  module_function
+
+  # @param name [String] in Larder::Lab::Servers
+  # @return [Hash{String => Object}, nil] its endpoint; nil where it is not installed
+  def endpoint(name)
+    @endpoints ||= {}
+    @endpoints.fetch(name) { @endpoints[name] = start(name) }
+  end
+
+  def start(name)
+    type = Larder::Lab::Servers.fetch(name)
+    return unless type.path
+
+    directory = Dir.mktmpdir("larder-test-#{name}")
+    server = type.new(directory).tap(&:start)
+    Minitest.after_run do
+      server.stop
+      FileUtils.rm_rf(directory)
+    end
+    server.endpoint
+  end
+  private_class_method :start
+end
