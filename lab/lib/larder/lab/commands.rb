@@ -17,3 +17,7 @@ end
 
 require_relative "commands/stores"
 require_relative "commands/hitratio"
+require_relative "commands/compressors"
+require_relative "commands/serializers"
+require_relative "commands/strategies"
+require_relative "commands/matrix"

@@ -115,6 +115,14 @@ module Larder
         self
       end
 
+      # Has the store use these codecs in place of its own.
+      # @param options [Hash] of ActiveSupport::Cache::Store
+      # @return [self]
+      def coded_by(**options)
+        @codecs = options
+        self
+      end
+
       # Empties the store.
       # @return [void]
       def clear
@@ -142,8 +150,14 @@ module Larder
 
       # Opens a store as an application would by `config.cache_store = name, *arguments`.
       def lookup(name, *arguments)
+        arguments = with_codecs(arguments) if @codecs
         @recorded = { store: name, arguments: arguments }
         ActiveSupport::Cache.lookup_store(name, *arguments)
+      end
+
+      def with_codecs(arguments)
+        *rest, last = arguments
+        last.is_a?(Hash) ? [*rest, last.merge(@codecs)] : [*arguments, @codecs]
       end
 
       # A URL as it may be shown and recorded: without the name and password it may hold.

@@ -6,6 +6,7 @@
 require_relative "calibration"
 require_relative "clock"
 require_relative "environment"
+require_relative "gemfiles"
 require_relative "results"
 require_relative "scratch"
 require_relative "worker_process"
@@ -18,9 +19,6 @@ module Larder
 
       # The contender that is measured twice, in order of preference.
       TWIN = %w[larder memory].freeze
-      # The lab's own Gemfile, beside which are those of contenders whose gems are resolved apart. Only a checkout has
-      # them.
-      GEMFILE = File.expand_path("../../../Gemfile", __dir__)
       # A worker that takes so many times as long as expected, and this many seconds more, hangs.
       TIMEOUT_FACTOR = 10
       TIMEOUT_SECONDS = 120
@@ -186,17 +184,7 @@ module Larder
       def process(type, job, dir, expected)
         timeout = (expected * TIMEOUT_FACTOR) + TIMEOUT_SECONDS
         WorkerProcess.new(job, dir: dir, log: File.join(@scratch.path, "#{job[:contender]}.log"), timeout: timeout,
-                               gemfile: gemfile(type))
-      end
-
-      # Under the lab's own Gemfile some contenders have one for themselves; under any other, that one is measured.
-      def gemfile(type)
-        return nil unless type.bundle && ENV["BUNDLE_GEMFILE"] == GEMFILE
-
-        file = File.join(File.dirname(GEMFILE), "gemfiles", "#{type.bundle}.gemfile")
-        return file if File.exist?("#{file}.lock")
-
-        raise Unavailable, "its gems are not installed: bin/lab installs them, or says why it cannot"
+                               gemfile: Gemfiles.path(type.bundle))
       end
 
       def with_server(type, dir, row)

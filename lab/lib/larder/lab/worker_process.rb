@@ -24,12 +24,14 @@ module Larder
       # @param log [String] file for everything it prints
       # @param gemfile [String, nil] the Gemfile it resolves its gems with; nil: the one of this process
       # @param timeout [Numeric] seconds after which it counts as hung
-      def initialize(job, dir:, log:, timeout:, gemfile: nil)
+      # @param script [String] the program
+      def initialize(job, dir:, log:, timeout:, gemfile: nil, script: SCRIPT)
         @job = job
         @dir = dir
         @log = log
         @gemfile = gemfile
         @timeout = timeout
+        @script = script
       end
 
       # Runs the worker to its end.
@@ -49,7 +51,7 @@ module Larder
       def start
         job_reader, @job_writer = IO.pipe
         @events, events_writer = IO.pipe
-        @pid = Process.spawn(environment, RbConfig.ruby, "-I", LIBRARY, SCRIPT, in: job_reader, out: events_writer,
+        @pid = Process.spawn(environment, RbConfig.ruby, "-I", LIBRARY, @script, in: job_reader, out: events_writer,
                              err: [@log, "a"], chdir: @dir, pgroup: true)
         @deadline = now + @timeout
         job_reader.close

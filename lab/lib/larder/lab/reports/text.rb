@@ -6,6 +6,7 @@ require_relative "../targets"
 require_relative "doubts"
 require_relative "figures"
 require_relative "judgements"
+require_relative "prose"
 require_relative "summary"
 require_relative "table"
 require_relative "timings"
@@ -15,9 +16,10 @@ module Larder
     module Reports
       # The report for people: tables that fit the terminal, then what follows from them.
       class Text
+        include Prose
+
         Reports.register("text", self)
 
-        INDENT = 2
         CALL = "Rails.cache.fetch([\"key\", i], expires_in: 5.minutes) { \"Hello World!\" }"
 
         # @param results [Results]
@@ -27,7 +29,7 @@ module Larder
           @results = results
           @comparison = comparison
           @terminal = terminal
-          @room = terminal.width - INDENT
+          @room = room_of(terminal)
         end
 
         # @return [String]
@@ -119,29 +121,6 @@ module Larder
 
         def servers
           @results.measured.filter_map { |row| row.server&.fetch(:version) }.uniq
-        end
-
-        # A title with its lines under it, or nil without lines.
-        def section(title, lines)
-          return if lines.empty?
-
-          [*wrap(title).map { |line| @terminal.paint(line, :bold) }, *indent(lines)].join("\n")
-        end
-
-        def items(sentences)
-          sentences.flat_map do |sentence|
-            first, *rest = wrap(sentence, room: @room - 2)
-            ["- #{first}", *indent(rest)]
-          end
-        end
-
-        def indent(lines)
-          lines.map { |line| "#{" " * INDENT}#{line}" }
-        end
-
-        # Lines of whole words; a word longer than a line keeps one for itself.
-        def wrap(text, room: @room)
-          text.scan(/\S.{0,#{room - 1}}(?=\s|\z)|\S+/)
         end
       end
     end

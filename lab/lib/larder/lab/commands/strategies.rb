@@ -1,0 +1,33 @@
+# frozen_string_literal: true
+
+require_relative "trial"
+require_relative "../trials/strategies_options"
+require_relative "../trials/strategies_text"
+
+module Larder
+  module Lab
+    module Commands
+      # `larder-lab strategies`: the published comparison of strategies by type, lists of records in Redis.
+      class Strategies < Trial
+        Commands.register("strategies", self)
+
+        # One line for `larder-lab --help`.
+        SUMMARY = "lists of records in Redis by every strategy: cold and warm, and where strategies cross"
+
+        KIND = "strategies"
+        ALL = Contestants::STRATEGIES
+        PAYLOADS = %w[records].freeze
+        OPTIONS = Trials::StrategiesOptions
+        TEXT = Trials::StrategiesText
+        BANNER = <<~TEXT
+          Usage: larder-lab strategies [options]
+
+          Writes lists of records {Id, PropertyA..D} into Redis and reads them, as
+          published: the time of the client, with the serializer's. The published figures
+          are of first calls; here these are told apart from a warm process's. Sizes and
+          the server's own time to answer are the server's.
+        TEXT
+      end
+    end
+  end
+end

@@ -1,0 +1,33 @@
+# frozen_string_literal: true
+
+# Owns where workers find gems that cannot, or need not, be resolved together with the lab's own.
+
+require_relative "errors"
+
+module Larder
+  module Lab
+    # The Gemfiles of lab/gemfiles/. Only a checkout has them.
+    module Gemfiles
+      # The lab's own.
+      LAB = File.expand_path("../../../Gemfile", __dir__)
+      # Of the codecs.
+      CODECS = "codecs"
+
+      module_function
+
+      # Under the lab's own Gemfile some workers have one for themselves; under any other, that one is measured.
+      #
+      # @param name [String, nil] of a file of lab/gemfiles/, without its ending; nil: the lab's own will do
+      # @return [String, nil] its path; nil: that of this process
+      # @raise [Unavailable] its gems are not installed
+      def path(name)
+        return nil unless name && ENV["BUNDLE_GEMFILE"] == LAB
+
+        file = File.join(File.dirname(LAB), "gemfiles", "#{name}.gemfile")
+        return file if File.exist?("#{file}.lock")
+
+        raise Unavailable, "its gems are not installed: bin/lab installs them, or says why it cannot"
+      end
+    end
+  end
+end

@@ -1,0 +1,45 @@
+# frozen_string_literal: true
+
+# Owns the list of what can be tried: compressors, serializers, strategies on a server, cells of a matrix. Each is a
+# file in kinds/ that says what goes there and back. Loaded in worker processes only.
+
+require_relative "../registry"
+
+module Larder
+  module Lab
+    # What a worker does with a payload.
+    module Kinds
+      extend Registry
+      holds "kind of trial"
+
+      # Answers `run(payload)`.
+      class Kind
+        # @param worker [TrialWorker]
+        # @param job [Hash{String => Object}]
+        def initialize(worker, job)
+          @worker = worker
+          @job = job
+        end
+
+        private
+
+        def options
+          @job.fetch("options", {}).transform_keys(&:to_sym)
+        end
+
+        # What is right for a serializer that brings back likenesses.
+        def judge(payload, way)
+          return payload.method(:same?) if way.keeps
+
+          likeness = TrialCodecs.plain(payload.value)
+          ->(copy) { copy == likeness }
+        end
+      end
+    end
+  end
+end
+
+require_relative "kinds/compressors"
+require_relative "kinds/serializers"
+require_relative "kinds/strategies"
+require_relative "kinds/cells"

@@ -1,0 +1,98 @@
+# frozen_string_literal: true
+
+require "active_support"
+require "active_support/cache"
+require_relative "../../contenders"
+
+module Larder
+  module Lab
+    module Kinds
+      # One serializer and one compressor in one store, end to end through Rails' API, and each step by itself.
+      class Cells < Kind
+        Kinds.register("cells", self)
+
+        KEY = "larder-lab-cell"
+        THRESHOLD = 1024
+
+        # @param payload [Payloads::Payload]
+        # @return [void]
+        def run(payload)
+          ActiveSupport::Cache.format_version = 7.1
+          value = payload.value
+          open_store(value)
+          @worker.try("write", "read", value, lambda do |given|
+            @store.write(KEY, given, expires_in: 300) || raise(Voided, "the store refused the value")
+            KEY
+          end, ->(key) { @store.read(key) }, &judge(payload, @way))
+          steps(value)
+          @store.delete(KEY)
+        end
+
+        private
+
+        def open_store(value)
+          @way = TrialCodecs.serializer(@job["codec"], {}, value)
+          @packing = TrialCodecs.compressor(@job["compressor"], @job["compressor_options"].transform_keys(&:to_sym))
+          type = Contenders.fetch(@job["store"])
+          coder = Coding.new(@way, @packing)
+          @contender = type.new(dir: Dir.pwd, endpoint: @job["endpoint"], threads: 1)
+          @contender.coded_by(serializer: coder.serializer, compressor: coder.compressor, compress: coder.compresses?,
+                              compress_threshold: THRESHOLD)
+          @store = @contender.open.store
+        end
+
+        def steps(value)
+          bytes = @worker.block("serialize") { @way.there.call(value) }
+          packed = @worker.block("compress") { @packing.there.call(bytes) }
+          packed = bytes if packed.bytesize >= bytes.bytesize
+          @worker.block("store") { @store.write(KEY, packed, raw: true, expires_in: 300) }
+          @worker.block("load") { @store.read(KEY, raw: true) }
+          @worker.block("decompress") { packed.equal?(bytes) ? bytes : @packing.back.call(packed.dup) }
+          @worker.block("deserialize") { @way.back.call(bytes.dup) }
+          @worker.emit("size", bytes: packed.bytesize, raw: bytes.bytesize, keeps: @way.keeps)
+        end
+
+        # Contestants as Rails takes them.
+        class Coding
+          # What a store calls.
+          # @!visibility private
+          Serializer = Struct.new(:way) do
+            # @api private
+            def dump(value) = way.there.call(value)
+            # @api private
+            def load(bytes) = way.back.call(bytes)
+          end
+          # @!visibility private
+          Compressor = Struct.new(:way) do
+            # @api private
+            def deflate(bytes) = way.there.call(bytes)
+            # @api private
+            def inflate(bytes) = way.back.call(bytes)
+          end
+          private_constant :Serializer, :Compressor
+
+          def initialize(way, packing)
+            @way = way
+            @packing = packing
+          end
+
+          # @return [#dump, #load]
+          def serializer
+            Serializer.new(@way)
+          end
+
+          # @return [#deflate, #inflate]
+          def compressor
+            Compressor.new(@packing)
+          end
+
+          # @return [Boolean]
+          def compresses?
+            @packing.compresses?
+          end
+        end
+        private_constant :Coding
+      end
+    end
+  end
+end

@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+
+module Larder
+  module Lab
+    module Kinds
+      # A list of records into Redis and back, as the published comparison did it: the client's time with the
+      # serializer's.
+      class Strategies < Kind
+        Kinds.register("strategies", self)
+
+        KEY = "larder-lab:strategy"
+        # Seconds after which the key is gone, whatever happens.
+        EXPIRY = 600
+        # Answers of the server that its own time is the mean of.
+        ASKED = 20
+
+        # @param payload [Payloads::Payload]
+        # @return [void]
+        def run(payload)
+          connect
+          value = payload.value
+          way = TrialCodecs.serializer(@job["codec"], options, value)
+          forth = lambda do |given|
+            @redis.call("SET", KEY, way.there.call(given), "EX", EXPIRY)
+            KEY
+          end
+          @worker.try("write", "read", value, forth, ->(key) { way.back.call(@redis.call("GET", key)) },
+                      &judge(payload, way))
+          tell_size(value, way)
+          @redis.call("DEL", KEY)
+        end
+
+        private
+
+        def connect
+          require "redis-client"
+          url = @job["endpoint"]["url"]
+          socket = url.delete_prefix("unix://") if url.start_with?("unix://")
+          @redis = socket ? RedisClient.new(path: socket) : RedisClient.new(url: url)
+        rescue LoadError => error
+          raise Unavailable, "the gem redis-client is missing: gem install redis (#{error.message})"
+        end
+
+        # As the server sees it: the value's length, what it takes there, and its own time to answer.
+        def tell_size(value, way)
+          bytes = @redis.call("STRLEN", KEY)
+          memory = @redis.call("MEMORY", "USAGE", KEY)
+          @redis.call("CONFIG", "RESETSTAT")
+          ASKED.times { @redis.call("GET", KEY) }
+          micros = @redis.call("INFO", "commandstats")[/cmdstat_get:.*usec_per_call=([\d.]+)/, 1].to_f
+          @worker.emit("size", bytes: bytes, raw: Marshal.dump(value).bytesize, keeps: way.keeps)
+          @worker.emit("server", memory: memory, get_seconds: micros / 1e6)
+        end
+      end
+    end
+  end
+end

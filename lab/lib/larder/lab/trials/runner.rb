@@ -1,0 +1,115 @@
+# frozen_string_literal: true
+
+# Owns the protocol of a trial: rounds in which everything is tried once, in a random order that can be repeated, each
+# in a fresh process. Servers run for as long as the rounds do.
+
+require "fileutils"
+require_relative "../clock"
+require_relative "../environment"
+require_relative "../gemfiles"
+require_relative "../scratch"
+require_relative "../servers"
+require_relative "../worker_process"
+require_relative "results"
+
+module Larder
+  module Lab
+    module Trials
+      # One row in one table. name: of the row; group: what the table is about; job: for the worker; server: in Servers
+      Trial = Struct.new(:name, :group, :job, :server, keyword_init: true)
+
+      # What is run. seconds: of a block, at least; titles: of groups
+      Plan = Struct.new(:kind, :trials, :titles, :rounds, :seconds, :seed, :urls, keyword_init: true) do
+        # @return [Array<String>]
+        def groups
+          trials.map(&:group).uniq
+        end
+
+        # @return [Array<String>] rows of a table
+        def names(group)
+          trials.select { |trial| trial.group == group }.map(&:name)
+        end
+      end
+
+      # Runs a plan.
+      class Runner
+        include Clock
+
+        SCRIPT = File.expand_path("worker.rb", __dir__)
+        TIMEOUT_SECONDS = 300
+
+        # @param plan [Plan]
+        # @param progress [Progress]
+        def initialize(plan, progress:)
+          @plan = plan
+          @progress = progress
+          @servers = {}
+        end
+
+        # @return [Results]
+        def run
+          started = now
+          Scratch.open(nil) do |scratch|
+            @scratch = scratch
+            @results = Results.new(@plan, Environment.facts(scratch.path))
+            rounds
+          ensure
+            @servers.each_value { |server| server.stop if server.respond_to?(:stop) }
+          end
+          @results.elapsed = now - started
+          @results
+        ensure
+          @progress.finish
+        end
+
+        private
+
+        def rounds
+          random = Random.new(@plan.seed)
+          @progress.start("measuring", @plan.trials.size * @plan.rounds)
+          (1..@plan.rounds).each do |round|
+            @plan.trials.shuffle(random: random).each { |trial| try(trial, round) }
+          end
+        end
+
+        def try(trial, round)
+          @progress.step("round #{round}/#{@plan.rounds}: #{trial.name}, #{trial.group}")
+          return if @results.reason(trial.name, trial.group)
+
+          job = { kind: @plan.kind, seconds: @plan.seconds, endpoint: endpoint(trial.server), **trial.job }
+          @scratch.directory { |dir| @results.versions.merge!(work(trial, round, job, dir)) }
+        rescue Unavailable, Voided => error
+          @results.reject(trial.name, trial.group, error)
+          @progress.note("#{trial.name}, #{trial.group}: #{error.message}")
+        end
+
+        # @return [Hash{String => String}] versions of gems
+        def work(trial, round, job, dir)
+          log = File.join(@scratch.path, "#{trial.name.tr("^A-Za-z0-9_.-", "-")}.log")
+          process = WorkerProcess.new(job, dir: dir, log: log, timeout: TIMEOUT_SECONDS, script: SCRIPT,
+                                         gemfile: Gemfiles.path(Gemfiles::CODECS))
+          process.run { |event| @results.add(trial.name, trial.group, round, event) }.fetch("versions")
+        end
+
+        def endpoint(name)
+          return unless name
+          return { "url" => @plan.urls[name], "private" => false } if @plan.urls&.key?(name)
+
+          server = @servers[name] ||= start(name)
+          raise server if server.is_a?(Unavailable)
+
+          server.endpoint
+        end
+
+        # A server, or why there is none.
+        def start(name)
+          dir = File.join(@scratch.path, "#{name}-server")
+          Dir.mkdir(dir, 0o700)
+          Servers.fetch(name).new(dir).start
+        rescue Unavailable => error
+          error
+        end
+      end
+    end
+  end
+end

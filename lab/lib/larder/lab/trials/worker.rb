@@ -1,0 +1,123 @@
+# frozen_string_literal: true
+
+# Owns the process in which one contestant is tried on one payload: makes the payload, measures the first call of each
+# kind, proves that what comes back is right, then measures blocks of calls. Reads one job from standard input and ends
+# when that closes. Started by WorkerProcess; never loaded by the command itself.
+
+require "json"
+require_relative "../clock"
+require_relative "../errors"
+require_relative "codecs"
+require_relative "payloads"
+require_relative "kinds"
+
+module Larder
+  module Lab
+    # Tries one codec once.
+    class TrialWorker
+      include Clock
+
+      # Calls of a block, at most.
+      MOST_CALLS = 5_000_000
+
+      # Reads the job, writes events to what was standard output.
+      # @return [void]
+      def self.main
+        output = $stdout.dup
+        output.sync = true
+        $stdout.reopen($stderr)
+        job = JSON.parse($stdin.gets)
+        Thread.new do
+          $stdin.read
+          exit!(1)
+        end
+        new(job, output).run
+      end
+
+      # @param job [Hash{String => Object}] see Trials
+      # @param output [IO]
+      def initialize(job, output)
+        @job = job
+        @output = output
+      end
+
+      # @return [void]
+      def run
+        emit("started")
+        payload = Payloads.fetch(@job["payload"]).new(@job["source"] || @job["count"])
+        Kinds.fetch(@job["kind"]).new(self, @job).run(payload)
+        emit("done", versions: versions)
+      rescue Unavailable, ::Larder::UnserializableError => error
+        emit("unavailable", reason: error.message)
+      rescue StandardError, LoadError, NotImplementedError => error
+        warn error.full_message(highlight: false)
+        emit("void", reason: "#{error.class}: #{error.message.lines.first.to_s.strip}")
+      end
+
+      # Both directions: the first call of each, whether what comes back is right, then blocks of both and of the two
+      # together.
+      #
+      # @param there [String] name of the operation
+      # @param back [String]
+      # @param forth [#call] value to what is kept
+      # @param again [#call] what is kept to value
+      # @yieldparam copy [Object]
+      # @yieldreturn [Boolean] is it right?
+      # @return [Object] what was kept
+      # @raise [Voided]
+      def try(there, back, value, forth, again, &right)
+        kept, cold_there = timed { forth.call(value) }
+        copy, cold_back = timed { again.call(kept) }
+        demand(right, copy)
+        emit("cold", there => cold_there, back => cold_back)
+        block(there) { forth.call(value) }
+        demand(right, block(back) { again.call(kept) })
+        demand(right, block("round trip") { again.call(forth.call(value)) })
+        kept
+      end
+
+      # @param operation [String]
+      # @return [Object] the last answer of a block that takes as long as was asked for
+      def block(operation)
+        calls = 1
+        answer = nil
+        loop do
+          GC.start
+          started = now
+          calls.times { answer = yield }
+          seconds = now - started
+          if seconds >= @job["seconds"] || calls >= MOST_CALLS
+            emit("block", operation: operation, calls: calls, seconds: seconds)
+            return answer
+          end
+          calls = [(calls * [@job["seconds"] / [seconds, 1e-6].max * 1.2, 2].max).ceil, MOST_CALLS].min
+        end
+      end
+
+      # @return [void]
+      def emit(event, **fields)
+        @output.puts(JSON.generate({ event: event, **fields }))
+      end
+
+      private
+
+      def demand(right, copy)
+        raise Voided, "a wrong value came back" unless right.call(copy)
+      end
+
+      def timed
+        GC.start
+        started = now
+        [yield, now - started]
+      end
+
+      def versions
+        names = %w[activesupport brotli zstd-ruby snappy extlz4 lz4_flex msgpack json ox google-protobuf]
+        found = names.to_h { |name| [name, Gem.loaded_specs[name]&.version&.to_s] }.compact
+        found.merge("larder" => ::Larder::VERSION)
+      end
+    end
+  end
+end
+
+Larder::Lab::TrialWorker.main if $PROGRAM_NAME == __FILE__

@@ -1,0 +1,86 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "stringio"
+
+module Larder
+  module Lab
+    module Commands
+      # Codecs tried for real, in processes of their own, from the command line to the tables.
+      class TrialsTest < ActiveSupport::TestCase
+        include LabHelper
+
+        QUICK = ["--rounds", "2", "--seconds", "0.001", "--seed", "1"].freeze
+
+        test "compressors: a row for each, both directions, and the JSON holds the same" do
+          with_directory do |dir|
+            json = File.join(dir, "out.json")
+            run = lab("compressors", *QUICK, "--only", "none,gzip-6,zlib", "--payload", "ruby:'some text ' * 5000",
+                      "--json", json, env: { "COLUMNS" => "120" })
+            assert_equal 0, run.status, run.err
+            %w[none gzip-6 zlib].each { |name| assert_match(/^  #{name} +[\d,]+ +[\d.]+×/, run.out) }
+            assert_match(/zlib up to [\d.]+ Gbit/, run.out)
+            report = JSON.parse(File.read(json))
+            assert_equal %w[gzip-6 none zlib], report["sizes"].map { |size| size["name"] }.sort
+            operations = ["cold compress", "cold decompress", "compress", "decompress", "round trip"]
+            assert_equal operations, report["samples"].map { |sample| sample["operation"] }.uniq.sort
+            assert_equal 2 * 3 * 5, report["samples"].size
+          end
+        end
+
+        test "serializers: what keeps the value and what brings a likeness back" do
+          run = lab("serializers", *QUICK, "--only", "larder,marshal,json", "--payloads", "hash,records-50",
+                    env: { "COLUMNS" => "120" })
+          assert_equal 0, run.status, run.err
+          assert_match(/^  larder +[\d,]+ +[\d.]+×/, run.out)
+          assert_match(/^  json \* +/, run.out)
+          assert_match(/brings back a likeness/, run.out)
+        end
+
+        test "a codec whose gem is missing is a row that says so" do
+          skip "lz4_flex is there" if RUBY_VERSION >= "3.2"
+          run = lab("compressors", *QUICK, "--only", "none,lz4_flex", "--payload", "ruby:'x' * 100")
+          assert_equal 0, run.status
+          assert_match(/Not measured\n  - lz4_flex.*needs the gem lz4_flex/m, run.out)
+        end
+
+        test "strategies: sizes and times on a server of its own" do
+          run = lab("strategies", *QUICK, "--lengths", "50,10,5", "--only", "binary,json", env: { "COLUMNS" => "120" })
+          skip "redis-server is not installed" if run.out.include?("redis-server is not on the PATH")
+          assert_equal 0, run.status, run.err
+          assert_match(/^  binary +0\.00\d\d/, run.out)
+          assert_match(/50 records: fastest read (?:binary|json), write (?:binary|json)/, run.out)
+        end
+
+        test "matrix: every cell end to end, and its steps" do
+          run = lab("matrix", *QUICK, "--serializers", "marshal,native", "--compressors", "none,gzip-6", "--stores",
+                    "memory,larder", "--payloads", "hash", env: { "COLUMNS" => "150" })
+          assert_equal 0, run.status, run.err
+          %w[marshal native].product(%w[none gzip-6], %w[memory larder]) do |cell|
+            assert_match(/^  #{cell.join(" +")} +[\d,]+(?: +[\d.,]+){8}$/, run.out)
+          end
+        end
+
+        test "what makes no sense is refused, help is not" do
+          { ["compressors", "--only", "zip"] => /unknown codec zip; known: none, snappy/,
+            ["serializers", "--payloads", "x"] => /unknown payload x; known: books/,
+            ["compressors", "--payload", "/missing"] => /no such file; an expression begins with ruby:/,
+            ["compressors", "--rounds", "0"] => /--rounds must be more than 0/,
+            ["matrix", "--serializers", "yml"] => /unknown serializer yml; known:/,
+            ["strategies", "--lengths", "x"] => /--lengths must be more than 0/ }.each do |arguments, message|
+            run = lab(*arguments)
+            assert_equal 2, run.status
+            assert_match(message, run.err)
+          end
+          %w[compressors serializers strategies matrix].each do |command|
+            help = lab(command, "--help")
+            assert_equal 0, help.status
+            assert_includes help.out, "Usage: larder-lab #{command}"
+            assert_empty(help.out.lines.map(&:chomp).select { |line| line.size > 80 })
+            assert_equal 0, lab(command, "--list").status
+          end
+        end
+      end
+    end
+  end
+end
