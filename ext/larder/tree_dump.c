@@ -5,8 +5,10 @@
 
 #include <ruby/encoding.h>
 #include <string.h>
+#include <time.h>
 
-static ID id_compare_by_identity_p, id_default, id_default_proc, id_take, id_take_list;
+static ID id_compare_by_identity_p, id_default, id_default_proc, id_take, id_take_list, id_to_i, id_utc_p,
+    id_subsec;
 
 VALUE tree_module = Qnil, tree_unreadable = Qnil;
 
@@ -232,7 +234,44 @@ static bool dump_array(writer *w, VALUE array) {
     return true;
 }
 
+/* Is it a part of a second in nanoseconds? */
+static bool is_nanoseconds(VALUE part) {
+    if (FIXNUM_P(part)) {
+        return true;
+    }
+    VALUE denominator = RB_TYPE_P(part, T_RATIONAL) ? rb_rational_den(part) : Qnil;
+    return FIXNUM_P(denominator) && 1000000000 % FIX2LONG(denominator) == 0;
+}
+
+/*
+ * A time in UTC of whole nanoseconds, as those of databases are, needs no Ruby: its parts are those that
+ * Larder::Tree would give. False where it has to be asked.
+ */
+static bool dump_utc_time(writer *w, VALUE time) {
+    VALUE seconds = rb_funcallv(time, id_to_i, 0, NULL);
+
+    if (!FIXNUM_P(seconds) || rb_ivar_count(time) || !RTEST(rb_funcallv(time, id_utc_p, 0, NULL))) {
+        return false;
+    }
+    if (!is_nanoseconds(rb_funcallv(time, id_subsec, 0, NULL)) || !room(w, 24)) {
+        return false;
+    }
+    struct timespec at = rb_time_timespec(time);
+    put(w, TREE_OTHER);
+    put(w, TREE_CODE_TIME);
+    put(w, TREE_ARRAY);
+    put(w, 4);
+    dump_integer(w, FIX2LONG(seconds));
+    dump_integer(w, at.tv_nsec);
+    put(w, TREE_NIL);
+    put(w, TREE_TRUE);
+    return true;
+}
+
 static bool dump_other(writer *w, VALUE object) {
+    if (RBASIC_CLASS(object) == rb_cTime && dump_utc_time(w, object)) {
+        return true;
+    }
     VALUE natural = w->natural ? Qtrue : Qfalse;
 
     return dump_taken(
@@ -329,6 +368,9 @@ void tree_init(VALUE larder_module) {
     id_compare_by_identity_p = rb_intern("compare_by_identity?");
     id_default = rb_intern("default");
     id_default_proc = rb_intern("default_proc");
+    id_to_i = rb_intern("to_i");
+    id_utc_p = rb_intern("utc?");
+    id_subsec = rb_intern("subsec");
     rb_define_private_method(rb_singleton_class(larder_module), "_tree_dump", tree_dump_native, 2);
     rb_define_private_method(rb_singleton_class(larder_module), "_tree_load", tree_load_native, 2);
     rb_define_private_method(rb_singleton_class(larder_module), "_singular?", singular_p, 1);

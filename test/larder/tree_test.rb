@@ -94,6 +94,16 @@ class LarderTreeTest < ActiveSupport::TestCase
     end
   end
 
+  test "a time comes back to the nanosecond, and is left to others beyond it" do
+    [Time.at(0, in: "UTC"), Time.at(-1, 999_999_999, :nsec, in: "UTC"), Time.utc(9999, 12, 31, 23, 59, 59.5r),
+     Time.at(1, 5, :nsec, in: "+00:00"), Time.at(1, 5, :nsec)].each do |time|
+      copy = load(dump(time)).first
+      assert_equal [time, time.nsec, time.utc?, time.utc_offset], [copy, copy.nsec, copy.utc?, copy.utc_offset]
+    end
+    [Time.at(1r / 3, in: "UTC"), Time.at(2**80, in: "UTC"),
+     Time.at(0, in: "UTC").tap { |time| time.instance_variable_set(:@a, 1) }].each { |time| assert_nil dump(time) }
+  end
+
   test "methods that an application gave its class over Ruby's own are not asked" do
     assert_equal 1, load(dump(Over.new(1))).first.a
     assert_equal [1, 2], load(dump([Over.new(1), Over.new(2)])).first.map(&:a)

@@ -14,12 +14,10 @@ module Larder
         # @return [Array<Array>]
         attr_reader :entries
 
-        STATE = %i[@destroyed @readonly].freeze
-        private_constant :STATE
-
         def initialize
           @entries = []
           @numbers = {}.compare_by_identity
+          @names = Hash.new { |names, type| names[type] = type.name.to_sym }.compare_by_identity
         end
 
         # @param target [Array<ActiveRecord::Base>, ActiveRecord::Base, nil]
@@ -34,9 +32,10 @@ module Larder
 
         def number_of(record)
           @numbers[record] || begin
-            refuse(record) unless whole?(record)
+            attributes = record.attributes_for_database
+            refuse(record) unless whole?(record, attributes)
             number = @numbers[record] = @entries.size
-            entry = [record.class.name.to_sym, record.attributes_for_database, record.new_record?]
+            entry = [@names[record.class], attributes, record.new_record?]
             @entries << entry
             add_associations(record, entry)
             number
@@ -50,16 +49,18 @@ module Larder
         end
 
         # Nothing but its attributes: Rails' own formats lose the rest and do not say so.
-        def whole?(record)
+        def whole?(record, attributes)
           type = record.class
-          !Larder.__send__(:_singular?, record) &&
-            STATE.none? { |name| record.instance_variable_get(name) } &&
+          !Larder.__send__(:_singular?, record) && !record.instance_variable_get(:@destroyed) &&
+            !record.instance_variable_get(:@readonly) &&
             record.instance_variable_get(:@strict_loading) == type.strict_loading_by_default &&
-            columns?(record.attribute_names, type.attribute_names)
+            attributes.size == type.attribute_names.size && selected?(record, attributes)
         end
 
-        def columns?(names, all)
-          names == all || (names.size == all.size && (names - all).empty?)
+        # Columns that were not selected are nil among the others.
+        def selected?(record, attributes)
+          attributes.each_pair { |name, value| return false if value.nil? && !record.has_attribute?(name) }
+          true
         end
 
         def add_associations(record, entry)
