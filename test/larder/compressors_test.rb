@@ -89,6 +89,21 @@ class LarderCompressorsTest < ActiveSupport::TestCase
     end
   end
 
+  test "Zstandard frames of every level and shape come back, and nothing that stands behind one" do
+    random = Random.new(5)
+    mixed = Array.new(400) { |i| i.even? ? random.bytes(900) : "the same words again " * 60 }.join
+    ["a" * 700_000, random.bytes(300_000), mixed, "x" * 300].product([-5, 1, 3, 9, 19, 22]) do |bytes, level|
+      zstd = Larder::Compressors[:zstd, level: level, checksum: false]
+      frame = zstd.deflate(bytes)
+      assert_equal bytes.b, zstd.inflate(frame)
+      next if frame.bytesize < 300
+
+      more = frame + Zstd.compress("more")
+      assert_raises(ActiveSupport::Cache::DeserializationError) { zstd.inflate(more) }
+      assert_raises(ActiveSupport::Cache::DeserializationError) { zstd.inflate(frame.byteslice(0..-2)) }
+    end
+  end
+
   test "levels make it smaller" do
     { gzip: { level: 1..9 }, brotli: { quality: 0..11 }, zstd: { level: -5..19 },
 lz4: { level: 0..12 } }.each do |name, levels|

@@ -6,15 +6,19 @@ module Larder
   module Compressors
     # As small as gzip at several times its speed.
     class Zstd
-      # A block of at most 128 KiB may be written as four bytes. What comes out of a slice of a frame may be as much as
-      # was promised, half a megabyte at least and 64 MiB at most.
-      GROWTH = 32 << 10
-      SLICE_BYTES = (16..(2 << 10))
+      # Bytes that a block becomes at most; one of equal bytes is written as four.
+      BLOCK_BYTES = 128 << 10
+      # What comes out of a slice of a frame may be as much as was promised, and 8 MiB more.
+      GROWTH = BLOCK_BYTES / 4
+      SLICE_BYTES = (256..(2 << 10))
       # A body that short cannot become more than 8 MiB.
       SURE_BYTES = 256
       MAGIC = "\x28\xB5\x2F\xFD".b.freeze
       ID_BYTES = [0, 1, 2, 4].freeze
-      private_constant :GROWTH, :SLICE_BYTES, :SURE_BYTES, :MAGIC, :ID_BYTES
+      CONTENT_SIZE_BYTES = [0, 2, 4, 8].freeze
+      CHECKSUM_BYTES = 4
+      private_constant :BLOCK_BYTES, :GROWTH, :SLICE_BYTES, :CONTENT_SIZE_BYTES, :CHECKSUM_BYTES,
+                       :SURE_BYTES, :MAGIC, :ID_BYTES
 
       # @param level [Integer] 1 is fast, 19 small; negative ones are faster still
       # @param dictionary [Larder::Dictionary, Larder::Dictionaries, nil]
@@ -38,14 +42,16 @@ module Larder
         prepared ? ::Zstd.compress(bytes, dict: prepared) : ::Zstd.compress(bytes, level: @level)
       end
 
-      # The library makes what a frame says, however much, so a frame goes to it in slices.
+      # The library makes what a frame says, however much. So its blocks are counted first, and where they could become
+      # more than was promised, as many small ones could, the frame goes to the library in slices.
       #
       # @return [String]
       def inflate(body, size)
         raise UnreadableError, "no Zstandard frame" unless body.start_with?(MAGIC) && body.bytesize > 5
 
         dictionary = dictionary_of(body)
-        return ::Zstd.decompress(body, **dictionary) if body.bytesize <= SURE_BYTES
+        sure = body.bytesize <= SURE_BYTES || most_of(body) <= size + BLOCK_BYTES
+        return ::Zstd.decompress(body, **dictionary) if sure
 
         sliced(body, size, dictionary)
       end
@@ -64,6 +70,32 @@ module Larder
           at += slice
         end
         out
+      end
+
+      # RFC 8878, 3.1.1: bytes that the blocks of a frame become at most.
+      def most_of(body)
+        at = header_bytes(body)
+        most = 0
+        loop do
+          head = body.byteslice(at, 3)
+          raise UnreadableError, "truncated" unless head&.bytesize == 3
+
+          head = head.getbyte(0) | (head.getbyte(1) << 8) | (head.getbyte(2) << 16)
+          size = head >> 3
+          most += (head >> 1) & 3 == 2 ? BLOCK_BYTES : size # compressed; raw, or one byte again and again
+          at += 3 + ((head >> 1) & 3 == 1 ? 1 : size)
+          break if head.odd?
+        end
+        at += CHECKSUM_BYTES if body.getbyte(4) & 4 > 0
+        at == body.bytesize ? most : raise(UnreadableError, "damaged (another frame, or none, behind the last block)")
+      end
+
+      # Of which the descriptor, RFC 8878, 3.1.1.1.1, tells what there is.
+      def header_bytes(body)
+        descriptor = body.getbyte(4)
+        single = descriptor & 0x20 > 0
+        content = descriptor >> 6
+        5 + (single ? 0 : 1) + ID_BYTES[descriptor & 3] + (content.zero? && single ? 1 : CONTENT_SIZE_BYTES[content])
       end
 
       # Keywords for the library.

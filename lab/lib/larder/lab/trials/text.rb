@@ -129,7 +129,7 @@ module Larder
           there = OPERATIONS.fetch(@plan.kind).first
           operation = @plan.kind == "compressors" ? there : "round trip"
           lines = known.filter_map { |name, figures| beside(name, figures, comparison, operation) }
-          lines.empty? ? [] : ["", "Beside the published figures (#{Published::SOURCE}):", *lines]
+          lines.empty? ? [] : ["", *wrap("Beside the published figures (#{Published::SOURCE}):"), *lines]
         end
 
         def beside(name, figures, comparison, operation)
