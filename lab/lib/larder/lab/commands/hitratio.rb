@@ -31,8 +31,14 @@ module Larder
 
         private
 
+        def trace(given, format)
+          return Lab::Hitratio::Synthetic.make(given) if Lab::Hitratio::Synthetic.named?(given)
+
+          Lab::Hitratio::Formats.read(given, format)
+        end
+
         def replay(options)
-          traces = options.traces.map { |path| Lab::Hitratio::Trace.read(path) }
+          traces = options.traces.map { |given| trace(given, options.format) }
           Lab::Hitratio::Replay.new(sizes: options.sizes, policies: options.policies, progress: Progress.new(@err),
                                     object_bytes: options.object_bytes).run(traces)
         end

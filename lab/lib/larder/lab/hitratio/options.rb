@@ -1,8 +1,10 @@
 # frozen_string_literal: true
 
 require "optparse"
+require_relative "formats"
 require_relative "policies"
 require_relative "size"
+require_relative "synthetic"
 
 module Larder
   module Lab
@@ -17,8 +19,10 @@ module Larder
           exactly the size under test, its index and all overhead included; the
           simulations have no overhead.
 
-          A trace is a file of oracleGeneral records (.bin, .oracleGeneral) or has one
-          integer a line; both may be compressed by gzip.
+          A trace is a file: oracleGeneral records (.bin, .oracleGeneral), key,size a
+          line (.csv), a trace of ARC (.lis, .arc), or one integer a line; each may be
+          compressed by gzip. Or a pattern: zipf, scan, loop, shift, with settings as
+          zipf:objects=1000000,skew=0.8,requests=2000000.
         TEXT
 
         FOOTER = <<~TEXT
@@ -31,14 +35,18 @@ module Larder
             larder-lab hitratio cluster52.oracleGeneral.bin
             larder-lab hitratio web.trace.gz --size 64MiB,1GiB --object-size 900
             larder-lab hitratio *.trace.gz --policy larder,lru,belady --json run.json
+            larder-lab hitratio zipf:skew=0.8 scan loop:objects=50000 shift
 
           Exit codes: 0 replayed, 2 wrong usage, 130 interrupted.
         TEXT
         DEFAULT_SIZES = ["1%", "5%", "10%", "20%"].freeze
         private_constant :BANNER, :FOOTER
 
-        # @return [Array<String>] files
+        # @return [Array<String>] files and patterns
         attr_reader :traces
+
+        # @return [String, nil] format of the files; nil: by their names
+        attr_reader :format
 
         # @return [Array<Size>]
         attr_reader :sizes
@@ -107,6 +115,12 @@ module Larder
           end
           options.on("--policy A,B", Array, Policies.names.join(", "), "(default: all)") do |names|
             @policies = Policies.check(names)
+          end
+          options.on("--format NAME", "of files: #{Formats.names.join(", ")}", "(default: by their names)") do |name|
+            known = Formats.names
+            raise UsageError, "unknown format #{name}; known: #{known.join(", ")}" unless known.include?(name)
+
+            @format = name
           end
           options.on("--object-size N", Integer, "bytes of each object where the trace does", "not say (default: 4096,",
                      "or more until the cache has 16 MiB)") do |bytes|

@@ -1,17 +1,13 @@
 # frozen_string_literal: true
 
-# Owns the reading of traces: what was asked for, in order, how large it was, and when it is asked for again.
-
-require "zlib"
-require_relative "../errors"
+# Owns what a trace is: what was asked for, in order, how large it was, and when it is asked for again. Where one comes
+# from is in formats.rb and synthetic.rb.
 
 module Larder
   module Lab
     module Hitratio
       # A sequence of requests. Objects are numbered from 0 in the order of their first request.
       class Trace
-        # Bytes of a record of oracleGeneral: time (32), object (64), size (32), next access (64), little-endian.
-        RECORD = 24
         # Where an object is never asked for again.
         NEVER = (1 << 62)
 
@@ -27,52 +23,6 @@ module Larder
 
         # @return [Integer] how many different objects there are
         attr_reader :objects
-
-        # Reads a file: records of oracleGeneral where its name says so (`.bin`, `.oracleGeneral`), else one integer a
-        # line; either may be compressed by gzip.
-        # @param path [String]
-        # @return [Trace]
-        # @raise [UsageError] if it cannot be read or is no trace
-        def self.read(path)
-          data = File.binread(path)
-          data = Zlib.gunzip(data) if data.start_with?("\x1f\x8b".b)
-          name = File.basename(path).delete_suffix(".gz")
-          name.match?(/\.(bin|oracleGeneral)\z/) ? binary(name, data) : text(name, data)
-        rescue SystemCallError, Zlib::Error => error
-          raise UsageError, "cannot read the trace #{path}: #{error.message}"
-        end
-
-        # @param name [String]
-        # @param data [String]
-        # @return [Trace]
-        def self.binary(name, data)
-          if data.empty? || !(data.bytesize % RECORD).zero?
-            raise UsageError, "#{name} is no oracleGeneral trace: #{data.bytesize} bytes are not records of #{RECORD}"
-          end
-
-          keys = []
-          sizes = []
-          0.step(data.bytesize - 1, RECORD) do |at|
-            _, key, size = data.unpack("L<Q<L<", offset: at)
-            keys << key
-            sizes << size
-          end
-          new(name, keys, sizes)
-        end
-
-        # @param name [String]
-        # @param data [String]
-        # @return [Trace]
-        def self.text(name, data)
-          keys = data.lines.map(&:strip).reject { |line| line.empty? || line.match?(/\A[#*]/) }
-          odd = keys.find { |key| !key.match?(/\A-?\d+\z/) }
-          raise UsageError, "#{name} is no trace: #{odd[0, 20].inspect} is no integer" if odd
-          raise UsageError, "#{name} is no trace: it has no lines" if keys.empty?
-
-          new(name, keys, nil)
-        end
-
-        private_class_method :binary, :text
 
         # @param name [String]
         # @param keys [Array<Object>] what was asked for

@@ -6,7 +6,7 @@ require "zlib"
 module Larder
   module Lab
     module Hitratio
-      class TraceTest < ActiveSupport::TestCase
+      class FormatsTest < ActiveSupport::TestCase
         test "integers, one a line, compressed or not" do
           plain, packed = ["# made by hand\n7\n9\n7\n", Zlib.gzip("7\n9\n7\n")].map { |data| read("t.trace", data) }
           [plain, packed].each do |trace|
@@ -23,12 +23,29 @@ module Larder
           assert_equal [2, Trace::NEVER, Trace::NEVER], trace.following
         end
 
+        test "keys and sizes, with or without names above them" do
+          ["key,size\na b,10\n7,20\na b,15\n", "a b,10\n7, 20\na b,15\n"].each do |data|
+            trace = read("t.csv", data)
+            assert_equal [[0, 1, 0], [10, 20, 15], 30], [trace.requests, trace.sizes, trace.footprint]
+          end
+        end
+
+        test "lines of ARC, each of some blocks in a row" do
+          trace = read("P1.lis", "5 3 0 0\n6 1 0 1\n")
+          assert_equal [[0, 1, 2, 1], [512] * 4], [trace.requests, trace.sizes]
+        end
+
+        test "a format may be told" do
+          assert_equal [0, 1, 0], read("t.txt", "5 2 0 0\n5 1 0 0\n", "arc").requests
+        end
+
         test "what is no trace is refused by name" do
-          { "t.bin" => "12345", "t.trace" => "1\ntwo\n", "u.trace" => "\n",
-"v.gz" => "\x1f\x8bnot".b }.each do |name, data|
+          { "t.bin" => "12345", "t.trace" => "1\ntwo\n", "u.trace" => "\n", "v.gz" => "\x1f\x8bnot".b,
+            "t.csv" => "a,1\nb\n", "u.csv" => "key,size\n", "t.lis" => "1 x 0 0\n", "u.lis" => "1 9999999999 0 0\n" }
+            .each do |name, data|
             assert_match(/#{name.delete_suffix(".gz")}/, assert_raises(UsageError) { read(name, data) }.message)
           end
-          assert_match(/missing/, assert_raises(UsageError) { Trace.read("/missing") }.message)
+          assert_match(/missing/, assert_raises(UsageError) { Formats.read("/missing") }.message)
         end
 
         test "sizes are shares or bytes" do
@@ -39,10 +56,10 @@ module Larder
 
         private
 
-        def read(name, data)
+        def read(name, data, format = nil)
           with_directory do |dir|
             File.binwrite(File.join(dir, name), data)
-            Trace.read(File.join(dir, name))
+            Formats.read(File.join(dir, name), format)
           end
         end
       end
