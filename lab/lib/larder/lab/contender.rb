@@ -150,14 +150,19 @@ module Larder
 
       # Opens a store as an application would by `config.cache_store = name, *arguments`.
       def lookup(name, *arguments)
-        arguments = with_codecs(arguments) if @codecs
+        arguments = with_codecs(arguments) if codecs.any?
         @recorded = { store: name, arguments: arguments }
         ActiveSupport::Cache.lookup_store(name, *arguments)
       end
 
       def with_codecs(arguments)
         *rest, last = arguments
-        last.is_a?(Hash) ? [*rest, last.merge(@codecs)] : [*arguments, @codecs]
+        last.is_a?(Hash) ? [*rest, last.merge(codecs)] : [*arguments, codecs]
+      end
+
+      # Options of the store, see coded_by.
+      def codecs
+        @codecs || {}
       end
 
       # A URL as it may be shown and recorded: without the name and password it may hold.

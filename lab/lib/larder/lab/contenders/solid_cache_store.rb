@@ -59,7 +59,7 @@ module Larder
         end
 
         def store_options
-          { max_size: SIZE, namespace: "production" }
+          { max_size: SIZE, namespace: "production", **codecs }
         end
 
         # What `rails new` writes into config/database.yml.

@@ -54,8 +54,9 @@ module Larder
 
         test "matrix: every cell end to end, and its steps" do
           run = lab("matrix", *QUICK, "--serializers", "marshal,native", "--compressors", "none,gzip-6", "--stores",
-                    "memory,larder", "--payloads", "hash", env: { "COLUMNS" => "150" })
+                    "memory,larder,null", "--payloads", "hash", env: { "COLUMNS" => "150" })
           assert_equal 0, run.status, run.err
+          assert_match(/marshal none null on hash: the store keeps nothing/, run.out)
           %w[marshal native].product(%w[none gzip-6], %w[memory larder]) do |cell|
             assert_match(/^  #{cell.join(" +")} +[\d,]+(?: +[\d.,]+){8}$/, run.out)
           end

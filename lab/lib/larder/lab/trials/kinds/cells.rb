@@ -34,11 +34,19 @@ module Larder
           @way = TrialCodecs.serializer(@job["codec"], {}, value)
           @packing = TrialCodecs.compressor(@job["compressor"], @job["compressor_options"].transform_keys(&:to_sym))
           type = Contenders.fetch(@job["store"])
-          coder = Coding.new(@way, @packing)
+          @coding = Coding.new(@way, @packing)
           @contender = type.new(dir: Dir.pwd, endpoint: @job["endpoint"], threads: 1)
-          @contender.coded_by(serializer: coder.serializer, compressor: coder.compressor, compress: coder.compresses?,
-                              compress_threshold: THRESHOLD)
+          @contender.coded_by(serializer: @coding.serializer, compressor: @coding.compressor,
+                              compress: @coding.compresses?, compress_threshold: THRESHOLD)
           @store = @contender.open.store
+          look_at_store(value)
+        end
+
+        # Else what is measured would not be what the row says.
+        def look_at_store(value)
+          @store.write(KEY, value, expires_in: 300)
+          raise Unavailable, "the store keeps nothing" if @store.read(KEY).nil?
+          raise Unavailable, "the store takes no serializer from us" unless @coding.asked?
         end
 
         def steps(value)
@@ -56,9 +64,13 @@ module Larder
         class Coding
           # What a store calls.
           # @!visibility private
-          Serializer = Struct.new(:way) do
+          Serializer = Struct.new(:way, :asked) do
             # @api private
-            def dump(value) = way.there.call(value)
+            def dump(value)
+              self.asked = true
+              way.there.call(value)
+            end
+
             # @api private
             def load(bytes) = way.back.call(bytes)
           end
@@ -78,7 +90,12 @@ module Larder
 
           # @return [#dump, #load]
           def serializer
-            Serializer.new(@way)
+            @serializer ||= Serializer.new(@way, false)
+          end
+
+          # @return [Boolean] did the store use it?
+          def asked?
+            serializer.asked
           end
 
           # @return [#deflate, #inflate]
