@@ -10,13 +10,13 @@ module Larder
       class TrialsTest < ActiveSupport::TestCase
         include LabHelper
 
-        QUICK = ["--rounds", "2", "--seconds", "0.001", "--seed", "1"].freeze
+        ONCE = ["--rounds", "1", "--seconds", "0.001", "--seed", "1"].freeze
 
         test "compressors: a row for each, both directions, and the JSON holds the same" do
           with_directory do |dir|
             json = File.join(dir, "out.json")
-            run = lab("compressors", *QUICK, "--only", "none,gzip-6,zlib", "--payload", "ruby:'some text ' * 5000",
-                      "--json", json, env: { "COLUMNS" => "120" })
+            run = lab("compressors", *ONCE, "--rounds", "2", "--only", "none,gzip-6,zlib", "--payload",
+                      "ruby:'some text ' * 5000", "--json", json, env: { "COLUMNS" => "120" })
             assert_equal 0, run.status, run.err
             %w[none gzip-6 zlib].each { |name| assert_match(/^  #{name} +[\d,]+ +[\d.]+×/, run.out) }
             assert_match(/zlib up to [\d.]+ Gbit/, run.out)
@@ -29,7 +29,7 @@ module Larder
         end
 
         test "serializers: what keeps the value and what brings a likeness back" do
-          run = lab("serializers", *QUICK, "--only", "larder,marshal,json", "--payloads", "hash,records-50",
+          run = lab("serializers", *ONCE, "--only", "larder,marshal,json", "--payloads", "hash,records-50",
                     env: { "COLUMNS" => "120" })
           assert_equal 0, run.status, run.err
           assert_match(/^  larder +[\d,]+ +[\d.]+×/, run.out)
@@ -39,13 +39,13 @@ module Larder
 
         test "a codec whose gem is missing is a row that says so" do
           skip "lz4_flex is there" if RUBY_VERSION >= "3.2"
-          run = lab("compressors", *QUICK, "--only", "none,lz4_flex", "--payload", "ruby:'x' * 100")
+          run = lab("compressors", *ONCE, "--only", "none,lz4_flex", "--payload", "ruby:'x' * 100")
           assert_equal 0, run.status
           assert_match(/Not measured\n  - lz4_flex.*needs the gem lz4_flex/m, run.out)
         end
 
         test "strategies: sizes and times on a server of its own" do
-          run = lab("strategies", *QUICK, "--lengths", "50,10,5", "--only", "binary,json", env: { "COLUMNS" => "120" })
+          run = lab("strategies", *ONCE, "--lengths", "50,10,5", "--only", "binary,json", env: { "COLUMNS" => "120" })
           skip "redis-server is not installed" if run.out.include?("redis-server is not on the PATH")
           assert_equal 0, run.status, run.err
           assert_match(/^  binary +0\.00\d\d/, run.out)
@@ -53,7 +53,7 @@ module Larder
         end
 
         test "matrix: every cell end to end, and its steps" do
-          run = lab("matrix", *QUICK, "--serializers", "marshal,native", "--compressors", "none,gzip-6", "--stores",
+          run = lab("matrix", *ONCE, "--serializers", "marshal,native", "--compressors", "none,gzip-6", "--stores",
                     "memory,larder,null", "--payloads", "hash", env: { "COLUMNS" => "150" })
           assert_equal 0, run.status, run.err
           assert_match(/marshal none null on hash: the store keeps nothing/, run.out)
