@@ -3,6 +3,7 @@
 # Entries in Rails' stores with one of Larder's serializers: what Rails puts around a value is as safe as the value.
 
 require "test_helper"
+require "support/marshal_bomb"
 require "support/codec_case"
 require "active_support/all"
 require "active_support/cache/memory_store"
@@ -46,16 +47,6 @@ class LarderCoderTest < ActiveSupport::TestCase
     ["\x00\x11".b, [type, -1.0, version ? version.bytesize : -1].pack("CEl<"), version.to_s.b, payload.b].join
   end
 
-  class Bomb
-    class << self
-      attr_accessor :exploded
-    end
-
-    def marshal_dump = []
-
-    def marshal_load(_) = Bomb.exploded = true
-  end
-
   test "stores have Larder's coder where the serializer is Larder's, and Rails' otherwise" do
     assert_instance_of Larder::Coder, store.instance_variable_get(:@coder)
     rails = ActiveSupport::Cache::MemoryStore.new(serializer: :marshal_7_1) # rubocop:disable Naming/VariableNumber
@@ -63,13 +54,13 @@ class LarderCoderTest < ActiveSupport::TestCase
   end
 
   test "a version by Marshal is a miss, and runs nothing, in a store that strangers can write to" do
-    Bomb.exploded = false
-    planted = entry(Larder::Serializers[:json].dump({ "a" => 1 }), version: Marshal.dump(Bomb.new))
+    MarshalBomb.exploded = false
+    planted = entry(Larder::Serializers[:json].dump({ "a" => 1 }), version: Marshal.dump(MarshalBomb.new))
     [store, store(:message_pack), store(sign_with: SECRET)].each do |cache|
       cache.stored["key"] = planted
       assert_nil cache.read("key")
     end
-    assert_not Bomb.exploded
+    assert_not MarshalBomb.exploded
   end
 
   test "versions come back, in any encoding where the store is trusted" do

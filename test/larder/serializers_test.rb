@@ -3,6 +3,7 @@
 # Every serializer: what it brings back, what it refuses to store, and what it does not read.
 
 require "test_helper"
+require "support/marshal_bomb"
 require "support/codec_case"
 require "support/codec_values"
 require "active_support/message_pack"
@@ -146,27 +147,17 @@ class LarderSerializersTest < ActiveSupport::TestCase
     assert_equal({ "a" => "é" }, serializer(:json).load(text))
   end
 
-  class Bomb
-    class << self
-      attr_accessor :exploded
-    end
-
-    def marshal_dump = []
-
-    def marshal_load(_) = Bomb.exploded = true
-  end
-
   test "bytes of Marshal run nothing unless they are trusted or signed" do
-    Bomb.exploded = false
-    frames = [Marshal.dump(Bomb.new), serializer(:marshal).dump(Bomb.new),
-              "\x01".b + Zlib.deflate(Marshal.dump(Bomb.new))]
+    MarshalBomb.exploded = false
+    frames = [Marshal.dump(MarshalBomb.new), serializer(:marshal).dump(MarshalBomb.new),
+              "\x01".b + Zlib.deflate(Marshal.dump(MarshalBomb.new))]
     (BRINGS_BACK.keys - [:marshal]).product(frames) do |name, frame|
       assert_unreadable do
         Larder::Serializers[name].load(frame)
       end
     end
     assert_unreadable { Larder::Serializers[:marshal, sign_with: SECRET].load(frames[1]) }
-    assert_not Bomb.exploded
+    assert_not MarshalBomb.exploded
     assert_message(/give sign_with: a secret; where nobody else can write .* say trusted: true/) do
       Larder::Serializers[:marshal]
     end

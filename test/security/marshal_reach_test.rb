@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "support/store_case"
+require "support/marshal_bomb"
 require "json"
 
 module Security
@@ -14,18 +15,7 @@ module Security
     end
     Marshal.singleton_class.prepend(Forbidden)
 
-    # Shows that it was made by Marshal.
-    class Bomb
-      class << self
-        attr_accessor :exploded
-      end
-
-      def marshal_dump = []
-
-      def marshal_load(_) = Bomb.exploded = true
-    end
-
-    setup { Bomb.exploded = false }
+    setup { MarshalBomb.exploded = false }
 
     PLAIN = ["text", "bytes\xff".b, "", :symbol, 1, -(2**62), 2**200, 1.5, true, false, nil, [1, { "a" => [:b] }],
              Time.at(0), 1..2, Set[1], 1r].freeze
@@ -48,8 +38,8 @@ module Security
     end
 
     test "a String that looks like Marshal's or Rails' bytes stays a String" do
-      payload = Marshal.dump(Bomb.new)
-      entry = ActiveSupport::Cache::Entry.new(Bomb.new)
+      payload = Marshal.dump(MarshalBomb.new)
+      entry = ActiveSupport::Cache::Entry.new(MarshalBomb.new)
       rails = ActiveSupport::Cache::Coder.new(Marshal, Zlib).dump(entry)
       [payload, "\x00\x11#{payload}".b, rails].each do |bytes|
         store.write("key", bytes)
@@ -57,7 +47,7 @@ module Security
         store.write("raw", bytes, raw: true)
         assert_equal bytes.b, store.read("raw", raw: true).b
       end
-      assert_not Bomb.exploded
+      assert_not MarshalBomb.exploded
     end
 
     test "with :message_pack nothing is asked of Marshal, whatever is stored" do
@@ -87,12 +77,12 @@ module Security
     end
 
     test "the byte cache never asks Marshal" do
-      payload = Marshal.dump(Bomb.new)
+      payload = Marshal.dump(MarshalBomb.new)
       without_marshal do
         store.cache.set("key", payload)
         assert_equal payload, store.cache.get("key")
       end
-      assert_not Bomb.exploded
+      assert_not MarshalBomb.exploded
     end
 
     test "of Larder's sources the serializer of that name alone asks Marshal" do

@@ -9,6 +9,7 @@ require "active_support"
 require "active_support/cache"
 require "active_support/core_ext/numeric/time"
 require_relative "errors"
+require_relative "job"
 require_relative "contenders"
 require_relative "workloads"
 
@@ -21,18 +22,10 @@ module Larder
       # Characters of a wrong value in a message.
       LONGEST_SHOWN = 80
 
-      # Reads the job from standard input, writes events to what was standard output, and sends everything else that is
-      # printed to standard error.
+      # Does the job.
       # @return [void]
       def self.main
-        output = $stdout.dup
-        output.sync = true
-        $stdout.reopen($stderr)
-        job = JSON.parse($stdin.gets)
-        Thread.new do
-          $stdin.read
-          exit!(1)
-        end
+        job, output = Job.take
         job["requires"].each { |file| require file }
         new(job, output).run
       end

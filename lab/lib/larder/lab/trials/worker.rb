@@ -7,6 +7,7 @@
 require "json"
 require_relative "../clock"
 require_relative "../errors"
+require_relative "../job"
 require_relative "codecs"
 require_relative "payloads"
 require_relative "kinds"
@@ -20,18 +21,10 @@ module Larder
       # Calls of a block, at most.
       MOST_CALLS = 5_000_000
 
-      # Reads the job, writes events to what was standard output.
+      # Does the job.
       # @return [void]
       def self.main
-        output = $stdout.dup
-        output.sync = true
-        $stdout.reopen($stderr)
-        job = JSON.parse($stdin.gets)
-        Thread.new do
-          $stdin.read
-          exit!(1)
-        end
-        new(job, output).run
+        new(*Job.take).run
       end
 
       # @param job [Hash{String => Object}] see Trials
