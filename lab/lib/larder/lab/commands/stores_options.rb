@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "optparse"
+require_relative "../command_line"
 require_relative "../contenders"
 require_relative "../servers"
 require_relative "../settings"
@@ -11,6 +11,8 @@ module Larder
     module Commands
       # The options of `larder-lab stores`: parsed, checked, explained.
       class StoresOptions
+        include CommandLine
+
         BANNER = <<~TEXT
           Usage: larder-lab stores [options]
 
@@ -45,9 +47,6 @@ module Larder
         ON_REQUEST = "(*)"
         private_constant :BANNER, :FOOTER, :ON_REQUEST
 
-        # @return [String, nil] file for the JSON report
-        attr_reader :json
-
         # @param arguments [Array<String>]
         # @return [StoresOptions]
         # @raise [UsageError] naming the offending option and what is possible
@@ -60,33 +59,6 @@ module Larder
           @modes = []
           @urls = {}
           @requires = []
-        end
-
-        # @return [StoresOptions] self
-        def parse(arguments)
-          rest = parser.parse(arguments)
-          raise UsageError, "unexpected argument #{rest.first}" unless rest.empty?
-
-          @requires.each { |file| load_extension(file) }
-          settings unless help? || list?
-          self
-        rescue OptionParser::ParseError => error
-          raise UsageError, error.message
-        end
-
-        # @return [Boolean]
-        def help?
-          @help == true
-        end
-
-        # @return [Boolean]
-        def list?
-          @list == true
-        end
-
-        # @return [String]
-        def help
-          parser.to_s
         end
 
         # @return [String] contenders and workloads
@@ -105,6 +77,11 @@ module Larder
         end
 
         private
+
+        def understood
+          @requires.each { |file| load_extension(file) }
+          settings unless help? || list?
+        end
 
         def line(registry, name, width)
           entry = registry.fetch(name)
@@ -201,12 +178,6 @@ module Larder
           options.on("--dir DIR", "where stores keep their files", "(default: a temporary directory)") do |dir|
             @given[:directory] = dir
           end
-        end
-
-        def output_options(options)
-          options.separator("\nOutput:")
-          options.on("--json FILE", "also write everything, raw samples included") { |file| @json = file }
-          options.on("-h", "--help", "this text") { @help = true }
         end
 
         def positive(option, number)

@@ -2,7 +2,7 @@
 
 # Owns the options of the commands that try codecs: parsed, checked, explained.
 
-require "optparse"
+require_relative "../command_line"
 require_relative "contestants"
 require_relative "payloads"
 require_relative "runner"
@@ -13,11 +13,10 @@ module Larder
     module Trials
       # Arguments of `larder-lab compressors` and `serializers`.
       class Options
+        include CommandLine
+
         MODES = { quick: { rounds: 2, seconds: 0.05 }, usual: { rounds: 5, seconds: 0.5 },
                   thorough: { rounds: 7, seconds: 1.0 } }.freeze
-
-        # @return [String, nil] file for the JSON report
-        attr_reader :json
 
         # @param kind [String] "compressors" or "serializers"
         # @param banner [String]
@@ -31,33 +30,6 @@ module Larder
           @mode = :usual
           @given = {}
           @urls = {}
-        end
-
-        # @return [Options] self
-        # @raise [UsageError]
-        def parse(arguments)
-          rest = parser.parse(arguments)
-          raise UsageError, "unexpected argument #{rest.first}" unless rest.empty?
-
-          plan unless help? || list?
-          self
-        rescue OptionParser::ParseError => error
-          raise UsageError, error.message
-        end
-
-        # @return [Boolean]
-        def help?
-          @help == true
-        end
-
-        # @return [Boolean]
-        def list?
-          @list == true
-        end
-
-        # @return [String]
-        def help
-          parser.to_s
         end
 
         # @return [String] contestants and payloads
@@ -78,6 +50,10 @@ module Larder
         end
 
         private
+
+        def understood
+          plan unless help? || list?
+        end
 
         def codecs
           @all.map { |each| [each.name, each.title, each.usual] }
@@ -151,12 +127,6 @@ module Larder
 
         def names(options, flag, key, *words)
           options.on(flag, Array, *words) { |given| @given[key] = given }
-        end
-
-        def output_options(options)
-          options.separator("\nOutput:")
-          options.on("--json FILE", "also write everything, raw samples included") { |file| @json = file }
-          options.on("-h", "--help", "this text") { @help = true }
         end
 
         def source(text)

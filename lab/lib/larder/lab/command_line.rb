@@ -1,0 +1,53 @@
+# frozen_string_literal: true
+
+# Owns what the options of all commands have in common: no argument is left over, help and lists are asked for alike,
+# and the report goes to a file alike.
+
+require "optparse"
+require_relative "errors"
+
+module Larder
+  module Lab
+    # For classes with a `parser`, and `understood`: what is left to check when all options are read.
+    module CommandLine
+      # @return [String, nil] file for the JSON report
+      attr_reader :json
+
+      # @param arguments [Array<String>]
+      # @return [self]
+      # @raise [UsageError] naming the offending option and what is possible
+      def parse(arguments)
+        rest = parser.parse(arguments)
+        raise UsageError, "unexpected argument #{rest.first}" unless rest.empty?
+
+        understood
+        self
+      rescue OptionParser::ParseError => error
+        raise UsageError, error.message
+      end
+
+      # @return [Boolean]
+      def help?
+        @help == true
+      end
+
+      # @return [Boolean]
+      def list?
+        @list == true
+      end
+
+      # @return [String]
+      def help
+        parser.to_s
+      end
+
+      private
+
+      def output_options(options)
+        options.separator("\nOutput:")
+        options.on("--json FILE", "also write everything, raw samples included") { |file| @json = file }
+        options.on("-h", "--help", "this text") { @help = true }
+      end
+    end
+  end
+end
