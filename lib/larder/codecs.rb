@@ -10,6 +10,13 @@ require "larder/version"
 require "larder/errors"
 require "larder/larder"
 require "larder/tree"
+module Larder
+  # What serializers, compressors and dictionaries have in common.
+  module Codecs
+    autoload :Signature, "larder/codecs/signature" # and with it OpenSSL, for those who sign
+  end
+end
+
 require "larder/codecs/errors"
 require "larder/codecs/optional_gems"
 require "larder/codecs/frame"

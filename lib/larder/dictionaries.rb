@@ -38,7 +38,7 @@ module Larder
       @name = name
       @refresh = refresh
       @store = store
-      @signature = signature_of(sign_with) if sign_with
+      @signature = Codecs::Signature.new(sign_with) if sign_with
       @known = {}
       @missing = {}
       @looked_at = nil
@@ -106,12 +106,6 @@ module Larder
     def publish(dictionary)
       write("#{key}:#{dictionary.id}", dictionary.bytes)
       write(key, dictionary.id.to_s)
-    end
-
-    # OpenSSL is loaded by those who sign.
-    def signature_of(secrets)
-      require "larder/codecs/signature"
-      Codecs::Signature.new(secrets)
     end
 
     def key

@@ -36,7 +36,7 @@ module Larder
       codec = Serializers::REGISTRY.find(name)
       @name = name.to_sym
       @id = Serializers::REGISTRY.id_of(@name)
-      @signature = signature_of(sign_with) unless sign_with.equal?(NONE)
+      @signature = Codecs::Signature.new(sign_with) unless sign_with.equal?(NONE)
       @trusted = trusted
       @reads = Array(reads).map { |other| Serializers::REGISTRY.find(other) } << codec
       @checksum = checksum
@@ -102,12 +102,6 @@ module Larder
     end
 
     private
-
-    # OpenSSL is loaded by those who sign.
-    def signature_of(secrets)
-      require "larder/codecs/signature"
-      Codecs::Signature.new(secrets)
-    end
 
     # Limits go to other codecs, too, whose bytes are read.
     def build(codec, options)

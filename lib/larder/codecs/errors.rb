@@ -6,7 +6,18 @@
 module Larder
   # A value that the serializer could not bring back as it is. Raised when it is stored, not when it is read: the
   # message names the class and a serializer that can.
-  class UnserializableError < Error; end
+  class UnserializableError < Error
+    LONGEST_SHOWN = 60
+    private_constant :LONGEST_SHOWN
+
+    # @param value [Object]
+    # @return [String] for a message: what is inspected, or its beginning
+    # @api private
+    def self.excerpt(value)
+      text = value.inspect
+      text.size > LONGEST_SHOWN ? "#{text[0, LONGEST_SHOWN]}…" : text
+    end
+  end
 
   # A codec's gem is not installed. The message says which line the Gemfile lacks.
   class MissingGemError < Error; end

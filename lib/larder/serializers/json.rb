@@ -34,9 +34,8 @@ module Larder
       private
 
       def refuse(offender)
-        text = offender.inspect
-        text = "#{text[0, 60]}…" if text.size > 60
-        raise UnserializableError, "json cannot bring back #{text} (#{offender.class}); :native, :message_pack and " \
+        shown = UnserializableError.excerpt(offender)
+        raise UnserializableError, "json cannot bring back #{shown} (#{offender.class}); :native, :message_pack and " \
                                    ":marshal can, and :active_support_json writes it as Rails' APIs would"
       end
     end

@@ -130,7 +130,8 @@ module Larder
         refuse("a Hash has all fields, nil where there is nothing, and this one lacks #{name}") unless hash.key?(name)
         return if same?(hash[name], value)
 
-        refuse("#{name}, which is #{short(hash[name])}, would come back as #{short(value)}")
+        given, back = [hash[name], value].map { |each| UnserializableError.excerpt(each) }
+        refuse("#{name}, which is #{given}, would come back as #{back}")
       end
 
       def same?(given, back)
@@ -143,11 +144,6 @@ module Larder
           plain?(given) && given.size == back.size && back.all? { |key, b| given.key?(key) && same?(given[key], b) }
         else given.instance_of?(back.class) && given == back
         end
-      end
-
-      def short(value)
-        text = value.inspect
-        text.size > 60 ? "#{text[0, 60]}…" : text
       end
 
       def refuse_kind(item)

@@ -154,8 +154,7 @@ module Larder
       end
 
       def wrong(type, name, kind, value)
-        text = value.inspect
-        text = "#{text[0, 60]}…" if text.size > 60
+        text = UnserializableError.excerpt(value)
         raise UnserializableError, "cache_with of #{type}: the field #{name} is #{text} (#{value.class}), which is " \
                                    "no #{kind.inspect}#{" of 8 bytes" if kind == :integer && value.is_a?(::Integer)}"
       end

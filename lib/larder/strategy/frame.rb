@@ -25,8 +25,7 @@ module Larder
       MIXTURE = 3
       MOST_TYPES = 255
       MOST_COUNT = 1 << 32
-      NAME = /\A[A-Z]\w*(?:::[A-Z]\w*)*\z/
-      private_constant :MOST_TYPES, :MOST_COUNT, :NAME
+      private_constant :MOST_TYPES, :MOST_COUNT
 
       # @param max_bytes [Integer] of rows when they are decompressed
       # @param loads [Boolean] may files be loaded for classes that are named in the bytes?
@@ -103,7 +102,7 @@ module Larder
 
       def name_of(type)
         name = type.name
-        return name if name&.match?(NAME)
+        return name if name&.match?(Tree::Parts::NAME)
 
         raise UnserializableError, "#{type.inspect} has no name to find it by again"
       end
@@ -246,7 +245,7 @@ module Larder
 
       # Only a class that says how it is cached is made anything of.
       def type_named(name)
-        raise UnreadableError, "damaged (no name of a class)" unless name.match?(NAME)
+        raise UnreadableError, "damaged (no name of a class)" unless name.match?(Tree::Parts::NAME)
 
         type = Tree::Parts.constant(name, load: @loads) or raise UnreadableError, "no such class (#{name})"
         return type if type.is_a?(Class) && type.is_a?(ClassMethods)
