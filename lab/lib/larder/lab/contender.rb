@@ -95,7 +95,7 @@ module Larder
       attr_reader :recorded
 
       # @param dir [String] an empty directory of its own
-      # @param endpoint [Hash, nil] where its server listens: `{ "url" =>, "pid" =>, "private" => }`
+      # @param endpoint [Hash, nil] where its server listens, see {Endpoint}
       # @param threads [Integer] how many threads will use the store at once
       def initialize(dir:, endpoint: nil, threads: 1)
         @dir = dir

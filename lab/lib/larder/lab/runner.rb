@@ -189,9 +189,10 @@ module Larder
 
       def with_server(type, dir, row)
         return yield(nil, nil) unless type.server
-        return yield({ "url" => url(type), "private" => false }, nil) if url(type)
 
         server_type = Servers.fetch(type.server)
+        return yield(server_type.given(url(type)), nil) if url(type)
+
         server_dir = "#{dir}-server"
         Dir.mkdir(server_dir, 0o700)
         server = server_type.new(server_dir)

@@ -8,11 +8,13 @@ require "open3"
 require "rbconfig"
 require "socket"
 require_relative "clock"
+require_relative "endpoint"
 require_relative "errors"
 
 module Larder
   module Lab
-    # A subclass names its binary and implements {#command}, {#url} and {#answers?}.
+    # A subclass names its binary and implements {#arguments}, {#answers?}, and its clients' URLs: {#url_by_socket} and
+    # {#url_by_port}.
     class Server
       include Clock
 
@@ -21,6 +23,8 @@ module Larder
       PATIENCE = 15
       # sockaddr_un has room for 103 bytes on macOS and 107 on Linux.
       LONGEST_SOCKET_PATH = 100
+      # Where a private server listens that has no socket.
+      HOST = "127.0.0.1"
 
       class << self
         # @return [String] name in the registry
@@ -29,6 +33,8 @@ module Larder
         attr_reader :binary
         # @return [String] how to get it
         attr_reader :remedy
+        # @return [Integer] the port on which such servers usually listen
+        attr_reader :usual_port
 
         # @return [String, nil] full path of the program
         def path
@@ -44,12 +50,19 @@ module Larder
           @version = path && Open3.capture2e(path, "--version").first[/\A\D*[\d.]+/]
         end
 
+        # @param url [String] of a running server of the user's
+        # @return [Hash{String=>Object}] what a contender gets, see {Endpoint}
+        def given(url)
+          Endpoint.given(url, port: usual_port)
+        end
+
         private
 
-        def named(key, binary:, remedy:)
+        def named(key, binary:, remedy:, port:)
           @key = key
           @binary = binary
           @remedy = remedy
+          @usual_port = port
           Servers.register(key, self)
         end
       end
@@ -91,9 +104,18 @@ module Larder
         @warden = @duty = nil
       end
 
-      # @return [Hash{String=>Object}] what a contender gets
+      # @return [Hash{String=>Object}] what a contender gets, see {Endpoint}
       def endpoint
-        { "url" => url, "pid" => pid, "private" => true }
+        return endpoint_at(HOST, port) if port
+
+        Endpoint.build(url: url_by_socket, socket: socket, private: true, pid: pid)
+      end
+
+      # @param host [String] of something that passes on to this server, such as a proxy
+      # @param port [Integer]
+      # @return [Hash{String=>Object}] the same server by way of that
+      def endpoint_at(host, port)
+        Endpoint.build(url: url_by_port(host, port), host: host, port: port, private: true, pid: pid)
       end
 
       # @return [Integer, nil] resident bytes of the server; nil where the system does not say
@@ -141,7 +163,7 @@ module Larder
 
       # Sends one line and answers what came back, or nil.
       def ask(request)
-        connection = port ? TCPSocket.new("127.0.0.1", port) : UNIXSocket.new(socket)
+        connection = port ? TCPSocket.new(HOST, port) : UNIXSocket.new(socket)
         connection.write(request)
         connection.wait_readable(1) && connection.read_nonblock(200)
       rescue SystemCallError, IOError
@@ -151,7 +173,7 @@ module Larder
       end
 
       def free_port
-        probe = TCPServer.new("127.0.0.1", 0)
+        probe = TCPServer.new(HOST, 0)
         probe.addr[1]
       ensure
         probe&.close

@@ -15,6 +15,7 @@ module Larder
             server = type.new(dir).start
             assert_operator server.memory_bytes, :>, 100_000 if File.exist?("/proc/self/status")
             assert_predicate server.endpoint["url"], :present?
+            assert_connects server.endpoint
             assert_match(/\d+\.\d+/, type.version)
             assert_equal 1, Process.kill(0, server.pid)
             server.stop
@@ -29,7 +30,9 @@ module Larder
             deep = File.join(dir, "d" * 110)
             Dir.mkdir(deep)
             server = type.new(deep).start
-            assert_match(/127\.0\.0\.1:\d+/, server.endpoint["url"])
+            assert_equal "127.0.0.1", server.endpoint["host"]
+            assert_nil server.endpoint["socket"]
+            assert_connects server.endpoint
           ensure
             server&.stop
           end
@@ -46,6 +49,14 @@ module Larder
           error = assert_raises(Unavailable) { type.new(dir).start }
           assert_match(/redis-server does not start: no memory today/, error.message)
         end
+      end
+
+      private
+
+      # What stands between a server and its client finds the server by these.
+      def assert_connects(endpoint)
+        path, host, port = endpoint.values_at("socket", "host", "port")
+        (path ? UNIXSocket.new(path) : TCPSocket.new(host, port)).close
       end
     end
   end

@@ -7,7 +7,7 @@ module Larder
     module Servers
       # memcached with its defaults but for the room every store gets.
       class Memcached < Server
-        named "memcached", binary: "memcached",
+        named "memcached", binary: "memcached", port: 11_211,
                            remedy: "install it (Debian: apt-get install memcached) or pass --memcached-url"
 
         # @return [Array<String>]
@@ -19,8 +19,12 @@ module Larder
 
         private
 
-        def url
-          port ? "127.0.0.1:#{port}" : socket
+        def url_by_socket
+          socket
+        end
+
+        def url_by_port(host, port)
+          "#{host}:#{port}"
         end
 
         def answers?

@@ -5,7 +5,7 @@ module Larder
     module Servers
       # redis-server as a cache: no persistence, a memory limit with eviction, as the Rails guide recommends.
       class Redis < Server
-        named "redis", binary: "redis-server",
+        named "redis", binary: "redis-server", port: 6379,
                        remedy: "install it (Debian: apt-get install redis-server) or pass --redis-url"
 
         # @return [Array<String>]
@@ -17,8 +17,12 @@ module Larder
 
         private
 
-        def url
-          port ? "redis://127.0.0.1:#{port}/0" : "unix://#{socket}"
+        def url_by_socket
+          "unix://#{socket}"
+        end
+
+        def url_by_port(host, port)
+          "redis://#{host}:#{port}/0"
         end
 
         def answers?

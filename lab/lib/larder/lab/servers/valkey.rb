@@ -7,7 +7,7 @@ module Larder
     module Servers
       # valkey-server, configured as Redis is.
       class Valkey < Redis
-        named "valkey", binary: "valkey-server",
+        named "valkey", binary: "valkey-server", port: 6379,
                         remedy: "install it (Debian 13: apt-get install valkey-server) or pass --valkey-url"
       end
     end

@@ -93,7 +93,7 @@ module Larder
 
         def endpoint(name)
           return unless name
-          return { "url" => @plan.urls[name], "private" => false } if @plan.urls&.key?(name)
+          return Servers.fetch(name).given(@plan.urls[name]) if @plan.urls&.key?(name)
 
           server = @servers[name] ||= start(name)
           raise server if server.is_a?(Unavailable)
