@@ -10,8 +10,16 @@ module Larder
   module Lab
     # For classes with a `parser`, and `understood`: what is left to check when all options are read.
     module CommandLine
-      # @return [String, nil] file for the JSON report
-      attr_reader :json
+      # Forms in which a document can be written to a file: option, name in {Reports}, what it is.
+      FORMS = { "json" => ["data", "everything, raw samples included"],
+                "csv" => ["csv", "every raw sample, a line for each"],
+                "markdown" => ["markdown", "the tables, to paste into an issue"],
+                "html" => ["html", "one page with charts; needs no network"] }.freeze
+
+      # @return [Hash{String=>String}] files to be written, by the names of {FORMS}
+      def outputs
+        @outputs ||= {}
+      end
 
       # @param arguments [Array<String>]
       # @return [self]
@@ -24,6 +32,11 @@ module Larder
         self
       rescue OptionParser::ParseError => error
         raise UsageError, error.message
+      end
+
+      # @return [String, nil] file for the JSON report
+      def json
+        outputs["json"]
       end
 
       # @return [Boolean]
@@ -45,7 +58,9 @@ module Larder
 
       def output_options(options)
         options.separator("\nOutput:")
-        options.on("--json FILE", "also write everything, raw samples included") { |file| @json = file }
+        FORMS.each do |form, (_, what)|
+          options.on("--#{form} FILE", "also write #{what}") { |file| outputs[form] = file }
+        end
         options.on("-h", "--help", "this text") { @help = true }
       end
     end

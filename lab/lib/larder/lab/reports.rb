@@ -17,3 +17,7 @@ end
 require_relative "reports/table"
 require_relative "reports/text"
 require_relative "reports/json"
+require_relative "reports/plain"
+require_relative "reports/data"
+require_relative "reports/csv"
+require_relative "reports/markdown"

@@ -1,10 +1,21 @@
 # frozen_string_literal: true
 
+require "fileutils"
+require "tmpdir"
+require_relative "../clock"
+require_relative "../document"
+require_relative "../environment"
+require_relative "../progress"
+require_relative "../reports"
+
 module Larder
   module Lab
     module Commands
-      # What commands have in common: where they print, and what becomes of --json FILE.
+      # What commands have in common: where they print, and what becomes of --json FILE and its like. A command that
+      # measures implements {#options_for} and {#chapter}; {#run} does the rest.
       class Command
+        include Clock
+
         # @param out [Terminal] for results
         # @param err [Terminal] for progress
         def initialize(out, err)
@@ -12,7 +23,56 @@ module Larder
           @err = err
         end
 
+        # @param arguments [Array<String>]
+        # @return [Integer] exit code: 0, or 1 if something was wrong or nothing could be measured
+        # @raise [UsageError]
+        def run(arguments)
+          options = options_for(arguments)
+          return show(options.help) if options.help?
+          return show(options.list) if options.list?
+
+          publish(options) { |started| document([chapter(options)], started) }
+        end
+
+        # Understands arguments.
+        # @param _arguments [Array<String>]
+        # @return [CommandLine] help?, list?, outputs, and what {#chapter} reads
+        # @raise [UsageError]
+        def options_for(_arguments)
+          raise NotImplementedError, "#{self.class} does not say what its options are"
+        end
+
+        # Measures.
+        # @param _options [CommandLine]
+        # @return [Document::Chapter]
+        def chapter(_options)
+          raise NotImplementedError, "#{self.class} does not say what it measures"
+        end
+
         private
+
+        # Files are asked for before the run, not after it.
+        # @yieldparam started [Float]
+        # @yieldreturn [Document]
+        def publish(options)
+          options.outputs.each { |form, path| writable(path, "--#{form}") }
+          document = yield now
+          options.outputs.each { |form, path| write(document, form, path) }
+          @out.puts(Reports.fetch("plain").new(document, terminal: @out).to_s)
+          document.failed? ? CLI::FAILED : CLI::OK
+        end
+
+        # The environment is that of the first chapter that took it down, else it is taken down now.
+        def document(chapters, started, command: self.class::NAME)
+          facts = chapters.filter_map { |chapter| chapter.details.delete(:environment) }.first
+          Document.new(command: command, chapters: chapters, environment: facts || Environment.facts(Dir.tmpdir),
+                       elapsed: now - started)
+        end
+
+        def write(document, form, path)
+          report, = CommandLine::FORMS.fetch(form)
+          write_file(path, Reports.fetch(report).new(document).to_s, "--#{form}")
+        end
 
         def show(text)
           @out.puts(text)
@@ -20,18 +80,26 @@ module Larder
         end
 
         # Asked before the run, not after it. Leaves no empty file behind if the run is stopped.
-        def writable(path)
-          raise UsageError, "--json #{path}: it is a directory" if File.directory?(path)
+        def writable(path, option = "--json")
+          raise UsageError, "#{option} #{path}: it is a directory" if File.directory?(path)
           return path if File.writable?(File.exist?(path) ? path : File.dirname(path))
 
-          raise UsageError, "--json #{path}: cannot be written"
+          raise UsageError, "#{option} #{path}: cannot be written"
+        end
+
+        # Beside the file first, so that a full disk leaves neither half a report nor none of the last one.
+        def write_file(path, text, option)
+          partial = "#{path}.part"
+          File.write(partial, text)
+          File.rename(partial, path)
+          @err.puts("wrote #{path}")
+        rescue SystemCallError => error
+          FileUtils.rm_f(partial)
+          raise UsageError, "#{option} #{path}: #{error.message}"
         end
 
         def write_json(path, text)
-          File.write(path, text)
-          @err.puts("wrote #{path}")
-        rescue SystemCallError => error
-          raise UsageError, "--json #{path}: #{error.message}"
+          write_file(path, text, "--json")
         end
       end
     end

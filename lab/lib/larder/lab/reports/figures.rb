@@ -5,6 +5,9 @@ module Larder
     module Reports
       # How numbers are written: three significant digits, thousands apart, units beside them.
       module Figures
+        # Units of durations, and how many seconds they are.
+        UNITS = { 1.0 => "s", 1e-3 => "ms", 1e-6 => "µs", 1e-9 => "ns" }.freeze
+
         module_function
 
         # @param number [Numeric]
@@ -49,6 +52,31 @@ module Larder
           bytes ? "#{significant(bytes / 1e6)} MB" : "-"
         end
 
+        # @param bytes [Numeric]
+        # @return [String] in the unit that suits: "12 B", "1.02 kB", "256 MB"
+        def bytes(bytes)
+          return "#{bytes.round} B" if bytes.abs < 1000
+
+          scaled(bytes, %w[kB MB GB TB])
+        end
+
+        # @param bits [Numeric] bits a second
+        # @return [String] in the unit that suits: "3.17 Gbit/s"
+        def bits(bits)
+          return "#{significant(bits)} bit/s" if bits.abs < 1000
+
+          scaled(bits, %w[kbit/s Mbit/s Gbit/s Tbit/s])
+        end
+
+        # @param seconds [Float]
+        # @return [String] in the unit that suits: "1.31 µs", "12.5 ms", "3.2 s"
+        def duration(seconds)
+          return "0 s" if seconds.zero?
+
+          factor, unit = UNITS.find { |size, _| seconds.abs >= size } || UNITS.to_a.last
+          "#{significant(seconds / factor)} #{unit}"
+        end
+
         # @param fraction [Float]
         # @return [String] "3.1 %"
         def percent(fraction)
@@ -60,6 +88,13 @@ module Larder
           number < 1000 ? number.round : number.round(2 - Math.log10(number).floor)
         end
         private_class_method :significant_integer
+
+        # Units go up by thousands, from a thousand.
+        def scaled(number, units)
+          power = (Math.log10(number.abs) / 3).floor.clamp(1, units.size)
+          "#{significant(number.fdiv(1000**power))} #{units[power - 1]}"
+        end
+        private_class_method :scaled
       end
     end
   end

@@ -1,0 +1,90 @@
+# frozen_string_literal: true
+
+# Owns the shape of what every command finds out, before it is shown anywhere: chapters of tables, charts and words,
+# with the raw samples. All formats (terminal, JSON, CSV, Markdown, HTML) and all that reads a run again (`compare`,
+# `report`) know this shape and nothing of the commands.
+
+require "json"
+require_relative "errors"
+require_relative "version"
+require_relative "document/blocks"
+require_relative "document/chapter"
+require_relative "document/measure"
+
+module Larder
+  module Lab
+    # One run as data: what it was, where it took place, and a chapter for each command that took part.
+    class Document
+      # The version is raised whenever a field changes its meaning or goes; fields may be added without.
+      SCHEMA = { name: "larder-lab", version: 1 }.freeze
+
+      # @return [String] the command that was run
+      attr_reader :command
+      # @return [Array<Chapter>]
+      attr_reader :chapters
+      # @return [Hash{String=>Object}] see {Environment}
+      attr_reader :environment
+      # @return [Float] seconds that the run took
+      attr_reader :elapsed
+      # @return [String] version of the lab that ran it
+      attr_reader :version
+
+      # @param path [String]
+      # @return [Document]
+      # @raise [UsageError] if it is not a report of the lab, or one of another version
+      def self.load(path)
+        from_h(JSON.parse(File.read(path)))
+      rescue SystemCallError => error
+        raise UsageError, "#{path}: #{error.message.sub(/ @ .*/, "")}"
+      rescue JSON::ParserError, KeyError, NoMethodError, TypeError
+        raise UsageError, "#{path}: not a report of larder-lab; --json FILE of any of its commands writes one"
+      rescue UsageError => error
+        raise UsageError, "#{path}: #{error.message}"
+      end
+
+      # @param hash [Hash{String=>Object}] as {#to_h} made it, after a trip through JSON
+      # @return [Document]
+      # @raise [UsageError] for another schema or version
+      def self.from_h(hash)
+        schema = hash.fetch("schema")
+        unless schema["name"] == SCHEMA[:name] && schema["version"] == SCHEMA[:version]
+          raise UsageError, "schema #{schema["name"]} #{schema["version"]} is not read by this larder-lab; " \
+                            "it reads #{SCHEMA[:name]} #{SCHEMA[:version]}"
+        end
+
+        new(command: hash.fetch("command"), chapters: hash.fetch("chapters").map { |each| Chapter.from_h(each) },
+            environment: hash.fetch("environment"), elapsed: hash.fetch("elapsed_seconds"),
+            version: hash.fetch("larder_lab"))
+      end
+
+      # @param command [String]
+      # @param chapters [Array<Chapter>]
+      # @param environment [Hash]
+      # @param elapsed [Float] seconds
+      # @param version [String]
+      def initialize(command:, chapters:, environment:, elapsed:, version: VERSION)
+        @command = command
+        @chapters = chapters
+        @environment = environment.transform_keys(&:to_s)
+        @elapsed = elapsed
+        @version = version
+      end
+
+      # @return [Array<Measure>] of all chapters
+      def measures
+        chapters.flat_map(&:measures)
+      end
+
+      # @return [Boolean] whether something was wrong, or nothing could be measured
+      def failed?
+        chapters.any?(&:failed?)
+      end
+
+      # @return [Hash{Symbol=>Object}] plain data
+      def to_h
+        { schema: SCHEMA, larder_lab: version, command: command, elapsed_seconds: elapsed, environment: environment,
+          chapters: chapters.map(&:to_h) }
+      end
+    end
+  end
+end

@@ -1,0 +1,206 @@
+# frozen_string_literal: true
+
+# Owns what a chapter is made of: sections, and in them tables, charts, lists, prose and code. Plain data, so that it
+# survives a trip through JSON; how it looks is up to the formats in reports/.
+
+module Larder
+  module Lab
+    class Document
+      # Blocks by the kinds that their data name.
+      module Blocks
+        # Answers the class of a kind.
+        # @return [Hash{String=>Class}]
+        def self.kinds
+          { "table" => Table, "intervals" => Intervals, "curves" => Curves, "stacked" => Stacked, "list" => List,
+            "prose" => Prose, "code" => Code }
+        end
+
+        # @param hash [Hash{String=>Object}] from JSON
+        # @return [Table, Intervals, Curves, Stacked, List, Prose, Code]
+        def self.from_h(hash)
+          fields = hash.transform_keys(&:to_sym)
+          kinds.fetch(fields.delete(:kind)).build(**fields)
+        end
+      end
+
+      # A heading with blocks under it.
+      Section = Struct.new(:title, :blocks, keyword_init: true) do
+        # @param hash [Hash{String=>Object}]
+        # @return [Section]
+        def self.from_h(hash)
+          new(title: hash["title"], blocks: hash["blocks"].map { |block| Blocks.from_h(block) })
+        end
+
+        # @return [Hash]
+        def to_h
+          { title: title, blocks: blocks.map { |block| { kind: block.kind, **block.to_h } } }
+        end
+      end
+
+      # What blocks have in common.
+      module Block
+        # @return [String] the name that stands in JSON
+        def kind
+          self.class::KIND
+        end
+
+        # Extended by the classes.
+        module Build
+          # @param fields [Hash{Symbol=>Object}] plain data, from JSON or from a command
+          # @return [Block]
+          def build(**fields)
+            new(**fields.slice(*members))
+          end
+        end
+
+        # @param base [Class]
+        # @return [void]
+        def self.included(base)
+          base.extend(Build)
+        end
+      end
+
+      # One column of a table. format: how its numbers are written (see Reports::Cells); align: "left" or "right", nil:
+      # by the format; optional: 0 stays however narrow the terminal is, the greatest goes first.
+      Column = Struct.new(:title, :format, :align, :optional, keyword_init: true) do
+        # @param given [Column, Hash]
+        # @return [Column]
+        def self.build(given)
+          given.is_a?(self) ? given : new(**given.transform_keys(&:to_sym))
+        end
+
+        # @return [Boolean]
+        def left?
+          align ? align == "left" : [nil, "text", "ratio", "flag"].include?(format)
+        end
+      end
+
+      # Cells are Strings, which are shown as they are, numbers in the format of their column, true and false, nil, or
+      # an interval: `{ "value" =>, "low" =>, "high" =>, "same" => }`, where "same" says that no difference is shown. A
+      # row that is shorter than the table ends in words that run to the edge: why there are no figures.
+      #
+      # caption: what the table shows; columns: {Column}s; rows: Arrays of cells; notes: sentences under it.
+      Table = Struct.new(:caption, :columns, :rows, :notes, keyword_init: true) do
+        include Block
+
+        # Takes the fields as plain data, too.
+        # @return [Block]
+        def self.build(columns:, rows:, caption: nil, notes: [])
+          new(caption: caption, columns: columns.map { |column| Column.build(column) }, rows: rows, notes: notes || [])
+        end
+
+        # @return [Hash]
+        def to_h
+          { caption: caption, columns: columns.map { |column| column.to_h.compact }, rows: rows, notes: notes }
+        end
+      end
+      Table::KIND = "table"
+
+      # An axis. scale: "linear" or "log"; format: of its numbers, see Reports::Cells.
+      Axis = Struct.new(:title, :scale, :format, keyword_init: true) do
+        # @param given [Axis, Hash]
+        # @return [Axis]
+        def self.build(given)
+          given.is_a?(self) ? given : new(scale: "linear", **given.transform_keys(&:to_sym))
+        end
+      end
+
+      # Dots with intervals, a row for each thing compared. Rows are `{ "label" =>, "value" =>, "low" =>, "high" =>,
+      # "dots" => [raw samples], "highlight" => true for Larder, "note" => why there is nothing }`.
+      # title: what is compared; sentence: what the chart shows, with figures; x: {Axis}; reference: value of a line.
+      Intervals = Struct.new(:title, :sentence, :x, :rows, :reference, keyword_init: true) do
+        include Block
+
+        # Takes the fields as plain data, too.
+        # @return [Block]
+        def self.build(title:, sentence:, x:, rows:, reference: nil)
+          new(title: title, sentence: sentence, x: Axis.build(x), rows: rows.map { |row| row.transform_keys(&:to_s) },
+              reference: reference)
+        end
+
+        # @return [Hash]
+        def to_h
+          { title: title, sentence: sentence, x: x.to_h, rows: rows, reference: reference }
+        end
+
+        # @return [Table] its figures
+        def data
+          columns = [Column.new(title: "", format: "text"),
+                     Column.new(title: x.title, format: x.format),
+                     Column.new(title: "from", format: x.format), Column.new(title: "to", format: x.format)]
+          cells = rows.map do |row|
+            row["value"] ? row.values_at("label", "value", "low", "high") : [row["label"], row["note"].to_s]
+          end
+          Table.build(columns: columns, rows: cells)
+        end
+      end
+      Intervals::KIND = "intervals"
+
+      # Lines through points. Series are `{ "label" =>, "points" => [[x, y], …], "highlight" => }`. Points may be few
+      # (scaling) or many (percentile curves).
+      Curves = Struct.new(:title, :sentence, :x, :y, :series, keyword_init: true) do
+        include Block
+
+        # Takes the fields as plain data, too.
+        # @return [Block]
+        def self.build(title:, sentence:, x:, y:, series:)
+          new(title: title, sentence: sentence, x: Axis.build(x), y: Axis.build(y),
+              series: series.map { |line| line.transform_keys(&:to_s) })
+        end
+
+        # @return [Hash]
+        def to_h
+          { title: title, sentence: sentence, x: x.to_h, y: y.to_h, series: series }
+        end
+
+        # @return [Table] a row for each x, a column for each series
+        def data
+          columns = [Column.new(title: x.title, format: x.format),
+                     *series.map { |line| Column.new(title: line["label"], format: y.format) }]
+          points = series.map { |line| line["points"].to_h }
+          Table.build(columns: columns, caption: y.title,
+                      rows: points.flat_map(&:keys).uniq.sort.map { |at| [at, *points.map { |line| line[at] }] })
+        end
+      end
+      Curves::KIND = "curves"
+
+      # Bars cut into parts: where time, or room, goes. parts: names; rows: `{ "label" =>, "values" => [one for each
+      # part], "highlight" => }`.
+      Stacked = Struct.new(:title, :sentence, :x, :parts, :rows, keyword_init: true) do
+        include Block
+
+        # Takes the fields as plain data, too.
+        # @return [Block]
+        def self.build(title:, sentence:, x:, parts:, rows:)
+          new(title: title, sentence: sentence, x: Axis.build(x), parts: parts,
+              rows: rows.map { |row| row.transform_keys(&:to_s) })
+        end
+
+        # @return [Hash]
+        def to_h
+          { title: title, sentence: sentence, x: x.to_h, parts: parts, rows: rows }
+        end
+
+        # @return [Table] a row for each bar, a column for each part, and the sum
+        def data
+          figures = [*parts, "together"].map { |part| Column.new(title: part, format: x.format) }
+          Table.build(columns: [Column.new(title: ""), *figures], caption: x.title,
+                      rows: rows.map { |row| [row["label"], *row["values"], row["values"].compact.sum] })
+        end
+      end
+      Stacked::KIND = "stacked"
+
+      # Sentences, each by itself. items: Array of Strings.
+      List = Struct.new(:items, keyword_init: true) { include Block }
+      List::KIND = "list"
+
+      # A paragraph.
+      Prose = Struct.new(:text, keyword_init: true) { include Block }
+      Prose::KIND = "prose"
+
+      # Something to paste. language: "ruby", "yaml", "sh".
+      Code = Struct.new(:text, :language, keyword_init: true) { include Block }
+      Code::KIND = "code"
+    end
+  end
+end

@@ -1,0 +1,60 @@
+# frozen_string_literal: true
+
+require_relative "figures"
+
+module Larder
+  module Lab
+    module Reports
+      # Writes the cells of a {Document::Blocks::Table} as text, by the format of their column.
+      module Cells
+        # What stands where there is nothing.
+        NOTHING = "–"
+        # Behind an interval in which no difference is shown.
+        SAME = "≈"
+
+        FORMATS = {
+          "text" => :to_s.to_proc,
+          "number" => ->(value) { Figures.significant(value) },
+          "integer" => ->(value) { Figures.thousands(value.round) },
+          "micros" => ->(value) { Figures.micros(value) },
+          "millis" => ->(value) { Figures.significant(value * 1e3) },
+          "seconds" => ->(value) { Figures.duration(value) },
+          "rate" => ->(value) { value.zero? ? NOTHING : Figures.rate(value) },
+          "bytes" => ->(value) { Figures.bytes(value) },
+          "bits" => ->(value) { Figures.bits(value) },
+          "percent" => ->(value) { Figures.percent(value) },
+          "points" => ->(value) { format("%+.2f", value * 100) },
+          "ratio" => ->(value) { Figures.significant(value) },
+          "times" => ->(value) { "#{Figures.significant(value)}×" },
+          "flag" => :to_s.to_proc
+        }.freeze
+
+        module_function
+
+        # @param value [Object] a cell
+        # @param kind [String, nil] a key of {FORMATS}
+        # @return [String]
+        # @raise [KeyError] for an unknown format
+        def text(value, kind = nil)
+          case value
+          when nil then NOTHING
+          when true then "yes"
+          when false then "no"
+          when String then value
+          when Hash then interval(value.transform_keys(&:to_s), kind)
+          else FORMATS.fetch(kind || "number").call(value)
+          end
+        end
+
+        # @param cell [Hash{String=>Object}] value, low, high, same
+        # @return [String] "28.2 (27.0–29.1)"
+        def interval(cell, kind)
+          value, low, high = cell.values_at("value", "low", "high").map { |each| each && text(each, kind) }
+          range = low && high && " (#{low}–#{high})"
+          "#{value}#{range}#{" #{SAME}" if cell["same"]}"
+        end
+        private_class_method :interval
+      end
+    end
+  end
+end

@@ -1,0 +1,107 @@
+# frozen_string_literal: true
+
+require_relative "cells"
+require_relative "prose"
+require_relative "table"
+
+module Larder
+  module Lab
+    module Reports
+      # A document for the terminal: tables that fit its width, what follows from them last, so that it is on the screen
+      # when the run has ended. Charts are their sentences, with their figures where no table stands beside them.
+      class Plain
+        include Prose
+
+        Reports.register("plain", self)
+
+        # @param document [Document]
+        # @param terminal [Terminal]
+        def initialize(document, terminal:)
+          @document = document
+          @terminal = terminal
+          @room = room_of(terminal)
+        end
+
+        # @return [String]
+        def to_s
+          "#{[*@document.chapters.map { |chapter| chapter(chapter) }, environment].compact.join("\n\n")}\n"
+        end
+
+        private
+
+        def chapter(chapter)
+          [head(chapter), *chapter.sections.map { |each| section(each.title, blocks(each.blocks)) },
+           section("In words", items(chapter.conclusions)),
+           section("Doubts", items(chapter.warnings))].compact.join("\n\n")
+        end
+
+        def head(chapter)
+          lines = [chapter.lead, chapter.facts.join(", ")].compact.reject(&:empty?).flat_map { |text| wrap(text) }
+          [@terminal.paint(chapter.title, :bold), *indent(lines)].join("\n")
+        end
+
+        def blocks(blocks)
+          tabled = blocks.any? { |block| block.kind == "table" }
+          blocks.flat_map { |block| ["", *block_lines(block, tabled)] }.drop(1)
+        end
+
+        def block_lines(block, tabled)
+          case block.kind
+          when "table" then table(block)
+          when "list" then items(block.items)
+          when "prose" then wrap(block.text)
+          when "code" then block.text.lines.map(&:chomp)
+          else [*wrap(block.sentence.to_s), *(["", *table(block.data)] unless tabled)]
+          end
+        end
+
+        def table(block)
+          lines = fitting(block)
+          heading = block.columns.map(&:title).any? ? [@terminal.paint(lines.shift, :dim)] : [lines.shift]
+          caption = block.caption ? wrap(block.caption) : []
+          [*caption, *heading, *lines, *block.notes.flat_map { |note| wrap(note) }]
+        end
+
+        # Leaves out columns that one can do without until the rest fits.
+        def fitting(block)
+          columns = block.columns.each_index.to_a
+          loop do
+            lines = set(block, columns)
+            least = columns.max_by { |at| [block.columns[at].optional.to_i, at] }
+            return lines if lines.all? { |line| line.size <= @room } || block.columns[least].optional.to_i.zero?
+
+            columns -= [least]
+          end
+        end
+
+        def set(block, columns)
+          table = Table.new(*columns.map { |at| block.columns[at].left? ? :left : :right })
+          table.row(*columns.map { |at| block.columns[at].title.to_s })
+          block.rows.each do |row|
+            shown = row.size < block.columns.size ? row : columns.map { |at| row[at] }
+            table.row(*shown.each_with_index.map { |cell, at| Cells.text(cell, format_of(block, row, columns, at)) })
+          end
+          table.lines(width: @room)
+        end
+
+        def format_of(block, row, columns, at)
+          block.columns[row.size < block.columns.size ? at : columns[at]].format
+        end
+
+        def environment
+          facts = @document.environment
+          return if facts.empty?
+
+          machine = [facts["cpu"], facts["cores"] && "#{facts["cores"]} cores",
+                     facts["memory_bytes"] && Figures.bytes(facts["memory_bytes"]), facts["kernel"],
+                     facts["file_system"]]
+          section("Environment", items([facts["ruby"], machine.compact.join(", "), versions(facts)].compact))
+        end
+
+        def versions(facts)
+          facts["versions"]&.map { |name, version| "#{name} #{version}" }&.join(", ")
+        end
+      end
+    end
+  end
+end

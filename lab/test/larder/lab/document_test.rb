@@ -1,0 +1,39 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+module Larder
+  module Lab
+    class DocumentTest < ActiveSupport::TestCase
+      test "a document comes back from JSON as it went there" do
+        there = JSON.generate(SampleDocument.build.to_h)
+        assert_equal there, JSON.generate(Document.from_h(JSON.parse(there)).to_h)
+      end
+
+      test "what is no document, or of another version, is refused by name" do
+        with_directory do |dir|
+          { "not JSON" => /not a report of larder-lab/, "[1]" => /not a report of larder-lab/,
+            "{}" => /not a report of larder-lab/,
+            '{"schema":{"name":"larder-lab","version":99}}' => /schema larder-lab 99 is not read .* reads larder-lab 1/ }
+            .each do |text, message|
+            file = File.join(dir, "a.json")
+            File.write(file, text)
+            error = assert_raises(UsageError) { Document.load(file) }
+            assert_match message, error.message
+            assert error.message.start_with?(file)
+          end
+          error = assert_raises(UsageError) { Document.load(File.join(dir, "none.json")) }
+          assert_match(/none.json: No such file/, error.message)
+        end
+      end
+
+      test "every chart has its figures as a table" do
+        SampleDocument.blocks.select { |block| block.respond_to?(:data) }.each do |chart|
+          table = chart.data
+          assert_operator table.rows.size, :>=, 2, chart.kind
+          table.rows.each { |row| assert_operator row.size, :<=, table.columns.size }
+        end
+      end
+    end
+  end
+end

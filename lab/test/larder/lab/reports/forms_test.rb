@@ -1,0 +1,56 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "csv"
+
+module Larder
+  module Lab
+    module Reports
+      # The same document in every form.
+      class FormsTest < ActiveSupport::TestCase
+        test "the terminal gets aligned tables that fit, without the columns one can do without" do
+          wide = plain(100)
+          assert_match(/^ +µs  times +on disk$/, wide)
+          assert_match(/^  a +1\.31  1 +12\.3 MB$/, wide)
+          assert_match(/^  b +25\.0  19\.1 \(18\.2–20\.0\) +–$/, wide)
+          assert_match(/^  c  not measured: none$/, wide)
+          assert wide.lines.all? { |line| line.chomp.size <= 100 }
+        end
+
+        test "conclusions and doubts stand last, before the environment" do
+          text = plain(80)
+          places = ["Stores", "Hits", "In words", "Doubts", "Environment"].map { |title| text.index(/^#{title}$/) }
+          assert_equal places.sort, places
+        end
+
+        test "CSV has a line for each sample, quoted as RFC 4180 has it" do
+          rows = CSV.parse(Csv.new(SampleDocument.build).to_s, headers: true)
+          assert_equal ["1.0e-06", "1.1e-06", "1.2e-06"], rows.map { |row| row["value"] }
+          assert_equal "a, \"hit\"", rows.first["label"]
+        end
+
+        test "Markdown keeps its own signs apart from those of the text" do
+          text = Markdown.new(SampleDocument.build).to_s
+          assert_includes text, 'What was done \\| with \\*marks\\*.'
+          assert_includes text, "|  | µs | times | on disk |\n| --- | --: | --- | --: |"
+          assert_includes text, "```ruby\nconfig.cache_store = :larder_store\n```"
+        end
+
+        test "every cell of every format is text" do
+          Cells::FORMATS.each_key { |format| assert_kind_of String, Cells.text(0.5, format) }
+          assert_equal "–", Cells.text(nil, "micros")
+          assert_equal "yes", Cells.text(true)
+          assert_equal "3.17 Gbit/s", Cells.text(3_170_000_000, "bits")
+          assert_equal "1.50 ms", Cells.text(0.0015, "seconds")
+        end
+
+        private
+
+        def plain(columns)
+          terminal = Terminal.new(StringIO.new, environment: { "COLUMNS" => columns.to_s })
+          Plain.new(SampleDocument.build, terminal: terminal).to_s
+        end
+      end
+    end
+  end
+end
