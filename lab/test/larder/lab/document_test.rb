@@ -14,7 +14,7 @@ module Larder
         with_directory do |dir|
           { "not JSON" => /not a report of larder-lab/, "[1]" => /not a report of larder-lab/,
             "{}" => /not a report of larder-lab/,
-            '{"schema":{"name":"larder-lab","version":99}}' => /schema larder-lab 99 is not read .* reads larder-lab 1/ }
+            '{"schema":{"name":"larder-lab","version":99}}' => /schema larder-lab 99 is not read .* larder-lab 1/ }
             .each do |text, message|
             file = File.join(dir, "a.json")
             File.write(file, text)

@@ -96,8 +96,8 @@ module Larder
       end
       Table::KIND = "table"
 
-      # An axis. scale: "linear", "log" or "percentile" (of a share from 0 to 1: 0.9, 0.99 and 0.999 are as far from each
-      # other); format: of its numbers, see Reports::Cells.
+      # An axis. scale: "linear", "log" or "percentile" (of a share from 0 to 1: 0.9, 0.99, 0.999 lie equally far
+      # apart); format: of its numbers, see Reports::Cells.
       Axis = Struct.new(:title, :scale, :format, keyword_init: true) do
         # @param given [Axis, Hash]
         # @return [Axis]
