@@ -7,6 +7,7 @@ require_relative "calibration"
 require_relative "clock"
 require_relative "environment"
 require_relative "gemfiles"
+require_relative "hosting"
 require_relative "results"
 require_relative "scratch"
 require_relative "worker_process"
@@ -163,7 +164,8 @@ module Larder
         type = Contenders.fetch(row.contender)
         done = nil
         @scratch.directory do |dir|
-          with_server(type, dir, row) do |endpoint, server|
+          Hosting.for(type, dir, @settings.urls) do |endpoint, server|
+            row.server = server.recorded if server
             job = { contender: row.contender, requires: @settings.requires, dir: dir, endpoint: endpoint,
                     threads: @settings.threads, count: count, workloads: @settings.workloads, laps: laps,
                     calibrating: calibrating }
@@ -185,29 +187,6 @@ module Larder
         timeout = (expected * TIMEOUT_FACTOR) + TIMEOUT_SECONDS
         WorkerProcess.new(job, dir: dir, log: File.join(@scratch.path, "#{job[:contender]}.log"), timeout: timeout,
                                gemfile: Gemfiles.path(type.bundle))
-      end
-
-      def with_server(type, dir, row)
-        return yield(nil, nil) unless type.server
-
-        server_type = Servers.fetch(type.server)
-        return yield(server_type.given(url(type)), nil) if url(type)
-
-        server_dir = "#{dir}-server"
-        Dir.mkdir(server_dir, 0o700)
-        server = server_type.new(server_dir)
-        begin
-          server.start
-          row.server = { version: server_type.version, arguments: server.arguments }
-          yield server.endpoint, server
-        ensure
-          server.stop
-          FileUtils.rm_rf(server_dir)
-        end
-      end
-
-      def url(type)
-        @settings.urls[type.server]
       end
 
       def remember(row, event)

@@ -126,6 +126,11 @@ module Larder
         nil
       end
 
+      # @return [Hash{Symbol=>Object}] version and arguments, for the record
+      def recorded
+        { version: self.class.version, arguments: arguments }
+      end
+
       # @return [Array<String>] the command line after the program, for the record
       def arguments
         raise NotImplementedError, "#{self.class} does not say how it is started"

@@ -3,12 +3,11 @@
 # Owns the protocol of a trial: rounds in which everything is tried once, in a random order that can be repeated, each
 # in a fresh process. Servers run for as long as the rounds do.
 
-require "fileutils"
 require_relative "../clock"
 require_relative "../environment"
 require_relative "../gemfiles"
+require_relative "../hosting"
 require_relative "../scratch"
-require_relative "../servers"
 require_relative "../worker_process"
 require_relative "results"
 
@@ -43,7 +42,7 @@ module Larder
         def initialize(plan, progress:)
           @plan = plan
           @progress = progress
-          @servers = {}
+          @hosts = {}
         end
 
         # @return [Results]
@@ -54,7 +53,7 @@ module Larder
             @results = Results.new(@plan, Environment.facts(scratch.path))
             rounds
           ensure
-            @servers.each_value { |server| server.stop if server.respond_to?(:stop) }
+            @hosts.each_value { |host| host.stop if host.is_a?(Hosting) }
           end
           @results.elapsed = now - started
           @results
@@ -92,20 +91,15 @@ module Larder
         end
 
         def endpoint(name)
-          return unless name
-          return Servers.fetch(name).given(@plan.urls[name]) if @plan.urls&.key?(name)
+          host = @hosts[name] ||= host(name)
+          raise host if host.is_a?(Unavailable)
 
-          server = @servers[name] ||= start(name)
-          raise server if server.is_a?(Unavailable)
-
-          server.endpoint
+          host.endpoint
         end
 
-        # A server, or why there is none.
-        def start(name)
-          dir = File.join(@scratch.path, "#{name}-server")
-          Dir.mkdir(dir, 0o700)
-          Servers.fetch(name).new(dir).start
+        # Where the server is, or why there is none.
+        def host(name)
+          Hosting.new(name, File.join(@scratch.path, "#{name}-server"), @plan.urls || {})
         rescue Unavailable => error
           error
         end

@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+# Owns the question where a contender finds its server: nowhere if it needs none, at the user's URL, or at a private one
+# that is started here and stopped here.
+
+require "fileutils"
+require_relative "servers"
+
+module Larder
+  module Lab
+    # A server for as long as it is needed.
+    #
+    # @example
+    #   Hosting.for(Contenders.fetch("redis"), dir, urls) do |endpoint, server|
+    #     endpoint["url"]        # endpoint is nil for a contender without a server
+    #     server&.memory_bytes   # server is nil for one of the user's own, too
+    #   end
+    class Hosting
+      # Yields where the server of a contender listens, and stops it afterwards if it was started here.
+      # @param type [Class] a {Contender}
+      # @param dir [String] the directory of the contender; a private server gets one beside it
+      # @param urls [Hash{String=>String}] running servers of the user's, by names in {Servers}
+      # @yieldparam endpoint [Hash{String=>Object}, nil] see {Endpoint}; nil if it needs no server
+      # @yieldparam server [Server, nil] nil if it needs none, or the user's own is used
+      # @return [Object] what the block answers
+      # @raise [Unavailable] if the server cannot be had
+      def self.for(type, dir, urls = {})
+        hosting = new(type.server, "#{dir}-server", urls)
+        yield hosting.endpoint, hosting.server
+      ensure
+        hosting&.stop
+      end
+
+      # @return [Hash{String=>Object}, nil] see {Endpoint}; nil without a server
+      attr_reader :endpoint
+      # @return [Server, nil] nil if there is none, or none of the lab's
+      attr_reader :server
+
+      # Starts the server unless a URL is given for it. Who calls this calls {#stop}.
+      # @param name [String, nil] in {Servers}; nil: no server
+      # @param dir [String] a directory that does not exist yet
+      # @param urls [Hash{String=>String}]
+      # @raise [Unavailable]
+      def initialize(name, dir, urls = {})
+        return unless name
+
+        type = Servers.fetch(name)
+        urls[name] ? @endpoint = type.given(urls[name]) : start(type, dir)
+      end
+
+      # Stops the server, if it was started here, and removes its directory.
+      # @return [void]
+      def stop
+        return unless @server
+
+        @server.stop
+        FileUtils.rm_rf(@dir)
+      end
+
+      private
+
+      def start(type, dir)
+        Dir.mkdir(dir, 0o700)
+        @dir = dir
+        @server = type.new(dir)
+        @endpoint = @server.start.endpoint
+      ensure
+        stop unless @endpoint
+      end
+    end
+  end
+end

@@ -1,0 +1,81 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "minitest/mock"
+
+module Larder
+  module Lab
+    class HostingTest < ActiveSupport::TestCase
+      test "a contender without a server needs no place for one" do
+        with_directory do |dir|
+          Hosting.for(Contenders.fetch("memory"), File.join(dir, "1")) do |endpoint, server|
+            assert_nil endpoint
+            assert_nil server
+          end
+          assert_empty Dir.children(dir)
+        end
+      end
+
+      test "a private server runs inside the block, and nothing of it is left after it" do
+        type = redis
+        with_directory do |dir|
+          pid = nil
+          answer = Hosting.for(type, File.join(dir, "1")) do |endpoint, server|
+            pid = server.pid
+            assert_equal pid, endpoint["pid"]
+            assert_equal 1, Process.kill(0, pid)
+            assert_includes server.recorded[:arguments], "--maxmemory"
+            :done
+          end
+          assert_equal :done, answer
+          assert_raises(Errno::ESRCH) { Process.kill(0, pid) }
+          assert_empty Dir.children(dir)
+        end
+      end
+
+      test "an error inside the block stops the server, too" do
+        type = redis
+        with_directory do |dir|
+          pid = nil
+          assert_raises(Voided) do
+            Hosting.for(type, File.join(dir, "1")) do |_, server|
+              pid = server.pid
+              raise Voided, "wrong"
+            end
+          end
+          assert_raises(Errno::ESRCH) { Process.kill(0, pid) }
+          assert_empty Dir.children(dir)
+        end
+      end
+
+      test "a server of the user's is taken as it is, and nothing is started" do
+        with_directory do |dir|
+          urls = { "redis" => "redis://cache.example:6380/1" }
+          Hosting.for(Contenders.fetch("redis"), File.join(dir, "1"), urls) do |endpoint, server|
+            assert_equal ["cache.example", 6380, false], endpoint.values_at("host", "port", "private")
+            assert_nil server
+          end
+          assert_empty Dir.children(dir)
+        end
+      end
+
+      test "a server that cannot start leaves no directory" do
+        with_directory do |dir|
+          type = Class.new(Servers::Redis) { define_singleton_method(:path) { "/bin/false" } }
+          Servers.stub(:fetch, type) do
+            assert_raises(Unavailable) { Hosting.new("redis", File.join(dir, "1-server")) }
+          end
+          assert_empty Dir.children(dir)
+        end
+      end
+
+      private
+
+      def redis
+        type = Contenders.fetch("redis")
+        skip "redis-server is not installed" unless Servers.fetch(type.server).path
+        type
+      end
+    end
+  end
+end
