@@ -15,8 +15,6 @@ module Larder
 end
 
 require_relative "reports/table"
-require_relative "reports/text"
-require_relative "reports/json"
 require_relative "reports/plain"
 require_relative "reports/data"
 require_relative "reports/csv"

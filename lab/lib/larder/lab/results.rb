@@ -2,6 +2,8 @@
 
 # Owns what a run found out: rows, their state, and every raw sample. Computes nothing but seconds per call.
 
+require_relative "statistics"
+
 module Larder
   module Lab
     # The samples and the circumstances of one run.
@@ -14,12 +16,13 @@ module Larder
         end
       end
 
-      # One block. `position` is the row's place in the random order of the round.
+      # One block. `position` is the row's place in the random order of the round; `own` the seconds of each call that
+      # are the lab's; `allocated` objects and `collections` of garbage are those of the whole block.
       Sample = Struct.new(:row, :round, :position, :workload, :pass, :seconds, :calls, :block_runs, :clearing, :laps,
-                          keyword_init: true) do
-        # @return [Float]
+                          :allocated, :collections, :collecting, :own, keyword_init: true) do
+        # @return [Float] seconds, without the lab's own
         def per_call
-          seconds / calls
+          (seconds / calls) - own.to_f
         end
       end
 
@@ -67,6 +70,12 @@ module Larder
       # @return [Array<Row>]
       def measured
         rows.select(&:measured?)
+      end
+
+      # @return [Float, nil] seconds of a call that are the lab's own: the median of the blocks that measured them
+      def overhead
+        own = samples.filter_map(&:own)
+        Statistics.median(own) unless own.empty?
       end
 
       # @param row [String] name

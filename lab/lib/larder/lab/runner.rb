@@ -28,6 +28,9 @@ module Larder
       # Rounds that are run even if the time is up: fewer than two show no spread.
       LEAST_ROUNDS = 2
 
+      # What a sample keeps of the event of a block.
+      KEPT = %w[workload pass seconds calls block_runs clearing laps allocated collections collecting own].freeze
+
       # @param settings [Settings]
       # @param progress [Progress]
       def initialize(settings, progress:)
@@ -145,7 +148,7 @@ module Larder
       end
 
       def keep(row, round, position, event)
-        fields = %w[workload pass seconds calls block_runs clearing laps].to_h { |name| [name.to_sym, event[name]] }
+        fields = event.slice(*KEPT).transform_keys(&:to_sym)
         @results.add(Results::Sample.new(row: row.name, round: round, position: position, **fields))
       end
 

@@ -14,6 +14,10 @@ module Larder
       # The value of the published script.
       VALUE = "Hello World!"
 
+      # Calls by which the loop's own time is measured.
+      OWN_CALLS = 5_000
+      GC_FIGURES = %i[total_allocated_objects count time].freeze
+
       # One measured step. `reading` is true where every call ought to be a hit; `clears` where the store is emptied
       # (outside the timing) before each lap; `fills` where {#fill} is called (outside the timing, after emptying), by
       # :block or by :lap.
@@ -21,8 +25,10 @@ module Larder
 
       # What a block measured: seconds inside the laps, calls made, times the block of `fetch` ran, seconds spent in
       # emptying and filling the store, laps, and the first wrong value: nil, or [number of its key, value] with what it
-      # should have been as a third where that is not VALUE.
-      Block = Struct.new(:seconds, :calls, :block_runs, :clearing, :laps, :wrong, keyword_init: true)
+      # should have been as a third where that is not VALUE; objects allocated, collections of garbage and seconds in
+      # them; seconds of each call that are the loop's own.
+      Block = Struct.new(:seconds, :calls, :block_runs, :clearing, :laps, :wrong, :allocated, :collections, :collecting,
+                         :own, keyword_init: true)
 
       MISS = Pass.new(key: "miss", title: "pass 1: miss, block, write", reading: false, clears: true).freeze
       HIT = Pass.new(key: "hit", title: "pass 2: hit", reading: true, clears: false).freeze
@@ -87,7 +93,8 @@ module Larder
       # @param laps [Integer]
       # @return [Block]
       def run(pass, laps)
-        block = Block.new(seconds: 0.0, calls: 0, block_runs: 0, clearing: 0.0, laps: laps)
+        block = Block.new(seconds: 0.0, calls: 0, block_runs: 0, clearing: 0.0, laps: laps, allocated: 0,
+                          collections: 0, collecting: 0.0, own: own_seconds)
         untimed(block) { fill } if pass.fills == :block
         GC.start
         laps.times do
@@ -131,13 +138,35 @@ module Larder
         [runs, wrong]
       end
 
+      # Seconds of each call that are the lab's: counting up, and looking whether the value is right. The key, the block
+      # and `5.minutes` belong to the call, as an application writes it. nil where a call is for many keys.
+      def own_seconds
+        value = VALUE.dup
+        Array.new(3) do
+          start = now
+          wrong = nil
+          OWN_CALLS.times { |i| wrong ||= [i, value] unless value == VALUE }
+          now - start
+        end.min / OWN_CALLS
+      end
+
       def lap(pass, block)
         store = contender.store
-        seconds, outcomes = @slices.one? ? alone(store, pass) : together(store, pass)
+        seconds, outcomes = counting_garbage(block) { @slices.one? ? alone(store, pass) : together(store, pass) }
         block.seconds += seconds
         block.calls += @slices.sum(&:size)
         block.block_runs += outcomes.sum(&:first)
         block.wrong ||= outcomes.filter_map(&:last).first
+      end
+
+      def counting_garbage(block)
+        before = GC_FIGURES.map { |figure| GC.stat(figure) }
+        answer = yield
+        allocated, collections, milliseconds = GC_FIGURES.zip(before).map { |figure, was| GC.stat(figure) - was }
+        block.allocated += allocated
+        block.collections += collections
+        block.collecting += milliseconds / 1000.0
+        answer
       end
 
       def alone(store, pass)

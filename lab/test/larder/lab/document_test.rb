@@ -12,9 +12,9 @@ module Larder
 
       test "what is no document, or of another version, is refused by name" do
         with_directory do |dir|
-          { "not JSON" => /not a report of larder-lab/, "[1]" => /not a report of larder-lab/,
-            "{}" => /not a report of larder-lab/,
-            '{"schema":{"name":"larder-lab","version":99}}' => /schema larder-lab 99 is not read .* larder-lab 1/ }
+          none = /not a report of larder-lab/
+          { "not JSON" => none, "[1]" => none, "{}" => none,
+            '{"schema":{"name":"larder-lab","version":99}}' => /larder-lab 99 is not read .* reads larder-lab 1/ }
             .each do |text, message|
             file = File.join(dir, "a.json")
             File.write(file, text)

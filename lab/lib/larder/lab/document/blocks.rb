@@ -61,8 +61,9 @@ module Larder
       end
 
       # One column of a table. format: how its numbers are written (see Reports::Cells); align: "left" or "right", nil:
-      # by the format; optional: 0 stays however narrow the terminal is, the greatest goes first.
-      Column = Struct.new(:title, :format, :align, :optional, keyword_init: true) do
+      # by the format; optional: 0 stays however narrow the terminal is, the greatest goes first; group: a heading over
+      # neighbours, of which every group has as many.
+      Column = Struct.new(:title, :format, :align, :optional, :group, keyword_init: true) do
         # @param given [Column, Hash]
         # @return [Column]
         def self.build(given)

@@ -57,9 +57,9 @@ module Larder
 
         def table(block)
           lines = fitting(block)
-          heading = block.columns.map(&:title).any? ? [@terminal.paint(lines.shift, :dim)] : [lines.shift]
+          headings = lines.shift(block.columns.any?(&:group) ? 2 : 1).map { |line| @terminal.paint(line, :dim) }
           caption = block.caption ? wrap(block.caption) : []
-          [*caption, *heading, *lines, *block.notes.flat_map { |note| wrap(note) }]
+          [*caption, *headings, *lines, *block.notes.flat_map { |note| wrap(note) }]
         end
 
         # Leaves out columns that one can do without until the rest fits.
@@ -67,15 +67,17 @@ module Larder
           columns = block.columns.each_index.to_a
           loop do
             lines = set(block, columns)
-            least = columns.max_by { |at| [block.columns[at].optional.to_i, at] }
-            return lines if lines.all? { |line| line.size <= @room } || block.columns[least].optional.to_i.zero?
+            rank = columns.map { |at| block.columns[at].optional.to_i }.max
+            return lines if rank.zero? || lines.all? { |line| line.size <= @room }
 
-            columns -= [least]
+            columns = columns.reject { |at| block.columns[at].optional.to_i == rank }
           end
         end
 
         def set(block, columns)
           table = Table.new(*columns.map { |at| block.columns[at].left? ? :left : :right })
+          groups = columns.filter_map { |at| block.columns[at].group }.uniq
+          table.groups(*groups) if groups.any?
           table.row(*columns.map { |at| block.columns[at].title.to_s })
           block.rows.each do |row|
             shown = row.size < block.columns.size ? row : columns.map { |at| row[at] }

@@ -19,6 +19,9 @@ module Larder
 
         private
 
+        # A call is for many keys.
+        def own_seconds; end
+
         # The values to write, a Hash for each call.
         def slices(count, _threads)
           [(0...count).each_slice(KEYS).map { |numbers| numbers.to_h { |i| [["key", i], VALUE] } }]

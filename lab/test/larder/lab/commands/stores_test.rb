@@ -39,7 +39,7 @@ module Larder
               file = File.join(dir, "run.json")
               small_run("--only", "memory,null,file", "--workloads", "write", "--rounds", "3", "--seed", seed,
                         "--json", file)
-              JSON.parse(File.read(file))["samples"].map { |sample| sample.values_at("round", "row", "position") }
+              details(file)["samples"].map { |sample| sample.values_at("round", "row", "position") }
             end
           end
           assert_equal orders[0], orders[1]
@@ -118,6 +118,10 @@ module Larder
 
         private
 
+        def details(file)
+          JSON.parse(File.read(file)).dig("chapters", 0, "details")
+        end
+
         # Every full row of a timing table has its figures in the same columns.
         def assert_aligned(text)
           tables = text.split("\n\n").select { |section| section.include?("µs/call") || section.include?("us/call") }
@@ -132,14 +136,16 @@ module Larder
         end
 
         def assert_document(document)
-          assert_equal({ "name" => "larder-lab.stores", "version" => 1 }, document["schema"])
-          assert_equal ["memory", "memory (again)", "null", "file"], document["rows"].map { |row| row["name"] }
-          assert_equal ["measured"], document["rows"].map { |row| row["state"] }.uniq
+          assert_equal({ "name" => "larder-lab", "version" => 1 }, document["schema"])
           assert_equal RUBY_DESCRIPTION, document.dig("environment", "ruby")
-          assert_equal 1, document.dig("settings", "seed")
-          assert_samples document
-          assert_equal 4 * 10, document["summary"].size
-          assert_operator document["summary"].map { |line| line["median_seconds_per_call"] }.min, :>, 0
+          chapter = document["chapters"].first
+          details = chapter["details"]
+          assert_equal ["memory", "memory (again)", "null", "file"], details["rows"].map { |row| row["name"] }
+          assert_equal ["measured"], details["rows"].map { |row| row["state"] }.uniq
+          assert_equal 1, details.dig("settings", "seed")
+          assert_samples details
+          assert_equal 4 * 10, chapter["measures"].size
+          assert_operator chapter["measures"].flat_map { |measure| measure["samples"] }.min, :>, 0
         end
 
         # 4 rows, 2 rounds, 5 workloads of 2 passes.

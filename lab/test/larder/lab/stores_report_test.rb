@@ -2,11 +2,12 @@
 
 require "test_helper"
 require "stringio"
+require "larder/lab/stores_report/chapter"
 
 module Larder
   module Lab
-    module Reports
-      class TextTest < ActiveSupport::TestCase
+    module StoresReport
+      class ChapterTest < ActiveSupport::TestCase
         TIMES = { "larder" => [1.0e-6] * 5, "larder (again)" => [1.02e-6] * 5, "litecache" => [2.0e-5] * 5,
                   "redis" => [8.0e-5] * 5, "null" => [9.0e-7] * 5 }.freeze
 
@@ -68,6 +69,20 @@ module Larder
           assert_match(/Rounds lay far apart: redis \(one-thread, miss: 100 %\)/, text.gsub(/\s+/, " "))
         end
 
+        test "the lab's own share of a call is said and subtracted" do
+          text = report { |results| results.samples.each { |sample| sample.own = 1.0e-7 } }
+          assert_match(/take 100 ns a call, 11 % of the fastest call/, text.gsub(/\s+/, " "))
+          assert_match(/^  larder +0\.900  1 +0\.900  1$/, text)
+        end
+
+        test "a measure of every row and step relates to that of the base" do
+          results = SampleResults.build(TIMES)
+          measures = Chapter.new(results, Comparison.new(results)).to_chapter.measures
+          assert_equal TIMES.size * 4, measures.size
+          redis = measures.find { |measure| measure.key == "stores/one-thread/hit/redis" }
+          assert_equal ["stores/one-thread/hit/larder", [8.0e-5] * 5], [redis.base, redis.samples]
+        end
+
         test "where the locale has no such characters there are others" do
           io = StringIO.new(String.new(encoding: Encoding::US_ASCII))
           io.set_encoding(Encoding::US_ASCII)
@@ -86,7 +101,9 @@ module Larder
           results.twins = ["larder (again)", "larder"]
           yield results if block_given?
           terminal = Terminal.new(StringIO.new, environment: { "COLUMNS" => width.to_s })
-          Text.new(results, Comparison.new(results), terminal: terminal).to_s
+          chapter = Chapter.new(results, Comparison.new(results)).to_chapter
+          document = Document.new(command: "stores", chapters: [chapter], environment: {}, elapsed: 1.0)
+          Reports::Plain.new(document, terminal: terminal).to_s
         end
       end
     end

@@ -1,14 +1,15 @@
 # frozen_string_literal: true
 
-require_relative "figures"
+require_relative "../reports/figures"
 
 module Larder
   module Lab
-    module Reports
+    module StoresReport
       # Reasons for not believing a run: the tool doubts its own figures before its reader has to.
       class Doubts
         # A step whose rounds lie further apart than this, relative to their median, is mentioned.
         SPREAD = 0.3
+        Figures = Reports::Figures
         # Names listed before "and n more".
         LISTED = 4
 

@@ -1,14 +1,17 @@
 # frozen_string_literal: true
 
-require_relative "figures"
-require_relative "table"
+require_relative "../document"
+require_relative "../published"
+require_relative "../reports/figures"
+require_relative "../targets"
 
 module Larder
   module Lab
-    module Reports
+    module StoresReport
       # What follows from the timings: the published findings beside one's own, the targets, and a summary in words.
       class Judgements
         PASSES = { "hit" => "hit", "miss" => "pass 1", "write" => "write", "overwrite" => "overwrite" }.freeze
+        Figures = Reports::Figures
         ASSESSMENTS = { reached: "reached", missed: "not reached", open: "not shown either way" }.freeze
 
         # @param results [Results]
@@ -18,26 +21,23 @@ module Larder
           @comparison = comparison
         end
 
-        # @return [Array<String>] lines of the table of published findings
-        def published(width:)
-          table = Table.new(:left, :right, :left)
-          table.row("how many times as fast", "published", "here")
-          Published::FINDINGS.each do |finding|
+        # @return [Document::Table] the published findings beside one's own
+        def published
+          rows = Published::FINDINGS.map do |finding|
             here = @comparison.ratio(finding.slower, finding.faster, finding.workload, finding.pass)
-            table.row("#{finding.faster} as #{finding.slower}: #{step(finding)}", claim(finding),
-                      here ? Figures.ratio(here) : "not measured")
+            name = "#{finding.faster} as #{finding.slower}: #{step(finding)}"
+            [name, claim(finding), interval(here) || "not measured"]
           end
-          table.lines(width: width)
+          Document::Table.build(columns: [{ title: "how many times as fast" }, { title: "published", align: "right" },
+                                          { title: "here", format: "ratio" }], rows: rows)
         end
 
-        # @return [Array<String>] lines of the table of targets; empty without larder
-        def targets(width:)
-          return [] unless @results.row("larder")
+        # @return [Document::Table, nil] the targets; nil without larder
+        def targets
+          return unless @results.row("larder")
 
-          table = Table.new(:left, :left, :left)
-          table.row("larder, one thread", "measured", "")
-          Targets::ALL.each { |target| table.row(*target_cells(target)) }
-          table.lines(width: width)
+          Document::Table.build(columns: [{ title: "larder, one thread" }, { title: "measured", format: "ratio" },
+                                          { title: "" }], rows: Targets::ALL.map { |target| target_cells(target) })
         end
 
         # @return [Array<String>] sentences
@@ -60,7 +60,11 @@ module Larder
           here, judgement = @comparison.judge(target)
           factor = target.factor.to_s.delete_suffix(".0")
           name = "#{PASSES.fetch(target.pass)} at least #{factor} times as fast as #{target.contender}"
-          here ? [name, Figures.ratio(here), ASSESSMENTS.fetch(judgement)] : [name, "-", "not measured"]
+          here ? [name, interval(here), ASSESSMENTS.fetch(judgement)] : [name, "-", "not measured"]
+        end
+
+        def interval(estimate)
+          estimate&.to_h&.transform_keys(&:to_s)
         end
 
         # One sentence for each of the steps that matter most.
