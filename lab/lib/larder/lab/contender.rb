@@ -18,7 +18,7 @@ module Larder
     #     needs_gem "my_store", ">= 2.0"
     #
     #     def open_store
-    #       lookup(:my_store, File.join(dir, "mine.db"), { size: SIZE })
+    #       lookup(:my_store, File.join(dir, "mine.db"), { size: size })
     #     end
     #   end
     class Contender
@@ -97,10 +97,12 @@ module Larder
       # @param dir [String] an empty directory of its own
       # @param endpoint [Hash, nil] where its server listens, see {Endpoint}
       # @param threads [Integer] how many threads will use the store at once
-      def initialize(dir:, endpoint: nil, threads: 1)
+      # @param size [Integer] bytes of room that the store gets; a server has its own, see {Server}
+      def initialize(dir:, endpoint: nil, threads: 1, size: SIZE)
         @dir = dir
         @endpoint = endpoint
         @threads = threads
+        @size = size
         @recorded = {}
       end
 
@@ -138,7 +140,7 @@ module Larder
 
       private
 
-      attr_reader :dir, :endpoint, :threads
+      attr_reader :dir, :endpoint, :threads, :size
 
       # Overridden where code must be loaded before the store is looked up.
       def load_code; end

@@ -8,6 +8,7 @@ require "open3"
 require "rbconfig"
 require "socket"
 require_relative "clock"
+require_relative "contender"
 require_relative "endpoint"
 require_relative "errors"
 
@@ -71,8 +72,10 @@ module Larder
       attr_reader :pid
 
       # @param dir [String] an empty directory of its own
-      def initialize(dir)
+      # @param size [Integer] bytes of room for what is cached
+      def initialize(dir, size: Contender::SIZE)
         @dir = dir
+        @size = size
         @socket = File.join(dir, "socket")
         @port = free_port if @socket.bytesize > LONGEST_SOCKET_PATH
       end
@@ -138,7 +141,12 @@ module Larder
 
       private
 
-      attr_reader :dir, :socket, :port
+      attr_reader :dir, :socket, :port, :size
+
+      # @return [Integer] room in megabytes of 1,048,576 bytes
+      def megabytes
+        [size / (1024 * 1024), 1].max
+      end
 
       def launch(program)
         duty_reader, @duty = IO.pipe

@@ -17,7 +17,7 @@ module Larder
         end
 
         def open_store
-          lookup(:larder_store, File.join(dir, "cache.larder"), { size: SIZE })
+          lookup(:larder_store, File.join(dir, "cache.larder"), { size: size })
         end
 
         def remedy(error)

@@ -25,7 +25,9 @@ module Larder
         end
 
         def open_store
-          lookup(:litecache, { path: File.join(dir, "litecache.sqlite3") })
+          options = { path: File.join(dir, "litecache.sqlite3") }
+          options[:size] = size unless size == SIZE
+          lookup(:litecache, options)
         end
       end
     end

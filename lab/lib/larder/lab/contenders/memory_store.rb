@@ -11,7 +11,7 @@ module Larder
         private
 
         def open_store
-          lookup(:memory_store, { size: SIZE })
+          lookup(:memory_store, { size: size })
         end
       end
     end

@@ -59,7 +59,7 @@ module Larder
         end
 
         def store_options
-          { max_size: SIZE, namespace: "production", **codecs }
+          { max_size: size, namespace: "production", **codecs }
         end
 
         # What `rails new` writes into config/database.yml.
@@ -98,8 +98,10 @@ module Larder
           File.write(File.join(dir, "config", "database.yml"), yaml)
         end
 
-        # As in the installer's db/cache_schema.rb.
+        # As in the installer's db/cache_schema.rb. A second process finds it there.
         def define_schema
+          return if ActiveRecord::Base.with_connection { |connection| connection.table_exists?("solid_cache_entries") }
+
           ActiveRecord::Schema.verbose = false
           ActiveRecord::Schema.define(version: 1) do
             create_table "solid_cache_entries", force: :cascade do |table|

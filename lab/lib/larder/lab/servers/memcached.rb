@@ -14,7 +14,7 @@ module Larder
         def arguments
           listen = port ? ["-l", "127.0.0.1", "-p", port.to_s, "-U", "0"] : ["-s", socket, "-a", "700"]
           # As root it insists on being told whom to run as; the directory is open to this user only.
-          [*listen, "-m", "256", "-u", Etc.getpwuid.name]
+          [*listen, "-m", megabytes.to_s, "-u", Etc.getpwuid.name]
         end
 
         private

@@ -12,7 +12,7 @@ module Larder
         def arguments
           listen = port ? ["--port", port.to_s] : ["--port", "0", "--unixsocket", socket, "--unixsocketperm", "700"]
           [*listen, "--bind", "127.0.0.1", "--dir", dir, "--daemonize", "no", "--save", "", "--appendonly", "no",
-           "--maxmemory", "256mb", "--maxmemory-policy", "allkeys-lru"]
+           "--maxmemory", "#{megabytes}mb", "--maxmemory-policy", "allkeys-lru"]
         end
 
         private

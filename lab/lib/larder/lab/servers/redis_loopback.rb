@@ -11,7 +11,7 @@ module Larder
                                 remedy: "install it (Debian: apt-get install redis-server) or pass --redis-loopback-url"
 
         # @param dir [String] an empty directory of its own
-        def initialize(dir)
+        def initialize(dir, **)
           super
           @port ||= free_port
         end
