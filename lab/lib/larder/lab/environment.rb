@@ -48,6 +48,8 @@ module Larder
       end
 
       # The type of the mount that holds the directory.
+      # @param directory [String]
+      # @return [String, nil] "ext4", "tmpfs"
       def file_system(directory)
         mounts = File.binread("/proc/mounts").lines.map { |line| line.split.values_at(1, 2) }
         mounts.select { |point, _| inside?(directory.b, point) }.max_by { |point, _| point.size }&.last
@@ -72,7 +74,7 @@ module Larder
         nil
       end
 
-      private_class_method :cpu, :memory_bytes, :file_system, :inside?, :first_line, :output
+      private_class_method :cpu, :memory_bytes, :inside?, :first_line, :output
     end
   end
 end

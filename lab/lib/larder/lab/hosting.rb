@@ -20,12 +20,13 @@ module Larder
       # @param type [Class] a {Contender}
       # @param dir [String] the directory of the contender; a private server gets one beside it
       # @param urls [Hash{String=>String}] running servers of the user's, by names in {Servers}
+      # @param size [Integer] bytes of room that a private server gets
       # @yieldparam endpoint [Hash{String=>Object}, nil] see {Endpoint}; nil if it needs no server
       # @yieldparam server [Server, nil] nil if it needs none, or the user's own is used
       # @return [Object] what the block answers
       # @raise [Unavailable] if the server cannot be had
-      def self.for(type, dir, urls = {})
-        hosting = new(type.server, "#{dir}-server", urls)
+      def self.for(type, dir, urls = {}, size: Contender::SIZE)
+        hosting = new(type.server, "#{dir}-server", urls, size: size)
         yield hosting.endpoint, hosting.server
       ensure
         hosting&.stop
@@ -40,12 +41,13 @@ module Larder
       # @param name [String, nil] in {Servers}; nil: no server
       # @param dir [String] a directory that does not exist yet
       # @param urls [Hash{String=>String}]
+      # @param size [Integer] bytes of room that a private server gets
       # @raise [Unavailable]
-      def initialize(name, dir, urls = {})
+      def initialize(name, dir, urls = {}, size: Contender::SIZE)
         return unless name
 
         type = Servers.fetch(name)
-        urls[name] ? @endpoint = type.given(urls[name]) : start(type, dir)
+        urls[name] ? @endpoint = type.given(urls[name]) : start(type, dir, size)
       end
 
       # Stops the server, if it was started here, and removes its directory.
@@ -59,10 +61,10 @@ module Larder
 
       private
 
-      def start(type, dir)
+      def start(type, dir, size)
         Dir.mkdir(dir, 0o700)
         @dir = dir
-        @server = type.new(dir)
+        @server = type.new(dir, size: size)
         @endpoint = @server.start.endpoint
       ensure
         stop unless @endpoint

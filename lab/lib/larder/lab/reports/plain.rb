@@ -56,10 +56,32 @@ module Larder
         end
 
         def table(block)
-          lines = fitting(block)
-          headings = lines.shift(block.columns.any?(&:group) ? 2 : 1).map { |line| @terminal.paint(line, :dim) }
           caption = block.caption ? wrap(block.caption) : []
-          [*caption, *headings, *lines, *block.notes.flat_map { |note| wrap(note) }]
+          [*caption, *folded(block), *block.notes.flat_map { |note| wrap(note) }]
+        end
+
+        # What is too wide even without optional columns becomes several tables, each with the first column.
+        def folded(block)
+          lines = fitting(block)
+          grouped = block.columns.any?(&:group)
+          return headed(lines, grouped ? 2 : 1) if grouped || fit?(lines)
+
+          folds(block).flat_map { |columns| ["", *headed(set(block, columns), 1)] }.drop(1)
+        end
+
+        def headed(lines, headings)
+          [*lines.first(headings).map { |line| @terminal.paint(line, :dim) }, *lines.drop(headings)]
+        end
+
+        def folds(block)
+          block.columns.each_index.drop(1).each_with_object([]) do |at, folds|
+            wider = [*folds.last, at]
+            folds.any? && fit?(set(block, wider)) ? folds[-1] = wider : folds << [0, at]
+          end
+        end
+
+        def fit?(lines)
+          lines.all? { |line| line.size <= @room }
         end
 
         # Leaves out columns that one can do without until the rest fits.
@@ -68,7 +90,7 @@ module Larder
           loop do
             lines = set(block, columns)
             rank = columns.map { |at| block.columns[at].optional.to_i }.max
-            return lines if rank.zero? || lines.all? { |line| line.size <= @room }
+            return lines if rank.zero? || fit?(lines)
 
             columns = columns.reject { |at| block.columns[at].optional.to_i == rank }
           end

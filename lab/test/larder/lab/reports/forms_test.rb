@@ -17,6 +17,19 @@ module Larder
           assert wide.lines.all? { |line| line.chomp.size <= 100 }
         end
 
+        test "a table that is too wide for the terminal goes on below, with its first column" do
+          titles = ["", *("a".."f").map { |letter| "column #{letter} of the table" }]
+          table = Document::Table.build(columns: titles.map { |title| { title: title, format: "text" } },
+                                        rows: [["row", *(1..6).map { |i| "cell #{i}" }]])
+          chapter = Document::Chapter.new(key: "x", title: "X",
+                                          sections: [Document::Section.new(title: "Wide", blocks: [table])])
+          document = Document.new(command: "x", chapters: [chapter], environment: {}, elapsed: 1.0)
+          text = Plain.new(document, terminal: Terminal.new(StringIO.new, environment: { "COLUMNS" => "80" })).to_s
+          assert_equal 2, text.scan(/^  row  cell/).size, text
+          assert_match(/^  row  cell 4 +cell 5 +cell 6$/, text)
+          assert(text.lines.all? { |line| line.chomp.size <= 80 })
+        end
+
         test "conclusions and doubts stand last, before the environment" do
           text = plain(80)
           places = ["Stores", "Hits", "In words", "Doubts", "Environment"].map { |title| text.index(/^#{title}$/) }
