@@ -4,6 +4,7 @@
 # that is started here and stopped here.
 
 require "fileutils"
+require_relative "contender"
 require_relative "servers"
 
 module Larder

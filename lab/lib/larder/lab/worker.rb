@@ -43,7 +43,7 @@ module Larder
         open_contender
         prove
         emit("ready", versions: versions, options: contender.recorded)
-        @job["workloads"].each { |key| run_workload(Workloads.fetch(key)) }
+        measure
         emit("done", disk_bytes: contender.disk_bytes, memory_bytes: resident_growth)
       rescue Unavailable => error
         emit("unavailable", reason: error.message)
@@ -58,10 +58,16 @@ module Larder
 
       attr_reader :contender
 
+      # What it is all about; other workers measure otherwise.
+      def measure
+        @job["workloads"].each { |key| run_workload(Workloads.fetch(key)) }
+      end
+
       def open_contender
         before = resident_bytes
         type = Contenders.fetch(@job["contender"])
-        @contender = type.new(dir: @job["dir"], endpoint: @job["endpoint"], threads: @job["threads"]).open
+        @contender = type.new(dir: @job["dir"], endpoint: @job["endpoint"], threads: @job["threads"],
+                              size: @job["size"] || Contender::SIZE).open
         @opened_at = resident_bytes || before
       end
 

@@ -1,8 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../command_line"
-require_relative "../contenders"
-require_relative "../servers"
+require_relative "contender_options"
 require_relative "../settings"
 require_relative "../workloads"
 
@@ -12,6 +10,7 @@ module Larder
       # The options of `larder-lab stores`: parsed, checked, explained.
       class StoresOptions
         include CommandLine
+        include ContenderOptions
 
         BANNER = <<~TEXT
           Usage: larder-lab stores [options]
@@ -43,9 +42,7 @@ module Larder
           Exit codes: 0 measured, 1 a value was wrong or nothing could be measured,
           2 wrong usage, 130 interrupted.
         TEXT
-        # Marks in the list what is left out by default.
-        ON_REQUEST = "(*)"
-        private_constant :BANNER, :FOOTER, :ON_REQUEST
+        private_constant :BANNER, :FOOTER
 
         # @param arguments [Array<String>]
         # @return [StoresOptions]
@@ -57,16 +54,13 @@ module Larder
         def initialize
           @given = {}
           @modes = []
-          @urls = {}
-          @requires = []
         end
 
         # @return [String] contenders and workloads
         def list
           width = (Contenders.names + Workloads.names).map(&:size).max
-          contenders = Contenders.names.map { |name| line(Contenders, name, width) }
-          workloads = Workloads.names.map { |name| line(Workloads, name, width) }
-          ["Contenders (--only, --except, --base):", *contenders, "", "Workloads (--workloads):", *workloads, "",
+          ["Contenders (--only, --except, --base):", *listed(Contenders, width), "",
+           "Workloads (--workloads):", *listed(Workloads, width), "",
            "#{ON_REQUEST} takes part only where it is named."].join("\n")
         end
 
@@ -79,22 +73,18 @@ module Larder
         private
 
         def understood
-          @requires.each { |file| load_extension(file) }
+          load_extensions
           settings unless help? || list?
-        end
-
-        def line(registry, name, width)
-          entry = registry.fetch(name)
-          "  #{name.ljust(width)}  #{entry.title}#{" #{ON_REQUEST}" if entry.on_request?}"
         end
 
         def build
           raise UsageError, "--quick and --published exclude each other" if @modes.uniq.size > 1
 
           mode = { nil => Modes::DEFAULT, :quick => Modes::QUICK, :published => Modes::PUBLISHED }.fetch(@modes.first)
-          settings = Settings.new(**mode, **@given.slice(:count, :threads, :rounds, :base, :directory),
+          settings = Settings.new(**mode, **@given.slice(:count, :threads, :rounds, :base),
+                                  directory: @directory,
                                   seed: @given.fetch(:seed) { Random.new_seed % 1_000_000 },
-                                  contenders: contenders, workloads: workloads(mode), urls: @urls, requires: @requires)
+                                  contenders: contenders, workloads: workloads(mode), urls: urls, requires: requires)
           # An exact n is not lowered behind the user's back.
           settings.limit_seconds = nil if @given.key?(:count) || @given.key?(:rounds)
           check(settings)
@@ -109,24 +99,11 @@ module Larder
           raise UsageError, "--base #{settings.base} is not among the contenders: #{settings.contenders.join(", ")}"
         end
 
-        def contenders
-          chosen = Contenders.check(@given.fetch(:only, Contenders.usual)) - Contenders.check(@given.fetch(:except, []))
-          raise UsageError, "--only and --except leave no contender" if chosen.empty?
-
-          chosen
-        end
-
         def workloads(mode)
           return Workloads.check(@given[:workloads]) if @given.key?(:workloads)
           return Workloads.usual unless mode.equal?(Modes::PUBLISHED)
 
           Workloads.usual.select { |name| Workloads.fetch(name).published? }
-        end
-
-        def load_extension(file)
-          require file
-        rescue LoadError => error
-          raise UsageError, "--require #{file}: #{error.message}"
         end
 
         def parser
@@ -159,31 +136,11 @@ module Larder
 
         def choice_options(options)
           options.separator("\nWhat:")
-          options.on("--only A,B", Array, "these contenders") { |names| @given[:only] = names }
-          options.on("--except A,B", Array, "all contenders but these") { |names| @given[:except] = names }
+          contender_options(options)
           options.on("--workloads A,B", Array, "these workloads") { |names| @given[:workloads] = names }
           options.on("--base NAME", "contender that ratios refer to (default larder)") { |name| @given[:base] = name }
-          options.on("--require FILE", "load a file that adds contenders", "(see the README of larder-lab)") do |file|
-            @requires << (File.exist?(file) ? File.expand_path(file) : file)
-          end
+          extension_options(options)
           options.on("--list", "list contenders and workloads") { @list = true }
-        end
-
-        def server_options(options)
-          options.separator("\nWhere (default: private servers, started from the PATH and stopped afterwards):")
-          Servers.names.each do |name|
-            options.on("--#{name}-url URL", "a running #{name}; nothing in it is deleted,",
-                       "the lab's keys expire after 5 minutes") { |url| @urls[name] = url }
-          end
-          options.on("--dir DIR", "where stores keep their files", "(default: a temporary directory)") do |dir|
-            @given[:directory] = dir
-          end
-        end
-
-        def positive(option, number)
-          return number if number.positive?
-
-          raise UsageError, "#{option} must be 1 or more, not #{number}"
         end
       end
     end
