@@ -60,6 +60,22 @@ module Larder
         Estimate.new(value: median(values), low: of_sorted(medians, tail), high: of_sorted(medians, 100.0 - tail))
       end
 
+      # The quotient of the medians of two independent sets, each resampled by itself.
+      # @param numerators [Array<Numeric>]
+      # @param denominators [Array<Numeric>]
+      # @param seed [Integer]
+      # @param confidence [Float] 0..1
+      # @return [Estimate]
+      # @raise [ArgumentError] without values
+      def bootstrap_ratio(numerators, denominators, seed: 0, confidence: 0.95)
+        random = Random.new(seed)
+        draw = ->(values) { median(Array.new(values.size) { values[random.rand(values.size)] }) }
+        value = median(numerators) / median(denominators)
+        ratios = Array.new(RESAMPLES) { draw.call(numerators) / draw.call(denominators) }.reject(&:nan?).sort
+        tail = (1.0 - confidence) / 2.0 * 100.0
+        Estimate.new(value: value, low: of_sorted(ratios, tail), high: of_sorted(ratios, 100.0 - tail))
+      end
+
       # Element by element quotients: what two contenders took in the same round.
       # @param numerators [Array<Numeric>]
       # @param denominators [Array<Numeric>] as many

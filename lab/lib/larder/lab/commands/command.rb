@@ -7,6 +7,7 @@ require_relative "../document"
 require_relative "../environment"
 require_relative "../progress"
 require_relative "../reports"
+require_relative "../watch"
 
 module Larder
   module Lab
@@ -31,7 +32,15 @@ module Larder
           return show(options.help) if options.help?
           return show(options.list) if options.list?
 
-          publish(options) { |started| document([chapter(options)], started) }
+          publish(options) { |started| document([watched(options)], started) }
+        end
+
+        # Measures, and doubts what the machine did meanwhile.
+        # @param options [CommandLine]
+        # @return [Document::Chapter]
+        def watched(options)
+          watch = Watch.new
+          chapter(options).tap { |chapter| chapter.warnings.concat(watch.warnings(chapter.measures)) }
         end
 
         # Understands arguments.
@@ -51,27 +60,28 @@ module Larder
 
         private
 
-        # Files are asked for before the run, not after it.
+        # Files are asked for before the run, not after it; the text comes before them, should one of them fail.
         # @yieldparam started [Float]
         # @yieldreturn [Document]
         def publish(options)
           options.outputs.each { |form, path| writable(path, "--#{form}") }
           document = yield now
-          options.outputs.each { |form, path| write(document, form, path) }
           @out.puts(Reports.fetch("plain").new(document, terminal: @out).to_s)
+          options.outputs.each { |form, path| write(document, form, path) }
           document.failed? ? CLI::FAILED : CLI::OK
         end
 
         # The environment is that of the first chapter that took it down, else it is taken down now.
         def document(chapters, started, command: self.class::NAME)
           facts = chapters.filter_map { |chapter| chapter.details.delete(:environment) }.first
-          Document.new(command: command, chapters: chapters, environment: facts || Environment.facts(Dir.tmpdir),
-                       elapsed: now - started)
+          @environment ||= facts || Environment.facts(Dir.tmpdir)
+          Document.new(command: command, chapters: chapters, environment: @environment, elapsed: now - started)
         end
 
         def write(document, form, path)
           report, = CommandLine::FORMS.fetch(form)
           write_file(path, Reports.fetch(report).new(document).to_s, "--#{form}")
+          @err.puts("wrote #{path}")
         end
 
         def show(text)
@@ -92,7 +102,6 @@ module Larder
           partial = "#{path}.part"
           File.write(partial, text)
           File.rename(partial, path)
-          @err.puts("wrote #{path}")
         rescue SystemCallError => error
           FileUtils.rm_f(partial)
           raise UsageError, "#{option} #{path}: #{error.message}"

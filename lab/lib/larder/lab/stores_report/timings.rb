@@ -90,7 +90,8 @@ module Larder
           estimate = @comparison.ratio(second.name, first.name, @workload.key, pass.key)
           last = ranked.last
           "#{pass.title.capitalize}: #{first.name} takes #{Figures.duration(median(first, pass))} a call, " \
-            "#{second.name} #{Figures.ratio(estimate)} times as long, #{last.name} #{Figures.duration(median(last, pass))}."
+            "#{second.name} #{Figures.ratio(estimate)} times as long, " \
+            "#{last.name} #{Figures.duration(median(last, pass))}."
         end
 
         def median(row, pass)

@@ -1,0 +1,166 @@
+# frozen_string_literal: true
+
+require_relative "command"
+require_relative "../command_line"
+
+module Larder
+  module Lab
+    module Commands
+      # `larder-lab all`: every comparison, one after the other, into one report. What is there is written after each
+      # chapter, so that a run that is stopped keeps what it had.
+      class All < Command
+        NAME = "all"
+        Commands.register(NAME, self)
+
+        # One line for `larder-lab --help`.
+        SUMMARY = "every comparison into one report: larder-lab.html and larder-lab.json"
+
+        # In the order in which they run: what is read first comes first, should the run be stopped.
+        ORDER = %w[features stores percentiles scaling endurance capacity latency compressors serializers strategies
+                   matrix hitratio].freeze
+
+        # @return [Array<String>] names of commands
+        def self.parts
+          ORDER & Commands.names
+        end
+
+        # Which commands, how much, and where to.
+        class Options
+          include CommandLine
+
+          BANNER = <<~TEXT
+            Usage: larder-lab all [options]
+
+            Runs every comparison, one after the other, and writes one report with a
+            chapter for each: larder-lab.html and larder-lab.json in this directory,
+            unless --html, --json and their like say otherwise. Both are written anew after
+            each chapter, so that a run that is stopped keeps what it had.
+          TEXT
+
+          FOOTER = <<~TEXT
+
+            Examples:
+              larder-lab all --quick
+              larder-lab all --except scaling,endurance --html /tmp/report.html
+
+            Exit codes: 0 measured, 1 a value was wrong or nothing could be measured,
+            2 wrong usage, 130 interrupted.
+          TEXT
+          DEFAULT_OUTPUTS = { "html" => "larder-lab.html", "json" => "larder-lab.json" }.freeze
+          private_constant :BANNER, :FOOTER
+
+          # @return [Array<String>] names of commands
+          attr_reader :parts
+
+          def initialize
+            @parts = All.parts
+            @passed = []
+          end
+
+          # @param name [String] of a command
+          # @return [Array<String>] its arguments
+          def arguments_for(name)
+            published = name == "stores" && @published ? ["--published"] : []
+            [*(@passed - (published.any? ? ["--quick"] : [])), *published]
+          end
+
+          # @return [String]
+          def list
+            width = All.parts.map(&:size).max
+            All.parts.map { |name| "  #{name.ljust(width)}  #{Commands.fetch(name)::SUMMARY}" }.join("\n")
+          end
+
+          private
+
+          def understood
+            raise UsageError, "--only and --except leave nothing" if parts.empty?
+
+            outputs.replace(DEFAULT_OUTPUTS) if outputs.empty?
+          end
+
+          def parser
+            @parser ||= OptionParser.new do |options|
+              options.require_exact = true
+              options.summary_width = 24
+              options.banner = BANNER
+              options.separator("\nOptions:")
+              options.on("--quick", "an impression in six minutes") { @passed << "--quick" }
+              options.on("--published", "stores exactly as published; takes long") { @published = true }
+              options.on("--only A,B", Array, "these comparisons") { |names| @parts &= known(names) }
+              options.on("--except A,B", Array, "all but these") { |names| @parts -= known(names) }
+              options.on("--seed N", Integer, "order of the rounds, to repeat a run") do |n|
+                @passed.push("--seed", n.to_s)
+              end
+              options.on("--list", "list the comparisons") { @list = true }
+              output_options(options)
+              options.separator(FOOTER)
+            end
+          end
+
+          def known(names)
+            unknown = names - All.parts
+            raise UsageError, "unknown comparison #{unknown.first}; known: #{All.parts.join(", ")}" if unknown.any?
+
+            names
+          end
+        end
+
+        # @param arguments [Array<String>]
+        # @return [Options]
+        # @raise [UsageError]
+        def options_for(arguments)
+          Options.new.parse(arguments)
+        end
+
+        # @param arguments [Array<String>]
+        # @return [Integer] exit code
+        # @raise [UsageError]
+        def run(arguments)
+          options = options_for(arguments)
+          return show(options.help) if options.help?
+          return show(options.list) if options.list?
+
+          @chapters = []
+          publish(options) { |started| measure(options, started) }
+        rescue SignalException => error
+          files = options.outputs.values.join(" and ")
+          @err.puts("larder-lab: stopped by SIG#{Signal.signame(error.signo)}; " \
+                    "#{@chapters&.any? ? "what was measured is in #{files}" : "nothing was kept"}")
+          CLI::SIGNALLED + error.signo
+        end
+
+        private
+
+        def measure(options, started)
+          options.parts.each_with_index do |name, at|
+            keep(options, started) if @chapters.any?
+            @err.puts("#{at + 1}/#{options.parts.size} #{name}: #{Commands.fetch(name)::SUMMARY}")
+            @chapters << part(name, options)
+          end
+          document(@chapters, started)
+        end
+
+        # A comparison that cannot be made is a chapter that says why; the others go on.
+        def part(name, options)
+          command = Commands.fetch(name).new(@out, @err)
+          command.watched(command.options_for(options.arguments_for(name)))
+        rescue Error, SystemCallError => error
+          @err.puts("  #{name}: #{error.message}")
+          Document::Chapter.new(key: name, title: name.capitalize, failed: true,
+                                warnings: ["Not measured: #{error.message}"])
+        end
+
+        # The run goes on where the disk is full now: there may be room at its end.
+        def keep(options, started)
+          document = document(@chapters, started)
+          options.outputs.each do |form, path|
+            report, = CommandLine::FORMS.fetch(form)
+            write_file(path, Reports.fetch(report).new(document).to_s, "--#{form}")
+          rescue UsageError => error
+            @err.puts("  not kept for now: #{error.message}")
+          end
+        end
+      end
+    end
+  end
+end

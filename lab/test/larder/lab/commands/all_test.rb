@@ -1,0 +1,55 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "stringio"
+
+module Larder
+  module Lab
+    module Commands
+      # Several comparisons in one run.
+      class AllTest < ActiveSupport::TestCase
+        test "its parts are commands, and each understands what all of them are told" do
+          assert_operator All.parts.size, :>=, 2
+          silent = Terminal.new(StringIO.new)
+          All.parts.each do |name|
+            options = Commands.fetch(name).new(silent, silent).options_for(["--quick", "--seed", "3"])
+            assert_respond_to options, :outputs, name
+          end
+        end
+
+        test "two comparisons become two chapters of one report, which is there after the first" do
+          with_directory do |dir|
+            file = File.join(dir, "run.json")
+            outcome = lab("all", "--quick", "--seed", "1", "--only", "serializers,hitratio", "--json", file)
+            assert_equal 0, outcome.status, outcome.err
+            chapters = JSON.parse(File.read(file))["chapters"]
+            assert_equal %w[serializers hitratio], chapters.map { |chapter| chapter["key"] }
+            assert_match(%r{^1/2 serializers: }, outcome.err)
+            assert_equal ["run.json"], Dir.children(dir)
+          end
+        end
+
+        test "stopped, it keeps what it had and leaves nothing behind" do
+          with_directory do |dir|
+            file = File.join(dir, "run.json")
+            out, err = %w[out err].map { |name| File.join(dir, name) }
+            pid = Process.spawn({ "TMPDIR" => dir }, RbConfig.ruby, EXECUTABLE, "all", "--quick", "--only",
+                                "serializers,hitratio", "--json", file, out: out, err: err)
+            eventually(60) { File.exist?(file) }
+            Process.kill(:INT, pid)
+            assert_equal 130, Process.wait2(pid).last.exitstatus
+            assert_match(/stopped by SIGINT; what was measured is in .*run.json/, File.read(err))
+            assert_equal(["serializers"], JSON.parse(File.read(file))["chapters"].map { |chapter| chapter["key"] })
+            eventually { (Dir.children(dir) - %w[run.json out err]).empty? && processes(dir).empty? }
+          end
+        end
+
+        test "a comparison that does not exist is refused" do
+          outcome = lab("all", "--only", "bogus")
+          assert_equal 2, outcome.status
+          assert_match(/unknown comparison bogus; known: /, outcome.err)
+        end
+      end
+    end
+  end
+end
