@@ -1,0 +1,234 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "larder/lab/proxy"
+require "larder/lab/servers"
+require "socket"
+
+module Larder
+  module Lab
+    # Real processes and real sockets. Of time only lower bounds are asserted: those hold on any machine.
+    class ProxyTest < ActiveSupport::TestCase
+      MEGABYTES = Random.new(1).bytes(3_000_000).freeze
+
+      test "megabytes pass in both directions at once, whole and in order" do
+        { tcp: nil, "unix sockets": "entry" }.each do |kind, entry|
+          with_echo(unix: entry) do |target, dir|
+            with_proxy(target, dir, rtt: 0.002, socket: entry && File.join(dir, entry)) do |proxy|
+              assert_equal MEGABYTES, exchange(dial(proxy), MEGABYTES), kind
+            end
+          end
+        end
+      end
+
+      test "many connections keep their bytes apart" do
+        with_echo do |target, dir|
+          with_proxy(target, dir, rtt: 0.001, bandwidth: 1e9) do |proxy|
+            answers = Array.new(40) do |i|
+              Thread.new { exchange(dial(proxy), "#{i} " * 20_000) == "#{i} " * 20_000 }
+            end
+            assert answers.all?(&:value)
+          end
+        end
+      end
+
+      test "a round trip takes at least what was asked" do
+        with_echo do |target, dir|
+          with_proxy(target, dir, rtt: 0.02) do |proxy|
+            client = dial(proxy)
+            5.times { assert_operator seconds { ping(client) }, :>=, 0.02 }
+          end
+        end
+      end
+
+      test "bytes do not come faster than the bandwidth lets them, whoever sends them" do
+        with_echo do |target, dir|
+          with_proxy(target, dir, rtt: 0.01, bandwidth: 8_000_000.0) do |proxy|
+            senders = [dial(proxy), dial(proxy)]
+            passed = seconds { senders.map { |each| Thread.new { exchange(each, "x" * 100_000) } }.each(&:join) }
+            # Both together are 200,000 bytes, of which a million a second pass.
+            assert_operator passed, :>=, 0.21
+          end
+        end
+      end
+
+      test "each wire has a delay of its own" do
+        with_echo do |target, dir|
+          wires = [0.0, 0.05].map { |rtt| Proxy::Wire.new(rtt: rtt) }
+          proxy = Proxy.new(target, wires: wires, log: File.join(dir, "log")).start
+          near, far = proxy.addresses.map { |port| TCPSocket.new(Proxy::HOST, port) }
+          assert_operator seconds { ping(far) }, :>=, 0.05
+          assert_equal "ping", ping(near)
+        ensure
+          proxy&.stop
+        end
+      end
+
+      test "a client that ends its half still gets the answer" do
+        answer = lambda do |client|
+          client.write(client.read.reverse)
+          client.close
+        end
+        with_server(answer) do |target, dir|
+          with_proxy(target, dir, rtt: 0.005) do |proxy|
+            client = dial(proxy)
+            client.write("abc")
+            client.close_write
+            assert_equal "cba", client.read
+          end
+        end
+      end
+
+      test "a server that breaks a connection off breaks it off for the client" do
+        reset = lambda do |client|
+          client.readpartial(10)
+          client.setsockopt(Socket::SOL_SOCKET, Socket::SO_LINGER, [1, 0].pack("ii"))
+          client.close
+        end
+        with_server(reset) do |target, dir|
+          with_proxy(target, dir, rtt: 0.001) do |proxy|
+            client = dial(proxy)
+            client.write("abc")
+            assert_raises(Errno::ECONNRESET) { client.read }
+          end
+        end
+      end
+
+      test "a client that breaks a connection off ends it for the server, and others go on" do
+        with_echo do |target, dir|
+          with_proxy(target, dir, rtt: 0.001) do |proxy|
+            other = dial(proxy)
+            client = dial(proxy)
+            client.write(MEGABYTES.byteslice(0, 100_000))
+            client.setsockopt(Socket::SOL_SOCKET, Socket::SO_LINGER, [1, 0].pack("ii"))
+            client.close
+            assert_equal "ping", ping(other)
+            # Of each connection it has two sockets.
+            eventually { sockets(proxy.pid) == 3 } if File.directory?("/proc/self/fd")
+          end
+        end
+      end
+
+      test "it does not start in front of a server that is not there" do
+        with_directory do |dir|
+          proxy = Proxy.new("#{dir}/none", wires: [Proxy::Wire.new(rtt: 0)], log: File.join(dir, "log"))
+          error = assert_raises(Unavailable) { proxy.start }
+          assert_equal "the proxy does not start: cannot reach #{dir}/none: No such file or directory", error.message
+          assert_empty processes(dir)
+        end
+      end
+
+      test "when its server is killed, connections end, new ones too, and it says why" do
+        skip "redis-server is not installed" unless Servers.fetch("redis").path
+
+        with_directory do |dir|
+          server = Servers.fetch("redis").new(dir).start
+          with_proxy(Proxy.target(server.endpoint), dir, rtt: 0.001) do |proxy|
+            client = dial(proxy)
+            client.write("PING\r\n")
+            assert_equal "+PONG\r\n", client.gets
+            Process.kill(:KILL, server.pid)
+            assert_nil gone(client)
+            assert_nil gone(dial(proxy))
+            assert_match(/\Acannot reach #{dir}.*: (?:Connection refused|No such file)/, eventually { proxy.complaint })
+          end
+        ensure
+          server&.stop
+        end
+      end
+
+      test "it ends with its stdin: of a lab that was killed nothing stays" do
+        with_echo do |target, dir|
+          lab = fork do
+            proxy = Proxy.new(target, wires: [Proxy::Wire.new(rtt: 0)], log: File.join(dir, "log")).start
+            File.write(File.join(dir, "pid"), proxy.pid.to_s)
+            sleep
+          end
+          pid = eventually { File.exist?(File.join(dir, "pid")) && File.read(File.join(dir, "pid")).to_i.nonzero? }
+          assert_equal 1, Process.kill(0, pid)
+          Process.kill(:KILL, lab)
+          Process.wait(lab)
+          eventually { !alive?(pid) }
+        end
+      end
+
+      private
+
+      def with_proxy(target, dir, **wire)
+        proxy = Proxy.new(target, wires: [Proxy::Wire.new(**wire)], log: File.join(dir, "proxy.log")).start
+        yield proxy
+      ensure
+        proxy&.stop
+      end
+
+      # Sends back what it gets, until that ends.
+      def with_echo(unix: nil, &block)
+        with_server(->(client) { IO.copy_stream(client, client) && client.close }, unix: unix, &block)
+      end
+
+      # A server in threads of this process: what it does with one client is the lambda's.
+      def with_server(serve, unix: nil)
+        with_directory do |dir|
+          path = File.join(dir, "server")
+          server = unix ? UNIXServer.new(path) : TCPServer.new("127.0.0.1", 0)
+          acceptor = Thread.new { loop { Thread.start(server.accept) { |client| quietly { serve.call(client) } } } }
+          acceptor.report_on_exception = false
+          yield unix ? path : "127.0.0.1:#{server.addr[1]}", dir
+        ensure
+          acceptor&.kill
+          server&.close
+        end
+      end
+
+      def quietly
+        yield
+      rescue SystemCallError, IOError
+        nil
+      end
+
+      def dial(proxy)
+        at = proxy.addresses.first
+        at.is_a?(String) ? UNIXSocket.new(at) : TCPSocket.new(Proxy::HOST, at)
+      end
+
+      def ping(client)
+        client.write("ping")
+        client.read(4)
+      end
+
+      # Writes while it reads, as neither side has room for all.
+      def exchange(client, bytes)
+        writer = Thread.new do
+          client.write(bytes)
+          client.close_write
+        end
+        client.read.tap { writer.join }
+      ensure
+        client.close
+      end
+
+      def seconds
+        started = now
+        yield
+        now - started
+      end
+
+      # What a client reads of a connection that has ended, one way or the other.
+      def gone(client)
+        client.gets
+      rescue Errno::ECONNRESET
+        nil
+      end
+
+      def sockets(pid)
+        Dir.children("/proc/#{pid}/fd").count { |each| File.readlink("/proc/#{pid}/fd/#{each}").start_with?("socket:") }
+      end
+
+      def alive?(pid)
+        Process.kill(0, pid)
+      rescue Errno::ESRCH
+        false
+      end
+    end
+  end
+end
