@@ -54,8 +54,8 @@ module Larder
       # @raise [ArgumentError] without values
       def bootstrap(values, seed: 0, confidence: 0.95)
         random = Random.new(seed)
-        count = some!(values).size
-        medians = Array.new(RESAMPLES) { median(Array.new(count) { values[random.rand(count)] }) }.sort
+        some!(values)
+        medians = Array.new(RESAMPLES) { resampled_median(values, random) }.sort!
         tail = (1.0 - confidence) / 2.0 * 100.0
         Estimate.new(value: median(values), low: of_sorted(medians, tail), high: of_sorted(medians, 100.0 - tail))
       end
@@ -69,9 +69,10 @@ module Larder
       # @raise [ArgumentError] without values
       def bootstrap_ratio(numerators, denominators, seed: 0, confidence: 0.95)
         random = Random.new(seed)
-        draw = ->(values) { median(Array.new(values.size) { values[random.rand(values.size)] }) }
         value = median(numerators) / median(denominators)
-        ratios = Array.new(RESAMPLES) { draw.call(numerators) / draw.call(denominators) }.reject(&:nan?).sort
+        ratios = Array.new(RESAMPLES) do
+          resampled_median(numerators, random).fdiv(resampled_median(denominators, random))
+        end.reject(&:nan?).sort!
         tail = (1.0 - confidence) / 2.0 * 100.0
         Estimate.new(value: value, low: of_sorted(ratios, tail), high: of_sorted(ratios, 100.0 - tail))
       end
@@ -88,6 +89,15 @@ module Larder
 
         numerators.zip(denominators).map { |numerator, denominator| numerator.fdiv(denominator) }
       end
+
+      # The median of as many values, drawn with replacement. Thousands of these make one interval.
+      def resampled_median(values, random)
+        count = values.size
+        drawn = Array.new(count) { values[random.rand(count)] }.sort!
+        middle = count / 2
+        count.odd? ? drawn[middle] : (drawn[middle - 1] + drawn[middle]) / 2.0
+      end
+      private_class_method :resampled_median
 
       def some!(values)
         raise ArgumentError, "no values" if values.empty?

@@ -12,7 +12,7 @@ module Larder
       # Width where nothing better is known.
       WIDTH = 80
       # What is written where the locale has no such character.
-      ASCII = { "µ" => "u", "×" => "x", "–" => "-", "≥" => ">=", "—" => "-", "≈" => "~", "…" => "." }.freeze
+      ASCII = { "µ" => "u", "×" => "x", "–" => "-", "≥" => ">=", "—" => "-", "≈" => "~", "∞" => "-", "…" => "." }.freeze
       STYLES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 }.freeze
 
       # @param io [IO]

@@ -16,7 +16,19 @@ module Larder
 
         # @return [String]
         def to_s
-          "#{JSON.pretty_generate(@document.to_h)}\n"
+          "#{JSON.pretty_generate(finite(@document.to_h))}\n"
+        end
+
+        private
+
+        # JSON has no word for what came of dividing by nothing.
+        def finite(value)
+          case value
+          when Hash then value.transform_values { |each| finite(each) }
+          when Array then value.map { |each| finite(each) }
+          when Float then value.finite? ? value : nil
+          else value
+          end
         end
       end
     end

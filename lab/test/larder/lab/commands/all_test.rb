@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "stringio"
+require "support/report_schema"
 
 module Larder
   module Lab
@@ -22,7 +23,9 @@ module Larder
             file = File.join(dir, "run.json")
             outcome = lab("all", "--quick", "--seed", "1", "--only", "serializers,hitratio", "--json", file)
             assert_equal 0, outcome.status, outcome.err
-            chapters = JSON.parse(File.read(file))["chapters"]
+            report = JSON.parse(File.read(file))
+            assert_empty ReportSchema.errors(report)
+            chapters = report["chapters"]
             assert_equal %w[serializers hitratio], chapters.map { |chapter| chapter["key"] }
             assert_match(%r{^1/2 serializers: }, outcome.err)
             assert_equal ["run.json"], Dir.children(dir)

@@ -49,6 +49,14 @@ module Larder
           assert_includes text, "```ruby\nconfig.cache_store = :larder_store\n```"
         end
 
+        test "what came of dividing by nothing does not stop a report" do
+          measure = SampleDocument.measure([1.0, Float::NAN])
+          document = SampleDocument.build
+          document.chapters.first.measures = [measure]
+          assert_includes Data.new(document).to_s, "null"
+          assert_equal ["–", "∞"], [Float::NAN, Float::INFINITY].map { |value| Cells.text(value, "micros") }
+        end
+
         test "every cell of every format is text" do
           Cells::FORMATS.each_key { |format| assert_kind_of String, Cells.text(0.5, format) }
           assert_equal "–", Cells.text(nil, "micros")
