@@ -26,9 +26,10 @@ module Larder
       # @yieldparam server [Server, nil] nil if it needs none, or the user's own is used
       # @return [Object] what the block answers
       # @raise [Unavailable] if the server cannot be had
+      # @raise [Voided] if it ends by itself meanwhile
       def self.for(type, dir, urls = {}, size: Contender::SIZE)
         hosting = new(type.server, "#{dir}-server", urls, size: size)
-        yield hosting.endpoint, hosting.server
+        hosting.attend { yield hosting.endpoint, hosting.server }
       ensure
         hosting&.stop
       end
@@ -51,6 +52,18 @@ module Larder
         urls[name] ? @endpoint = type.given(urls[name]) : start(type, dir, size)
       end
 
+      # Yields while the server runs. Without it a contender says many things, and some stores say nothing.
+      # @return [Object] what the block answers
+      # @raise [Voided] if the server has ended by itself
+      def attend
+        answer = yield
+        raise @server.failure if @server&.failure
+
+        answer
+      rescue Unavailable, Voided => error
+        raise @server&.failure(Server::SHORT_WHILE) || error
+      end
+
       # Stops the server, if it was started here, and removes its directory.
       # @return [void]
       def stop
@@ -67,6 +80,8 @@ module Larder
         @dir = dir
         @server = type.new(dir, size: size)
         @endpoint = @server.start.endpoint
+      rescue SystemCallError => error
+        raise Unavailable, "#{type.binary} does not start: #{error.message}"
       ensure
         stop unless @endpoint
       end

@@ -180,7 +180,7 @@ module Larder
           end
         end
         done
-      rescue Unavailable => error
+      rescue Unavailable, SystemCallError => error
         turn_down(row, :unavailable, error)
       rescue Voided => error
         turn_down(row, :void, error)

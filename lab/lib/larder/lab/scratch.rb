@@ -5,7 +5,8 @@
 require "fileutils"
 require "rbconfig"
 require "tmpdir"
-require_relative "servers"
+require_relative "errors"
+require_relative "guarded"
 
 module Larder
   module Lab
@@ -60,7 +61,7 @@ module Larder
 
       def watch
         reader, @duty = IO.pipe
-        @warden = Process.spawn({ "RUBYOPT" => nil }, RbConfig.ruby, "--disable=gems", Server::WARDEN, "remove", path,
+        @warden = Process.spawn({ "RUBYOPT" => nil }, RbConfig.ruby, "--disable=gems", Guarded::WARDEN, "remove", path,
                                 in: reader, out: File::NULL, chdir: "/", pgroup: true)
         reader.close
       end

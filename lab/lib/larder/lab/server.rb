@@ -1,35 +1,44 @@
 # frozen_string_literal: true
 
-# Owns a private server process: found on the PATH, started on a Unix socket in a directory of the lab (or a loopback
-# port where the path is too long for one), asked whether it answers, stopped. A warden stands between, so that the
-# server ends even when the lab is killed.
+# Owns a private server: found on the PATH, prepared, started on a Unix socket in a directory of the lab (or a loopback
+# port where the path is too long for one), asked whether it answers, stopped. It is guarded, so that it ends even when
+# the lab is killed.
 
 require "open3"
-require "rbconfig"
 require "socket"
 require_relative "clock"
 require_relative "contender"
 require_relative "endpoint"
 require_relative "errors"
+require_relative "guarded"
 
 module Larder
   module Lab
     # A subclass names its binary and implements {#arguments}, {#answers?}, and its clients' URLs: {#url_by_socket} and
-    # {#url_by_port}.
+    # {#url_by_port}. Where a directory must be made ready first, it overrides {#prepare}.
     class Server
       include Clock
 
-      WARDEN = File.expand_path("warden.rb", __dir__)
       # Seconds that a server has for starting.
       PATIENCE = 15
       # sockaddr_un has room for 103 bytes on macOS and 107 on Linux.
       LONGEST_SOCKET_PATH = 100
       # Where a private server listens that has no socket.
       HOST = "127.0.0.1"
+      # Seconds between the end of a server and its warden's.
+      SHORT_WHILE = 0.5
+      # Lines of a server's log that say why it does not start.
+      TELLING = /fatal|panic|error|cannot|could not|denied/i
+      # Lines that tell more than what follows from it.
+      FULL = /no space left|out of disk space/i
+      # Time and process, as logs begin.
+      STAMP = /\A[\d\s:.-]+(?:UTC )?(?:\[\d+\] )?/
 
       class << self
         # @return [String] name in the registry
         attr_reader :key
+        # @return [String] what it is called
+        attr_reader :title
         # @return [String] name of the program
         attr_reader :binary
         # @return [String] how to get it
@@ -39,16 +48,15 @@ module Larder
 
         # @return [String, nil] full path of the program
         def path
-          directories = ENV.fetch("PATH", "").split(File::PATH_SEPARATOR) + ["/usr/sbin", "/usr/local/bin"]
-          directories.map { |directory| File.join(directory, binary) }
-                     .find { |file| File.file?(file) && File.executable?(file) }
+          find(binary)
         end
 
         # @return [String, nil] what the program says about its version, without build numbers
         def version
           return @version if defined?(@version)
 
-          @version = path && Open3.capture2e(path, "--version").first[/\A\D*[\d.]+/]
+          said = path && Open3.capture2e(path, "--version").first
+          @version = said && said[/\A\D*[\d.]+/]&.delete_prefix("#{File.dirname(path)}/")&.squeeze(" ")
         end
 
         # @param url [String] of a running server of the user's
@@ -59,8 +67,18 @@ module Larder
 
         private
 
-        def named(key, binary:, remedy:, port:)
+        def find(program)
+          directories.map { |directory| File.join(directory, program) }
+                     .find { |file| File.file?(file) && File.executable?(file) }
+        end
+
+        def directories
+          ENV.fetch("PATH", "").split(File::PATH_SEPARATOR) + ["/usr/sbin", "/usr/local/bin"]
+        end
+
+        def named(key, title, binary:, remedy:, port:)
           @key = key
+          @title = title
           @binary = binary
           @remedy = remedy
           @usual_port = port
@@ -68,15 +86,12 @@ module Larder
         end
       end
 
-      # @return [Integer, nil] pid of the running server
-      attr_reader :pid
-
       # @param dir [String] an empty directory of its own
       # @param size [Integer] bytes of room for what is cached
       def initialize(dir, size: Contender::SIZE)
         @dir = dir
         @size = size
-        @socket = File.join(dir, "socket")
+        @socket = File.join(dir, socket_name)
         @port = free_port if @socket.bytesize > LONGEST_SOCKET_PATH
       end
 
@@ -87,24 +102,33 @@ module Larder
         program = self.class.path
         raise Unavailable, "#{self.class.binary} is not on the PATH: #{self.class.remedy}" unless program
 
-        launch(program)
+        prepare
+        @process = Guarded.new([program, *arguments], dir: dir, log: log, signal: signal, user: user).start
         limit = now + PATIENCE
-        until answers?
-          give_up if now > limit || ended?
+        until pid && answers?
+          give_up(@process) if pid.nil? || now > limit || @process.ended?
           sleep 0.01
         end
         self
       end
 
+      # @return [Integer, nil] pid of the running server
+      def pid
+        @process&.pid
+      end
+
       # Stops the server and waits until it is gone.
       # @return [void]
       def stop
-        @duty&.close
-        Process.wait(@warden) if @warden
-      rescue Errno::ECHILD
-        nil
-      ensure
-        @warden = @duty = nil
+        @process&.stop
+      end
+
+      # @param patience [Numeric] seconds to wait, where something shows that it may have ended
+      # @return [Voided, nil] what to raise if the server has ended by itself
+      def failure(patience = 0)
+        return unless @process&.ended?(patience)
+
+        Voided.new("the server ended: #{self.class.binary} #{@process.cause}")
       end
 
       # @return [Hash{String=>Object}] what a contender gets, see {Endpoint}
@@ -148,30 +172,46 @@ module Larder
         [size / (1024 * 1024), 1].max
       end
 
-      def launch(program)
-        duty_reader, @duty = IO.pipe
-        pid_reader, pid_writer = IO.pipe
-        @warden = Process.spawn({ "RUBYOPT" => nil }, RbConfig.ruby, "--disable=gems", WARDEN, "run", program,
-                                *arguments, in: duty_reader, out: pid_writer, err: [log, "a"], chdir: dir, pgroup: true)
-        duty_reader.close
-        pid_writer.close
-        @pid = pid_reader.gets&.to_i
-        pid_reader.close
-        give_up unless @pid
+      # Overridden where the directory must be made ready before the server starts.
+      def prepare; end
+
+      # Name of the socket in the directory.
+      def socket_name
+        "socket"
+      end
+
+      # What tells the server to end.
+      def signal
+        "TERM"
+      end
+
+      # Whom the server runs as; nil: as the lab.
+      def user
+        nil
       end
 
       def log
         File.join(dir, "server.log")
       end
 
-      def ended?
-        Process.wait(@warden, Process::WNOHANG).tap { |ended| @warden = nil if ended }
+      # Runs a program to its end.
+      def finish(*command)
+        process = Guarded.new(command, dir: dir, log: log, user: user).start
+        give_up(process, "#{File.basename(command.first)} fails") unless process.ended?(PATIENCE) && process.succeeded?
+      ensure
+        process&.stop
       end
 
-      def give_up
-        stop
-        said = File.exist?(log) ? File.read(log, encoding: "UTF-8").scrub.lines.map(&:strip).reject(&:empty?).last : nil
-        raise Unavailable, "#{self.class.binary} does not start: #{said || "it printed nothing"}"
+      def give_up(process, what = "#{self.class.binary} does not start")
+        process.stop
+        raise Unavailable, "#{what}: #{last_words || "it printed nothing"}"
+      end
+
+      def last_words
+        return unless File.exist?(log)
+
+        lines = File.read(log, encoding: "UTF-8").scrub.lines.map(&:strip).reject(&:empty?)
+        (lines.grep(FULL).first || lines.grep(TELLING).last || lines.last)&.sub(STAMP, "")
       end
 
       # Sends one line and answers what came back, or nil.

@@ -4,9 +4,12 @@
 # group of its own, and acts when its standard input closes, which the kernel does for it even when the command was
 # killed with SIGKILL. Plain Ruby without gems, so that it starts in a few milliseconds and works everywhere.
 #
-#   ruby --disable=gems warden.rb run COMMAND ARGUMENT...    starts it, prints its pid, stops it at the end of input
-#   ruby --disable=gems warden.rb remove DIRECTORY           removes the directory at the end of input
+#   ruby --disable=gems warden.rb run SIGNAL USER COMMAND ARGUMENT...
+#                                                    starts it, prints its pid, stops it by the signal at the end of
+#                                                    input; USER: whom it runs as, "-" for whoever runs the warden
+#   ruby --disable=gems warden.rb remove DIRECTORY   removes the directory at the end of input
 
+require "etc"
 require "fileutils"
 
 # The two duties of the warden.
@@ -16,18 +19,38 @@ module Warden
 
   module_function
 
+  # @param signal [String] what tells it to end
+  # @param user [String] whom it runs as, or "-"
   # @param command [Array<String>]
   # @return [void]
-  def run(command)
-    server = Process.spawn(*command, in: File::NULL, out: $stderr, err: $stderr, close_others: true)
+  def run(signal, user, command)
+    server = launch(user, command)
     $stdout.puts(server)
-    $stdout.close
+    $stdout.reopen(File::NULL) # not closed: Ruby flushes it before it starts another program
     ended = Process.detach(server)
-    Thread.new { leave_with(ended) }
+    Thread.new { leave_with(server, ended) }
     wait_for_end_of_input
-    stop(server, ended)
-  rescue SystemCallError => error
+    stop(server, ended, signal)
+  rescue SystemCallError, ArgumentError => error
     abort "cannot start #{command.first}: #{error.message}"
+  end
+
+  # In a process group of its own, so that what it starts can be ended with it.
+  # @param user [String]
+  # @param command [Array<String>]
+  # @return [Integer] pid
+  def launch(user, command)
+    plumbing = { in: File::NULL, out: $stderr, err: $stderr, close_others: true }
+    return Process.spawn(*command, pgroup: true, **plumbing) if user == "-"
+
+    account = Etc.getpwnam(user)
+    fork do
+      Process.setpgid(0, 0)
+      Process.initgroups(user, account.gid)
+      Process::GID.change_privilege(account.gid)
+      Process::UID.change_privilege(account.uid)
+      exec(*command, plumbing)
+    end
   end
 
   # Whoever writes there may still be ending, so removal is tried for a few seconds.
@@ -51,23 +74,56 @@ module Warden
     # Asked to end: the duty is done all the same.
   end
 
-  # Ends this process as soon as the server has ended by itself.
+  # Ends this process as soon as the server has ended by itself, with its code; 128 and the signal's number where it
+  # was killed.
+  # @param server [Integer] pid
   # @param ended [Process::Waiter]
   # @return [void]
-  def leave_with(ended)
-    ended.join
-    exit!(1)
+  def leave_with(server, ended)
+    status = ended.value
+    return if @stopping
+
+    sweep(server)
+    exit!(status.exitstatus || (128 + status.termsig))
   end
 
   # @param server [Integer] pid
   # @param ended [Process::Waiter]
+  # @param signal [String]
   # @return [void]
-  def stop(server, ended)
-    Process.kill(:TERM, server)
+  def stop(server, ended, signal)
+    @stopping = true
+    Process.kill(signal, server) if ended.alive?
     Process.kill(:KILL, server) unless ended.join(PATIENCE)
     ended.join(PATIENCE)
   rescue Errno::ESRCH
     nil
+  ensure
+    sweep(server)
+  end
+
+  # Ends what a server has left of its process group, and removes its System V shared memory, which the kernel keeps
+  # when a PostgreSQL is killed.
+  # @param server [Integer] pid
+  # @return [void]
+  def sweep(server)
+    begin
+      Process.kill(:KILL, -server)
+    rescue SystemCallError
+      nil # nothing is left
+    end
+    memory_of(server).each { |id| system("ipcrm", "-m", id, out: File::NULL, err: File::NULL) }
+  end
+
+  # @param server [Integer] pid
+  # @return [Array<String>] ids of the shared memory that it has made
+  def memory_of(server)
+    heading, *segments = File.readlines("/proc/sysvipc/shm").map(&:split)
+    creator = heading.index("cpid")
+    id = heading.index("shmid")
+    segments.select { |fields| fields[creator] == server.to_s }.map { |fields| fields[id] }
+  rescue SystemCallError
+    []
   end
 end
 
@@ -75,7 +131,7 @@ end
 
 duty, *arguments = ARGV
 case duty
-when "run" then Warden.run(arguments)
+when "run" then Warden.run(arguments.shift, arguments.shift, arguments)
 when "remove" then Warden.remove(arguments.fetch(0))
-else abort "usage: warden.rb run COMMAND... | remove DIRECTORY"
+else abort "usage: warden.rb run SIGNAL USER COMMAND... | remove DIRECTORY"
 end

@@ -48,6 +48,23 @@ module Larder
         end
       end
 
+      test "a server that is killed voids what was measured on it, whatever its contender says" do
+        type = redis
+        [-> { :done }, -> { raise Voided, "a wrong value" }, -> { raise Unavailable, "no answer" }].each do |rest|
+          with_directory do |dir|
+            error = assert_raises(Voided) do
+              Hosting.for(type, File.join(dir, "1")) do |_, server|
+                Process.kill(:KILL, server.pid)
+                eventually { server.failure }
+                rest.call
+              end
+            end
+            assert_equal "the server ended: redis-server was killed by signal 9", error.message
+            assert_empty Dir.children(dir)
+          end
+        end
+      end
+
       test "a server of the user's is taken as it is, and nothing is started" do
         with_directory do |dir|
           urls = { "redis" => "redis://cache.example:6380/1" }

@@ -51,7 +51,87 @@ module Larder
         end
       end
 
+      ["redis", "postgresql"].each do |name|
+        type = Servers.fetch(name)
+
+        test "#{name} that is killed says so, and leaves no process and no shared memory" do
+          skip "#{type.binary} is not installed" unless type.path
+
+          with_directory do |dir|
+            server = type.new(dir).start
+            assert_nil server.failure
+            Process.kill(:KILL, server.pid)
+            assert_equal "the server ended: #{type.binary} was killed by signal 9", server.failure(10).message
+            eventually { processes(dir).empty? }
+            assert_empty shared_memory_of(server.pid)
+          ensure
+            server&.stop
+          end
+        end
+      end
+
+      test "as root, PostgreSQL runs as another user, who may enter no other directory of the lab" do
+        skip "needs root" unless Process.euid.zero?
+        skip "postgres is not installed" unless Servers.fetch("postgresql").path
+
+        with_directory do |dir|
+          own = File.join(dir, "1-server")
+          Dir.mkdir(own, 0o700)
+          server = Servers.fetch("postgresql").new(own).start
+          assert_not_equal 0, File.stat("/proc/#{server.pid}").uid
+          assert_equal File.stat("/proc/#{server.pid}").uid, File.stat(own).uid
+          assert_equal "40710", File.stat(dir).mode.to_s(8)
+        ensure
+          server&.stop
+        end
+      end
+
+      test "as root, PostgreSQL says which directory its user may not enter" do
+        skip "needs root" unless Process.euid.zero?
+        skip "postgres is not installed" unless Servers.fetch("postgresql").path
+
+        with_directory do |dir|
+          own = File.join(dir, "closed", "own")
+          FileUtils.mkdir_p(own)
+          File.chmod(0o700, File.join(dir, "closed"))
+          error = assert_raises(Unavailable) { Servers.fetch("postgresql").new(own).start }
+          assert_match(%r{may not enter #{dir}/closed: choose another place with --dir}, error.message)
+        end
+      end
+
+      test "a full disk is a reason that names it" do
+        skip "needs root" unless Process.euid.zero?
+
+        with_small_disk do |disk|
+          ["postgresql", "mariadb"].map { |name| Servers.fetch(name) }.select(&:path).each do |type|
+            own = File.join(disk, type.key)
+            Dir.mkdir(own, 0o700)
+            error = assert_raises(Unavailable) { type.new(own).start }
+            assert_match(/\A\S+ fails: .*(no space left|out of disk space)/i, error.message)
+            assert_empty processes(disk)
+          end
+        end
+      end
+
       private
+
+      def shared_memory_of(pid)
+        File.readlines("/proc/sysvipc/shm").map(&:split).select { |fields| fields.include?(pid.to_s) }
+      rescue SystemCallError
+        []
+      end
+
+      # A file system of 12 MB.
+      def with_small_disk
+        with_directory do |dir|
+          File.chmod(0o755, dir)
+          skip "cannot mount" unless system("mount", "-t", "tmpfs", "-o", "size=12m,mode=755", "none", dir,
+                                            err: File::NULL)
+          yield dir
+        ensure
+          system("umount", dir, err: File::NULL)
+        end
+      end
 
       # What stands between a server and its client finds the server by these.
       def assert_connects(endpoint)

@@ -13,6 +13,14 @@ module Larder
       module ContenderOptions
         # Marks in the list what is left out by default.
         ON_REQUEST = "(*)"
+        PLACES = <<~TEXT
+
+          Where (default: private servers, started from the PATH and stopped afterwards).
+          In a running server nothing of yours is deleted: the lab's keys have a prefix of
+          their own and expire after 5 minutes; in SQL the lab makes a schema or database
+          named larder_lab, refuses to use one that is not its own, and drops it.
+        TEXT
+        private_constant :PLACES
 
         # @return [Hash{String=>String}] servers of the user's, by names in {Servers}
         def urls
@@ -60,10 +68,9 @@ module Larder
         end
 
         def server_options(options)
-          options.separator("\nWhere (default: private servers, started from the PATH and stopped afterwards):")
+          options.separator(PLACES)
           Servers.names.each do |name|
-            options.on("--#{name}-url URL", "a running #{name}; nothing in it is deleted,",
-                       "the lab's keys expire after 5 minutes") { |url| urls[name] = url }
+            options.on("--#{name}-url URL", "a running #{Servers.fetch(name).title}") { |url| urls[name] = url }
           end
           options.on("--dir DIR", "where stores keep their files", "(default: a temporary directory)") do |dir|
             @directory = dir

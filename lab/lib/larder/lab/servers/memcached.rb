@@ -7,7 +7,7 @@ module Larder
     module Servers
       # memcached with its defaults but for the room every store gets.
       class Memcached < Server
-        named "memcached", binary: "memcached", port: 11_211,
+        named "memcached", "memcached", binary: "memcached", port: 11_211,
                            remedy: "install it (Debian: apt-get install memcached) or pass --memcached-url"
 
         # @return [Array<String>]
@@ -18,6 +18,11 @@ module Larder
         end
 
         private
+
+        # Asked kindly, it takes a second.
+        def signal
+          "KILL"
+        end
 
         def url_by_socket
           socket

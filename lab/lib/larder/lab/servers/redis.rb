@@ -5,7 +5,7 @@ module Larder
     module Servers
       # redis-server as a cache: no persistence, a memory limit with eviction, as the Rails guide recommends.
       class Redis < Server
-        named "redis", binary: "redis-server", port: 6379,
+        named "redis", "Redis", binary: "redis-server", port: 6379,
                        remedy: "install it (Debian: apt-get install redis-server) or pass --redis-url"
 
         # @return [Array<String>]

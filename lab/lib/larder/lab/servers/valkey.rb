@@ -7,8 +7,8 @@ module Larder
     module Servers
       # valkey-server, configured as Redis is.
       class Valkey < Redis
-        named "valkey", binary: "valkey-server", port: 6379,
-                        remedy: "install it (Debian 13: apt-get install valkey-server) or pass --valkey-url"
+        named "valkey", "Valkey", binary: "valkey-server", port: 6379,
+                        remedy: "install it (Debian: bin/servers) or pass --valkey-url"
       end
     end
   end

@@ -76,7 +76,8 @@ module Larder
           return if @results.reason(trial.name, trial.group)
 
           job = { kind: @plan.kind, seconds: @plan.seconds, endpoint: endpoint(trial.server), **trial.job }
-          @scratch.directory { |dir| @results.versions.merge!(work(trial, round, job, dir)) }
+          versions = @scratch.directory { |dir| @hosts[trial.server].attend { work(trial, round, job, dir) } }
+          @results.versions.merge!(versions)
         rescue Unavailable, Voided => error
           @results.reject(trial.name, trial.group, error)
           @progress.note("#{trial.name}, #{trial.group}: #{error.message}")

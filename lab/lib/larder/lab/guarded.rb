@@ -1,0 +1,93 @@
+# frozen_string_literal: true
+
+# Owns one program that runs under a warden: it ends when it is told to, and also when this process is killed. Knows
+# nothing about what the program does.
+
+require "rbconfig"
+require_relative "clock"
+
+module Larder
+  module Lab
+    # A program with its warden, see warden.rb.
+    class Guarded
+      include Clock
+
+      WARDEN = File.expand_path("warden.rb", __dir__)
+
+      # @return [Integer, nil] pid of the program; nil if it could not be started
+      attr_reader :pid
+
+      # @param command [Array<String>] the program and its arguments
+      # @param dir [String] working directory
+      # @param log [String] file for everything it prints
+      # @param signal [String] what tells it to end
+      # @param user [String, nil] whom it runs as; nil: this process's
+      def initialize(command, dir:, log:, signal: "TERM", user: nil)
+        @command = command
+        @dir = dir
+        @log = log
+        @signal = signal
+        @user = user
+      end
+
+      # @return [self]
+      def start
+        duty_reader, @duty = IO.pipe
+        pid_reader, pid_writer = IO.pipe
+        @warden = Process.spawn({ "RUBYOPT" => nil }, RbConfig.ruby, "--disable=gems", WARDEN, "run", @signal,
+                                @user || "-", *@command, in: duty_reader, out: pid_writer, err: [@log, "a"],
+                                chdir: @dir, pgroup: true)
+        duty_reader.close
+        pid_writer.close
+        @pid = pid_reader.gets&.to_i
+        pid_reader.close
+        self
+      end
+
+      # @param patience [Numeric] seconds to wait for it
+      # @return [Boolean] whether the program has ended by itself
+      def ended?(patience = 0)
+        limit = now + patience
+        sleep 0.01 until reap || now > limit
+        !@status.nil?
+      end
+
+      # @return [Boolean] whether it has ended by itself and without an error
+      def succeeded?
+        @status&.success? || false
+      end
+
+      # @return [String, nil] how it ended by itself
+      def cause
+        return unless @status
+
+        # As a shell says it: the warden ends with the code of the program.
+        code = @status.exitstatus.to_i
+        code > 128 ? "was killed by signal #{code - 128}" : "ended with code #{code}"
+      end
+
+      # Ends the program and waits until it is gone.
+      # @return [void]
+      def stop
+        @duty&.close
+        Process.wait(@warden) if @warden
+      rescue Errno::ECHILD
+        nil
+      ensure
+        @warden = @duty = nil
+      end
+
+      private
+
+      def reap
+        return true unless @warden && @status.nil?
+
+        ended, status = Process.wait2(@warden, Process::WNOHANG)
+        return false unless ended
+
+        @warden = nil
+        @status = status
+      end
+    end
+  end
+end

@@ -1,0 +1,144 @@
+# frozen_string_literal: true
+
+require "etc"
+
+module Larder
+  module Lab
+    module Servers
+      # PostgreSQL as initdb configures it: only its place, and its sockets, are the lab's.
+      #
+      # It refuses to run as root: then it runs as the user postgres, or nobody, and its directory belongs to that user.
+      class Postgresql < Server
+        named "postgresql", "PostgreSQL", binary: "postgres", port: 5432,
+                            remedy: "install it (Debian: bin/servers, or apt-get install postgresql) or pass " \
+                                    "--postgresql-url"
+
+        # Debian and others keep the programs of each version apart.
+        PLACES = ["/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql@*/bin"].freeze
+        # Superuser of the private server.
+        ROLE = "larder_lab"
+        # The first message of the protocol: version 3.0, whom and which database.
+        HELLO = "\0\3\0\0user\0#{ROLE}\0database\0postgres\0\0".b.freeze
+
+        class << self
+          private
+
+          # The newest first; programs on the PATH before all.
+          def directories
+            super + PLACES.flat_map { |place| Dir[place] }.sort_by { |place| place[/\d+/].to_i }.reverse
+          end
+        end
+
+        # @return [Array<String>] nothing but places, and shared memory in a file of the directory: the kernel would
+        #   keep any other if the server were killed
+        def arguments
+          listen = port ? ["-h", HOST, "-p", port.to_s, "-k", ""] : ["-h", "", "-p", "5432", "-k", dir]
+          ["-D", data, *listen, *settings.flat_map { |setting| ["-c", setting] }]
+        end
+
+        # @return [Integer, nil] bytes of the server and its processes, what they share counted once
+        def memory_bytes
+          bytes = [pid, *children].filter_map { |process| proportional_bytes(process) }
+          bytes.empty? ? nil : bytes.sum
+        end
+
+        private
+
+        # What differs from the default, as name=value.
+        def settings
+          ["dynamic_shared_memory_type=mmap"]
+        end
+
+        def data
+          File.join(dir, "data")
+        end
+
+        def socket_name
+          ".s.PGSQL.5432"
+        end
+
+        # Ends it at once: its files are thrown away.
+        def signal
+          "QUIT"
+        end
+
+        def user
+          return unless Process.euid.zero?
+
+          @user ||= ["postgres", "nobody"].find { |name| account(name) }
+        end
+
+        def account(name)
+          Etc.getpwnam(name)
+        rescue ArgumentError
+          nil
+        end
+
+        def prepare
+          admit if user
+          initdb = File.join(File.dirname(File.realpath(self.class.path)), "initdb")
+          finish(initdb, "--pgdata", data, "--auth", "trust", "--username", ROLE, "--encoding", "UTF8", "--no-sync",
+                 "--no-instructions")
+        end
+
+        # Lets the server's user into its directory, and through the lab's own above it.
+        def admit
+          owner = account(user)
+          File.chown(owner.uid, owner.gid, dir)
+          above = File.dirname(dir)
+          if File.basename(above).start_with?("larder-lab-") && !open_to_all?(above)
+            File.chown(nil, owner.gid, above)
+            File.chmod(0o710, above)
+          end
+          closed = closed_to(owner)
+          return unless closed
+
+          raise Unavailable, "PostgreSQL does not run as root, and the user #{user} may not enter #{closed}: choose " \
+                             "another place with --dir"
+        end
+
+        # The first directory above that the user may not enter.
+        def closed_to(owner)
+          above = File.dirname(dir)
+          above = File.dirname(above) while above != "/" && enters?(owner, above)
+          above unless above == "/"
+        end
+
+        def enters?(owner, directory)
+          stat = File.stat(directory)
+          (stat.gid == owner.gid && stat.mode.anybits?(0o010)) || open_to_all?(directory)
+        end
+
+        def open_to_all?(directory)
+          File.stat(directory).mode.anybits?(0o001)
+        end
+
+        def url_by_socket
+          "postgresql:///postgres?host=#{dir}&port=5432&user=#{ROLE}"
+        end
+
+        def url_by_port(host, port)
+          "postgresql://#{ROLE}@#{host}:#{port}/postgres"
+        end
+
+        # "R" asks for no password; while it starts, it answers "E".
+        def answers?
+          ask([HELLO.bytesize + 4].pack("N") + HELLO).to_s.start_with?("R")
+        end
+
+        def children
+          Dir.glob("/proc/#{pid}/task/*/children").flat_map { |file| File.read(file).split }
+        rescue SystemCallError
+          []
+        end
+
+        def proportional_bytes(process)
+          kilobytes = File.read("/proc/#{process}/smaps_rollup")[/^Pss:\s+(\d+)/, 1]
+          kilobytes && (kilobytes.to_i * 1024)
+        rescue SystemCallError
+          nil
+        end
+      end
+    end
+  end
+end
