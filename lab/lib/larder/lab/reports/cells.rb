@@ -49,11 +49,19 @@ module Larder
           end
         end
 
+        # @param low [String] as {text} gives it
+        # @param high [String]
+        # @return [String] "18.2–20.0 µs": a unit that both have stands once
+        def range(low, high)
+          unit = high[/(?<=\d)[^\d]+\z/]
+          "#{unit ? low.delete_suffix(unit) : low}–#{high}"
+        end
+
         # @param cell [Hash{String=>Object}] value, low, high, same
         # @return [String] "28.2 (27.0–29.1)"
         def interval(cell, kind)
           value, low, high = cell.values_at("value", "low", "high").map { |each| each && text(each, kind) }
-          range = low && high && " (#{low}–#{high})"
+          range = low && high && " (#{Cells.range(low, high)})"
           "#{value}#{range}#{" #{SAME}" if cell["same"]}"
         end
         private_class_method :interval

@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+require_relative "command"
+require_relative "../command_line"
+require_relative "../document/joined"
+
+module Larder
+  module Lab
+    module Commands
+      # `larder-lab report`: makes any format from what a run kept as JSON; of several runs, one report.
+      class Report < Command
+        NAME = "report"
+        Commands.register(NAME, self)
+
+        # One line for `larder-lab --help`.
+        SUMMARY = "the report of JSON files of runs again: --html, --markdown, --csv, or as text"
+
+        # Files to read and files to write.
+        class Options
+          include CommandLine
+
+          BANNER = <<~TEXT
+            Usage: larder-lab report RUN.json... [options]
+
+            Makes the report of a run again, from the JSON that --json FILE of any command
+            wrote, and measures nothing. Several files become one report with the chapters
+            of all. Without an option it is printed as text.
+          TEXT
+
+          FOOTER = <<~TEXT
+
+            Examples:
+              larder-lab report run.json --html report.html
+              larder-lab report stores.json hitratio.json --html both.html --json both.json
+
+            Exit codes: 0 made, 2 wrong usage.
+          TEXT
+          private_constant :BANNER, :FOOTER
+
+          # @return [Array<String>] paths
+          attr_reader :files
+
+          # @param arguments [Array<String>]
+          # @return [self]
+          # @raise [UsageError]
+          def parse(arguments)
+            @files = parser.parse(arguments)
+            if files.empty? && !help?
+              raise UsageError,
+"name a JSON file of a run; --json FILE of any command writes one"
+            end
+
+            self
+          rescue OptionParser::ParseError => error
+            raise UsageError, error.message
+          end
+
+          private
+
+          def parser
+            @parser ||= OptionParser.new do |options|
+              options.require_exact = true
+              options.summary_width = 24
+              options.banner = BANNER
+              output_options(options)
+              options.separator(FOOTER)
+            end
+          end
+        end
+
+        # @param arguments [Array<String>]
+        # @return [Options]
+        # @raise [UsageError]
+        def options_for(arguments)
+          Options.new.parse(arguments)
+        end
+
+        # @param arguments [Array<String>]
+        # @return [Integer] exit code
+        # @raise [UsageError] if a file is no report of the lab, or one cannot be written
+        def run(arguments)
+          options = options_for(arguments)
+          return show(options.help) if options.help?
+
+          document = Document::Joined.of(options.files.map { |file| Document.load(file) })
+          return show(Reports.fetch("plain").new(document, terminal: @out).to_s) if options.outputs.empty?
+
+          write_all(document, options.outputs)
+          CLI::OK
+        end
+
+        private
+
+        # All are asked for before the first is written.
+        def write_all(document, outputs)
+          paths = outputs.map { |form, path| [form, writable(path, "--#{form}")] }
+          paths.each { |form, path| write(document, form, path) }
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+require_relative "patterns"
+require_relative "row_chart"
+
+module Larder
+  module Lab
+    module Reports
+      class Html
+        # Bars cut into parts, which differ by pattern as well as by colour, with what each stands for above them. The
+        # axis begins at 0 and is linear whatever was asked for: lengths of parts compare in no other way.
+        class StackedChart < RowChart
+          SWATCH = 16
+          BAR = 16
+          private_constant :SWATCH, :BAR
+
+          private
+
+          def zero?
+            true
+          end
+
+          def values
+            rows.map { |row| sum(row) }
+          end
+
+          def figure(row)
+            row["values"].to_a.compact.any? ? [cell(sum(row))] : nil
+          end
+
+          def sum(row)
+            row["values"].to_a.compact.sum
+          end
+
+          def head
+            legend.last.last + 20
+          end
+
+          def draw
+            super
+            legend.each_with_index do |(name, x, y), part|
+              @canvas.box(x, y - 11, SWATCH, 12, class: Patterns.fill(part))
+              @canvas.text(x + SWATCH + 6, y, name)
+            end
+          end
+
+          # Names of the parts, from left to right and line by line: [name, x, y].
+          def legend
+            @legend ||= begin
+              x, y = 0, 12
+              @block.parts.map do |part|
+                name = Lettering.cut(part.to_s, @canvas.width - SWATCH - 6, Canvas::TYPE)
+                room = SWATCH + 6 + text_width(name)
+                x, y = 0, y + 20 if x.positive? && x + room > @canvas.width
+                [name, x, y].tap { x += room + 18 }
+              end
+            end
+          end
+
+          def plot(row, y, _index)
+            from = 0
+            row["values"].each_with_index do |value, part|
+              next unless value&.positive?
+
+              start, stop = @scale.at(from), @scale.at(from += value)
+              @canvas.box(start, y - (BAR / 2), [stop - start, 0.7].max, BAR, class: "part #{Patterns.fill(part)}")
+            end
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,136 @@
+# frozen_string_literal: true
+
+require_relative "../cells"
+require_relative "chart"
+require_relative "markup"
+
+module Larder
+  module Lab
+    module Reports
+      class Html
+        # A {Document::Table} as HTML. A column with intervals becomes two, so that values end and intervals begin
+        # in one line.
+        class Tables
+          # Cells of text that stand among numbers as if they were some.
+          NUMERIC = /\A[<>≈~+\-−]?\d[\d.,]*\S*\z/
+          private_constant :NUMERIC
+
+          # @param block [Document::Table]
+          # @param label [String] what it is, where it has no caption
+          def initialize(block, label:)
+            @block = block
+            @label = label
+          end
+
+          # @return [Markup::Raw] in a box that scrolls by itself, also by keys
+          def to_html
+            notes = @block.notes.map { |note| tag(:p, Markup.words(note), class: "aside") }
+            caption = @block.caption.to_s
+            name = caption.empty? ? @label : caption
+            table = tag(:table, (tag(:caption, Markup.words(caption)) unless caption.empty?), head, body)
+            Markup.join(tag(:div, table, class: "scroll", tabindex: 0, role: "region", aria_label: name), notes)
+          end
+
+          private
+
+          def tag(...)
+            Markup.tag(...)
+          end
+
+          def head
+            tag(:thead, (groups if @block.columns.any?(&:group)), titles)
+          end
+
+          # Headings over neighbours.
+          def groups
+            runs = @block.columns.each_index.slice_when do |one, other|
+              @block.columns[one].group != @block.columns[other].group
+            end
+            cells = runs.map do |columns|
+              title = @block.columns[columns.first].group.to_s
+              width = columns.sum { |at| span(at) || 1 }
+              next tag(:td, colspan: width) if title.empty?
+
+              tag(:th, Markup.words(title), scope: "colgroup", colspan: width, class: "group")
+            end
+            tag(:tr, cells)
+          end
+
+          def titles
+            cells = @block.columns.each_with_index.map do |column, at|
+              title = column.title.to_s
+              # A heading without words names nothing.
+              next tag(:td, colspan: span(at)) if title.empty?
+
+              tag(:th, Markup.words(title), scope: "col", colspan: span(at), class: ("text" if left?(at)))
+            end
+            tag(:tr, cells)
+          end
+
+          def body
+            tag(:tbody, @block.rows.map { |row| row(row) })
+          end
+
+          def row(cells)
+            running = cells.size < @block.columns.size ? cells.size - 1 : nil
+            set = cells.each_with_index.map do |cell, at|
+              next tag(:th, Cells.text(cell, @block.columns[at].format), scope: "row") if at.zero? && !running&.zero?
+
+              at == running ? rest(cell, at) : cell(cell, at)
+            end
+            tag(:tr, set, class: ("own" if Chart.ours?(cells.first)))
+          end
+
+          # Why there are no figures: to the edge of the table.
+          def rest(cell, from)
+            columns = (from...@block.columns.size).sum { |at| span(at) || 1 }
+            tag(:td, Markup.words(Cells.text(cell, @block.columns[from].format)), colspan: columns, class: "rest")
+          end
+
+          def cell(cell, at)
+            format = @block.columns[at].format
+            return interval(cell.transform_keys(&:to_s), format) if cell.is_a?(Hash)
+
+            text = Cells.text(cell, format)
+            return tag(:td, Markup.words(text), class: "text", colspan: span(at)) if left?(at) || wordy?(cell)
+
+            Markup.join(tag(:td, text), (tag(:td) if span(at)))
+          end
+
+          def interval(cell, format)
+            low, high = cell.values_at("low", "high").map { |value| value && Cells.text(value, format) }
+            range = "(#{Cells.range(low, high)})" if low && high
+            same = tag(:abbr, Cells::SAME, title: "no difference is shown") if cell["same"]
+            Markup.join(tag(:td, Cells.text(cell["value"], format)),
+                        tag(:td, range, (" " if range && same), same, class: "range"))
+          end
+
+          # Whether text stands where numbers are expected.
+          def wordy?(cell)
+            cell.is_a?(String) && !cell.match?(NUMERIC) && cell != Cells::NOTHING
+          end
+
+          def left?(at)
+            column = @block.columns[at]
+            column.align ? column.align == "left" : at.zero? || (column.left? && !numbers?(at))
+          end
+
+          def numbers?(at)
+            cells(at).any? { |cell| cell.is_a?(Numeric) || cell.is_a?(Hash) }
+          end
+
+          # Columns that one with intervals takes, or nil.
+          def span(at)
+            (@spans ||= {})[at] ||= cells(at).any?(Hash) ? 2 : 1
+            @spans[at] == 2 ? 2 : nil
+          end
+
+          # What is in a column, but for the words that run to the edge.
+          def cells(at)
+            @block.rows.filter_map { |row| row[at] unless row.size < @block.columns.size && at == row.size - 1 }
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,66 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+module Larder
+  module Lab
+    module Commands
+      class ReportTest < ActiveSupport::TestCase
+        test "makes every format again from the JSON of a run" do
+          with_runs("a.json" => SampleDocument.build) do |dir, file|
+            names = %w[html markdown csv json].to_h { |form| [form, File.join(dir, "again.#{form}")] }
+            outcome = lab("report", file, *names.flat_map { |form, path| ["--#{form}", path] })
+            assert_equal [0, ""], [outcome.status, outcome.out]
+            names.each_value { |path| assert_match(/wrote #{path}/, outcome.err) }
+            assert_match(/\A<!DOCTYPE html>.*<h1[^>]*>Stores</m, File.read(names["html"]))
+            assert_equal JSON.parse(File.read(file)), JSON.parse(File.read(names["json"]))
+          end
+        end
+
+        test "without an output option it is printed as text" do
+          with_runs("a.json" => SampleDocument.build) do |_, file|
+            outcome = lab("report", file)
+            assert_equal 0, outcome.status
+            assert_match(/^Stores\n.*^In words\n  - a is the fastest\.$/m, outcome.out)
+          end
+        end
+
+        test "several runs become one document, and what was measured elsewhere says so" do
+          here = SampleDocument.build
+          there = Document.from_h(JSON.parse(JSON.generate(here.to_h.merge(environment: { "cpu" => "Another CPU" }))))
+          joined = Document::Joined.of([here, here, there])
+          assert_equal 3, joined.chapters.size
+          assert_equal [1, 1, 2], joined.chapters.map { |chapter| chapter.warnings.size }
+          assert_includes joined.chapters.last.facts, "measured on Another CPU"
+          assert_in_delta 37.5, joined.elapsed
+        end
+
+        test "wrong usage names what is wrong" do
+          with_runs("a.json" => SampleDocument.build) do |dir, file|
+            { [] => /name a JSON file of a run/, [__FILE__] => /report_test.rb: not a report of larder-lab/,
+              [File.join(dir, "none.json")] => /none.json: No such file/,
+              [file, "--html", dir] => /--html #{dir}: it is a directory/,
+              [file, "--html", "/none/a.html"] => /cannot be written/ }.each do |arguments, message|
+              outcome = lab("report", *arguments)
+              assert_equal 2, outcome.status
+              assert_match message, outcome.err
+            end
+          end
+        end
+
+        private
+
+        def with_runs(runs)
+          with_directory do |dir|
+            files = runs.map { |name, document| File.join(dir, name).tap { |file| write(file, document) } }
+            yield dir, *files
+          end
+        end
+
+        def write(file, document)
+          File.write(file, JSON.generate(document.to_h))
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,106 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../../../support/rich_document"
+
+module Larder
+  module Lab
+    module Reports
+      class HtmlTest < ActiveSupport::TestCase
+        test "a page is well-formed XML" do
+          assert_empty malformed(page(SampleDocument.build))
+          assert_empty malformed(page(RichDocument.build(chapters: 2)))
+        end
+
+        test "text is escaped wherever it comes from" do
+          html = page(hostile("<script>alert(1)</script>&\"'\u0000"))
+          refute_includes html, "<script"
+          assert_operator html.scan("&lt;script&gt;alert(1)&lt;/script&gt;&amp;").size, :>=, 12
+          assert_empty malformed(html)
+        end
+
+        test "a page asks for nothing" do
+          html = page(RichDocument.build)
+          refute_match(/<script|<link|<img|@import|url\((?!#)/, html)
+          assert_equal %w[http://www.w3.org/1999/xhtml http://www.w3.org/2000/svg], html.scan(%r{\w+://[^"]+}).uniq.sort
+          assert_includes html, "default-src &#39;none&#39;"
+        end
+
+        test "fifteen chapters stay below 2 MB" do
+          assert_operator page(RichDocument.build(chapters: 15)).bytesize, :<, 2_000_000
+        end
+
+        test "each chart has its sentence, two drawings that name and describe themselves, and its figures" do
+          figures = page(SampleDocument.build).scan(%r{<figure.*?</figure>}m)
+          assert_equal 3, figures.size
+          figures.each do |figure|
+            assert_equal 2, figure.scan(/<svg[^>]* role="img" aria-labelledby="(\S+-t) \S+-d"/).uniq.size
+            assert_match(%r{<title id="\S+-t">.+?</title><desc id="\S+-d">.+?</desc>}, figure)
+            assert_match(%r{<details><summary>.+<table>.+</details>}m, figure)
+          end
+          assert_includes figures.first, "<p>a is 19 times as fast as b.</p>"
+        end
+
+        test "a row of a chart that was not measured says why" do
+          assert_match(%r{<text[^>]+class="note">not measured: none</text>}, page(SampleDocument.build))
+        end
+
+        test "no two elements have the same id, and every link leads to one" do
+          html = page(RichDocument.build(chapters: 3))
+          ids = html.scan(/ id="([^"]+)"/).flatten
+          assert_equal ids.uniq, ids
+          assert_empty html.scan(/href="#([^"]+)"/).flatten - ids
+          assert_empty html.scan(/aria-labelledby="([^"]+)"/).flatten.flat_map(&:split) - ids
+        end
+
+        test "the head says what was run, when and where, and the findings come before the sections" do
+          html = page(RichDocument.build)
+          words = ["larder-lab stores", "4 March 2026, 12:30 UTC", "2 cores", "12 min 34 s", "Findings</h2>",
+                   "Doubts</h2>", "One thread</h2>", "Where it was measured</h2>", "How to read it</h2>"]
+          places = words.map { |each| html.index(each) || flunk("#{each} is missing") }
+          assert_equal places.sort, places
+        end
+
+        test "a chapter that failed says so" do
+          assert_includes page(RichDocument.build(chapters: 2)), "This run failed"
+          refute_includes page(RichDocument.build), "This run failed"
+        end
+
+        test "a document without anything in it is a page" do
+          empty = Document.new(command: "all", chapters: [], environment: {}, elapsed: 0.0)
+          assert_empty malformed(page(empty))
+          bare = Document::Chapter.new(key: "stores", title: "Stores")
+          assert_empty malformed(page(Document.new(command: "stores", chapters: [bare], environment: {}, elapsed: 0.0)))
+        end
+
+        private
+
+        def page(document)
+          Html.new(document).to_s
+        end
+
+        # REXML comes with Ruby, but not with this bundle.
+        def malformed(html)
+          program = "require \"rexml/document\"; REXML::Document.new($stdin.read)"
+          errors, status = Bundler.with_unbundled_env do
+            Open3.capture2e(RbConfig.ruby, "-e", program, stdin_data: html)
+          end
+          skip "REXML is not installed with this Ruby" if errors.include?("rexml/document (LoadError)")
+          status.success? ? "" : errors
+        end
+
+        def hostile(text)
+          d = Document
+          chart = d::Intervals.build(title: text, sentence: text, x: { title: text },
+                                     rows: [{ label: text, note: text }])
+          table = d::Table.build(caption: text, columns: [{ title: text }], rows: [[text]], notes: [text])
+          blocks = [chart, table, d::Prose.new(text: text), d::Code.new(text: text, language: text)]
+          chapter = d::Chapter.new(key: text, title: text, lead: text, facts: [text], conclusions: [text],
+                                   warnings: [text], sections: [d::Section.new(title: text, blocks: blocks)])
+          d.new(command: text, chapters: [chapter], elapsed: 1,
+                environment: { "cpu" => text, "time" => text, text => text })
+        end
+      end
+    end
+  end
+end
