@@ -23,17 +23,19 @@ module Larder
         end
       end
 
-      # A heading with blocks under it.
-      Section = Struct.new(:title, :blocks, keyword_init: true) do
+      # A heading with blocks under it. headline: true for what a reader wants first; a page begins with it, a terminal
+      # ends with it.
+      Section = Struct.new(:title, :blocks, :headline, keyword_init: true) do
         # @param hash [Hash{String=>Object}]
         # @return [Section]
         def self.from_h(hash)
-          new(title: hash["title"], blocks: hash["blocks"].map { |block| Blocks.from_h(block) })
+          new(title: hash["title"], headline: hash["headline"],
+              blocks: hash["blocks"].map { |block| Blocks.from_h(block) })
         end
 
         # @return [Hash]
         def to_h
-          { title: title, blocks: blocks.map { |block| { kind: block.kind, **block.to_h } } }
+          { title: title, headline: headline == true, blocks: blocks.map { |block| { kind: block.kind, **block.to_h } } }
         end
       end
 

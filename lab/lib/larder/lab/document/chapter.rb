@@ -32,6 +32,17 @@ module Larder
           failed == true
         end
 
+        # @return [Array<Section>] as a page has them: headlines first
+        def reading_order
+          sections.partition(&:headline).flatten(1)
+        end
+
+        # @return [Array<Section>] as a terminal has them: the first headline last, on the screen when the run has ended
+        def scrolling_order
+          headlines, others = sections.partition(&:headline)
+          others + headlines.reverse
+        end
+
         # @return [Hash]
         def to_h
           super.merge(sections: sections.map(&:to_h), measures: measures.map(&:to_h))

@@ -30,7 +30,7 @@ module Larder
         private
 
         def chapter(chapter)
-          [head(chapter), *chapter.sections.map { |each| section(each.title, blocks(each.blocks)) },
+          [head(chapter), *chapter.scrolling_order.map { |each| section(each.title, blocks(each.blocks)) },
            section("In words", items(chapter.conclusions)),
            section("Doubts", items(chapter.warnings))].compact.join("\n\n")
         end

@@ -69,13 +69,15 @@ module Larder
         end
 
         def judged
-          [section("Beside the published comparison (#{Published::SOURCE})", @judgements.published),
-           section("What Larder sets out to reach", @judgements.targets),
-           section("Times as long as #{@comparison.base} (median)", Summary.new(@results, @comparison).table)]
+          summary = Summary.new(@results, @comparison).table
+          [section("Times as long as #{@comparison.base} (median)", summary, headline: true),
+           section("Beside the published comparison", @judgements.published, headline: true),
+           section("What Larder sets out to reach", @judgements.targets, headline: true)]
         end
 
-        def section(title, *blocks)
-          Document::Section.new(title: title, blocks: blocks) if blocks.any?
+        def section(title, *blocks, headline: false)
+          blocks = blocks.compact
+          Document::Section.new(title: title, blocks: blocks, headline: headline) if blocks.any?
         end
 
         def footprints

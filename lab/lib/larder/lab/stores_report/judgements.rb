@@ -29,7 +29,8 @@ module Larder
             [name, claim(finding), interval(here) || "not measured"]
           end
           Document::Table.build(columns: [{ title: "how many times as fast" }, { title: "published", align: "right" },
-                                          { title: "here", format: "ratio" }], rows: rows)
+                                          { title: "here", format: "ratio" }],
+                                rows: rows, notes: ["Published: #{Published::SOURCE}."])
         end
 
         # @return [Document::Table, nil] the targets; nil without larder

@@ -25,7 +25,7 @@ module Larder
 
           # @return [Array<Array(String, String)>] id and title of each section
           def sections
-            chapter.sections.each_with_index.map { |section, index| ["#{id}-#{index + 1}", section.title.to_s] }
+            chapter.reading_order.each_with_index.map { |section, index| ["#{id}-#{index + 1}", section.title.to_s] }
           end
 
           # @return [Markup::Raw]
@@ -77,7 +77,7 @@ module Larder
           end
 
           def blocks
-            chapter.sections.zip(sections).map do |section, (id, title)|
+            chapter.reading_order.zip(sections).map do |section, (id, title)|
               blocks = Blocks.new(id, title, level + 1)
               tag(:section, tag(:"h#{level}", Markup.words(title), id: "#{id}-title"),
                   section.blocks.map { |block| blocks.to_html(block) }, id: id, aria_labelledby: "#{id}-title")
