@@ -35,7 +35,8 @@ module Larder
 
         # @return [Hash]
         def to_h
-          { title: title, headline: headline == true, blocks: blocks.map { |block| { kind: block.kind, **block.to_h } } }
+          { title: title, headline: headline == true,
+            blocks: blocks.map { |block| { kind: block.kind, **block.to_h } } }
         end
       end
 
