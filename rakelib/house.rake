@@ -28,4 +28,9 @@ namespace :house do
   task :gems do
     ruby "-w", "rakelib/house/packages.rb"
   end
+
+  desc "Take pictures of a report of the lab (rake 'house:pictures[report.html,directory]')"
+  task :pictures, [:page, :directory] do |_, given|
+    ruby "-w", "rakelib/house/pictures.rb", given[:page].to_s, given[:directory].to_s
+  end
 end

@@ -63,7 +63,9 @@ module House
                                                 mobile: width < 600)
       ask("Emulation.setEmulatedMedia", media: media, features: [{ name: "prefers-color-scheme", value: scheme }])
       @events.clear
-      ask("Page.navigate", url: "file://#{File.expand_path(path)}")
+      error = ask("Page.navigate", url: "file://#{File.expand_path(path)}")["errorText"]
+      raise Error, "#{path}: #{error}" if error
+
       listen until @events.any? { |event| event["method"] == "Page.loadEventFired" }
     end
 
@@ -96,17 +98,25 @@ module House
     end
 
     # @param to [String] file of the picture, in PNG
-    # @param top [Integer, nil] where it begins; nil: it is what the window shows
-    # @param height [Integer, nil] nil: as far as the page goes
+    # @param of [Hash, nil] x, y, width and height in the page, see {#place}; nil: what the window shows
     # @return [void]
-    def picture(to, top: nil, height: nil)
-      options = { format: "png" }
-      if top
-        size = ask("Page.getLayoutMetrics")["cssContentSize"]
-        options.merge!(captureBeyondViewport: true, clip: { x: 0, y: top, width: size["width"], scale: 1,
-                                                            height: height || (size["height"] - top) })
-      end
-      File.binwrite(to, Base64.decode64(ask("Page.captureScreenshot", **options)["data"]))
+    def picture(to, of: nil)
+      options = of ? { captureBeyondViewport: true, clip: { scale: 1, **of } } : {}
+      File.binwrite(to, Base64.decode64(ask("Page.captureScreenshot", format: "png", **options)["data"]))
+    end
+
+    # @param selector [String] of CSS
+    # @param margin [Integer] CSS pixels around it
+    # @return [Hash, nil] where the first such element is in the page
+    def place(selector, margin: 0)
+      found = evaluate(<<~JAVASCRIPT)
+        (box => box && [box.x + scrollX, box.y + scrollY, box.width, box.height])(
+          document.querySelector(#{JSON.generate(selector)})?.getBoundingClientRect())
+      JAVASCRIPT
+      return unless found
+
+      x, y, width, height = found
+      { x: x - margin, y: y - margin, width: width + (2 * margin), height: height + (2 * margin) }
     end
 
     # @param to [String] file of the print, in PDF

@@ -9,7 +9,7 @@ module Larder
       class HtmlTest < ActiveSupport::TestCase
         test "a page is well-formed XML" do
           assert_empty malformed(page(SampleDocument.build))
-          assert_empty malformed(page(RichDocument.build(chapters: 2)))
+          assert_empty malformed(page(RichDocument.build))
         end
 
         test "text is escaped wherever it comes from" do
@@ -34,7 +34,7 @@ module Larder
           figures = page(SampleDocument.build).scan(%r{<figure.*?</figure>}m)
           assert_equal 3, figures.size
           figures.each do |figure|
-            assert_equal 2, figure.scan(/<svg[^>]* role="img" aria-labelledby="(\S+-t) \S+-d"/).uniq.size
+            assert_equal 2, figure.scan(/ role="img" aria-labelledby="\S+-t" aria-describedby="\S+-d"/).uniq.size
             assert_match(%r{<title id="\S+-t">.+?</title><desc id="\S+-d">.+?</desc>}, figure)
             assert_match(%r{<details><summary>.+<table>.+</details>}m, figure)
           end
@@ -50,7 +50,7 @@ module Larder
           ids = html.scan(/ id="([^"]+)"/).flatten
           assert_equal ids.uniq, ids
           assert_empty html.scan(/href="#([^"]+)"/).flatten - ids
-          assert_empty html.scan(/aria-labelledby="([^"]+)"/).flatten.flat_map(&:split) - ids
+          assert_empty html.scan(/aria-(?:labelled|described)by="([^"]+)"/).flatten.flat_map(&:split) - ids
         end
 
         test "the head says what was run, when and where, and the findings come before the sections" do

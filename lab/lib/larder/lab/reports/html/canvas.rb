@@ -73,7 +73,7 @@ module Larder
           def svg(id:, title:, description:, **attributes)
             Markup.tag(:svg, Markup.tag(:title, title, id: "#{id}-t"), Markup.tag(:desc, description, id: "#{id}-d"),
                        @parts, xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 #{width} #{height.ceil}",
-                               role: "img", aria_labelledby: "#{id}-t #{id}-d", **attributes)
+                               role: "img", aria_labelledby: "#{id}-t", aria_describedby: "#{id}-d", **attributes)
           end
         end
       end

@@ -58,7 +58,7 @@ module Larder
           # Names at the edges of the drawing do not leave it.
           def tick_name(tick, y)
             half = Lettering.width(tick.label, Canvas::TYPE) / 2
-            at = tick.at.clamp([half, tick.at].min, [@canvas.width - half, half].max)
+            at = tick.at.clamp(half, [@canvas.width - half, half].max)
             @canvas.text(at, y, tick.label, anchor: "middle", class: "soft")
           end
 

@@ -16,7 +16,11 @@ module Larder
           IMPOSSIBLE = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/
           # Elements that have no end tag.
           VOID = %i[meta br hr col path line circle rect].freeze
-          private_constant :ESCAPES, :IMPOSSIBLE, :VOID
+          # In sentences: `code`, and intervals, which no line breaks.
+          SPECIAL = /(`[^`]+`|\([\d.,]+[^()–]{0,8}–[\d.,]+[^()–]{0,8}\))/
+          # The blank between a number and its unit.
+          UNIT = %r{(?<=\d) (?=(?:%|[nµm]?s|[kMGT]?B|[kMGT]?bit/s)(?!\w))}
+          private_constant :ESCAPES, :IMPOSSIBLE, :VOID, :SPECIAL, :UNIT
 
           module_function
 
@@ -37,12 +41,17 @@ module Larder
             Raw.new(content.flatten.compact.map { |part| part.is_a?(Raw) ? part : escape(part) }.join)
           end
 
-          # Sentences may have `code` between backquotes.
+          # Sentences may have `code` between backquotes. Figures stay in one line with their units and intervals.
           # @param sentence [String, nil]
           # @return [Raw]
           def words(sentence)
-            parts = sentence.to_s.split(/(`[^`]+`)/)
-            join(parts.map { |part| part.match?(/\A`[^`]+`\z/) ? tag(:code, part[1..-2]) : part })
+            join(sentence.to_s.split(SPECIAL).map do |part|
+              case part
+              when /\A`.+`\z/ then tag(:code, part[1..-2])
+              when SPECIAL then tag(:span, part, class: "whole")
+              else part.gsub(UNIT, "\u00A0")
+              end
+            end)
           end
 
           # @param value [Object]

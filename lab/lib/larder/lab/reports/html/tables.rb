@@ -62,7 +62,7 @@ module Larder
               # A heading without words names nothing.
               next tag(:td, colspan: span(at)) if title.empty?
 
-              tag(:th, Markup.words(title), scope: "col", colspan: span(at), class: ("text" if left?(at)))
+              tag(:th, Markup.words(title), scope: "col", colspan: span(at), class: class_of(at))
             end
             tag(:tr, cells)
           end
@@ -89,20 +89,28 @@ module Larder
 
           def cell(cell, at)
             format = @block.columns[at].format
-            return interval(cell.transform_keys(&:to_s), format) if cell.is_a?(Hash)
+            return interval(cell.transform_keys(&:to_s), format, at) if cell.is_a?(Hash)
 
             text = Cells.text(cell, format)
-            return tag(:td, Markup.words(text), class: "text", colspan: span(at)) if left?(at) || wordy?(cell)
+            return tag(:td, Markup.words(text), class: class_of(at, "text"), colspan: span(at)) if wordy?(cell)
+            return tag(:td, Markup.words(text), class: class_of(at), colspan: span(at)) if left?(at)
 
-            Markup.join(tag(:td, text), (tag(:td) if span(at)))
+            Markup.join(tag(:td, text, class: class_of(at)), (tag(:td) if span(at)))
           end
 
-          def interval(cell, format)
+          def interval(cell, format, at)
             low, high = cell.values_at("low", "high").map { |value| value && Cells.text(value, format) }
             range = "(#{Cells.range(low, high)})" if low && high
             same = tag(:abbr, Cells::SAME, title: "no difference is shown") if cell["same"]
-            Markup.join(tag(:td, Cells.text(cell["value"], format)),
+            Markup.join(tag(:td, Cells.text(cell["value"], format), class: class_of(at)),
                         tag(:td, range, (" " if range && same), same, class: "range"))
+          end
+
+          # "text" is set to the left, "first" keeps a distance from the group before.
+          def class_of(at, kind = ("text" if left?(at)))
+            first = at.positive? && @block.columns[at].group && @block.columns[at].group != @block.columns[at - 1].group
+            names = [kind, ("first" if first)].compact
+            names.join(" ") if names.any?
           end
 
           # Whether text stands where numbers are expected.
