@@ -122,6 +122,7 @@ module House
     # @param to [String] file of the print, in PDF
     # @return [void]
     def print(to)
+      ask("Emulation.setEmulatedMedia", media: "print", features: [])
       File.binwrite(to, Base64.decode64(ask("Page.printToPDF", preferCSSPageSize: true, printBackground: true)["data"]))
     end
 

@@ -50,7 +50,7 @@ module Larder
         def body
           tag(:body, tag(:a, "Skip to the findings", href: "#findings", class: "skip"), Patterns.svg, "\n",
               tag(:div, @front.header, "\n", @front.contents, "\n",
-                  tag(:main, @pages.flat_map do |page|
+                  tag(:main, @front.short, "\n", @pages.flat_map do |page|
                     [page.to_html, "\n"]
                   end, @back.to_html, id: "findings", tabindex: -1),
                   class: "page"))

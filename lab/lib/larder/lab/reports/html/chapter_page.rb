@@ -32,7 +32,7 @@ module Larder
           def to_html
             heading = tag(:h2, Markup.words(chapter.title), id: "#{id}-title") unless @alone
             lead = tag(:p, Markup.words(chapter.lead), class: "lead") unless chapter.lead.to_s.empty?
-            tag(:section, heading, lead, facts, failure, conclusions, warnings, blocks,
+            tag(:section, heading, lead, facts, within, failure, conclusions, warnings, blocks,
                 id: id, class: "chapter", aria_labelledby: @alone ? "top" : "#{id}-title")
           end
 
@@ -47,6 +47,14 @@ module Larder
 
             tag(:ul, chapter.facts.map { |fact| tag(:li, Markup.words(fact)) }, class: "conditions",
                 aria_label: "How it was run")
+          end
+
+          # Where the page's contents name chapters alone.
+          def within
+            return if @alone || sections.size < 2
+
+            links = sections.map { |id, title| [tag(:a, Markup.words(title), href: "##{id}"), " "] }
+            tag(:nav, links, class: "within", aria_label: "In this chapter")
           end
 
           def failure

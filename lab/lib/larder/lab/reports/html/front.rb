@@ -24,18 +24,24 @@ module Larder
 
           # @return [Markup::Raw]
           def header
+            listed = facts.map { |name, value| tag(:div, tag(:dt, name), tag(:dd, value)) }
             tag(:header, tag(:p, "larder-lab", class: "kicker"), tag(:h1, Markup.words(title), id: "top"),
-                tag(:dl, facts.map do |name, value|
-                  tag(:div, tag(:dt, name), tag(:dd, value))
-                end), doubts, class: "front")
+                tag(:dl, listed), doubts, class: "front")
           end
 
           # @return [Markup::Raw]
           def contents
-            more = [["machine", "Where it was measured"], ["reading", "How to read it"]].map do |id, name|
-              item(id, name)
-            end
-            tag(:nav, tag(:h2, "Contents"), tag(:ol, entries, more), class: "contents", aria_label: "Contents")
+            list = tag(:ol, (item("short", "In short") if found.any?), entries,
+                       item("machine", "Where it was measured"), item("reading", "How to read it"))
+            tag(:nav, tag(:h2, "Contents"), list, class: "contents", aria_label: "Contents")
+          end
+
+          # @return [Markup::Raw, nil] of several chapters, what each found first
+          def short
+            return if found.empty?
+
+            tag(:section, tag(:h2, "In short", id: "short-title"), tag(:ul, found), id: "short", class: "short",
+                aria_labelledby: "short-title")
           end
 
           private
@@ -46,6 +52,16 @@ module Larder
 
           def alone?
             @chapters.size == 1
+          end
+
+          def found
+            @found ||= alone? ? [] : @chapters.filter_map { |page| first_finding(page) }
+          end
+
+          def first_finding(page)
+            sentence = page.chapter.conclusions.to_a.first
+            link = tag(:a, Markup.words(page.chapter.title), href: "##{page.id}")
+            tag(:li, link, ": ", Markup.words(sentence)) if sentence
           end
 
           def facts
@@ -75,20 +91,29 @@ module Larder
 
           # How many there are in all, for those who read no further.
           def doubts
-            raised = @chapters.select { |page| page.chapter.warnings.to_a.any? || page.chapter.failed? }
-            return if raised.empty? || alone?
+            return if alone?
 
-            links = raised.map { |page| tag(:a, Markup.words(page.chapter.title), href: "##{page.id}") }
-            tag(:p, "Doubts are raised about: ", links.flat_map { |link| [", ", link] }.drop(1), ".", class: "doubts")
+            doubted = @chapters.count { |page| page.chapter.warnings.to_a.any? }
+            failed = @chapters.count { |page| page.chapter.failed? }
+            words = [("doubts are raised in #{doubted}" if doubted.positive?), ("#{failed} failed" if failed.positive?)]
+            return if words.none?
+
+            tag(:p, tag(:span, "\u26A0\uFE0E ", class: "mark-of-doubt", aria_hidden: "true"),
+                "Of #{@chapters.size} chapters, #{words.compact.join(", ")}. Each says why at its head.", class: "doubted")
           end
 
           def entries
             return @chapters.first.sections.map { |id, title| item(id, title) } if alone?
 
-            @chapters.map do |page|
-              inner = page.sections.map { |id, title| item(id, title) }
-              item(page.id, page.chapter.title, *(tag(:ol, inner) if inner.any?))
-            end
+            @chapters.map { |page| item(page.id, page.chapter.title, mark(page.chapter)) }
+          end
+
+          # Beside chapters with doubts, how many.
+          def mark(chapter)
+            count = chapter.warnings.to_a.size
+            words = [("failed" if chapter.failed?),
+                     ("#{count} #{count == 1 ? "doubt" : "doubts"}" if count.positive?)].compact
+            Markup.join(" ", tag(:small, words.join(", "), class: "mark-of-doubt")) if words.any?
           end
 
           def item(id, name, *inner)

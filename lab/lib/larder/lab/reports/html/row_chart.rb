@@ -93,7 +93,7 @@ module Larder
 
           # From the top of a row to the middle of what is drawn in it.
           def middle(row)
-            narrow? ? (names(row).size * Canvas::LEADING) + 8 : height(row) / 2.0
+            narrow? ? (names(row).size * Canvas::LEADING) + 11 : height(row) / 2.0
           end
 
           def names_room
