@@ -65,10 +65,14 @@ module Larder
 
       def open_contender
         before = resident_bytes
-        type = Contenders.fetch(@job["contender"])
-        @contender = type.new(dir: @job["dir"], endpoint: @job["endpoint"], threads: @job["threads"],
-                              size: @job["size"] || Contender::SIZE).open
+        @contender = contender_at(@job["endpoint"]).open
         @opened_at = resident_bytes || before
+      end
+
+      # A contender whose server is found there; not open yet.
+      def contender_at(endpoint)
+        Contenders.fetch(@job["contender"]).new(dir: @job["dir"], endpoint: endpoint, threads: @job["threads"],
+                                                size: @job["size"] || Contender::SIZE)
       end
 
       # Different values under different keys come back, and a deleted one does not. Warms the code up as well.

@@ -3,6 +3,7 @@
 require "active_support"
 require "active_support/cache"
 require_relative "../../contenders"
+require_relative "../coding"
 
 module Larder
   module Lab
@@ -12,7 +13,6 @@ module Larder
         Kinds.register("cells", self)
 
         KEY = "larder-lab-cell"
-        THRESHOLD = 1024
 
         # @param payload [Payloads::Payload]
         # @return [void]
@@ -34,10 +34,9 @@ module Larder
           @way = TrialCodecs.serializer(@job["codec"], {}, value)
           @packing = TrialCodecs.compressor(@job["compressor"], @job["compressor_options"].transform_keys(&:to_sym))
           type = Contenders.fetch(@job["store"])
-          @coding = Coding.new(@way, @packing)
+          @coding = TrialCodecs::Coding.new(@way, @packing)
           @contender = type.new(dir: Dir.pwd, endpoint: @job["endpoint"], threads: 1)
-          @contender.coded_by(serializer: @coding.serializer, compressor: @coding.compressor,
-                              compress: @coding.compresses?, compress_threshold: THRESHOLD)
+          @contender.coded_by(**@coding.to_options)
           @store = @contender.open.store
           look_at_store(value)
         end
@@ -59,56 +58,6 @@ module Larder
           @worker.block("deserialize") { @way.back.call(bytes.dup) }
           @worker.emit("size", bytes: packed.bytesize, raw: bytes.bytesize, keeps: @way.keeps)
         end
-
-        # Contestants as Rails takes them.
-        class Coding
-          # What a store calls.
-          # @!visibility private
-          Serializer = Struct.new(:way, :asked) do
-            # @api private
-            def dump(value)
-              self.asked = true
-              way.there.call(value)
-            end
-
-            # @api private
-            def load(bytes) = way.back.call(bytes)
-          end
-          # @!visibility private
-          Compressor = Struct.new(:way) do
-            # @api private
-            def deflate(bytes) = way.there.call(bytes)
-            # @api private
-            def inflate(bytes) = way.back.call(bytes)
-          end
-          private_constant :Serializer, :Compressor
-
-          def initialize(way, packing)
-            @way = way
-            @packing = packing
-          end
-
-          # @return [#dump, #load]
-          def serializer
-            @serializer ||= Serializer.new(@way, false)
-          end
-
-          # @return [Boolean] did the store use it?
-          def asked?
-            serializer.asked
-          end
-
-          # @return [#deflate, #inflate]
-          def compressor
-            Compressor.new(@packing)
-          end
-
-          # @return [Boolean]
-          def compresses?
-            @packing.compresses?
-          end
-        end
-        private_constant :Coding
       end
     end
   end
