@@ -99,7 +99,8 @@ module Larder
             return if words.none?
 
             tag(:p, tag(:span, "\u26A0\uFE0E ", class: "mark-of-doubt", aria_hidden: "true"),
-                "Of #{@chapters.size} chapters, #{words.compact.join(", ")}. Each says why at its head.", class: "doubted")
+                "Of #{@chapters.size} chapters, #{words.compact.join(", ")}. Each says why at its head.",
+                class: "doubted")
           end
 
           def entries

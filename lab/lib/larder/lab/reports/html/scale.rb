@@ -48,7 +48,7 @@ module Larder
             @to = to
             @start = start
             @marks = marks
-            @room = vertical ? ->(_) { size * 2.2 } : ->(label) { Lettering.width(label, size) + size }
+            @room = vertical ? ->(_) { size * 2.2 } : ->(label) { Lettering.width(label, size) + (size * 1.8) }
             divide
           end
 
@@ -70,11 +70,19 @@ module Larder
 
           # Fewer and fewer names, until they stand apart and no two are alike.
           def divide
-            8.downto(1) do |count|
+            8.downto(1).find do |count|
               values = values_for(count)
               wanted = [(@marks if @marks.any?), values].compact.map { |each| named(each) }
               @ticks = wanted.find { |ticks| apart?(ticks) } || wanted.last
-              break if apart?(@ticks)
+              apart?(@ticks)
+            end
+            @ticks = thinned(@ticks) unless apart?(@ticks)
+          end
+
+          # From the greatest down, those that leave room to the one before: tails matter most.
+          def thinned(ticks)
+            ticks.sort_by(&:at).reverse.each_with_object([]) do |tick, kept|
+              kept.unshift(tick) if kept.empty? || apart?([tick, kept.first])
             end
           end
 
@@ -183,13 +191,12 @@ module Larder
             -Math.log10(1.0 - value.to_f.clamp(0.0, @top))
           end
 
-          def values_for(count)
+          def values_for(_count)
             below = @given.select { |value| value < 1.0 }
             @top = below.max || 0.9
             @low, @high = [below.min || 0.0, @top].minmax
             @low = 0.0 if @low == @high
-            named = NAMED.select { |value| value.between?(@low, @high) }
-            named.each_slice([(named.size / count.to_f).ceil, 1].max).map(&:first)
+            NAMED.select { |value| value.between?(@low, @high) }
           end
         end
       end

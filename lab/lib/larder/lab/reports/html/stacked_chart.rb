@@ -33,7 +33,7 @@ module Larder
           end
 
           def head
-            legend.last.last + 20
+            legend.empty? ? super : legend.last.last + 20
           end
 
           def draw

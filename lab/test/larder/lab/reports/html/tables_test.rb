@@ -1,0 +1,47 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+module Larder
+  module Lab
+    module Reports
+      class Html
+        class TablesTest < ActiveSupport::TestCase
+          test "headings and first cells are headers, numbers end and intervals begin in one line" do
+            interval = { "value" => 19.1, "low" => 18.2, "high" => 20.0, "same" => true }
+            html = table([{ title: "" }, { title: "times", format: "ratio" }, { title: "µs", format: "micros" }],
+                         [["a", interval, 1.31e-6], ["b", "1", nil]])
+            assert_includes html, "<th scope=\"col\" colspan=\"2\">times</th><th scope=\"col\">µs</th>"
+            assert_includes html, "<th scope=\"row\">a</th><td>19.1</td><td class=\"range\">(18.2–20.0) " \
+                                  "<abbr title=\"no difference is shown\">≈</abbr></td><td>1.31</td>"
+            assert_includes html, "<th scope=\"row\">b</th><td>1</td><td></td><td>–</td>"
+          end
+
+          test "a row that says why runs to the edge, and words among numbers stand to the left" do
+            html = table([{ title: "" }, { title: "µs", format: "micros" }, { title: "disk", format: "bytes" }],
+                         [["a", "not measured: none"], ["b", "never hits", 12_000]])
+            assert_includes html, "<td colspan=\"2\" class=\"rest\">not measured: none</td>"
+            assert_includes html, "<td class=\"text\">never hits</td><td>12.0 kB</td>"
+          end
+
+          test "neighbours of a group have a heading of their own" do
+            html = table([{ title: "" }, { title: "µs", group: "hit" }, { title: "µs", group: "miss" }], [["a", 1, 2]])
+            assert_includes html, "<th scope=\"colgroup\" colspan=\"1\" class=\"group\">hit</th>"
+            assert_includes html, "<td class=\"first\">2.00</td>"
+          end
+
+          test "Larder's row stands out" do
+            html = table([{ title: "" }], [["larder"], ["a"]])
+            assert_includes html, "<tr class=\"own\"><th scope=\"row\">larder</th>"
+          end
+
+          private
+
+          def table(columns, rows)
+            Tables.new(Document::Table.build(columns: columns, rows: rows), label: "A table").to_html
+          end
+        end
+      end
+    end
+  end
+end
