@@ -16,6 +16,9 @@ module Larder
 end
 
 require_relative "commands/stores"
+require_relative "commands/percentiles"
+require_relative "commands/scaling"
+require_relative "commands/endurance"
 require_relative "commands/hitratio"
 require_relative "commands/compressors"
 require_relative "commands/serializers"

@@ -12,7 +12,10 @@ module Larder
         # A private server is flushed. A server of the user's is not: the lab writes under a new namespace instead,
         # and its keys expire after five minutes.
         def clear
-          endpoint["private"] ? super : @store = open_store
+          return super if endpoint["private"]
+
+          endpoint["namespace"] = fresh_namespace
+          @store = open_store
         end
 
         private
@@ -27,11 +30,15 @@ module Larder
         end
 
         def open_store
-          @generation = @generation.to_i + 1
-          options = endpoint["private"] ? {} : { namespace: "larder-lab:#{Process.pid}:#{@generation}" }
+          options = endpoint["private"] ? {} : { namespace: endpoint["namespace"] ||= fresh_namespace }
           lookup(:mem_cache_store, endpoint["url"], options).tap do
             @recorded[:arguments] = [shown(endpoint["url"]), options]
           end
+        end
+
+        def fresh_namespace
+          @generation = @generation.to_i + 1
+          "larder-lab:#{Process.pid}:#{@generation}"
         end
       end
     end

@@ -12,7 +12,10 @@ module Larder
         # A private server is flushed. On a server of the user's nothing is deleted: the lab writes under a new
         # namespace instead, and its keys expire after five minutes.
         def clear
-          endpoint["private"] ? super : @store = open_store
+          return super if endpoint["private"]
+
+          endpoint["namespace"] = fresh_namespace
+          @store = open_store
         end
 
         private
@@ -27,7 +30,7 @@ module Larder
 
         def open_store
           options = { url: endpoint["url"] }
-          options[:namespace] = fresh_namespace unless endpoint["private"]
+          options[:namespace] = endpoint["namespace"] ||= fresh_namespace unless endpoint["private"]
           options[:error_handler] = method(:fail_loudly)
           lookup(:redis_cache_store, options).tap do
             @recorded[:arguments] = [options.except(:error_handler).merge(url: shown(endpoint["url"]))]

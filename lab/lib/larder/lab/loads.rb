@@ -1,0 +1,21 @@
+# frozen_string_literal: true
+
+# Owns the list of loads: ways of calling a store over time. A new one is one file in loads/ and one line at the end of
+# this file. Worker processes run them, reports read how large they are.
+
+require_relative "registry"
+
+module Larder
+  module Lab
+    # What {Loads::Worker} can do to a store, by the names that jobs have.
+    module Loads
+      extend Registry
+      holds "load"
+    end
+  end
+end
+
+require_relative "loads/load"
+require_relative "loads/latency"
+require_relative "loads/scaling"
+require_relative "loads/endurance"

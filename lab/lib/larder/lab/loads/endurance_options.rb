@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+require_relative "../units"
+require_relative "options"
+
+module Larder
+  module Lab
+    module Loads
+      # The options of `larder-lab endurance`.
+      class EnduranceOptions < Options
+        LOAD = "endurance"
+        DEFAULT = { rounds: 1, seconds: 10.0, limit: nil, size: 32 << 20, slices: 20 }.freeze
+        QUICK = { rounds: 1, seconds: 1.0, limit: nil, size: 4 << 20, slices: 10 }.freeze
+        # Less than this has room for too few objects, and servers do not go below some megabytes.
+        LEAST_SIZE = 4 << 20
+        BANNER = <<~TEXT
+          Usage: larder-lab endurance [options]
+
+          How a store does while it is full: it gets little room, is filled with twice as
+          much, and is then asked for objects of which few are popular (Zipf); what it has
+          no more is written again. Throughput, the slowest call in a thousand, memory
+          and disk over time, and whether the second half is slower than the first.
+        TEXT
+        FOOTER = <<~TEXT
+
+          Objects are 900 bytes of noise. A store that keeps more than three times its
+          room on disk does not limit itself, and is stopped.
+
+          Examples:
+            larder-lab endurance --quick
+            larder-lab endurance --only larder --minutes 10 --size 256MiB
+            larder-lab endurance --only larder,litecache,solid_cache --html endurance.html
+        TEXT
+
+        private
+
+        def settings
+          { **super, slices: much(:slices) }
+        end
+
+        # The null store has nothing to endure.
+        def chosen_contenders
+          @only || Contenders.usual.select { |name| Contenders.fetch(name).keeps_values? }
+        end
+
+        def size
+          much(:size)
+        end
+
+        def twin?
+          false
+        end
+
+        def process_seconds
+          much(:seconds) + 3.0
+        end
+
+        def time_option(options)
+          options.on("--minutes N", Float, "for each contender (default 10 seconds)") do |n|
+            @given[:seconds] = some("--minutes", n) * 60
+          end
+        end
+
+        def own_options(options)
+          options.on("--size BYTES", "room of each store (default 32MiB)") do |text|
+            size = Units.size(text, "--size")
+            raise UsageError, "--size #{text}: at least 4MiB" if size < LEAST_SIZE
+
+            @given[:size] = size
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,77 @@
+# frozen_string_literal: true
+
+require_relative "options"
+require_relative "schedule"
+
+module Larder
+  module Lab
+    module Loads
+      # The options of `larder-lab percentiles`.
+      class PercentilesOptions < Options
+        LOAD = "latency"
+        DEFAULT = { rounds: 5, seconds: 0.4, limit: 220 }.freeze
+        QUICK = { rounds: 2, seconds: 0.06, limit: 25 }.freeze
+        # Of what the closed loop reached.
+        SHARES = [0.5, 0.8].freeze
+        BANNER = <<~TEXT
+          Usage: larder-lab percentiles [options]
+
+          How long one call takes, and how long one in a hundred or a thousand:
+
+            Rails.cache.fetch(["key", i], expires_in: 5.minutes) { "Hello World!" }
+
+          Hits and misses by one thread, in two ways. Closed loop: each call begins when
+          the one before has ended, so a stall is one slow call. Open loop: calls are due
+          at times of a schedule, at a share of the rate that the closed loop reached, and
+          latency counts from the time that was due, so a stall is felt by all who came
+          meanwhile, as users feel it ("coordinated omission" is corrected).
+        TEXT
+        FOOTER = <<~TEXT
+
+          Arrivals are random (poisson) unless told otherwise, as those of requests are
+          that know nothing of each other; constant shows the stalls of the store alone.
+
+          Examples:
+            larder-lab percentiles --quick
+            larder-lab percentiles --only larder,redis --load 0.3,0.9 --html tails.html
+            larder-lab percentiles --arrivals constant --rounds 10 --seconds 2
+        TEXT
+
+        private
+
+        def settings
+          { **super, shares: shares, arrivals: @given.fetch(:arrivals, Schedule::ARRIVALS.first) }
+        end
+
+        def shares
+          @given.fetch(:shares, SHARES)
+        end
+
+        def process_seconds
+          (much(:seconds) * 2 * (1 + shares.size)) + 1.0
+        end
+
+        def own_options(options)
+          options.on("--load A,B", Array, "shares of the closed loop's rate for the",
+                     "open loop (default #{SHARES.join(",")})") { |words| @given[:shares] = parts(words) }
+          options.on("--arrivals KIND", "#{Schedule::ARRIVALS.join(" or ")} (the first unless told)") do |kind|
+            @given[:arrivals] = arrivals(kind)
+          end
+        end
+
+        def arrivals(kind)
+          return kind if Schedule::ARRIVALS.include?(kind)
+
+          raise UsageError, "unknown arrivals #{kind}; known: #{Schedule::ARRIVALS.join(", ")}"
+        end
+
+        def parts(words)
+          numbers = words.map { |word| Float(word, exception: false) }
+          return numbers.sort.uniq if numbers.all? { |number| number&.between?(0.01, 1.5) }
+
+          raise UsageError, "--load #{words.join(",")}: shares from 0.01 to 1.5, as 0.5,0.8"
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,89 @@
+# frozen_string_literal: true
+
+# Owns the comparison of rows under load: ratios of paired rounds with intervals, and whether they clear the noise.
+
+require_relative "../statistics"
+
+module Larder
+  module Lab
+    module Loads
+      # How rows relate to one of them, in one quantity.
+      class Ratios
+        # Rows to compare with, in order of preference.
+        PREFERRED = %w[larder memory].freeze
+
+        # @return [String, nil] the row that others are compared with; nil without samples
+        attr_reader :base
+
+        # @param samples [Hash{String=>Array<Float>}] one for each round, by row
+        # @param twins [Array<String>] the two rows that measured the same contender, or empty
+        # @param seed [Integer]
+        def initialize(samples, twins:, seed:)
+          @samples = samples.reject { |_, values| values.empty? || values.any?(&:nil?) }
+          @twins = twins
+          @seed = seed
+          @base = [*PREFERRED, *@samples.keys].find { |name| @samples.key?(name) }
+        end
+
+        # @param row [String]
+        # @param other [String]
+        # @return [Hash{String=>Object}, nil] a cell: value, low, high, and same: whether no difference is shown; nil
+        #   if either has no samples of every round
+        def cell(row, other = base)
+          estimate = ratio(row, other) or return
+
+          return { "value" => estimate.value, "same" => true } if single?
+
+          { "value" => estimate.value, "low" => estimate.low, "high" => estimate.high, "same" => same?(estimate) }
+        end
+
+        # How far two measurements of the same contender lay apart.
+        # @return [Float, nil] a fraction; nil if nothing was measured twice
+        def noise
+          estimate = ratio(*@twins) if @twins.any?
+          estimate && [estimate.high, 1.0 / estimate.low].max - 1.0
+        end
+
+        # @param row [String]
+        # @return [Hash{String=>Object}, nil] the median over rounds as a cell; nil without samples of every round
+        def median(row)
+          values = @samples[row] or return
+          return { "value" => values.first } if values.one?
+
+          estimate = Statistics.bootstrap(values, seed: @seed)
+          { "value" => estimate.value, "low" => estimate.low, "high" => estimate.high }
+        end
+
+        # @param row [String]
+        # @return [Array<Float>, nil] one for each round
+        def samples(row)
+          @samples[row]
+        end
+
+        # @return [Array<String>] rows by their medians, the least first
+        def ranking
+          @samples.keys.sort_by { |name| Statistics.median(@samples[name]) }
+        end
+
+        private
+
+        def ratio(row, other)
+          mine, theirs = @samples.values_at(row, other)
+          return unless mine && theirs && mine.size == theirs.size && theirs.none?(&:zero?)
+
+          Statistics.bootstrap(Statistics.paired_ratios(mine, theirs), seed: @seed)
+        end
+
+        # One round says nothing of the next.
+        def single?
+          @samples.values.first.one?
+        end
+
+        def same?(estimate)
+          floor = 1.0 + [noise.to_f, 0.0].max
+          estimate.low <= floor && estimate.high >= 1.0 / floor
+        end
+      end
+    end
+  end
+end

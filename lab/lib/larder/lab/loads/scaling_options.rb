@@ -1,0 +1,65 @@
+# frozen_string_literal: true
+
+require "etc"
+require_relative "mix"
+require_relative "options"
+
+module Larder
+  module Lab
+    module Loads
+      # The options of `larder-lab scaling`.
+      class ScalingOptions < Options
+        LOAD = "scaling"
+        DEFAULT = { rounds: 3, seconds: 0.3, limit: 220 }.freeze
+        QUICK = { rounds: 2, seconds: 0.1, limit: 25 }.freeze
+        # Numbers of threads.
+        THREADS = [1, 2, 4, 8].freeze
+        BANNER = <<~TEXT
+          Usage: larder-lab scaling [options]
+
+          How many calls a second a store answers when more and more ask: threads of one
+          process, and processes with a store of their own each on the same file or
+          server. Hits only, and 95 hits to 5 writes, on keys that all share.
+        TEXT
+        FOOTER = <<~TEXT
+
+          Efficiency is the throughput of n callers as a part of n times that of one: 1 if
+          each is as fast as it was alone. Beyond the number of cores nothing can reach 1.
+
+          Examples:
+            larder-lab scaling --quick
+            larder-lab scaling --only larder,redis,solid_cache --processes 1,2,4,8,16
+            larder-lab scaling --rounds 10 --seconds 1 --html scaling.html
+        TEXT
+
+        private
+
+        def settings
+          threads = @given.fetch(:threads, THREADS)
+          { **super, threads: threads.max, thread_counts: threads, process_counts: processes, mixes: Mix::NAMES.keys }
+        end
+
+        # 1, 2, 4 and so on, up to twice as many as there are cores.
+        def processes
+          @given.fetch(:processes) do
+            most = 2 * Etc.nprocessors
+            [*(0..).lazy.map { |power| 1 << power }.take_while { |count| count < most }, most]
+          end
+        end
+
+        def process_seconds
+          steps = (@given.fetch(:threads, THREADS).size + processes.size) * Mix::NAMES.size
+          (steps * much(:seconds)) + 2.0
+        end
+
+        def own_options(options)
+          options.on("--threads A,B", Array, "numbers of threads (default #{THREADS.join(",")})") do |words|
+            @given[:threads] = counts("--threads", words)
+          end
+          options.on("--processes A,B", Array, "numbers of processes (default 1,2,4 ...",
+                     "up to twice the cores)") { |words| @given[:processes] = counts("--processes", words) }
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,30 @@
+# frozen_string_literal: true
+
+# Owns the process in which one contender is put under a load: opens and proves the store as the worker of `stores`
+# does. Started by WorkerProcess; never loaded by the command itself.
+
+require_relative "../worker"
+require_relative "../loads"
+
+module Larder
+  module Lab
+    module Loads
+      # Puts one contender under one load.
+      class Worker < Lab::Worker
+        private
+
+        def open_contender
+          @load = Loads.fetch(@job["load"]).new(@job, method(:emit))
+          @load.prepare
+          super
+        end
+
+        def measure
+          @load.run(contender)
+        end
+      end
+    end
+  end
+end
+
+Larder::Lab::Loads::Worker.main if $PROGRAM_NAME == __FILE__

@@ -1,0 +1,140 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "stringio"
+require "support/report_schema"
+
+module Larder
+  module Lab
+    module Commands
+      # Stores under load for real, in processes of their own, from the command line to the report.
+      class LoadsTest < ActiveSupport::TestCase
+        test "percentiles: closed and open loop, and the report holds every histogram" do
+          report, out = run_of("percentiles", "--only", "memory,larder", "--rounds", "2", "--seconds", "0.02")
+          assert_match(/^Hits, closed loop/, out)
+          assert_match(/^Misses with a write, open loop at 80 % of that rate/, out)
+          assert_match(/^  larder \(again\) +[\d.,]+/, out)
+          assert_match(/Reading the clock twice around nothing takes/, out)
+          blocks = events(report, "block")
+          assert_equal 2 * 3 * 2 * 3, blocks.size
+          blocks.each { |block| assert_equal block["calls"], Histogram.from_h(block["histogram"]).count }
+          assert_includes measures(report), "percentiles/hit/closed/p50/larder"
+          assert_equal "percentile", charts(report, "curves").first.dig("x", "scale")
+        end
+
+        test "percentiles: arrivals and rates are what is asked for" do
+          report, out = run_of("percentiles", "--only", "memory", "--rounds", "1", "--seconds", "0.02",
+                               "--load", "0.25", "--arrivals", "constant")
+          assert_match(/Hits, open loop at 25 % of that rate/, out)
+          assert_match(/A single round has no interval/, out)
+          assert_equal [nil, 0.25], events(report, "block").map { |block| block["share"] }.uniq
+        end
+
+        test "a server is measured by threads and by processes, and none is left" do
+          skip "redis-server is not installed" unless Servers.fetch("redis").path
+          report, out = run_of("scaling", "--only", "redis,file", "--rounds", "1", "--seconds", "0.05",
+                               "--threads", "1,2", "--processes", "1,3")
+          assert_match(/^Hits, by threads/, out)
+          assert_match(/^95 hits to 5 writes, by processes/, out)
+          blocks = events(report, "block")
+          assert_equal 8, blocks.map { |block| block.values_at("callers", "count", "mix") }.uniq.size
+          blocks.each { |block| assert_equal block["count"], block["each"].size }
+          assert_equal 0, blocks.sum { |block| block["each"].sum { |one| one["block_runs"] } }
+          assert_includes measures(report), "scaling/processes/mixed/3/redis"
+        end
+
+        test "a store private to a process has one in each" do
+          _, out = run_of("scaling", "--only", "memory,null", "--rounds", "1", "--seconds", "0.02", "--threads", "1",
+                          "--processes", "2")
+          assert_match(/shares nothing with the others: memory, memory \(again\), null/, out.gsub(/\s+/, " "))
+        end
+
+        test "endurance: a full store is measured over time, and one that does not limit itself is stopped" do
+          report, out = run_of("endurance", "--only", "larder,file", "--minutes", "0.01", "--size", "4MiB")
+          assert_equal 20, events(report, "slice").count { |slice| slice["row"] == "larder" }
+          assert_operator events(report, "slice").sum { |slice| slice["misses"] }, :>, 0
+          assert_match(/file +does not limit itself: takes up \d+ MB on disk/, out)
+          assert_includes measures(report), "endurance/throughput/larder"
+        end
+
+        test "endurance: calls that fail are counted and told" do
+          report, out = run_of("endurance", "--require", fixture("flaky"), "--only", "flaky", "--minutes", "0.005",
+                               "--size", "4MiB")
+          failed = events(report, "slice").sum { |slice| slice["errors"].values.sum }
+          assert_operator failed, :>, 0
+          assert_match(/flaky: #{failed} calls failed: RuntimeError: the store is full/, out)
+        end
+
+        test "a wrong value voids its row and fails the run" do
+          outcome = lab("percentiles", "--rounds", "1", "--seconds", "0.01", "--require", fixture("liar"), "--only",
+                        "memory,liar")
+          assert_equal 1, outcome.status
+          assert_match(/liar: void, a wrong value: "Hello Mars!" instead of "Hello World!" for \["key", 3\]/,
+                       outcome.out.gsub(/\s+/, " "))
+          assert_match(/^  memory +[\d.]/, outcome.out)
+        end
+
+        test "stopped, it leaves no process and no file behind" do
+          with_directory do |dir|
+            pid = Process.spawn({ "TMPDIR" => dir }, RbConfig.ruby, EXECUTABLE, "scaling", "--only", "file",
+                                "--seconds", "30", out: File::NULL, err: File::NULL)
+            eventually { processes(dir).size >= 3 }
+            Process.kill(:INT, pid)
+            assert_equal 130, Process.wait2(pid).last.exitstatus
+            eventually { Dir.empty?(dir) && processes(dir).empty? }
+          end
+        end
+
+        test "what makes no sense is refused, help is not" do
+          { ["percentiles", "--load", "0"] => /--load 0: shares from 0.01 to 1.5/,
+            ["percentiles", "--arrivals", "x"] => /unknown arrivals x; known: poisson, constant/,
+            ["scaling", "--threads", "1,x"] => /--threads 1,x: numbers of 1 or more/,
+            ["scaling", "--seconds", "0"] => /--seconds must be more than 0/,
+            ["endurance", "--size", "1kb"] => /--size 1kb: at least 4MiB/,
+            ["endurance", "--only", "x"] => /unknown contender x; known:/ }.each do |arguments, message|
+            assert_match(message, assert_raises(UsageError) { options_for(*arguments) }.message)
+          end
+          %w[percentiles scaling endurance].each do |command|
+            help = options_for(command, "--help").help
+            assert_includes help, "Usage: larder-lab #{command}"
+            assert_empty(help.lines.map(&:chomp).select { |line| line.size > 80 })
+            assert_includes options_for(command, "--list").list, "memory"
+          end
+        end
+
+        private
+
+        def options_for(command, *arguments)
+          silent = Terminal.new(StringIO.new)
+          Commands.fetch(command).new(silent, silent).options_for(arguments)
+        end
+
+        def run_of(*arguments)
+          with_directory do |dir|
+            file = File.join(dir, "run.json")
+            outcome = lab(*arguments, "--seed", "1", "--json", file, env: { "COLUMNS" => "200", "TMPDIR" => dir })
+            assert_equal 0, outcome.status, outcome.err + outcome.out
+            report = JSON.parse(File.read(file))
+            assert_empty ReportSchema.errors(report)
+            assert_equal ["run.json"], Dir.children(dir)
+            assert_empty processes(dir)
+            [report, outcome.out]
+          end
+        end
+
+        def events(report, type)
+          report["chapters"].first.dig("details", "events").select { |event| event["event"] == type }
+        end
+
+        def measures(report)
+          report["chapters"].first["measures"].map { |measure| measure["key"] }
+        end
+
+        def charts(report, kind)
+          report["chapters"].first["sections"].flat_map { |section| section["blocks"] }
+                            .select { |block| block["kind"] == kind }
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,49 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "larder/lab/loads/ratios"
+
+module Larder
+  module Lab
+    module Loads
+      class RatiosTest < ActiveSupport::TestCase
+        SAMPLES = { "larder" => [1.0, 1.1, 1.0], "larder (again)" => [1.1, 1.0, 1.05], "redis" => [20.0, 21.0, 22.0],
+                    "file" => [1.0, 1.05, 1.1], "slow" => [5.0, nil, 5.0] }.freeze
+
+        test "ratios are of the same rounds, to larder, and say whether they clear the noise" do
+          ratios = make(SAMPLES)
+          assert_equal "larder", ratios.base
+          cell = ratios.cell("redis")
+          assert_in_delta 20.0, cell["value"], 0.1
+          assert_equal false, cell["same"]
+          assert_equal true, ratios.cell("file")["same"]
+          assert_in_delta 0.1, ratios.noise, 0.01
+        end
+
+        test "a row without a sample of every round has no ratio" do
+          assert_nil make(SAMPLES).cell("slow")
+          assert_nil make(SAMPLES).median("slow")
+          refute_includes make(SAMPLES).ranking, "slow"
+        end
+
+        test "one round has neither an interval nor a difference" do
+          ratios = make({ "larder" => [1.0], "redis" => [20.0] }, [])
+          assert_equal({ "value" => 20.0, "same" => true }, ratios.cell("redis"))
+          assert_equal({ "value" => 20.0 }, ratios.median("redis"))
+          assert_nil ratios.noise
+        end
+
+        test "without samples there is nothing to compare" do
+          assert_nil make({ "a" => [] }, []).base
+          assert_nil make({ "a" => [] }, []).cell("a")
+        end
+
+        private
+
+        def make(samples, twins = ["larder (again)", "larder"])
+          Ratios.new(samples, twins: twins, seed: 1)
+        end
+      end
+    end
+  end
+end
