@@ -95,14 +95,15 @@ module Larder
         @port = free_port if @socket.bytesize > LONGEST_SOCKET_PATH
       end
 
-      # Starts the server and waits until it answers.
+      # Starts the server and waits until it answers. One that was stopped is started again with what it had kept.
       # @return [self]
       # @raise [Unavailable] with what the server printed, if it does not
       def start
         program = self.class.path
         raise Unavailable, "#{self.class.binary} is not on the PATH: #{self.class.remedy}" unless program
 
-        prepare
+        prepare unless @prepared
+        @prepared = true
         @process = Guarded.new([program, *arguments], dir: dir, log: log, signal: signal, user: user).start
         limit = now + PATIENCE
         until pid && answers?

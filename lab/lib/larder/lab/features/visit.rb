@@ -1,0 +1,180 @@
+# frozen_string_literal: true
+
+# Owns the course of one contender's visit: which processes are run one after the other, and what is done to the server
+# in between. Answers are kept as they come, so that what was found before a process died is not lost.
+
+require "securerandom"
+require_relative "../errors"
+require_relative "../gemfiles"
+require_relative "../hosting"
+require_relative "../worker_process"
+require_relative "questions"
+require_relative "relay"
+require_relative "restarts"
+
+module Larder
+  module Lab
+    module Features
+      # What was found out about one contender. state: :tested or :unavailable; reason: why it is not tested; answers:
+      # "answer" and "note" by question; evidence: figures behind them; server: its command line.
+      Row = Struct.new(:name, :state, :reason, :answers, :evidence, :server, keyword_init: true) do
+        # @return [Boolean]
+        def tested?
+          state == :tested
+        end
+
+        # @param question [String]
+        # @return [Object, nil]
+        def answer(question)
+          answers.dig(question, "answer")
+        end
+
+        # @param question [String]
+        # @return [String, nil]
+        def note(question)
+          answers.dig(question, "note")
+        end
+      end
+
+      # Visits one contender.
+      class Visit
+        SCRIPT = File.expand_path("worker.rb", __dir__)
+        # Room of the store that is asked everything but what happens when it is full.
+        ROOM = 64 * 1024 * 1024
+        # Seconds that a process may take.
+        PATIENCE = 180
+        NOT_OURS = "not tested: the server is not the lab's own"
+
+        # @param name [String] of the contender
+        # @param options [Options]
+        # @param scratch [Scratch]
+        def initialize(name, options, scratch)
+          @type = Contenders.fetch(name)
+          @options = options
+          @scratch = scratch
+          @row = Row.new(name: name, state: :tested, answers: {}, evidence: {})
+        end
+
+        # @return [Row]
+        def run
+          using("usual", ROOM) { |endpoint, server| ask_everything(endpoint, server) }
+          using("full", @options.size) { |endpoint, server| fill(endpoint, server) }
+          using("spread", ROOM) { |endpoint, server| spread(endpoint, server) }
+          @row
+        rescue Unavailable => error
+          @row.state = :unavailable
+          @row.reason = error.message
+          @row
+        end
+
+        private
+
+        def using(name, size)
+          @dir = File.join(@scratch.path, "#{@row.name}-#{name}")
+          Dir.mkdir(@dir, 0o700)
+          @size = size
+          Hosting.for(@type, @dir, @options.urls, size: size) do |endpoint, server|
+            @row.server ||= server&.recorded
+            yield endpoint, server
+          end
+        ensure
+          FileUtils.rm_rf(@dir)
+        end
+
+        def ask_everything(endpoint, server)
+          @namespace = "larder-lab:#{SecureRandom.hex(4)}"
+          part("first", endpoint, mark: "1", peers: @options.peers)
+          raise Unavailable, @broken if @broken
+
+          part("again", endpoint, mark: "2", wanted: "1", asks: "app_restart", die: true,
+                                  how: "in the next process, after the first had ended")
+          over_network(endpoint, server)
+          part("reader", endpoint, mark: "3", wanted: "2", asks: "app_killed",
+                                   how: "in the next process after kill -9")
+          restart(endpoint, server)
+        end
+
+        # As if the server were on another machine.
+        def over_network(endpoint, server)
+          return answer("remote", false, "it connects to nothing: its files are on this machine") unless endpoint
+          return answer("remote", true, "at a URL of yours") unless server
+
+          Relay.open(endpoint) do |host, port|
+            part("reader", server.endpoint_at(host, port), wanted: "2", asks: "remote",
+                                                           how: "a client read over TCP from #{host}")
+          end
+        end
+
+        def restart(endpoint, server)
+          return no_restart(endpoint) unless server
+
+          Restarts.gently(server)
+          part("reader", endpoint, mark: "4", wanted: "3", asks: "server_restart",
+                                   how: "after the server was stopped and started")
+          Restarts.by_killing(server)
+          part("reader", endpoint, wanted: "4", asks: "server_killed", how: "after kill -9 of the server")
+        rescue Unavailable => error
+          answer("server_restart", nil, error.message) unless @row.answers.key?("server_restart")
+          answer("server_killed", nil, error.message)
+        end
+
+        def no_restart(endpoint)
+          reply, note = endpoint ? [nil, NOT_OURS] : ["no server", nil]
+          %w[server_restart server_killed].each { |question| answer(question, reply, note) }
+        end
+
+        def fill(endpoint, server)
+          return Questions::OF_FILLING.each { |each| answer(each, nil, NOT_OURS) } if endpoint && server.nil?
+
+          part("filler", endpoint, server_dir: server && "#{@dir}-server")
+        end
+
+        def spread(endpoint, server)
+          return answer("cluster", *without_server) unless endpoint
+          return answer("cluster", nil, NOT_OURS) unless server
+
+          Hosting.for(@type, "#{@dir}-2", @options.urls, size: ROOM) do |other, _|
+            part("cluster", endpoint, asks: "cluster", urls: [endpoint, other].map { |each| each["url"] })
+          end
+        end
+
+        def without_server
+          return [false, "it has no server"] unless @row.name.start_with?("solid_cache")
+
+          ["not tested", "it spreads over databases that database.yml lists; the lab sets up one"]
+        end
+
+        # One process. What it answered before it failed stays.
+        def part(name, endpoint, **job)
+          process(name, endpoint, job).run { |event| note(event) }
+        rescue Voided => error
+          return if job[:die] && error.message.include?("signal #{Signal.list["KILL"]}")
+
+          @broken = error.message if @row.answers.empty?
+          answer(job[:asks], nil, error.message) if job[:asks] && !@row.answers.key?(job[:asks])
+          @row.evidence["trouble"] = [*@row.evidence["trouble"], "#{name}: #{error.message}"]
+        end
+
+        def process(name, endpoint, job)
+          log = File.join(@scratch.path, "#{@row.name}.log")
+          job = { part: name, contender: @row.name, dir: @dir, endpoint: endpoint, size: @size, namespace: @namespace,
+                  largest: @options.largest, small: @options.small,
+                  requires: @options.requires, **job }
+          WorkerProcess.new(job, dir: @dir, log: log, timeout: PATIENCE, script: SCRIPT,
+                                 gemfile: Gemfiles.path(@type.bundle))
+        end
+
+        def note(event)
+          case event["event"]
+          when "answer" then answer(*event.values_at("question", "answer", "note"))
+          when "evidence" then @row.evidence.merge!(event.except("event"))
+          end
+        end
+
+        def answer(question, reply, note)
+          @row.answers[question] = { "answer" => reply, "note" => note }
+        end
+      end
+    end
+  end
+end

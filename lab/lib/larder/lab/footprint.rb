@@ -1,0 +1,103 @@
+# frozen_string_literal: true
+
+# Owns what a store takes of the machine, as the kernel tells it: memory of this process, memory of a server and of all
+# that it has started, blocks of files on disks and on file systems in memory. What the system does not tell is 0.
+
+require "fiddle"
+require_relative "environment"
+
+module Larder
+  module Lab
+    # Bytes at one moment. own: private memory of this process; mapped: what it has mapped of files and shares; server:
+    # memory of the server, what its processes share counted once; disk: blocks of files; tmpfs: the same in memory.
+    Footprint = Struct.new(:own, :mapped, :server, :disk, :tmpfs, keyword_init: true) do
+      # @param pid [Integer, nil] of a server
+      # @param dirs [Array<String>] whose files count; files in /dev/shm count where this process has them open
+      # @return [Footprint]
+      def self.take(pid: nil, dirs: [])
+        Footprints.settle
+        status = Footprints.fields("/proc/self/status", "RssAnon", "RssFile", "RssShmem")
+        disk, tmpfs = Footprints.files(dirs)
+        new(own: status["RssAnon"].to_i, mapped: status["RssFile"].to_i + status["RssShmem"].to_i,
+            server: pid ? Footprints.tree(pid) : 0, disk: disk, tmpfs: tmpfs)
+      end
+
+      # @param other [Footprint] an earlier one
+      # @return [Footprint] growth; what has shrunk has grown by nothing
+      def -(other)
+        self.class.new(**members.to_h { |name| [name, [self[name] - other[name], 0].max] })
+      end
+    end
+
+    # Where the figures of a {Footprint} come from.
+    module Footprints
+      # A file system in memory that needs no mount of one's own.
+      SHARED_MEMORY = "/dev/shm/"
+      BLOCK = 512
+
+      module_function
+
+      # Gives back what was freed, so that garbage is not taken for content.
+      # @return [void]
+      def settle
+        GC.start
+        Fiddle::Function.new(Fiddle::Handle::DEFAULT["malloc_trim"], [Fiddle::TYPE_SIZE_T], Fiddle::TYPE_INT).call(0)
+      rescue Fiddle::DLError
+        nil # another C library
+      end
+
+      # @param pid [Integer]
+      # @return [Integer] bytes of a process and its descendants, what they share in proportion
+      def tree(pid)
+        fields("/proc/#{pid}/smaps_rollup", "Pss")["Pss"].to_i + children(pid).sum { |child| tree(child) }
+      end
+
+      # @param dirs [Array<String>]
+      # @return [Array(Integer, Integer)] bytes on disks, bytes in memory
+      def files(dirs)
+        found = dirs.flat_map { |dir| Dir.glob(File.join(dir, "**", "*"), File::FNM_DOTMATCH) } + opened_in_memory
+        in_memory, on_disk = found.uniq.partition { |path| in_memory?(path) }
+        [on_disk.sum { |path| blocks(path) }, in_memory.sum { |path| blocks(path) }]
+      end
+
+      # Kilobytes of a file in /proc, as bytes by name.
+      # @param path [String]
+      # @param names [Array<String>]
+      # @return [Hash{String=>Integer}]
+      def fields(path, *names)
+        text = File.read(path)
+        names.to_h { |name| [name, text[/^#{name}:\s+(\d+)/, 1].to_i * 1024] }
+      rescue SystemCallError
+        {}
+      end
+
+      # @param pid [Integer]
+      # @return [Array<Integer>] pids of the processes that it has started
+      def children(pid)
+        Dir.glob("/proc/#{pid}/task/*/children").flat_map { |file| File.read(file).split.map(&:to_i) }
+      rescue SystemCallError
+        []
+      end
+
+      def opened_in_memory
+        maps = File.readable?("/proc/self/maps") ? File.readlines("/proc/self/maps") : []
+        maps.filter_map { |line| line[/\S+\n?\z/]&.chomp }.select { |path| path.start_with?(SHARED_MEMORY) }.uniq
+      end
+
+      def in_memory?(path)
+        @types ||= {}
+        @types[File.dirname(path)] ||= Environment.file_system(File.dirname(path)) || "unknown"
+        @types[File.dirname(path)] == "tmpfs"
+      end
+
+      def blocks(path)
+        stat = File.lstat(path)
+        stat.file? ? stat.blocks.to_i * BLOCK : 0
+      rescue SystemCallError
+        0 # gone meanwhile
+      end
+
+      private_class_method :opened_in_memory, :in_memory?, :blocks
+    end
+  end
+end
