@@ -36,7 +36,7 @@ module Larder
         # @return [Document::Chapter]
         def to_chapter
           Document::Chapter.new(key: "latency", title: "Round-trip time and bandwidth", lead: LEAD, facts: facts,
-                                conclusions: [*@parts.flat_map(&:conclusions), *model_words], warnings: warnings,
+                                conclusions: [*@parts.flat_map(&:conclusions), *model_words].uniq, warnings: warnings,
                                 sections: sections, measures: measures, failed: results.failed?, details: details)
         end
 
@@ -107,11 +107,12 @@ module Larder
         end
 
         def slow_proxy
-          straight, none = floors.values_at(nil, 0.0).map { |seconds| seconds && Statistics.median(seconds) }
-          return unless straight && none && none - straight > DOUBTED
+          medians = floors.transform_values { |seconds| Statistics.median(seconds) }
+          rtt, most = medians.except(nil).map { |asked, median| [asked, median - asked - medians[nil]] }.max_by(&:last)
+          return unless most && most > DOUBTED
 
-          "The proxy itself added #{duration(none - straight)} to a round trip: the machine is busy, and short round " \
-            "trips are longer than asked for."
+          "The proxy itself added #{duration(most)} to a round trip of #{duration(rtt)}: the machine is busy, and " \
+            "round trips are longer than asked for."
         end
 
         def not_measured

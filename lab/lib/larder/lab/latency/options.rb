@@ -46,12 +46,12 @@ module Larder
         TEXT
 
         # rtts and bandwidths as typed; seconds and calls: of a block, at least.
+        STORES = %w[larder memory file solid_cache redis valkey memcached].freeze
         DEFAULT = { rounds: 5, seconds: 0.04, calls: 3, rtts: %w[0 0.2ms 0.5ms 1ms 5ms],
                     bandwidths: %w[none 3gbit 1gbit 100mbit],
                     codecs: %w[marshal+none marshal+snappy marshal+lz4 marshal+zstd-3 marshal+zlib larder+none] }.freeze
         QUICK = { rounds: 2, seconds: 0.008, calls: 2, rtts: %w[0 0.5ms 2ms], bandwidths: %w[none 1gbit 100mbit],
-                  codecs: %w[marshal+none marshal+snappy marshal+zstd-3] }.freeze
-        STORES = %w[larder memory file solid_cache redis valkey memcached].freeze
+                  codecs: %w[marshal+none marshal+snappy marshal+zstd-3], stores: STORES - %w[valkey] }.freeze
         PAYLOADS = %w[hello page megabyte].freeze
         CODEC_PAYLOAD = "books-plain"
         # Other names for pairs.
@@ -95,9 +95,8 @@ module Larder
           plan unless help? || list?
         end
 
-        # Valkey is not on every machine, and missing stores are rows that say so: it takes part, like the others.
         def chosen_contenders
-          @only || STORES
+          @only || @mode.fetch(:stores, STORES)
         end
 
         # Without a round trip everything begins.

@@ -14,6 +14,8 @@ module Larder
 
         # Round trips of a call from which they are mentioned.
         MANY = 1.5
+        # Rounds without which they are not.
+        LEAST_ROUNDS = 4
         PARTS = ["store and codec", "round trip", "sending"].freeze
 
         # @param results [Results]
@@ -175,8 +177,10 @@ module Larder
             "#{Reports::Figures.ratio(ratio)} times as long as from #{larder.name}, which needs no network."
         end
 
-        # Said where it is not one.
+        # Said where it is not one, and chance is not likely to say so.
         def trips(row)
+          return if @plan.rounds < LEAST_ROUNDS
+
           payload = @plan.payloads.first
           many = Model::OPERATIONS.filter_map do |operation|
             trips = @model.trips(row, payload, operation)

@@ -75,7 +75,7 @@ module Larder
 
         def results
           @results ||= begin
-            plan = Options.parse(%w[--only larder,redis --rtt 1ms --bandwidth 1gbit --rounds 2 --seed 1
+            plan = Options.parse(%w[--only larder,redis --rtt 1ms --bandwidth 1gbit --rounds 4 --seed 1
                                     --payload megabyte --codecs marshal+none,marshal+zstd-3]).plan
             Results.new(plan, { cores: 2 }).tap { |results| fill(results) }
           end
@@ -85,7 +85,7 @@ module Larder
           sizes = { "marshal+zstd-3" => 500_000 }
           results.plan.rows.each do |row|
             results.add(row, 1, "event" => "size", "payload" => "megabyte", "bytes" => sizes.fetch(row.name, 1_000_000))
-            row.points.product(%w[read write], [1, 2]).each do |point, operation, round|
+            row.points.product(%w[read write], [1, 2, 3, 4]).each do |point, operation, round|
               results.add(row, round, "event" => "block", "payload" => "megabyte", "operation" => operation,
                                       "rtt" => point.rtt, "bandwidth" => point.bandwidth, "calls" => 10,
                                       "seconds" => 10 * seconds(row, point))
