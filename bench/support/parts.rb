@@ -54,7 +54,7 @@ module Bench
     LAB_OPTIONS = { quick: ["--quick", "--rounds", "3", "--n", "1000"], full: ["--rounds", "7"] }.freeze
 
     # Options of larder-lab hitratio.
-    SIZES = { "misses" => [], "misses-fixed" => ["--size", "512MiB,1GiB"] }.freeze
+    SIZES = { "misses" => ["--size", "1%,5%,10%,20%"], "misses-fixed" => ["--size", "512MiB,1GiB"] }.freeze
 
     # What came of a part.
     Result = Struct.new(:figures, :circumstances)

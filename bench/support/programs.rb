@@ -66,7 +66,7 @@ module Bench
         file = File.join(directory, "run.json")
         run(House::Environment.variables(House::Environment.lab_gemfile), "bundle", "exec", "lab/exe/larder-lab",
             "hitratio", "--json", file, *arguments)
-        rows = JSON.parse(File.read(file, encoding: "UTF-8")).fetch("rows")
+        rows = JSON.parse(File.read(file, encoding: "UTF-8")).dig("chapters", 0, "details", "rows")
         [*rows.flat_map { |row| miss_figures(row) }, *over_all(rows)]
       end
     end

@@ -25,9 +25,7 @@ module Larder
       # @return [self]
       # @raise [UsageError] naming the offending option and what is possible
       def parse(arguments)
-        rest = parser.parse(arguments)
-        raise UsageError, "unexpected argument #{rest.first}" unless rest.empty?
-
+        operands(parser.parse(arguments))
         understood
         self
       rescue OptionParser::ParseError => error
@@ -55,6 +53,11 @@ module Larder
       end
 
       private
+
+      # What is no option. A command that takes some overrides this.
+      def operands(rest)
+        raise UsageError, "unexpected argument #{rest.first}" unless rest.empty?
+      end
 
       def output_options(options)
         options.separator("\nOutput:")

@@ -1,13 +1,15 @@
 # frozen_string_literal: true
 
 require_relative "trial"
+require_relative "../trials/chapters/compressors"
 
 module Larder
   module Lab
     module Commands
       # `larder-lab compressors`: the published comparison of compressors, in both directions and on text as well.
       class Compressors < Trial
-        Commands.register("compressors", self)
+        NAME = "compressors"
+        Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
         SUMMARY = "every compressor on the published megabyte and on your own, both directions, all levels"
@@ -15,6 +17,9 @@ module Larder
         KIND = "compressors"
         ALL = Contestants::COMPRESSORS
         PAYLOADS = %w[books text].freeze
+        # The published ones, and no levels.
+        MODES = { quick: { only: %w[none snappy lz4 lz4_flex zstd-3 brotli-5 gzip-6] } }.freeze
+        CHAPTER = Trials::Chapters::Compressors
         BANNER = <<~TEXT
           Usage: larder-lab compressors [options]
 

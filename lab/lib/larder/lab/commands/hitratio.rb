@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 require_relative "command"
+require_relative "../hitratio/chapter"
 require_relative "../hitratio/options"
 require_relative "../hitratio/replay"
-require_relative "../hitratio/report"
 require_relative "../progress"
 
 module Larder
@@ -11,36 +11,43 @@ module Larder
     module Commands
       # `larder-lab hitratio`: how many requests of a trace miss, in Larder and under other policies.
       class Hitratio < Command
-        Commands.register("hitratio", self)
+        NAME = "hitratio"
+        Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "traces of requests: misses of Larder beside LRU, S3-FIFO, W-TinyLFU, Belady"
+        SUMMARY = "traces of requests: misses of Larder beside LRU, ARC, S3-FIFO, W-TinyLFU, Belady"
 
         # @param arguments [Array<String>]
-        # @return [Integer] exit code
+        # @return [Lab::Hitratio::Options]
         # @raise [UsageError]
-        def run(arguments)
-          options = Lab::Hitratio::Options.parse(arguments)
-          return show(options.help) if options.help?
+        def options_for(arguments)
+          Lab::Hitratio::Options.parse(arguments)
+        end
 
-          json = options.json && writable(options.json)
-          report = Lab::Hitratio::Report.new(replay(options))
-          write_json(json, report.json) if json
-          show(report.to_s)
+        # @param options [Lab::Hitratio::Options]
+        # @return [Document::Chapter]
+        def chapter(options)
+          traces = options.traces.map { |given| trace(given, options) }
+          rows = Lab::Hitratio::Replay.new(
+            sizes: options.sizes, policies: options.policies, progress: Progress.new(@err),
+            object_bytes: options.object_bytes, published: !options.sized?
+          ).run(traces)
+          Lab::Hitratio::Chapter.new(rows, facts: facts(options)).to_chapter
         end
 
         private
 
-        def trace(given, format)
-          return Lab::Hitratio::Synthetic.make(given) if Lab::Hitratio::Synthetic.named?(given)
+        def trace(given, options)
+          return Lab::Hitratio::Synthetic.make(given, options.pattern) if Lab::Hitratio::Synthetic.named?(given)
 
-          Lab::Hitratio::Formats.read(given, format)
+          Lab::Hitratio::Formats.read(given, options.format)
         end
 
-        def replay(options)
-          traces = options.traces.map { |given| trace(given, options.format) }
-          Lab::Hitratio::Replay.new(sizes: options.sizes, policies: options.policies, progress: Progress.new(@err),
-                                    object_bytes: options.object_bytes).run(traces)
+        def facts(options)
+          sizes = options.sizes.map(&:to_s).join(", ")
+          ["caches of #{sizes}#{" of the bytes of all objects" if options.sizes.all?(&:share?)}",
+           ("seed #{options.pattern.fetch(:seed, 1)}" if
+             options.traces.any? { |given| Lab::Hitratio::Synthetic.named?(given) })].compact
         end
       end
     end

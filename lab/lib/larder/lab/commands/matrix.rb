@@ -2,23 +2,27 @@
 
 require_relative "trial"
 require_relative "../trials/cells_options"
-require_relative "../trials/cells_text"
+require_relative "../trials/chapters/cells"
 
 module Larder
   module Lab
     module Commands
       # `larder-lab matrix`: any serializer with any compressor in any store, end to end.
       class Matrix < Trial
-        Commands.register("matrix", self)
+        NAME = "matrix"
+        Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
         SUMMARY = "any serializer × compressor × store end to end, and where the time goes"
 
         KIND = "cells"
         ALL = [].freeze
-        PAYLOADS = %w[records-50].freeze
+        PAYLOADS = %w[products].freeze
         OPTIONS = Trials::CellsOptions
-        TEXT = Trials::CellsText
+        MODES = { quick: { serializers: %w[native message_pack], compressors: %w[none lz4],
+                           stores: %w[larder redis memcached], seconds: 0.01 },
+                  usual: { seconds: 0.05 } }.freeze
+        CHAPTER = Trials::Chapters::Cells
         BANNER = <<~TEXT
           Usage: larder-lab matrix [options]
 

@@ -2,14 +2,15 @@
 
 require_relative "trial"
 require_relative "../trials/strategies_options"
-require_relative "../trials/strategies_text"
+require_relative "../trials/chapters/strategies"
 
 module Larder
   module Lab
     module Commands
       # `larder-lab strategies`: the published comparison of strategies by type, lists of records in Redis.
       class Strategies < Trial
-        Commands.register("strategies", self)
+        NAME = "strategies"
+        Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
         SUMMARY = "lists of records in Redis by every strategy: cold and warm, and where strategies cross"
@@ -18,7 +19,9 @@ module Larder
         ALL = Contestants::STRATEGIES
         PAYLOADS = %w[records].freeze
         OPTIONS = Trials::StrategiesOptions
-        TEXT = Trials::StrategiesText
+        # The published ones and Larder's own, on shorter lists.
+        MODES = { quick: { only: %w[binary xml json protobuf native], lengths: [2000, 50] } }.freeze
+        CHAPTER = Trials::Chapters::Strategies
         BANNER = <<~TEXT
           Usage: larder-lab strategies [options]
 

@@ -1,8 +1,9 @@
 # frozen_string_literal: true
 
-require "optparse"
+require_relative "../command_line"
 require_relative "formats"
 require_relative "policies"
+require_relative "published"
 require_relative "size"
 require_relative "synthetic"
 
@@ -11,8 +12,10 @@ module Larder
     module Hitratio
       # The options of `larder-lab hitratio`: parsed, checked, explained.
       class Options
+        include CommandLine
+
         BANNER = <<~TEXT
-          Usage: larder-lab hitratio TRACE... [options]
+          Usage: larder-lab hitratio [TRACE...] [options]
 
           Replays traces of requests through Larder and through simulations of other
           policies: each object is read, and on a miss stored. Larder runs in a file of
@@ -22,7 +25,7 @@ module Larder
           A trace is a file: oracleGeneral records (.bin, .oracleGeneral), key,size a
           line (.csv), a trace of ARC (.lis, .arc), or one integer a line; each may be
           compressed by gzip. Or a pattern: zipf, scan, loop, shift, with settings as
-          zipf:objects=1000000,skew=0.8,requests=2000000.
+          zipf:objects=1000000,skew=0.8,requests=2000000. Without one, all patterns.
         TEXT
 
         FOOTER = <<~TEXT
@@ -40,7 +43,12 @@ module Larder
           Exit codes: 0 replayed, 2 wrong usage, 130 interrupted.
         TEXT
         DEFAULT_SIZES = ["1%", "5%", "10%", "20%"].freeze
-        private_constant :BANNER, :FOOTER
+        # Of --quick: sizes, and how many objects and requests a pattern has that does not say.
+        QUICK_SIZES = ["5%", "20%"].freeze
+        QUICK_PATTERN = { objects: 20_000, requests: 80_000 }.freeze
+        # Where no trace is named, so that all patterns take some minutes.
+        UNNAMED_PATTERN = { requests: 250_000 }.freeze
+        private_constant :BANNER, :FOOTER, :QUICK_SIZES, :QUICK_PATTERN, :UNNAMED_PATTERN
 
         # @return [Array<String>] files and patterns
         attr_reader :traces
@@ -48,17 +56,11 @@ module Larder
         # @return [String, nil] format of the files; nil: by their names
         attr_reader :format
 
-        # @return [Array<Size>]
-        attr_reader :sizes
-
         # @return [Array<String>] names of policies
         attr_reader :policies
 
         # @return [Integer, nil] bytes of each object of a trace that does not say; nil: chosen by the size
         attr_reader :object_bytes
-
-        # @return [String, nil] file for the JSON report
-        attr_reader :json
 
         # @param arguments [Array<String>]
         # @return [Options]
@@ -68,32 +70,55 @@ module Larder
         end
 
         def initialize
-          @sizes = DEFAULT_SIZES.map { |text| Size.parse(text) }
           @policies = Policies.names
+          @pattern = {}
         end
 
-        # @param arguments [Array<String>]
-        # @return [Options] self
-        def parse(arguments)
-          @traces = parser.parse(arguments)
-          raise UsageError, "name a trace to replay" if @traces.empty? && !help?
-
-          self
-        rescue OptionParser::ParseError => error
-          raise UsageError, error.message
+        # @return [Array<Size>] as asked for, or the usual shares
+        def sizes
+          @sizes || (@quick ? QUICK_SIZES : DEFAULT_SIZES).map { |text| Size.parse(text) }
         end
 
-        # @return [Boolean]
-        def help?
-          @help == true
+        # @return [Boolean] were sizes asked for?
+        def sized?
+          !@sizes.nil?
         end
 
-        # @return [String]
-        def help
-          parser.to_s
+        # @return [Hash{Symbol=>Integer}] what patterns are told that do not say it themselves: objects, requests, seed
+        def pattern
+          return QUICK_PATTERN.merge(@pattern) if @quick
+
+          @unnamed ? UNNAMED_PATTERN.merge(@pattern) : @pattern
+        end
+
+        # @return [String] policies, patterns and formats
+        def list
+          patterns = Synthetic::PATTERNS.map { |name, (title, settings)| [name, "#{title}#{told(settings)}"] }
+          formats = Formats::TABLE.map { |name, (_, title)| [name, title] }
+          ["Policies (--policy):", "  #{Policies.names.join(", ")}", "", "Patterns:", *listed(patterns),
+           "", "Formats of files (--format):", *listed(formats)].join("\n")
         end
 
         private
+
+        def told(settings)
+          settings.any? ? " (#{settings.map { |name, value| "#{name}=#{value}" }.join(",")})" : ""
+        end
+
+        def listed(rows)
+          width = rows.map { |name, _| name.size }.max
+          rows.map { |name, title| "  #{name.ljust(width)}  #{title}" }
+        end
+
+        def operands(rest)
+          @unnamed = rest.empty?
+          @traces = @unnamed ? Synthetic::PATTERNS.keys : rest
+        end
+
+        # A pattern that is told nonsense is refused before the run.
+        def understood
+          traces.each { |trace| Synthetic.check(trace) if Synthetic.named?(trace) } unless help? || list?
+        end
 
         def parser
           @parser ||= OptionParser.new do |options|
@@ -101,18 +126,17 @@ module Larder
             options.summary_width = 24
             options.banner = BANNER
             options.separator("\nOptions:")
-            measured(options)
-            options.on("--json FILE", "also write everything as JSON") { |file| @json = file }
-            options.on("-h", "--help", "this text") { @help = true }
+            run_options(options)
+            size_options(options)
+            options.on("--list", "list policies, patterns and formats") { @list = true }
+            output_options(options)
             options.separator(FOOTER)
           end
         end
 
-        def measured(options)
-          options.on("--size A,B", Array, "shares of the bytes of all objects, or bytes",
-                     "(default #{DEFAULT_SIZES.join(",")})") do |texts|
-            @sizes = texts.map { |text| Size.parse(text) }
-          end
+        def run_options(options)
+          options.on("--quick", "an impression: short patterns, two sizes") { @quick = true }
+          options.on("--seed N", Integer, "of patterns that do not say (default 1)") { |n| @pattern[:seed] = n.abs }
           options.on("--policy A,B", Array, Policies.names.join(", "), "(default: all)") do |names|
             @policies = Policies.check(names)
           end
@@ -121,6 +145,14 @@ module Larder
             raise UsageError, "unknown format #{name}; known: #{known.join(", ")}" unless known.include?(name)
 
             @format = name
+          end
+        end
+
+        def size_options(options)
+          options.on("--size A,B", Array, "shares of the bytes of all objects, or bytes",
+                     "(default #{DEFAULT_SIZES.join(",")}; of a trace that misses were",
+                     "published of, also #{Published::SIZES.join(",")})") do |texts|
+            @sizes = texts.map { |text| Size.parse(text) }
           end
           options.on("--object-size N", Integer, "bytes of each object where the trace does", "not say (default: 4096,",
                      "or more until the cache has 16 MiB)") do |bytes|

@@ -45,6 +45,7 @@ end
 require_relative "policies/larder"
 require_relative "policies/lru"
 require_relative "policies/fifo"
+require_relative "policies/arc"
 require_relative "policies/s3_fifo"
 require_relative "policies/w_tinylfu"
 require_relative "policies/belady"

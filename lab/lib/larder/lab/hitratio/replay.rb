@@ -3,6 +3,8 @@
 # Owns the measurement: which traces, sizes and policies are put together, and what comes out.
 
 require_relative "policies"
+require_relative "published"
+require_relative "size"
 require_relative "trace"
 
 module Larder
@@ -12,7 +14,7 @@ module Larder
       Outcome = Struct.new(:policy, :misses, :missed_bytes, :stats, keyword_init: true)
 
       # One trace at one size, under several policies.
-      Row = Struct.new(:trace, :size, :capacity, :object_bytes, :requests, :requested_bytes, :outcomes,
+      Row = Struct.new(:trace, :size, :capacity, :object_bytes, :requests, :requested_bytes, :footprint, :outcomes,
                        keyword_init: true) do
         # @param policy [String]
         # @return [Float, nil] share of requests that missed
@@ -38,13 +40,18 @@ module Larder
         LEAST_CAPACITY = 16 << 20
         # Bytes of an object where the trace does not say, at least.
         OBJECT_BYTES = 4096
+        # As a first guess of how long it takes.
+        SECONDS_A_REQUEST = 4e-6
+        private_constant :SECONDS_A_REQUEST
 
         # @param sizes [Array<Size>]
         # @param policies [Array<String>]
         # @param object_bytes [Integer, nil] of every object of a trace that does not say; nil: see {OBJECT_BYTES}
         # @param progress [Progress]
-        def initialize(sizes:, policies:, progress:, object_bytes: nil)
+        # @param published [Boolean] is a trace that misses were published of replayed at the published sizes, too?
+        def initialize(sizes:, policies:, progress:, object_bytes: nil, published: false)
           @sizes = sizes
+          @published = published
           @policies = policies
           @object_bytes = object_bytes
           @progress = progress
@@ -53,13 +60,22 @@ module Larder
         # @param traces [Array<Trace>]
         # @return [Array<Row>]
         def run(traces)
-          @progress.start("Replaying", traces.size * @sizes.size * @policies.size, nouns: %w[replay replays])
-          traces.flat_map { |trace| @sizes.map { |size| row(trace, size) } }
+          replays = traces.sum { |trace| sizes(trace).size }
+          requests = traces.sum { |trace| sizes(trace).size * trace.requests.size }
+          @progress.start("Replaying", replays * @policies.size, nouns: %w[replay replays],
+                          seconds: requests * @policies.size * SECONDS_A_REQUEST)
+          traces.flat_map { |trace| sizes(trace).map { |size| row(trace, size) } }
         ensure
           @progress.finish
         end
 
         private
+
+        def sizes(trace)
+          return @sizes unless @published && Published.of?(trace)
+
+          @sizes + Published::SIZES.map { |text| Size.parse(text) }
+        end
 
         def row(trace, size)
           object_bytes = trace.sizes ? nil : object_bytes(trace, size)
@@ -67,7 +83,8 @@ module Larder
           capacity = size.bytes_of(sized.footprint)
           outcomes = @policies.map { |policy| outcome(policy, capacity, sized, size) }
           Row.new(trace: trace.name, size: size.to_s, capacity: capacity, object_bytes: object_bytes,
-                  requests: sized.requests.size, requested_bytes: sized.sizes.sum, outcomes: outcomes)
+                  requests: sized.requests.size, requested_bytes: sized.sizes.sum, footprint: sized.footprint,
+                  outcomes: outcomes)
         end
 
         # Where the cache is a share of them, as small as leaves it at LEAST_CAPACITY or more.
@@ -79,7 +96,7 @@ module Larder
         end
 
         def outcome(name, capacity, trace, size)
-          @progress.step("#{trace.name} #{size} #{name}")
+          @progress.step("#{trace.name} #{size} #{name}", seconds: trace.requests.size * SECONDS_A_REQUEST)
           policy = Policies.fetch(name).new(capacity, trace)
           misses = missed_bytes = 0
           following = trace.following

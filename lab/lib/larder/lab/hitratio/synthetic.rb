@@ -33,12 +33,21 @@ module Larder
         end
 
         # @param text [String] for which named? holds
+        # @param defaults [Hash{Symbol=>Integer}] of objects, requests and seed, where the text does not say them
         # @return [Trace] of objects of one size
         # @raise [UsageError] names the setting, and those that there are
-        def make(text)
+        def make(text, defaults = {})
           pattern, _, given = text.partition(":")
-          settings = settings(pattern, given)
+          settings = settings(pattern, given, defaults)
           Trace.new(text, requests(pattern, settings))
+        end
+
+        # @param text [String] for which named? holds
+        # @return [void]
+        # @raise [UsageError] as {make} would
+        def check(text)
+          pattern, _, given = text.partition(":")
+          settings(pattern, given)
         end
 
         def requests(pattern, settings)
@@ -74,8 +83,8 @@ module Larder
           end
         end
 
-        def settings(pattern, given)
-          known = COMMON.merge(PATTERNS.fetch(pattern).last)
+        def settings(pattern, given, defaults = {})
+          known = COMMON.merge(PATTERNS.fetch(pattern).last, defaults)
           given.split(",").each_with_object(known.dup) do |word, settings|
             name, value = word.split("=", 2)
             name = name.to_s.to_sym

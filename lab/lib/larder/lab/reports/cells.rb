@@ -23,6 +23,7 @@ module Larder
           "bytes" => ->(value) { Figures.bytes(value) },
           "bits" => ->(value) { Figures.bits(value) },
           "percent" => ->(value) { Figures.percent(value) },
+          "share" => ->(value) { "#{format("%.2f", value * 100)} %" },
           "percentile" => ->(value) { "p#{format("%.6g", (value * 100).round(6))}" },
           "points" => ->(value) { format("%+.2f", value * 100) },
           "ratio" => ->(value) { Figures.significant(value) },

@@ -81,7 +81,7 @@ module Larder
         # @return [String] "3.1 %"
         def percent(fraction)
           value = fraction * 100
-          "#{value < 10 ? format("%.1f", value) : value.round} %"
+          "#{value.abs < 10 ? format("%.1f", value) : value.round} %"
         end
 
         def significant_integer(number)

@@ -29,7 +29,7 @@ module Larder
 
         def trials
           serializers.product(compressors, stores, chosen_payloads).map do |serializer, compressor, store, payload|
-            job = { payload: payload, source: @given[:source], count: @given[:count], codec: serializer,
+            job = { payload: payload, source: @given[:source], count: setting(:count), codec: serializer,
                     compressor: compressor.codec.to_s, compressor_options: compressor.options, store: store }
             Trial.new(name: [serializer, compressor.name, store].join(" "), group: payload, job: job,
                       server: Contenders.fetch(store).server)
@@ -37,7 +37,7 @@ module Larder
         end
 
         def serializers
-          names = @given[:serializers] || SERIALIZERS
+          names = setting(:serializers) || SERIALIZERS
           known = Contestants::SERIALIZERS.map(&:name) - %w[larder rails] + ["native"]
           unknown = names - known
           raise UsageError, "unknown serializer #{unknown.first}; known: #{known.join(", ")}" unless unknown.empty?
@@ -46,11 +46,11 @@ module Larder
         end
 
         def compressors
-          Contestants.choose(Contestants::COMPRESSORS, @given[:compressors] || COMPRESSORS)
+          Contestants.choose(Contestants::COMPRESSORS, setting(:compressors) || COMPRESSORS)
         end
 
         def stores
-          Contenders.check(@given[:stores] || STORES)
+          Contenders.check(setting(:stores) || STORES)
         end
 
         def choice_options(options)

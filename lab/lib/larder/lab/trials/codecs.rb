@@ -4,6 +4,7 @@
 # when one is asked for.
 
 require "larder"
+require "larder/codecs"
 require "active_support"
 require "active_support/cache"
 require_relative "../errors"

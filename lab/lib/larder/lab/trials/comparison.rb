@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the judgement of a trial: medians, ratios of paired rounds with their intervals, and at which speed of a wire
-# compressing begins to pay.
+# Owns the judgement of a trial: medians, ratios of paired rounds with their intervals, whether they show a difference,
+# and at which speed of a wire compressing begins to pay.
 
 require_relative "../statistics"
 
@@ -32,12 +32,39 @@ module Larder
           Statistics.median(seconds) unless seconds.empty?
         end
 
-        # @return [Statistics::Estimate, nil] how many times as long as the base
-        def ratio(name, operation)
-          mine, theirs = [name, base].map { |each| @results.seconds(each, @group, operation) }
+        # @return [Statistics::Estimate, nil] seconds of one call; low and high are nil after a single round
+        def estimate(name, operation)
+          seconds = @results.seconds(name, @group, operation)
+          return if seconds.empty?
+          return Statistics::Estimate.new(value: seconds.first) if seconds.size == 1
+
+          Statistics.bootstrap(seconds, seed: @results.plan.seed)
+        end
+
+        # @param other [String] the contestant to compare with
+        # @return [Statistics::Estimate, nil] how many times as long as the other
+        def ratio(name, operation, other = base)
+          mine, theirs = [name, other].map { |each| @results.seconds(each, @group, operation) }
           return if mine.empty? || mine.size != theirs.size
 
           Statistics.bootstrap(Statistics.paired_ratios(mine, theirs), seed: @results.plan.seed)
+        end
+
+        # @param estimate [Statistics::Estimate] from {#ratio}
+        # @return [Boolean] does it show no difference? A single round never shows one.
+        def same?(estimate)
+          @results.plan.rounds == 1 || 1.0.between?(estimate.low, estimate.high)
+        end
+
+        # @return [Object] the ratio as the cell of a table
+        def cell(name, operation, other = base)
+          return "1" if name == other
+
+          ratio = ratio(name, operation, other)
+          return unless ratio
+          return { "value" => ratio.value, "same" => true } if @results.plan.rounds == 1
+
+          ratio.to_h.transform_keys(&:to_s).merge("same" => same?(ratio))
         end
 
         # Up to this many bits a second it is faster to compress, send and decompress than to send what there is.
@@ -45,9 +72,14 @@ module Larder
         # @return [Float, nil] nil where it never pays
         def pays_below(name)
           size = @results.size(name, @group)
-          work = %w[compress decompress].sum { |operation| median(name, operation) || 0.0 }
-          saved = (size.raw - size.bytes) * 8
-          saved / work if saved.positive? && work.positive?
+          work = work(name)
+          saved = (size.raw - size.bytes) * 8 if size.raw
+          saved / work if saved&.positive? && work.positive?
+        end
+
+        # @return [Float] seconds of compressing and decompressing
+        def work(name)
+          %w[compress decompress].sum { |operation| median(name, operation) || 0.0 }
         end
 
         # @return [Array<String>] contestants, the fastest first

@@ -26,16 +26,16 @@ module Larder
         contestant("none", :none, "no compression: the bytes as they are"),
         contestant("snappy", :snappy, "Snappy"),
         contestant("lz4", :lz4, "LZ4"),
-        contestant("lz4-9", :lz4, "LZ4 HC, level 9", usual: false, level: 9),
+        contestant("lz4-9", :lz4, "LZ4 HC, level 9", level: 9),
         contestant("lz4_flex", :lz4_flex, "LZ4 in Rust, Ruby 3.2 and later"),
-        contestant("zstd-1", :zstd, "Zstandard, level 1", usual: false, level: 1),
+        contestant("zstd-1", :zstd, "Zstandard, level 1", level: 1),
         contestant("zstd-3", :zstd, "Zstandard, level 3, its default", level: 3),
-        contestant("zstd-9", :zstd, "Zstandard, level 9", usual: false, level: 9),
+        contestant("zstd-9", :zstd, "Zstandard, level 9", level: 9),
         contestant("brotli-5", :brotli, "Brotli, quality 5", quality: 5),
-        contestant("brotli-11", :brotli, "Brotli, quality 11, its default", usual: false, quality: 11),
-        contestant("gzip-1", :gzip, "gzip, level 1", usual: false, level: 1),
+        contestant("brotli-11", :brotli, "Brotli, quality 11, its default", quality: 11),
+        contestant("gzip-1", :gzip, "gzip, level 1", level: 1),
         contestant("gzip-6", :gzip, "gzip, level 6, its default", level: 6),
-        contestant("gzip-9", :gzip, "gzip, level 9", usual: false, level: 9),
+        contestant("gzip-9", :gzip, "gzip, level 9", level: 9),
         contestant("zlib", :zlib, "Rails' default compressor, as Rails calls it")
       ].freeze
 

@@ -27,6 +27,13 @@ module Larder
           @job.fetch("options", {}).transform_keys(&:to_sym)
         end
 
+        # @return [Integer, nil] bytes by Marshal; nil: it cannot
+        def marshalled(value)
+          Marshal.dump(value).bytesize
+        rescue TypeError, SystemStackError
+          nil
+        end
+
         # What is right for a serializer that brings back likenesses.
         def judge(payload, way)
           return payload.method(:same?) if way.keeps

@@ -15,18 +15,22 @@ module Larder
       class Options
         include CommandLine
 
-        MODES = { quick: { rounds: 2, seconds: 0.05 }, usual: { rounds: 5, seconds: 0.5 },
+        # Where a command says nothing else of a mode.
+        MODES = { quick: { rounds: 2, seconds: 0.02 }, usual: { rounds: 5, seconds: 0.1 },
                   thorough: { rounds: 7, seconds: 1.0 } }.freeze
 
         # @param kind [String] "compressors" or "serializers"
         # @param banner [String]
         # @param all [Array<Contestants::Contestant>]
         # @param payloads [Array<String>] those that take part without being named
-        def initialize(kind, banner, all, payloads)
+        # @param modes [Hash{Symbol=>Hash}] what is run with --quick, --thorough or neither (:usual), where it is not
+        #   that of {MODES}: any of the options
+        def initialize(kind, banner, all, payloads, modes = {})
           @kind = kind
           @banner = banner
           @all = all
           @payloads = payloads
+          @modes = MODES.to_h { |mode, settings| [mode, settings.merge(modes.fetch(mode, {}))] }
           @mode = :usual
           @given = {}
           @urls = {}
@@ -44,8 +48,7 @@ module Larder
         # @raise [UsageError]
         def plan
           @plan ||= Plan.new(kind: @kind, trials: trials, titles: titles, urls: @urls,
-                             rounds: @given[:rounds] || MODES[@mode][:rounds],
-                             seconds: @given[:seconds] || MODES[@mode][:seconds],
+                             rounds: setting(:rounds), seconds: setting(:seconds),
                              seed: @given.fetch(:seed) { Random.new_seed % 1_000_000 })
         end
 
@@ -53,6 +56,11 @@ module Larder
 
         def understood
           plan unless help? || list?
+        end
+
+        # What was asked for, or else what the mode says.
+        def setting(key)
+          @given.fetch(key) { @modes[@mode][key] }
         end
 
         def codecs
@@ -66,7 +74,7 @@ module Larder
 
         def trials
           contestants.product(chosen_payloads).map do |contestant, payload|
-            job = { payload: payload, source: @given[:source], count: @given[:count], **contestant.to_job }
+            job = { payload: payload, source: @given[:source], count: setting(:count), **contestant.to_job }
             Trial.new(name: contestant.name, group: payload, job: job)
           end
         end
@@ -76,7 +84,7 @@ module Larder
         end
 
         def contestants
-          chosen = Contestants.choose(@all, @given[:only])
+          chosen = Contestants.choose(@all, setting(:only))
           chosen -= Contestants.choose(@all, @given[:except]) if @given[:except]
           raise UsageError, "--only and --except leave no codec" if chosen.empty?
 
@@ -86,7 +94,7 @@ module Larder
         def chosen_payloads
           return ["given"] if @given[:source]
 
-          Payloads.check(@given[:payloads] || @payloads)
+          Payloads.check(setting(:payloads) || @payloads)
         end
 
         def parser
@@ -102,10 +110,13 @@ module Larder
 
         def size_options(options)
           options.separator("\nHow much:")
-          options.on("--quick", "an impression: two rounds, short blocks") { @mode = :quick }
-          options.on("--thorough", "seven rounds, blocks of a second") { @mode = :thorough }
-          number(options, "--rounds N", Integer, :rounds, "processes for each codec and payload (default 5)")
-          number(options, "--seconds S", Float, :seconds, "of a block, at least (default 0.5)")
+          usual = @modes.fetch(:usual)
+          options.on("--quick", "an impression: #{@modes.dig(:quick, :rounds)} rounds, short blocks, less of all") do
+            @mode = :quick
+          end
+          options.on("--thorough", "#{@modes.dig(:thorough, :rounds)} rounds, blocks of a second") { @mode = :thorough }
+          number(options, "--rounds N", Integer, :rounds, "processes for each row (default #{usual[:rounds]})")
+          number(options, "--seconds S", Float, :seconds, "of a block, at least (default #{usual[:seconds]})")
           number(options, "--n N", Integer, :count, "records of a payload that is a list")
           options.on("--seed N", Integer, "order of the rounds, to repeat a run") { |n| @given[:seed] = n.abs }
         end

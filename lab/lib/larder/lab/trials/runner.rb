@@ -36,6 +36,11 @@ module Larder
 
         SCRIPT = File.expand_path("worker.rb", __dir__)
         TIMEOUT_SECONDS = 300
+        # Of a process, before it measures.
+        START_SECONDS = 0.8
+        # Blocks of a process, by the kind of trial.
+        BLOCKS = { "compressors" => 3, "serializers" => 3, "strategies" => 2, "cells" => 8 }.freeze
+        private_constant :START_SECONDS, :BLOCKS
 
         # @param plan [Plan]
         # @param progress [Progress]
@@ -65,22 +70,42 @@ module Larder
 
         def rounds
           random = Random.new(@plan.seed)
-          @progress.start("measuring", @plan.trials.size * @plan.rounds)
+          @progress.start("Measuring", @plan.trials.size * @plan.rounds,
+                          seconds: @plan.trials.size * @plan.rounds * expected)
           (1..@plan.rounds).each do |round|
             @plan.trials.shuffle(random: random).each { |trial| try(trial, round) }
           end
         end
 
         def try(trial, round)
-          @progress.step("round #{round}/#{@plan.rounds}: #{trial.name}, #{trial.group}")
+          @progress.step("round #{round}/#{@plan.rounds}: #{trial.name}, #{trial.group}", seconds: expected)
           return if @results.reason(trial.name, trial.group)
 
-          job = { kind: @plan.kind, seconds: @plan.seconds, endpoint: endpoint(trial.server), **trial.job }
+          job = { kind: @plan.kind, seconds: @plan.seconds, endpoint: endpoint(trial.server), kept: kept(trial),
+                  **trial.job }
           versions = @scratch.directory { |dir| @hosts[trial.server].attend { work(trial, round, job, dir) } }
           @results.versions.merge!(versions)
         rescue Unavailable, Voided => error
+          reject(trial, error)
+        rescue Errno::ENOSPC, Errno::EDQUOT
+          reject(trial, Unavailable.new("no space is left in #{@scratch.path}; TMPDIR=DIR takes another directory"))
+        end
+
+        # Said once while it runs; the report says it of every row.
+        def reject(trial, error)
           @results.reject(trial.name, trial.group, error)
-          @progress.note("#{trial.name}, #{trial.group}: #{error.message}")
+          @progress.note("#{trial.name}, #{trial.group}: #{error.message}") unless @said == error.message
+          @said = error.message
+        end
+
+        # Seconds of a process, as a first guess: it starts, makes its payload, and runs its blocks.
+        def expected
+          START_SECONDS + (BLOCKS.fetch(@plan.kind) * @plan.seconds * 1.5)
+        end
+
+        # File for the payload in bytes, which the first process makes for all.
+        def kept(trial)
+          File.join(@scratch.path, "payload-#{@plan.groups.index(trial.group)}")
         end
 
         # @return [Hash{String => String}] versions of gems

@@ -35,7 +35,7 @@ module Larder
         end
 
         def lengths
-          @given[:lengths] || (@sweep ? SWEEP : PUBLISHED)
+          @given[:lengths] || (@sweep ? SWEEP : setting(:lengths) || PUBLISHED)
         end
 
         def choice_options(options)

@@ -42,30 +42,41 @@ module Larder
         emit("done", versions: versions)
       rescue Unavailable, ::Larder::UnserializableError => error
         emit("unavailable", reason: error.message)
+      rescue Errno::ENOSPC
+        emit("unavailable", reason: "no space is left in #{File.dirname(Dir.pwd)}; TMPDIR=DIR takes another directory")
       rescue StandardError, LoadError, NotImplementedError => error
         warn error.full_message(highlight: false)
-        emit("void", reason: "#{error.class}: #{error.message.lines.first.to_s.strip}")
+        emit("void", reason: words(error))
       end
 
-      # Both directions: the first call of each, whether what comes back is right, then blocks of both and of the two
-      # together.
+      # Both directions: the first call of each, whether what comes back is right, then blocks of both and, where that
+      # is wanted, of the two together.
       #
       # @param there [String] name of the operation
       # @param back [String]
       # @param forth [#call] value to what is kept
       # @param again [#call] what is kept to value
+      # @param both [Boolean] are the two together wanted?
+      # @param once [Float] seconds: where the first call there takes longer, it is not repeated, and stands for a block
       # @yieldparam copy [Object]
       # @yieldreturn [Boolean] is it right?
       # @return [Object] what was kept
       # @raise [Voided]
-      def try(there, back, value, forth, again, &right)
-        kept, cold_there = timed { forth.call(value) }
+      def try(there, back, value, forth, again, both: false, once: Float::INFINITY, &right)
+        kept, cold_there = serialized { timed { forth.call(value) } }
         copy, cold_back = timed { again.call(kept) }
         demand(right, copy)
         emit("cold", there => cold_there, back => cold_back)
-        block(there) { forth.call(value) }
+        single = cold_there > once
+        single ? tell_block(there, 1, cold_there) : block(there) { forth.call(value) }
         demand(right, block(back) { again.call(kept) })
-        demand(right, block("round trip") { again.call(forth.call(value)) })
+        return kept unless both
+
+        if single
+          tell_block("round trip", 1, cold_there + cold_back)
+        else
+          demand(right, block("round trip") { again.call(forth.call(value)) })
+        end
         kept
       end
 
@@ -80,11 +91,33 @@ module Larder
           calls.times { answer = yield }
           seconds = now - started
           if seconds >= @job["seconds"] || calls >= MOST_CALLS
-            emit("block", operation: operation, calls: calls, seconds: seconds)
+            tell_block(operation, calls, seconds)
             return answer
           end
           calls = [(calls * [@job["seconds"] / [seconds, 1e-6].max * 1.2, 2].max).ceil, MOST_CALLS].min
         end
+      end
+
+      # A payload may be the user's own words, which need not be Ruby.
+      # @return [Object] what the block answers
+      # @raise [Unavailable]
+      def made
+        yield
+      rescue Unavailable
+        raise
+      rescue StandardError, ScriptError, SystemStackError => error
+        raise Unavailable, "the payload cannot be made: #{words(error)}"
+      end
+
+      # Runs the first call that a value goes through a codec: one that the codec cannot take is no fault of either.
+      # @return [Object] what the block answers
+      # @raise [Unavailable]
+      def serialized
+        yield
+      rescue Unavailable, Voided, SystemCallError, ::Larder::UnserializableError, ::Larder::MissingGemError
+        raise
+      rescue StandardError, SystemStackError => error
+        raise Unavailable, "the payload cannot be serialized: #{words(error)}"
       end
 
       # @return [void]
@@ -93,6 +126,14 @@ module Larder
       end
 
       private
+
+      def tell_block(operation, calls, seconds)
+        emit("block", operation: operation, calls: calls, seconds: seconds)
+      end
+
+      def words(error)
+        "#{error.class}: #{error.message.lines.first.to_s.strip}"
+      end
 
       def demand(right, copy)
         raise Voided, "a wrong value came back" unless right.call(copy)

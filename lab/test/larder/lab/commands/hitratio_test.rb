@@ -14,12 +14,19 @@ module Larder
             status, out, err = hitratio(trace, "--size", "2MiB,50%", "--json", json)
             assert_equal 0, status, err
             Lab::Hitratio::Policies.names.each do |name|
-              assert_operator out.scan(/^  .*\b#{name} +\d+\.\d\d % +[+-]\d+\.\d\d +(?:-?\d+ %|–)$/).size, :>=, 2, out
+              line = /^  .*\b#{name} +\d+\.\d\d % +[+-]\d+\.\d\d +(?:-?\d+(?:\.\d)? %|–)$/
+              assert_operator out.scan(line).size, :>=, 2, out
             end
-            rows = JSON.parse(File.read(json))["rows"]
+            document = Document.load(json)
+            rows = document.chapters.first.details["rows"]
             assert_equal [["2MiB", 2 << 20], ["50%", 16_793_600]], rows.map { |row| row.values_at("size", "capacity") }
             rows.each { |row| assert_equal(Lab::Hitratio::Policies.names, row["outcomes"].map { |one| one["policy"] }) }
             assert_equal [4096, 83_968], rows.map { |row| row["object_bytes"] }
+            measure = document.measures.find { |one| one.key == "hitratio/made.trace/50%/larder" }
+            assert_equal [[rows.last["outcomes"].first["miss_ratio"]], "hitratio/made.trace/50%/lru"],
+                         [measure.samples, measure.base]
+            curves = document.chapters.first.sections.first.blocks.last
+            assert_equal Lab::Hitratio::Policies.names, curves.series.map { |line| line["label"] }
           end
         end
 
@@ -28,12 +35,12 @@ module Larder
             _, out, = hitratio(trace, "--policy", "lru,belady", "--size", "100", "--object-size", "1")
             assert_no_match(/larder|fifo/, out)
             assert_match(/taken as 1 at 100 bytes/, out)
-            assert_match(/belady +100 % /, out)
+            assert_match(/belady +\d+\.\d\d % .* 100 %$/, out)
           end
         end
 
         test "what makes no sense is refused, help is not" do
-          assert_match(/name a trace/, hitratio.last)
+          assert_match(/objects of zipf is "0"/, hitratio("zipf:objects=0").last)
           assert_match(/unknown policy lifo; known: larder, lru/, hitratio("x", "--policy", "lifo").last)
           assert_match(/--object-size must be 1 or more/, hitratio("x", "--object-size", "0").last)
           assert_match(/--size big/, hitratio("x", "--size", "big").last)
@@ -44,7 +51,28 @@ module Larder
           assert_empty(help.lines.map(&:chomp).select { |line| line.size > 80 })
         end
 
+        test "without a trace every pattern is replayed, made by the seed" do
+          usual, quick, seeded = [[], ["--quick"], ["--quick", "--seed", "5"]].map { |given| options(*given) }
+          assert_equal %w[zipf scan loop shift], usual.traces
+          assert_operator quick.pattern[:requests], :<, usual.pattern[:requests]
+          assert_operator quick.sizes.size, :<, usual.sizes.size
+          one, same, other = [seeded, seeded, quick].map { |each| Lab::Hitratio::Synthetic.make("zipf", each.pattern) }
+          assert_equal one.requests, same.requests
+          assert_not_equal one.requests, other.requests
+          assert_equal 7, Lab::Hitratio::Synthetic.make("loop:requests=7", seeded.pattern).requests.size
+        end
+
+        test "policies, patterns and formats are listed" do
+          status, list, = hitratio("--list")
+          assert_equal 0, status
+          ["larder, lru", "zipf ", "oraclegeneral "].each { |text| assert_includes list, text }
+        end
+
         private
+
+        def options(*arguments)
+          Commands.fetch("hitratio").new(nil, nil).options_for(arguments)
+        end
 
         def hitratio(*arguments)
           out = StringIO.new

@@ -19,12 +19,18 @@ module Larder
                       "ruby:'some text ' * 5000", "--json", json, env: { "COLUMNS" => "120" })
             assert_equal 0, run.status, run.err
             %w[none gzip-6 zlib].each { |name| assert_match(/^  #{name} +[\d,]+ +[\d.]+×/, run.out) }
-            assert_match(/zlib up to [\d.]+ Gbit/, run.out)
-            report = JSON.parse(File.read(json))
-            assert_equal %w[gzip-6 none zlib], report["sizes"].map { |size| size["name"] }.sort
+            assert_match(/zlib up to [\d.]+ [MG]bit/, run.out)
+            assert_match(/On a wire, given: .* is the fastest up to/, run.out)
+            document = Document.load(json)
+            details = document.chapters.first.details
+            assert_equal %w[gzip-6 none zlib], details["sizes"].map { |size| size["name"] }.sort
             operations = ["cold compress", "cold decompress", "compress", "decompress", "round trip"]
-            assert_equal operations, report["samples"].map { |sample| sample["operation"] }.uniq.sort
-            assert_equal 2 * 3 * 5, report["samples"].size
+            assert_equal operations, details["samples"].map { |sample| sample["operation"] }.uniq.sort
+            assert_equal 2 * 3 * 5, details["samples"].size
+            measure = document.measures.find { |one| one.key == "compressors/given/round-trip/zlib" }
+            assert_equal [2, "compressors/given/round-trip/none"], [measure.samples.size, measure.base]
+            kinds = document.chapters.first.sections.first.blocks.map(&:kind)
+            assert_equal %w[table intervals curves], kinds
           end
         end
 
@@ -41,25 +47,29 @@ module Larder
           skip "lz4_flex is there" if RUBY_VERSION >= "3.2"
           run = lab("compressors", *ONCE, "--only", "none,lz4_flex", "--payload", "ruby:'x' * 100")
           assert_equal 0, run.status
-          assert_match(/Not measured\n  - lz4_flex.*needs the gem lz4_flex/m, run.out)
+          assert_match(/^  lz4_flex  not measured: compressor :lz4_flex needs/, run.out)
+          assert_match(/Not measured\n  - lz4_flex on given: .*needs the gem\s+lz4_flex/m, run.out)
         end
 
         test "strategies: sizes and times on a server of its own" do
           run = lab("strategies", *ONCE, "--lengths", "50,10,5", "--only", "binary,json", env: { "COLUMNS" => "120" })
           skip "redis-server is not installed" if run.out.include?("redis-server is not on the PATH")
           assert_equal 0, run.status, run.err
-          assert_match(/^  binary +0\.00\d\d/, run.out)
-          assert_match(/50 records: fastest read (?:binary|json), write (?:binary|json)/, run.out)
+          assert_match(/^  binary +[\d.]+ k?B(?: +[\d.,]+){5}/, run.out)
+          beside = /50 records beside the published.*Read.*there.*binary +6\.00.*Write.*binary +16\.0/m
+          assert_match(beside, run.out)
+          assert_match(/Where strategies cross.* 5 .* 10 .* 50 /m, run.out)
         end
 
         test "matrix: every cell end to end, and its steps" do
           run = lab("matrix", *ONCE, "--serializers", "marshal,native", "--compressors", "none,gzip-6", "--stores",
-                    "memory,larder,null", "--payloads", "hash", env: { "COLUMNS" => "150" })
+                    "memory,larder,null", "--payloads", "hash", env: { "COLUMNS" => "200" })
           assert_equal 0, run.status, run.err
-          assert_match(/marshal none null on hash: the store keeps nothing/, run.out)
+          assert_match(/Not measured\n  - (?:\S+ \S+ null(?:, )?){4} on hash: the store keeps nothing/, run.out)
           %w[marshal native].product(%w[none gzip-6], %w[memory larder]) do |cell|
-            assert_match(/^  #{cell.join(" +")} +[\d,]+(?: +[\d.,]+){8}$/, run.out)
+            assert_match(/^  #{cell.join(" +")} +[\d,]+(?: +[\d.,]+){2} +\w+ \d+ %(?: +[\d.,]+){6} /, run.out)
           end
+          assert_match(/Of the steps of a write, the store's own is from/, run.out)
         end
 
         test "what makes no sense is refused, help is not" do
@@ -80,6 +90,21 @@ module Larder
             assert_empty(help.out.lines.map(&:chomp).select { |line| line.size > 80 })
             assert_equal 0, lab(command, "--list").status
           end
+        end
+
+        test "each has less to do with --quick, and the same order with the same seed" do
+          %w[compressors serializers strategies matrix].each do |name|
+            usual, quick, again = [[], ["--quick"], ["--quick"]].map { |more| plan(name, "--seed", "7", *more) }
+            assert_operator quick.trials.size * quick.rounds, :<, usual.trials.size * usual.rounds, name
+            assert_operator quick.seconds, :<, usual.seconds
+            assert_equal [quick.trials, 7], [again.trials, quick.seed]
+          end
+        end
+
+        private
+
+        def plan(name, *arguments)
+          Commands.fetch(name).new(nil, nil).options_for(arguments).plan
         end
       end
     end

@@ -18,7 +18,7 @@ module Larder
         # @return [void]
         def run(payload)
           ActiveSupport::Cache.format_version = 7.1
-          value = payload.value
+          value = @worker.made { payload.value }
           open_store(value)
           @worker.try("write", "read", value, lambda do |given|
             @store.write(KEY, given, expires_in: 300) || raise(Voided, "the store refused the value")
@@ -43,7 +43,7 @@ module Larder
 
         # Else what is measured would not be what the row says.
         def look_at_store(value)
-          @store.write(KEY, value, expires_in: 300)
+          @worker.serialized { @store.write(KEY, value, expires_in: 300) }
           raise Unavailable, "the store keeps nothing" if @store.read(KEY).nil?
           raise Unavailable, "the store takes no serializer from us" unless @coding.asked?
         end

@@ -10,11 +10,11 @@ module Larder
         # @param payload [Payloads::Payload]
         # @return [void]
         def run(payload)
-          value = payload.value
+          value = @worker.made { payload.value }
           way = TrialCodecs.serializer(@job["codec"], options, value)
           packed = @worker.try("serialize", "deserialize", value, way.there, ->(kept) { way.back.call(kept.dup) },
-                               &judge(payload, way))
-          @worker.emit("size", bytes: packed.bytesize, raw: Marshal.dump(value).bytesize, keeps: way.keeps)
+                               both: true, &judge(payload, way))
+          @worker.emit("size", bytes: packed.bytesize, raw: marshalled(value), keeps: way.keeps)
         end
       end
     end

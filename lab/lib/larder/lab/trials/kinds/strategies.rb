@@ -18,7 +18,7 @@ module Larder
         # @return [void]
         def run(payload)
           connect
-          value = payload.value
+          value = @worker.made { payload.value }
           way = TrialCodecs.serializer(@job["codec"], options, value)
           forth = lambda do |given|
             @redis.call("SET", KEY, way.there.call(given), "EX", EXPIRY)
@@ -48,7 +48,7 @@ module Larder
           @redis.call("CONFIG", "RESETSTAT")
           ASKED.times { @redis.call("GET", KEY) }
           micros = @redis.call("INFO", "commandstats")[/cmdstat_get:.*usec_per_call=([\d.]+)/, 1].to_f
-          @worker.emit("size", bytes: bytes, raw: Marshal.dump(value).bytesize, keeps: way.keeps)
+          @worker.emit("size", bytes: bytes, raw: marshalled(value), keeps: way.keeps)
           @worker.emit("server", memory: memory, get_seconds: micros / 1e6)
         end
       end

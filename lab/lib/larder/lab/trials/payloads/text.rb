@@ -10,9 +10,11 @@ module Larder
         WORDS = %w[pear apple plum fresh jam organic glass small large with of and the from region season sweet tart
                    family recipe].freeze
 
+        COUNT = 2600
+
         # @return [Array<Hash>]
         def value
-          @value ||= Array.new(@count || 2600) { |i| product(i) }
+          @value ||= Array.new(@count || self.class::COUNT) { |i| product(i) }
         end
 
         # @return [String]
@@ -31,6 +33,18 @@ module Larder
 
         def sentence(words)
           Array.new(words) { WORDS.sample(random: random) }.join(" ")
+        end
+      end
+
+      # What one page shows, before it is HTML: every serializer can take it.
+      class Products < Text
+        named "products", "50 products as Hashes, what a page of a shop shows"
+
+        COUNT = 50
+
+        # @return [String]
+        def bytes
+          Marshal.dump(value)
         end
       end
     end

@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+module Larder
+  module Lab
+    module Hitratio
+      class ChapterTest < ActiveSupport::TestCase
+        test "a trace that misses were published of is known by its requests, and set beside them" do
+          rows = [row(512 << 20, "512MiB", 0), row(1024 << 20, "1GiB", 1)]
+          chapter = Chapter.new(rows).to_chapter
+          section = chapter.sections.find { |each| each.title.start_with?("Beside the published misses") }
+          table = section.blocks.first
+          lru = table.rows.find { |cells| cells.first == "lru" }
+          assert_equal [81_722, 81_722, 1.0], lru[1, 3]
+          assert_equal [71_704, 71_704, 1.0], lru[6, 3]
+          lirs = table.rows.find { |cells| cells.first == "lirs" }
+          assert_equal [70_363, nil, nil], lirs[1, 3]
+          assert_includes table.notes, "lirs is not simulated here."
+          assert_match(/miss 1\.000 to 1\.000 times as often as published \(4 figures\)/, chapter.conclusions.last)
+        end
+
+        test "another trace, or another size, is beside nothing" do
+          [row(512 << 20, "512MiB", 0, requests: 113_871), row(256 << 20, "256MiB", 0)].each do |one|
+            assert_nil(Chapter.new([one]).to_chapter.sections.find { |each| each.title.start_with?("Beside") })
+          end
+        end
+
+        test "without sizes asked for, the published trace is replayed at the published ones, too" do
+          trace = Trace.new("any", Array.new(Published::REQUESTS) { |i| i % 7 }, Array.new(Published::REQUESTS, 100))
+          progress = Progress.new(Terminal.new(StringIO.new))
+          sizes = [Size.parse("50%")]
+          rows = [false, true].map do |published|
+            Replay.new(sizes: sizes, policies: ["fifo"], progress: progress, published: published).run([trace])
+          end
+          assert_equal [["50%"], ["50%", "512MiB", "1GiB"]], (rows.map { |each| each.map(&:size) })
+        end
+
+        private
+
+        def row(capacity, size, at, requests: Published::REQUESTS)
+          outcomes = %w[lru belady].map do |policy|
+            Outcome.new(policy: policy, misses: Published::MISSES.fetch(policy)[at], missed_bytes: 10)
+          end
+          Row.new(trace: "some.bin", size: size, capacity: capacity, requests: requests, requested_bytes: 100,
+                  footprint: 4 << 30, outcomes: outcomes)
+        end
+      end
+    end
+  end
+end
