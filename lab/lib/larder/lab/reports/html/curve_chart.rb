@@ -23,7 +23,9 @@ module Larder
           MARKS = 10
           # Share of the width that names beside the lines may take.
           BESIDE = 0.3
-          private_constant :TALL, :LOW, :SAMPLE, :STEP, :MARKS, :BESIDE
+          # From where on a line counts as ending at the edge.
+          NEAR = 24
+          private_constant :TALL, :LOW, :SAMPLE, :STEP, :MARKS, :BESIDE, :NEAR
 
           private
 
@@ -64,7 +66,7 @@ module Larder
 
           def left
             ticks = vertical_scale.ticks.map { |tick| text_width(tick.label) }
-            @left ||= (ticks.max.to_f + 10).ceil
+            @left ||= (ticks.max.to_f + 14).ceil
           end
 
           def right
@@ -98,21 +100,27 @@ module Larder
             lines = vertical_scale.ticks.map { |tick| "M#{number(left)} #{number(tick.at)}H#{number(right)}" }
             @canvas.path(lines.join, class: "grid")
             vertical_scale.ticks.each do |tick|
-              @canvas.text(left - 6, tick.at + 4.5, tick.label, anchor: "end", class: "soft")
+              @canvas.text(left - 10, tick.at + 4.5, tick.label, anchor: "end", class: "soft")
             end
           end
 
-          # Names from top to bottom as the lines end, moved apart, each with a thread to its line's end.
+          # Names from top to bottom as the lines end, moved apart, with a thread to the end of the line.
           def beside(curves)
             ends = curves.map { |curve| curve.ending || [right, bottom] }
             places = Spread.apart(ends.map(&:last), heights, top, bottom)
             series.each_index do |index|
               x, y = ends[index]
               start = right + 14
-              @canvas.path("M#{number(x + 6)} #{number(y)}L#{number(start - 2)} #{number(places[index])}",
-class: "thread")
+              thread(x, y, start, places[index])
               name(index, start, places[index], names(index))
             end
+          end
+
+          # None to lines that end early: it would be taken for one.
+          def thread(x, y, start, place)
+            return if x < right - NEAR
+
+            @canvas.path("M#{number(x + 6)} #{number(y)}L#{number(start - 2)} #{number(place)}", class: "thread")
           end
 
           def below

@@ -16,8 +16,8 @@ module Larder
           IMPOSSIBLE = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/
           # Elements that have no end tag.
           VOID = %i[meta br hr col path line circle rect].freeze
-          # In sentences: `code`, and intervals, which no line breaks.
-          SPECIAL = /(`[^`]+`|\([\d.,]+[^()–]{0,8}–[\d.,]+[^()–]{0,8}\))/
+          # In sentences: `code`, options, and intervals, which no line breaks.
+          SPECIAL = /(`[^`]+`|(?<![\w-])--[a-z][\w-]*|\([\d.,]+[^()–]{0,8}–[\d.,]+[^()–]{0,8}\))/
           # The blank between a number and its unit.
           UNIT = %r{(?<=\d) (?=(?:%|[nµm]?s|[kMGT]?B|[kMGT]?bit/s)(?!\w))}
           private_constant :ESCAPES, :IMPOSSIBLE, :VOID, :SPECIAL, :UNIT
@@ -41,13 +41,14 @@ module Larder
             Raw.new(content.flatten.compact.map { |part| part.is_a?(Raw) ? part : escape(part) }.join)
           end
 
-          # Sentences may have `code` between backquotes. Figures stay in one line with their units and intervals.
+          # Sentences may have `code` between backquotes, and options. Figures stay in one line with their units and intervals.
           # @param sentence [String, nil]
           # @return [Raw]
           def words(sentence)
             join(sentence.to_s.split(SPECIAL).map do |part|
               case part
               when /\A`.+`\z/ then tag(:code, part[1..-2])
+              when /\A--[a-z]/ then tag(:code, part, class: "whole")
               when SPECIAL then tag(:span, part, class: "whole")
               else part.gsub(UNIT, "\u00A0")
               end
