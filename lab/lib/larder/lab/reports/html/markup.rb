@@ -41,7 +41,8 @@ module Larder
             Raw.new(content.flatten.compact.map { |part| part.is_a?(Raw) ? part : escape(part) }.join)
           end
 
-          # Sentences may have `code` between backquotes, and options. Figures stay in one line with their units and intervals.
+          # Sentences may have `code` between backquotes, and options. Figures stay in one line with their units and
+          # intervals.
           # @param sentence [String, nil]
           # @return [Raw]
           def words(sentence)
