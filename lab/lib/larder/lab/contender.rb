@@ -169,7 +169,13 @@ module Larder
 
       # A URL as it may be shown and recorded: without the name and password it may hold.
       def shown(url)
-        url.sub(%r{(?<=//)[^@/]*@}, "")
+        url.sub(%r{(?<=//)[^@/]*@}, "").gsub(/(?<=[?&]password=)[^&]*/, "...")
+      end
+
+      # An error handler. Stores turn a lost connection into a miss; in a measurement that would be a figure about
+      # nothing.
+      def fail_loudly(method:, returning:, exception:)
+        raise Voided, "#{method} failed and would have answered #{returning.inspect}: #{exception.message}"
       end
 
       def activate(name, requirements)

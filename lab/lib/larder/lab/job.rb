@@ -8,6 +8,9 @@ module Larder
   module Lab
     # The start of a worker.
     module Job
+      TURN = Mutex.new
+      private_constant :TURN
+
       # Reads the job from standard input; sends all that is printed to standard error, for events alone go to what was
       # standard output; and ends this process when the lab's does.
       #
@@ -19,10 +22,36 @@ module Larder
         job = JSON.parse($stdin.gets)
         Thread.new do
           $stdin.read
+          act
           exit!(1)
         end
+        at_exit { act }
         [job, output]
       end
+
+      # Keeps what is to be done before this process ends, also when the lab was killed.
+      # @return [void]
+      def self.finally(&block)
+        acts << block
+      end
+
+      # Each once, whoever comes first: the thread above or the end of the program.
+      def self.act
+        TURN.synchronize do
+          while (block = acts.pop)
+            begin
+              block.call
+            rescue StandardError => error
+              warn error.full_message(highlight: false)
+            end
+          end
+        end
+      end
+
+      def self.acts
+        @acts ||= []
+      end
+      private_class_method :act, :acts
     end
   end
 end

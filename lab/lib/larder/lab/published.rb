@@ -10,8 +10,14 @@ module Larder
       # Where the figures come from.
       SOURCE = "measured elsewhere: Rails 8, 4 GB virtual machine, n = 100,000, mean of 5 runs"
 
-      # One statement: `faster` was `factor` times as fast as `slower`, or, with nil, both alike.
-      Finding = Struct.new(:faster, :slower, :workload, :pass, :factor, keyword_init: true)
+      # One statement: `faster` was `factor` times as fast as `slower`; where that is no number, "more" or "far
+      # more"; with nil, both were alike.
+      Finding = Struct.new(:faster, :slower, :workload, :pass, :factor, keyword_init: true) do
+        # @return [String] how they compared, in a cell
+        def verdict
+          factor.is_a?(Numeric) ? "#{factor.to_s.delete_suffix(".0")} ×" : factor || "alike"
+        end
+      end
 
       ONE = "one-thread"
       FIVE = "threads-as-published"
@@ -26,8 +32,16 @@ module Larder
         ["memcached", "redis", ONE, "miss", nil],
         ["redis", "valkey", ONE, "hit", 1.5],
         ["redis", "valkey", ONE, "miss", 1.5],
+        ["valkey", "dicedb", ONE, "hit", nil],
+        ["valkey", "dicedb", ONE, "miss", nil],
+        ["redis", "dragonfly", ONE, "hit", "far more"],
+        ["redis", "dragonfly", ONE, "miss", "far more"],
+        ["redis", "solid_cache-postgresql", ONE, "hit", 2.0],
+        ["solid_cache-postgresql-tuned", "solid_cache-postgresql", ONE, "hit", 1.5],
+        ["solid_cache-postgresql-tuned", "solid_cache-postgresql", ONE, "miss", 1.5],
         ["solid_cache", "redis", ONE, "hit", nil],
-        ["solid_cache", "redis", FIVE, "hit", 2.0]
+        ["solid_cache", "solid_cache-postgresql-tuned", ONE, "miss", "more"],
+        ["solid_cache", "solid_cache-postgresql-tuned", FIVE, "miss", 2.0]
       ].map { |row| Finding.new(**%i[faster slower workload pass factor].zip(row).to_h).freeze }.freeze
     end
   end

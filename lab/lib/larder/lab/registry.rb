@@ -17,6 +17,9 @@ module Larder
     #   Contenders.register("redis", RedisStore)
     #   Contenders.fetch("redis")   # => RedisStore
     module Registry
+      # Stands for every name.
+      ALL = "all"
+
       # What one entry is called in messages.
       # @param kind [String]
       # @return [void]
@@ -52,11 +55,11 @@ module Larder
         names.reject { |name| entries[name].respond_to?(:on_request?) && entries[name].on_request? }
       end
 
-      # @param names [Array<String>]
-      # @return [Array<String>] the same names, without repetitions
+      # @param chosen [Array<String>] what the user typed; "all" stands for every name
+      # @return [Array<String>] names, without repetitions
       # @raise [UsageError] at the first unknown one
-      def check(names)
-        names.each { |name| fetch(name) }.uniq
+      def check(chosen)
+        chosen.flat_map { |name| name == ALL ? names : [name] }.each { |name| fetch(name) }.uniq
       end
 
       private

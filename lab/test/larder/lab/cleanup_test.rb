@@ -18,6 +18,28 @@ module Larder
         interrupt("KILL") { |status| assert_equal 9, status.termsig }
       end
 
+      { "solid_cache-postgresql" => "postgres", "solid_cache-mariadb" => "mariadbd" }.each do |contender, binary|
+        test "after SIGKILL everything of #{binary} is gone, too" do
+          server = Servers.fetch(Contenders.fetch(contender).server)
+          skip "#{binary} is not installed" unless server.path
+
+          interrupt("KILL", contender: contender) { |status| assert_equal 9, status.termsig }
+        end
+      end
+
+      test "after SIGKILL a file on a tmpfs is gone, too" do
+        skip "there is no /dev/shm" unless File.writable?("/dev/shm")
+
+        with_directory do |dir|
+          lab = start(dir, "larder-tmpfs")
+          files = -> { open_files(processes(dir)).grep(%r{\A/dev/shm/larder-lab-.*/cache\.larder}) }
+          place = File.dirname(eventually { files.call.first })
+          Process.kill(:KILL, lab)
+          Process.wait(lab)
+          eventually { !File.exist?(place) }
+        end
+      end
+
       test "after SIGKILL of its whole process group everything is gone" do
         interrupt("KILL", group: true) { |status| assert_equal 9, status.termsig }
       end
@@ -25,9 +47,10 @@ module Larder
       private
 
       # Starts a long run, waits until all its processes are there, sends the signal, and looks.
-      def interrupt(signal, group: false)
-        server = ["redis", "memcached"].find { |name| Servers.fetch(name).path }
+      def interrupt(signal, group: false, contender: nil)
+        server = contender || ["redis", "memcached"].find { |name| Servers.fetch(name).path }
         with_directory do |dir|
+          File.chmod(0o711, dir) # PostgreSQL's user goes through it
           lab = start(dir, server || "file")
           # The lab, the directory's warden and the worker; with a server, that and its warden.
           eventually { processes(dir).size >= (server ? 5 : 3) }
@@ -35,6 +58,14 @@ module Larder
           yield Process.wait2(lab).last
           eventually(15) { processes(dir).empty? && Dir.empty?(dir) }
           assert_empty processes(dir)
+        end
+      end
+
+      def open_files(pids)
+        Dir.glob("/proc/{#{pids.join(",")}}/{map_files,fd}/*").filter_map do |link|
+          File.readlink(link)
+        rescue SystemCallError
+          nil
         end
       end
 

@@ -34,6 +34,10 @@ module Larder
         assert_raises(UsageError) { @fruit.check(["apple", "bogus"]) }
       end
 
+      test "all stands for every name" do
+        assert_equal @fruit.names, @fruit.check(["all"])
+      end
+
       test "what takes part on request only is left out unless it is named" do
         @fruit.register("quince", Class.new { def on_request? = true }.new)
         assert_equal ["pear", "apple"], @fruit.usual

@@ -37,7 +37,7 @@ module Larder
         test "the published findings stand beside and are marked as measured elsewhere" do
           text = report
           assert_match(/measured elsewhere/, text)
-          assert_match(/litecache as redis: hit, one thread +4 ×  4\.00 \(4\.00–4\.00\)/, text)
+          assert_match(/litecache as redis: hit, 1 thread +4 ×  4\.00 \(4\.00–4\.00\)/, text)
         end
 
         test "targets are judged from the run" do

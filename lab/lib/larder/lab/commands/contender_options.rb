@@ -57,7 +57,7 @@ module Larder
         end
 
         def contender_options(options)
-          options.on("--only A,B", Array, "these contenders") { |names| @only = names }
+          options.on("--only A,B", Array, "these contenders (all: every one)") { |names| @only = names }
           options.on("--except A,B", Array, "all contenders but these") { |names| @except = names }
         end
 

@@ -61,7 +61,7 @@ module Larder
           width = (Contenders.names + Workloads.names).map(&:size).max
           ["Contenders (--only, --except, --base):", *listed(Contenders, width), "",
            "Workloads (--workloads):", *listed(Workloads, width), "",
-           "#{ON_REQUEST} takes part only where it is named."].join("\n")
+           "#{ON_REQUEST} takes part only where it is named, or all are."].join("\n")
         end
 
         # @return [Settings]
@@ -137,7 +137,9 @@ module Larder
         def choice_options(options)
           options.separator("\nWhat:")
           contender_options(options)
-          options.on("--workloads A,B", Array, "these workloads") { |names| @given[:workloads] = names }
+          options.on("--workloads A,B", Array, "these workloads (all: every one)") do |names|
+            @given[:workloads] = names
+          end
           options.on("--base NAME", "contender that ratios refer to (default larder)") { |name| @given[:base] = name }
           extension_options(options)
           options.on("--list", "list contenders and workloads") { @list = true }

@@ -23,14 +23,20 @@ module Larder
         # Rails would take a server that is not there for an empty cache.
         def load_code
           require "dalli"
-          client = Dalli::Client.new(endpoint["url"])
+          client = Dalli::Client.new(endpoint["url"], client_options)
           answered = client.stats.values.all?
           client.close
           raise Unavailable, "no answer from #{shown(endpoint["url"])}" unless answered
         end
 
+        # Overridden where dalli is told more than where its server is.
+        def client_options
+          {}
+        end
+
         def open_store
-          options = endpoint["private"] ? {} : { namespace: endpoint["namespace"] ||= fresh_namespace }
+          options = client_options
+          options[:namespace] = endpoint["namespace"] ||= fresh_namespace unless endpoint["private"]
           lookup(:mem_cache_store, endpoint["url"], options).tap do
             @recorded[:arguments] = [shown(endpoint["url"]), options]
           end

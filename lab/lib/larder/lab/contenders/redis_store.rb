@@ -23,13 +23,18 @@ module Larder
         # Rails would take a server that is not there for an empty cache.
         def load_code
           require "redis"
-          ::Redis.new(url: endpoint["url"], reconnect_attempts: 0).tap(&:ping).close
+          ::Redis.new(url: endpoint["url"], reconnect_attempts: 0, **client_options).tap(&:ping).close
         rescue ::Redis::BaseError => error
           raise Unavailable, "no answer from #{shown(endpoint["url"])}: #{error.message}"
         end
 
+        # Overridden where the client is told more than where its server is.
+        def client_options
+          {}
+        end
+
         def open_store
-          options = { url: endpoint["url"] }
+          options = { url: endpoint["url"], **client_options }
           options[:namespace] = endpoint["namespace"] ||= fresh_namespace unless endpoint["private"]
           options[:error_handler] = method(:fail_loudly)
           lookup(:redis_cache_store, options).tap do
@@ -40,11 +45,6 @@ module Larder
         def fresh_namespace
           @generation = @generation.to_i + 1
           "larder-lab:#{Process.pid}:#{@generation}"
-        end
-
-        # Rails turns a lost connection into a miss; in a measurement that would be a figure about nothing.
-        def fail_loudly(method:, returning:, exception:)
-          raise Voided, "#{method} failed and would have answered #{returning.inspect}: #{exception.message}"
         end
       end
     end

@@ -25,12 +25,13 @@ module Larder
         def published
           rows = Published::FINDINGS.map do |finding|
             here = @comparison.ratio(finding.slower, finding.faster, finding.workload, finding.pass)
-            name = "#{finding.faster} as #{finding.slower}: #{step(finding)}"
-            [name, claim(finding), interval(here) || "not measured"]
+            name = "#{short(finding.faster)} as #{short(finding.slower)}: #{step(finding)}"
+            [name, finding.verdict, interval(here) || "not measured"]
           end
           Document::Table.build(columns: [{ title: "how many times as fast" }, { title: "published", align: "right" },
                                           { title: "here", format: "ratio" }],
-                                rows: rows, notes: ["Published: #{Published::SOURCE}."])
+                                rows: rows, notes: ["Published: #{Published::SOURCE}.",
+                                                    "postgresql is solid_cache-postgresql."])
         end
 
         # @return [Document::Table, nil] the targets; nil without larder
@@ -49,12 +50,13 @@ module Larder
         private
 
         def step(finding)
-          threads = finding.workload == Published::ONE ? "one thread" : "#{@results.settings.threads} threads"
-          "#{PASSES.fetch(finding.pass)}, #{threads}"
+          threads = finding.workload == Published::ONE ? "1 thread" : "#{@results.settings.threads} threads"
+          "#{finding.pass}, #{threads}"
         end
 
-        def claim(finding)
-          finding.factor ? "#{finding.factor.to_s.delete_suffix(".0")} ×" : "alike"
+        # So that two names have room in a cell.
+        def short(name)
+          name.delete_prefix("solid_cache-")
         end
 
         def target_cells(target)

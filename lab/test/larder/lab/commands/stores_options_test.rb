@@ -35,7 +35,7 @@ module Larder
 
         test "an unknown name is an error that lists the known ones" do
           ["--only", "--except", "--base"].each do |option|
-            assert_match(/unknown contender bogus; known: larder, memory, file, null/, refusal(option, "bogus"))
+            assert_match(/unknown contender bogus; known: larder, larder-tmpfs, memory, file/, refusal(option, "bogus"))
           end
           assert_match(/unknown workload bogus; known: one-thread/, refusal("--workloads", "bogus"))
         end

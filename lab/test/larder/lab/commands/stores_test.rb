@@ -34,6 +34,24 @@ module Larder
           assert_equal extra.size, outcome.out.scan(/^  memory +≈?\d/).size - 2, outcome.out # and memory, summary
         end
 
+        test "every contender for request only is measured or says why not, and none is wrong" do
+          names = Contenders.names - Contenders.usual
+          outcome = small_run("--only", names.join(","), "--workloads", "one-thread", "--rounds", "1")
+          assert_equal 0, outcome.status, outcome.out
+          names.each { |name| assert_match(/^  #{name} +(\d|not measured: \S)/, outcome.out) }
+          assert_no_match(/void/, outcome.out)
+        end
+
+        test "a server that is killed in mid-run is a row that says so, and the others are measured" do
+          skip "redis-server is not installed" unless Servers.fetch("redis").path
+
+          outcome = small_run("--require", fixture("killer"), "--only", "memory,killer", "--workloads", "one-thread")
+          assert_equal 1, outcome.status
+          assert_match(/killer: void, the server ended: redis-server was killed by signal 9/,
+                       outcome.out.gsub(/\s+/, " "))
+          assert_match(/^  memory +\d/, outcome.out)
+        end
+
         test "the order of the rows is the seed's" do
           orders = ["3", "3", "4"].map do |seed|
             with_directory do |dir|
@@ -102,7 +120,7 @@ module Larder
         test "wrong usage says what is possible and exits with 2" do
           outcome = small_run("--only", "bogus")
           assert_equal 2, outcome.status
-          assert_match(/unknown contender bogus; known: larder, memory, file/, outcome.err)
+          assert_match(/unknown contender bogus; known: larder, larder-tmpfs, memory, file/, outcome.err)
           assert_empty outcome.out
         end
 

@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+# Owns the smallest real Rails application with Solid Cache: its engine, its installer's schema and options, and nothing
+# of Action Pack or any other framework. Knows no database.
+
+require "yaml"
+require_relative "../../contender"
+
+module Larder
+  module Lab
+    module Contenders
+      # What the contenders on Solid Cache have in common. A subclass says which {#database}.
+      class SolidCacheApplication < Contender
+        # What `rails new` configures.
+        MINIMUM_POOL = 5
+
+        private
+
+        def load_code
+          ENV["RAILS_ENV"] = "production"
+          require "rails"
+          require "active_record/railtie"
+          require "active_job/railtie"
+          require "solid_cache"
+          boot
+          define_schema
+        end
+
+        # load_defaults has chosen it already.
+        def use_current_format; end
+
+        def open_store
+          @recorded = { store: :solid_cache_store, arguments: [store_options.except(:error_handler)],
+                        **recorded_database }.compact
+          Rails.cache
+        end
+
+        def store_options
+          { max_size: size, namespace: "production", error_handler: method(:fail_loudly), **codecs }
+        end
+
+        # What stands in config/database.yml.
+        def database
+          raise NotImplementedError, "#{self.class} does not say which database"
+        end
+
+        # What the record says about it.
+        def recorded_database
+          { database: database }
+        end
+
+        def pool
+          { (Rails.gem_version >= Gem::Version.new("8.1") ? :max_connections : :pool) => [threads, MINIMUM_POOL].max }
+        end
+
+        def boot
+          write_configuration
+          options = store_options
+          root = dir
+          Class.new(Rails::Application) do
+            config.root = root
+            config.load_defaults(Rails.gem_version.segments.first(2).join(".").to_f)
+            config.eager_load = true
+            config.secret_key_base = "the lab signs nothing"
+            config.logger = Logger.new(IO::NULL, level: Logger::INFO)
+            config.cache_store = :solid_cache_store, options
+            # A Class.new has no name to derive one from.
+            def self.name = "LarderLabApplication"
+          end
+          Rails.application.initialize!
+        end
+
+        def write_configuration
+          FileUtils.mkdir_p(File.join(dir, "config"))
+          yaml = { "production" => database.transform_keys(&:to_s) }.to_yaml
+          File.write(File.join(dir, "config", "database.yml"), yaml)
+        end
+
+        # As in the installer's db/cache_schema.rb.
+        def define_schema
+          ActiveRecord::Schema.verbose = false
+          ActiveRecord::Schema.define(version: 1) do
+            create_table "solid_cache_entries", force: :cascade do |table|
+              table.binary "key", limit: 1024, null: false
+              table.binary "value", limit: 536_870_912, null: false
+              table.datetime "created_at", null: false
+              table.integer "key_hash", limit: 8, null: false
+              table.integer "byte_size", limit: 4, null: false
+              table.index ["byte_size"], name: "index_solid_cache_entries_on_byte_size"
+              table.index %w[key_hash byte_size], name: "index_solid_cache_entries_on_key_hash_and_byte_size"
+              table.index ["key_hash"], name: "index_solid_cache_entries_on_key_hash", unique: true
+            end
+          end
+        end
+
+        def ask_database(query)
+          ActiveRecord::Base.with_connection { |connection| connection.select_value(query) }
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,56 @@
+# frozen_string_literal: true
+
+require_relative "own_place"
+
+module Larder
+  module Lab
+    module Contenders
+      # A database of MariaDB or MySQL.
+      class OwnDatabase < OwnPlace
+        # @param options [Hash{Symbol=>Object}] of Trilogy
+        # @param shown [String] the server's URL without secrets
+        def initialize(options, shown)
+          super
+          @options = options
+        end
+
+        private
+
+        def connect
+          Trilogy.new(@options)
+        rescue Trilogy::Error, SystemCallError => error
+          raise no_answer(error)
+        end
+
+        # Held until the connection closes.
+        def lock
+          truth("SELECT GET_LOCK('#{NAME}', 0)")
+        end
+
+        def there?
+          truth("SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = '#{NAME}'")
+        end
+
+        def marked?
+          truth("SELECT COUNT(*) FROM information_schema.tables " \
+                "WHERE table_schema = '#{NAME}' AND table_name = '#{MARK}'")
+        end
+
+        def create
+          connection.query("CREATE DATABASE #{NAME}")
+          connection.query("CREATE TABLE #{NAME}.#{MARK} (nothing INTEGER)")
+        rescue Trilogy::Error => error
+          raise Unavailable, "#{shown} lets the lab make no database: #{error.message}"
+        end
+
+        def drop
+          connection.query("DROP DATABASE IF EXISTS #{NAME}")
+        end
+
+        def truth(query)
+          connection.query(query).first.first.to_i == 1
+        end
+      end
+    end
+  end
+end

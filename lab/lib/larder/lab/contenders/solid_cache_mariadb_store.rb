@@ -1,0 +1,54 @@
+# frozen_string_literal: true
+
+require "uri"
+require_relative "solid_cache/application"
+require_relative "solid_cache/own_database"
+
+module Larder
+  module Lab
+    module Contenders
+      # Solid Cache on MariaDB as it comes, through Trilogy. Its table is in a database of the lab's.
+      class SolidCacheMariadbStore < SolidCacheApplication
+        named "solid_cache-mariadb", "Solid Cache on MariaDB as it comes"
+        needs_gem "trilogy", ">= 2.4"
+        needs_gem "activerecord"
+        needs_gem "railties"
+        needs_gem "solid_cache", ">= 1.0"
+        needs_server "mariadb"
+        bundled_apart "solid_cache_mariadb"
+        only_on_request
+
+        # @return [Integer] bytes of the table and its indexes, as far as the server knows
+        def disk_bytes
+          ask_database("SELECT SUM(data_length + index_length) FROM information_schema.tables " \
+                       "WHERE table_schema = '#{OwnPlace::NAME}'").to_i
+        end
+
+        private
+
+        def boot
+          require "trilogy"
+          OwnDatabase.new(options, shown(endpoint["url"])).take
+          super
+        end
+
+        def database
+          { adapter: "trilogy", **options, database: OwnPlace::NAME, **pool }
+        end
+
+        def recorded_database
+          { database: database.except(:password), server: ask_database("SELECT VERSION()") }
+        end
+
+        # What the URL says, in Trilogy's words.
+        def options
+          uri = URI.parse(endpoint["url"])
+          user, password = [uri.user, uri.password].map { |text| text && URI.decode_www_form_component(text) }
+          socket = URI.decode_www_form(uri.query.to_s).to_h["socket"]
+          place = socket ? { socket: socket } : { host: uri.host, port: uri.port || Servers::Mariadb.usual_port }
+          { **place, username: user || "root", password: password }.compact
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+module Larder
+  module Lab
+    # Running servers of the user's: each contender is measured on one that speaks its protocol, by --NAME-url, and
+    # nothing but the lab's own is touched in it.
+    class UserServersTest < ActiveSupport::TestCase
+      test "every contender of Redis' protocol is measured on a running server, whose keys stay" do
+        with_server("redis") do |endpoint|
+          speak(endpoint, "SET theirs 1\r\n")
+          measure(["redis", "redis-hiredis", "valkey", "dicedb", "dragonfly"], endpoint["url"])
+          assert_match(/\$1\r\n1/, speak(endpoint, "GET theirs\r\n"))
+        end
+      end
+
+      test "every contender of memcached is measured on a running server, whose keys stay" do
+        with_server("memcached") do |endpoint|
+          speak(endpoint, "set theirs 0 0 1\r\n1\r\n")
+          measure(["memcached", "memcached-meta"], endpoint["url"])
+          assert_match(/VALUE theirs 0 1\r\n1/, speak(endpoint, "get theirs\r\n"))
+        end
+      end
+
+      { "postgresql" => ["solid_cache-postgresql", "solid_cache-postgresql-tuned"],
+        "mariadb" => ["solid_cache-mariadb"] }.each do |server, names|
+        test "every contender of #{server} is measured on a running server, and the lab's place is gone afterwards" do
+          with_server(server) do |endpoint|
+            before = places(server, endpoint)
+            measure(names, endpoint["url"])
+            assert_equal before, places(server, endpoint)
+          end
+        end
+
+        test "in #{server} a place of the lab's name that it did not make is refused, and stays" do
+          with_server(server) do |endpoint|
+            sql(server, endpoint, server == "mariadb" ? "CREATE DATABASE larder_lab" : "CREATE SCHEMA larder_lab")
+            outcome = run_on(names.first(1), endpoint["url"])
+            assert_match(/larder_lab on \S+ is not the lab's: rename it/, outcome.out.gsub(/\s+/, " "))
+            assert_includes places(server, endpoint), "larder_lab"
+          end
+        end
+      end
+
+      private
+
+      def with_server(name)
+        type = Servers.fetch(name)
+        skip "#{type.binary} is not installed" unless type.path
+
+        with_directory do |dir|
+          server = type.new(dir)
+          yield server.start.endpoint
+        ensure
+          server&.stop
+        end
+      end
+
+      def run_on(names, url)
+        servers = names.map { |name| Contenders.fetch(name).server }.uniq
+        outcome = small_run("--only", names.join(","), "--workloads", "one-thread", "--rounds", "1",
+                            *servers.flat_map { |server| ["--#{server}-url", url] })
+        skip "gems are not installed" if outcome.out.include?("gems are not installed")
+        outcome
+      end
+
+      def measure(names, url)
+        outcome = run_on(names, url)
+        assert_equal 0, outcome.status, outcome.out + outcome.err
+        names.each { |name| assert_match(/^  #{name} +\d/, outcome.out) }
+      end
+
+      def speak(endpoint, request)
+        UNIXSocket.open(endpoint["socket"]) do |connection|
+          connection.write(request)
+          connection.readpartial(1000)
+        end
+      end
+
+      # Names of schemas or databases.
+      def places(server, endpoint)
+        query = server == "mariadb" ? "SHOW DATABASES" : "SELECT nspname FROM pg_namespace ORDER BY 1"
+        sql(server, endpoint, query).split
+      end
+
+      # By the server's own client.
+      def sql(server, endpoint, query)
+        command = if server == "mariadb"
+                    ["mariadb", "--no-defaults", "-uroot", "-N", "-S", endpoint["socket"], "-e", query]
+                  else
+                    ["psql", "-XAtq", endpoint["url"], "-c", query]
+                  end
+        skip "#{command.first} is not installed" unless system("which", command.first, out: File::NULL)
+
+        out, err, status = Open3.capture3(*command)
+        assert_predicate status, :success?, err
+        out
+      end
+    end
+  end
+end
