@@ -10,7 +10,7 @@ module Larder
       class EnduranceOptions < Options
         LOAD = "endurance"
         DEFAULT = { rounds: 1, seconds: 10.0, limit: nil, size: 32 << 20, slices: 20 }.freeze
-        QUICK = { rounds: 1, seconds: 1.0, limit: nil, size: 4 << 20, slices: 10 }.freeze
+        QUICK = { rounds: 1, seconds: 0.6, limit: nil, size: 4 << 20, slices: 10 }.freeze
         # Less than this has room for too few objects, and servers do not go below some megabytes.
         LEAST_SIZE = 4 << 20
         BANNER = <<~TEXT

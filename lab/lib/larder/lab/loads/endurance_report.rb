@@ -138,7 +138,7 @@ module Larder
           end
           return if series.empty?
 
-          D::Curves.build(title: "#{title[0].upcase}#{title[1..]}", sentence: sentence(which, series), series: series,
+          D::Curves.build(title: capitalized(title), sentence: sentence(which, series), series: series,
                           x: { title: "seconds", format: "number" }, y: { title: title, format: format, scale: scale })
         end
 
@@ -164,7 +164,7 @@ module Larder
             least, most = values.map(&:last).minmax.map { |value| Reports::Cells.text(value, format) }
             "#{line[:label]} #{least} to #{most}"
           end
-          "#{title[0].upcase}#{title[1..]} over time, least and most: #{words.join("; ")}."
+          "#{capitalized(title)} over time, least and most: #{words.join("; ")}."
         end
 
         def conclusions

@@ -22,6 +22,11 @@ module Larder
             "#{operation}/#{share ? "open-#{(share * 100).round}" : "closed"}"
           end
 
+          # @return [String] in a list of several
+          def short
+            "#{operation == "hit" ? "hits" : "misses"} at #{(share * 100).round} %"
+          end
+
           # @return [String]
           def title
             calls = operation == "hit" ? "hits" : "misses with a write"

@@ -48,8 +48,7 @@ module Larder
         end
 
         def of_view(view)
-          title = view.title
-          section("#{title[0].upcase}#{title[1..]}", table(view), curves(view), intervals(view))
+          section(capitalized(view.title), table(view), curves(view), intervals(view))
         end
 
         def table(view)
@@ -101,7 +100,7 @@ module Larder
 
         def curves(view)
           series = names.map { |name| { label: name, points: points(name, view), highlight: highlight?(name) } }
-          D::Curves.build(title: view.title, sentence: sentence(view), series: series,
+          D::Curves.build(title: capitalized(view.title), sentence: sentence(view), series: series,
                           x: { title: "percentile", scale: "percentile", format: "percentile" },
                           y: { title: "µs", scale: "log", format: "micros" })
         end
@@ -208,7 +207,7 @@ module Larder
         end
 
         def own_doubts
-          [*missed_hits, *late, few]
+          [*missed_hits, late, few]
         end
 
         # What a table cannot say.
@@ -229,13 +228,14 @@ module Larder
 
         # Rows that fell behind the schedule: their latencies say how long it lasted, not how the store is.
         def late
-          latencies.views.select(&:share).filter_map do |view|
-            rows = names.select { |name| latencies.blocks(name, view).any? { |block| behind?(block) } }
-            next if rows.empty?
-
-            "Could not keep up with the schedule, so latency grew for as long as it lasted: #{rows.join(", ")} " \
-              "(#{view.title})."
+          rows = names.filter_map do |name|
+            views = latencies.views.select do |view|
+              view.share && latencies.blocks(name, view).any? { |block| behind?(block) }
+            end
+            "#{name} (#{views.map(&:short).join(", ")})" if views.any?
           end
+          "Could not keep up with the schedule, so that latency grew for as long as it lasted: #{rows.join("; ")}." if
+            rows.any?
         end
 
         def behind?(block)

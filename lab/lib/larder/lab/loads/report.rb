@@ -75,6 +75,10 @@ module Larder
           Ratios.new(samples, twins: results.twins, seed: plan.seed)
         end
 
+        def capitalized(text)
+          "#{text[0].upcase}#{text[1..]}"
+        end
+
         def section(title, *blocks)
           blocks = blocks.flatten.compact
           D::Section.new(title: title, blocks: blocks) if blocks.any?

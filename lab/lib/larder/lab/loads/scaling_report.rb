@@ -28,8 +28,8 @@ module Larder
         private
 
         def lead
-          "#{Mix::KEYS} keys that all callers share, read by fetch; a write is every twentieth call where there are " \
-            "any. All begin at once. Processes open a store of their own each, on the same file or server."
+          "#{Figures.thousands(Mix::KEYS)} keys that all callers share, read by fetch; a write is every twentieth call " \
+            "where there are any. All begin at once. Processes open a store of their own each, on the same file or server."
         end
 
         def own_facts
@@ -52,8 +52,25 @@ module Larder
         def samples(name, view, count)
           (@samples ||= {})[[name, view, count]] ||=
             results.of(name, callers: view.callers, mix: view.mix, count: count).map do |block|
-              block["each"].sum { |one| one["calls"] / one["seconds"] }
+              together(view, block["each"])
             end
+        end
+
+        # Threads take turns for the lab's own work as for the rest; processes do it beside each other.
+        def together(view, each)
+          return each.sum { |one| rate(one["calls"], one["seconds"]) } if view.callers == "processes"
+
+          rate(each.sum { |one| one["calls"] }, Statistics.mean(each.map { |one| one["seconds"] }))
+        end
+
+        # Without the time that is the lab's own, but never more than twice what was counted.
+        def rate(calls, seconds)
+          calls / [seconds - (calls * own), seconds / 2].max
+        end
+
+        # Seconds of a call that are the lab's: the least that was measured, which nothing disturbed.
+        def own
+          @own ||= names.flat_map { |name| results.of(name, "own").map { |event| event["seconds"] } }.min
         end
 
         def ratios_of(view, count)
@@ -63,7 +80,7 @@ module Larder
         def throughput(view)
           columns = view.counts.map { |count| { title: counted(view, count), format: "number" } }
           rows = names.map { |name| [name, *view.counts.map { |count| ratios_of(view, count).median(name) }] }
-          D::Table.build(caption: "Calls per second together, median of the rounds and its interval",
+          D::Table.build(caption: "Calls per second together, median of the rounds",
                          columns: [{ title: "" }, *columns], rows: rows, notes: alone(view))
         end
 
@@ -145,12 +162,11 @@ module Larder
         end
 
         def own_share
-          own = Statistics.median(names.flat_map { |name| results.of(name, "own").map { |event| event["seconds"] } })
           best = shared.map { |name| samples(name, views.first, views.first.counts.min).max }.max
           share = best&.positive? ? ", #{Figures.percent(own * best)} of the fastest store's" : ""
           section("The lab's own share",
                   D::Prose.new(text: "Looping and comparing take #{Figures.duration(own)} a call#{share}. They are " \
-                                     "in the calls per second of every row."))
+                                     "subtracted from the time of every row."))
         end
 
         def conclusions
