@@ -1,12 +1,13 @@
 # frozen_string_literal: true
 
 # Owns how a measuring program is run and how what it prints becomes figures: the programs of engine/bench, and
-# larder-lab. Computes nothing but quotients of what they print.
+# larder-lab. Computes nothing but quotients of what they print, and of the lab's samples their medians.
 
 require "json"
 require "open3"
 require "tmpdir"
 require_relative "figure"
+require_relative "../../lab/lib/larder/lab/statistics"
 require_relative "../../rakelib/house/environment"
 
 module Bench
@@ -14,6 +15,7 @@ module Bench
   module Programs
     ROOT = House::ROOT
     BUILD = File.join(ROOT, "tmp/bench/engine")
+    STATISTICS = ::Larder::Lab::Statistics
 
     module_function
 
@@ -52,8 +54,8 @@ module Bench
         file = File.join(directory, "run.json")
         run(House::Environment.variables(House::Environment.lab_gemfile), "bundle", "exec", "lab/exe/larder-lab",
             "stores", "--json", file, *arguments)
-        document = JSON.parse(File.read(file, encoding: "UTF-8"))
-        [document.fetch("summary").flat_map { |line| lab_figures(line) }, circumstances(document)]
+        chapter = JSON.parse(File.read(file, encoding: "UTF-8")).dig("chapters", 0)
+        [lab_figures(chapter.fetch("measures")), circumstances(chapter.fetch("details"))]
       end
     end
 
@@ -89,11 +91,18 @@ module Bench
                           median: 100.0 * ways.sum / ways.size)
     end
 
-    def lab_figures(line)
-      name = "#{line["workload"]}, #{line["pass"]}: #{line["row"]}"
-      times = line.fetch("times_base")
-      [Figure.new(name: name, unit: "us", median: line["median_seconds_per_call"] * 1e6),
-       Figure.new(name: "#{name} as larder", unit: "x", median: times["value"], low: times["low"], high: times["high"])]
+    # Of measures "stores/workload/pass/row", each with the seconds of a call in each round.
+    def lab_figures(measures)
+      samples = measures.to_h { |measure| measure.values_at("key", "samples") }
+      measures.flat_map do |measure|
+        _, workload, pass, row = measure["key"].split("/", 4)
+        seconds = measure["samples"]
+        base = samples.fetch("stores/#{workload}/#{pass}/larder")
+        times = STATISTICS.bootstrap(STATISTICS.paired_ratios(seconds, base), seed: 1)
+        name = "#{workload}, #{pass}: #{row}"
+        [Figure.new(name: name, unit: "us", median: STATISTICS.median(seconds) * 1e6),
+         Figure.new(name: "#{name} as larder", unit: "x", median: times.value, low: times.low, high: times.high)]
+      end
     end
 
     def circumstances(document)
