@@ -28,8 +28,9 @@ module Larder
         private
 
         def lead
-          "#{Figures.thousands(Mix::KEYS)} keys that all callers share, read by fetch; a write is every twentieth call " \
-            "where there are any. All begin at once. Processes open a store of their own each, on the same file or server."
+          "#{Figures.thousands(Mix::KEYS)} keys that all callers share, read by fetch; a write is every twentieth " \
+            "call where there are any. All begin at once. Processes open a store of their own each, on the same file " \
+            "or server."
         end
 
         def own_facts
