@@ -13,7 +13,9 @@ module Larder
         class Tables
           # Cells of text that stand among numbers as if they were some.
           NUMERIC = /\A[<>≈~+\-−]?\d[\d.,]*\S*\z/
-          private_constant :NUMERIC
+          # In a cell that is not the first.
+          OURS = /\Alarder(?: \(.+\))?\z/i
+          private_constant :NUMERIC, :OURS
 
           # @param block [Document::Table]
           # @param label [String] what it is, where it has no caption
@@ -74,11 +76,21 @@ module Larder
           def row(cells)
             running = cells.size < @block.columns.size ? cells.size - 1 : nil
             set = cells.each_with_index.map do |cell, at|
-              next tag(:th, Cells.text(cell, @block.columns[at].format), scope: "row") if at.zero? && !running&.zero?
+              next rest(cell, at) if at == running
 
-              at == running ? rest(cell, at) : cell(cell, at)
+              at.zero? && cell != "" ? heading(cell) : cell(cell, at)
             end
-            tag(:tr, set, class: ("own" if Chart.ours?(cells.first)))
+            # A row without a name belongs to the one above.
+            names = [("own" if ours?(cells)), ("more" if cells.first == "")].compact
+            tag(:tr, set, class: (names.join(" ") if names.any?))
+          end
+
+          def heading(cell)
+            tag(:th, Cells.text(cell, @block.columns.first.format), scope: "row")
+          end
+
+          def ours?(cells)
+            Chart.ours?(cells.first) || cells.any? { |cell| cell.is_a?(String) && cell.match?(OURS) }
           end
 
           # Why there are no figures: to the edge of the table.

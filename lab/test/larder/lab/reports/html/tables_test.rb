@@ -33,6 +33,8 @@ module Larder
           test "Larder's row stands out" do
             html = table([{ title: "" }], [["larder"], ["a"]])
             assert_includes html, "<tr class=\"own\"><th scope=\"row\">larder</th>"
+            html = table([{ title: "size" }, { title: "policy" }], [["1%", "lru"], ["", "larder"]])
+            assert_includes html, "<tr class=\"own more\"><td class=\"text\"></td><td class=\"text\">larder</td></tr>"
           end
 
           private
