@@ -10,7 +10,7 @@ module Larder
       class Options
         include Commands::VisitOptions
 
-        SIZES = { usual: 64 * 1024 * 1024, quick: 8 * 1024 * 1024 }.freeze
+        SIZES = { usual: 32 * 1024 * 1024, quick: 8 * 1024 * 1024 }.freeze
         QUICK_KINDS = %w[1k].freeze
         # Objects that are looked for; of more, a random sample.
         CHECKS = { usual: 50_000, quick: 4000 }.freeze
@@ -25,7 +25,7 @@ module Larder
 
           What they take is what has grown by them: blocks of files, memory of the
           server, or memory of the process. A store that takes no limit is stopped when
-          it has taken four times as much as the others may.
+          it has taken three times as much as the others may.
         TEXT
         FOOTER = <<~TEXT
 

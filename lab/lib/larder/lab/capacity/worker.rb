@@ -31,7 +31,7 @@ module Larder
         # Objects written and read by one call.
         BATCH = 100
         # A store without a limit is stopped at so many times the room of the others.
-        FULL = 4
+        FULL = 3
         # Objects that warm up code and connections.
         WARMING = 200
 

@@ -18,7 +18,7 @@ module Larder
         # One line for `larder-lab --help`.
         SUMMARY = "objects held in a given room, and what each takes of memory or disk"
         # Seconds that a filling takes for each megabyte, by experience, and beside that.
-        SECONDS_PER_MEGABYTE = 0.06
+        SECONDS_PER_MEGABYTE = 0.25
         SECONDS = 2.0
 
         # @param arguments [Array<String>]

@@ -44,6 +44,7 @@ module Larder
         # Seconds that a process may take.
         PATIENCE = 180
         NOT_OURS = "not tested: the server is not the lab's own"
+        PASSING = "at a URL of yours its place lasts no longer than a process; without the URL the lab starts a server"
 
         # @param name [String] of the contender
         # @param options [Options]
@@ -82,6 +83,8 @@ module Larder
         end
 
         def ask_everything(endpoint, server)
+          raise Unavailable, PASSING if endpoint && server.nil? && solid_cache?
+
           @namespace = "larder-lab:#{SecureRandom.hex(4)}"
           part("first", endpoint, mark: "1", peers: @options.peers)
           raise Unavailable, @broken if @broken
@@ -130,7 +133,7 @@ module Larder
         end
 
         def spread(endpoint, server)
-          return answer("cluster", *without_server) unless endpoint
+          return answer("cluster", *without_server) if endpoint.nil? || solid_cache?
           return answer("cluster", nil, NOT_OURS) unless server
 
           Hosting.for(@type, "#{@dir}-2", @options.urls, size: ROOM) do |other, _|
@@ -138,8 +141,12 @@ module Larder
           end
         end
 
+        def solid_cache?
+          @row.name.start_with?("solid_cache")
+        end
+
         def without_server
-          return [false, "it has no server"] unless @row.name.start_with?("solid_cache")
+          return [false, "it has no server"] unless solid_cache?
 
           ["not tested", "it spreads over databases that database.yml lists; the lab sets up one"]
         end

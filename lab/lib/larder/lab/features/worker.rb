@@ -50,10 +50,10 @@ module Larder
 
         attr_reader :store
 
-        # Everything that one run of the application shows. Another process is there from the start.
+        # Everything that one run of the application shows. Others join when its store is there.
         def first
-          peers = Array.new(@job["peers"]) { Peer.new(peer_job) }
           enter
+          peers = Array.new(@job["peers"]) { Peer.new(peer_job) }
           times = Times.new(store, @job)
           times.begin
           ask(Values.new(store, @job))

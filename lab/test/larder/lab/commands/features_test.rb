@@ -41,6 +41,17 @@ module Larder
           end
         end
 
+        test "an interrupted run leaves no process and no file behind" do
+          with_directory do |dir|
+            pid = Process.spawn(RbConfig.ruby, LabHelper::EXECUTABLE, "features", "--dir", dir, "--only", "larder,memory",
+                                out: File::NULL, err: File::NULL)
+            eventually { Dir.glob("#{dir}/*/*/cache.larder").any? }
+            Process.kill(:INT, pid)
+            assert_equal 130, Process.wait2(pid).last.exitstatus
+            eventually { Dir.empty?(dir) && processes(dir).empty? }
+          end
+        end
+
         test "what makes no sense is refused, help is not" do
           assert_match(/--size must be 8MiB or more/, lab("features", "--size", "1MiB").err)
           assert_match(/unknown contender x/, lab("features", "--only", "x").err)
