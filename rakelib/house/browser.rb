@@ -46,9 +46,10 @@ module House
       @events = []
       @number = 0
       start(program)
-      target = ask("Target.createTarget", url: "about:blank")["targetId"]
-      @session = ask("Target.attachToTarget", targetId: target, flatten: true)["sessionId"]
-      %w[Page Runtime Network Log].each { |domain| ask("#{domain}.enable") }
+      open_page
+    rescue StandardError
+      close if @pid
+      raise
     end
 
     # @param path [String] of a file
@@ -153,6 +154,12 @@ module House
     end
 
     private
+
+    def open_page
+      target = ask("Target.createTarget", url: "about:blank")["targetId"]
+      @session = ask("Target.attachToTarget", targetId: target, flatten: true)["sessionId"]
+      %w[Page Runtime Network Log].each { |domain| ask("#{domain}.enable") }
+    end
 
     def start(program)
       commands, @to = IO.pipe

@@ -29,6 +29,12 @@ module House
       assert_raises(Errno::ESRCH) { Process.kill(0, pid) }
     end
 
+    test "a program that is no browser is told of, and leaves nothing behind either" do
+      before = Dir[File.join(Dir.tmpdir, "larder-browser-*")]
+      assert_raises(Browser::Error, Errno::EPIPE) { Browser.new("/bin/true") }
+      assert_empty Dir[File.join(Dir.tmpdir, "larder-browser-*")] - before
+    end
+
     test "pictures show the page light, dark, on a telephone and printed" do
       page = write("<meta name='viewport' content='width=device-width'><figure>A chart</figure>")
       files = Pictures.new(page, File.join(directory, "pictures")).take
