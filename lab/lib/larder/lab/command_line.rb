@@ -25,7 +25,7 @@ module Larder
       # @return [self]
       # @raise [UsageError] naming the offending option and what is possible
       def parse(arguments)
-        operands(parser.parse(arguments))
+        operands(parser.parse(apart(arguments)))
         understood
         self
       rescue OptionParser::ParseError => error
@@ -57,6 +57,11 @@ module Larder
       # What is no option. A command that takes some overrides this.
       def operands(rest)
         raise UsageError, "unexpected argument #{rest.first}" unless rest.empty?
+      end
+
+      # "--seed=7" as "--seed 7": a parser that requires exact names knows the one form only.
+      def apart(arguments)
+        arguments.flat_map { |each| each.match?(/\A--[a-z][a-z-]*=/) ? each.split("=", 2) : [each] }
       end
 
       def output_options(options)

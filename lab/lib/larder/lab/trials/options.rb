@@ -130,7 +130,7 @@ module Larder
           names(options, "--only A,B", :only, "these codecs; a name without level: all its levels")
           names(options, "--except A,B", :except, "all codecs but these")
           names(options, "--payloads A,B", :payloads, "these payloads", "(default #{@payloads.join(",")})")
-          options.on("--payload SOURCE", "your own: a file (.json, .marshal or any),", "or ruby:EXPRESSION") do |text|
+          options.on("--payload SOURCE", "yours: a file (.json, .marshal, .rb, any),", "or ruby:EXPRESSION") do |text|
             @given[:source] = source(text)
           end
           options.on("--list", "list codecs and payloads") { @list = true }

@@ -29,6 +29,7 @@ module Larder
           @samples = []
           @sizes = {}
           @servers = {}
+          @facts = {}
           @reasons = {}
           @versions = {}
         end
@@ -40,6 +41,7 @@ module Larder
           when "size"
             @sizes[[name, group]] = Size.new(bytes: event["bytes"], raw: event["raw"], keeps: event["keeps"])
           when "server" then @servers[[name, group]] = event.except("event")
+          when "facts" then @facts[[name, group]] = event.except("event")
           when "cold"
             event.except("event").each { |what, seconds| sample(name, group, round, "cold #{what}", seconds, 1) }
           when "block"
@@ -67,6 +69,11 @@ module Larder
         # @return [Hash{String => Numeric}, nil] what the server said of a value: memory, get_seconds
         def server(name, group)
           @servers[[name, group]]
+        end
+
+        # @return [Hash{String => Object}, nil] what else a worker found out
+        def facts(name, group)
+          @facts[[name, group]]
         end
 
         # @return [Array<Float>] seconds of one call, by round

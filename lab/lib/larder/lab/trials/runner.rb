@@ -39,7 +39,8 @@ module Larder
         # Of a process, before it measures.
         START_SECONDS = 0.8
         # Blocks of a process, by the kind of trial.
-        BLOCKS = { "compressors" => 3, "serializers" => 3, "strategies" => 2, "cells" => 8 }.freeze
+        BLOCKS = { "compressors" => 3, "serializers" => 3, "strategies" => 2, "cells" => 8,
+                   "nature" => 0, "parts" => 14, "store_calls" => 6, "pasted" => 2 }.freeze
         private_constant :START_SECONDS, :BLOCKS
 
         # @param plan [Plan]

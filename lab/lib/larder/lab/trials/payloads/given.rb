@@ -39,6 +39,7 @@ module Larder
           case File.extname(@source)
           when ".json" then require("json") && JSON.parse(bytes)
           when ".marshal" then Marshal.load(bytes)
+          when ".rb" then TOPLEVEL_BINDING.eval(bytes.force_encoding(Encoding::UTF_8), @source)
           else bytes
           end
         end

@@ -1,0 +1,135 @@
+# frozen_string_literal: true
+
+# Owns the lines that a choice is configured with.
+
+require_relative "../trials/contestants"
+require_relative "choice"
+
+module Larder
+  module Lab
+    module Advice
+      # Lines of config/environments/production.rb, and of the Gemfile.
+      class Configuration
+        # Gems by codec and by store.
+        GEMS = { "message_pack" => "msgpack", "zstd" => "zstd-ruby", "snappy" => "snappy", "lz4" => "extlz4",
+                 "lz4_flex" => "lz4_flex", "brotli" => "brotli", "redis" => "redis", "valkey" => "redis",
+                 "memcached" => "dalli", "solid_cache" => "solid_cache" }.freeze
+        # Variables of the environment, and how to set them.
+        SERVERS = { "redis" => "REDIS_URL", "valkey" => "REDIS_URL", "memcached" => "MEMCACHE_SERVERS" }.freeze
+        SECRET = "CACHE_SECRET"
+        # Stands for the secret where the lines are tried.
+        SOME_SECRET = "only for trying the lines"
+        # More room than the values take: keys, index, and what is being written.
+        MARGIN = 1.15
+        MEGABYTE = 1 << 20
+
+        # @return [Choice]
+        attr_reader :choice
+
+        # @param choice [Choice]
+        # @param room [Numeric] bytes that all that is cached takes
+        # @param trust [Boolean] need Marshal's bytes on a server not be signed?
+        def initialize(choice, room:, trust: false)
+          @choice = choice
+          @room = [(room * MARGIN / MEGABYTE).ceil, 16].max
+          @trust = trust
+        end
+
+        # @return [String]
+        def code
+          "config.cache_store = #{[name, *place].join(", ")}#{hash}\n"
+        end
+
+        # @return [String, nil] lines for the Gemfile
+        def gemfile
+          own = "larder" if choice.store == "larder" || options.any? { |_, value| value.start_with?("Larder::") }
+          gems = [own, GEMS[choice.store], GEMS[choice.serializer], GEMS[codec]].compact.uniq
+          "#{gems.map { |gem| "gem \"#{gem}\"" }.join("\n")}\n" unless gems.empty?
+        end
+
+        # @return [Hash{String=>String, nil}] variables that it reads; nil: the address of the server
+        def variables
+          { SERVERS[choice.store] => nil, (SECRET if signed?) => SOME_SECRET }.reject { |variable, _| variable.nil? }
+        end
+
+        # @return [Boolean] can the lines be tried without an application?
+        def tried?
+          choice.store != "solid_cache"
+        end
+
+        private
+
+        def name
+          { "redis" => ":redis_cache_store", "valkey" => ":redis_cache_store",
+            "memcached" => ":mem_cache_store" }.fetch(choice.store) { ":#{choice.store}_store" }
+        end
+
+        def place
+          case choice.store
+          when "larder" then ['"storage/larder/cache.larder"']
+          when "file" then ['"tmp/cache"']
+          when "memcached" then ['ENV.fetch("MEMCACHE_SERVERS")']
+          else []
+          end
+        end
+
+        # Bytes of a store that is told how many. Of a server its own configuration says.
+        def size
+          case choice.store
+          when "larder", "memory" then { "size" => "#{@room}.megabytes" }
+          when "solid_cache" then { "max_size" => "#{@room}.megabytes" }
+          when "redis", "valkey" then { "url" => 'ENV.fetch("REDIS_URL")' }
+          else {}
+          end
+        end
+
+        def options
+          @options ||= size.merge(serializer, compressor)
+        end
+
+        def hash
+          return if options.empty?
+
+          ", {\n#{options.map { |key, value| "  #{key}: #{value}" }.join(",\n")}\n}"
+        end
+
+        def serializer
+          return {} if choice.serializer == "larder" || choice.rails_default?
+          return { "serializer" => ":#{choice.serializer}" } if choice.store == "larder"
+
+          { "serializer" => "Larder::Serializers[:#{choice.serializer}#{marshal}]" }
+        end
+
+        # Larder's Marshal reads nothing that anybody could have written.
+        def marshal
+          return unless choice.serializer == "marshal"
+
+          signed? ? ", sign_with: ENV.fetch(\"#{SECRET}\")" : ", trusted: true"
+        end
+
+        def signed?
+          choice.serializer == "marshal" && choice.profile.remote? && !choice.rails_default? && !@trust
+        end
+
+        def compressor
+          return choice.store == "larder" ? {} : { "compress" => "false" } if choice.compressor == "none"
+          return {} if choice.rails_default?
+
+          { "compressor" => codec == "zlib" ? "Zlib" : "Larder::Compressors[:#{codec}#{levels}]", "compress" => "true" }
+        end
+
+        def contestant
+          Contestants::COMPRESSORS.find { |each| each.name == choice.compressor }
+        end
+
+        def codec
+          contestant.codec.to_s
+        end
+
+        def levels
+          contestant.options.map { |key, value| ", #{key}: #{value}" }.join
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,156 @@
+# frozen_string_literal: true
+
+# Owns what is measured for advice, and in which order: the value's nature, the codecs on it, the stores with values of
+# the sizes that came of that, and at last the lines that are advised.
+
+require "delegate"
+require_relative "../clock"
+require_relative "../contenders"
+require_relative "../trials/contestants"
+require_relative "../trials/payloads"
+require_relative "../trials/runner"
+require_relative "parts"
+require_relative "profiles"
+
+module Larder
+  module Lab
+    module Advice
+      # Runs plans of trials one after another.
+      class Measuring
+        include Clock
+
+        # Larder's store where it is given a serializer or compressor: no call is answered in C then.
+        CODED = "larder with codecs"
+        SERIALIZERS = %w[larder native marshal message_pack json active_support_json].freeze
+        # What a worker needs for starting, until that has been seen.
+        BOOT_SECONDS = 0.7
+        # Rounds of the lines to paste: they are tried, not compared.
+        ROUNDS_OF_LINES = 2
+        # Of a block: what finding its length adds, times as long; and seconds for the garbage collections before it.
+        FINDING = 1.5
+        COLLECTING = 0.04
+
+        # Says which of several runs is going on, and how long it will take.
+        class Stages < SimpleDelegator
+          # What is going on.
+          attr_writer :title
+          # Seconds of a process.
+          attr_writer :seconds
+
+          # @return [void]
+          def start(_title, steps, **options)
+            @seconds ||= BOOT_SECONDS
+            super("Measuring #{@title}", steps, **options, seconds: steps * @seconds)
+          end
+
+          # @return [void]
+          def step(label, **)
+            super(label, seconds: @seconds)
+          end
+        end
+        private_constant :Stages
+
+        # @return [Hash{Symbol=>Object}] the machine, see {Environment}
+        attr_reader :environment
+
+        # @param options [Options]
+        # @param progress [Progress]
+        def initialize(options, progress:)
+          @options = options
+          @progress = Stages.new(progress)
+          @boot = BOOT_SECONDS
+        end
+
+        # @return [Parts]
+        # @raise [UsageError] the payload cannot be made
+        def parts
+          nature = look
+          codecs = codecs()
+          @environment = codecs.environment
+          raise UsageError, refusals(codecs) if codecs.samples.empty?
+
+          Parts.new(nature: nature, codecs: codecs, stores: stores(sizes(codecs)), group: group)
+        end
+
+        # Runs lines of configuration.
+        # @param configuration [Configuration]
+        # @return [Trials::Results]
+        def pasted(configuration)
+          job = { **payload, code: configuration.code, variables: configuration.variables, loses: false }
+          lines = trial("pasted", job, server: server(configuration.choice.store))
+          run("pasted", "the lines to paste", 2, [lines], rounds: [@options.rounds, ROUNDS_OF_LINES].min)
+        end
+
+        private
+
+        def look
+          started = now
+          results = run("nature", "the value", 0, [trial("nature", payload)], rounds: 1)
+          @boot = now - started
+          failed(results) unless results.rejected.empty?
+          results.facts("nature", group)
+        end
+
+        def failed(results)
+          raise UsageError, "--payload #{@options.question.payload}: #{results.rejected.first.last.message}"
+        end
+
+        def refusals(codecs)
+          reasons = codecs.rejected.map { |name, _, error| "#{name}: #{error.message}" }
+          "--payload #{@options.question.payload}: no serializer takes it\n  #{reasons.join("\n  ")}"
+        end
+
+        def codecs
+          compressors = @options.compressors
+          jobs = @options.serializers.map do |name|
+            trial(name, { **payload, codec: name, compressors: compressors.map(&:to_job) })
+          end
+          run("parts", "serializers and compressors", 2 + (2 * (compressors.size - 1)), jobs)
+        end
+
+        # The smallest, the largest, and one between: the time between two is theirs, by the way.
+        def sizes(codecs)
+          all = @options.serializers.filter_map { |name| codecs.facts(name, group) }.flat_map do |facts|
+            [facts["bytes"], *facts["packed"].values.grep(Integer)]
+          end
+          least, most = all.minmax
+          middle = Math.sqrt(least * most).round unless @options.quick?
+          [least, middle, most].compact.uniq
+        end
+
+        def stores(sizes)
+          jobs = @options.stores.flat_map do |name|
+            own = trial(name, { payload: "hash", store: name, sizes: sizes, plain: name == "larder" },
+                        server: server(name))
+            name == "larder" ? [own, trial(CODED, { **own.job, plain: false })] : [own]
+          end
+          run("store_calls", "stores", 2 * sizes.size, jobs)
+        end
+
+        def server(store)
+          Contenders.fetch(store).server
+        end
+
+        def trial(name, job, server: nil)
+          Trials::Trial.new(name: name, group: group, job: job, server: server)
+        end
+
+        def group
+          "your value"
+        end
+
+        def payload
+          @options.payload_job
+        end
+
+        def run(kind, title, blocks, trials, rounds: @options.rounds)
+          @progress.title = title
+          @progress.seconds = @boot + (blocks * ((@options.seconds * FINDING) + COLLECTING))
+          plan = Trials::Plan.new(kind: kind, trials: trials, titles: { group => group }, rounds: rounds,
+                                  seconds: @options.seconds, seed: @options.seed, urls: {})
+          Trials::Runner.new(plan, progress: @progress).run
+        end
+      end
+    end
+  end
+end

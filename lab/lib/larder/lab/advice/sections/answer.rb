@@ -1,0 +1,131 @@
+# frozen_string_literal: true
+
+# Owns how the rest of an advice is shown: what was left out, what would change it, the lines to paste, what was not
+# measured.
+
+require_relative "../../document"
+require_relative "../../reports/figures"
+require_relative "../flips"
+
+module Larder
+  module Lab
+    module Advice
+      module Sections
+        # Everything but times.
+        class Answer
+          Figures = Reports::Figures
+          # What no run of this command measures.
+          NEVER = [
+            "Your network: round trips and bandwidth are the figures above, added. A connection that is shared or " \
+            "starts up takes longer; `larder-lab latency` measures through a proxy",
+            "Misses, and what it costs to make a value again",
+            "Several threads and processes at once (`larder-lab scaling`), full stores that evict " \
+            "(`larder-lab endurance`), hit ratios (`larder-lab hitratio`)",
+            "Other values than this one: what suits a large value need not suit a small one",
+            "XML and Protocol Buffers, which want a form or a schema of their own (`larder-lab serializers`)"
+          ].freeze
+
+          # @param ranking [Ranking]
+          # @param flips [Flips]
+          # @param configuration [Configuration]
+          # @param tried [Trials::Results, nil] of the lines
+          def initialize(ranking, flips, configuration, tried)
+            @ranking = ranking
+            @flips = flips
+            @configuration = configuration
+            @tried = tried
+          end
+
+          # @return [Array<Document::Section>]
+          def to_a
+            [*against, changes, paste, section("Not measured", [Document::List.new(items: not_measured)])]
+          end
+
+          # @return [String, nil] whether the lines work
+          def tried
+            return "It was not tried here: it needs an application with its database." unless @tried
+
+            group = @tried.plan.groups.first
+            error = @tried.reason("pasted", group)
+            return "It could not be tried here: #{error.message}" if error
+
+            read, write = %w[read write].map { |call| Statistics.median(@tried.seconds("pasted", group, call)) }
+            near = " and a server on this machine" if @configuration.choice.profile.remote?
+            "Tried here with your value#{near}: a read took #{Figures.duration(read)}, a write " \
+              "#{Figures.duration(write)}. The parts add up to #{Figures.duration(near("read"))} and " \
+              "#{Figures.duration(near("write"))}#{" without the network" if near}."
+          end
+
+          private
+
+          def section(title, blocks)
+            Document::Section.new(title: title, blocks: blocks)
+          end
+
+          def against
+            [["Left out", true], ["What speaks against", false]].filter_map do |title, final|
+              found = @ranking.objections(final: final)
+              items = found.map { |about, reason| "#{about}: #{reason}" }
+              items += refused if final
+              section(title, [Document::List.new(items: items)]) unless items.empty?
+            end
+          end
+
+          def refused
+            parts = @ranking.parts
+            { **parts.refused_serializers, **parts.refused_stores, **parts.missing_compressors }
+              .map { |name, reason| "#{name}: #{reason}" }
+          end
+
+          def changes
+            rows = @flips.all.map { |flip| row(flip) }
+            return section("What would change the answer", [Document::Prose.new(text: none)]) if rows.empty?
+
+            table = Document::Table.build(
+              caption: "Each by itself, the nearest first", rows: rows, notes: notes,
+              columns: [{ title: "" }, { title: "is" }, { title: "changes it" }, { title: "to" }]
+            )
+            section("What would change the answer", [table])
+          end
+
+          def row(flip)
+            [flip.input, flip.now, flip.change, "#{flip.choice}#{" †" unless flip.clear}"]
+          end
+
+          def none
+            "No single one of the circumstances."
+          end
+
+          def notes
+            idle = @flips.without_effect
+            [("No value of #{idle.join(", ")} alone changes it." if idle.any?),
+             ("†: something speaks against that, too." unless @flips.all.all?(&:clear))].compact
+          end
+
+          def paste
+            code = [("# Gemfile\n#{@configuration.gemfile}\n" if @configuration.gemfile),
+                    "# config/environments/production.rb\n#{@configuration.code}"].compact.join
+            section("To paste", [Document::Code.new(text: code, language: "ruby"), Document::Prose.new(text: tried)])
+          end
+
+          # A call's time on this machine.
+          def near(call)
+            @ranking.model.call(call, @configuration.choice).first(3).sum(&:value)
+          end
+
+          def not_measured
+            [*NEVER, *disk].compact
+          end
+
+          def disk
+            needed = @ranking.constraints.needed(@ranking.best)
+            return if @ranking.best.profile.in_memory || needed <= @ranking.question.memory
+
+            "Reads from the disk: #{Figures.bytes(needed)} are more than #{@ranking.question.said(:memory)} of " \
+              "memory, and what was measured lay in memory"
+          end
+        end
+      end
+    end
+  end
+end
