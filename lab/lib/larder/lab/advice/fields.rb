@@ -71,7 +71,7 @@ module Larder
           Field.new(key: :payload, flag: "--payload SOURCE", default: "products",
                     words: ["a value to cache: a file (.json, .marshal, .rb,",
                             "any), ruby:EXPRESSION, or one of --list"],
-                    ask: "A value that you cache (a file, ruby:EXPRESSION, or products, hash, text, books)",
+                    ask: "A value that you cache: a file, ruby:EXPRESSION, products, hash, text",
                     parse: ->(text, _) { text }),
           Field.new(key: :reads, flag: "--reads N", words: ["reads for each write"], default: "10", parse: ratio,
                     ask: "How often is a value read for each time it is written?"),
@@ -80,7 +80,7 @@ module Larder
           Field.new(key: :shared_by, flag: "--shared-by WHO", parse: one_of.call(WHO),
                     words: ["who must see the same values: hosts, processes", "(of one host) or nobody"],
                     default: ->(question) { question.hosts > 1 ? "hosts" : "processes" },
-                    ask: "Who must see one another's writes and deletes: hosts, processes or nobody?"),
+                    ask: "Who must share what is cached: hosts, processes or nobody?"),
           Field.new(key: :rtt, flag: "--rtt TIME", words: ["round trip to a server, as 0.5ms"], default: "0.5ms",
                     ask: "How long is a round trip to a cache server on your network?",
                     parse: Units.method(:duration)),
@@ -110,7 +110,7 @@ module Larder
                     ask: "What is that Redis's maxmemory-policy?"),
           Field.new(key: :trust, flag: "--trust", default: "no", parse: YES,
                     words: ["whoever can write to the cache server may run", "code in the application"],
-                    ask: "May whoever can write to the cache server run code in the application?")
+                    ask: "May who can write to the cache server run code in the application?")
         ].freeze
       end
     end

@@ -34,7 +34,7 @@ module Larder
 
           # @return [Array<Document::Table, Document::Curves>]
           def blocks
-            [table, *(turns if @intervals && pieces.size > 1), curves]
+            [table, (turns if @intervals && pieces.size > 1), curves].compact
           end
 
           # @return [String] "brotli up to 3.1 Mbit/s, zstd from there to 755 Mbit/s, none above"
