@@ -20,7 +20,8 @@ module Larder
         PAYLOADS = %w[records].freeze
         OPTIONS = Trials::StrategiesOptions
         # The published ones and Larder's own, on shorter lists.
-        MODES = { quick: { only: %w[binary xml json protobuf native], lengths: [2000, 50] } }.freeze
+        MODES = { quick: { only: %w[binary xml json protobuf native], lengths: [2000, 50] },
+                  usual: { seconds: 0.05 } }.freeze
         CHAPTER = Trials::Chapters::Strategies
         BANNER = <<~TEXT
           Usage: larder-lab strategies [options]

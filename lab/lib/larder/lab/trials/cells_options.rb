@@ -10,7 +10,7 @@ module Larder
     module Trials
       # Which cells.
       class CellsOptions < Options
-        SERIALIZERS = %w[native marshal message_pack json].freeze
+        SERIALIZERS = %w[native marshal message_pack].freeze
         COMPRESSORS = %w[none lz4 zstd-3].freeze
         STORES = %w[larder memory redis memcached].freeze
 

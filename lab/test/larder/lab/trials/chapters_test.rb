@@ -56,6 +56,16 @@ module Larder
           assert_predicate chapter, :failed?
         end
 
+        test "a row says why it is not measured, in short, and the remedy stands below" do
+          results = results("compressors", "books", compressors)
+          results.reject("snappy", "books", Unavailable.new("compressor :snappy needs the gem snappy: add it"))
+          sections = Chapters::Compressors.new(results).to_chapter.sections
+          assert_equal ["snappy", "not measured: compressor :snappy needs the gem snappy"],
+                       sections.first.blocks.first.rows.last
+          assert_equal ["snappy on books: compressor :snappy needs the gem snappy: add it"],
+                       sections.last.blocks.first.items
+        end
+
         test "few rounds, another load and rounds far apart are doubted" do
           results = results("compressors", "books", compressors, environment: { load_average: 3.0, cores: 2 })
           slow = { "event" => "block", "operation" => "compress", "calls" => 1, "seconds" => 9 }

@@ -81,8 +81,13 @@ module Larder
           def refused(group)
             @plan.names(group).filter_map do |name|
               error = @results.reason(name, group)
-              [name, "#{error.is_a?(Voided) ? "void" : "not measured"}: #{error.message}"] if error
+              [name, "#{error.is_a?(Voided) ? "void" : "not measured"}: #{short(error.message)}"] if error
             end
+          end
+
+          # The remedy and the particulars are said once, under "Not measured".
+          def short(message)
+            message[/\A.+?(?=[:;,] | \(|\z)/m]
           end
 
           def label(name, group)
