@@ -35,9 +35,10 @@ module Larder
         end
 
         # @param seconds [Float] per call
-        # @return [String] calls per second
+        # @return [String] calls per second: "0.420", "94", "126,000"
         def rate(seconds)
-          thousands(significant_integer(1.0 / seconds))
+          calls = 1.0 / seconds
+          calls < 10 ? significant(calls) : thousands(significant_integer(calls))
         end
 
         # @param estimate [Statistics::Estimate]

@@ -16,6 +16,7 @@ module Larder
           assert_equal "0.812", Figures.micros(8.12e-7)
           assert_equal "1,230,000", Figures.rate(8.12e-7)
           assert_equal "20", Figures.rate(0.05)
+          assert_equal "0.420", Figures.rate(2.38)
         end
 
         test "a ratio shows its interval" do
