@@ -21,16 +21,23 @@ module Larder
           value = @worker.made { payload.value }
           way = TrialCodecs.serializer(@job["codec"], options, value)
           forth = lambda do |given|
-            @redis.call("SET", KEY, way.there.call(given), "EX", EXPIRY)
+            ask("SET", KEY, way.there.call(given), "EX", EXPIRY)
             KEY
           end
-          @worker.try("write", "read", value, forth, ->(key) { way.back.call(@redis.call("GET", key)) },
+          @worker.try("write", "read", value, forth, ->(key) { way.back.call(ask("GET", key)) },
                       &judge(payload, way))
           tell_size(value, way)
-          @redis.call("DEL", KEY)
+          ask("DEL", KEY)
         end
 
         private
+
+        # A server that does not answer is no fault of the strategy.
+        def ask(*command)
+          @redis.call(*command)
+        rescue RedisClient::Error => error
+          raise Unavailable, "the server does not answer: #{error.message}"
+        end
 
         def connect
           require "redis-client"
@@ -43,13 +50,18 @@ module Larder
 
         # As the server sees it: the value's length, what it takes there, and its own time to answer.
         def tell_size(value, way)
-          bytes = @redis.call("STRLEN", KEY)
-          memory = @redis.call("MEMORY", "USAGE", KEY)
-          @redis.call("CONFIG", "RESETSTAT")
-          ASKED.times { @redis.call("GET", KEY) }
-          micros = @redis.call("INFO", "commandstats")[/cmdstat_get:.*usec_per_call=([\d.]+)/, 1].to_f
+          bytes = ask("STRLEN", KEY)
+          memory = ask("MEMORY", "USAGE", KEY)
+          before = gets
+          ASKED.times { ask("GET", KEY) }
+          calls, micros = gets.zip(before).map { |after, earlier| after - earlier }
           @worker.emit("size", bytes: bytes, raw: marshalled(value), keeps: way.keeps)
-          @worker.emit("server", memory: memory, get_seconds: micros / 1e6)
+          @worker.emit("server", memory: memory, get_seconds: micros / 1e6 / calls)
+        end
+
+        # @return [Array(Integer, Integer)] how many there were since the server began, and the microseconds of all
+        def gets
+          ask("INFO", "commandstats")[/cmdstat_get:(.*)/, 1].to_s.scan(/\b(?:calls|usec)=(\d+)/).flatten.map(&:to_i)
         end
       end
     end
