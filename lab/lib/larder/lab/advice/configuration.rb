@@ -13,7 +13,8 @@ module Larder
         # Gems by codec and by store.
         GEMS = { "message_pack" => "msgpack", "zstd" => "zstd-ruby", "snappy" => "snappy", "lz4" => "extlz4",
                  "lz4_flex" => "lz4_flex", "brotli" => "brotli", "redis" => "redis", "valkey" => "redis",
-                 "memcached" => "dalli", "solid_cache" => "solid_cache" }.freeze
+                 "memcached" => "dalli", "solid_cache" => "solid_cache",
+                 "solid_cache-postgresql" => "solid_cache" }.freeze
         # Variables of the environment, and how to set them.
         SERVERS = { "redis" => "REDIS_URL", "valkey" => "REDIS_URL", "memcached" => "MEMCACHE_SERVERS" }.freeze
         SECRET = "CACHE_SECRET"
@@ -43,7 +44,8 @@ module Larder
         # @return [String, nil] lines for the Gemfile
         def gemfile
           own = "larder" if choice.store == "larder" || options.any? { |_, value| value.start_with?("Larder::") }
-          gems = [own, GEMS[choice.store], GEMS[choice.serializer], GEMS[codec]].compact.uniq
+          driver = "pg" if choice.store == "solid_cache-postgresql"
+          gems = [own, GEMS[choice.store], driver, GEMS[choice.serializer], GEMS[codec]].compact.uniq
           "#{gems.map { |gem| "gem \"#{gem}\"" }.join("\n")}\n" unless gems.empty?
         end
 
@@ -54,14 +56,14 @@ module Larder
 
         # @return [Boolean] can the lines be tried without an application?
         def tried?
-          choice.store != "solid_cache"
+          !choice.store.start_with?("solid_cache")
         end
 
         private
 
         def name
           { "redis" => ":redis_cache_store", "valkey" => ":redis_cache_store",
-            "memcached" => ":mem_cache_store" }.fetch(choice.store) { ":#{choice.store}_store" }
+            "memcached" => ":mem_cache_store", "solid_cache-postgresql" => ":solid_cache_store" }.fetch(choice.store) { ":#{choice.store}_store" }
         end
 
         def place
@@ -77,7 +79,7 @@ module Larder
         def size
           case choice.store
           when "larder", "memory" then { "size" => "#{@room}.megabytes" }
-          when "solid_cache" then { "max_size" => "#{@room}.megabytes" }
+          when "solid_cache", "solid_cache-postgresql" then { "max_size" => "#{@room}.megabytes" }
           when "redis", "valkey" then { "url" => 'ENV.fetch("REDIS_URL")' }
           else {}
           end

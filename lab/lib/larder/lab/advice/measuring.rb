@@ -121,7 +121,7 @@ module Larder
         def stores(sizes)
           jobs = @options.stores.flat_map do |name|
             own = trial(name, { payload: "hash", store: name, sizes: sizes, plain: name == "larder" },
-                        server: server(name))
+                        server: server(name), bundle: bundle(name))
             name == "larder" ? [own, trial(CODED, { **own.job, plain: false })] : [own]
           end
           run("store_calls", "stores", 2 * sizes.size, jobs)
@@ -131,8 +131,13 @@ module Larder
           Contenders.fetch(store).server
         end
 
-        def trial(name, job, server: nil)
-          Trials::Trial.new(name: name, group: group, job: job, server: server)
+        # Of a store whose gems are not among those of the codecs.
+        def bundle(store)
+          Contenders.fetch(store).bundle if Profiles::DATABASES.include?(store)
+        end
+
+        def trial(name, job, **others)
+          Trials::Trial.new(name: name, group: group, job: job, **others)
         end
 
         def group

@@ -94,8 +94,11 @@ module Larder
 
         # @return [Array<String>]
         def stores
-          names = chosen(:stores, Profiles.names)
-          quick? && question.shared_by != "nobody" ? names - ["memory"] : names
+          @given.fetch(:stores) do
+            names = chosen(:stores, Profiles.names)
+            names -= Profiles::DATABASES unless question.persistent
+            quick? && question.shared_by != "nobody" ? names - ["memory"] : names
+          end
         end
 
         # @return [String] what the value is called

@@ -35,8 +35,13 @@ module Larder
           Profile.new(key: "valkey", title: "Valkey", shared_by: "hosts", in_memory: true, crash: :if_configured,
                       evicts: true, redis: true),
           Profile.new(key: "memcached", title: "memcached", shared_by: "hosts", in_memory: true, crash: :lost,
-                      evicts: true)
+                      evicts: true),
+          Profile.new(key: "solid_cache-postgresql", title: "Solid Cache on PostgreSQL", shared_by: "hosts",
+                      in_memory: false, crash: :kept, evicts: true)
         ].to_h { |profile| [profile.key, profile] }.freeze
+
+        # What starts slowly, and is worth that only where what is cached must survive its machine.
+        DATABASES = %w[solid_cache-postgresql].freeze
 
         module_function
 

@@ -14,8 +14,9 @@ require_relative "results"
 module Larder
   module Lab
     module Trials
-      # One row in one table. name: of the row; group: what the table is about; job: for the worker; server: in Servers
-      Trial = Struct.new(:name, :group, :job, :server, keyword_init: true)
+      # One row in one table. name: of the row; group: what the table is about; job: for the worker; server: in Servers;
+      # bundle: in Gemfiles, nil: that of the codecs
+      Trial = Struct.new(:name, :group, :job, :server, :bundle, keyword_init: true)
 
       # What is run. seconds: of a block, at least; titles: of groups
       Plan = Struct.new(:kind, :trials, :titles, :rounds, :seconds, :seed, :urls, keyword_init: true) do
@@ -113,7 +114,7 @@ module Larder
         def work(trial, round, job, dir)
           log = File.join(@scratch.path, "#{trial.name.tr("^A-Za-z0-9_.-", "-")}.log")
           process = WorkerProcess.new(job, dir: dir, log: log, timeout: TIMEOUT_SECONDS, script: SCRIPT,
-                                         gemfile: Gemfiles.path(Gemfiles::CODECS))
+                                         gemfile: Gemfiles.path(trial.bundle || Gemfiles::CODECS))
           process.run { |event| @results.add(trial.name, trial.group, round, event) }.fetch("versions")
         end
 

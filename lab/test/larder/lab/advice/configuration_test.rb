@@ -91,6 +91,12 @@ module Larder
           assert_nil configuration("file", "marshal", "zlib").gemfile
         end
 
+        test "Solid Cache on PostgreSQL is Rails' store, with the database's gem" do
+          lines = configuration("solid_cache-postgresql", "native", "none")
+          assert_match(/\Aconfig.cache_store = :solid_cache_store, \{\n  max_size: 22\.megabytes,/, lines.code)
+          assert_match(/"solid_cache"\ngem "pg"/, lines.gemfile)
+        end
+
         test "Rails' own defaults are no options" do
           assert_equal "config.cache_store = :redis_cache_store, {\n  url: ENV.fetch(\"REDIS_URL\")\n}\n",
                        configuration("redis", "marshal", "zlib").code

@@ -33,6 +33,13 @@ module Larder
           assert options.question.given?(:trust)
         end
 
+        test "databases take part where what is cached must survive, or where they are named" do
+          database = "solid_cache-postgresql"
+          refute_includes Options.new.parse([]).stores, database
+          assert_includes Options.new.parse(["--persistent"]).stores, database
+          assert_includes Options.new.parse(["--quick", "--stores", "redis,#{database}"]).stores, database
+        end
+
         test "what makes no sense names the option and the forms" do
           { %w[--rtt fast] => /--rtt fast: a duration is written/,
             %w[--hosts 0] => /--hosts 0: a whole number from 1 on/,

@@ -65,6 +65,13 @@ module Larder
           assert_equal "redis + native + zstd-3", large.best.to_s
         end
 
+        test "what hosts share and must survive a crash is in a database" do
+          stores = SampleParts::STORES.merge("solid_cache-postgresql" => [900e-6, 500e-6])
+          found = ranking(SampleParts.build(stores: stores), hosts: "4", persistent: "yes")
+          assert_equal "solid_cache-postgresql", found.best.store
+          assert found.constraints.clear?(found.best)
+        end
+
         test "a value that a store refuses" do
           small = ranking(SampleParts.build(largest: { "redis" => 1000, "memcached" => 1000 }), hosts: "2")
           assert_nil small.best

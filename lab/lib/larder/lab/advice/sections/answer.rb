@@ -43,7 +43,7 @@ module Larder
 
           # @return [String, nil] whether the lines work
           def tried
-            return "It was not tried here: it needs an application with its database." unless @tried
+            return "Not tried here: it needs an application, and `bin/rails solid_cache:install`." unless @tried
 
             group = @tried.plan.groups.first
             error = @tried.reason("pasted", group)
@@ -98,7 +98,9 @@ module Larder
 
           def notes
             idle = @flips.without_effect
-            [("No value of #{idle.join(", ")} alone changes it." if idle.any?),
+            noise = Figures.percent(@ranking.parts.noise)
+            ["A change counts where it is more than the noise, #{noise} of what was measured.",
+             ("No value of #{idle.join(", ")} alone changes it." if idle.any?),
              ("†: something speaks against that, too." unless @flips.all.all?(&:clear))].compact
           end
 
@@ -114,7 +116,15 @@ module Larder
           end
 
           def not_measured
-            [*NEVER, *disk].compact
+            [*NEVER, databases, disk].compact
+          end
+
+          def databases
+            left = Profiles::DATABASES - @ranking.parts.stores - @ranking.parts.refused_stores.keys
+            return if left.empty?
+
+            "#{left.map { |key| Profiles.fetch(key).title }.join(", ")}, which hosts share and a crash leaves whole: " \
+              "--persistent, or --stores with #{left.join(",")}, measures it"
           end
 
           def disk
