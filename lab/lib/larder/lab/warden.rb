@@ -8,11 +8,14 @@
 #                                                    starts it, prints its pid, stops it by the signal at the end of
 #                                                    input; USER: whom it runs as, "-" for whoever runs the warden
 #   ruby --disable=gems warden.rb remove DIRECTORY   removes the directory at the end of input
+#   ruby --disable=gems warden.rb follow DIRECTORY ANOTHER
+#                                                    removes the directory when the other one, which somebody else
+#                                                    removes, is gone
 
 require "etc"
 require "fileutils"
 
-# The two duties of the warden.
+# The duties of the warden.
 module Warden
   # Seconds between asking a server to end and killing it.
   PATIENCE = 2.0
@@ -53,11 +56,26 @@ module Warden
     end
   end
 
-  # Whoever writes there may still be ending, so removal is tried for a few seconds.
   # @param directory [String]
   # @return [void]
   def remove(directory)
     wait_for_end_of_input
+    clear_away(directory)
+  end
+
+  # @param directory [String]
+  # @param another [String]
+  # @return [void]
+  def follow(directory, another)
+    trap("TERM", "IGNORE")
+    sleep 0.2 while File.exist?(another)
+    clear_away(directory)
+  end
+
+  # Whoever writes there may still be ending, so removal is tried for a few seconds.
+  # @param directory [String]
+  # @return [void]
+  def clear_away(directory)
     50.times do
       FileUtils.rm_rf(directory)
       return unless File.exist?(directory)
@@ -133,5 +151,6 @@ duty, *arguments = ARGV
 case duty
 when "run" then Warden.run(arguments.shift, arguments.shift, arguments)
 when "remove" then Warden.remove(arguments.fetch(0))
-else abort "usage: warden.rb run SIGNAL USER COMMAND... | remove DIRECTORY"
+when "follow" then Warden.follow(*arguments)
+else abort "usage: warden.rb run SIGNAL USER COMMAND... | remove DIRECTORY | follow DIRECTORY ANOTHER"
 end

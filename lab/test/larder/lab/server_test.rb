@@ -70,6 +70,25 @@ module Larder
         end
       end
 
+      ["postgresql", "mariadb"].each do |name|
+        test "#{name} starts again where it was killed, with the same files" do
+          type = Servers.fetch(name)
+          skip "#{type.binary} is not installed" unless type.path
+
+          with_directory do |dir|
+            server = type.new(dir).start
+            made = File.stat(File.join(dir, "data")).ino
+            Process.kill(:KILL, server.pid)
+            eventually { server.failure }
+            server.stop
+            assert_connects server.start.endpoint
+            assert_equal made, File.stat(File.join(dir, "data")).ino
+          ensure
+            server&.stop
+          end
+        end
+      end
+
       test "as root, PostgreSQL runs as another user, who may enter no other directory of the lab" do
         skip "needs root" unless Process.euid.zero?
         skip "postgres is not installed" unless Servers.fetch("postgresql").path

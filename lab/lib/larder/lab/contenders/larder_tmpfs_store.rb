@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-require_relative "../job"
-require_relative "../scratch"
+require "digest"
+require "rbconfig"
+require_relative "../guarded"
 require_relative "../tmpfs"
 require_relative "larder_store"
 
@@ -15,15 +16,27 @@ module Larder
 
         private
 
-        # Another directory, which its own warden removes when this process ends, however it ends.
+        # Another directory in place of the one it was given, the same for all processes that were given that one. A
+        # warden removes it as soon as that one is gone, however the lab ends.
         def dir
-          @scratch&.path || super
+          @place || super
         end
 
         def load_code
           super
-          @scratch = Scratch.new(Tmpfs.directory(size))
-          Job.finally { @scratch.remove }
+          given = dir
+          place = File.join(Tmpfs.directory(size), "larder-lab-#{Digest::SHA256.hexdigest(given)[0, 16]}")
+          make(place, given)
+          @place = place
+        end
+
+        def make(place, given)
+          Dir.mkdir(place, 0o700)
+          Process.detach(Process.spawn({ "RUBYOPT" => nil }, RbConfig.ruby, "--disable=gems", Guarded::WARDEN, "follow",
+                                       place, given, in: File::NULL, out: File::NULL, err: File::NULL, chdir: "/",
+                                       pgroup: true))
+        rescue Errno::EEXIST
+          raise Unavailable, "#{place} is another user's: remove it" unless File.lstat(place).owned?
         end
       end
     end

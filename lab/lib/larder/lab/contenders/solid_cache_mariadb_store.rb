@@ -28,7 +28,8 @@ module Larder
 
         def boot
           require "trilogy"
-          OwnDatabase.new(options, shown(endpoint["url"])).take
+          place = OwnDatabase.new(options, shown(endpoint["url"]))
+          endpoint["private"] ? place.share : place.take
           super
         end
 

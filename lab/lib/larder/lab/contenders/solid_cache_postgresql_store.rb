@@ -25,7 +25,8 @@ module Larder
 
         def boot
           require "pg"
-          OwnSchema.new(endpoint["url"], shown(endpoint["url"])).take
+          place = OwnSchema.new(endpoint["url"], shown(endpoint["url"]))
+          endpoint["private"] ? place.share : place.take
           super
         end
 

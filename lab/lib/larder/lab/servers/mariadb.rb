@@ -36,6 +36,8 @@ module Larder
         end
 
         def prepare
+          return if File.directory?(data)
+
           installer = self.class.installer
           raise Unavailable, "mariadb-install-db is not on the PATH: #{self.class.remedy}" unless installer
 

@@ -76,6 +76,8 @@ module Larder
 
         def prepare
           admit if user
+          return if File.directory?(data)
+
           initdb = File.join(File.dirname(File.realpath(self.class.path)), "initdb")
           finish(initdb, "--pgdata", data, "--auth", "trust", "--username", ROLE, "--encoding", "UTF8", "--no-sync",
                  "--no-instructions")

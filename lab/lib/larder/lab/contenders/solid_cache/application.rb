@@ -76,8 +76,10 @@ module Larder
           File.write(File.join(dir, "config", "database.yml"), yaml)
         end
 
-        # As in the installer's db/cache_schema.rb.
+        # As in the installer's db/cache_schema.rb, unless another process has made it.
         def define_schema
+          return if ActiveRecord::Base.with_connection { |connection| connection.table_exists?("solid_cache_entries") }
+
           ActiveRecord::Schema.verbose = false
           ActiveRecord::Schema.define(version: 1) do
             create_table "solid_cache_entries", force: :cascade do |table|

@@ -9,9 +9,10 @@ require_relative "../../job"
 module Larder
   module Lab
     module Contenders
-      # A place with a mark in it. One process at a time has it, and drops it when it ends; what a process has left that
-      # was killed, the next one drops. A subclass speaks to its server: {#connect}, {#query}, {#lock}, {#there?},
-      # {#marked?}, {#create}, {#drop}.
+      # A place with a mark in it. In a server of the user's one process at a time has it, and drops it when it ends;
+      # what a process has left that was killed, the next one drops. In a private server all processes share it, and it
+      # goes with the server. A subclass speaks to its server: {#connect}, {#lock}, {#there?}, {#marked?}, {#create},
+      # {#drop}.
       class OwnPlace
         # Of the schema or database.
         NAME = "larder_lab"
@@ -23,6 +24,14 @@ module Larder
         def initialize(url, shown)
           @url = url
           @shown = shown
+        end
+
+        # Has it, whether or not another process has made it.
+        # @return [void]
+        # @raise [Unavailable] if the server does not answer
+        def share
+          @connection = connect
+          create unless there?
         end
 
         # Makes it, empty.
