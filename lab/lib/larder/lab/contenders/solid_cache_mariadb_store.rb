@@ -29,7 +29,7 @@ module Larder
         def boot
           require "trilogy"
           place = OwnDatabase.new(options, shown(endpoint["url"]))
-          endpoint["private"] ? place.share : place.take
+          endpoint["private"] || endpoint["joined"] ? place.share : place.take
           super
         end
 

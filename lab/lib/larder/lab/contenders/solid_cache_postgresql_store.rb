@@ -26,7 +26,7 @@ module Larder
         def boot
           require "pg"
           place = OwnSchema.new(endpoint["url"], shown(endpoint["url"]))
-          endpoint["private"] ? place.share : place.take
+          endpoint["private"] || endpoint["joined"] ? place.share : place.take
           super
         end
 

@@ -52,7 +52,7 @@ module Larder
         def by_processes
           return if job["process_counts"].empty?
 
-          @crew.ask(job["process_counts"].max, do: "open", endpoint: job["endpoint"])
+          @crew.ask(job["process_counts"].max, do: "open", endpoint: job["endpoint"]&.merge("joined" => true))
           each_step("processes", job["process_counts"]) do |count, mix|
             @crew.ask(count, do: "mix", mix: mix, start: now + NOTICE, seconds: job["seconds"])
           end
