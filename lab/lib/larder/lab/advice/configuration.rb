@@ -15,7 +15,10 @@ module Larder
                  "lz4_flex" => "lz4_flex", "brotli" => "brotli", "redis" => "redis", "valkey" => "redis",
                  "memcached" => "dalli", "solid_cache" => "solid_cache",
                  "solid_cache-postgresql" => "solid_cache" }.freeze
-        # Variables of the environment, and how to set them.
+        # Rails' names of stores that are not called as they are here.
+        NAMES = { "redis" => ":redis_cache_store", "valkey" => ":redis_cache_store", "memcached" => ":mem_cache_store",
+                  "solid_cache-postgresql" => ":solid_cache_store" }.freeze
+        # Variables of the environment that name servers.
         SERVERS = { "redis" => "REDIS_URL", "valkey" => "REDIS_URL", "memcached" => "MEMCACHE_SERVERS" }.freeze
         SECRET = "CACHE_SECRET"
         # Stands for the secret where the lines are tried.
@@ -43,8 +46,7 @@ module Larder
 
         # @return [String, nil] lines for the Gemfile
         def gemfile
-          own = "larder" if choice.store == "larder" || options.any? { |_, value| value.start_with?("Larder::") }
-          driver = "pg" if choice.store == "solid_cache-postgresql"
+          own = "larder" if choice.store == "larder" || larders?
           gems = [own, GEMS[choice.store], driver, GEMS[choice.serializer], GEMS[codec]].compact.uniq
           "#{gems.map { |gem| "gem \"#{gem}\"" }.join("\n")}\n" unless gems.empty?
         end
@@ -61,9 +63,16 @@ module Larder
 
         private
 
+        def larders?
+          options.any? { |_, value| value.start_with?("Larder::") }
+        end
+
+        def driver
+          "pg" if choice.store == "solid_cache-postgresql"
+        end
+
         def name
-          { "redis" => ":redis_cache_store", "valkey" => ":redis_cache_store",
-            "memcached" => ":mem_cache_store", "solid_cache-postgresql" => ":solid_cache_store" }.fetch(choice.store) { ":#{choice.store}_store" }
+          NAMES.fetch(choice.store) { ":#{choice.store}_store" }
         end
 
         def place
