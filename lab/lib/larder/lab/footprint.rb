@@ -12,7 +12,7 @@ module Larder
     # memory of the server, what its processes share counted once; disk: blocks of files; tmpfs: the same in memory.
     Footprint = Struct.new(:own, :mapped, :server, :disk, :tmpfs, keyword_init: true) do
       # @param pid [Integer, nil] of a server
-      # @param dirs [Array<String>] whose files count; files in /dev/shm count where this process has them open
+      # @param dirs [Array<String>] whose files count
       # @return [Footprint]
       def self.take(pid: nil, dirs: [])
         Footprints.settle
@@ -31,8 +31,7 @@ module Larder
 
     # Where the figures of a {Footprint} come from.
     module Footprints
-      # A file system in memory that needs no mount of one's own.
-      SHARED_MEMORY = "/dev/shm/"
+      # Bytes of a block, as the kernel counts them.
       BLOCK = 512
 
       module_function
@@ -55,7 +54,7 @@ module Larder
       # @param dirs [Array<String>]
       # @return [Array(Integer, Integer)] bytes on disks, bytes in memory
       def files(dirs)
-        found = dirs.flat_map { |dir| Dir.glob(File.join(dir, "**", "*"), File::FNM_DOTMATCH) } + opened_in_memory
+        found = dirs.flat_map { |dir| Dir.glob(File.join(dir, "**", "*"), File::FNM_DOTMATCH) }
         in_memory, on_disk = found.uniq.partition { |path| in_memory?(path) }
         [on_disk.sum { |path| blocks(path) }, in_memory.sum { |path| blocks(path) }]
       end
@@ -79,11 +78,6 @@ module Larder
         []
       end
 
-      def opened_in_memory
-        maps = File.readable?("/proc/self/maps") ? File.readlines("/proc/self/maps") : []
-        maps.filter_map { |line| line[/\S+\n?\z/]&.chomp }.select { |path| path.start_with?(SHARED_MEMORY) }.uniq
-      end
-
       def in_memory?(path)
         @types ||= {}
         @types[File.dirname(path)] ||= Environment.file_system(File.dirname(path)) || "unknown"
@@ -97,7 +91,7 @@ module Larder
         0 # gone meanwhile
       end
 
-      private_class_method :opened_in_memory, :in_memory?, :blocks
+      private_class_method :in_memory?, :blocks
     end
   end
 end

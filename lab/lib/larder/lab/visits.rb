@@ -4,6 +4,9 @@
 # with a directory of its own, all ended when one fails or the lab is interrupted.
 
 require "etc"
+require "fileutils"
+require_relative "scratch"
+require_relative "tmpfs"
 
 module Larder
   module Lab
@@ -24,27 +27,52 @@ module Larder
         estimate = seconds && (seconds / workers)
         progress.start(title, things.size, seconds: estimate && (estimate * things.size), nouns: %w[visit visits])
         lock = Mutex.new
+        ended = Thread::Queue.new
         queue = things.each_with_index.to_a
         answers = Array.new(things.size)
         threads = Array.new([workers, things.size].min) do
-          work(queue, answers, lock) do |thing|
+          work(queue, answers, lock, ended) do |thing|
             lock.synchronize { progress.step(thing.to_s, seconds: estimate.to_f) }
             yield thing
           end
         end
-        threads.each(&:join)
+        threads.size.times { ended.pop.join } # raises the first error at once
         answers
       ensure
         threads&.each(&:kill)&.each { |thread| quietly(thread) }
         progress.finish
       end
 
-      def work(queue, answers, lock)
+      # Yields a new directory of a contender, in memory where it belongs there, and removes it afterwards.
+      # @param type [Class] a {Contender}
+      # @param scratch [Scratch]
+      # @param name [String] of the directory
+      # @param size [Integer] bytes of room that it needs
+      # @yieldparam dir [String]
+      # @return [Object] what the block answers
+      # @raise [Unavailable] if there is no tmpfs with so much room
+      def directory(type, scratch, name, size, &block)
+        return Scratch.open(Tmpfs.directory(size)) { |memory| inside(memory, name, &block) } if type.in_memory?
+
+        inside(scratch, name, &block)
+      end
+
+      def inside(scratch, name)
+        dir = File.join(scratch.path, name)
+        Dir.mkdir(dir, 0o700)
+        yield dir
+      ensure
+        FileUtils.rm_rf(dir)
+      end
+
+      def work(queue, answers, lock, ended)
         Thread.new do
           Thread.current.report_on_exception = false
           while (thing, at = lock.synchronize { queue.shift })
             answers[at] = yield thing
           end
+        ensure
+          ended << Thread.current
         end
       end
 
@@ -54,7 +82,7 @@ module Larder
         nil # the first error has been raised already
       end
 
-      private_class_method :work, :quietly
+      private_class_method :inside, :work, :quietly
     end
   end
 end

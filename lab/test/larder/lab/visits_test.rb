@@ -36,6 +36,27 @@ module Larder
         assert_equal %i[begun tidied], tidied
       end
 
+      test "a contender whose place is in memory gets a directory there, and both are removed" do
+        begin
+          Tmpfs.directory(1)
+        rescue Unavailable => error
+          skip error.message
+        end
+        with_directory do |parent|
+          Scratch.open(parent) do |scratch|
+            places = %w[larder larder-tmpfs].map do |name|
+              Visits.directory(Contenders.fetch(name), scratch, name, 1) do |dir|
+                assert File.directory?(dir)
+                [dir, Environment.file_system(dir)]
+              end
+            end
+            assert_equal File.join(scratch.path, "larder"), places.first.first
+            assert_equal "tmpfs", places.last.last
+            assert(places.none? { |dir, _| File.exist?(dir) })
+          end
+        end
+      end
+
       private
 
       def visit(things, workers:, &block)

@@ -5,6 +5,7 @@
 require_relative "../errors"
 require_relative "../gemfiles"
 require_relative "../hosting"
+require_relative "../visits"
 require_relative "../worker_process"
 
 module Larder
@@ -84,13 +85,11 @@ module Larder
         end
 
         def fill
-          dir = File.join(@scratch.path, @task.to_h.values.join("-"))
-          Dir.mkdir(dir, 0o700)
-          Hosting.for(@type, dir, size: @options.size) do |endpoint, server|
-            process(dir, endpoint, server && "#{dir}-server").run { nil }
+          Visits.directory(@type, @scratch, @task.to_h.values.join("-"), @options.size) do |dir|
+            Hosting.for(@type, dir, size: @options.size) do |endpoint, server|
+              process(dir, endpoint, server && "#{dir}-server").run { nil }
+            end
           end
-        ensure
-          FileUtils.rm_rf(dir)
         end
 
         def process(dir, endpoint, server_dir)

@@ -7,6 +7,7 @@ require "securerandom"
 require_relative "../errors"
 require_relative "../gemfiles"
 require_relative "../hosting"
+require_relative "../visits"
 require_relative "../worker_process"
 require_relative "questions"
 require_relative "relay"
@@ -71,15 +72,14 @@ module Larder
         private
 
         def using(name, size)
-          @dir = File.join(@scratch.path, "#{@row.name}-#{name}")
-          Dir.mkdir(@dir, 0o700)
           @size = size
-          Hosting.for(@type, @dir, @options.urls, size: size) do |endpoint, server|
-            @row.server ||= server&.recorded
-            yield endpoint, server
+          Visits.directory(@type, @scratch, "#{@row.name}-#{name}", size) do |dir|
+            @dir = dir
+            Hosting.for(@type, dir, @options.urls, size: size) do |endpoint, server|
+              @row.server ||= server&.recorded
+              yield endpoint, server
+            end
           end
-        ensure
-          FileUtils.rm_rf(@dir)
         end
 
         def ask_everything(endpoint, server)
