@@ -11,9 +11,10 @@ module Larder
       class ScalingOptions < Options
         LOAD = "scaling"
         DEFAULT = { rounds: 3, seconds: 0.3, limit: 220 }.freeze
-        QUICK = { rounds: 2, seconds: 0.1, limit: 25 }.freeze
-        # Numbers of threads.
+        QUICK = { rounds: 1, seconds: 0.1, limit: 25 }.freeze
+        # Numbers of threads, and those of a quick run.
         THREADS = [1, 2, 4, 8].freeze
+        QUICK_THREADS = [1, 4].freeze
         BANNER = <<~TEXT
           Usage: larder-lab scaling [options]
 
@@ -35,20 +36,30 @@ module Larder
         private
 
         def settings
-          threads = @given.fetch(:threads, THREADS)
           { **super, threads: threads.max, thread_counts: threads, process_counts: processes, mixes: Mix::NAMES.keys }
         end
 
-        # 1, 2, 4 and so on, up to twice as many as there are cores.
+        # A single round shows no difference, so that there is no noise to tell it from.
+        def twin?
+          much(:rounds) > 1
+        end
+
+        def threads
+          @given.fetch(:threads) { @quick ? QUICK_THREADS : THREADS }
+        end
+
+        # 1, 2, 4 and so on, up to twice as many as there are cores; in a quick run 1 and as many as there are.
         def processes
           @given.fetch(:processes) do
+            next [1, Etc.nprocessors].uniq if @quick
+
             most = 2 * Etc.nprocessors
             [*(0..).lazy.map { |power| 1 << power }.take_while { |count| count < most }, most]
           end
         end
 
         def process_seconds
-          steps = (@given.fetch(:threads, THREADS).size + processes.size) * Mix::NAMES.size
+          steps = (threads.size + processes.size) * Mix::NAMES.size
           (steps * much(:seconds)) + 2.0
         end
 
