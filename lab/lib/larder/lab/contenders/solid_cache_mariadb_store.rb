@@ -28,12 +28,8 @@ module Larder
 
         def boot
           require "trilogy"
-<<<<<<< HEAD
           place = OwnDatabase.new(options, shown(endpoint["url"]))
           endpoint["private"] || endpoint["joined"] ? place.share : place.take
-=======
-          OwnDatabase.new(options, shown(endpoint["url"])).take(private: endpoint["private"])
->>>>>>> 1e12492 (Let several processes share a place in a private SQL server or in memory)
           super
         end
 

@@ -25,12 +25,8 @@ module Larder
 
         def boot
           require "pg"
-<<<<<<< HEAD
           place = OwnSchema.new(endpoint["url"], shown(endpoint["url"]))
           endpoint["private"] || endpoint["joined"] ? place.share : place.take
-=======
-          OwnSchema.new(endpoint["url"], shown(endpoint["url"])).take(private: endpoint["private"])
->>>>>>> 1e12492 (Let several processes share a place in a private SQL server or in memory)
           super
         end
 

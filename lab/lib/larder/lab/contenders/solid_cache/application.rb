@@ -76,11 +76,7 @@ module Larder
           File.write(File.join(dir, "config", "database.yml"), yaml)
         end
 
-<<<<<<< HEAD
         # As in the installer's db/cache_schema.rb, unless another process has made it.
-=======
-        # As in the installer's db/cache_schema.rb. What another process has made stays.
->>>>>>> 1e12492 (Let several processes share a place in a private SQL server or in memory)
         def define_schema
           return if ActiveRecord::Base.with_connection { |connection| connection.table_exists?("solid_cache_entries") }
 

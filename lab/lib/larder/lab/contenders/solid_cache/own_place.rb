@@ -9,16 +9,10 @@ require_relative "../../job"
 module Larder
   module Lab
     module Contenders
-<<<<<<< HEAD
       # A place with a mark in it. In a server of the user's one process at a time has it, and drops it when it ends;
       # what a process has left that was killed, the next one drops. In a private server all processes share it, and it
       # goes with the server. A subclass speaks to its server: {#connect}, {#lock}, {#there?}, {#marked?}, {#create},
       # {#drop}.
-=======
-      # A place with a mark in it. On a server of the user's one process at a time has it, and drops it when it ends;
-      # what a process has left that was killed, the next one drops. A subclass speaks to its server: {#connect}, {#query},
-      # {#lock}, {#there?}, {#marked?}, {#create}, {#drop}.
->>>>>>> 1e12492 (Let several processes share a place in a private SQL server or in memory)
       class OwnPlace
         # Of the schema or database.
         NAME = "larder_lab"
@@ -32,7 +26,6 @@ module Larder
           @shown = shown
         end
 
-<<<<<<< HEAD
         # Has it, whether or not another process has made it.
         # @return [void]
         # @raise [Unavailable] if the server does not answer
@@ -42,17 +35,10 @@ module Larder
         end
 
         # Makes it, empty.
-=======
-        # Makes it, empty. In a private server, which ends with all that it holds, it is made by the first process and
-        # used by all.
-        # @param private [Boolean] whether the lab started the server
->>>>>>> 1e12492 (Let several processes share a place in a private SQL server or in memory)
         # @return [void]
         # @raise [Unavailable] if the server does not answer or does not let us, or the place is another's
-        def take(private: false)
+        def take
           @connection = connect
-          return there? || create if private
-
           raise Unavailable, "another larder-lab is measuring on #{@shown}: wait for its end" unless lock
           raise Unavailable, "#{NAME} on #{@shown} is not the lab's: rename it" if there? && !marked?
 
