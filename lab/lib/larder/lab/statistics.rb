@@ -2,13 +2,12 @@
 
 # Owns the arithmetic of samples: median, percentiles, bootstrap intervals. Knows nothing of stores or reports.
 
+require_relative "bootstrap"
+
 module Larder
   module Lab
     # Plain functions over arrays of numbers. None changes its argument.
     module Statistics
-      # Resamplings behind one bootstrap interval.
-      RESAMPLES = 4_000
-
       # A point estimate and the interval around it.
       Estimate = Struct.new(:value, :low, :high, keyword_init: true)
 
@@ -48,33 +47,22 @@ module Larder
 
       # The median with a percentile bootstrap interval. With few values the interval honestly becomes their range.
       # @param values [Array<Numeric>]
-      # @param seed [Integer] so that a report can be made again from the same samples
       # @param confidence [Float] 0..1
       # @return [Estimate]
       # @raise [ArgumentError] without values
-      def bootstrap(values, seed: 0, confidence: 0.95)
-        random = Random.new(seed)
-        some!(values)
-        medians = Array.new(RESAMPLES) { resampled_median(values, random) }.sort!
-        tail = (1.0 - confidence) / 2.0 * 100.0
-        Estimate.new(value: median(values), low: of_sorted(medians, tail), high: of_sorted(medians, 100.0 - tail))
+      def bootstrap(values, confidence: 0.95)
+        interval(median(some!(values)), Bootstrap.medians(values), confidence)
       end
 
       # The quotient of the medians of two independent sets, each resampled by itself.
       # @param numerators [Array<Numeric>]
       # @param denominators [Array<Numeric>]
-      # @param seed [Integer]
       # @param confidence [Float] 0..1
       # @return [Estimate]
       # @raise [ArgumentError] without values
-      def bootstrap_ratio(numerators, denominators, seed: 0, confidence: 0.95)
-        random = Random.new(seed)
-        value = median(numerators) / median(denominators)
-        ratios = Array.new(RESAMPLES) do
-          resampled_median(numerators, random).fdiv(resampled_median(denominators, random))
-        end.reject(&:nan?).sort!
-        tail = (1.0 - confidence) / 2.0 * 100.0
-        Estimate.new(value: value, low: of_sorted(ratios, tail), high: of_sorted(ratios, 100.0 - tail))
+      def bootstrap_ratio(numerators, denominators, confidence: 0.95)
+        ratios = Bootstrap.quotients(Bootstrap.medians(some!(numerators)), Bootstrap.medians(some!(denominators)))
+        interval(median(numerators) / median(denominators), ratios, confidence)
       end
 
       # Element by element quotients: what two contenders took in the same round.
@@ -90,14 +78,12 @@ module Larder
         numerators.zip(denominators).map { |numerator, denominator| numerator.fdiv(denominator) }
       end
 
-      # The median of as many values, drawn with replacement. Thousands of these make one interval.
-      def resampled_median(values, random)
-        count = values.size
-        drawn = Array.new(count) { values[random.rand(count)] }.sort!
-        middle = count / 2
-        count.odd? ? drawn[middle] : (drawn[middle - 1] + drawn[middle]) / 2.0
+      def interval(value, distribution, confidence)
+        tail = (1.0 - confidence) / 2.0
+        Estimate.new(value: value, low: Bootstrap.quantile(distribution, tail),
+                     high: Bootstrap.quantile(distribution, 1.0 - tail))
       end
-      private_class_method :resampled_median
+      private_class_method :interval
 
       def some!(values)
         raise ArgumentError, "no values" if values.empty?

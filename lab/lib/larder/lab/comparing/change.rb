@@ -52,7 +52,7 @@ module Larder
         def ratio
           return @ratio if defined?(@ratio)
 
-          @ratio = Statistics.bootstrap_ratio(samples(@after, 1), samples(@measure, 0), seed: @seed) unless before.zero?
+          @ratio = Statistics.bootstrap_ratio(samples(@after, 1), samples(@measure, 0)) unless before.zero?
         end
 
         # @return [Symbol] :worse, :better, or :none if no difference is shown

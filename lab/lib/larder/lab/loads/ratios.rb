@@ -50,7 +50,7 @@ module Larder
           values = @samples[row] or return
           return { "value" => values.first } if values.one?
 
-          estimate = Statistics.bootstrap(values, seed: @seed)
+          estimate = Statistics.bootstrap(values)
           { "value" => estimate.value, "low" => estimate.low, "high" => estimate.high }
         end
 
@@ -71,7 +71,7 @@ module Larder
           mine, theirs = @samples.values_at(row, other)
           return unless mine && theirs && mine.size == theirs.size && theirs.none?(&:zero?)
 
-          Statistics.bootstrap(Statistics.paired_ratios(mine, theirs), seed: @seed)
+          Statistics.bootstrap(Statistics.paired_ratios(mine, theirs))
         end
 
         # One round says nothing of the next.
