@@ -50,11 +50,6 @@ module Larder
           @on_request == true
         end
 
-        # @return [Boolean] whether its directory belongs on a tmpfs, see {Tmpfs}
-        def in_memory?
-          @in_memory == true
-        end
-
         # @return [Boolean] whether all processes of a machine see the same values
         def shared?
           @shared != false
@@ -87,10 +82,6 @@ module Larder
 
         def keeps_nothing
           @keeps_values = false
-        end
-
-        def kept_in_memory
-          @in_memory = true
         end
 
         def private_to_process

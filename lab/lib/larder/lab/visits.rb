@@ -5,8 +5,6 @@
 
 require "etc"
 require "fileutils"
-require_relative "scratch"
-require_relative "tmpfs"
 
 module Larder
   module Lab
@@ -43,21 +41,12 @@ module Larder
         progress.finish
       end
 
-      # Yields a new directory of a contender, in memory where it belongs there, and removes it afterwards.
-      # @param type [Class] a {Contender}
+      # Yields a new directory, and removes it afterwards.
       # @param scratch [Scratch]
-      # @param name [String] of the directory
-      # @param size [Integer] bytes of room that it needs
+      # @param name [String]
       # @yieldparam dir [String]
       # @return [Object] what the block answers
-      # @raise [Unavailable] if there is no tmpfs with so much room
-      def directory(type, scratch, name, size, &block)
-        return Scratch.open(Tmpfs.directory(size)) { |memory| inside(memory, name, &block) } if type.in_memory?
-
-        inside(scratch, name, &block)
-      end
-
-      def inside(scratch, name)
+      def directory(scratch, name)
         dir = File.join(scratch.path, name)
         Dir.mkdir(dir, 0o700)
         yield dir
@@ -82,7 +71,7 @@ module Larder
         nil # the first error has been raised already
       end
 
-      private_class_method :inside, :work, :quietly
+      private_class_method :work, :quietly
     end
   end
 end

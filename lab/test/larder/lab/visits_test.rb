@@ -36,23 +36,12 @@ module Larder
         assert_equal %i[begun tidied], tidied
       end
 
-      test "a contender whose place is in memory gets a directory there, and both are removed" do
-        begin
-          Tmpfs.directory(1)
-        rescue Unavailable => error
-          skip error.message
-        end
+      test "a directory is there for as long as the visit" do
         with_directory do |parent|
           Scratch.open(parent) do |scratch|
-            places = %w[larder larder-tmpfs].map do |name|
-              Visits.directory(Contenders.fetch(name), scratch, name, 1) do |dir|
-                assert File.directory?(dir)
-                [dir, Environment.file_system(dir)]
-              end
-            end
-            assert_equal File.join(scratch.path, "larder"), places.first.first
-            assert_equal "tmpfs", places.last.last
-            assert(places.none? { |dir, _| File.exist?(dir) })
+            dir = Visits.directory(scratch, "place") { |path| path.tap { assert File.directory?(path) } }
+            assert_equal File.join(scratch.path, "place"), dir
+            assert_not File.exist?(dir)
           end
         end
       end

@@ -85,7 +85,7 @@ module Larder
         end
 
         def fill
-          Visits.directory(@type, @scratch, @task.to_h.values.join("-"), @options.size) do |dir|
+          Visits.directory(@scratch, @task.to_h.values.join("-")) do |dir|
             Hosting.for(@type, dir, size: @options.size) do |endpoint, server|
               process(dir, endpoint, server && "#{dir}-server").run { nil }
             end

@@ -53,7 +53,7 @@ module Larder
           enter
           fill
           sleep SETTLING
-          growth = footprint(@job["dir"], @job["server_dir"]) - @before
+          growth = footprint(*@directories, @job["server_dir"]) - @before
           emit("done", **result, growth: growth.to_h)
         rescue Unavailable => error
           emit("unavailable", reason: error.message)
@@ -70,7 +70,9 @@ module Larder
 
         def enter
           @objects = Objects.new(@job["kind"], @job["seed"])
-          @store = Features::Opening.open(@job).store
+          contender = Features::Opening.open(@job)
+          @store = contender.store
+          @directories = Features::Opening.directories(contender, @job)
           @random = Random.new(@job["seed"])
           @refused = 0
           warm_up
@@ -131,7 +133,7 @@ module Larder
 
         # Of a store without a limit of its own.
         def taken
-          growth = footprint(@job["dir"], @job["server_dir"]) - @before
+          growth = footprint(*@directories, @job["server_dir"]) - @before
           [growth.disk + growth.tmpfs, growth.server, growth.own].max
         end
 

@@ -31,6 +31,15 @@ module Larder
           contender.open
         end
 
+        # Where the files of an open store are: its directory, and another one if it has chosen one.
+        # @param contender [Contender]
+        # @param job [Hash{String=>Object}]
+        # @return [Array<String>]
+        def directories(contender, job)
+          path = contender.recorded[:arguments].to_a.first unless job["endpoint"]
+          [job["dir"], (File.dirname(path) if path.is_a?(String))].compact.uniq
+        end
+
         # A server of the user's is left as it was found, in time.
         def elsewhere(job)
           endpoint = job["endpoint"]

@@ -73,7 +73,7 @@ module Larder
 
         def using(name, size)
           @size = size
-          Visits.directory(@type, @scratch, "#{@row.name}-#{name}", size) do |dir|
+          Visits.directory(@scratch, "#{@row.name}-#{name}") do |dir|
             @dir = dir
             Hosting.for(@type, dir, @options.urls, size: size) do |endpoint, server|
               @row.server ||= server&.recorded

@@ -105,6 +105,7 @@ module Larder
         def enter(**codecs)
           @contender = Opening.open(@job, **codecs)
           @store = @contender.store
+          @job["directories"] = Opening.directories(@contender, @job)
           emit("ready", store: store.class.name)
         end
 

@@ -75,7 +75,7 @@ module Larder
         end
 
         def footprint
-          Footprint.take(pid: job.dig("endpoint", "pid"), dirs: [job["dir"], job["server_dir"]].compact)
+          Footprint.take(pid: job.dig("endpoint", "pid"), dirs: [*job["directories"], job["server_dir"]].compact)
         end
 
         def text(number)

@@ -69,7 +69,7 @@ module Larder
           before = footprint(job["server_dir"])
           @failed = (0...@count).count { |i| !store.write("filling-#{i}", value(i), compress: false) }
           sleep SETTLING
-          @growth = footprint(job["dir"], job["server_dir"]) - before
+          @growth = footprint(*job["directories"], job["server_dir"]) - before
           look
         end
 
