@@ -54,7 +54,7 @@ module Larder
 
         # @return [Integer] bytes of the small values that a store is filled with
         def small
-          quick? ? 4000 : 1000
+          quick? ? 8000 : 1000
         end
 
         private

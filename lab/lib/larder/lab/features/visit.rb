@@ -45,6 +45,7 @@ module Larder
         # Seconds that a process may take.
         PATIENCE = 180
         NOT_OURS = "not tested: the server is not the lab's own"
+        KILLED = "in the next process after kill -9"
         PASSING = "at a URL of yours its place lasts no longer than a process; without the URL the lab starts a server"
 
         # @param name [String] of the contender
@@ -60,8 +61,8 @@ module Larder
         # @return [Row]
         def run
           using("usual", ROOM) { |endpoint, server| ask_everything(endpoint, server) }
-          using("full", @options.size) { |endpoint, server| fill(endpoint, server) }
-          using("spread", ROOM) { |endpoint, server| spread(endpoint, server) }
+          using("full", @options.size) { |endpoint, server| fill(endpoint, server) } unless room_of_store?
+          spread_over_two
           @row
         rescue Unavailable => error
           @row.state = :unavailable
@@ -92,33 +93,43 @@ module Larder
           part("again", endpoint, mark: "2", wanted: "1", asks: "app_restart", die: true,
                                   how: "in the next process, after the first had ended")
           over_network(endpoint, server)
-          part("reader", endpoint, mark: "3", wanted: "2", asks: "app_killed",
-                                   how: "in the next process after kill -9")
+          after_kill(endpoint) unless @row.answer("remote") == true && server
           restart(endpoint, server)
+          fill(server&.endpoint || endpoint, server, clear: true) if room_of_store? # it has another pid now
         end
 
-        # As if the server were on another machine.
+        # As if the server were on another machine. What is read there has outlived the process that wrote it.
         def over_network(endpoint, server)
           return answer("remote", false, "it connects to nothing: its files are on this machine") unless endpoint
           return answer("remote", true, "at a URL of yours") unless server
 
           Relay.open(endpoint) do |host, port|
-            part("reader", server.endpoint_at(host, port), wanted: "2", asks: "remote",
+            part("reader", server.endpoint_at(host, port), mark: "3", wanted: "2", asks: "remote",
                                                            how: "a client read over TCP from #{host}")
           end
+          answer("app_killed", true, KILLED) if @row.answer("remote") == true
         end
 
+        def after_kill(endpoint)
+          part("reader", endpoint, mark: "3", wanted: "2", asks: "app_killed", how: KILLED)
+        end
+
+        # Who outlives a kill has been stopped and started, too.
         def restart(endpoint, server)
           return no_restart(endpoint) unless server
 
-          Restarts.gently(server)
-          part("reader", endpoint, mark: "4", wanted: "3", asks: "server_restart",
-                                   how: "after the server was stopped and started")
           Restarts.by_killing(server)
-          part("reader", endpoint, wanted: "4", asks: "server_killed", how: "after kill -9 of the server")
+          part("reader", endpoint, mark: "4", wanted: "3", asks: "server_killed", how: "after kill -9 of the server")
+          killed = @row.answer("server_killed")
+          return answer("server_restart", killed, "even after kill -9") if killed
+          return answer("server_restart", nil, @row.note("server_killed")) if killed.nil?
+
+          Restarts.gently(server)
+          part("reader", endpoint, wanted: "4", asks: "server_restart", how: "after the server was stopped and started")
         rescue Unavailable => error
-          answer("server_restart", nil, error.message) unless @row.answers.key?("server_restart")
-          answer("server_killed", nil, error.message)
+          %w[server_restart server_killed].each do |question|
+            answer(question, nil, error.message) unless @row.answers.key?(question)
+          end
         end
 
         def no_restart(endpoint)
@@ -126,16 +137,26 @@ module Larder
           %w[server_restart server_killed].each { |question| answer(question, reply, note) }
         end
 
-        def fill(endpoint, server)
+        def fill(endpoint, server, clear: false)
           return Questions::OF_FILLING.each { |each| answer(each, nil, NOT_OURS) } if endpoint && server.nil?
 
-          part("filler", endpoint, server_dir: server && "#{@dir}-server")
+          @size = @options.size
+          part("filler", endpoint, clear: clear, server_dir: server && "#{@dir}-server")
         end
 
-        def spread(endpoint, server)
-          return answer("cluster", *without_server) if endpoint.nil? || solid_cache?
-          return answer("cluster", nil, NOT_OURS) unless server
+        # Its limit is its own, not that of its server, which may be used again.
+        def room_of_store?
+          solid_cache? && !@type.server.nil?
+        end
 
+        def spread_over_two
+          return answer("cluster", *without_server) if @type.server.nil? || solid_cache?
+          return answer("cluster", nil, NOT_OURS) if @options.urls.key?(@type.server)
+
+          using("spread", ROOM) { |endpoint, _| spread(endpoint) }
+        end
+
+        def spread(endpoint)
           Hosting.for(@type, "#{@dir}-2", @options.urls, size: ROOM) do |other, _|
             part("cluster", endpoint, asks: "cluster", urls: [endpoint, other].map { |each| each["url"] })
           end

@@ -81,6 +81,7 @@ module Larder
 
         def filler
           enter
+          store.clear if @job["clear"]
           filling = Filling.new(store, @job)
           ask(filling)
           emit("evidence", filling: filling.evidence)
