@@ -50,6 +50,11 @@ module Larder
           @on_request == true
         end
 
+        # @return [Boolean] whether a quick run goes without it, unless it is asked for by name
+        def slow_to_start?
+          @slow_to_start == true
+        end
+
         # @return [Boolean] whether all processes of a machine see the same values
         def shared?
           @shared != false
@@ -74,6 +79,11 @@ module Larder
         # Its gems are resolved alone, because they exclude versions that other contenders need.
         def bundled_apart(name)
           @bundle = name
+        end
+
+        # Its server takes seconds to start, so that a quick run goes without it.
+        def slow_to_start
+          @slow_to_start = true
         end
 
         def only_on_request

@@ -40,7 +40,9 @@ module Larder
         # @return [Document::Chapter]
         def watched(options)
           watch = Watch.new
-          chapter(options).tap { |chapter| chapter.warnings.concat(watch.warnings(chapter.measures)) }
+          chapter(options).tap do |chapter|
+            chapter.warnings.concat(gone_without(options), watch.warnings(chapter.measures))
+          end
         end
 
         # Understands arguments.
@@ -69,6 +71,11 @@ module Larder
           @out.puts(Reports.fetch("plain").new(document, terminal: @out).to_s)
           options.outputs.each { |form, path| write(document, form, path) }
           document.failed? ? CLI::FAILED : CLI::OK
+        end
+
+        def gone_without(options)
+          names = options.respond_to?(:left_out) ? options.left_out : []
+          names.any? ? ["A quick run goes without #{names.join(" and ")}, unless they are named."] : []
         end
 
         # The environment is that of the first chapter that took it down, else it is taken down now.

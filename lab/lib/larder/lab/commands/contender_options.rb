@@ -41,6 +41,13 @@ module Larder
           chosen
         end
 
+        # @return [Array<String>] names of those that a quick run goes without
+        def left_out
+          return [] if @only || !quick?
+
+          Contenders.usual.select { |name| Contenders.fetch(name).slow_to_start? }
+        end
+
         private
 
         # A file that adds contenders is needed before their names are checked.
@@ -53,7 +60,12 @@ module Larder
         end
 
         def chosen_contenders
-          @only || Contenders.usual
+          @only || (Contenders.usual - left_out)
+        end
+
+        # A class that has --quick says so.
+        def quick?
+          @quick == true
         end
 
         def contender_options(options)

@@ -72,6 +72,10 @@ module Larder
 
         private
 
+        def quick?
+          @modes.include?(:quick)
+        end
+
         def understood
           load_extensions
           settings unless help? || list?

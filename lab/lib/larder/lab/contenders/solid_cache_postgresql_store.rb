@@ -9,6 +9,7 @@ module Larder
       # Solid Cache on PostgreSQL as it comes. Its table is in a schema of the lab's.
       class SolidCachePostgresqlStore < SolidCacheApplication
         named "solid_cache-postgresql", "Solid Cache on PostgreSQL as it comes"
+        slow_to_start
         needs_gem "pg", ">= 1.1"
         needs_gem "activerecord"
         needs_gem "railties"

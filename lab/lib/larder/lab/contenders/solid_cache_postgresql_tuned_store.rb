@@ -9,6 +9,7 @@ module Larder
       # write-ahead log and is empty after a crash, and pg_prewarm before the run, as published.
       class SolidCachePostgresqlTunedStore < SolidCachePostgresqlStore
         named "solid_cache-postgresql-tuned", "Solid Cache on PostgreSQL: unlogged table, settings, pg_prewarm"
+        slow_to_start
         needs_gem "pg", ">= 1.1"
         needs_gem "activerecord"
         needs_gem "railties"

@@ -61,7 +61,7 @@ module Larder
 
         # Also those that other commands visit on request only: each is a row of the table.
         def chosen_contenders
-          @only || (quick? ? Contenders.usual : Contenders.names)
+          quick? ? super : @only || Contenders.names
         end
       end
     end

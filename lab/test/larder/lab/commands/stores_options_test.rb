@@ -57,6 +57,15 @@ module Larder
           assert_equal 12, parse("--seed", "12").seed
         end
 
+        test "a quick run goes without what is slow to start, and names it; asked for, it takes part" do
+          quick = StoresOptions.parse(["--quick"])
+          assert_equal ["solid_cache-postgresql", "solid_cache-postgresql-tuned"], quick.left_out
+          assert_empty quick.settings.contenders & quick.left_out
+          named = StoresOptions.parse(["--quick", "--only", "solid_cache-postgresql"])
+          assert_equal [[], ["solid_cache-postgresql"]], [named.left_out, named.settings.contenders]
+          assert_empty StoresOptions.parse([]).left_out
+        end
+
         test "help explains the passes, the tables and the exit codes within 80 columns" do
           help = StoresOptions.parse(["--help"]).help
           ["Pass 1", "How to read", "Exit codes", "--published"].each { |text| assert_includes help, text }
