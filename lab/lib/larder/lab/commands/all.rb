@@ -46,6 +46,11 @@ module Larder
             Exit codes: 0 measured, 1 a value was wrong or nothing could be measured,
             2 wrong usage, 130 interrupted.
           TEXT
+          # One of each kind, for a quick run of what takes long.
+          KINDS = %w[larder memory solid_cache litecache redis memcached].freeze
+          # Who takes part in a quick run of these.
+          BRIEF = { "features" => KINDS + ["file"], "percentiles" => KINDS, "scaling" => KINDS, "endurance" => KINDS,
+                    "capacity" => KINDS, "latency" => %w[larder memory redis memcached] }.freeze
           DEFAULT_OUTPUTS = { "html" => "larder-lab.html", "json" => "larder-lab.json" }.freeze
           private_constant :BANNER, :FOOTER
 
@@ -60,8 +65,15 @@ module Larder
           # @param name [String] of a command
           # @return [Array<String>] its arguments
           def arguments_for(name)
-            published = name == "stores" && @published ? ["--published"] : []
-            [*(@passed - (published.any? ? ["--quick"] : [])), *published]
+            return [*(@passed - ["--quick"]), "--published"] if name == "stores" && @published
+            return [*@passed, "--only", BRIEF.fetch(name).join(",")] if quick? && BRIEF.key?(name)
+
+            @passed
+          end
+
+          # @return [Boolean]
+          def quick?
+            @passed.include?("--quick")
           end
 
           # @return [String]
@@ -84,7 +96,9 @@ module Larder
               options.summary_width = 24
               options.banner = BANNER
               options.separator("\nOptions:")
-              options.on("--quick", "an impression in six minutes") { @passed << "--quick" }
+              options.on("--quick", "an impression in six minutes: fewer stores", "in all but the comparison of stores") do
+                @passed << "--quick"
+              end
               options.on("--published", "stores exactly as published; takes long") { @published = true }
               options.on("--only A,B", Array, "these comparisons") { |names| @parts &= known(names) }
               options.on("--except A,B", Array, "all but these") { |names| @parts -= known(names) }
