@@ -9,7 +9,7 @@ module Larder
       class Options
         include Commands::VisitOptions
 
-        SIZES = { usual: 16 * 1024 * 1024, quick: 8 * 1024 * 1024 }.freeze
+        SIZES = { usual: 8 * 1024 * 1024, quick: 8 * 1024 * 1024 }.freeze
         BANNER = <<~TEXT
           Usage: larder-lab features [options]
 

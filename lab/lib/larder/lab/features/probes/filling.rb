@@ -16,6 +16,8 @@ module Larder
         TIMES = 2
         # The limit counts as kept if no more than so much of it is taken.
         TOLERANCE = 1.25
+        # Values written and read by one call.
+        BATCH = 50
         # Keys whose presence is looked at, of the first and of the last.
         SAMPLE = 200
         # Seconds that eviction in the background has.
@@ -52,7 +54,7 @@ module Larder
 
         # @return [Hash{Symbol=>Object}] what was found, for the record
         def evidence
-          return {} unless @growth
+          return {} unless @looked
 
           { written: @count, kept: @kept, early: @early, late: @late, failed_writes: @failed, growth: @growth.to_h }
         end
@@ -60,17 +62,26 @@ module Larder
         private
 
         def fill
-          return if @growth
+          return if @looked
           raise Error, "it did not come to an end" if @count
 
           @count = job["size"] * TIMES / job["small"]
           @noise = Random.new(2).bytes(job["small"] + 4096)
           store.write("first of all", "v")
           before = footprint(job["server_dir"])
-          @failed = (0...@count).count { |i| !store.write("filling-#{i}", value(i), compress: false) }
+          @failed = 0
+          (0...@count).each_slice(BATCH) { |numbers| write(numbers) }
           sleep SETTLING
           @growth = footprint(*job["directories"], job["server_dir"]) - before
           look
+          @looked = true
+        end
+
+        # One by one where the store cannot take many at once: Litecache cannot when it is full.
+        def write(numbers)
+          store.write_multi(numbers.to_h { |number| ["filling-#{number}", value(number)] }, compress: false)
+        rescue StandardError
+          numbers.each { |i| @failed += 1 unless store.write("filling-#{i}", value(i), compress: false) }
         end
 
         def value(number)
@@ -80,18 +91,17 @@ module Larder
 
         # In reverse, so that reading does not rescue the old ones before they are counted.
         def look
-          there = (0...@count).to_a.reverse.select { |i| right?(i) }
+          there = (0...@count).to_a.reverse.each_slice(BATCH).flat_map { |numbers| right(numbers) }
           @kept = there.size
           @early = there.count { |i| i < SAMPLE }
           @late = there.count { |i| i >= @count - SAMPLE }
         end
 
-        def right?(number)
-          found = store.read("filling-#{number}")
-          return false if found.nil?
-          return true if found == value(number)
-
-          raise Voided, "a wrong value for filling-#{number}"
+        def right(numbers)
+          found = store.read_multi(*numbers.map { |number| "filling-#{number}" })
+          numbers.select { |number| found["filling-#{number}"] }.each do |number|
+            raise Voided, "a wrong value for filling-#{number}" unless found["filling-#{number}"] == value(number)
+          end
         end
 
         # The files of the store's own directory count in full: some take all their room before the first value.
