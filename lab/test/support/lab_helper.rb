@@ -5,6 +5,7 @@ require "json"
 require "open3"
 require "rbconfig"
 require "tmpdir"
+require "support/report_schema"
 
 # Runs the real executable in processes of their own, and looks for what they leave behind.
 module LabHelper
@@ -20,7 +21,14 @@ module LabHelper
 
   def lab(*arguments, env: {})
     out, err, status = Open3.capture3({ "COLUMNS" => nil, **env }, RbConfig.ruby, "-w", EXECUTABLE, *arguments)
+    assert_shape(arguments)
     Outcome.new(out: out, err: err, status: status.exitstatus)
+  end
+
+  # Every report that a test has written must have the published shape.
+  def assert_shape(arguments)
+    file = arguments.include?("--json") && arguments[arguments.index("--json") + 1]
+    assert_empty ReportSchema.errors(JSON.parse(File.read(file))) if file && File.exist?(file)
   end
 
   # Yields a directory that no other run uses.

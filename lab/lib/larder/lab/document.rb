@@ -36,7 +36,7 @@ module Larder
         from_h(JSON.parse(File.read(path)))
       rescue SystemCallError => error
         raise UsageError, "#{path}: #{error.message.sub(/ @ .*/, "")}"
-      rescue JSON::ParserError, KeyError, NoMethodError, TypeError
+      rescue JSON::ParserError, KeyError, NoMethodError, TypeError, ArgumentError
         raise UsageError, "#{path}: not a report of larder-lab; --json FILE of any of its commands writes one"
       rescue UsageError => error
         raise UsageError, "#{path}: #{error.message}"

@@ -90,7 +90,7 @@ module Larder
 
         # @return [Array<Document::Measure>]
         def measures
-          [measure("held", "objects", "higher", @fillings.map(&:held)),
+          [measure("held", "count", "higher", @fillings.map(&:held)),
            measure("bytes", "bytes", "lower", @fillings.filter_map(&:bytes_each))].reject { |each| each.samples.empty? }
         end
 
