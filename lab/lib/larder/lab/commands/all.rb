@@ -96,7 +96,7 @@ module Larder
               options.summary_width = 24
               options.banner = BANNER
               options.separator("\nOptions:")
-              options.on("--quick", "an impression in six minutes: fewer stores", "in all but the comparison of stores") do
+              options.on("--quick", "an impression in minutes: fewer stores", "in all but the comparison of stores") do
                 @passed << "--quick"
               end
               options.on("--published", "stores exactly as published; takes long") { @published = true }
