@@ -2,7 +2,7 @@
 
 # Owns the sum: what a write and a read take with a choice, under given circumstances, from parts that were measured.
 
-require_relative "break_even"
+require_relative "../break_even"
 require_relative "choice"
 require_relative "sampling"
 

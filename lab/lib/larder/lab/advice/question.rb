@@ -6,6 +6,7 @@ require_relative "fields"
 
 module Larder
   module Lab
+    # Which store, serializer and compressor to take: from a question to a report.
     module Advice
       # The circumstances of the one who asks. Each {Field} is a method.
       class Question

@@ -3,6 +3,8 @@
 # Owns the question which compressor is fastest at which speed of a wire: its work, and then the bytes that are left to
 # be sent. Knows nothing of how either was measured.
 
+require_relative "../break_even"
+
 module Larder
   module Lab
     module Trials
@@ -26,17 +28,8 @@ module Larder
 
         # @return [Array<Reach>] from the slowest wires to the fastest
         def reaches
-          @reaches ||= begin
-            found = []
-            best = @lines.min_by { |line| [line.seconds, line.bytes] }
-            limit = nil
-            while best
-              following, from = overtaking(best)
-              found.unshift(Reach.new(name: best.name, from: from || 0.0, to: limit))
-              best = following
-              limit = from
-            end
-            found
+          @reaches ||= break_even.by_bandwidth.map do |piece|
+            Reach.new(name: piece.name, from: piece.from, to: (piece.to unless piece.to.infinite?))
           end
         end
 
@@ -47,17 +40,8 @@ module Larder
 
         private
 
-        # Who takes over where the wire becomes slower, and below how many bits a second.
-        def overtaking(best)
-          rivals = @lines.select { |line| line.bytes < best.bytes }
-          rival = rivals.max_by { |line| crossing(best, line) }
-          rival && [rival, crossing(best, rival)]
-        end
-
-        def crossing(quick, small)
-          saved = (quick.bytes - small.bytes) * 8
-          extra = small.seconds - quick.seconds
-          extra.positive? ? saved / extra : Float::INFINITY
+        def break_even
+          BreakEven.of_bandwidth(@lines.to_h { |line| [line.name, [line.bytes, line.seconds]] })
         end
       end
     end

@@ -4,7 +4,7 @@
 
 require_relative "../../document"
 require_relative "../../reports/figures"
-require_relative "../break_even"
+require_relative "../../break_even"
 
 module Larder
   module Lab
