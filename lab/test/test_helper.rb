@@ -9,3 +9,6 @@ require "larder/lab"
 require "support/lab_helper"
 require "support/sample_document"
 require "support/sample_results"
+
+# A shell has what it runs in the background ignore interrupts, and that would be passed on to every process under test.
+trap("INT", "DEFAULT")
