@@ -1,8 +1,8 @@
 /*
  * model.h — the naive cache that the engine is compared with: an array of entries.
  *
- * The engine may forget only what it counts as evicted. An entry therefore remembers the
- * count of evictions at the time it was last seen.
+ * The engine may forget only what it counts as evicted, and nothing of what it was told to
+ * keep. An entry therefore remembers the count of evictions at the time it was last seen.
  */
 #ifndef LARD_FUZZ_MODEL_H
 #define LARD_FUZZ_MODEL_H
@@ -15,6 +15,7 @@ typedef struct {
     bool present;
     bool uncertain; /* it may be gone, for a reason the model knows */
     bool counter, text;
+    bool kept; /* no eviction is an excuse */
     uint8_t flags;
     uint32_t stamp;
     size_t bytes;

@@ -68,7 +68,7 @@ static void move_clock(const command *c) {
 
 static void perform(const command *c) {
     attempt_count = 0;
-    switch (c->op % 24) {
+    switch (c->op % OPERATIONS) {
     case 0:
     case 1:
         operation_get(c);
@@ -123,6 +123,13 @@ static void perform(const command *c) {
     }
 }
 
+/* Nothing that was tried is an excuse for its loss. */
+static bool is_kept_on(const operations_attempt *tried, const model_entry *before) {
+    return before->kept && model_alive(before) && !before->uncertain && model_alive(&tried->entry) &&
+           !keeping_may_be_refused(tried->key, &tried->entry, LARDER_FULL) &&
+           !keeping_may_be_refused(tried->key, &tried->entry, LARDER_VALUE_TOO_LARGE);
+}
+
 /* What was about to be stored is there, or what was there before; nobody says which. */
 static void settle_attempt(const operations_attempt *tried) {
     model_entry *entry = &model[tried->key], before = *entry;
@@ -131,7 +138,7 @@ static void settle_attempt(const operations_attempt *tried) {
     larder_item item;
     larder_status status = larder_exists(cache, name, key_bytes, &item, NULL);
     bool is_new = status == LARDER_OK && tried->entry.present && item.is_counter == tried->entry.counter &&
-                  item.expires_at_ms == tried->entry.expires_ms;
+                  item.expires_at_ms == tried->entry.expires_ms && item.is_kept == tried->entry.kept;
     if (is_new) {
         size_t bytes;
         const unsigned char *want = model_value(&tried->entry, tried->key, &bytes);
@@ -144,6 +151,8 @@ static void settle_attempt(const operations_attempt *tried) {
     *entry = is_new ? tried->entry : before;
     entry->uncertain = true;
     if (status == LARDER_MISS) {
+        EXPECT(!is_kept_on(tried, &before), "key %u is gone with who would have changed it, and was kept",
+               tried->key);
         entry->present = entry->present && !model_alive(entry); /* the expired live again, see model_forgotten */
     } else {
         entry->counter = item.is_counter;
@@ -160,6 +169,7 @@ static void settle_attempt(const operations_attempt *tried) {
 static void after_death(void) {
     world_kill = 0;
     model_deaths++;
+    keeping_died();
     bool moving = false;
     for (uint32_t s = 0; s < cache->map->super.shard_count; s++) {
         lard_view view = lard_view_of(cache->map, s);
@@ -176,7 +186,7 @@ static void after_death(void) {
 }
 
 static void happen(const command *c, unsigned long *kill_next) {
-    switch (c->op % 24) {
+    switch (c->op % OPERATIONS) {
     case 19:
         release_stopped();
         reopen();
@@ -215,7 +225,7 @@ static void run(const stream *input) {
     unsigned long kill_next = 0;
     for (size_t i = 0; i < input->count; i++) {
         const command *c = &input->commands[i];
-        if (c->op % 24 > 18) {
+        if (c->op % OPERATIONS > 18) {
             happen(c, &kill_next);
             continue;
         }
@@ -257,6 +267,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     appended = worked = model_more_evictions = model_doubts = model_deaths = 0;
     memset(model, 0, sizeof model);
     operations_begin();
+    keeping_begin();
     run(&input);
     check_all();
     reopen();

@@ -7,7 +7,10 @@
 #include "model.h"
 #include "stream.h"
 
-enum { OPERATIONS_MOST = 64 }; /* keys of one multi operation */
+enum {
+    OPERATIONS_MOST = 64, /* keys of one multi operation */
+    OPERATIONS = 24       /* op modulo this is the operation, op / this its form */
+};
 
 /* What a key has if the operation under way succeeds. */
 typedef struct {
@@ -24,6 +27,22 @@ extern uint64_t worked;   /* bytes of values, of this input */
 void operations_begin(void); /* each input by itself */
 unsigned operations_key(uint16_t number);
 const larder_call *operations_call(const command *c);
+int64_t operations_ttl(const command *c);
+int64_t operations_expiry(int64_t ttl_ms);
+
+/* What the key has if the operation succeeds; to be told before it begins. */
+void operations_attempt_at(unsigned key, const model_entry *entry);
+bool operations_is_large(const model_entry *entry);
+void operations_stored(unsigned key, const model_entry *entry, uint64_t evictions_before);
+/* Aborts unless that is a right refusal of `wanted`; NULL: only a lock may be refused. */
+void operations_refused(unsigned key, const model_entry *wanted, larder_status status, bool overwrites,
+                        const larder_call *call);
+
+void keeping_begin(void);
+void keeping_died(void);
+bool keeping_chosen(const command *c);
+bool keeping_may_be_refused(unsigned key, const model_entry *wanted, larder_status status);
+void keeping_check(bool exact);
 
 void operation_get(const command *c);
 void operation_get_multi(const command *c);

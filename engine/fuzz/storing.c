@@ -25,7 +25,7 @@ const larder_call *operations_call(const command *c) {
     return c->a & 3 ? &call : NULL;
 }
 
-static int64_t ttl_of(const command *c) {
+int64_t operations_ttl(const command *c) {
     int64_t some = 1 + (int64_t)(c->n >> 4 & 0x3fff);
     switch (c->a >> 2 & 7) {
     case 0:
@@ -41,7 +41,8 @@ static int64_t ttl_of(const command *c) {
 }
 
 static size_t size_of(const command *c, size_t key_bytes) {
-    size_t most = larder_max_value(cache), n = c->n & 0xfffffff;
+    size_t most = keeping_chosen(c) ? larder_max_kept(cache) - key_bytes : larder_max_value(cache);
+    size_t n = c->n & 0xfffffff;
     if (worked > MOST_WORK) {
         return n % 200;
     }
@@ -93,25 +94,22 @@ static size_t literal_of(const command *c, char out[MODEL_TEXT]) {
     return (size_t)snprintf(out, MODEL_TEXT, "%s", texts[c->n % 16]);
 }
 
-static int64_t delta_of(uint32_t n) {
-    static const int64_t deltas[] = {1, -1, 0, INT64_MAX, INT64_MIN, 1000000, -77, 3};
-    return n & 8 ? (int64_t)(n >> 8) : deltas[n & 7];
-}
-
-static int64_t expiry_after(int64_t ttl_ms) { return ttl_ms ? world_now_ms + ttl_ms : 0; }
+int64_t operations_expiry(int64_t ttl_ms) { return ttl_ms ? world_now_ms + ttl_ms : 0; }
 
 /* ---- what all of them share ---- */
 
-static void attempt(unsigned key, const model_entry *entry) {
+void operations_attempt_at(unsigned key, const model_entry *entry) {
     attempts[attempt_count++] = (operations_attempt){key, *entry};
 }
 
-static bool is_large(const model_entry *entry) { return !entry->counter && entry->bytes + 4096 > ORDINARY; }
+bool operations_is_large(const model_entry *entry) {
+    return !entry->counter && !entry->kept && entry->bytes + 4096 > ORDINARY;
+}
 
-static void stored(unsigned key, const model_entry *entry, uint64_t evictions_before) {
+void operations_stored(unsigned key, const model_entry *entry, uint64_t evictions_before) {
     model[key] = *entry;
     model_seen(cache, key);
-    if (is_large(entry)) { /* it may have pushed its own beginning out */
+    if (operations_is_large(entry)) { /* it may have pushed its own beginning out */
         model[key].evictions = evictions_before;
         appended += entry->bytes / 512 * 64;
         appended +=
@@ -122,41 +120,26 @@ static void stored(unsigned key, const model_entry *entry, uint64_t evictions_be
            "evicted with %llu bytes written", (unsigned long long)appended);
 }
 
-static void refused(unsigned key, larder_status status, size_t bytes, bool overwrites, const larder_call *call) {
+void operations_refused(unsigned key, const model_entry *wanted, larder_status status, bool overwrites,
+                        const larder_call *call) {
     bool try = call && (call->flags & LARDER_CALL_TRY);
     if (status == LARDER_BUSY) {
         EXPECT(try || world_stopped, "key %u: busy, but nobody has the lock", key);
         overwrites = overwrites && !try;
     } else {
-        EXPECT(status == LARDER_VALUE_TOO_LARGE && bytes > larder_max_value(cache), "key %u: %s of %zu bytes", key,
-               larder_status_name(status), bytes);
+        EXPECT((status == LARDER_VALUE_TOO_LARGE || status == LARDER_FULL) && wanted &&
+                   keeping_may_be_refused(key, wanted, status),
+               "key %u: %s of %zu bytes", key, larder_status_name(status), wanted ? wanted->bytes : 0);
     }
     model[key].present = model[key].present && !overwrites;
-}
-
-static bool number_of(const unsigned char *text, size_t bytes, int64_t *number) {
-    bool negative = bytes && text[0] == '-';
-    size_t at = bytes && (text[0] == '-' || text[0] == '+');
-    __int128 sum = 0;
-    if (at == bytes || bytes > 24) {
-        return false;
-    }
-    for (; at < bytes; at++) {
-        if (text[at] < '0' || text[at] > '9') {
-            return false;
-        }
-        sum = sum * 10 + (text[at] - '0');
-    }
-    sum = negative ? -sum : sum;
-    *number = (int64_t)sum;
-    return sum <= INT64_MAX && sum >= INT64_MIN;
 }
 
 /* ---- storing ---- */
 
 static model_entry entry_of(const command *c, unsigned key, size_t key_bytes, larder_store *store) {
-    model_entry entry = {.present = true, .stamp = ++stamps, .flags = c->a & 32 ? (uint8_t)c->n : 0};
-    int64_t ttl_ms = ttl_of(c);
+    model_entry entry = {
+        .present = true, .stamp = ++stamps, .flags = c->a & 32 ? (uint8_t)c->n : 0, .kept = keeping_chosen(c)};
+    int64_t ttl_ms = operations_ttl(c);
     size_t bytes;
     if (c->a & 64) {
         entry.text = true;
@@ -164,10 +147,11 @@ static model_entry entry_of(const command *c, unsigned key, size_t key_bytes, la
     } else {
         entry.bytes = size_of(c, key_bytes);
     }
-    entry.expires_ms = expiry_after(ttl_ms);
+    entry.expires_ms = operations_expiry(ttl_ms);
     memcpy(value_bytes, model_value(&entry, key, &bytes), entry.bytes);
     worked += bytes;
-    *store = (larder_store){.value = value_bytes, .value_bytes = bytes, .ttl_ms = ttl_ms, .flags = entry.flags};
+    *store = (larder_store){
+        .value = value_bytes, .value_bytes = bytes, .ttl_ms = ttl_ms, .flags = entry.flags, .keep = entry.kept};
     return entry;
 }
 
@@ -183,7 +167,7 @@ void operation_store(const command *c, larder_mode mode) {
     store.key_bytes = key_bytes;
     store.mode = (uint8_t)mode;
     entry.present = store.ttl_ms >= 0;
-    attempt(key, &entry);
+    operations_attempt_at(key, &entry);
     larder_status status = larder_set(cache, &store, call);
     bool was = model_alive(&model[key]);
     if (status == LARDER_NOT_STORED) {
@@ -194,7 +178,7 @@ void operation_store(const command *c, larder_mode mode) {
         return;
     }
     if (status != LARDER_OK) {
-        refused(key, status, store.value_bytes, mode != LARDER_ADD, call);
+        operations_refused(key, &entry, status, mode != LARDER_ADD, call);
         return;
     }
     if (mode == LARDER_ADD && was) {
@@ -202,7 +186,7 @@ void operation_store(const command *c, larder_mode mode) {
     }
     EXPECT(mode != LARDER_REPLACE || was, "key %u was replaced", key);
     if (entry.present) {
-        stored(key, &entry, evictions);
+        operations_stored(key, &entry, evictions);
     } else {
         model[key].present = false;
     }
@@ -227,19 +211,19 @@ void operation_set_multi(const command *c) {
         stores[i].key_bytes = key_bytes;
         stores[i].value = values[i];
         entry.present = stores[i].ttl_ms >= 0;
-        attempt(key, &entry);
+        operations_attempt_at(key, &entry);
     }
     uint64_t evictions = model_evictions(cache);
     larder_set_multi(cache, stores, count, &said, call);
     for (unsigned i = 0; i < count; i++) {
         unsigned key = attempts[i].key;
         if (stores[i].status != LARDER_OK) {
-            refused(key, stores[i].status, stores[i].value_bytes, true, call);
+            operations_refused(key, &attempts[i].entry, stores[i].status, true, call);
             continue;
         }
         done++;
         if (attempts[i].entry.present) {
-            stored(key, &attempts[i].entry, evictions);
+            operations_stored(key, &attempts[i].entry, evictions);
             model[key].evictions = evictions; /* a later one may have cost an earlier one its place */
         } else {
             model[key].present = false;
@@ -271,7 +255,7 @@ void operation_cas(const command *c) {
     expected[expected_bytes ? expected_bytes - 1 : 0] ^= wrong == 3 || wrong == 4;
     right |= wrong == 4 && bytes == 0;
     uint64_t evictions = model_evictions(cache);
-    attempt(key, &entry);
+    operations_attempt_at(key, &entry);
     larder_status status = larder_cas(cache, &store, expected, expected_bytes, call);
     free(expected);
     bool was = model_alive(old);
@@ -282,12 +266,12 @@ void operation_cas(const command *c) {
     EXPECT(was, "key %u was compared: %s", key, larder_status_name(status));
     if (status == LARDER_OK) {
         EXPECT(right, "key %u was swapped, and is something else", key);
-        stored(key, &entry, evictions);
+        operations_stored(key, &entry, evictions);
     } else if (status == LARDER_NOT_STORED) {
-        EXPECT(!right || (is_large(old) && model_evictions(cache) > old->evictions), "key %u was not swapped",
-               key);
+        EXPECT(!right || (operations_is_large(old) && model_evictions(cache) > old->evictions),
+               "key %u was not swapped", key);
     } else {
-        refused(key, status, store.value_bytes, false, call);
+        operations_refused(key, &entry, status, false, call);
         larder_item item;
         if (old->counter && larder_exists(cache, name, key_bytes, &item, NULL) == LARDER_OK && !item.is_counter) {
             old->counter = false; /* made plain to be compared, with the same text */
@@ -295,91 +279,4 @@ void operation_cas(const command *c) {
             old->bytes = (size_t)snprintf(old->literal, sizeof old->literal, "%lld", (long long)old->number);
         }
     }
-}
-
-/* ---- changing in place ---- */
-
-void operation_increment(const command *c) {
-    unsigned char name[LARDER_MAX_KEY + 1];
-    unsigned key = operations_key(c->key);
-    model_entry *old = &model[key], entry = *old;
-    size_t key_bytes = model_key(key, name), bytes;
-    const larder_call *call = operations_call(c);
-    const unsigned char *value = model_value(old, key, &bytes);
-    int64_t delta = delta_of(c->n), initial = delta_of(c->n >> 4), ttl_ms = ttl_of(c), number = 0, sum = 0,
-            new_sum;
-    bool was = model_alive(old);
-    bool numeric = (old->counter || old->flags == 0) && number_of(value, bytes, &number);
-    bool overflows = numeric && __builtin_add_overflow(number, delta, &sum);
-    bool new_overflows = __builtin_add_overflow(initial, delta, &new_sum);
-    int64_t result = 0;
-    if (was && numeric) {
-        entry.number = sum;
-    } else {
-        entry = (model_entry){.expires_ms = expiry_after(ttl_ms), .number = new_sum};
-    }
-    entry.present = entry.counter = true;
-    entry.text = false;
-    attempt(key, &entry);
-    larder_status status = larder_increment(cache, name, key_bytes, delta, initial, ttl_ms, &result, call);
-    bool may_be_new = !was || old->uncertain || model_evictions(cache) > old->evictions;
-    if (status == LARDER_INVALID) {
-        EXPECT(ttl_ms < 0, "key %u: a life of %lld", key, (long long)ttl_ms);
-    } else if (status == LARDER_NOT_A_NUMBER) {
-        EXPECT(was && !numeric, "key %u is a number", key);
-    } else if (status == LARDER_OVERFLOW) {
-        EXPECT((was && overflows) || (may_be_new && new_overflows), "key %u does not overflow", key);
-    } else if (status != LARDER_OK) {
-        refused(key, status, 0, false, call);
-    } else {
-        larder_item item = {.expires_at_ms = entry.expires_ms};
-        bool old_sum = was && numeric && !overflows && result == sum;
-        EXPECT(old_sum || (may_be_new && !new_overflows && result == new_sum), "key %u: %lld", key,
-               (long long)result);
-        if (may_be_new && larder_exists(cache, name, key_bytes, &item, NULL) == LARDER_OK) {
-            bool kept = old_sum && item.expires_at_ms == old->expires_ms;
-            EXPECT(kept || item.expires_at_ms == expiry_after(ttl_ms), "key %u: another life", key);
-            entry.flags = kept ? old->flags : 0;
-        }
-        entry.expires_ms = item.expires_at_ms;
-        entry.number = result;
-        stored(key, &entry, model_evictions(cache));
-    }
-}
-
-void operation_touch(const command *c) {
-    unsigned char name[LARDER_MAX_KEY + 1];
-    unsigned key = operations_key(c->key);
-    size_t key_bytes = model_key(key, name);
-    const larder_call *call = operations_call(c);
-    int64_t ttl_ms = ttl_of(c);
-    model_entry entry = model[key];
-    entry.expires_ms = expiry_after(ttl_ms);
-    entry.present = ttl_ms >= 0;
-    attempt(key, &entry);
-    larder_status status = larder_touch(cache, name, key_bytes, ttl_ms, call);
-    if (status == LARDER_MISS) {
-        model_forgotten(cache, key);
-    } else if (status == LARDER_OK) {
-        EXPECT(model_alive(&model[key]), "key %u was touched", key);
-        entry.uncertain |= world_stopped && is_large(&entry); /* chunks of a stopped shard keep their life */
-        model[key] = entry;
-    } else {
-        refused(key, status, 0, false, call);
-    }
-}
-
-void operation_delete(const command *c) {
-    unsigned char name[LARDER_MAX_KEY + 1];
-    unsigned key = operations_key(c->key);
-    size_t key_bytes = model_key(key, name);
-    model_entry gone = {.present = false};
-    attempt(key, &gone);
-    larder_status status = larder_delete(cache, name, key_bytes, operations_call(c));
-    EXPECT(status == LARDER_MISS || (status == LARDER_OK && model_alive(&model[key])), "key %u is deleted: %s",
-           key, larder_status_name(status));
-    if (status == LARDER_MISS) {
-        model_forgotten(cache, key);
-    }
-    model[key].present = false;
 }

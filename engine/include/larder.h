@@ -84,6 +84,8 @@ extern "C" {
     X(SIZE_TOO_SMALL, Open, "the size is below the smallest cache (1 MiB)")                           \
     X(SIZE_TOO_LARGE, Open, "the size is above the largest cache (1 TiB)")                            \
     X(PATH_TOO_LONG, Open, "the path is too long")                                                    \
+    X(NOT_THERE, Open, "there is no cache; its application makes it")                                 \
+    X(UNFIT, Open, "the cache cannot be used any more; its application replaces it")                  \
     X(NOT_LARDER, Open, "the file is not a Larder cache; choose another path or remove it")           \
     X(NEWER_VERSION, Open, "the file is in use by a newer Larder; upgrade this one or choose a path") \
     X(NOT_REGULAR, Open, "the path is a symbolic link, directory or device; name a regular file")     \
@@ -109,7 +111,8 @@ typedef struct larder larder;
 typedef struct larder_options {
     uint64_t size_bytes;      /* whole file; used at creation only */
     uint32_t lock_timeout_ms; /* longest wait for a live owner of a shard, default 200 */
-    uint32_t reserved[5];     /* zero */
+    uint32_t existing;        /* 1: use a file that is there and fit, and make, replace and remove none */
+    uint32_t reserved[4];     /* zero */
 } larder_options;
 
 /* What a failed larder_open has to say beyond its status. */
@@ -133,6 +136,7 @@ typedef struct larder_item {
     int64_t expires_at_ms; /* Unix time, 0: never */
     uint8_t flags;         /* as given to larder_set */
     uint8_t is_counter;    /* 1 where the value was made by larder_increment */
+    uint8_t is_kept;       /* 1 where eviction leaves it */
 } larder_item;
 
 typedef struct larder_lookup { /* one of larder_get_multi */
@@ -160,6 +164,7 @@ typedef struct larder_store {
     uint8_t expected_flags;         /* of larder_cas */
     uint8_t flags;                  /* the caller's own: how the value is encoded; 0 for plain bytes */
     uint8_t mode;                   /* larder_mode */
+    uint8_t keep;                   /* 1: eviction leaves it until it expires or is dropped, see larder_max_kept */
     larder_status status;           /* out, of larder_set_multi */
 } larder_store;
 
@@ -185,6 +190,8 @@ typedef struct larder_store {
     X(items, 1, "items in the index: expired ones and the parts of large values count too") \
     X(used_bytes, 1, "bytes of segments in use, dead records included")                     \
     X(index_bytes, 1, "bytes of segments used by the index")                                \
+    X(kept_bytes, 1, "bytes that items take which eviction leaves")                         \
+    X(kept_room_bytes, 1, "bytes that such items may take")                                 \
     X(capacity_bytes, 1, "bytes for items and index")                                       \
     X(size_bytes, 1, "bytes of the file")                                                   \
     X(shards, 1, "shards")                                                                  \
@@ -207,9 +214,10 @@ typedef struct larder_report { /* of larder_verify */
  * Opens the cache at `path`, creating it (mode 0600) and missing directories
  * (the last one of mode 0700). A file that is Larder's but damaged, of an older
  * format, or not cleanly closed before a machine crash is replaced by an empty
- * one; a file that is not Larder's is never touched. A size other than the
- * file's is ignored: compare larder_size(). `options` and `error` may be NULL.
- * `*out` is set on LARDER_OK only.
+ * one; a file that is not Larder's is never touched. With `existing` neither is
+ * any other: NOT_THERE or UNFIT says why it cannot be used. A size other than
+ * the file's is ignored: compare larder_size(). `options` and `error` may be
+ * NULL. `*out` is set on LARDER_OK only.
  */
 larder_status larder_open(const char *path, const larder_options *options, larder **out, larder_error *error);
 
@@ -223,6 +231,15 @@ void larder_close(larder *cache);
 const char *larder_path(const larder *cache);
 uint64_t larder_size(const larder *cache);    /* bytes of the file */
 size_t larder_max_value(const larder *cache); /* longest value: min(64 MiB, capacity / 8) */
+
+/*
+ * Longest key and value together of an item that is kept. What is kept leaves only when it expires, is deleted or
+ * replaced, or with larder_clear; a damaged or replaced file loses it like the rest. It may take two thirds of
+ * a shard, where a long item counts with what it leaves of a segment: beyond that a store with `keep` is FULL, and
+ * what the key had before is treated as in any refusal. What was deleted makes room at once, what has expired
+ * within a second. Everything else is evicted before that. An increment of a kept number leaves it kept.
+ */
+size_t larder_max_kept(const larder *cache);
 
 /*
  * Copies the value into `buffer`. Returns OK, MISS, KEY_TOO_LONG, or

@@ -118,7 +118,8 @@ static void let_old_files_go(larder *cache) {
     }
 }
 
-/* Opens lock file and cache file and claims a slot; cache->map is the new map. The registry is locked. */
+/* Opens lock file and cache file (of size 0: makes none) and claims a slot; cache->map is the new map. The
+ * registry is locked. */
 static larder_status attach(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
     char path[LOCK_PATH_MAX];
     uint8_t lock_id[16];
@@ -130,6 +131,11 @@ static larder_status attach(larder *cache, uint64_t size_bytes, int64_t wait_ms,
     int there = look_for(path, &info);
     if (there < 0) { /* a lock file that this process has open already must not be opened again: see process.c */
         return lard_fail_call(error, "stat", path, errno);
+    }
+    if (!there && !size_bytes) { /* no cache fits a lock file that nobody has: this says what else is the matter */
+        int code = lard_random(lock_id, sizeof lock_id);
+        return code ? lard_fail_call(error, "random bytes for", cache->path, code)
+                    : lard_file_open(cache->path, 0, lock_id, true, &map, error);
     }
     larder *known = there ? find_handle((uint64_t)info.st_dev, (uint64_t)info.st_ino) : NULL;
     bool kept = lard_lockfile_kept(cache, cache->lock_fd);
@@ -322,7 +328,8 @@ static larder_status open_locked(const char *path, const larder_options *options
     cache->lock_timeout_ms =
         options && options->lock_timeout_ms ? options->lock_timeout_ms : DEFAULT_LOCK_TIMEOUT_MS;
     cache->requested_bytes = options && options->size_bytes ? options->size_bytes : LARDER_DEFAULT_SIZE;
-    larder_status status = attach(cache, cache->requested_bytes, OPEN_WAIT_MS, error);
+    bool existing = options && options->existing;
+    larder_status status = attach(cache, existing ? 0 : cache->requested_bytes, OPEN_WAIT_MS, error);
     if (status != LARDER_OK) {
         free_handle(cache);
         return status;
@@ -348,7 +355,7 @@ larder_status larder_open(const char *path, const larder_options *options, larde
         return lard_fail(error, status, 0, "%s: size %llu bytes", path, (unsigned long long)size);
     }
     status = absolute(path, full, error);
-    if (status == LARDER_OK) {
+    if (status == LARDER_OK && !(options && options->existing)) {
         status = make_directories(full, error);
     }
     if (status != LARDER_OK) {

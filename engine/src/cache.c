@@ -173,7 +173,7 @@ larder_status larder_prune(larder *cache, uint64_t *dropped, const larder_call *
             result = status;
             continue;
         }
-        sum += lard_evict_prune(cache, &view, lard_now(call));
+        sum += lard_keep_prune(cache, &view, lard_now(call));
         lard_shard_unlock(&view);
     }
     if (dropped) {

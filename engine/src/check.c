@@ -4,7 +4,8 @@
  *   index      the directory names index segments, each once; the bucket count fits
  *              them; no split is open
  *   slots      point into a record segment, below its write offset, at a record of
- *              the slot's generation, tag and bucket; no key has two slots
+ *              the slot's generation, tag and bucket; no key has two slots; where one
+ *              is kept, the shard knows that there are such
  *   segments   their states add up to the shard's counts; write offsets fit; records
  *              follow each other to the write offset; the open ones are of their queue
  *   records    of live slots have a right checksum (a wrong one is damage, and would
@@ -144,6 +145,8 @@ static void check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slot, l
         problem(report, view, "the bucket count was damaged meanwhile");
     } else if (!lard_record_sound(view, offset, &info)) {
         problem(report, view, "the record of a slot of bucket %u has a wrong checksum", bucket);
+    } else if (LARD_WORD2_KEPT(info.word2) && !lard_keeps(view)) {
+        problem(report, view, "an item of bucket %u is kept, and the shard has none that are", bucket);
     } else if (hash.tag != LARD_SLOT_TAG(value) || lard_hash_shard(view->map, &hash) != view->number ||
                (lard_bucket_of(hash.first, count) != bucket && lard_bucket_of(hash.second, count) != bucket)) {
         problem(report, view, "an item stands in bucket %u, where it cannot be found", bucket);

@@ -102,7 +102,9 @@ static uint32_t choose(lard_view *view, int64_t now_ms) {
     uint32_t small = lard_load(&view->head->small_segments);
     uint32_t main_count = lard_load(&view->head->main_segments);
     uint32_t victim = wholly_expired(view, now_ms);
-    if (!victim && (uint64_t)small << 16 > (uint64_t)(small + main_count) * small_share(view)) {
+    uint64_t kept = lard_keep_bytes(view) >> view->map->segment_shift; /* not to be shared */
+    uint64_t shared = small + (main_count > kept ? main_count - kept : 0);
+    if (!victim && (uint64_t)small << 16 > shared * small_share(view)) {
         victim = oldest(view, LARD_SEGMENT_SMALL, false);
     }
     if (!victim) {
@@ -214,15 +216,16 @@ static void settle(larder *cache, lard_view *view, const candidate *one, uint32_
     if (!found.slot) {
         return;
     }
-    bool ghost = false;
+    bool ghost = false, kept = LARD_WORD2_KEPT(info->word2);
     unsigned statistic = LARD_STAT_expirations;
     if (!lard_expired(info, now_ms)) {
-        if (LARD_SLOT_FREQUENCY(found.value) >= spare && move_to_main(view, &found, info, one->bytes, state)) {
+        if ((kept || LARD_SLOT_FREQUENCY(found.value) >= spare) &&
+            move_to_main(view, &found, info, one->bytes, state)) {
             lard_count(cache, LARD_STAT_promotions, 1);
             decide_for_row(cache, view, one, true);
             return;
         }
-        statistic = LARD_STAT_evictions;
+        statistic = kept ? LARD_STAT_damaged : LARD_STAT_evictions; /* in a sound shard there is room: keep.c */
         ghost = LARD_WORD2_TYPE(info->word2) != LARD_TYPE_CHUNK;
     }
     if (lard_index_unlink(view, found.slot, found.value,
@@ -230,6 +233,9 @@ static void settle(larder *cache, lard_view *view, const candidate *one, uint32_
         lard_add(&view->head->items, (uint64_t)-1);
         lard_count(cache, statistic, 1);
         decide_for_row(cache, view, one, false);
+        if (kept) {
+            lard_add(&view->head->kept_bytes, -lard_keep_cost(view, one->bytes));
+        }
     }
 }
 
@@ -297,6 +303,12 @@ static bool holds_records(const lard_view *view, uint32_t victim) {
     return state == LARD_SEGMENT_SMALL || state == LARD_SEGMENT_MAIN;
 }
 
+/* The last free segment was taken for what is kept: the rest of the victim must follow before others write there.
+ */
+static bool is_urgent(const lard_view *view) {
+    return lard_load(&view->head->free_segments) == 0 && lard_keeps(view);
+}
+
 void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsigned spare, int64_t now_ms) {
     uint32_t victim = lard_load(&view->head->victim);
     if (!holds_records(view, victim)) { /* 0, or damaged */
@@ -324,12 +336,16 @@ void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsi
         sweep_slots(cache, view, segment);
     }
     uint64_t generation = lard_load(&row->generation);
-    while (at < end && seen < budget_bytes) {
+    if (is_urgent(
+            view)) { /* somebody died, or the count is damaged, and is not believed where that costs an item */
+        lard_segment_recount(view);
+    }
+    while (at < end && (seen < budget_bytes || is_urgent(view))) {
         candidate batch[BATCH];
         unsigned count = 0;
         uint64_t next = at;
         bool whole = true;
-        while (count < BATCH && next < end && seen < budget_bytes &&
+        while (count < BATCH && next < end && (seen < budget_bytes || !count) &&
                (whole = look_at(view, base + next, generation, &batch[count]))) {
             next += batch[count].bytes;
             seen += batch[count++].bytes;
@@ -369,25 +385,4 @@ void lard_evict_at_once(larder *cache, lard_view *view, int64_t now_ms) {
     for (uint32_t i = 0; i < FREE_TARGET && lard_load(&view->head->free_segments) < FREE_TARGET; i++) {
         lard_evict_some(cache, view, UINT64_MAX, ALL, now_ms);
     }
-}
-
-/* Drops what has expired, wherever it lies; the segments follow when their turn comes. */
-uint64_t lard_evict_prune(larder *cache, lard_view *view, int64_t now_ms) {
-    uint64_t dropped = 0;
-    uint32_t count = lard_bucket_count(view);
-    for (uint32_t b = 0; b < count; b++) {
-        lard_bucket *bucket = lard_bucket_at(view, b);
-        for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
-            lard_record_info info;
-            uint64_t value = lard_load(&bucket->slots[i]);
-            uint64_t offset = LARD_SLOT_OFFSET(value);
-            if (offset && lard_slot_record(view, value, &info) && lard_expired(&info, now_ms) &&
-                lard_index_unlink(view, &bucket->slots[i], value, 0)) {
-                lard_add(&view->head->items, (uint64_t)-1);
-                dropped += LARD_WORD2_TYPE(info.word2) != LARD_TYPE_CHUNK;
-            }
-        }
-    }
-    lard_count(cache, LARD_STAT_expirations, dropped);
-    return dropped;
 }

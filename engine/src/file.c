@@ -327,6 +327,7 @@ static larder_status remove_file(int fd, const struct stat *info, const char *pa
     return LARD_CHANGE(unlink(path)) == 0 ? LARDER_OK : lard_fail_call(error, "unlink", path, errno);
 }
 
+/* Of size 0 none is made, and the one that is there stays as it is. */
 larder_status lard_file_open(const char *path, uint64_t size_bytes, const uint8_t lock_id[16], bool alone,
                              lard_map **out, larder_error *error) {
     lard_superblock super;
@@ -334,19 +335,21 @@ larder_status lard_file_open(const char *path, uint64_t size_bytes, const uint8_
     larder_status status;
     int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 
-    if (fd < 0 && errno != ENOENT) {
-        return lard_fail_call(error, "open", path, errno);
+    if (fd < 0 && (errno != ENOENT || !size_bytes)) {
+        return errno == ENOENT ? lard_fail(error, LARDER_NOT_THERE, errno, "%s", path)
+                               : lard_fail_call(error, "open", path, errno);
     }
     if (fd >= 0) {
-        bool fit = false;
+        const char *unfit = NULL;
         status = lard_file_trusted(fd, path, &info, error);
         if (status == LARDER_OK) {
-            status = lard_judge(fd, path, (uint64_t)info.st_size, lock_id, alone, &fit, &super, error);
+            status = lard_judge(fd, path, (uint64_t)info.st_size, lock_id, alone, &unfit, &super, error);
         }
-        if (status == LARDER_OK && !fit) {
-            status = remove_file(fd, &info, path, error);
+        if (status == LARDER_OK && unfit) {
+            status = size_bytes ? remove_file(fd, &info, path, error)
+                                : lard_fail(error, LARDER_UNFIT, 0, "%s: %s", path, unfit);
         }
-        if (status != LARDER_OK || !fit) {
+        if (status != LARDER_OK || unfit) {
             close(fd);
             fd = -1;
         }

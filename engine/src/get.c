@@ -136,6 +136,7 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
         item->expires_at_ms = (int64_t)expiry_ms;
         item->flags = (uint8_t)LARD_WORD2_FLAGS(word2);
         item->is_counter = 0;
+        item->is_kept = 0;
     }
     return LARDER_OK;
 }

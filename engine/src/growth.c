@@ -211,7 +211,7 @@ static bool split_next(larder *cache, lard_view *view) {
     return true;
 }
 
-static bool crowded(const lard_view *view) {
+bool lard_index_is_crowded(const lard_view *view) {
     int64_t items = (int64_t)lard_load(&view->head->items), count = lard_bucket_count(view);
     uint64_t shard = (uint64_t)view->map->super.segments_per_shard << view->map->segment_shift;
     bool small = (uint64_t)count * sizeof(lard_bucket) < shard / SMALL_INDEX;
@@ -220,7 +220,7 @@ static bool crowded(const lard_view *view) {
 
 void lard_index_grow(larder *cache, lard_view *view) {
     for (int i = 0; i < SPLITS_PER_INSERT; i++) {
-        if (!crowded(view) || !split_next(cache, view)) {
+        if (!lard_index_is_crowded(view) || !split_next(cache, view)) {
             return;
         }
     }

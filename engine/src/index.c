@@ -109,6 +109,20 @@ static unsigned live_slots(const lard_bucket *bucket) {
     return live;
 }
 
+/* The least frequent item of two full buckets that is not kept; NULL where all are. */
+static lard_u64 *dispensable(const lard_view *view, lard_bucket *const buckets[2], uint64_t *value) {
+    lard_u64 *best = NULL;
+    for (unsigned i = 0; i < 2 * LARD_BUCKET_SLOTS; i++) {
+        lard_u64 *slot = &buckets[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS];
+        uint64_t now = lard_load(slot);
+        if ((!best || worth(now) < worth(*value)) && !lard_keep_cost_of(view, now)) {
+            best = slot;
+            *value = now;
+        }
+    }
+    return best;
+}
+
 larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash *hash, uint64_t slot) {
     lard_bucket *buckets[2];
     if (!buckets_of(view, hash, buckets)) {
@@ -140,6 +154,15 @@ larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash 
         if (occupied && lard_index_make_room(view, buckets)) {
             continue;
         }
+        if (occupied && lard_keep_cost_of(view, best_value)) {
+            best = dispensable(view, buckets, &best_value);
+            if (!best) {
+                return LARDER_FULL;
+            }
+            if (!LARD_SLOT_OFFSET(best_value)) {
+                continue; /* emptied meanwhile */
+            }
+        }
         if (lard_cas64(best, &best_value, slot)) {
             if (occupied) {
                 lard_count(cache, LARD_STAT_evictions, 1);
@@ -154,10 +177,16 @@ larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash 
     }
 }
 
-/* Empties a slot that holds the key; true where this call did it. *was_live is set where the item had not expired.
- */
+/* What a deleter found. */
+typedef struct {
+    bool was_live;
+    uint64_t kept_bytes;
+    lard_head *head; /* of a large value, where it is wanted */
+} deletion;
+
+/* Empties a slot that holds the key; true where this call did it. */
 static bool delete_in_slot(const lard_view *view, lard_u64 *slot, const lard_hash *hash, const void *key,
-                           size_t key_bytes, bool is_chunk, int64_t now_ms, lard_head *head, bool *was_live) {
+                           size_t key_bytes, bool is_chunk, int64_t now_ms, deletion *found) {
     for (int attempt = 0; attempt < DELETE_ATTEMPTS; attempt++) {
         lard_record_info info;
         uint64_t value = lard_load_acquire(slot);
@@ -170,13 +199,18 @@ static bool delete_in_slot(const lard_view *view, lard_u64 *slot, const lard_has
             continue; /* moved or recycled meanwhile */
         }
         lard_head large = {{0, 0}, 0, 0};
-        if (head && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_HEAD) {
+        uint64_t kept_bytes = 0;
+        if (found->head && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_HEAD) {
             lard_record_head(view, LARD_SLOT_OFFSET(settled), &info, &large);
         }
+        if (LARD_UNLIKELY(LARD_WORD2_KEPT(info.word2))) {
+            kept_bytes = lard_keep_cost_of(view, settled);
+        }
         if (lard_index_unlink(view, slot, value, 0)) {
-            *was_live |= !lard_expired(&info, now_ms);
+            found->was_live |= !lard_expired(&info, now_ms);
+            found->kept_bytes = kept_bytes;
             if (large.value_bytes) {
-                *head = large;
+                *found->head = large;
             }
             return true;
         }
@@ -186,8 +220,7 @@ static bool delete_in_slot(const lard_view *view, lard_u64 *slot, const lard_has
 
 /* One pass over two buckets, of which a damaged directory may lack one. */
 static bool delete_in_buckets(const lard_view *view, const uint32_t numbers[2], const lard_hash *hash,
-                              const void *key, size_t key_bytes, bool is_chunk, int64_t now_ms, lard_head *head,
-                              bool *was_live) {
+                              const void *key, size_t key_bytes, bool is_chunk, int64_t now_ms, deletion *found) {
     lard_bucket *first = lard_bucket_at(view, numbers[0]);
     lard_bucket *second = lard_bucket_at(view, numbers[1]);
     bool any = false;
@@ -195,14 +228,15 @@ static bool delete_in_buckets(const lard_view *view, const uint32_t numbers[2], 
     second = second ? second : first;
     for (unsigned mask = first ? lard_probe(first, second, hash->tag) : 0; mask; mask &= mask - 1) {
         any |= delete_in_slot(view, lard_probe_slot(first, second, mask), hash, key, key_bytes, is_chunk, now_ms,
-                              head, was_live);
+                              found);
     }
     return any;
 }
 
 bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes,
                        bool is_chunk, int64_t now_ms, lard_head *head) {
-    bool any = false, was_live = false;
+    bool any = false;
+    deletion found = {.head = head};
     for (int attempt = 0; attempt < DELETE_ATTEMPTS; attempt++) {
         uint32_t splitting = lard_load_acquire(&view->head->splitting);
         uint32_t moves = lard_load_acquire(&view->head->moves);
@@ -226,7 +260,7 @@ bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void 
             if (c) {
                 lard_fence(); /* an original that was emptied is seen to be before its copy is looked for */
             }
-            any |= delete_in_buckets(view, &choices[c], hash, key, key_bytes, is_chunk, now_ms, head, &was_live);
+            any |= delete_in_buckets(view, &choices[c], hash, key, key_bytes, is_chunk, now_ms, &found);
         }
         lard_fence();
         if (lard_load_acquire(&view->head->splitting) == splitting && lard_load(&view->head->moves) == moves &&
@@ -236,6 +270,9 @@ bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void 
     }
     if (any) {
         lard_add(&view->head->items, (uint64_t)-1);
+        if (LARD_UNLIKELY(found.kept_bytes != 0)) {
+            lard_add(&view->head->kept_bytes, -found.kept_bytes);
+        }
     }
-    return was_live;
+    return found.was_live;
 }

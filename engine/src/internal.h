@@ -106,7 +106,7 @@ bool lard_fault_blank(lard_map *map); /* of a file that was left: zeros, without
 
 /* judge.c — what a file is. *fit: it may be used, and *super is filled; else it is Larder's, and to be replaced */
 larder_status lard_judge(int fd, const char *path, uint64_t file_bytes, const uint8_t lock_id[16], bool alone,
-                         bool *fit, lard_superblock *super, larder_error *error);
+                         const char **unfit, lard_superblock *super, larder_error *error);
 
 /* file.c — creating, mapping and replacing files */
 larder_status lard_file_open(const char *path, uint64_t size_bytes, const uint8_t lock_id[16], bool alone,
@@ -229,6 +229,7 @@ bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void 
 /* growth.c — the shape of the index; under the lock */
 bool lard_index_first_page(lard_view *view);
 bool lard_index_make_room(lard_view *view, lard_bucket *const buckets[2]); /* where both are full */
+bool lard_index_is_crowded(const lard_view *view);
 void lard_index_grow(larder *cache, lard_view *view);
 void lard_index_finish_changes(lard_view *view); /* of a dead owner */
 
@@ -261,6 +262,7 @@ typedef struct {
     unsigned type;
     unsigned flags;
     unsigned reads; /* the frequency it starts with */
+    unsigned keep;  /* LARD_KEPT, or 0: which of two writers it has to go to, below */
     bool to_main;   /* past the small queue */
 } lard_draft;
 /* Copies out up to `capacity` bytes of value. OK, BUFFER_TOO_SMALL, or DAMAGED where the checksum is wrong. */
@@ -323,6 +325,13 @@ larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash 
 larder_status lard_write(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *draft,
                          lard_condition condition, uint64_t expected_slot, const larder_call *call,
                          lard_head *replaced);
+/* The same for a draft that is to be kept: FULL where its shard keeps as much as it may. */
+larder_status lard_write_kept_locked(larder *cache, lard_view *view, const lard_hash *hash,
+                                     const lard_draft *draft, lard_condition condition, uint64_t expected_slot,
+                                     int64_t now_ms, lard_head *replaced);
+larder_status lard_write_kept(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *draft,
+                              lard_condition condition, uint64_t expected_slot, const larder_call *call,
+                              lard_head *replaced);
 /* Without the lock: the queue that a new value of the key should go to, as far as can be told. */
 uint32_t lard_queue_of(lard_map *map, const lard_hash *hash, const lard_draft *draft);
 larder_status lard_drop(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
@@ -369,7 +378,8 @@ uint32_t lard_evict_queue(lard_view *view, const lard_hash *hash, uint64_t bytes
 bool lard_evict_is_roomy(const lard_view *view);
 void lard_evict_at_once(larder *cache, lard_view *view, int64_t now_ms);
 void lard_evict_place_large(lard_map *map, const lard_hash *hash, lard_draft *draft);
-uint64_t lard_evict_prune(larder *cache, lard_view *view, int64_t now_ms);
+
+#include "keep.h"
 
 /* ghost.c — keys that were evicted a short while ago */
 #define LARD_GHOST_WINDOW 15u /* eighths of the shard: how much the queue may have emptied since */

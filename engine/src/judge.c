@@ -83,14 +83,14 @@ static int sound_copy(const lard_superblock copies[2], uint64_t file_bytes) {
 }
 
 larder_status lard_judge(int fd, const char *path, uint64_t file_bytes, const uint8_t lock_id[16], bool alone,
-                         bool *fit, lard_superblock *super, larder_error *error) {
+                         const char **unfit, lard_superblock *super, larder_error *error) {
     uint8_t pages[LARD_CONTROL_OFFSET + sizeof(lard_control)];
     lard_superblock copies[2];
     lard_control control;
     uint64_t boot[2];
     size_t got;
 
-    *fit = false;
+    *unfit = "it was not finished";
     memset(pages, 0, sizeof pages);
     int code = lard_file_read(fd, pages, sizeof pages, 0, &got);
     if (code) {
@@ -120,10 +120,15 @@ larder_status lard_judge(int fd, const char *path, uint64_t file_bytes, const ui
         return lard_fail(error, LARDER_NOT_LARDER, 0, "%s", path);
     }
     int sound = sound_copy(copies, file_bytes);
-    if (sound < 0 || memcmp(copies[sound].lock_id, lock_id, 16) != 0 || control.superseded.raw_ ||
-        control.clear_epoch.raw_ == 0) {
+    *unfit = "it is damaged or of another version";
+    if (sound < 0 || control.clear_epoch.raw_ == 0) {
         return LARDER_OK;
     }
+    *unfit = "it, or its lock file, was replaced";
+    if (memcmp(copies[sound].lock_id, lock_id, 16) != 0 || control.superseded.raw_) {
+        return LARDER_OK;
+    }
+    *unfit = "it was in use when the machine crashed";
     if ((code = lard_boot_id(boot)) != 0) {
         return lard_fail_call(error, "boot id for", path, code);
     }
@@ -134,6 +139,6 @@ larder_status lard_judge(int fd, const char *path, uint64_t file_bytes, const ui
         lard_file_write(fd, &copies[1], sizeof *copies, 0); /* where this fails the copy goes on serving */
     }
     *super = copies[sound];
-    *fit = true;
+    *unfit = NULL;
     return LARDER_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * layout.h — the bytes of a cache file. Format 2.1.
+ * layout.h — the bytes of a cache file. Format 2.3.
  *
  * Owns every offset, size and bit position; nothing else in the engine knows
  * them. All integers are little-endian; all positions are offsets, never
@@ -44,7 +44,7 @@
  *
  *   0   crc32c (32) | segment generation (32)
  *   8   expiry      Unix ms (48) | seal (16)                      changed by touch
- *   16  key length (16) | type (8) | caller's flags (8) | value length (32)
+ *   16  key length (16) | type, kept (8) | caller's flags (8) | value length (32)
  *   24  key, value, zeros to a multiple of 8
  *
  *   crc32c covers bytes 16.. to the end (a counter's: 16.. to the end of its key).
@@ -64,7 +64,7 @@
 
 #define LARD_MAGIC "LARDER\r\n"
 #define LARD_FORMAT_MAJOR 2u
-#define LARD_FORMAT_MINOR 1u
+#define LARD_FORMAT_MINOR 3u
 #define LARD_ENDIAN_PROBE 0x01020304u
 
 #define LARD_PAGE 4096u
@@ -153,7 +153,10 @@ typedef struct { /* head of a shard */
     lard_u32 closed[2];  /* segment + 1 that small, main appended to before; 0: none */
     lard_u32 gap[2];     /* bytes left at its end, at most; a hint */
     lard_u32 mean_bytes; /* of the items' records, about; 0: unknown */
-    lard_u32 reserved0[10];
+    lard_u64 kept_bytes; /* of live records that eviction leaves; signed, as items; a little off after a crash */
+    lard_u32 keeps;      /* 0: there is no such record */
+    lard_u32 full_ms;    /* when a count found no room for more of them, low bits; a hint */
+    lard_u32 reserved0[6];
     /* line 1: read by all, seldom written */
     lard_u64 epoch; /* clear epoch (32) | resets (32); 0 while the shard is being reset */
     lard_u32 bucket_count;
@@ -212,8 +215,9 @@ enum {
     LARD_TYPE_COUNTER = 2,
     LARD_TYPE_HEAD = 3,  /* of a large value; its value is a lard_head */
     LARD_TYPE_CHUNK = 4, /* of a large value; its key is a lard_chunk_key, in a key space of its own */
-    /* bit 7 is kept for records with an extension (tags, lease tokens); unknown types are misses */
+    /* bit 7 is for records with an extension (tags, lease tokens); unknown types are misses */
 };
+#define LARD_KEPT 0x40u /* bit 6 of the type's byte: eviction leaves it */
 #define LARD_RECORD_HEADER 24u
 #define LARD_COUNTER_BYTES 32u
 #define LARD_EXPIRY_BITS 48
@@ -245,7 +249,8 @@ static inline uint64_t lard_record_bytes(unsigned type, uint64_t key_bytes, uint
 #define LARD_WORD2(key_bytes, type, flags, value_bytes) \
     ((uint64_t)(key_bytes) | (uint64_t)(type) << 16 | (uint64_t)(flags) << 24 | (uint64_t)(value_bytes) << 32)
 #define LARD_WORD2_KEY_BYTES(w) ((uint32_t)((w)&0xffff))
-#define LARD_WORD2_TYPE(w) ((unsigned)((w) >> 16) & 0xff)
+#define LARD_WORD2_TYPE(w) ((unsigned)((w) >> 16) & (0xff & ~LARD_KEPT))
+#define LARD_WORD2_KEPT(w) ((unsigned)((w) >> 16) & LARD_KEPT)
 #define LARD_WORD2_FLAGS(w) ((unsigned)((w) >> 24) & 0xff)
 #define LARD_WORD2_VALUE_BYTES(w) ((uint32_t)((w) >> 32))
 

@@ -156,6 +156,7 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
             item->expires_at_ms = (int64_t)at.info.expiry_ms;
             item->flags = (uint8_t)LARD_WORD2_FLAGS(at.info.word2);
             item->is_counter = type == LARD_TYPE_COUNTER;
+            item->is_kept = LARD_WORD2_KEPT(at.info.word2) != 0;
         }
         if (found_at) {
             *found_at = at;

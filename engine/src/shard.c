@@ -31,18 +31,30 @@ static bool sane(const lard_view *view) {
     return true;
 }
 
-/* An index segment that the directory never came to name: its owner died in between. */
-static void drop_stray_pages(lard_view *view) {
+static bool is_named(const lard_view *view, uint32_t segment) {
     uint32_t pages = lard_load(&view->head->index_pages);
+    for (uint32_t i = 0; i < pages; i++) {
+        if (lard_load(&view->directory[i]) == segment) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A segment whose owner died before the directory named it as a page, or its queue as the one to append to. */
+static bool is_stray(const lard_view *view, uint32_t segment) {
+    const lard_segment *row = &view->segments[segment];
+    uint32_t state = lard_load(&row->state);
+    if (state == LARD_SEGMENT_INDEX) {
+        return !is_named(view, segment);
+    }
+    return (state == LARD_SEGMENT_SMALL || state == LARD_SEGMENT_MAIN) && lard_load(&row->write_offset) == 0 &&
+           lard_load(&view->head->active[state - LARD_SEGMENT_SMALL]) != segment + 1;
+}
+
+static void drop_strays(lard_view *view) {
     for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
-        if (lard_load(&view->segments[s].state) != LARD_SEGMENT_INDEX) {
-            continue;
-        }
-        bool named = false;
-        for (uint32_t i = 0; i < pages && !named; i++) {
-            named = lard_load(&view->directory[i]) == s;
-        }
-        if (!named) {
+        if (is_stray(view, s)) {
             lard_segment_free(view, s);
         }
     }
@@ -84,6 +96,8 @@ static void reset(lard_view *view) {
     lard_store(&view->head->active[0], 0);
     lard_store(&view->head->active[1], 0);
     lard_store(&view->head->mean_bytes, 0);
+    lard_store(&view->head->kept_bytes, 0);
+    lard_store(&view->head->keeps, 0);
     lard_store(&view->head->gap[0], 0);
     lard_store(&view->head->gap[1], 0);
     lard_store(&view->head->victim, 0);
@@ -114,7 +128,7 @@ static void repair(larder *cache, lard_view *view) {
         return;
     }
     lard_index_finish_changes(view);
-    drop_stray_pages(view);
+    drop_strays(view);
     check_active(view);
     lard_segment_recount(view);
 
@@ -127,6 +141,10 @@ static void repair(larder *cache, lard_view *view) {
         }
     }
     lard_store(&view->head->items, items);
+    if (lard_keeps(view)) {
+        lard_keep_finish_copy(view);
+        lard_keep_prune(cache, view, 0);
+    }
 }
 
 static bool try_lock(const larder *cache, lard_shard *head, uint32_t waiters) {

@@ -22,19 +22,23 @@ static larder_status store(larder *cache, lard_map *map, const lard_hash *hash, 
 
     if (draft->value_bytes > larder_max_value(cache)) {
         status = LARDER_VALUE_TOO_LARGE;
-    } else if (lard_record_bytes(draft->type, draft->key_bytes, draft->value_bytes) > map->record_limit) {
-        if (call && (call->flags & LARDER_CALL_TRY)) {
-            return LARDER_BUSY; /* many locks, one after the other: not for an impatient caller */
+    } else if (draft->keep) { /* whole, so that no part of it can be missing */
+        status = lard_write_kept(cache, map, hash, draft, condition, expected_slot, call, &replaced);
+    } else {
+        if (lard_record_bytes(draft->type, draft->key_bytes, draft->value_bytes) > map->record_limit) {
+            if (call && (call->flags & LARDER_CALL_TRY)) {
+                return LARDER_BUSY; /* many locks, one after the other: not for an impatient caller */
+            }
+            call = &patient;
+            lard_evict_place_large(map, hash, draft);
+            status = lard_large_write(cache, map, draft, &head, call);
+            draft->type = LARD_TYPE_HEAD;
+            draft->value = &head;
+            draft->value_bytes = sizeof head;
         }
-        call = &patient;
-        lard_evict_place_large(map, hash, draft);
-        status = lard_large_write(cache, map, draft, &head, call);
-        draft->type = LARD_TYPE_HEAD;
-        draft->value = &head;
-        draft->value_bytes = sizeof head;
-    }
-    if (status == LARDER_OK) {
-        status = lard_write(cache, map, hash, draft, condition, expected_slot, call, &replaced);
+        if (status == LARDER_OK) {
+            status = lard_write(cache, map, hash, draft, condition, expected_slot, call, &replaced);
+        }
     }
     if (status == LARDER_BUSY && call && (call->flags & LARDER_CALL_TRY)) {
         return status;
@@ -71,6 +75,7 @@ static larder_status begin_store(larder *cache, const larder_store *request, lar
         .value_bytes = request->value_bytes,
         .type = LARD_TYPE_PLAIN,
         .flags = request->flags,
+        .keep = request->keep ? LARD_KEPT : 0,
     };
     if (request->ttl_ms >= 0 && !lard_expiry_from_ttl(request->ttl_ms, lard_now(call), &draft->expiry_ms)) {
         return LARDER_INVALID;
@@ -230,7 +235,8 @@ larder_status larder_cas(larder *cache, const larder_store *request, const void 
                                .value_bytes = expected_bytes,
                                .expiry_ms = (uint64_t)item.expires_at_ms,
                                .type = LARD_TYPE_PLAIN,
-                               .flags = item.flags};
+                               .flags = item.flags,
+                               .keep = item.is_kept ? LARD_KEPT : 0};
             larder_status pinned = lard_pin_counter(cache, map, &hash, &copy, call);
             if (pinned != LARDER_OK) {
                 status = pinned;

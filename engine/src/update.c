@@ -31,6 +31,13 @@ static larder_status number_of(const lard_view *view, uint64_t offset, const lar
     return lard_counter_parse(text, bytes, number) ? LARDER_OK : LARDER_NOT_A_NUMBER;
 }
 
+static larder_status write_either(larder *cache, lard_view *view, const lard_hash *hash, const lard_draft *draft,
+                                  lard_condition condition, uint64_t expected, int64_t now_ms,
+                                  lard_head *replaced) {
+    return (draft->keep ? lard_write_kept_locked : lard_write_locked)(cache, view, hash, draft, condition,
+                                                                      expected, now_ms, replaced);
+}
+
 /* NOT_STORED where the number that was read left its slot, deleted or moved, before the sum was in its place. */
 static larder_status increment_once(larder *cache, lard_view *view, const lard_hash *hash, lard_draft *draft,
                                     int64_t delta, int64_t number, int64_t now_ms, lard_head *replaced) {
@@ -50,6 +57,7 @@ static larder_status increment_once(larder *cache, lard_view *view, const lard_h
         } else {
             draft->expiry_ms = info.expiry_ms;
             draft->flags = LARD_WORD2_FLAGS(info.word2);
+            draft->keep = LARD_WORD2_KEPT(info.word2);
         }
     }
     if (__builtin_add_overflow(number, delta, &draft->number)) {
@@ -61,7 +69,7 @@ static larder_status increment_once(larder *cache, lard_view *view, const lard_h
         return LARDER_OK;
     }
     lard_condition condition = status == LARDER_OK ? LARD_IF_SLOT : LARD_IF_ANY;
-    return lard_write_locked(cache, view, hash, draft, condition, found.value, now_ms, replaced);
+    return write_either(cache, view, hash, draft, condition, found.value, now_ms, replaced);
 }
 
 /* A number that was deleted meanwhile must not come back as a part of the sum: then it starts from `initial`. */
@@ -112,7 +120,7 @@ larder_status lard_pin_counter(larder *cache, lard_map *map, const lard_hash *ha
         number_of(&view, offset, &info, &number) == LARDER_OK &&
         lard_counter_text(number, text) == plain->value_bytes &&
         __builtin_memcmp(text, plain->value, plain->value_bytes) == 0) {
-        status = lard_write_locked(cache, &view, hash, plain, LARD_IF_SLOT, found.value, lard_now(call), &none);
+        status = write_either(cache, &view, hash, plain, LARD_IF_SLOT, found.value, lard_now(call), &none);
         status = status == LARDER_NOT_STORED ? LARDER_OK : status;
     }
     lard_shard_unlock(&view);

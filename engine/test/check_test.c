@@ -163,11 +163,24 @@ static void segments_are_walked(void) {
     larder_close(cache);
 }
 
+static void what_is_kept_is_looked_for(void) {
+    CHECK(begin());
+    lard_view view = shard();
+    larder_store store = {.key = "kept", .key_bytes = 4, .value = "value", .value_bytes = 5, .keep = 1};
+    CHECK(larder_set(cache, &store, NULL) == LARDER_OK && sound(cache));
+    lard_store(&view.head->keeps, 0);
+    CHECK(finds("is kept"));
+    lard_store(&view.head->keeps, 1);
+    CHECK(sound(cache));
+    larder_close(cache);
+}
+
 static const test_case tests[] = {
     TEST(a_sound_file_is_counted, "a sound file has no problems, and its items and records are counted"),
     TEST(the_index_is_walked, "verify finds what is wrong with the index"),
     TEST(slots_are_walked, "verify finds what is wrong with slots"),
     TEST(records_are_walked, "verify finds what is wrong with records"),
     TEST(segments_are_walked, "verify finds what is wrong with segments"),
+    TEST(what_is_kept_is_looked_for, "verify finds an item that is kept where the shard knows of none"),
 };
 RUN("check", tests)

@@ -59,6 +59,9 @@ static void shard_fields_have_their_places(void) {
     AT(lard_shard, lock, 0, 4);
     AT(lard_shard, closed, 4, 8);
     AT(lard_shard, gap, 12, 8);
+    AT(lard_shard, kept_bytes, 24, 8);
+    AT(lard_shard, keeps, 32, 4);
+    AT(lard_shard, full_ms, 36, 4);
     AT(lard_shard, epoch, 64, 8);
     AT(lard_shard, bucket_count, 72, 4);
     AT(lard_shard, splitting, 76, 4);
@@ -120,7 +123,7 @@ static void a_new_file_is_as_drawn(void) {
     read_at(path, copy, sizeof copy, 4096);
     CHECK(memcmp(page, copy, sizeof page) == 0, "two copies");
     static const unsigned char start[20] = {'L', 'A', 'R', 'D', 'E', 'R', '\r', '\n', 2, 0,
-                                            0,   0,   1,   0,   0,   0,   4,    3,    2, 1};
+                                            0,   0,   3,   0,   0,   0,   4,    3,    2, 1};
     CHECK(memcmp(page, start, sizeof start) == 0);
     lard_superblock super;
     memcpy(&super, page, sizeof super);

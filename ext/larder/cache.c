@@ -175,7 +175,7 @@ static void run_open(larder *none, void *arg) {
  * handle while no one can fork, and right into the object: a child that was forked by another thread meanwhile
  * has it there, and collecting the object there closes it.
  */
-VALUE glue_cache_open(VALUE klass, VALUE path, VALUE size, VALUE lock_timeout_ms) {
+VALUE glue_cache_open(VALUE klass, VALUE path, VALUE size, VALUE lock_timeout_ms, VALUE create) {
     cache *self;
     VALUE object = TypedData_Make_Struct(klass, cache, &glue_cache_type, self);
     VALUE frozen = rb_str_new_frozen(path);
@@ -183,6 +183,7 @@ VALUE glue_cache_open(VALUE klass, VALUE path, VALUE size, VALUE lock_timeout_ms
 
     opening.options.size_bytes = NUM2ULL(size);
     opening.options.lock_timeout_ms = NUM2UINT(lock_timeout_ms);
+    opening.options.existing = !RTEST(create);
     self->fork_epoch = fork_epoch;
     for (;;) {
         struct released call = {run_open, NULL, &opening, false};
@@ -219,5 +220,7 @@ VALUE glue_cache_is_closed(VALUE self) {
 }
 
 VALUE glue_cache_size(VALUE self) { return ULL2NUM(larder_size(glue_engine(self))); }
+
+VALUE glue_cache_max_kept(VALUE self) { return SIZET2NUM(larder_max_kept(glue_engine(self))); }
 
 VALUE glue_cache_max_value(VALUE self) { return SIZET2NUM(larder_max_value(glue_engine(self))); }

@@ -32,11 +32,12 @@ void Init_larder(void) {
     rb_define_const(cache, "DEFAULT_SIZE", ULL2NUM(LARDER_DEFAULT_SIZE));
     rb_define_const(cache, "MAX_TTL", LL2NUM(LARDER_MAX_TTL_MS / 1000));
 
-    rb_define_private_method(rb_singleton_class(cache), "_open", glue_cache_open, 3);
+    rb_define_private_method(rb_singleton_class(cache), "_open", glue_cache_open, 4);
     rb_define_method(cache, "close", glue_cache_close, 0);
     rb_define_method(cache, "closed?", glue_cache_is_closed, 0);
     rb_define_method(cache, "size", glue_cache_size, 0);
     rb_define_method(cache, "max_value", glue_cache_max_value, 0);
+    rb_define_method(cache, "max_kept", glue_cache_max_kept, 0);
 
     rb_define_private_method(cache, "_get", glue_cache_get, 2);
     rb_define_private_method(cache, "_get_multi", glue_cache_get_multi, 2);
@@ -45,7 +46,7 @@ void Init_larder(void) {
 
     rb_define_private_method(cache, "_set", glue_cache_set, 5);
     rb_define_private_method(cache, "_set_multi", glue_cache_set_multi, 3);
-    rb_define_private_method(cache, "_cas", glue_cache_cas, 5);
+    rb_define_private_method(cache, "_cas", glue_cache_cas, 6);
     rb_define_private_method(cache, "_increment", glue_cache_increment, 5);
     rb_define_private_method(cache, "_touch", glue_cache_touch, 3);
     rb_define_private_method(cache, "_delete", glue_cache_delete, 2);

@@ -86,10 +86,14 @@ static larder_status perform(VALUE self, write_t *write, VALUE key, VALUE value,
     return write->status;
 }
 
-/* The answer of a store: true, or false where its condition did not hold or it was refused. */
-static VALUE stored(larder_status status, VALUE key) {
+/* The answer of a store: true, or false where its condition did not hold or it was refused. Who wants an item kept
+ * is told where there is no room. */
+static VALUE stored(larder_status status, VALUE key, bool keep) {
     if (status == LARDER_OK) {
         return Qtrue;
+    }
+    if (status == LARDER_FULL && keep) {
+        glue_raise_for_key(status, key);
     }
     if (status == LARDER_NOT_STORED || status == LARDER_MISS || glue_is_refusal(status)) {
         return Qfalse;
@@ -97,12 +101,16 @@ static VALUE stored(larder_status status, VALUE key) {
     glue_raise_for_key(status, key);
 }
 
+/* Added to the mode: larder_store.keep. lib/larder/cache.rb calls it KEEP. */
+#define MODE_KEEP 4u
+
 static VALUE set(VALUE self, write_t *write, VALUE key, VALUE value, VALUE ttl_ms, VALUE mode) {
     glue_check_string(key, "key");
     glue_check_string(value, "value");
     write->store.ttl_ms = NUM2LL(ttl_ms);
-    write->store.mode = (uint8_t)NUM2UINT(mode);
-    return stored(perform(self, write, key, value, Qnil), key);
+    write->store.mode = (uint8_t)(NUM2UINT(mode) & ~MODE_KEEP);
+    write->store.keep = (NUM2UINT(mode) & MODE_KEEP) != 0;
+    return stored(perform(self, write, key, value, Qnil), key, write->store.keep);
 }
 
 VALUE glue_cache_set(VALUE self, VALUE key, VALUE value, VALUE ttl_ms, VALUE mode, VALUE now) {
@@ -124,13 +132,14 @@ static VALUE swap(VALUE self, write_t *write, VALUE key, VALUE expected, VALUE v
     glue_check_string(key, "key");
     glue_check_string(expected, "expected");
     glue_check_string(value, "value");
-    return stored(perform(self, write, key, value, expected), key);
+    return stored(perform(self, write, key, value, expected), key, write->store.keep);
 }
 
-VALUE glue_cache_cas(VALUE self, VALUE key, VALUE expected, VALUE value, VALUE ttl_ms, VALUE now) {
+VALUE glue_cache_cas(VALUE self, VALUE key, VALUE expected, VALUE value, VALUE ttl_ms, VALUE keep, VALUE now) {
     write_t write = {.perform = perform_cas, .call = glue_call(now)};
 
     write.store.ttl_ms = NUM2LL(ttl_ms);
+    write.store.keep = RTEST(keep);
     return swap(self, &write, key, expected, value);
 }
 
@@ -151,7 +160,7 @@ VALUE glue_cache_touch(VALUE self, VALUE key, VALUE ttl_ms, VALUE now) {
 
     glue_check_string(key, "key");
     write.store.ttl_ms = NUM2LL(ttl_ms);
-    return stored(perform(self, &write, key, Qnil, Qnil), key);
+    return stored(perform(self, &write, key, Qnil, Qnil), key, false);
 }
 
 VALUE glue_cache_increment(VALUE self, VALUE key, VALUE delta, VALUE initial, VALUE ttl_ms, VALUE now) {

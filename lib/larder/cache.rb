@@ -48,7 +48,9 @@ module Larder
     SET = 0
     ADD = 1
     REPLACE = 2
-    private_constant :SET, :ADD, :REPLACE
+    # Added to them.
+    KEEP = 4
+    private_constant :SET, :ADD, :REPLACE, :KEEP
 
     # A file has whole pages, so it is up to this much larger than it was asked to be.
     PAGE = 4096
@@ -66,15 +68,16 @@ module Larder
       #   its size, and one that differs from `size` is warned of.
       # @param lock_timeout [Numeric, nil] seconds a writer waits for another that is alive, nil: 0.2. The first cache
       #   of a file in a process decides it.
+      # @param create [Boolean] false: a file is neither made nor replaced, and {OpenError} says why none can be used
       # @yieldparam cache [Cache] closed when the block ends
       # @return [Cache, Object] the cache, or the block's value
       # @raise [OpenError] with the path and the remedy
       # @example
       #   opened = Larder::Cache.open("open.larder", size: 4 << 20)
       #   opened.close #=> nil
-      def open(path, size: nil, lock_timeout: nil)
+      def open(path, size: nil, lock_timeout: nil, create: true)
         path = Options.path(path)
-        cache = _open(path, Options.size_bytes(size), Options.lock_timeout_ms(lock_timeout))
+        cache = _open(path, Options.size_bytes(size), Options.lock_timeout_ms(lock_timeout), create)
         cache.send(:opened, path)
         warn_of_size(cache, size) if size && !(0...PAGE).cover?(cache.size - size)
         return cache unless block_given?
@@ -120,6 +123,12 @@ module Larder
     #   @example
     #     cache.max_value <= Larder::Cache::MAX_VALUE #=> true
 
+    # @!method max_kept
+    #   @return [Integer] bytes of the longest key and value together that `keep: true` takes. Items so stored are not
+    #     evicted; they may take two thirds of the file, and beyond that storing one raises {FullError}.
+    #   @example
+    #     cache.max_kept >= 16_000 #=> true
+
     # @!method close
     #   Lets go of the file; the last process to do so writes it back. Calls of other threads that are inside end first,
     #   later ones raise {ClosedError}. A cache that is not closed is closed when it is collected or the process exits.
@@ -160,32 +169,36 @@ module Larder
     # @param value [String]
     # @param ttl [Numeric, nil] seconds to live, nil: for ever
     # @param now [Numeric, nil] Unix time the TTL counts from, nil: the clock
+    # @param keep [Boolean] never evict it: it stays until it expires or is deleted, see {#max_kept}
     # @return [Boolean] false: refused, and the old value is gone
+    # @raise [FullError] with `keep: true` where no room could be made
     # @example
     #   cache.set("greeting", "hello", ttl: 1.5) #=> true
-    def set(key, value, ttl: nil, now: nil)
-      _set(key, value, ttl.nil? ? 0 : Options.ttl_ms(ttl), SET, now && Options.unix_ms(now))
+    def set(key, value, ttl: nil, now: nil, keep: false)
+      _set(key, value, ttl.nil? ? 0 : Options.ttl_ms(ttl), keep ? SET + KEEP : SET, now && Options.unix_ms(now))
     end
 
     # Stores where the key is absent.
     #
     # @param (see #set)
     # @return [Boolean] false: the key is present, or the store was refused
+    # @raise (see #set)
     # @example
     #   cache.add("lock", "held", ttl: 10) #=> true
     #   cache.add("lock", "held", ttl: 10) #=> false
-    def add(key, value, ttl: nil, now: nil)
-      _set(key, value, Options.ttl_ms(ttl), ADD, now && Options.unix_ms(now))
+    def add(key, value, ttl: nil, now: nil, keep: false)
+      _set(key, value, Options.ttl_ms(ttl), keep ? ADD + KEEP : ADD, now && Options.unix_ms(now))
     end
 
     # Stores where the key is present.
     #
     # @param (see #set)
     # @return [Boolean] false: the key is absent, or the store was refused
+    # @raise (see #set)
     # @example
     #   cache.replace("nobody", "here") #=> false
-    def replace(key, value, ttl: nil, now: nil)
-      _set(key, value, Options.ttl_ms(ttl), REPLACE, now && Options.unix_ms(now))
+    def replace(key, value, ttl: nil, now: nil, keep: false)
+      _set(key, value, Options.ttl_ms(ttl), keep ? REPLACE + KEEP : REPLACE, now && Options.unix_ms(now))
     end
 
     # Compare and swap: stores where the key's value is byte for byte `expected`.
@@ -195,13 +208,15 @@ module Larder
     # @param value [String]
     # @param ttl [Numeric, nil] seconds to live, nil: for ever
     # @param now [Numeric, nil] Unix time the TTL counts from, nil: the clock
+    # @param keep [Boolean] never evict the new value, see {#max_kept}
     # @return [Boolean] false: the key is absent or has another value, or the store was refused
+    # @raise (see #set)
     # @example
     #   cache.set("state", "new")
     #   cache.cas("state", "new", "paid") #=> true
     #   cache.cas("state", "new", "paid") #=> false
-    def cas(key, expected, value, ttl: nil, now: nil)
-      _cas(key, expected, value, Options.life_ms(ttl), now && Options.unix_ms(now))
+    def cas(key, expected, value, ttl: nil, now: nil, keep: false)
+      _cas(key, expected, value, Options.life_ms(ttl), keep, now && Options.unix_ms(now))
     end
 
     # Stores many pairs with the same TTL.
@@ -256,8 +271,8 @@ module Larder
     #   cache.increment("visits", 10) #=> 11
     #   cache.get("visits") #=> "11"
     def increment(key, by = 1, initial: 0, ttl: nil, now: nil)
-      _increment(key, Options.int64(by, "by"), Options.int64(initial, "initial"), Options.life_ms(ttl),
-                 now && Options.unix_ms(now))
+      _increment(key, Options.int64(by, "by"), initial.equal?(0) ? 0 : Options.int64(initial, "initial"),
+                 ttl.nil? ? 0 : Options.life_ms(ttl), now && Options.unix_ms(now))
     end
 
     # Subtracts from a counter, see {#increment}.

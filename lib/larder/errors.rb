@@ -25,7 +25,8 @@ module Larder
   # other answer (`increment`); methods that store answer false.
   class BusyError < Error; end
 
-  # No room could be made for the item, raised by `increment`; methods that store answer false.
+  # No room could be made for the item, raised by `increment` and with `keep: true`; methods that store answer false
+  # otherwise.
   class FullError < Error; end
 
   # `increment` or `decrement` of a value that is no decimal 64-bit integer, or beyond what 64 bits hold.

@@ -28,7 +28,7 @@ module Larder
 
       # @return [Object]
       def load(payload)
-        ::JSON.parse(payload.force_encoding(Encoding::UTF_8), max_nesting: @max_depth, create_additions: false)
+        ::JSON.parse(payload.force_encoding(Encoding::UTF_8), max_nesting: @max_depth)
       end
 
       private

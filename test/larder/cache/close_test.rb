@@ -11,7 +11,8 @@ class LarderCacheCloseTest < ActiveSupport::TestCase
   CALLS = {
     get: ["k"], get_multi: [["k"]], set: %w[k v], add: %w[k v], replace: %w[k v], cas: %w[k v w],
     set_multi: [{ "k" => "v" }], delete: ["k"], delete_multi: [["k"]], increment: ["k"], decrement: ["k"],
-    touch: ["k"], exist?: ["k"], ttl: ["k"], clear: [], prune: [], stats: [], verify: [], size: [], max_value: []
+    touch: ["k"], exist?: ["k"], ttl: ["k"], clear: [], prune: [], stats: [], verify: [], size: [], max_value: [],
+    max_kept: []
   }.freeze
 
   # Is the file mapped into this process?

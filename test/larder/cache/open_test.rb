@@ -169,6 +169,26 @@ class LarderCacheOpenTest < ActiveSupport::TestCase
     end
   end
 
+  test "with create: false a cache that is there is used, and none is made" do
+    message = open_error(path_of("none.larder"), create: false).message
+    assert_match(/#{path_of("none.larder")}: there is no cache/, message)
+    assert_empty Dir.children(directory)
+    open_cache("there.larder").set("k", "v")
+    assert_equal "v", Larder::Cache.open(path_of("there.larder"), create: false) { |opened| opened.get("k") }
+  end
+
+  test "with create: false what cannot be used is not replaced, and the error says why" do
+    open_cache("old.larder").close
+    File.open(path_of("old.larder"), "r+b") { |file| [0, 4096].each { |at| file.pwrite("\xFF" * 8, at + 8) } }
+    before = File.binread(path_of("old.larder"))
+    message = open_error(path_of("old.larder"), create: false).message
+    assert_match(/old\.larder: it is damaged or of another version: the cache cannot be used any more/, message)
+    assert_equal before, File.binread(path_of("old.larder"))
+    File.write(path_of("text"), "precious", perm: 0o600)
+    assert_match(/not a Larder cache/, open_error(path_of("text"), create: false).message)
+    assert_equal %w[old.larder old.larder.lock text], Dir.children(directory).sort
+  end
+
   test "a file that others may write to is refused" do
     open_cache("loose.larder").close
     File.chmod(0o666, path_of("loose.larder"))

@@ -1,0 +1,29 @@
+/*
+ * keep.h — items that eviction leaves (keep.c): who may be one, how many bytes they take.
+ *
+ * All under the shard's lock, but for the two that only tell. Included by internal.h.
+ */
+#ifndef LARD_KEEP_H
+#define LARD_KEEP_H
+
+size_t lard_keep_limit(const lard_map *map); /* bytes of the longest record */
+uint64_t lard_keep_room(const lard_view *view);
+/* Is there room for a draft that is to be kept, in place of what its key has? Makes some where it can. */
+bool lard_keep_admits(larder *cache, lard_view *view, const lard_hash *hash, const lard_draft *draft,
+                      int64_t now_ms);
+/* Bytes of room that a record of such a length takes, with its part of what is left over at a segment's end. */
+uint64_t lard_keep_cost(const lard_view *view, uint64_t record_bytes);
+/* The same of the record of a slot where it is kept, else 0. */
+uint64_t lard_keep_cost_of(const lard_view *view, uint64_t slot);
+/* Of a dead owner: an item that stands where it was copied to, but is looked for where it stood. */
+void lard_keep_finish_copy(lard_view *view);
+/* Drops what has expired, wherever it lies, and counts what is kept; the segments follow when their turn comes. */
+uint64_t lard_keep_prune(larder *cache, lard_view *view, int64_t now_ms);
+/* Whether any record may be kept. The bytes cannot tell: deletes without the lock change them at any time. */
+static inline bool lard_keeps(const lard_view *view) { return lard_load(&view->head->keeps) != 0; }
+static inline uint64_t lard_keep_bytes(const lard_view *view) {
+    int64_t bytes = (int64_t)lard_load(&view->head->kept_bytes);
+    return bytes > 0 ? (uint64_t)bytes : 0;
+}
+
+#endif

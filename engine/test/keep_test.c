@@ -1,0 +1,102 @@
+/*
+ * keep_test.c — what is stored to be kept stays, whatever else is stored.
+ */
+#include "kept.h"
+
+static void what_is_kept_outlives_all_others(void) {
+    enum { KEPT = 3000, BYTES = 300, OTHERS = 60000 };
+    for (int is_read = 0; is_read < 2; is_read++) {
+        cache = open_cache(4 << 20);
+        for (int i = 0; i < KEPT; i++) { /* a quarter of it, never read */
+            CHECK(keep(i, BYTES) == LARDER_OK, "%d", i);
+            fill(i * 20, 20, BYTES, is_read);
+        }
+        fill(OTHERS, OTHERS, BYTES, is_read);
+        for (int i = 0; i < KEPT; i++) {
+            CHECK(is_there(i, BYTES), "%d of %d is gone", i, KEPT);
+        }
+        CHECK(stats().evictions > OTHERS && counted());
+        CHECK(sound(cache));
+        larder_close(cache);
+    }
+}
+
+static void what_was_read_as_often_and_is_not_kept_leaves(void) {
+    enum { ITEMS = 3000, BYTES = 300 };
+    kept_at_all = false; /* the same without: this test would see it */
+    cache = open_cache(4 << 20);
+    for (int i = 0; i < ITEMS; i++) {
+        CHECK(keep(i, BYTES) == LARDER_OK);
+        fill(i * 20, 20, BYTES, false);
+    }
+    kept_at_all = true;
+    int there = 0;
+    for (int i = 0; i < ITEMS; i++) {
+        there += is_there(i, BYTES);
+    }
+    CHECK(there == 0 && stats().kept_bytes == 0, "%d", there);
+    larder_close(cache);
+}
+
+static void room_is_told_also_of_an_empty_cache(void) {
+    cache = open_cache(64 << 20);
+    uint64_t room = stats().kept_room_bytes;
+    CHECK(room > 40 << 20 && stats().shards > 1);
+    CHECK(keep(1, 10) == LARDER_OK && stats().kept_room_bytes == room);
+    larder_clear(cache);
+    CHECK(stats().kept_room_bytes == room && stats().kept_bytes == 0);
+    larder_close(cache);
+}
+
+static void numbers_and_swaps_stay_what_they_were(void) {
+    int64_t sum = 0;
+    larder_item item = {0};
+    cache = open_cache(1 << 20);
+    larder_store store = {.key = "n", .key_bytes = 1, .value = "41", .value_bytes = 2, .keep = 1};
+    CHECK(larder_set(cache, &store, NULL) == LARDER_OK);
+    CHECK(larder_increment(cache, "n", 1, 1, 0, 0, &sum, NULL) == LARDER_OK && sum == 42);
+    CHECK(larder_exists(cache, "n", 1, &item, NULL) == LARDER_OK && item.is_kept && item.is_counter);
+    for (int i = 0; i < 1000; i++) {
+        CHECK(larder_increment(cache, "n", 1, 1, 0, 0, &sum, NULL) == LARDER_OK);
+    }
+    CHECK(counted());
+    store.value = "0";
+    store.value_bytes = 1;
+    CHECK(larder_cas(cache, &store, "1042", 4, NULL) == LARDER_OK);
+    CHECK(larder_exists(cache, "n", 1, &item, NULL) == LARDER_OK && item.is_kept && !item.is_counter);
+    store.keep = 0;
+    CHECK(larder_cas(cache, &store, "0", 1, NULL) == LARDER_OK);
+    CHECK(larder_exists(cache, "n", 1, &item, NULL) == LARDER_OK && !item.is_kept && stats().kept_bytes == 0);
+    larder_close(cache);
+}
+
+static void what_is_too_long_to_be_kept_is_an_error(void) {
+    cache = open_cache(2 << 20);
+    size_t most = larder_max_kept(cache);
+    CHECK(most >= 16000, "%d", (int)most);
+    CHECK(keep(1, most - 6) == LARDER_OK && is_there(1, most - 6));
+    CHECK(keep(1, most - 5 + 8) == LARDER_VALUE_TOO_LARGE);
+    CHECK(larder_max_kept(NULL) == 0);
+    larder_close(cache);
+}
+
+static void it_survives_attaching_anew(void) {
+    cache = open_cache(1 << 20);
+    CHECK(keep(1, 100) == LARDER_OK);
+    larder_close(cache);
+    cache = open_cache(1 << 20);
+    fill(0, 20000, 300, true);
+    CHECK(is_there(1, 100) && counted());
+    larder_close(cache);
+}
+
+static const test_case tests[] = {
+    TEST(what_is_kept_outlives_all_others, "what is kept outlives all others"),
+    TEST(what_was_read_as_often_and_is_not_kept_leaves, "what is not kept leaves"),
+    TEST(room_is_told_also_of_an_empty_cache, "room is told also of an empty cache"),
+    TEST(numbers_and_swaps_stay_what_they_were, "numbers and swaps stay what they were"),
+    TEST(what_is_too_long_to_be_kept_is_an_error, "what is too long to be kept is an error"),
+    TEST(it_survives_attaching_anew, "it survives attaching anew"),
+};
+
+RUN("keep", tests)
