@@ -11,6 +11,8 @@ module Larder
       MOST_LAPS = 10_000
       # Calls per lap of the trial, within which it is a tenth of the lap to come.
       TRIAL = (100..500)
+      # Calls per lap that even the slowest store makes.
+      LEAST = 200
 
       # Seconds per call and seconds of emptying per stored key.
       Cost = Struct.new(:call, :clearing)
@@ -26,9 +28,11 @@ module Larder
 
       # @param count [Integer]
       # @param block_seconds [Float, nil] nil: one lap, however long or short
-      def initialize(count:, block_seconds:)
+      # @param lap_seconds [Float, nil] no lap should last longer; nil: as long as it takes
+      def initialize(count:, block_seconds:, lap_seconds: nil)
         @count = count
         @block_seconds = block_seconds
+        @lap_seconds = lap_seconds
         @costs = Hash.new { |costs, contender| costs[contender] = {} }
         @boots = {}
       end
@@ -57,6 +61,17 @@ module Larder
       end
 
       # @param contender [String]
+      # @return [Integer] calls per lap: {#count}, or so many fewer that the longest lap of a slow store ends in time;
+      #   to two figures, as nobody reads more
+      def count_for(contender)
+        slowest = @costs[contender].each_value.map(&:call).max
+        return count unless @lap_seconds && slowest&.positive?
+
+        calls = (@lap_seconds / slowest).floor
+        calls.floor(2 - calls.digits.size).clamp([LEAST, count].min, count)
+      end
+
+      # @param contender [String]
       # @param workload [String]
       # @param pass [String]
       # @return [Integer] laps of a block
@@ -64,7 +79,7 @@ module Larder
         cost = @costs[contender][[workload, pass]]
         return 1 unless @block_seconds && cost&.call&.positive?
 
-        (@block_seconds / (cost.call * count)).ceil.clamp(1, MOST_LAPS)
+        (@block_seconds / (cost.call * count_for(contender))).ceil.clamp(1, MOST_LAPS)
       end
 
       # @param contender [String]
@@ -79,7 +94,7 @@ module Larder
       # @return [Float] estimated seconds of one round
       def seconds(contender)
         work = @costs[contender].sum do |(workload, pass), cost|
-          laps(contender, workload, pass) * count * (cost.call + cost.clearing)
+          laps(contender, workload, pass) * count_for(contender) * (cost.call + cost.clearing)
         end
         @boots.fetch(contender, 0.0) + work
       end

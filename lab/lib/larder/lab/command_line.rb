@@ -8,7 +8,8 @@ require_relative "errors"
 
 module Larder
   module Lab
-    # For classes with a `parser`, and `understood`: what is left to check when all options are read.
+    # For classes with a `parser`, which they make by {#explained}; `understood` is for what is left to check when all
+    # options are read.
     module CommandLine
       # Forms in which a document can be written to a file: option, name in {Reports}, what it is.
       FORMS = { "json" => ["data", "everything, raw samples included"],
@@ -32,11 +33,6 @@ module Larder
         raise UsageError, error.message
       end
 
-      # @return [String, nil] file for the JSON report
-      def json
-        outputs["json"]
-      end
-
       # @return [Boolean]
       def help?
         @help == true
@@ -52,7 +48,26 @@ module Larder
         parser.to_s
       end
 
+      # @return [Integer] of what is random: the one that was given, or one that the report tells
+      def seed
+        @seed ||= Random.new_seed % 1_000_000
+      end
+
       private
+
+      # A parser as every command's: what the command is for, its options, where reports go to, and examples.
+      def explained(banner, footer = nil)
+        OptionParser.new do |options|
+          options.require_exact = true
+          options.summary_width = 24
+          options.banner = banner
+          yield options if block_given?
+          output_options(options)
+          options.separator(footer) if footer
+        end
+      end
+
+      def understood; end
 
       # What is no option. A command that takes some overrides this.
       def operands(rest)
@@ -62,6 +77,10 @@ module Larder
       # "--seed=7" as "--seed 7": a parser that requires exact names knows the one form only.
       def apart(arguments)
         arguments.flat_map { |each| each.match?(/\A--[a-z][a-z-]*=/) ? each.split("=", 2) : [each] }
+      end
+
+      def seed_option(options, words = "order of the rounds, to repeat a run")
+        options.on("--seed N", Integer, words) { |number| @seed = number.abs }
       end
 
       def output_options(options)

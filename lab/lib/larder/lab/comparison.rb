@@ -47,8 +47,7 @@ module Larder
       def noise(workload, pass)
         return nil unless @results.twins.size == 2
 
-        estimate = ratio(*@results.twins, workload, pass)
-        estimate && [estimate.high, 1.0 / estimate.low].max - 1.0
+        ratio(*@results.twins, workload, pass)&.noise
       end
 
       # @param estimate [Statistics::Estimate] from {#ratio}

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# Owns what every contender has in common: its name, the gems and the server it needs, how its store is opened, emptied
-# and measured from outside. One subclass per store, in contenders/. Instances live only in worker processes; the
-# command itself reads the class methods and loads no store.
+# Owns what every cache store that takes part has in common: how it is opened, emptied and measured from outside. One
+# subclass per store, in contenders/; what it says of itself is a {Participant}'s.
 
 require "fileutils"
 require_relative "errors"
+require_relative "participant"
 
 module Larder
   module Lab
@@ -25,77 +25,22 @@ module Larder
       # Room that every store gets, where its documentation lets one choose: 256 MB, far more than any run writes.
       SIZE = 256 * 1024 * 1024
 
+      include Participant
+
       class << self
-        # @return [String] what users type
-        attr_reader :key
-        # @return [String] one line for `--list`
-        attr_reader :title
-        # @return [String, nil] name in {Servers} of the server it talks to
-        attr_reader :server
-        # @return [String, nil] name of the Gemfile in lab/gemfiles that it has for itself
-        attr_reader :bundle
-
-        # @return [Hash{String=>Array<String>}] gem names and version requirements
-        def gems
-          @gems ||= {}
-        end
-
         # @return [Boolean] false where every read is a miss by design (the null store)
         def keeps_values?
           @keeps_values != false
         end
 
-        # @return [Boolean] whether it takes part only where it is asked for by name
-        def on_request?
-          @on_request == true
-        end
-
-        # @return [Boolean] whether a quick run goes without it, unless it is asked for by name
-        def slow_to_start?
-          @slow_to_start == true
-        end
-
-        # @return [Boolean] whether all processes of a machine see the same values
-        def shared?
-          @shared != false
-        end
-
         private
 
-        def named(key, title)
-          @key = key
-          @title = title
-          Contenders.register(key, self)
-        end
-
-        def needs_gem(name, *requirements)
-          gems[name] = requirements
-        end
-
-        def needs_server(name)
-          @server = name
-        end
-
-        # Its gems are resolved alone, because they exclude versions that other contenders need.
-        def bundled_apart(name)
-          @bundle = name
-        end
-
-        # Its server takes seconds to start, so that a quick run goes without it.
-        def slow_to_start
-          @slow_to_start = true
-        end
-
-        def only_on_request
-          @on_request = true
+        def registry
+          Contenders
         end
 
         def keeps_nothing
           @keeps_values = false
-        end
-
-        def private_to_process
-          @shared = false
         end
       end
 
@@ -120,7 +65,7 @@ module Larder
       # @return [self]
       # @raise [Unavailable] naming the missing gem and the command that gets it
       def open
-        self.class.gems.each { |name, requirements| activate(name, requirements) }
+        activate_gems
         load_code
         use_current_format
         @store = open_store
@@ -177,23 +122,10 @@ module Larder
         @codecs || {}
       end
 
-      # A URL as it may be shown and recorded: without the name and password it may hold.
-      def shown(url)
-        url.sub(%r{(?<=//)[^@/]*@}, "").gsub(/(?<=[?&]password=)[^&]*/, "...")
-      end
-
       # An error handler. Stores turn a lost connection into a miss; in a measurement that would be a figure about
       # nothing.
       def fail_loudly(method:, returning:, exception:)
         raise Voided, "#{method} failed and would have answered #{returning.inspect}: #{exception.message}"
-      end
-
-      def activate(name, requirements)
-        gem(name, *requirements)
-      rescue Gem::LoadError => error
-        wanted = [name, *requirements].map { |word| "\"#{word}\"" }.join(", ")
-        how = defined?(Bundler) && ENV["BUNDLE_GEMFILE"] ? "gem #{wanted} in the Gemfile" : "gem install #{name}"
-        raise Unavailable, "the gem #{name} is missing: #{how} (#{error.message.lines.first.to_s.strip})"
       end
     end
   end

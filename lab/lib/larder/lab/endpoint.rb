@@ -3,6 +3,7 @@
 # Owns what a contender is told about its server, and how such a description is made of a URL. Connects to nothing.
 
 require "uri"
+require_relative "errors"
 
 module Larder
   module Lab
@@ -12,6 +13,9 @@ module Larder
     module Endpoint
       # Parameters of a URL that name a Unix socket, or the directory of one.
       SOCKET_PARAMETERS = %w[socket host].freeze
+      # Before a host and port without a scheme, so that they can be parsed.
+      ANY = "any://"
+      private_constant :ANY
 
       module_function
 
@@ -33,13 +37,32 @@ module Larder
         path = url.delete_prefix("unix://")
         return build(url: url, socket: path) if path.start_with?("/")
 
-        uri = URI.parse(url.include?("://") ? url : "any://#{url}")
+        uri = uri_of(url)
         socket = socket_of(uri, port)
         return build(url: url, socket: socket) if socket
 
         build(url: url, host: uri.host || "localhost", port: uri.port || port)
       rescue URI::Error
         build(url: url)
+      end
+
+      # @param given [Hash{String=>Object}] a running server of the user's
+      # @param host [String] of something that passes on to it
+      # @param port [Integer]
+      # @return [Hash{String=>Object}] the same server by way of that
+      # @raise [Unavailable] where the URL has no host that could be another
+      def by_way_of(given, host, port)
+        uri = uri_of(given["url"])
+        raise Unavailable, "nothing can stand before a Unix socket of yours: give host and port" unless uri.host
+
+        uri.host = host
+        uri.port = port
+        build(url: uri.to_s.delete_prefix(ANY), host: host, port: port)
+          .merge(given.slice("private", "namespace", "joined"))
+      end
+
+      def uri_of(url)
+        URI.parse(url.include?("://") ? url : "#{ANY}#{url}")
       end
 
       # libpq takes the directory of a socket for a host.
@@ -50,7 +73,7 @@ module Larder
 
         File.join(path, ".s.PGSQL.#{uri.port || parameters.fetch("port", port)}")
       end
-      private_class_method :socket_of
+      private_class_method :uri_of, :socket_of
     end
   end
 end

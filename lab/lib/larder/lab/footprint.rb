@@ -5,6 +5,7 @@
 
 require "fiddle"
 require_relative "environment"
+require_relative "process_memory"
 
 module Larder
   module Lab
@@ -16,10 +17,9 @@ module Larder
       # @return [Footprint]
       def self.take(pid: nil, dirs: [])
         Footprints.settle
-        status = Footprints.fields("/proc/self/status", "RssAnon", "RssFile", "RssShmem")
+        own, *mapped = ProcessMemory.fields("/proc/self/status", "RssAnon", "RssFile", "RssShmem").map(&:to_i)
         disk, tmpfs = Footprints.files(dirs)
-        new(own: status["RssAnon"].to_i, mapped: status["RssFile"].to_i + status["RssShmem"].to_i,
-            server: pid ? Footprints.tree(pid) : 0, disk: disk, tmpfs: tmpfs)
+        new(own: own, mapped: mapped.sum, server: ProcessMemory.tree(pid).to_i, disk: disk, tmpfs: tmpfs)
       end
 
       # @param other [Footprint] an earlier one
@@ -45,37 +45,12 @@ module Larder
         nil # another C library
       end
 
-      # @param pid [Integer]
-      # @return [Integer] bytes of a process and its descendants, what they share in proportion
-      def tree(pid)
-        fields("/proc/#{pid}/smaps_rollup", "Pss")["Pss"].to_i + children(pid).sum { |child| tree(child) }
-      end
-
       # @param dirs [Array<String>]
       # @return [Array(Integer, Integer)] bytes on disks, bytes in memory
       def files(dirs)
         found = dirs.flat_map { |dir| Dir.glob(File.join(dir, "**", "*"), File::FNM_DOTMATCH) }
         in_memory, on_disk = found.uniq.partition { |path| in_memory?(path) }
         [on_disk.sum { |path| blocks(path) }, in_memory.sum { |path| blocks(path) }]
-      end
-
-      # Kilobytes of a file in /proc, as bytes by name.
-      # @param path [String]
-      # @param names [Array<String>]
-      # @return [Hash{String=>Integer}]
-      def fields(path, *names)
-        text = File.read(path)
-        names.to_h { |name| [name, text[/^#{name}:\s+(\d+)/, 1].to_i * 1024] }
-      rescue SystemCallError
-        {}
-      end
-
-      # @param pid [Integer]
-      # @return [Array<Integer>] pids of the processes that it has started
-      def children(pid)
-        Dir.glob("/proc/#{pid}/task/*/children").flat_map { |file| File.read(file).split.map(&:to_i) }
-      rescue SystemCallError
-        []
       end
 
       def in_memory?(path)

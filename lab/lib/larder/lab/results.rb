@@ -8,8 +8,9 @@ module Larder
   module Lab
     # The samples and the circumstances of one run.
     class Results
-      # One line of the tables. state: :measured, :unavailable or :void; reason says why it is not :measured.
-      Row = Struct.new(:name, :contender, :state, :reason, :versions, :options, :server, keyword_init: true) do
+      # One line of the tables. state: :measured, :unavailable or :void; reason says why it is not :measured;
+      # count: calls per lap, which are fewer for slow stores.
+      Row = Struct.new(:name, :contender, :state, :reason, :count, :versions, :options, :server, keyword_init: true) do
         # @return [Boolean]
         def measured?
           state == :measured
@@ -39,7 +40,7 @@ module Larder
       attr_reader :samples
       # @return [Array<Footprint>]
       attr_reader :footprints
-      # @return [Integer] calls per lap that the blocks had
+      # @return [Integer] calls per lap that the blocks had, but for rows that have fewer
       attr_accessor :count
       # @return [Integer] rounds that were finished
       attr_accessor :rounds

@@ -56,7 +56,8 @@ module Larder
       private
 
       def calibrate
-        @calibration = Calibration.new(count: @settings.count, block_seconds: @settings.block_seconds)
+        @calibration = Calibration.new(count: @settings.count, block_seconds: @settings.block_seconds,
+                                       lap_seconds: @settings.lap_seconds)
         @settings.contenders.each { |name| add_row(name, name) }
         @progress.start("trying the contenders", @results.rows.size)
         @results.rows.each { |row| try(row) }
@@ -117,6 +118,7 @@ module Larder
         rows = @results.measured
         return if rows.empty?
 
+        rows.each { |row| row.count = @calibration.count_for(row.contender) }
         seconds = @calibration.total(rows.map(&:contender), @settings.rounds)
         @progress.start("measuring", rows.size * @settings.rounds, seconds: seconds)
         (1..@settings.rounds).each do |round|
@@ -141,7 +143,7 @@ module Larder
         @progress.step("round #{round}/#{@settings.rounds}: #{row.name}", seconds: expected)
         return unless row.measured?
 
-        done = work(row, count: @results.count, laps: @calibration.plan(row.contender), expected: expected) do |event|
+        done = work(row, count: row.count, laps: @calibration.plan(row.contender), expected: expected) do |event|
           event["event"] == "block" ? keep(row, round, position, event) : @progress.detail(where(event))
         end
         note_footprint(row, round, done) if done

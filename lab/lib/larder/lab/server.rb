@@ -11,6 +11,7 @@ require_relative "contender"
 require_relative "endpoint"
 require_relative "errors"
 require_relative "guarded"
+require_relative "process_memory"
 
 module Larder
   module Lab
@@ -148,10 +149,7 @@ module Larder
 
       # @return [Integer, nil] resident bytes of the server; nil where the system does not say
       def memory_bytes
-        kilobytes = File.read("/proc/#{pid}/status")[/^VmRSS:\s+(\d+)/, 1]
-        kilobytes && (kilobytes.to_i * 1024)
-      rescue SystemCallError
-        nil
+        ProcessMemory.resident(pid)
       end
 
       # @return [Hash{Symbol=>Object}] version and arguments, for the record

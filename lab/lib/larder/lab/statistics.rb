@@ -9,7 +9,13 @@ module Larder
     # Plain functions over arrays of numbers. None changes its argument.
     module Statistics
       # A point estimate and the interval around it.
-      Estimate = Struct.new(:value, :low, :high, keyword_init: true)
+      Estimate = Struct.new(:value, :low, :high, keyword_init: true) do
+        # Of a ratio of two measurements of the same: how far they lay apart.
+        # @return [Float] a fraction
+        def noise
+          [high, 1.0 / low].max - 1.0
+        end
+      end
 
       module_function
 

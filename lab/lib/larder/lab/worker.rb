@@ -4,19 +4,22 @@
 # reports them as JSON lines. It reads one job from standard input and ends when that closes, so it cannot outlive the
 # command. Started by WorkerProcess; never loaded by the command itself.
 
-require "json"
 require "active_support"
 require "active_support/cache"
 require "active_support/core_ext/numeric/time"
+require_relative "answers"
+require_relative "contenders"
 require_relative "errors"
 require_relative "job"
-require_relative "contenders"
+require_relative "process_memory"
 require_relative "workloads"
 
 module Larder
   module Lab
     # Measures one contender once.
     class Worker
+      include Answers
+
       # Distinct values that a store must return before it is measured.
       PROOFS = 200
       # Characters of a wrong value in a message.
@@ -25,33 +28,18 @@ module Larder
       # Does the job.
       # @return [void]
       def self.main
-        job, output = Job.take
-        job["requires"].each { |file| require file }
-        new(job, output).run
-      end
-
-      # @param job [Hash{String=>Object}] see {Runner}
-      # @param output [IO]
-      def initialize(job, output)
-        @job = job
-        @output = output
+        Job.begin(self)
       end
 
       # @return [void]
       def run
-        emit("started")
-        open_contender
-        prove
-        emit("ready", versions: versions, options: contender.recorded)
-        measure
-        emit("done", disk_bytes: contender.disk_bytes, memory_bytes: resident_growth)
-      rescue Unavailable => error
-        emit("unavailable", reason: error.message)
-      rescue Voided => error
-        emit("void", reason: error.message)
-      rescue StandardError, LoadError, NotImplementedError => error
-        warn error.full_message(highlight: false)
-        emit("void", reason: "#{error.class}: #{error.message.lines.first.to_s.strip}")
+        answering do
+          open_contender
+          prove
+          emit("ready", versions: versions, options: contender.recorded)
+          measure
+          { disk_bytes: contender.disk_bytes, memory_bytes: resident_growth }
+        end
       end
 
       private
@@ -64,9 +52,9 @@ module Larder
       end
 
       def open_contender
-        before = resident_bytes
+        before = ProcessMemory.resident("self")
         @contender = contender_at(@job["endpoint"]).open
-        @opened_at = resident_bytes || before
+        @opened_at = ProcessMemory.resident("self") || before
       end
 
       # A contender whose server is found there; not open yet.
@@ -140,21 +128,10 @@ module Larder
         name == "activesupport" ? ActiveSupport::VERSION::STRING : nil
       end
 
-      def emit(event, **fields)
-        @output.puts(JSON.generate({ event: event, **fields }))
-      end
-
       # What the process has grown by since the store was opened; nil where the system does not say.
       def resident_growth
-        now = resident_bytes
+        now = ProcessMemory.resident("self")
         now && [now - @opened_at, 0].max
-      end
-
-      def resident_bytes
-        kilobytes = File.read("/proc/self/status")[/^VmRSS:\s+(\d+)/, 1]
-        kilobytes && (kilobytes.to_i * 1024)
-      rescue SystemCallError
-        nil
       end
     end
   end

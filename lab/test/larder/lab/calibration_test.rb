@@ -47,10 +47,36 @@ module Larder
         assert_equal [20, 100, 250, 500], [20, 900, 2500, 100_000].map { |count| Calibration.trial(count) }
       end
 
+      test "a store whose lap would last too long makes fewer calls, a round number of them" do
+        calibration = calibrate(count: 10_000, block_seconds: 1.0, lap_seconds: 1.5, call: 1.0e-3)
+        assert_equal 1_500, calibration.count_for("fast")
+        assert_equal 2_400, calibrate(count: 10_000, block_seconds: 1.0, lap_seconds: 1.5,
+                                      call: 6.2e-4).count_for("fast")
+      end
+
+      test "the slowest step says how many" do
+        calibration = calibrate(count: 10_000, block_seconds: 1.0, lap_seconds: 1.0, call: 1.0e-5)
+        calibration.add("fast", "one-thread", "miss", seconds: 0.05, calls: 50, clearing: 0.0)
+        assert_equal 1_000, calibration.count_for("fast")
+        assert_equal 100, calibration.laps("fast", "one-thread", "hit")
+      end
+
+      test "the slowest store makes some calls, and never more than asked for" do
+        assert_equal Calibration::LEAST, calibrate(count: 10_000, block_seconds: 1.0, lap_seconds: 1.0,
+                                                   call: 1.0).count_for("fast")
+        assert_equal 50, calibrate(count: 50, block_seconds: 1.0, lap_seconds: 0.01, call: 1.0).count_for("fast")
+      end
+
+      test "a store that is fast enough makes all calls, and so does each where no lap is too long" do
+        assert_equal 10_000, calibrate(count: 10_000, block_seconds: 1.0, lap_seconds: 1.5,
+                                       call: 1.0e-4).count_for("fast")
+        assert_equal 10_000, calibrate(count: 10_000, block_seconds: 1.0, call: 1.0).count_for("fast")
+      end
+
       private
 
-      def calibrate(count:, block_seconds:, call:, clearing: 0.0, boot: 0.0)
-        calibration = Calibration.new(count: count, block_seconds: block_seconds)
+      def calibrate(count:, block_seconds:, call:, lap_seconds: nil, clearing: 0.0, boot: 0.0)
+        calibration = Calibration.new(count: count, block_seconds: block_seconds, lap_seconds: lap_seconds)
         calibration.booted("fast", boot)
         calibration.add("fast", "one-thread", "hit", seconds: call * 50, calls: 50, clearing: clearing * 50)
         calibration

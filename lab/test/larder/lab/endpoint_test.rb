@@ -24,6 +24,27 @@ module Larder
           assert_equal false, endpoint["private"]
         end
       end
+
+      {
+        "redis://me:secret@cache.example:7000/1" => "redis://me:secret@127.0.0.1:4711/1",
+        "cache.example:11211" => "127.0.0.1:4711",
+        "cache.example" => "127.0.0.1:4711",
+        "postgresql://me@db.example/app?sslmode=disable" => "postgresql://me@127.0.0.1:4711/app?sslmode=disable"
+      }.each do |url, expected|
+        test "#{url} is reached by way of something else" do
+          given = Endpoint.given(url, port: 6379).merge("namespace" => "mine")
+          endpoint = Endpoint.by_way_of(given, "127.0.0.1", 4711)
+          assert_equal [expected, "127.0.0.1", 4711, false, "mine"],
+                       endpoint.values_at("url", "host", "port", "private", "namespace")
+        end
+      end
+
+      ["/run/redis.sock", "unix:///run/redis.sock", "postgresql:///app?host=/run/postgresql"].each do |url|
+        test "nothing stands before #{url}" do
+          error = assert_raises(Unavailable) { Endpoint.by_way_of(Endpoint.given(url, port: 1), "127.0.0.1", 4711) }
+          assert_match(/give host and port/, error.message)
+        end
+      end
     end
   end
 end

@@ -35,7 +35,7 @@ module Larder
         reader.gets
         assert_operator Footprint.take(pid: pid).server, :>, 10_000_000
       ensure
-        Footprints.children(pid).each { |child| Process.kill(:KILL, child) }
+        ProcessMemory.children(pid).each { |child| Process.kill(:KILL, child) }
         Process.wait(pid)
       end
 

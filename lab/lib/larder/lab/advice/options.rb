@@ -76,11 +76,6 @@ module Larder
           MODES.fetch(@mode).last
         end
 
-        # @return [Integer]
-        def seed
-          @seed ||= Random.new_seed % 1_000_000
-        end
-
         # @return [Array<String>]
         def serializers
           chosen(:serializers, Measuring::SERIALIZERS)
@@ -148,14 +143,9 @@ module Larder
         end
 
         def parser
-          @parser ||= OptionParser.new do |options|
-            options.require_exact = true
-            options.summary_width = 24
-            options.banner = BANNER
+          @parser ||= explained(BANNER, FOOTER) do |options|
             field_options(options)
             run_options(options)
-            output_options(options)
-            options.separator(FOOTER)
           end
         end
 
@@ -191,7 +181,7 @@ module Larder
           options.on("--quick", "an impression in 20 seconds: fewer choices") { @mode = :quick }
           options.on("--thorough", "seven rounds, longer blocks") { @mode = :thorough }
           options.on("--rounds N", Integer, "processes for each part (3)") { |number| @rounds = positive(number) }
-          options.on("--seed N", Integer, "order of the rounds, to repeat a run") { |number| @seed = number.abs }
+          seed_option(options)
           some(options, :stores, Profiles.names)
           some(options, :serializers, Measuring::SERIALIZERS)
           some(options, :compressors, COMPRESSORS)

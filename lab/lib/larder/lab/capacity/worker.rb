@@ -3,7 +3,7 @@
 # Owns the process that fills one store with objects of one kind until it begins to evict, counts those that are really
 # there, and measures what they take. Started by {Fill}; never loaded by the command itself.
 
-require "json"
+require_relative "../answers"
 require_relative "../clock"
 require_relative "../features/opening"
 require_relative "../footprint"
@@ -15,6 +15,7 @@ module Larder
     module Capacity
       # Fills and counts.
       class Worker
+        include Answers
         include Clock
 
         # Objects between two looks at whether the store evicts, at most; there are a hundred looks at least.
@@ -40,28 +41,15 @@ module Larder
           new(*Job.take).run
         end
 
-        # @param job [Hash{String=>Object}] see {Fill}
-        # @param output [IO]
-        def initialize(job, output)
-          @job = job
-          @output = output
-        end
-
         # @return [void]
         def run
-          emit("started")
-          enter
-          fill
-          sleep SETTLING
-          growth = footprint(*@directories, @job["server_dir"]) - @before
-          emit("done", **result, growth: growth.to_h)
-        rescue Unavailable => error
-          emit("unavailable", reason: error.message)
-        rescue Voided => error
-          emit("void", reason: error.message)
-        rescue StandardError, LoadError, NotImplementedError => error
-          warn error.full_message(highlight: false)
-          emit("void", reason: "#{error.class}: #{error.message.lines.first.to_s.strip}")
+          answering do
+            enter
+            fill
+            sleep SETTLING
+            growth = footprint(*@directories, @job["server_dir"]) - @before
+            { **result, growth: growth.to_h }
+          end
         end
 
         private
@@ -165,10 +153,6 @@ module Larder
 
         def footprint(*dirs)
           Footprint.take(pid: @job.dig("endpoint", "pid"), dirs: dirs.compact)
-        end
-
-        def emit(event, **fields)
-          @output.puts(JSON.generate({ event: event, **fields }))
         end
       end
     end

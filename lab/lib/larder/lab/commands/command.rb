@@ -32,7 +32,7 @@ module Larder
           return show(options.help) if options.help?
           return show(options.list) if options.list?
 
-          publish(options) { |started| document([watched(options)], started) }
+          publish(options) { |started| findings(options, started) }
         end
 
         # Measures, and doubts what the machine did meanwhile.
@@ -62,6 +62,11 @@ module Larder
 
         private
 
+        # What there is to tell in the end.
+        def findings(options, started)
+          document([watched(options)], started)
+        end
+
         # Files are asked for before the run, not after it; the text comes before them, should one of them fail.
         # @yieldparam started [Float]
         # @yieldreturn [Document]
@@ -86,9 +91,13 @@ module Larder
         end
 
         def write(document, form, path)
+          keep(document, form, path)
+          @err.puts("wrote #{path}")
+        end
+
+        def keep(document, form, path)
           report, = CommandLine::FORMS.fetch(form)
           write_file(path, Reports.fetch(report).new(document).to_s, "--#{form}")
-          @err.puts("wrote #{path}")
         end
 
         def show(text)
@@ -112,10 +121,6 @@ module Larder
         rescue SystemCallError => error
           FileUtils.rm_f(partial)
           raise UsageError, "#{option} #{path}: #{error.message}"
-        end
-
-        def write_json(path, text)
-          write_file(path, text, "--json")
         end
       end
     end

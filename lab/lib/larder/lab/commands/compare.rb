@@ -52,34 +52,26 @@ module Larder
             @absolute = @everything = false
           end
 
-          # @param arguments [Array<String>]
-          # @return [self]
-          # @raise [UsageError]
-          def parse(arguments)
-            @files = parser.parse(arguments)
-            return self if help?
-            raise UsageError, "name two JSON files, not #{@files.size}" unless @files.size == 2
-
-            self
-          rescue OptionParser::ParseError => error
-            raise UsageError, error.message
-          end
-
           private
 
+          def operands(rest)
+            @files = rest
+          end
+
+          def understood
+            return if help? || files.size == 2
+
+            raise UsageError, "name two JSON files, not #{files.size}"
+          end
+
           def parser
-            @parser ||= OptionParser.new do |options|
-              options.require_exact = true
-              options.summary_width = 24
-              options.banner = BANNER
+            @parser ||= explained(BANNER, FOOTER) do |options|
               options.separator("\nOptions:")
               options.on("--fail-on SHARE", "exit 1 if a measure is shown to be worse,", "and by more, as 5%") do |text|
                 @fail_on = share(text)
               end
               options.on("--absolute", "not in relation to bases") { @absolute = true }
               options.on("--all", "list also what did not change") { @everything = true }
-              output_options(options)
-              options.separator(FOOTER)
             end
           end
 

@@ -17,7 +17,7 @@ module Larder
 
           Where (default: private servers, started from the PATH and stopped afterwards).
           In a running server nothing of yours is deleted: the lab's keys have a prefix of
-          their own and expire after 5 minutes; in SQL the lab makes a schema or database
+          their own and expire after %s; in SQL the lab makes a schema or database
           named larder_lab, refuses to use one that is not its own, and drops it.
         TEXT
         private_constant :PLACES
@@ -35,7 +35,7 @@ module Larder
         # @return [Array<String>] names of the chosen contenders
         # @raise [UsageError] for an unknown one, and if none is left
         def contenders
-          chosen = Contenders.check(chosen_contenders) - Contenders.check(@except || [])
+          chosen = registry.check(chosen_contenders) - registry.check(@except || [])
           raise UsageError, "--only and --except leave no contender" if chosen.empty?
 
           chosen
@@ -43,12 +43,20 @@ module Larder
 
         # @return [Array<String>] names of those that a quick run goes without
         def left_out
-          return [] if @only || !quick?
-
-          Contenders.usual.select { |name| Contenders.fetch(name).slow_to_start? }
+          @only || !quick? ? [] : slow
         end
 
         private
+
+        # What is chosen from: classes that are a {Participant}.
+        def registry
+          Contenders
+        end
+
+        # How long the lab's keys live in a server of the user's.
+        def expiry
+          "5 minutes"
+        end
 
         # A file that adds contenders is needed before their names are checked.
         def load_extensions
@@ -60,7 +68,14 @@ module Larder
         end
 
         def chosen_contenders
-          @only || (Contenders.usual - left_out)
+          @only || (registry.usual - left_out)
+        end
+
+        # Who does not take part in a quick run. A class that names those who do does so in QUICKLY.
+        def slow
+          return registry.usual - self.class::QUICKLY if self.class.const_defined?(:QUICKLY)
+
+          registry.usual.select { |name| registry.fetch(name).slow_to_start? }
         end
 
         # A class that has --quick says so.
@@ -80,8 +95,8 @@ module Larder
         end
 
         def server_options(options)
-          options.separator(PLACES)
-          Servers.names.each do |name|
+          options.separator(format(PLACES, expiry))
+          (Servers.names & registry.names.map { |name| registry.fetch(name).server }).each do |name|
             options.on("--#{name}-url URL", "a running #{Servers.fetch(name).title}") { |url| urls[name] = url }
           end
           options.on("--dir DIR", "where stores keep their files", "(default: a temporary directory)") do |dir|

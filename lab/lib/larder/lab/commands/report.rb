@@ -40,31 +40,20 @@ module Larder
           # @return [Array<String>] paths
           attr_reader :files
 
-          # @param arguments [Array<String>]
-          # @return [self]
-          # @raise [UsageError]
-          def parse(arguments)
-            @files = parser.parse(arguments)
-            if files.empty? && !help?
-              raise UsageError,
-"name a JSON file of a run; --json FILE of any command writes one"
-            end
-
-            self
-          rescue OptionParser::ParseError => error
-            raise UsageError, error.message
-          end
-
           private
 
+          def operands(rest)
+            @files = rest
+          end
+
+          def understood
+            return if help? || files.any?
+
+            raise UsageError, "name a JSON file of a run; --json FILE of any command writes one"
+          end
+
           def parser
-            @parser ||= OptionParser.new do |options|
-              options.require_exact = true
-              options.summary_width = 24
-              options.banner = BANNER
-              output_options(options)
-              options.separator(FOOTER)
-            end
+            @parser ||= explained(BANNER, FOOTER)
           end
         end
 

@@ -86,11 +86,11 @@ module Larder
 
           mode = { nil => Modes::DEFAULT, :quick => Modes::QUICK, :published => Modes::PUBLISHED }.fetch(@modes.first)
           settings = Settings.new(**mode, **@given.slice(:count, :threads, :rounds, :base),
-                                  directory: @directory,
-                                  seed: @given.fetch(:seed) { Random.new_seed % 1_000_000 },
+                                  directory: @directory, seed: seed,
                                   contenders: contenders, workloads: workloads(mode), urls: urls, requires: requires)
           # An exact n is not lowered behind the user's back.
           settings.limit_seconds = nil if @given.key?(:count) || @given.key?(:rounds)
+          settings.lap_seconds = nil if @given.key?(:count)
           check(settings)
         end
 
@@ -111,15 +111,10 @@ module Larder
         end
 
         def parser
-          @parser ||= OptionParser.new do |options|
-            options.require_exact = true
-            options.summary_width = 24
-            options.banner = BANNER
+          @parser ||= explained(BANNER, FOOTER) do |options|
             size_options(options)
             choice_options(options)
             server_options(options)
-            output_options(options)
-            options.separator(FOOTER)
           end
         end
 
@@ -128,14 +123,16 @@ module Larder
           options.on("--quick", "an impression in less than a minute") { @modes << :quick }
           options.on("--published", "exactly as published: n = 100,000, one lap",
                      "per pass, the two published workloads") { @modes << :published }
-          options.on("--n N", Integer, "calls per lap (default 10,000)") { |n| @given[:count] = positive("--n", n) }
+          options.on("--n N", Integer, "calls per lap (default 10,000, fewer for", "slow stores)") do |n|
+            @given[:count] = positive("--n", n)
+          end
           options.on("--threads N", Integer, "threads where several (default 5)") do |n|
             @given[:threads] = positive("--threads", n)
           end
           options.on("--rounds N", Integer, "processes per contender (default 5)") do |n|
             @given[:rounds] = positive("--rounds", n)
           end
-          options.on("--seed N", Integer, "order of the rounds, to repeat a run") { |n| @given[:seed] = n.abs }
+          seed_option(options)
         end
 
         def choice_options(options)

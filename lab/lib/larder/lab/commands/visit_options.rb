@@ -27,11 +27,6 @@ module Larder
           @size || self.class::SIZES.fetch(quick? ? :quick : :usual)
         end
 
-        # @return [Integer] of what is random
-        def seed
-          @seed ||= Random.new_seed % 1_000_000
-        end
-
         # @return [String, nil] where stores keep their files
         attr_reader :directory
 
@@ -55,16 +50,11 @@ module Larder
         end
 
         def parser
-          @parser ||= OptionParser.new do |options|
-            options.require_exact = true
-            options.summary_width = 24
-            options.banner = self.class::BANNER
+          @parser ||= explained(self.class::BANNER, self.class::FOOTER) do |options|
             size_options(options)
             options.separator("\nWhat:")
             choice_options(options)
             server_options(options)
-            output_options(options)
-            options.separator(self.class::FOOTER)
           end
         end
 
@@ -84,7 +74,7 @@ module Larder
 
         def choice_options(options)
           contender_options(options)
-          options.on("--seed N", Integer, "of what is random, to repeat a run") { |seed| @seed = seed.abs }
+          seed_option(options, "of what is random, to repeat a run")
           extension_options(options)
           options.on("--list", "list the contenders") { @list = true }
         end

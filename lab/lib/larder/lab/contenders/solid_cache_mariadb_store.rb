@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
-require "uri"
 require_relative "solid_cache/application"
-require_relative "solid_cache/own_database"
+require_relative "own_database"
 
 module Larder
   module Lab
@@ -41,13 +40,8 @@ module Larder
           { database: database.except(:password), server: ask_database("SELECT VERSION()") }
         end
 
-        # What the URL says, in Trilogy's words.
         def options
-          uri = URI.parse(endpoint["url"])
-          user, password = [uri.user, uri.password].map { |text| text && URI.decode_www_form_component(text) }
-          socket = URI.decode_www_form(uri.query.to_s).to_h["socket"]
-          place = socket ? { socket: socket } : { host: uri.host, port: uri.port || Servers::Mariadb.usual_port }
-          { **place, username: user || "root", password: password }.compact
+          OwnDatabase.options(endpoint["url"])
         end
       end
     end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "solid_cache/application"
-require_relative "solid_cache/own_schema"
+require_relative "own_schema"
 
 module Larder
   module Lab

@@ -3,7 +3,7 @@
 # Owns the process that puts questions to one store: opens it, answers one question after the other as JSON lines, and
 # ends. What lasts beyond a process is written here under the names that the next one reads. Started by {Visit}.
 
-require "json"
+require_relative "../answers"
 require_relative "../job"
 require_relative "cluster"
 require_relative "opening"
@@ -19,6 +19,8 @@ module Larder
     module Features
       # Does the parts of a visit, each in a process of its own.
       class Worker
+        include Answers
+
         # What each part is.
         PARTS = %w[first again reader filler cluster].freeze
 
@@ -27,23 +29,12 @@ module Larder
           new(*Job.take).run
         end
 
-        # @param job [Hash{String=>Object}] see {Visit}
-        # @param output [IO]
-        def initialize(job, output)
-          @job = job
-          @output = output
-        end
-
         # @return [void]
         def run
-          emit("started")
-          send(@job["part"]) if PARTS.include?(@job["part"])
-          emit("done")
-        rescue Unavailable => error
-          emit("unavailable", reason: error.message)
-        rescue StandardError, LoadError, NotImplementedError => error
-          warn error.full_message(highlight: false)
-          emit("void", reason: "#{error.class}: #{error.message.lines.first.to_s.strip}")
+          answering do
+            send(@job["part"]) if PARTS.include?(@job["part"])
+            {}
+          end
         end
 
         private
@@ -127,10 +118,6 @@ module Larder
 
         def peer_job
           @job.slice("contender", "dir", "endpoint", "size", "namespace", "requires")
-        end
-
-        def emit(event, **fields)
-          @output.puts(JSON.generate({ event: event, **fields }))
         end
       end
     end

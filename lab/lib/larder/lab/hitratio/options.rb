@@ -45,7 +45,7 @@ module Larder
         DEFAULT_SIZES = ["1%", "5%", "10%", "20%"].freeze
         # Of --quick: sizes, and how many objects and requests a pattern has that does not say.
         QUICK_SIZES = ["5%", "20%"].freeze
-        QUICK_PATTERN = { objects: 20_000, requests: 80_000 }.freeze
+        QUICK_PATTERN = { objects: 10_000, requests: 40_000 }.freeze
         # Where no trace is named, so that all patterns take some minutes.
         UNNAMED_PATTERN = { requests: 250_000 }.freeze
         private_constant :BANNER, :FOOTER, :QUICK_SIZES, :QUICK_PATTERN, :UNNAMED_PATTERN
@@ -121,16 +121,11 @@ module Larder
         end
 
         def parser
-          @parser ||= OptionParser.new do |options|
-            options.require_exact = true
-            options.summary_width = 24
-            options.banner = BANNER
+          @parser ||= explained(BANNER, FOOTER) do |options|
             options.separator("\nOptions:")
             run_options(options)
             size_options(options)
             options.on("--list", "list policies, patterns and formats") { @list = true }
-            output_options(options)
-            options.separator(FOOTER)
           end
         end
 

@@ -33,13 +33,15 @@ module Larder
 
           A bandwidth is limited at the middle round-trip time for stores, and without one
           for codecs. What is modelled is a warm connection on an otherwise idle wire:
-          no handshake, no slow start, no loss.
+          no handshake, no slow start, no loss. Before a server of yours the proxy stands
+          as well: what the way to it takes comes on top.
 
           Examples:
             larder-lab latency --quick
             larder-lab latency --only larder,redis --rtt 0,0.3ms,12ms --bandwidth 1gbit
             larder-lab latency --payload ruby:'{ "id" => 1 }' --codecs marshal+none,rails
             larder-lab latency --payload page.html --html latency.html
+            larder-lab latency --only redis --redis-url redis://cache.example:6379/1
 
           Exit codes: 0 measured, 1 a value was wrong or nothing could be measured,
           2 wrong usage, 130 interrupted.
@@ -84,8 +86,8 @@ module Larder
           @plan ||= Plan.new(rtts: rtts, bandwidths: bandwidths, contenders: contenders, codecs: codecs,
                              payloads: payload ? [payload] : PAYLOADS, codec_payload: payload || CODEC_PAYLOAD,
                              source: @given[:source], rounds: @given[:rounds] || @mode[:rounds],
-                             seconds: @mode[:seconds], calls: @mode[:calls], requires: requires,
-                             directory: @directory, seed: @given.fetch(:seed) { Random.new_seed % 1_000_000 })
+                             seconds: @mode[:seconds], calls: @mode[:calls], urls: urls, requires: requires,
+                             directory: @directory, seed: seed)
         end
 
         private
@@ -138,14 +140,9 @@ module Larder
         end
 
         def parser
-          @parser ||= OptionParser.new do |options|
-            options.require_exact = true
-            options.summary_width = 24
-            options.banner = BANNER
+          @parser ||= explained(BANNER, FOOTER) do |options|
             size_options(options)
             choice_options(options)
-            output_options(options)
-            options.separator(FOOTER)
           end
         end
 
@@ -155,7 +152,7 @@ module Larder
           options.on("--rounds N", Integer, "processes for each row (default 5)") do |n|
             @given[:rounds] = positive("--rounds", n)
           end
-          options.on("--seed N", Integer, "order of the rounds, to repeat a run") { |n| @given[:seed] = n.abs }
+          seed_option(options)
         end
 
         def choice_options(options)
@@ -172,10 +169,8 @@ module Larder
           options.on("--payload SOURCE", "a file (.json, .marshal or any), a name that",
                      "the list has, or ruby:EXPRESSION") { |text| take_payload(text) }
           extension_options(options)
-          options.on("--dir DIR", "where stores keep their files", "(default: a temporary directory)") do |dir|
-            @directory = dir
-          end
           options.on("--list", "list stores, codecs and payloads") { @list = true }
+          server_options(options)
         end
 
         def defaults(what)

@@ -45,9 +45,10 @@ module Larder
 
       # rtts: seconds, ascending; bandwidths: bits a second, descending, nil first; contenders, codecs: names; payloads:
       # names, for stores; codec_payload: a name; source: of a payload that was given; rounds; seconds: of a block, at
-      # least; calls: of a block, at least; seed: of the order; requires: files to load; directory: for files of stores.
+      # least; calls: of a block, at least; seed: of the order; urls: servers of the user's, by names in {Servers};
+      # requires: files to load; directory: for files of stores.
       Plan = Struct.new(:rtts, :bandwidths, :contenders, :codecs, :payloads, :codec_payload, :source, :rounds, :seconds,
-                        :calls, :seed, :requires, :directory, keyword_init: true) do
+                        :calls, :seed, :urls, :requires, :directory, keyword_init: true) do
         # @return [Array<Row>]
         def rows
           @rows ||= [*contenders.map { |name| store_row(name) }, *codecs.map { |name| codec_row(name) }]

@@ -4,6 +4,7 @@
 # repeated, each in a fresh process. Servers, and a proxy before each, run for as long as the rounds do.
 
 require_relative "../clock"
+require_relative "../endpoint"
 require_relative "../environment"
 require_relative "../gemfiles"
 require_relative "../hosting"
@@ -54,7 +55,10 @@ module Larder
           # @param point [Point]
           # @return [Hash{String=>Object}] the server by way of the wire that is like that, see {Endpoint}
           def endpoint(point)
-            hosting.server.endpoint_at(Proxy::HOST, proxy.addresses[plan.wires.index(point)])
+            port = proxy.addresses[plan.wires.index(point)]
+            return hosting.server.endpoint_at(Proxy::HOST, port) if hosting.server
+
+            Endpoint.by_way_of(hosting.endpoint, Proxy::HOST, port)
           end
 
           # @return [void]
@@ -119,12 +123,12 @@ module Larder
 
         # A server with a proxy, or why there is none.
         def host(name)
-          hosting = Hosting.new(name, File.join(@scratch.path, "#{name}-server"))
+          hosting = Hosting.new(name, File.join(@scratch.path, "#{name}-server"), @plan.urls)
           host = Host.new(hosting, nil, @plan)
           wires = @plan.wires.map { |point| Proxy::Wire.new(rtt: point.rtt, bandwidth: point.bandwidth) }
           host.proxy = Proxy.new(Proxy.target(hosting.endpoint), wires: wires,
                                  log: File.join(@scratch.path, "#{name}-proxy.log")).start
-          @results.versions[name] = hosting.server.class.version
+          @results.versions[name] = hosting.server.class.version if hosting.server
           host
         rescue Unavailable => error
           host&.stop

@@ -2,6 +2,7 @@
 
 require_relative "../hitratio/synthetic"
 require_relative "../histogram"
+require_relative "../process_memory"
 require_relative "load"
 
 module Larder
@@ -125,17 +126,8 @@ module Larder
 
         # Bytes of memory, of this process and of the private server, and on disk.
         def room
-          { memory_bytes: resident("self"), server_bytes: resident(job.dig("endpoint", "pid")),
-            disk_bytes: contender.disk_bytes }
-        end
-
-        def resident(process)
-          return unless process
-
-          kilobytes = File.read("/proc/#{process}/status")[/^VmRSS:\s+(\d+)/, 1]
-          kilobytes && (kilobytes.to_i * 1024)
-        rescue SystemCallError
-          nil
+          { memory_bytes: ProcessMemory.resident("self"),
+            server_bytes: ProcessMemory.resident(job.dig("endpoint", "pid")), disk_bytes: contender.disk_bytes }
         end
       end
     end

@@ -35,7 +35,7 @@ module Larder
 
         # @return [String] the contenders
         def list
-          ["Contenders (--only, --except):", *listed(Contenders), "",
+          ["Contenders (--only, --except):", *listed(registry), "",
            "#{ON_REQUEST} takes part only where it is named."].join("\n")
         end
 
@@ -78,20 +78,13 @@ module Larder
           @given.fetch(name) { (@quick ? self.class::QUICK : self.class::DEFAULT).fetch(name) }
         end
 
-        def seed
-          @seed ||= @given.fetch(:seed) { Random.new_seed % 1_000_000 }
-        end
-
         def understood
           load_extensions
           plan unless help? || list?
         end
 
         def parser
-          @parser ||= OptionParser.new do |options|
-            options.require_exact = true
-            options.summary_width = 24
-            options.banner = self.class::BANNER
+          @parser ||= explained(self.class::BANNER, self.class::FOOTER + EXIT_CODES) do |options|
             amount_options(options)
             options.separator("\nWhat:")
             contender_options(options)
@@ -99,8 +92,6 @@ module Larder
             extension_options(options)
             options.on("--list", "list contenders") { @list = true }
             server_options(options)
-            output_options(options)
-            options.separator(self.class::FOOTER + EXIT_CODES)
           end
         end
 
@@ -111,7 +102,7 @@ module Larder
             @given[:rounds] = positive("--rounds", n)
           end
           time_option(options)
-          options.on("--seed N", Integer, "order of the rounds, to repeat a run") { |n| @given[:seed] = n.abs }
+          seed_option(options)
         end
 
         def time_option(options)

@@ -30,18 +30,27 @@ module Larder
         # @return [Hash{String=>Object}, nil] a cell: value, low, high, and same: whether no difference is shown; nil
         #   if either has no samples of every round
         def cell(row, other = base)
-          estimate = ratio(row, other) or return
+          estimate = estimate(row, other) or return
 
           return { "value" => estimate.value, "same" => true } if single?
 
           { "value" => estimate.value, "low" => estimate.low, "high" => estimate.high, "same" => same?(estimate) }
         end
 
+        # @param row [String]
+        # @param other [String]
+        # @return [Statistics::Estimate, nil] how many times as much; nil if either has no samples of every round
+        def estimate(row, other = base)
+          mine, theirs = @samples.values_at(row, other)
+          return unless mine && theirs && mine.size == theirs.size && theirs.none?(&:zero?)
+
+          Statistics.bootstrap(Statistics.paired_ratios(mine, theirs))
+        end
+
         # How far two measurements of the same contender lay apart.
         # @return [Float, nil] a fraction; nil if nothing was measured twice
         def noise
-          estimate = ratio(*@twins) if @twins.any?
-          estimate && [estimate.high, 1.0 / estimate.low].max - 1.0
+          estimate(*@twins)&.noise if @twins.any?
         end
 
         # @param row [String]
@@ -66,13 +75,6 @@ module Larder
         end
 
         private
-
-        def ratio(row, other)
-          mine, theirs = @samples.values_at(row, other)
-          return unless mine && theirs && mine.size == theirs.size && theirs.none?(&:zero?)
-
-          Statistics.bootstrap(Statistics.paired_ratios(mine, theirs))
-        end
 
         # One round says nothing of the next.
         def single?

@@ -4,6 +4,7 @@
 
 require_relative "../contenders"
 require_relative "../document"
+require_relative "../doubt"
 require_relative "../reports/figures"
 require_relative "ratios"
 
@@ -54,7 +55,11 @@ module Larder
         end
 
         def type(name)
-          Contenders.fetch(results.rows.find { |row| row.name == name }.contender)
+          registry.fetch(results.rows.find { |row| row.name == name }.contender)
+        end
+
+        def registry
+          Contenders
         end
 
         # Stores that keep something and that all processes of a machine share.
@@ -104,7 +109,7 @@ module Larder
         end
 
         def doubts
-          [quick, single, busy, *own_doubts].compact
+          [quick, Doubt.single(results.rounds), Doubt.busy(results.environment), *own_doubts].compact
         end
 
         def own_doubts
@@ -113,17 +118,6 @@ module Larder
 
         def quick
           "Quick run: little time and few rounds. An impression, not evidence." if plan.quick
-        end
-
-        def single
-          "A single round has no interval: no difference is shown." if results.rounds == 1
-        end
-
-        def busy
-          average, cores = results.environment.values_at(:load_average, :cores)
-          return unless average && average > 0.7 * cores
-
-          "Other work was running when the run began: load #{average} on #{cores} cores."
         end
 
         # Reads of what ought to be there, which was not.

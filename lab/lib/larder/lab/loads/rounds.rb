@@ -71,14 +71,19 @@ module Larder
           @progress.step("round #{round}/#{@plan.rounds}: #{row.name}", seconds: @plan.seconds)
           return unless row.measured?
 
-          @scratch.directory { |dir| work(row, dir) { |event| keep(row, round, position, event) } }
+          place(row) { |dir| work(row, round, dir) { |event| keep(row, round, position, event) } }
         rescue Unavailable, SystemCallError => error
           turn_down(row, :unavailable, error)
         rescue Voided => error
           turn_down(row, :void, error)
         end
 
-        def work(row, dir, &block)
+        # A directory of the row's, for this visit.
+        def place(_row, &block)
+          @scratch.directory(&block)
+        end
+
+        def work(row, _round, dir, &block)
           type = Contenders.fetch(row.contender)
           Hosting.for(type, dir, @plan.urls, size: @plan.size) do |endpoint, server|
             row.server = server.recorded if server

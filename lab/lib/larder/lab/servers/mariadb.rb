@@ -8,8 +8,8 @@ module Larder
       # MariaDB with its own defaults, without the files of /etc: only its place, and its sockets, are the lab's.
       class Mariadb < Server
         named "mariadb", "MariaDB or MySQL", binary: "mariadbd", port: 3306,
-                         remedy: "install it (Debian: bin/servers, or apt-get install mariadb-server-core) or pass " \
-                                 "--mariadb-url"
+                         remedy: "install it (Debian: bin/servers, or apt-get install mariadb-server-core " \
+                                 "mariadb-client-core) or pass --mariadb-url"
 
         # @return [String, nil] full path of the program that makes its directory ready
         def self.installer

@@ -38,8 +38,7 @@ module Larder
 
         # @return [Integer, nil] bytes of the server and its processes, what they share counted once
         def memory_bytes
-          bytes = [pid, *children].filter_map { |process| proportional_bytes(process) }
-          bytes.empty? ? nil : bytes.sum
+          ProcessMemory.tree(pid)
         end
 
         private
@@ -126,19 +125,6 @@ module Larder
         # "R" asks for no password; while it starts, it answers "E".
         def answers?
           ask([HELLO.bytesize + 4].pack("N") + HELLO).to_s.start_with?("R")
-        end
-
-        def children
-          Dir.glob("/proc/#{pid}/task/*/children").flat_map { |file| File.read(file).split }
-        rescue SystemCallError
-          []
-        end
-
-        def proportional_bytes(process)
-          kilobytes = File.read("/proc/#{process}/smaps_rollup")[/^Pss:\s+(\d+)/, 1]
-          kilobytes && (kilobytes.to_i * 1024)
-        rescue SystemCallError
-          nil
         end
       end
     end

@@ -48,8 +48,18 @@ module Larder
 
         def facts
           settings = @results.settings
-          ["n = #{Figures.thousands(@results.count)}", "#{settings.threads} threads where several",
-           "#{@results.rounds} rounds", block_length, "seed #{settings.seed}"]
+          [calls, "#{settings.threads} threads where several",
+           "#{@results.rounds} #{@results.rounds == 1 ? "round" : "rounds"}", block_length, "seed #{settings.seed}"]
+        end
+
+        # Slow stores make fewer calls; the least and the most of theirs are said.
+        def calls
+          n = "n = #{Figures.thousands(@results.count)}"
+          fewer = @results.measured.filter_map(&:count).select { |count| count < @results.count }
+          return n if fewer.empty?
+
+          range = fewer.minmax.uniq.map { |count| Figures.thousands(count) }.join(" to ")
+          "#{n} (#{fewer.size} slow #{fewer.one? ? "row" : "rows"}: #{range})"
         end
 
         def block_length
@@ -64,7 +74,7 @@ module Larder
 
         def timings
           [*@results.settings.workload_types.map { |type| Timings.new(@results, @comparison, type).section },
-           section("Memory, garbage and disk, with #{Figures.thousands(@results.count)} keys stored", footprints),
+           section("Memory, garbage and disk, with the keys of the last step stored", footprints),
            section("The lab's own share", own_share)]
         end
 
@@ -81,11 +91,11 @@ module Larder
         end
 
         def footprints
-          columns = [{ title: "" }, { title: "process grew by", format: "bytes" },
+          columns = [{ title: "" }, { title: "n", format: "integer" }, { title: "process grew by", format: "bytes" },
                      { title: "server holds", format: "bytes" }, { title: "on disk", format: "bytes" },
                      { title: "objects/hit", format: "number", optional: 1 },
                      { title: "GC runs/1,000 hits", format: "number", optional: 2 }]
-          rows = @results.measured.map { |row| [row.name, *holds(row), *garbage(row)] }
+          rows = @results.measured.map { |row| [row.name, row.count, *holds(row), *garbage(row)] }
           Document::Table.build(columns: columns, rows: rows)
         end
 

@@ -1,17 +1,13 @@
 # frozen_string_literal: true
 
-require_relative "../reports/figures"
+require_relative "../doubt"
 
 module Larder
   module Lab
     module StoresReport
       # Reasons for not believing a run: the tool doubts its own figures before its reader has to.
       class Doubts
-        # A step whose rounds lie further apart than this, relative to their median, is mentioned.
-        SPREAD = 0.3
         Figures = Reports::Figures
-        # Names listed before "and n more".
-        LISTED = 4
 
         # @param results [Results]
         def initialize(results)
@@ -20,7 +16,8 @@ module Larder
 
         # @return [Array<String>] sentences; empty if there is nothing to doubt
         def lines
-          [quick, single, load, *missed_hits, *found_misses, spread].compact
+          [quick, Doubt.single(@results.rounds), Doubt.busy(@results.environment), *missed_hits, *found_misses,
+           Doubt.far_apart(blocks)].compact
         end
 
         private
@@ -28,17 +25,6 @@ module Larder
         def quick
           "Quick run: few calls and #{@results.rounds} rounds. An impression, not evidence." if
             @results.settings.quick?
-        end
-
-        def single
-          "A single round has no interval: no difference is shown." if @results.rounds == 1
-        end
-
-        def load
-          average = @results.environment[:load_average]
-          return unless average && average > 0.7 * @results.environment[:cores]
-
-          "Other work was running when the run began: load #{average} on #{@results.environment[:cores]} cores."
         end
 
         # Hits that ran the block: evicted, expired or lost.
@@ -68,16 +54,10 @@ module Larder
           end
         end
 
-        def spread
-          wide = each_step.filter_map do |row, type, pass|
-            spread = Statistics.spread(@results.per_call(row.name, type.key, pass.key))
-            ["#{row.name} (#{type.key}, #{pass.key}: #{Figures.percent(spread)})", spread] if spread > SPREAD
+        def blocks
+          each_step.map do |row, type, pass|
+            [[row.name, type.key, pass.key], @results.per_call(row.name, type.key, pass.key)]
           end
-          return if wide.empty?
-
-          names = wide.sort_by { |_, spread| -spread }.map(&:first)
-          more = names.size > LISTED ? " and #{names.size - LISTED} more" : ""
-          "Rounds lay far apart: #{names.first(LISTED).join(", ")}#{more}. The machine was not quiet."
         end
 
         def each_step

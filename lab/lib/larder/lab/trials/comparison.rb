@@ -50,10 +50,20 @@ module Larder
           Statistics.bootstrap(Statistics.paired_ratios(mine, theirs))
         end
 
+        # How far two measurements of the same codec lay apart, as a fraction: smaller differences mean nothing.
+        # @param operation [String]
+        # @return [Float] 0.0 if nothing was measured twice
+        def noise(operation)
+          @noise ||= {}
+          @noise[operation] ||= (twins && ratio(twins.first, operation, twins.last)&.noise) || 0.0
+        end
+
         # @param estimate [Statistics::Estimate] from {#ratio}
-        # @return [Boolean] does it show no difference? A single round never shows one.
-        def same?(estimate)
-          @results.plan.rounds == 1 || 1.0.between?(estimate.low, estimate.high)
+        # @param operation [String]
+        # @return [Boolean] does it show no difference, beyond the noise? A single round never shows one.
+        def same?(estimate, operation)
+          floor = 1.0 + noise(operation)
+          @results.plan.rounds == 1 || (estimate.low <= floor && estimate.high >= 1.0 / floor)
         end
 
         # @return [Object] the ratio as the cell of a table
@@ -64,7 +74,7 @@ module Larder
           return unless ratio
           return { "value" => ratio.value, "same" => true } if @results.plan.rounds == 1
 
-          ratio.to_h.transform_keys(&:to_s).merge("same" => same?(ratio))
+          ratio.to_h.transform_keys(&:to_s).merge("same" => same?(ratio, operation))
         end
 
         # Up to this many bits a second it is faster to compress, send and decompress than to send what there is.
@@ -85,6 +95,12 @@ module Larder
         # @return [Array<String>] contestants, the fastest first
         def ranking(operation)
           @results.measured(@group).sort_by { |name| median(name, operation) || Float::INFINITY }
+        end
+
+        private
+
+        def twins
+          @results.plan.twins(@group)
         end
       end
     end

@@ -3,6 +3,7 @@
 # Owns the options of the commands that try codecs: parsed, checked, explained.
 
 require_relative "../command_line"
+require_relative "comparison"
 require_relative "contestants"
 require_relative "payloads"
 require_relative "runner"
@@ -47,9 +48,9 @@ module Larder
         # @return [Plan]
         # @raise [UsageError]
         def plan
-          @plan ||= Plan.new(kind: @kind, trials: trials, titles: titles, urls: @urls,
+          @plan ||= Plan.new(kind: @kind, trials: with_twins(trials), titles: titles, urls: @urls,
                              rounds: setting(:rounds), seconds: setting(:seconds),
-                             seed: @given.fetch(:seed) { Random.new_seed % 1_000_000 })
+                             seed: seed)
         end
 
         private
@@ -79,6 +80,14 @@ module Larder
           end
         end
 
+        # The A/A run: what two rows of the same codec differ by is noise.
+        def with_twins(trials)
+          trials + trials.group_by(&:group).each_value.map do |rows|
+            base = Comparison::BASES.filter_map { |name| rows.find { |trial| trial.name == name } }.first || rows.first
+            Trial.new(**base.to_h, name: "#{base.name} (again)", twin: base.name)
+          end
+        end
+
         def titles
           chosen_payloads.to_h { |payload| [payload, Payloads.fetch(payload).title] }
         end
@@ -98,13 +107,9 @@ module Larder
         end
 
         def parser
-          @parser ||= OptionParser.new do |options|
-            options.require_exact = true
-            options.summary_width = 24
-            options.banner = @banner
+          @parser ||= explained(@banner) do |options|
             size_options(options)
             choice_options(options)
-            output_options(options)
           end
         end
 
@@ -118,7 +123,7 @@ module Larder
           number(options, "--rounds N", Integer, :rounds, "processes for each row (default #{usual[:rounds]})")
           number(options, "--seconds S", Float, :seconds, "of a block, at least (default #{usual[:seconds]})")
           number(options, "--n N", Integer, :count, "records of a payload that is a list")
-          options.on("--seed N", Integer, "order of the rounds, to repeat a run") { |n| @given[:seed] = n.abs }
+          seed_option(options)
         end
 
         def number(options, flag, type, key, words)

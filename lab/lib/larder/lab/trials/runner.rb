@@ -15,8 +15,8 @@ module Larder
   module Lab
     module Trials
       # One row in one table. name: of the row; group: what the table is about; job: for the worker; server: in Servers;
-      # bundle: in Gemfiles, nil: that of the codecs
-      Trial = Struct.new(:name, :group, :job, :server, :bundle, keyword_init: true)
+      # bundle: in Gemfiles, nil: that of the codecs; twin: name of the row that this one is a second time, nil: none
+      Trial = Struct.new(:name, :group, :job, :server, :bundle, :twin, keyword_init: true)
 
       # What is run. seconds: of a block, at least; titles: of groups
       Plan = Struct.new(:kind, :trials, :titles, :rounds, :seconds, :seed, :urls, keyword_init: true) do
@@ -27,7 +27,13 @@ module Larder
 
         # @return [Array<String>] rows of a table
         def names(group)
-          trials.select { |trial| trial.group == group }.map(&:name)
+          trials.select { |trial| trial.group == group && !trial.twin }.map(&:name)
+        end
+
+        # @return [Array(String, String), nil] the row that is tried twice, as it is called the second time and the
+        #   first; nil: none
+        def twins(group)
+          trials.find { |trial| trial.group == group && trial.twin }&.then { |trial| [trial.name, trial.twin] }
         end
       end
 

@@ -4,7 +4,7 @@
 # kind, proves that what comes back is right, then measures blocks of calls. Reads one job from standard input and ends
 # when that closes. Started by WorkerProcess; never loaded by the command itself.
 
-require "json"
+require_relative "../answers"
 require_relative "../clock"
 require_relative "../errors"
 require_relative "../job"
@@ -16,6 +16,7 @@ module Larder
   module Lab
     # Tries one codec once.
     class TrialWorker
+      include Answers
       include Clock
 
       # Calls of a block, at most.
@@ -27,26 +28,12 @@ module Larder
         new(*Job.take).run
       end
 
-      # @param job [Hash{String => Object}] see Trials
-      # @param output [IO]
-      def initialize(job, output)
-        @job = job
-        @output = output
-      end
-
       # @return [void]
       def run
-        emit("started")
-        payload = Payloads.fetch(@job["payload"]).new(@job["source"] || @job["count"])
-        Kinds.fetch(@job["kind"]).new(self, @job).run(payload)
-        emit("done", versions: versions)
-      rescue Unavailable, ::Larder::UnserializableError => error
-        emit("unavailable", reason: error.message)
-      rescue Errno::ENOSPC
-        emit("unavailable", reason: "no space is left in #{File.dirname(Dir.pwd)}; TMPDIR=DIR takes another directory")
-      rescue StandardError, LoadError, NotImplementedError => error
-        warn error.full_message(highlight: false)
-        emit("void", reason: words(error))
+        answering do
+          try_payload
+          { versions: versions }
+        end
       end
 
       # Both directions: the first call of each, whether what comes back is right, then blocks of both and, where that
@@ -120,19 +107,20 @@ module Larder
         raise Unavailable, "the payload cannot be serialized: #{words(error)}"
       end
 
-      # @return [void]
-      def emit(event, **fields)
-        @output.puts(JSON.generate({ event: event, **fields }))
-      end
-
       private
+
+      # A value that a codec cannot take, and a disk that is full, are no faults of what is measured.
+      def try_payload
+        payload = Payloads.fetch(@job["payload"]).new(@job["source"] || @job["count"])
+        Kinds.fetch(@job["kind"]).new(self, @job).run(payload)
+      rescue ::Larder::UnserializableError => error
+        raise Unavailable, error.message
+      rescue Errno::ENOSPC
+        raise Unavailable, "no space is left in #{File.dirname(Dir.pwd)}; TMPDIR=DIR takes another directory"
+      end
 
       def tell_block(operation, calls, seconds)
         emit("block", operation: operation, calls: calls, seconds: seconds)
-      end
-
-      def words(error)
-        "#{error.class}: #{error.message.lines.first.to_s.strip}"
       end
 
       def demand(right, copy)

@@ -27,6 +27,20 @@ module Larder
           end
         end
 
+        test "a running server is measured behind the proxy, its keys stay, and it goes on running" do
+          with_directory do |dir|
+            server = Servers.fetch("redis-loopback").new(dir).start
+            speak(server, "SET theirs 1\r\n")
+            run = lab(*SMALL, "--only", "redis", "--redis-url", "redis://127.0.0.1:#{server.endpoint["port"]}/0")
+            assert_equal 0, run.status, run.err
+            assert_match(/^  redis, read +\d/, run.out)
+            assert_match(/\$1\r\n1/, speak(server, "GET theirs\r\n"))
+            assert_match(/keys=1,/, speak(server, "INFO keyspace\r\n"))
+          ensure
+            server&.stop
+          end
+        end
+
         test "codecs are measured over bandwidths" do
           run = lab(*SMALL, "--only", "memory", "--bandwidth", "50mbit", "--codecs", "marshal+none,marshal+gzip-6",
                     "--payload", "ruby:['some text '] * 3000", env: { "COLUMNS" => "150" })
@@ -77,6 +91,13 @@ module Larder
         end
 
         private
+
+        def speak(server, request)
+          TCPSocket.open(*server.endpoint.values_at("host", "port")) do |connection|
+            connection.write(request)
+            connection.readpartial(1000)
+          end
+        end
 
         def program(pid)
           File.basename(File.binread("/proc/#{pid}/cmdline").split(/[\0 ]/).first.to_s)

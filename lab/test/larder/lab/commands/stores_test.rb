@@ -28,7 +28,8 @@ module Larder
 
         test "the workloads and contenders for request only are measured, and their values are right" do
           extra = Workloads.names - Workloads.usual
-          outcome = small_run("--only", "larder,memory,file,null,redis-loopback", "--workloads", extra.join(","))
+          outcome = small_run("--only", "larder,memory,file,null,redis-loopback", "--workloads", extra.join(","),
+                              "--rounds", "1")
           assert_equal 0, outcome.status, outcome.out
           assert_no_match(/void/, outcome.out)
           assert_equal extra.size, outcome.out.scan(/^  memory +≈?\d/).size - 2, outcome.out # and memory, summary
@@ -45,10 +46,10 @@ module Larder
         end
 
         test "the order of the rows is the seed's" do
-          orders = ["3", "3", "4"].map do |seed|
+          orders = ["3", "3", "5"].map do |seed|
             with_directory do |dir|
               file = File.join(dir, "run.json")
-              small_run("--only", "memory,null,file", "--workloads", "write", "--rounds", "2", "--seed", seed,
+              small_run("--only", "memory,null", "--workloads", "write", "--rounds", "1", "--seed", seed,
                         "--json", file)
               details(file)["samples"].map { |sample| sample.values_at("round", "row", "position") }
             end

@@ -26,7 +26,7 @@ module Larder
             assert_equal %w[gzip-6 none zlib], details["sizes"].map { |size| size["name"] }.sort
             operations = ["cold compress", "cold decompress", "compress", "decompress", "round trip"]
             assert_equal operations, details["samples"].map { |sample| sample["operation"] }.uniq.sort
-            assert_equal 2 * 3 * 5, details["samples"].size
+            assert_equal 2 * 4 * 5, details["samples"].size # three, and one of them again
             measure = document.measures.find { |one| one.key == "compressors/given/round-trip/zlib" }
             assert_equal [2, "compressors/given/round-trip/none"], [measure.samples.size, measure.base]
             kinds = document.chapters.first.sections.first.blocks.map(&:kind)
@@ -89,6 +89,19 @@ module Larder
             assert_includes help.out, "Usage: larder-lab #{command}"
             assert_empty(help.out.lines.map(&:chomp).select { |line| line.size > 80 })
             assert_equal 0, here(command, "--list").status
+          end
+        end
+
+        test "in each table one codec is tried twice, which shows the noise" do
+          %w[compressors serializers strategies matrix].each do |name|
+            plan = plan(name)
+            twins = plan.trials.select(&:twin)
+            assert_equal plan.groups, twins.map(&:group)
+            twins.each do |trial|
+              original = plan.trials.find { |each| each.name == trial.twin && each.group == trial.group }
+              assert_equal original.job, trial.job
+              assert_not_includes plan.names(trial.group), trial.name
+            end
           end
         end
 

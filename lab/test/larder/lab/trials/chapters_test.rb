@@ -75,7 +75,29 @@ module Larder
             .zip(warnings) { |doubt, said| assert_match doubt, said }
         end
 
+        test "a difference within the noise of the row that is measured twice is none, and the row is shown once" do
+          results = results("compressors", "books", compressors.merge("quick" => { "compress" => 9e-3,
+                                                                                  "decompress" => 4.5e-3 }))
+          assert_equal false, quick_is_same?(results)
+          twin(results, "zstd-3", "compress" => 8e-3, "decompress" => 4e-3)
+          assert_equal true, quick_is_same?(results)
+          chapter = Chapters::Compressors.new(results).to_chapter
+          assert_match(/two measurements of one codec lay up to 25 % apart/, chapter.warnings.join)
+          assert_equal ["none", "snappy", "quick", "zstd-3", "brotli-5"],
+                       chapter.sections.first.blocks.first.rows.map(&:first)
+        end
+
         private
+
+        # Is no difference shown between "quick" and the base?
+        def quick_is_same?(results)
+          Comparison.new(results, "books").cell("quick", "round trip").fetch("same")
+        end
+
+        def twin(results, name, fields)
+          results.plan.trials << Trial.new(name: "#{name} (again)", group: "books", job: {}, twin: name)
+          [1, 2].each { |round| fill(results, "#{name} (again)", "books", round, fields) }
+        end
 
         def compressors
           { "none" => [1e-7, 1_000_000], "snappy" => [1e-3, 900_000], "zstd-3" => [1e-2, 600_000],

@@ -114,11 +114,12 @@ module Larder
              { title: "here", format: here, group: group, optional: optional }]
           end
 
-          # Reasons with all that they are the reason for.
+          # Reasons with all that they are the reason for. What a codec cannot do, it cannot a second time.
           def not_measured
-            reasons = @results.rejected.group_by { |_, _, error| [error.is_a?(Voided), error.message] }
+            rejected = @results.rejected.reject { |name, group, _| @plan.twins(group)&.first == name }
+            reasons = rejected.group_by { |_, _, error| [error.is_a?(Voided), error.message] }
             items = reasons.map do |(void, message), rows|
-              whole = rows.size == @plan.trials.size
+              whole = rows.size == @plan.groups.sum { |group| @plan.names(group).size }
               "#{whole ? "everything" : listed(rows)}: #{"void, " if void}#{message}"
             end
             section("Not measured", Document::List.new(items: items)) if items.any?
@@ -172,7 +173,8 @@ module Larder
 
             ratio = comparison.ratio(second, operation, first)
             figure = time(comparison.median(first, operation))
-            return "no difference is shown between #{first} (#{figure}) and #{second}" if comparison.same?(ratio)
+            return "no difference is shown between #{first} (#{figure}) and #{second}" if
+              comparison.same?(ratio, operation)
 
             "#{first} is the fastest with #{figure}; #{second} takes #{Figures.ratio(ratio)} times as long"
           end

@@ -114,6 +114,10 @@ module Larder
                     *operations.map { |operation| curve(operation) })
           end
 
+          def names
+            @plan.groups.flat_map { |group| @plan.names(group) }.uniq
+          end
+
           def ascending
             groups.sort_by { |group| length(group) }
           end
@@ -127,7 +131,7 @@ module Larder
               title: "Time of a #{shown(operation)} by length", sentence: "#{fastest(operation)}.",
               x: { title: "records", scale: "log", format: "integer" },
               y: { title: "time of a #{shown(operation)}", scale: "log", format: "seconds" },
-              series: @plan.trials.map(&:name).uniq.filter_map { |name| series(name, operation) }
+              series: names.filter_map { |name| series(name, operation) }
             )
           end
 

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "uri"
 require_relative "own_place"
 
 module Larder
@@ -7,6 +8,16 @@ module Larder
     module Contenders
       # A database of MariaDB or MySQL.
       class OwnDatabase < OwnPlace
+        # @param url [String] of a server
+        # @return [Hash{Symbol=>Object}] what it says, in Trilogy's words
+        def self.options(url)
+          uri = URI.parse(url)
+          user, password = [uri.user, uri.password].map { |text| text && URI.decode_www_form_component(text) }
+          socket = URI.decode_www_form(uri.query.to_s).to_h["socket"]
+          place = socket ? { socket: socket } : { host: uri.host, port: uri.port || Servers::Mariadb.usual_port }
+          { **place, username: user || "root", password: password }.compact
+        end
+
         # @param options [Hash{Symbol=>Object}] of Trilogy
         # @param shown [String] the server's URL without secrets
         def initialize(options, shown)

@@ -3,8 +3,8 @@
 # Owns the lab's place in an SQL server, private or the user's: a schema or database that holds nothing but the lab's.
 # Touches no other, and refuses one of that name that it did not make.
 
-require_relative "../../errors"
-require_relative "../../job"
+require_relative "../errors"
+require_relative "../job"
 
 module Larder
   module Lab

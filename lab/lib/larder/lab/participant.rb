@@ -1,0 +1,106 @@
+# frozen_string_literal: true
+
+# Owns what everything that takes part in a comparison says of itself: its name, the gems and the server it needs, and
+# when it goes without being asked for. Cache stores and session stores are such; knows neither.
+
+require_relative "errors"
+
+module Larder
+  module Lab
+    # For classes with a private class method `registry`, where {Declarations#named} puts them. Instances live only in
+    # worker processes; the command itself reads the class methods and loads no store.
+    module Participant
+      # What a class says of itself.
+      module Declarations
+        # @return [String] what users type
+        attr_reader :key
+        # @return [String] one line for `--list`
+        attr_reader :title
+        # @return [String, nil] name in {Servers} of the server it talks to
+        attr_reader :server
+        # @return [String, nil] name of the Gemfile in lab/gemfiles that it has for itself
+        attr_reader :bundle
+
+        # @return [Hash{String=>Array<String>}] gem names and version requirements
+        def gems
+          @gems ||= {}
+        end
+
+        # @return [Boolean] whether it takes part only where it is asked for by name
+        def on_request?
+          @on_request == true
+        end
+
+        # @return [Boolean] whether a quick run goes without it, unless it is asked for by name
+        def slow_to_start?
+          @slow_to_start == true
+        end
+
+        # @return [Boolean] whether all processes of a machine see the same values
+        def shared?
+          @shared != false
+        end
+
+        private
+
+        def named(key, title)
+          @key = key
+          @title = title
+          registry.register(key, self)
+        end
+
+        def needs_gem(name, *requirements)
+          gems[name] = requirements
+        end
+
+        def needs_server(name)
+          @server = name
+        end
+
+        # Its gems are resolved alone, because they exclude versions that others need, or not everybody has them.
+        def bundled_apart(name)
+          @bundle = name
+        end
+
+        # Its server takes seconds to start, so that a quick run goes without it.
+        def slow_to_start
+          @slow_to_start = true
+        end
+
+        def only_on_request
+          @on_request = true
+        end
+
+        def private_to_process
+          @shared = false
+        end
+      end
+
+      # @param base [Class]
+      # @return [void]
+      def self.included(base)
+        base.extend(Declarations)
+      end
+
+      private
+
+      # @raise [Unavailable] naming the missing gem and the command that gets it
+      def activate_gems
+        self.class.gems.each { |name, requirements| activate(name, requirements) }
+      end
+
+      def activate(name, requirements)
+        gem(name, *requirements)
+      rescue Gem::LoadError => error
+        wanted = [name, *requirements].map { |word| "\"#{word}\"" }.join(", ")
+        how = defined?(Bundler) && ENV["BUNDLE_GEMFILE"] ? "gem #{wanted} in the Gemfile" : "gem install #{name}"
+        raise Unavailable, "the gem #{name} is missing: #{how} (#{error.message.lines.first.to_s.strip})"
+      end
+
+      # A URL as it may be shown and recorded: without the name and password it may hold.
+      def shown(url)
+        url.sub(%r{(?<=//)[^@/]*@}, "").gsub(/(?<=[?&]password=)[^&]*/, "...")
+      end
+    end
+  end
+end

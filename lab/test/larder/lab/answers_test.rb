@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "stringio"
+require "larder/lab/answers"
+
+module Larder
+  module Lab
+    class AnswersTest < ActiveSupport::TestCase
+      # Does what its job is.
+      class Answering
+        include Answers
+
+        def run
+          answering { @job.call }
+        end
+      end
+
+      test "what the block answers is told with the end" do
+        assert_equal [{ "event" => "started" }, { "event" => "done", "bytes" => 7 }], events { { bytes: 7 } }
+      end
+
+      test "nothing to tell is an end as well" do
+        assert_equal({ "event" => "done" }, events { nil }.last)
+      end
+
+      test "what cannot be had is unavailable" do
+        last = events { raise Unavailable, "no server" }.last
+        assert_equal({ "event" => "unavailable", "reason" => "no server" }, last)
+      end
+
+      test "a wrong value makes it void, in its own words" do
+        assert_equal({ "event" => "void", "reason" => "a wrong value" }, events { raise Voided, "a wrong value" }.last)
+      end
+
+      test "any other error makes it void, with its class and first line, and is printed whole" do
+        last = nil
+        _, printed = capture_io { last = events { raise ArgumentError, "first\nsecond" }.last }
+        assert_equal({ "event" => "void", "reason" => "ArgumentError: first" }, last)
+        assert_match(/second/, printed)
+      end
+
+      test "a missing library makes it void" do
+        last = nil
+        capture_io { last = events { require "no/such/library" }.last }
+        assert_match(/\ALoadError: /, last["reason"])
+      end
+
+      private
+
+      def events(&job)
+        output = StringIO.new
+        Answering.new(job, output).run
+        output.string.lines.map { |line| JSON.parse(line) }
+      end
+    end
+  end
+end

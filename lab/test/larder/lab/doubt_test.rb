@@ -1,0 +1,41 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "larder/lab/doubt"
+
+module Larder
+  module Lab
+    class DoubtTest < ActiveSupport::TestCase
+      test "other work is suspected from seven tenths of all cores on" do
+        assert_nil Doubt.busy(load_average: 1.4, cores: 2)
+        assert_equal "Other work was running when the run began: load 1.5 on 2 cores.",
+                     Doubt.busy(load_average: 1.5, cores: 2)
+      end
+
+      test "a system that tells no load is not doubted" do
+        assert_nil Doubt.busy(load_average: nil, cores: 2)
+      end
+
+      test "a single round shows no difference" do
+        assert_match(/single round/, Doubt.single(1))
+        assert_nil Doubt.single(2)
+      end
+
+      test "rounds that lie far apart are named with the step, the widest first" do
+        words = Doubt.far_apart([[%w[redis one hit], [10, 14, 10]], [%w[larder one hit], [10, 10.1, 10.2]],
+                                 [%w[file many write], [10, 30, 10]]])
+        assert_equal "Rounds lay far apart: file (many, write: 200 %), redis (one, hit: 40 %). " \
+                     "The machine was not quiet.", words
+      end
+
+      test "of many four are named" do
+        blocks = Array.new(6) { |i| [["store #{i}", "hit"], [1, 2, 1]] }
+        assert_match(/, store 3 \(hit: \d+ %\) and 2 more\. The machine/, Doubt.far_apart(blocks))
+      end
+
+      test "rounds that lie together are not mentioned" do
+        assert_nil Doubt.far_apart([[%w[redis hit], [10, 11, 12]]])
+      end
+    end
+  end
+end
