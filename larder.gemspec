@@ -24,9 +24,11 @@ Gem::Specification.new do |spec|
   }
 
   spec.files = Dir.chdir(__dir__) do
-    Dir["lib/**/*.rb", "ext/**/*.{c,h,rb}", "engine/{src,include}/**/*.{c,h}", "README.md", "ARCHITECTURE.md",
+    Dir["exe/*", "lib/**/*.rb", "ext/**/*.{c,h,rb}", "engine/{src,include}/**/*.{c,h}", "README.md", "ARCHITECTURE.md",
         "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", ".yardopts"].sort
   end
+  spec.bindir = "exe"
+  spec.executables = ["larder"]
   spec.require_paths = ["lib"]
   spec.extensions = ["ext/larder/extconf.rb"]
 

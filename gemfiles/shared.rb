@@ -11,6 +11,9 @@ eval_gemfile "codecs.rb"
 gem "dalli", "~> 4.3"
 gem "redis", "~> 5.0"
 
+# The server of the recipes application, as its own Gemfile has it.
+gem "puma", "~> 8.0"
+
 # Later versions bring a parser to compile, or psych, which needs libyaml's headers on a machine that may not have them.
 gem "irb", "~> 1.13", "< 1.15"
 gem "rdoc", "~> 6.3.4"

@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 # Loads the byte cache: Larder::Cache, its errors and its version. Codecs, which need ActiveSupport, are loaded when one
-# of them is named; the Rails store is loaded by ActiveSupport when `:larder_store` is configured.
+# of them is named; the Rails store is loaded by ActiveSupport when `:larder_store` is configured, and so is that of
+# sessions, which Rails looks for among those it knows.
 
 require "larder/version"
 require "larder/errors"
@@ -16,4 +17,8 @@ module Larder
   autoload :Strategy, "larder/codecs"
   autoload :Dictionary, "larder/dictionary"
   autoload :Dictionaries, "larder/dictionaries"
+end
+
+if defined?(ActionDispatch::Session)
+  ActionDispatch::Session.autoload :LarderStore, "action_dispatch/middleware/session/larder_store"
 end

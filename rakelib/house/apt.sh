@@ -15,6 +15,7 @@ valkey-server valkey-server the lab's Valkey row
 memcached memcached the lab's memcached rows
 postgresql postgres the lab's rows of Solid Cache on PostgreSQL
 mariadb-server-core mariadbd the lab's row of Solid Cache on MariaDB
+mariadb-client-core my_print_defaults the same, which MariaDB makes its directory ready with
 TABLE
 }
 

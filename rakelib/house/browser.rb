@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns a Chromium without a window: opens a page, tells what it asked for and what went wrong in it, measures it, and
-# takes its picture. Speaks the DevTools protocol over a pair of pipes, so that it needs no gem and no port.
+# Owns a Chromium without a window: opens pages, tells what they asked for and what went wrong in them, measures them,
+# and takes their pictures. Speaks the DevTools protocol over a pair of pipes, so that it needs no gem and no port.
 
 require "base64"
 require "fileutils"
@@ -11,7 +11,7 @@ require "timeout"
 require "tmpdir"
 
 module House
-  # One browser with one page.
+  # One browser, with a tab in front.
   class Browser
     PROGRAMS = %w[chromium chromium-browser google-chrome chrome].freeze
     OPTIONS = %w[--headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars --no-first-run
@@ -52,7 +52,7 @@ module House
       raise
     end
 
-    # @param path [String] of a file
+    # @param path [String] of a file, or the address of a page
     # @param width [Integer] CSS pixels
     # @param height [Integer]
     # @param scheme [String] "light" or "dark"
@@ -64,10 +64,42 @@ module House
                                                 mobile: width < 600)
       ask("Emulation.setEmulatedMedia", media: media, features: [{ name: "prefers-color-scheme", value: scheme }])
       @events.clear
-      error = ask("Page.navigate", url: "file://#{File.expand_path(path)}")["errorText"]
+      address = path.match?(%r{\Ahttps?://}) ? path : "file://#{File.expand_path(path)}"
+      error = ask("Page.navigate", url: address)["errorText"]
       raise Error, "#{path}: #{error}" if error
 
-      listen until @events.any? { |event| event["method"] == "Page.loadEventFired" }
+      loaded
+    end
+
+    # Opens another tab, behind the one in front.
+    # @return [String] names it
+    def new_tab
+      in_tab(nil) { open_page }
+    end
+
+    # @param tab [String, nil] which is in front for the time of the block
+    # @return [Object] the block's value
+    def in_tab(tab)
+      before = @session
+      @session = tab
+      yield
+    ensure
+      @session = before
+    end
+
+    # Does what leads to another page, and waits until that is there.
+    # @param expression [String] of JavaScript
+    # @return [void]
+    def follow(expression)
+      @events.clear
+      evaluate(expression)
+      loaded
+    end
+
+    # Waits until the tab in front has loaded a page.
+    # @return [void]
+    def loaded
+      listen until @events.any? { |event| event["method"] == "Page.loadEventFired" && event["sessionId"] == @session }
     end
 
     # @param expression [String] of JavaScript
@@ -159,6 +191,7 @@ module House
       target = ask("Target.createTarget", url: "about:blank")["targetId"]
       @session = ask("Target.attachToTarget", targetId: target, flatten: true)["sessionId"]
       %w[Page Runtime Network Log].each { |domain| ask("#{domain}.enable") }
+      @session
     end
 
     def start(program)

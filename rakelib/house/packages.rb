@@ -20,7 +20,7 @@ module House
     # gemspec, patterns of files that the gem must have all of, files that it must not have
     GEMS = {
       "larder.gemspec" => {
-        needed: ["ext/larder/*.{c,h,rb}", "engine/{src,include}/*.{c,h}", "lib/**/*.rb", "README.md",
+        needed: ["exe/larder", "ext/larder/*.{c,h,rb}", "engine/{src,include}/*.{c,h}", "lib/**/*.rb", "README.md",
                  "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"],
         unwanted: %r{\A(?:test|lab|vendor|tmp|engine/(?:test|bench|build)|bin|rakelib)/|\.(?:so|bundle|o|larder)\z}
       },
@@ -42,6 +42,11 @@ module House
       store = ActiveSupport::Cache.lookup_store(:larder_store, "store.larder", { size: 4 << 20 })
       store.write("k", { "v" => [1, nil] })
       print store.class, " ", store.fetch("k") ["v"].inspect
+    RUBY
+
+    SESSIONS = <<~RUBY
+      require "larder/sessions"
+      Larder::Sessions.keeper(file: "sessions.larder", size: 4 << 20).register.announce
     RUBY
 
     # Larder wants no upper bound of Rails: the next minor may work, and Bundler could not try it.
@@ -98,6 +103,9 @@ module House
       expect("larder runs", output_of(work, "ruby", "-w", "-e", CACHE), "v #{version}")
       expect("the Rails store is found by its name", output_of(work, "ruby", "-e", STORE),
              "ActiveSupport::Cache::LarderStore [1, nil]")
+      output_of(work, "ruby", "-e", SESSIONS)
+      expect("the command runs", output_of(work, "larder", "sessions", "active", "--file", "sessions.larder"),
+             "0 sessions used in the last 5 minutes: 0 signed in, 0 anonymous\n")
       measured = output_of(work, "larder-lab", "stores", "--quick", "--n", "20", "--rounds", "1",
                            "--only", "larder,null", "--workloads", "write")
       puts measured unless expect("larder-lab measures larder", measured[/^ +larder +\d/].nil?, false)

@@ -13,7 +13,7 @@ module House
       "engine" => "C tests of the engine",
       "asan" => "the same under AddressSanitizer and UndefinedBehaviorSanitizer, and threads under ThreadSanitizer",
       "ruby" => "Ruby tests (test/)",
-      "rails" => "the store's tests (test/active_support/) on the other Rails of this Ruby: 7.1 on 3.1, 8.0 on 3.3",
+      "rails" => "the tests of store and sessions on the other Rails of this Ruby: 7.1 (and Rack 2) on 3.1, 8.0 on 3.3",
       "lab" => "tests of the lab (lab/test/)",
       "proof" => "a bounded part of each attack of bin/proof: kills, models, fuzzers, hostile files",
       "guards" => "instructions that a get, set, fetch or write takes, against those on record (valgrind)",
@@ -29,11 +29,15 @@ module House
     # Half a minute, for the loop of editing and testing.
     FAST = ["build", "engine", "ruby", "style"].freeze
 
+    # Tests of what lies on Rails and Rack.
+    OF_RAILS = ["test/active_support", "test/action_dispatch", "test/rack", "test/larder/sessions"].freeze
+
     CLANG_FORMAT = 14
 
     # The slow ones, in seconds; a job that is not here is taken for short.
     WEIGHTS = {
       "lab/test/larder/lab/commands/" => 120, "test/survival/" => 60, "test/rails/" => 20, "test/guards/" => 20,
+      "test/examples/" => 8,
       "test/bench/targets" => 20, "test/larder/cache/garbage_collection" => 15, "test/house/engine_alone" => 8,
       "lab/test/" => 5
     }.freeze
@@ -92,7 +96,7 @@ module House
       others.flat_map do |gemfile|
         missing = "the gems of #{gemfile.delete_prefix("#{ROOT}/")} are not installed" unless installed?(gemfile)
         settings = { suite: "rails", gemfile: gemfile, missing: missing }
-        test_files("test/active_support").map { |file| ruby_job(file, **settings) }
+        OF_RAILS.flat_map { |directory| test_files(directory) }.map { |file| ruby_job(file, **settings) }
       end
     end
 

@@ -10,7 +10,7 @@ module House
 
     ROOT = File.expand_path("../..", __dir__)
 
-    ["bin/setup", "bin/test", "bin/lab", "bench/run"].each do |command|
+    ["bin/setup", "bin/test", "bin/lab", "bin/demo", "bench/run"].each do |command|
       test "#{command} explains itself" do
         output, status = run_command(command, "--help")
         assert_predicate status, :success?

@@ -57,6 +57,18 @@ module House
       assert_match(%r{\Alib/larder/cache.rb:2: bytes names ActiveSupport}, breaches.sole)
     end
 
+    test "the entry may announce sessions, but not load them" do
+      store = "action_dispatch/middleware/session/larder_store"
+      write "lib/#{store}.rb", ""
+      write "lib/larder.rb", "ActionDispatch::Session.autoload :LarderStore, #{store.inspect}\n"
+      assert_empty breaches
+      write "lib/larder.rb", "require #{store.inspect}\n"
+      assert_match(/entry requires #{store} of sessions/, breaches.sole)
+      write "lib/larder.rb", ""
+      write "lib/larder/cache.rb", "ActionDispatch::Session.autoload :LarderStore, #{store.inspect}\n"
+      assert_match(/bytes requires #{store} of sessions/, breaches.sole)
+    end
+
     test "the byte cache may not require the store, by name or by path" do
       write "lib/larder/cache.rb", "require_relative \"store/reading\"\nrequire \"larder/store/reading\"\n"
       assert_equal [1, 2], breaches.map { |line| line[/:(\d+):/, 1].to_i }
@@ -70,6 +82,13 @@ module House
     test "the store may not know the lab" do
       write "lib/larder/store/reading.rb", "autoload :Runner, \"larder/lab/runner\"\n"
       assert_match(/store requires larder.lab.runner/, breaches.sole)
+    end
+
+    test "sessions may not know the command line, nor the command line Rails" do
+      write "lib/larder/sessions.rb", "require_relative \"cli\"\n"
+      write "lib/larder/cli.rb", "require \"larder/sessions\"\nRails.root\n"
+      assert_equal ["lib/larder/sessions.rb:1: sessions requires cli of cli, which is above it",
+                    "lib/larder/cli.rb:2: cli names Rails, which is above it"], breaches
     end
 
     test "a file that no layer owns is named" do

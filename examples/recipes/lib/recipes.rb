@@ -1,0 +1,122 @@
+# frozen_string_literal: true
+
+# Owns what the application is told by its environment: where it writes, which stores it uses, which release it is.
+# Loaded before the application is configured; knows no part of it.
+
+require "digest"
+require "fileutils"
+require "json"
+require "securerandom"
+require_relative "recipes/password"
+require_relative "recipes/stylesheet"
+require_relative "recipes/vocabulary"
+
+# A cook book, and an example of Larder as cache and session store.
+module Recipes
+  # Where the application is.
+  ROOT = File.expand_path("..", __dir__)
+
+  # Who may sign in, and with what. The application is a demonstration, and says so on its page.
+  USERS = { "demo" => "hungry-for-more", "guest" => "only-looking" }.freeze
+
+  # Options of stores that name a store themselves.
+  NESTED = %i[cache backed_by].freeze
+  private_constant :NESTED
+
+  module_function
+
+  # @param name [String, nil] of a file in it, whose directory is made
+  # @return [String] absolute path of the directory that everything is written to, or of a file there
+  def storage(name = nil)
+    directory = File.expand_path(given("RECIPES_STORAGE") || "storage", ROOT)
+    path = name ? File.join(directory, name) : directory
+    FileUtils.mkdir_p(name ? File.dirname(path) : path)
+    path
+  end
+
+  # @return [String] absolute path of the SQLite file
+  def database
+    path = given("RECIPES_DATABASE")
+    path ? File.expand_path(path) : storage("recipes.sqlite3")
+  end
+
+  # @return [String] what is shown as the version that runs
+  def release
+    given("RECIPES_RELEASE") || "1"
+  end
+
+  # @return [String] changes when a view, or what helps it, does
+  def views
+    @views ||= begin
+      files = Dir[File.join(ROOT, "app/{views,helpers}/**/*.{erb,rb}")].sort
+      Digest::SHA256.hexdigest(files.map { |file| File.binread(file) }.join("\0"))[0, 12]
+    end
+  end
+
+  # @return [Boolean] can Larder be asked who is signed in?
+  def sessions_in_larder?
+    Rails.application.config.session_store.to_s == "ActionDispatch::Session::LarderStore"
+  end
+
+  # @return [Stylesheet] the one of all pages
+  def stylesheet
+    @stylesheet ||= Stylesheet.new(File.join(ROOT, "public/recipes.css"))
+  end
+
+  # @return [Array<String>] Ruby files to require before the application is configured
+  def required_files
+    given("RECIPES_REQUIRE").to_s.split(File::PATH_SEPARATOR).map { |file| File.expand_path(file) }
+  end
+
+  # A store as Rails' configuration takes it, from a variable that holds a JSON array: its name, arguments, and options
+  # as a last object.
+  #
+  # @example RECIPES_CACHE_STORE='["mem_cache_store", "localhost:11211", {"expires_in": 60}]'
+  # @param variable [String]
+  # @return [Array, nil] nil: the variable is not set
+  # @raise [ArgumentError] naming the variable
+  def store_from(variable)
+    text = given(variable)
+    text && store(JSON.parse(text))
+  rescue JSON::ParserError, TypeError
+    raise ArgumentError, %(#{variable} is no JSON array such as ["cookie_store", {"key": "_recipes"}]: #{text})
+  end
+
+  # @return [String] the key that cookies are encrypted with: made at the first start, then always the same
+  def secret
+    path = storage("secret")
+    return File.read(path) if File.exist?(path)
+
+    # Linked whole, so that of processes that start together all read what the first has written.
+    draft = "#{path}.#{Process.pid}"
+    File.write(draft, SecureRandom.hex(64), perm: 0o600)
+    begin
+      File.link(draft, path)
+    rescue Errno::EEXIST
+      nil # another was first
+    ensure
+      File.unlink(draft)
+    end
+    File.read(path)
+  end
+
+  def given(variable)
+    value = ENV.fetch(variable, "")
+    value.empty? ? nil : value
+  end
+
+  def store(parts)
+    raise TypeError, "no list" unless parts.is_a?(Array) && parts.first.is_a?(String)
+
+    name, *rest = parts
+    [name.to_sym, *rest.map { |part| part.is_a?(Hash) ? store_options(part) : part }]
+  end
+
+  def store_options(options)
+    options.to_h do |key, value|
+      key = key.to_sym
+      [key, NESTED.include?(key) && value.is_a?(Array) ? store(value) : value]
+    end
+  end
+  private_class_method :given, :store, :store_options
+end

@@ -1,0 +1,22 @@
+# frozen_string_literal: true
+
+# Owns the name by which Rails finds Larder's sessions: config.session_store :larder_store.
+
+require "action_dispatch"
+require "action_dispatch/middleware/session/abstract_store"
+require_relative "../../../larder/sessions/middleware"
+
+module ActionDispatch
+  module Session
+    # Sessions in a file of Larder's, or in any store of ActiveSupport's.
+    #
+    # @example
+    #   config.session_store :larder_store, key: "_app_session", idle_timeout: 2.weeks, max_lifetime: 90.days
+    class LarderStore < AbstractSecureStore
+      include ::Larder::Sessions::Middleware
+
+      # As config.action_dispatch.cookies_same_site_protection says, which the cookie store of Rails heeds as well.
+      SAME_SITE = ->(request, _response) { request.cookies_same_site_protection || :lax }
+    end
+  end
+end

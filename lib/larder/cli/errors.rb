@@ -1,0 +1,13 @@
+# frozen_string_literal: true
+
+# Owns the errors of the command line: what a user typed, and what could not be done.
+
+module Larder
+  module CLI
+    # What was typed cannot be understood. The message names the offender and what is possible.
+    class UsageError < StandardError; end
+
+    # What was asked for could not be done.
+    class Failure < ::Larder::Error; end
+  end
+end

@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+# Owns what the commands of `larder sessions` have in common: which file they are about, and what they say of a store
+# behind it.
+
+require "etc"
+require_relative "../../sessions/outside"
+require_relative "../command"
+require_relative "../words"
+
+module Larder
+  module CLI
+    class Sessions
+      # A command about the sessions in a file.
+      class Command < CLI::Command
+        # Names the file where --file does not.
+        VARIABLE = "LARDER_SESSIONS"
+        # Where it is otherwise.
+        FILE = ::Larder::Sessions::Configuration::FILE
+
+        private
+
+        # Of a command without options of its own: its BANNER.
+        def parser
+          @parser ||= explained(self.class::BANNER) { |options| options }
+        end
+
+        # @yieldparam options [OptionParser]
+        def explained(banner, footer = nil)
+          super do |options|
+            yield options
+            options.on("--file PATH", "default: #{FILE},", "or $#{VARIABLE}") { |path| @file = path }
+          end
+        end
+
+        # @yieldparam sessions [::Larder::Sessions::Outside]
+        # @return [Object] the block's
+        # @raise [Failure, OpenError]
+        def visit(&block)
+          path = file
+          missing(path) unless File.exist?(path)
+          foreign(path) unless File.owned?(path)
+          ::Larder::Sessions::Outside.open(path, report: ->(error) { @err.puts("larder: #{error.message}") }, &block)
+        end
+
+        def file
+          named = ENV.fetch(VARIABLE, "").dup.force_encoding(Encoding::UTF_8)
+          @file || (named.empty? ? FILE : named)
+        end
+
+        def missing(path)
+          raise Failure, "there is no file #{path}#{" in #{Dir.pwd}" unless path.start_with?("/")}. Go to the " \
+                         "application's directory, or name its file with --file or $#{VARIABLE}"
+        end
+
+        # Who may not open it can be told who may.
+        def foreign(path)
+          owner = File.stat(path).uid
+          name = Etc.getpwuid(owner)&.name || owner.to_s
+          raise Failure, "#{path} belongs to #{name}, and its sessions to who runs the application: sudo -u #{name} " \
+                         "larder sessions ..."
+        rescue ArgumentError
+          raise Failure, "#{path} belongs to the user #{owner}, who runs the application: run larder as that user"
+        end
+
+        # One word beside the options.
+        def only(rest, what)
+          raise UsageError, "name #{what}" if rest.empty?
+          raise UsageError, "name #{what}, and nothing else: #{rest[1]}" if rest.size > 1
+
+          rest.first
+        end
+
+        def understood
+          yield
+        rescue ::Larder::InvalidArgument => error
+          raise UsageError, error.message
+        end
+
+        # What ending sessions did not reach.
+        def copies(settings)
+          return [] unless settings.backed_by
+
+          ["", "Copies are left in #{settings.backed_by}. While this file lasts",
+           "they do not come back. Should it be lost they would, until they expire there.",
+           "To end those as well, end sessions in the application instead: Larder::Sessions."]
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,169 @@
+# frozen_string_literal: true
+
+# Owns what applications call: how sessions are configured, who is signed in, and how many there are. Needs no Rack.
+
+require_relative "../larder"
+require_relative "sessions/configuration"
+require_relative "sessions/keeper"
+require_relative "sessions/statistics"
+
+module Larder
+  # Sessions in a file of Larder's, or in any store of ActiveSupport's, and what is known about them.
+  #
+  # Users are models, ids or names, see {Identity}. The questions are about the sessions of this process's middleware;
+  # in a console or a job, about those that Rails is configured with. They answer from counters and an index in the
+  # file: `active` and `logged_in?` look at a few entries, whatever the number of sessions.
+  #
+  # @example
+  #   Larder::Sessions.active(last: 5.minutes)        #=> 214
+  #   Larder::Sessions.logged_in?(user)               #=> true
+  #   Larder::Sessions.logout(user, except: session)  #=> 2
+  module Sessions
+    autoload :Authentication, "larder/sessions/authentication"
+
+    # The environment of the request that a fiber is at work on.
+    REQUEST = :larder_sessions_request
+    private_constant :REQUEST
+
+    class << self
+      # Counts and gauges: `:sessions`, `:signed_in` and `:anonymous` that are alive, `:active_1m`, `:active_5m`,
+      # `:active_1h`, `:active_1d`, `:kept_bytes` of `:kept_room_bytes` that those who are signed in may have, how
+      # `:full` that is (0 to 1), and `:evictions`.
+      #
+      # @return [Hash{Symbol => Integer, Float}]
+      # @raise [UnsupportedError] where sessions are not in a file of Larder's
+      def stats
+        statistics.stats
+      end
+
+      # How many sessions were used of late. To a minute; beyond 2 hours to an hour, beyond 3 days to a day. Of those
+      # who are not signed in some may have been evicted since.
+      #
+      # @param last [Numeric, ActiveSupport::Duration] seconds
+      # @param signed_in [Boolean, nil] only of those who are, or are not; nil: all
+      # @return [Integer]
+      # @raise [InvalidArgument, UnsupportedError]
+      def active(last:, signed_in: nil)
+        statistics.active(last: last, signed_in: signed_in)
+      end
+
+      # @param user [Object] a model, an id or a name
+      # @return [Boolean]
+      # @raise [InvalidArgument]
+      def logged_in?(user)
+        statistics.logged_in?(user)
+      end
+
+      # @param user [Object] a model, an id or a name
+      # @return [Time, nil] of the last use of any of the user's sessions, to a minute; nil: not known
+      # @raise [InvalidArgument]
+      def last_seen(user)
+        statistics.last_seen(user)
+      end
+
+      # @param user [Object] a model, an id or a name
+      # @return [Array<Info>] the user's sessions, the one used last before the others
+      # @raise [InvalidArgument]
+      def for(user)
+        statistics.for(user)
+      end
+
+      # Ends one session of somebody's.
+      #
+      # @param handle [String] as {Info#handle} has it
+      # @return [Boolean] was there such a session?
+      def revoke(handle)
+        statistics.revoke(handle)
+      end
+
+      # Ends a user's sessions. Requests that are at work on one of them cannot keep it any more.
+      #
+      # @param user [Object] a model, an id or a name
+      # @param except [String, #id, nil] a handle, or a request's `session`, that goes on
+      # @return [Integer] how many were ended
+      # @raise [InvalidArgument]
+      def logout(user, except: nil)
+        statistics.logout(user, except: except)
+      end
+
+      # Ends the sessions of everybody who is signed in; the others go on. Looks at every session.
+      #
+      # @return [Integer] how many were ended
+      # @raise [UnsupportedError]
+      def logout_all
+        statistics.logout_all
+      end
+
+      # Says who is signed in, where that is neither in the session's `user_id` nor Warden's. With the session it ends.
+      #
+      # @param user [Object, nil] a model, an id or a name; nil: nobody is any more
+      # @param env [Hash] of the request, where the call is made in another fiber
+      # @return [void]
+      # @raise [InvalidArgument]
+      # @raise [Error] outside of a request
+      def bind(user, env: Thread.current[REQUEST])
+        raise Error, "bind is called outside of a request that has Larder's sessions: pass env: request.env" unless env
+
+        env[Middleware::BOUND] = user.nil? ? false : Identity.of(user)
+        env[Rack::RACK_SESSION]&.update({}) # what is neither read nor written is not kept
+      end
+
+      # @param session [#id] a request's
+      # @return [String, nil] its handle, nil: nobody is signed in
+      def handle_of(session)
+        statistics.handle_of(session)
+      end
+
+      # Counts activity anew, which looks at every session. It is done by itself after a process has crashed.
+      #
+      # @return [void]
+      # @raise [UnsupportedError]
+      def recount
+        statistics.recount
+      end
+
+      # Makes a Keeper of options as users type them, see {Configuration}.
+      #
+      # @return [Keeper]
+      # @raise [InvalidArgument] naming the option
+      # @raise [OpenError] if the file cannot be had
+      def keeper(**options)
+        Configuration.new(**options).keeper
+      end
+
+      # @param keeper [Keeper, nil] the one that questions are about
+      # @return [void]
+      def use(keeper)
+        @statistics = keeper && Statistics.new(keeper)
+      end
+
+      # @param env [Hash] of a request
+      # @yieldreturn [Object]
+      # @return [Object] the block's
+      def during(env)
+        before = Thread.current[REQUEST]
+        Thread.current[REQUEST] = env
+        yield
+      ensure
+        Thread.current[REQUEST] = before
+      end
+
+      private
+
+      def statistics
+        @statistics || use(configured) || @statistics
+      end
+
+      # Rails makes its middleware with the first request; a console or a job has none.
+      def configured
+        config = Rails.application&.config if defined?(Rails) && Rails.respond_to?(:application)
+        options = config.session_options if config&.session_store.to_s == "ActionDispatch::Session::LarderStore"
+        unless options
+          raise Error, "no sessions of Larder's are configured: config.session_store :larder_store in Rails, " \
+                       "or use Rack::Session::Larder"
+        end
+        keeper(**Configuration.split(options).first)
+      end
+    end
+  end
+end

@@ -1,0 +1,30 @@
+# frozen_string_literal: true
+
+# Owns how sessions are ended in a file whose copies are in a store that this program does not have.
+
+require_relative "file"
+require_relative "marks"
+
+module Larder
+  module Sessions
+    module Backends
+      # As {File}, but what is deleted leaves a mark for as long as its copy lives: the application does not reload it
+      # while the file lasts.
+      class Detached < File
+        # @param cache [Larder::Cache]
+        def initialize(cache)
+          super
+          @marks = Marks.new(cache)
+        end
+
+        # @param (see File#delete)
+        # @return (see File#delete)
+        def delete(key)
+          life = Marks.beyond(@cache.ttl(key) || 0)
+          @marks.set(key, life: life && [life, Marks::REMEMBERED].max)
+          super
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,116 @@
+# frozen_string_literal: true
+
+# Owns how sessions are kept in a file of Larder's.
+
+module Larder
+  module Sessions
+    # Where sessions are kept.
+    module Backends
+      # Keeps sessions in a {Larder::Cache}, whose compare and swap makes each change whole.
+      #
+      # Every backend answers {#read}, {#add}, {#swap}, {#delete} and {#reload} alike. Keys are Strings of any bytes.
+      class File
+        # Attempts at a store that is refused, because a lock is not had in time.
+        ATTEMPTS = 3
+        private_constant :ATTEMPTS
+
+        # @return [Cache]
+        attr_reader :cache
+
+        # @param cache [Larder::Cache]
+        def initialize(cache)
+          @cache = cache
+        end
+
+        # @param key [String]
+        # @return [String, nil] bytes
+        def read(key)
+          @cache.get(key)
+        end
+
+        # @param key [String]
+        # @param bytes [String]
+        # @param ttl [Numeric, nil] seconds to live
+        # @param keep [Boolean] it must not leave because others come
+        # @return [Symbol] :stored, :changed where the key is taken, :refused, :full
+        # @raise [TooLongError]
+        def add(key, bytes, ttl, keep: false)
+          outcome(bytes) do
+            next :stored if @cache.add(key, bytes, ttl: ttl, keep: keep)
+
+            :changed if @cache.exist?(key)
+          end
+        end
+
+        # Compare and swap.
+        #
+        # @param key [String]
+        # @param expected [String] what was read
+        # @param bytes [String]
+        # @param ttl [Numeric, nil] seconds to live
+        # @param keep [Boolean] it must not leave because others come
+        # @return [Symbol] :stored, :gone where there is nothing, :changed where there is something else, :refused,
+        #   :full; all but the first change nothing
+        # @raise [TooLongError]
+        def swap(key, expected, bytes, ttl, keep: false)
+          outcome(bytes) do
+            next :stored if @cache.cas(key, expected, bytes, ttl: ttl, keep: keep)
+
+            found = @cache.get(key)
+            next :gone if found.nil?
+
+            :changed unless found == expected.b
+          end
+        end
+
+        # Gives what is there a new life.
+        #
+        # @param key [String]
+        # @param ttl [Numeric, nil] seconds to live
+        # @return [void]
+        def touch(key, ttl)
+          @cache.touch(key, ttl: ttl)
+        end
+
+        # @param key [String]
+        # @return [Boolean] was it there?
+        def delete(key)
+          @cache.delete(key)
+        end
+
+        # What is kept elsewhere as well, and is missing here.
+        #
+        # @param _key [String]
+        # @return [String, nil] bytes
+        def reload(_key)
+          nil
+        end
+
+        # @return [String, nil] the class of the store that has copies, nil: there is none
+        def behind
+          nil
+        end
+
+        # @return [String] where sessions are kept, for people
+        def to_s
+          @cache.path
+        end
+
+        private
+
+        # What became of a store. The block answers nil where it was refused, and is tried again.
+        def outcome(bytes)
+          ATTEMPTS.times do
+            outcome = yield
+            return outcome if outcome
+          end
+          :refused
+        rescue ::Larder::FullError
+          :full
+        rescue ::Larder::InvalidArgument
+          raise TooLongError.new(bytes.bytesize, @cache.max_kept)
+        end
+      end
+    end
+  end
+end

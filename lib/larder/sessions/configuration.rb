@@ -1,0 +1,154 @@
+# frozen_string_literal: true
+
+# Owns how sessions are configured: from options as users type them to a Keeper with its backend.
+
+require_relative "errors"
+require_relative "format"
+require_relative "identity"
+require_relative "keeper"
+
+module Larder
+  module Sessions
+    # Options of sessions, checked.
+    class Configuration
+      # Where sessions are kept that nobody has told where: from Rails' root, or the current directory.
+      FILE = "storage/larder/sessions.larder"
+      # Bytes of that file.
+      SIZE = 64 << 20
+      # Seconds after its last use when a session ends.
+      IDLE = 30 * 86_400
+      # The same where nobody is signed in.
+      ANONYMOUS = 86_400
+      # Sessions that a user may have.
+      PER_USER = 50
+      LOSSES = "say what a loss of the file may cost: backed_by: a store that has a copy of each session, as " \
+               ":redis_cache_store, or ephemeral: true where everybody may sign in again"
+      # Letters by which an option may be off to be recognized, if it has more than a few.
+      TYPOS = 2
+      SHORT = 4
+      private_constant :LOSSES, :TYPOS, :SHORT
+
+      # @param file [String, Pathname, nil] where sessions are kept, in a file of their own
+      # @param size [Integer, nil] bytes of that file when it is made; those who are signed in may have two thirds of it
+      # @param backed_by [ActiveSupport::Cache::Store, Symbol, Array, nil] a store, or what `config.cache_store` takes,
+      #   that each session is written through to, and read from after a loss of the file
+      # @param ephemeral [Boolean, nil] sessions may be lost with the file, in production
+      # @param cache [ActiveSupport::Cache::Store, Symbol, Array, nil] a store that keeps sessions instead of a file
+      # @param serializer [Symbol] :json, :hybrid or :marshal, see {Format}
+      # @param idle_timeout [Numeric, nil] seconds after its last use when a session ends; nil: never
+      # @param anonymous_timeout [Numeric, nil] the same where nobody is signed in; nil: as idle_timeout
+      # @param max_lifetime [Numeric, nil] seconds after its beginning when it ends; nil: never
+      # @param per_user [Integer, nil] sessions that a user may have at a time: the oldest of more end; nil: as many
+      #   as an entry of the file names, 1000 in one of 64 MiB
+      # @param user [#call, Symbol, String, nil] how to know who is signed in, see {Identity.finder}
+      # @raise [InvalidArgument] naming the option
+      def initialize(file: nil, size: nil, backed_by: nil, ephemeral: nil, cache: nil, serializer: :json,
+                     idle_timeout: IDLE, anonymous_timeout: ANONYMOUS, max_lifetime: nil, per_user: PER_USER, user: nil)
+        raise InvalidArgument, "file: and cache: exclude each other: sessions are kept in one place" if file && cache
+        raise InvalidArgument, "cache: is a store already; backed_by: stands behind a file" if cache && backed_by
+
+        @file = file
+        @size = size
+        @backed_by = backed_by
+        @ephemeral = ephemeral
+        @cache = cache
+        @format = Format.fetch(serializer)
+        @user = Identity.finder(user)
+        @per_user = count(:per_user, per_user)
+        @lifetimes = Lifetimes.new(idle: seconds(:idle_timeout, idle_timeout),
+                                   anonymous: seconds(:anonymous_timeout, anonymous_timeout),
+                                   most: seconds(:max_lifetime, max_lifetime))
+      end
+
+      # @return [Keeper]
+      # @raise [InvalidArgument] in production, where nothing was said about a loss of the file
+      # @raise [OpenError] if the file cannot be had
+      def keeper
+        Keeper.new(backend: @cache ? on_store : on_file, format: @format, lifetimes: @lifetimes, user: @user,
+                   per_user: @per_user, report: self.class.method(:report))
+      end
+
+      # Options that are Larder's; Rack's and Rails' own (key, expire_after, secure, ...) stand beside them.
+      OPTIONS = instance_method(:initialize).parameters.map(&:last).freeze
+
+      # Where a cookie has a life, an unused session has the same.
+      #
+      # @param options [Hash] Larder's, and Rack's or Rails' own
+      # @return [Array(Hash, Hash)] Larder's with Symbols as keys, and the others
+      def self.split(options)
+        own, others = options.partition { |name, _| OPTIONS.include?(name.to_sym) }.map(&:to_h)
+        others.each_key { |name| check_spelling(name) }
+        expire_after = others[:expire_after]
+        [{ **(expire_after ? { idle_timeout: expire_after } : {}), **own.transform_keys(&:to_sym) }, others]
+      end
+
+      # What is not known here may be Rack's, today or tomorrow; what is nearly one of ours is not.
+      def self.check_spelling(name)
+        return unless defined?(DidYouMean::Levenshtein) && name.length > SHORT
+
+        meant = OPTIONS.find { |option| DidYouMean::Levenshtein.distance(option.to_s, name.to_s) <= TYPOS }
+        raise InvalidArgument, "#{name}: is no option of sessions; did you mean #{meant}:?" if meant
+      end
+      private_class_method :check_spelling
+
+      # @param error [Error] that a request goes on in spite of
+      # @return [void]
+      def self.report(error)
+        reporter = ActiveSupport.error_reporter if defined?(ActiveSupport) && ActiveSupport.respond_to?(:error_reporter)
+        return warn("larder: #{error.message}") unless reporter
+
+        reporter.report(error, handled: true, severity: :warning, source: "larder.sessions")
+      end
+
+      private
+
+      def on_file
+        raise InvalidArgument, "In production, #{LOSSES}." if production? && !@backed_by && !@ephemeral
+
+        require_relative "backends/file"
+        file = Backends::File.new(Cache.open(path, size: @size || SIZE))
+        return file unless @backed_by
+
+        require_relative "backends/backed"
+        Backends::Backed.new(file, store(@backed_by), report: self.class.method(:report))
+      end
+
+      def on_store
+        require_relative "backends/store"
+        Backends::Store.new(store(@cache))
+      end
+
+      def store(given)
+        require "active_support"
+        require "active_support/cache"
+        ActiveSupport::Cache.lookup_store(*given)
+      end
+
+      def path
+        root = Rails.root if defined?(Rails) && Rails.respond_to?(:root)
+        ::File.expand_path(@file || FILE, root&.to_s || Dir.pwd)
+      end
+
+      def production?
+        return Rails.env.production? if defined?(Rails) && Rails.respond_to?(:env)
+
+        ENV["RACK_ENV"] == "production"
+      end
+
+      def seconds(name, given)
+        return if given.nil?
+
+        number = given.to_f if given.respond_to?(:to_f) && !given.is_a?(String)
+        return number if number&.finite? && number.positive?
+
+        raise InvalidArgument, "#{name}: #{given.inspect} is no number of seconds above 0"
+      end
+
+      def count(name, given)
+        return given if given.nil? || (given.is_a?(Integer) && given.positive?)
+
+        raise InvalidArgument, "#{name}: #{given.inspect} is no number above 0"
+      end
+    end
+  end
+end

@@ -1,0 +1,46 @@
+# frozen_string_literal: true
+
+# Owns the errors of sessions: one class per thing an application would do differently.
+
+require_relative "../../larder"
+
+module Larder
+  module Sessions
+    # What Larder raises about sessions.
+    class Error < Larder::Error; end
+
+    # Bytes of a session that its serializer cannot read.
+    class UnreadableError < Error; end
+
+    # A question that cannot be answered where sessions are kept.
+    class UnsupportedError < Error; end
+
+    # A session that is too long to be kept.
+    class TooLongError < Error
+      # @param bytes [Integer]
+      # @param most [Integer]
+      def initialize(bytes, most)
+        super("a session of #{bytes} bytes is longer than the #{most} that a file of this size keeps for those who " \
+              "are signed in: keep less in it, and what is large in the database or the cache")
+      end
+    end
+
+    # A file of Larder's that does not say how sessions live in it, see {Settings}.
+    class NoSettingsError < Error
+      # @param path [String]
+      def initialize(path)
+        super("#{path} tells nothing about sessions. It is another cache's file, or the application has not used it " \
+              "since it was made: start the application, and open a page that has a session")
+      end
+    end
+
+    # The file is full of sessions that must not be evicted. Reported; the request goes on without its session.
+    class NoRoomError < Error
+      # @param backend [#to_s] where sessions are kept
+      def initialize(backend)
+        super("#{backend} is full of signed-in sessions, and one could not be kept. Give it a larger size:, or let " \
+              "sessions end earlier (idle_timeout:, max_lifetime:, per_user:)")
+      end
+    end
+  end
+end

@@ -1,0 +1,101 @@
+# frozen_string_literal: true
+
+# Owns how a session's values become bytes and come back. Which sessions they belong to, and when, is none of its
+# business.
+
+require "json"
+require_relative "errors"
+
+module Larder
+  module Sessions
+    # Serializers of sessions, by the names users type.
+    module Format
+      # Each reads what it wrote; the bytes of equal sessions, made in the same order, are equal.
+      NAMES = %i[json hybrid marshal].freeze
+
+      # How Marshal's bytes begin.
+      MARSHAL = [Marshal::MAJOR_VERSION, Marshal::MINOR_VERSION].pack("CC").freeze
+
+      # @param name [Symbol, String] one of {NAMES}
+      # @return [Module, Object] `dump(Hash)` answers bytes, `load(String)` a Hash
+      # @raise [InvalidArgument]
+      def self.fetch(name)
+        case name&.to_sym
+        when :json then Json
+        when :hybrid then Hybrid
+        when :marshal then Marshalled
+        else raise InvalidArgument, "serializer: #{name.inspect} is none of #{NAMES.map(&:inspect).join(", ")}"
+        end
+      end
+
+      # JSON, of which {Lossless} says what it keeps. Safe to read whoever wrote it.
+      module Json
+        # Lists in lists.
+        DEPTH = 100
+        private_constant :DEPTH
+
+        module_function
+
+        # @param values [Hash{String => Object}]
+        # @return [String] bytes
+        # @raise [LossyValueError] naming what JSON has no form for
+        def dump(values)
+          JSON.generate(values, max_nesting: DEPTH).force_encoding(Encoding::BINARY)
+        rescue JSON::JSONError, EncodingError
+          Lossless.check(values)
+          raise
+        end
+
+        # @param bytes [String]
+        # @return [Hash{String => Object}]
+        # @raise [UnreadableError]
+        def load(bytes)
+          bytes = bytes.dup.force_encoding(Encoding::UTF_8) unless bytes.encoding == Encoding::UTF_8
+          values = JSON.parse(bytes, max_nesting: DEPTH)
+          return values if values.is_a?(Hash)
+
+          raise UnreadableError, "a session is no JSON object but a #{values.class}"
+        rescue JSON::ParserError, EncodingError
+          # The parser's error quotes what is in the session, and reports tell of causes.
+          raise UnreadableError, "a session is no JSON; if Marshal wrote it, serializer: :hybrid reads it", cause: nil
+        end
+
+        # @param values [Hash{String => Object}]
+        # @return [void]
+        # @raise [LossyValueError] naming the first value that would come back as something else
+        def check(values)
+          Lossless.check(values)
+        end
+      end
+
+      # Reads what Marshal wrote before, and writes JSON: for the time after an application has changed over.
+      module Hybrid
+        module_function
+
+        # @param (see Json.dump)
+        # @return (see Json.dump)
+        # @raise (see Json.dump)
+        def dump(values)
+          Json.dump(values)
+        end
+
+        # @param (see Json.load)
+        # @return (see Json.load)
+        # @raise (see Json.load)
+        def load(bytes)
+          bytes.b.start_with?(MARSHAL) ? Marshalled.load(bytes) : Json.load(bytes)
+        end
+
+        # @param (see Json.check)
+        # @return [void]
+        # @raise (see Json.check)
+        def check(values)
+          Json.check(values)
+        end
+      end
+    end
+  end
+end
+
+require_relative "lossless"
+require_relative "marshalled"

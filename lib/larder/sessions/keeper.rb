@@ -1,0 +1,252 @@
+# frozen_string_literal: true
+
+# Owns the life of a session: found, changed, kept, used, ended. Everything that must be right when requests overlap is
+# here. Knows neither Rack nor Rails, and keeps nothing itself: that is a backend's work.
+
+require_relative "change"
+require_relative "format"
+require_relative "identity"
+require_relative "lifetimes"
+require_relative "record"
+require_relative "register"
+require_relative "renewal"
+
+module Larder
+  # Sessions that are right under concurrency, see {Keeper}.
+  module Sessions
+    # Finds, keeps and ends sessions by their keys, which are digests of their ids, of {Users::KEY} bytes.
+    #
+    # - What a request did not change is not written; that it was used is, once in a minute at most.
+    # - What it changed is applied to the session as it is by then: of two requests that change different keys, both
+    #   are kept.
+    # - What was ended stays so: a slower request that had found it before writes nothing.
+    # - Who is signed in is entered in the {Register} before, and their sessions are not evicted.
+    class Keeper
+      include Renewal
+
+      # Attempts to change a session that others change meanwhile.
+      ATTEMPTS = 100
+      # Before the keys.
+      PREFIX = "s/"
+      private_constant :ATTEMPTS
+
+      # A session as a request found it. bytes: as it was kept; values: for the request to change.
+      Found = Struct.new(:key, :bytes, :record, :values)
+
+      # @return [Backends::File, Backends::Store, Backends::Backed]
+      attr_reader :backend
+      # @return [Lifetimes]
+      attr_reader :lifetimes
+      # @return [Register]
+      attr_reader :register
+      # @return [#load]
+      attr_reader :format
+
+      # @param backend [#read, #add, #swap, #delete, #reload] see {Backends::File}
+      # @param format [#dump, #load, #check] see {Format}
+      # @param lifetimes [Lifetimes]
+      # @param user [#call] answers the name of who is signed in, or nil, for values; see {Identity.finder}
+      # @param per_user [Integer, nil] sessions that a user may have at a time: the oldest of more end
+      # @param report [#call] told of what went wrong, as an Error
+      # @param clock [#call] Unix time
+      def initialize(backend:, format:, lifetimes: Lifetimes.new, user: Identity.method(:in_values), per_user: nil,
+                     report: ->(_error) {}, clock: -> { Process.clock_gettime(Process::CLOCK_REALTIME, :second) })
+        @backend = backend
+        @format = format
+        @lifetimes = lifetimes
+        @user = user
+        @report = report
+        @clock = clock
+        @register = Register.new(self, per_user: per_user, report: report)
+      end
+
+      # @return [Integer] Unix seconds
+      def now
+        @clock.call.to_i
+      end
+
+      # @param key [String]
+      # @return [Found, nil] nil: there is none, it has ended, or it cannot be read, which is reported
+      def find(key)
+        bytes = @backend.read(PREFIX + key) || restored(key)
+        record = bytes && parse(bytes)
+        return if record.nil? || record.moved?
+        return over(key) if @lifetimes.over?(record, now)
+
+        Found.new(key, bytes, record, @format.load(record.values))
+      rescue UnreadableError => error
+        @report.call(error)
+        nil
+      end
+
+      # What is known about a session, without a look at its values.
+      #
+      # @param key [String]
+      # @return [Record, nil] nil: there is none, or it has ended
+      def record(key)
+        bytes = @backend.read(PREFIX + key) || restored(key)
+        record = bytes && Record.parse(bytes)
+        record unless record.nil? || record.moved? || @lifetimes.over?(record, now)
+      end
+
+      # Keeps a new session.
+      #
+      # @param key [String]
+      # @param values [Hash{String => Object}]
+      # @param bound [String, false, nil] who was bound to it; nil, false: nobody, its values tell
+      # @return [Boolean] false: it could not be kept
+      # @raise [LossyValueError] naming a value that would not come back
+      def begin(key, values, bound: nil)
+        @format.check(values)
+        user = bound || @user.call(values)
+        start(Record.of(began: now, used: now, values: @format.dump(values), user: user, bound: !!bound), key)
+      end
+
+      # Keeps what a request has made of a session.
+      #
+      # @param found [Found]
+      # @param values [Hash{String => Object}]
+      # @param bound [String, false, nil] who was bound to it; false: who was, no longer is; nil: nothing was said
+      # @return [Boolean] false: it has ended meanwhile, or could not be kept
+      # @raise [LossyValueError] naming a value that would not come back
+      def commit(found, values, bound: nil)
+        said = !bound.nil? && (bound || nil) != (found.record.user if found.record.bound?)
+        return use(found) if !said && @format.dump(values) == found.record.values
+
+        change = Change.between(@format.load(found.record.values), values, @format)
+        return use(found) if change.none? && !said
+
+        @format.check(values)
+        apply(change, found, bound)
+      end
+
+      # Ends a session, also for those that are at work on it.
+      # @param key [String]
+      # @return [Boolean] was there one?
+      def end(key)
+        bytes = @backend.read(PREFIX + key)
+        ended = @backend.delete(PREFIX + key)
+        record = bytes && Record.parse(bytes)
+        @register.ended(record, key) if record && ended && !record.moved?
+        ended
+      rescue DamagedError => error
+        @report.call(error) # this process cannot reach the file any more, and finds no session in it either
+        false
+      end
+
+      # @yieldparam key [String] of each session, and of some that have just ended; in a file of Larder's only
+      # @return [void]
+      def each_key
+        @backend.cache.each_key(prefix: PREFIX) { |key| yield key.byteslice(PREFIX.bytesize..) }
+      end
+
+      private
+
+      # @param instead [String, nil] the key of a session that is about to end
+      def start(record, key, instead: nil)
+        return false unless record.user.nil? || @register.admit(record.user, key, instead: instead)
+
+        outcome = @backend.add(PREFIX + key, record.to_bytes, @lifetimes.left(record, now), keep: !record.user.nil?)
+        return refused(outcome) unless outcome == :stored
+
+        @register.began(record)
+        still_admitted?(record, key)
+      end
+
+      def parse(bytes)
+        Record.parse(bytes) || raise(UnreadableError, "a session is kept in a form that this version does not know")
+      end
+
+      def over(key)
+        self.end(key)
+        nil
+      end
+
+      # What the file has lost and is kept elsewhere as well.
+      def restored(key)
+        bytes = @backend.reload(PREFIX + key)
+        record = bytes && Record.parse(bytes)
+        return if record.nil? || record.moved? || @lifetimes.over?(record, now) || @register.logged_out?(record)
+        return unless record.user.nil? || @register.admit(record.user, key)
+
+        outcome = @backend.restore(PREFIX + key, bytes, @lifetimes.left(record, now), keep: !record.user.nil?)
+        return @backend.read(PREFIX + key) if %i[changed gone].include?(outcome)
+
+        @register.began(record) if outcome == :stored
+        return over(key) if @register.logged_out?(record) # meanwhile
+
+        bytes
+      end
+
+      # That it cannot be written is no loss: it is written with the next use.
+      def use(found)
+        return true if now < found.record.used + @lifetimes.used_every(found.record)
+
+        record = found.record.with(used: now)
+        outcome = replace(found, record)
+        @register.used(found.record, record) if outcome == :stored
+        outcome != :gone
+      end
+
+      def apply(change, found, bound)
+        before = found
+        ATTEMPTS.times do
+          after = changed(before.record, change.applied_to(@format.load(before.record.values)), bound)
+          outcome = swap(before, after)
+          return outcome if outcome != :changed
+
+          before = again(found.key)
+          return false unless before
+        end
+        refused(:refused)
+      rescue UnreadableError => error
+        @report.call(error)
+        false
+      end
+
+      # @return [Boolean, Symbol] true, false, or :changed
+      def swap(before, after)
+        newly = after.user && after.user != before.record.user
+        return false if newly && !@register.admit(after.user, before.key)
+
+        outcome = replace(before, after)
+        return outcome if outcome == :changed
+        return refused(outcome) unless outcome == :stored
+
+        @register.changed(before.record, after, before.key)
+        newly ? still_admitted?(after, before.key) : true
+      end
+
+      # @return [Symbol] as the backend's swap
+      def replace(before, after)
+        @backend.swap(PREFIX + before.key, before.bytes, after.to_bytes, @lifetimes.left(after, now),
+                      keep: !after.user.nil?)
+      end
+
+      def changed(record, values, bound)
+        stays = bound.nil? && record.bound?
+        user = stays ? record.user : bound || @user.call(values)
+        record.with(used: now, values: @format.dump(values), user: user, bound: stays || !!bound)
+      end
+
+      def again(key)
+        bytes = @backend.read(PREFIX + key)
+        record = bytes && parse(bytes)
+        Found.new(key, bytes, record) unless record.nil? || record.moved?
+      end
+
+      # A logout of all the user's sessions may have come between the entry in the register and the session.
+      def still_admitted?(record, key)
+        return true if record.user.nil? || @register.admitted?(record.user, key)
+
+        self.end(key)
+        false
+      end
+
+      def refused(outcome)
+        @report.call(NoRoomError.new(@backend)) if outcome == :full
+        false
+      end
+    end
+  end
+end

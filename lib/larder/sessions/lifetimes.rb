@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+
+# Owns how long sessions live: signed in or not, used or not.
+
+module Larder
+  module Sessions
+    # When a session is over, and for how long a backend keeps it.
+    class Lifetimes
+      # Seconds for which a use need not be written again, at most.
+      USED_EVERY = 60
+      # A quarter of the time for which a session may be idle, where that is less.
+      PART = 4
+      private_constant :PART
+
+      # @param idle [Numeric, nil] seconds after its last use when a session ends; nil: never
+      # @param anonymous [Numeric, nil] the same where nobody is signed in; nil: as idle
+      # @param most [Numeric, nil] seconds after its beginning when it ends, used or not; nil: never
+      def initialize(idle: nil, anonymous: nil, most: nil)
+        @idle = idle
+        @anonymous = [idle, anonymous].compact.min
+        @most = most
+      end
+
+      # @return [Numeric, nil] the longest that an unused session lives; nil: for ever
+      attr_reader :idle
+      # @return [Numeric, nil] the same where nobody is signed in
+      attr_reader :anonymous
+      # @return [Numeric, nil] the longest that a session lives, used or not; nil: for ever
+      attr_reader :most
+
+      # @param record [Record]
+      # @param now [Integer] Unix seconds
+      # @return [Boolean]
+      def over?(record, now)
+        idle = record.user ? @idle : @anonymous
+        (@most && now >= record.began + @most) || (idle && now >= record.used + idle + used_every(record)) || false
+      end
+
+      # Idle sessions live by so much longer.
+      #
+      # @param record [Record]
+      # @return [Numeric] seconds for which a use of it need not be written again
+      def used_every(record)
+        idle = record.user ? @idle : @anonymous
+        idle && idle < PART * USED_EVERY ? idle / PART.to_f : USED_EVERY
+      end
+
+      # @param record [Record] used now
+      # @param now [Integer] Unix seconds
+      # @return [Numeric, nil] seconds that it is to be kept; nil: for ever
+      def left(record, now)
+        idle = record.user ? @idle : @anonymous
+        [idle && (idle + used_every(record)), @most && [record.began + @most - now, 1].max].compact.min
+      end
+    end
+  end
+end

@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+# Owns sessions as Marshal keeps them: all of Larder's sessions that asks Marshal, and only where it is chosen by name.
+
+module Larder
+  module Sessions
+    module Format
+      # Marshal, which keeps every object, and runs code of whoever can write the bytes: only where nobody else can.
+      module Marshalled
+        module_function
+
+        # @param values [Hash{String => Object}]
+        # @return [String] bytes
+        # @raise [LossyValueError] naming the key of what Marshal cannot dump
+        def dump(values)
+          Marshal.dump(values)
+        rescue TypeError => error
+          key, = values.find { |_, value| unmarshallable?(value) }
+          raise LossyValueError, "session[#{key.inspect}] cannot be kept: #{error.message}"
+        end
+
+        # @param bytes [String]
+        # @return [Hash{String => Object}]
+        # @raise [UnreadableError]
+        def load(bytes)
+          values = Marshal.load(bytes)
+          return values if values.is_a?(Hash)
+
+          raise UnreadableError, "a session is no Hash but a #{values.class}"
+        rescue TypeError, ArgumentError, EOFError => error
+          raise UnreadableError, "a session cannot be read: #{error.message}"
+        end
+
+        # Marshal brings back what it dumps.
+        # @return [void]
+        def check(_values); end
+
+        def unmarshallable?(value)
+          Marshal.dump(value)
+          false
+        rescue TypeError
+          true
+        end
+        private_class_method :unmarshallable?
+      end
+    end
+  end
+end

@@ -1,0 +1,115 @@
+# frozen_string_literal: true
+
+# Owns what Rack's and Rails' session middleware have in common here: which session a request has found, when it is
+# kept, and what its id is kept as. What is right under concurrency is the Keeper's work.
+
+require "digest"
+require_relative "../sessions"
+
+module Larder
+  module Sessions
+    # For subclasses of Rack::Session::Abstract::PersistedSecure that say in SAME_SITE what cookies are by default.
+    # Ids are kept as digests, so that who reads the store can open no session; and an id that is not known is never
+    # taken over.
+    module Middleware
+      # Where a request keeps what it has found, who was bound to its session, and, while it is committed, what is to
+      # go on under another id: false where there is nothing.
+      FOUND = "larder.session.found"
+      BOUND = "larder.session.bound"
+      RENEWED = "larder.session.renewed"
+
+      # @param id [Rack::Session::SessionId]
+      # @return [String] what the session is kept under: the digest of its id
+      def self.key(id)
+        Digest::SHA256.digest(id.public_id)
+      end
+
+      # @return [Keeper]
+      attr_reader :keeper
+
+      # @param app [#call]
+      # @param options [Hash] those of {Sessions.keeper}, and Rack's own
+      # @raise [InvalidArgument]
+      def initialize(app, options = {})
+        own, racks = Configuration.split(options)
+        @keeper = Sessions.keeper(**own)
+        @keeper.register.announce
+        Sessions.use(@keeper)
+        super(app, { same_site: self.class::SAME_SITE, **racks })
+      end
+
+      # @param env [Hash]
+      # @param app [#call]
+      # @return [Array]
+      def context(env, app = @app)
+        Sessions.during(env) { super }
+      end
+
+      # @return [Array(Rack::Session::SessionId, Hash)]
+      def find_session(request, sid)
+        found = sid && @keeper.find(Middleware.key(sid))
+        request.set_header(FOUND, found)
+        found ? [sid, found.values] : [generate_sid, {}]
+      end
+
+      # @return [Rack::Session::SessionId, false] false: it has ended meanwhile, or could not be kept
+      def write_session(request, sid, values, _options)
+        found = request.get_header(FOUND)
+        renewed = request.delete_header(RENEWED)
+        key = Middleware.key(sid)
+        bound = request.get_header(BOUND)
+        kept = if renewed then @keeper.renew(renewed, key, values, bound: bound)
+               elsif found&.key == key then @keeper.commit(found, values, bound: bound)
+               else @keeper.begin(key, values, bound: bound)
+               end
+        kept ? sid : false
+      end
+
+      # @return [Rack::Session::SessionId, nil] another id, nil with the option drop
+      def delete_session(request, sid, options)
+        return generate_sid if request.has_header?(RENEWED)
+
+        @keeper.end(Middleware.key(sid))
+        [FOUND, BOUND].each { |name| request.delete_header(name) }
+        generate_sid unless options[:drop]
+      end
+
+      # A session that is to be renewed ends under its id when it is written under the other one; here, where that does
+      # not come to be.
+      # @return [void]
+      def commit_session(request, response)
+        session = request.get_header(Rack::RACK_SESSION)
+        renew(request, session) if session.options[:renew] && !session.options[:drop]
+        super
+        left = request.delete_header(RENEWED)
+        @keeper.end(left.key) if left
+      end
+
+      private
+
+      # It must have been read before.
+      def renew(request, session)
+        session.to_hash
+        request.set_header(RENEWED, request.get_header(FOUND) || false)
+      end
+
+      # A new session in which nothing was kept, or nils alone, is not one, unless somebody was bound to it.
+      def commit_session?(request, session, _options)
+        super && !(request.get_header(FOUND).nil? && session.to_hash.compact.empty? && !request.get_header(BOUND))
+      end
+
+      # A cookie that is written each time, as it expires, does not replace that of a session which has been renewed,
+      # or begun, while this request was at work on one that is over by now.
+      def set_cookie(request, response, cookie)
+        found = request.get_header(FOUND) if cookie[:expires]
+        super unless found && found.key == Digest::SHA256.digest(cookie[:value]) && @keeper.record(found.key).nil?
+      end
+
+      # What is no String is no id.
+      def extract_session_id(request)
+        id = super
+        id if id&.public_id.is_a?(String)
+      end
+    end
+  end
+end

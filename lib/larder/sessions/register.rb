@@ -1,0 +1,194 @@
+# frozen_string_literal: true
+
+# Owns what is known about sessions beside the sessions: whose they are, and when how many were used. The Keeper tells
+# it of each beginning, use and end.
+
+require_relative "activity"
+require_relative "attendance"
+require_relative "backends/marks"
+require_relative "settings"
+require_relative "users"
+
+module Larder
+  module Sessions
+    # The index of users and, in Larder's file, the counts of activity. That something could not be noted down is
+    # reported and harms no session, but for one: nobody is signed in who cannot be entered.
+    class Register
+      # When everybody was last logged out.
+      LOGOUT = "logout"
+      # Attempts at a note of a logout, where others log out as well or the file is full.
+      ATTEMPTS = 5
+      private_constant :LOGOUT, :ATTEMPTS
+
+      # @return [Users]
+      attr_reader :users
+      # @return [Activity, nil] nil: the backend has no counters
+      attr_reader :activity
+
+      # @param keeper [Keeper]
+      # @param per_user [Integer, nil] sessions that a user may have at a time
+      # @param report [#call] told of what went wrong, as an Error
+      def initialize(keeper, per_user:, report:)
+        @keeper = keeper
+        @report = report
+        idle = keeper.lifetimes.idle
+        @users = Users.new(keeper.backend, idle: idle, most: per_user)
+        return unless keeper.backend.respond_to?(:cache)
+
+        @activity = Activity.new(keeper.backend.cache)
+        @attendance = Attendance.new(keeper.backend.cache, report: report)
+      end
+
+      # Has the file say from now on how sessions live, see {Settings}.
+      # @return [void]
+      def announce
+        return unless @activity
+
+        @settings = Settings.of(@keeper)
+        @settings.write(@keeper.backend.cache)
+      end
+
+      # Enters a session that is about to become a user's. Those that are one too many end.
+      #
+      # @param user [String]
+      # @param key [String]
+      # @param instead [String, nil] the key of a session that is about to end
+      # @return [Boolean] false: it could not be entered, and must not be stored
+      def admit(user, key, instead: nil)
+        outcome, surplus = @users.add(user, key, instead: instead) { |other| @keeper.record(other)&.user == user }
+        surplus.each { |other| @keeper.end(other) }
+        @report.call(NoRoomError.new(@keeper.backend)) if outcome == :full
+        outcome == :stored
+      end
+
+      # @param user [String]
+      # @param key [String]
+      # @return [Boolean] is the session still the user's, as far as the index knows?
+      def admitted?(user, key)
+        @users.keys(user).include?(key)
+      end
+
+      # @param record [Record] as it was stored
+      # @return [void]
+      def began(record)
+        note { @activity&.began(record) }
+      end
+
+      # @param before [Record]
+      # @param after [Record] the same session, used later
+      # @return [void]
+      def used(before, after)
+        note do
+          @activity&.moved(before, after)
+          @users.used(after.user, before.used, after.used) if after.user
+        end
+      end
+
+      # @param before [Record]
+      # @param after [Record] the same session, changed
+      # @param key [String]
+      # @return [void]
+      def changed(before, after, key)
+        note do
+          @activity&.moved(before, after)
+          if before.user == after.user
+            @users.used(after.user, before.used, after.used) if after.user
+          elsif before.user
+            @users.remove(before.user, key, seen: before.used)
+          end
+        end
+      end
+
+      # @param record [Record] as it was last
+      # @param key [String]
+      # @return [void]
+      def ended(record, key)
+        note do
+          @activity&.ended(record, @keeper.now)
+          @users.remove(record.user, key, seen: record.used) if record.user
+        end
+      end
+
+      # From now on no session that began before is anybody's: none comes back from where it is kept as well.
+      # @return [void]
+      def log_out_all
+        note_logout(LOGOUT)
+      end
+
+      # The same for the sessions of a user, where this program cannot know what is kept as well.
+      #
+      # @param user [String]
+      # @return [void]
+      def log_out(user)
+        life = [@keeper.lifetimes.idle, @keeper.lifetimes.most].compact.min
+        note_logout("#{LOGOUT}/#{user}", Backends::Marks.beyond(life || Float::INFINITY))
+      end
+
+      # @param record [Record]
+      # @return [Boolean] has its user, or everybody, been logged out since it began?
+      def logged_out?(record)
+        return false unless record.user
+
+        backend = @keeper.backend
+        at = backend.read(LOGOUT) || backend.reload(LOGOUT)
+        [at, backend.read("#{LOGOUT}/#{record.user}")].compact.any? { |time| record.began <= time.to_i }
+      end
+
+      # @param since [Integer] Unix seconds
+      # @return [Boolean] has everybody been logged out since, or in that second?
+      def everybody_out?(since:)
+        at = @keeper.backend.read(LOGOUT)
+        !at.nil? && since <= at.to_i
+      end
+
+      # Makes the counts of activity anew, where a process died that was changing them.
+      #
+      # @return [Thread, nil] that is counting
+      def look_after_the_dead
+        @attendance&.look(@keeper.now) { recount }
+      end
+
+      # Makes the counts of activity anew.
+      # @return [void]
+      def recount
+        @activity.recount do |count|
+          @keeper.each_key { |key| (record = @keeper.record(key)) && count.call(record) }
+        end
+      end
+
+      # Signs this process off that has changed the counts.
+      # @return [void]
+      def leave
+        @attendance&.leave
+      end
+
+      private
+
+      def note_logout(name, life = nil)
+        keep = true
+        ATTEMPTS.times do
+          outcome = note_time(name, life, keep)
+          return if outcome == :stored
+
+          keep = false if outcome == :full # a note that may be evicted is better than none
+        end
+        raise Error, "#{@keeper.backend} took no note of the logout: nobody was logged out, try again"
+      end
+
+      def note_time(name, life, keep)
+        backend = @keeper.backend
+        bytes = backend.read(name)
+        now = @keeper.now.to_s
+        bytes ? backend.swap(name, bytes, now, life, keep: keep) : backend.add(name, now, life, keep: keep)
+      end
+
+      def note
+        @attendance&.attend
+        @settings&.keep(@keeper.backend.cache, @keeper.now)
+        yield
+      rescue ::Larder::Error => error
+        @report.call(error)
+      end
+    end
+  end
+end

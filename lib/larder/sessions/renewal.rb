@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+# Owns how a session goes on under another key, as options[:renew] asks at a sign-in. A part of the Keeper.
+
+module Larder
+  module Sessions
+    # A session is kept under its other key before it is taken from the one that it had, by compare and swap. So whoever
+    # changes or ends it meanwhile is seen, and a process that dies in between leaves one of the two at least.
+    module Renewal
+      # Attempts to move a session that others change meanwhile.
+      ATTEMPTS = 100
+      # Seconds that what was moved is there, should its process die before it deletes it.
+      REST = 60
+      private_constant :ATTEMPTS, :REST
+
+      # Lets a session go on under another key, with what others have made of it by then, and ends it under its own. It
+      # is as old as before, unless somebody else is signed in now.
+      #
+      # @param found [Keeper::Found]
+      # @param key [String] the other
+      # @param values [Hash{String => Object}]
+      # @param bound [String, false, nil] as {Keeper#commit} takes it
+      # @return [Boolean] false: it has ended meanwhile and nobody has signed in since, or it could not be kept
+      # @raise [LossyValueError] naming a value that would not come back
+      def renew(found, key, values, bound: nil)
+        @format.check(values)
+        change = Change.between(@format.load(found.record.values), values, @format)
+        other = move(found, key, change, bound)
+        return other unless other.is_a?(Record)
+        return true if other.user && other.user != found.record.user # it is over, and somebody signs in
+
+        self.end(key)
+        false
+      end
+
+      private
+
+      # @return [Boolean, Record] true, false where it could not be kept, and as what it was where it was gone
+      def move(before, key, change, bound)
+        other = nil
+        ATTEMPTS.times do
+          after = moved_on(before.record, change, bound)
+          kept = other ? swap(other, after) : start(after, key, instead: before.key)
+          return false unless kept == true
+
+          outcome = take(before)
+          return true if outcome == :stored
+          return after unless outcome == :changed
+
+          other = Keeper::Found.new(key, after.to_bytes, after)
+          before = again(before.key)
+          return after unless before
+        end
+        other.record
+      end
+
+      def moved_on(record, change, bound)
+        after = changed(record, change.applied_to(@format.load(record.values)), bound)
+        after.user == record.user ? after : after.with(began: now, used: now)
+      end
+
+      # Of all that end a session or move it on, one is told that it did.
+      def take(before)
+        return :gone if before.record.user && @register.everybody_out?(since: before.record.used)
+
+        moved = before.record.moved(now)
+        outcome = @backend.swap(Keeper::PREFIX + before.key, before.bytes, moved.to_bytes, REST)
+        return outcome unless outcome == :stored
+
+        @register.ended(before.record, before.key)
+        @backend.delete(Keeper::PREFIX + before.key) ? :stored : :gone
+      end
+    end
+  end
+end

@@ -1,0 +1,213 @@
+# frozen_string_literal: true
+
+# Owns the questions about sessions and users that {Sessions} answers. Changes nothing but by ending sessions.
+
+require "openssl"
+require "securerandom"
+require_relative "info"
+
+module Larder
+  module Sessions
+    # Answers for one Keeper.
+    class Statistics
+      # Where the secret of handles is kept.
+      SECRET = "secret"
+      # Bytes of a handle's code.
+      CODE = 16
+      # Seconds back in time for which activity is shown.
+      WINDOWS = { active_1m: 60, active_5m: 300, active_1h: 3600, active_1d: 86_400 }.freeze
+      # Looks of a logout at the user's sessions, of which more may come meanwhile: those that a renewal moves on.
+      PASSES = 10
+      private_constant :SECRET, :CODE, :PASSES
+
+      # @param keeper [Keeper]
+      def initialize(keeper)
+        @keeper = keeper
+        @register = keeper.register
+      end
+
+      # @return [Hash{Symbol => Integer, Float, nil}] see {Sessions.stats}
+      def stats
+        activity
+        cache = @keeper.backend.cache.stats
+        signed_in, = count(@keeper.lifetimes.idle)
+        _, anonymous = count(@keeper.lifetimes.anonymous)
+        { sessions: signed_in + anonymous, signed_in: signed_in, anonymous: anonymous }
+          .merge(WINDOWS.transform_values { |last| active(last: last) })
+          .merge(kept_bytes: cache[:kept_bytes], kept_room_bytes: cache[:kept_room_bytes],
+                 full: cache[:kept_bytes].fdiv(cache[:kept_room_bytes]).round(4), evictions: cache[:evictions])
+      end
+
+      # @param last [Numeric] seconds
+      # @param signed_in [Boolean, nil] only of those who are, or are not; nil: all
+      # @return [Integer]
+      def active(last:, signed_in: nil)
+        unless last.respond_to?(:to_f) && !last.is_a?(String) && last.to_f.positive?
+          raise InvalidArgument, "last: #{last.inspect} is no number of seconds above 0"
+        end
+
+        those, others = count(last.to_f)
+        return those + others if signed_in.nil?
+
+        signed_in ? those : others
+      end
+
+      # @param user [Object] see {Identity.of}
+      # @return [Boolean]
+      def logged_in?(user)
+        user = Identity.of(user)
+        @register.users.any?(user) { |key| record(key, user) }
+      end
+
+      # @param user [Object]
+      # @return [Time, nil]
+      def last_seen(user)
+        user = Identity.of(user)
+        times = @register.users.keys(user).filter_map { |key| record(key, user)&.used }
+        seen = [*times, @register.users.seen(user)].compact.max
+        seen && Time.at(seen)
+      end
+
+      # @param user [Object]
+      # @return [Array<Info>] the one that was used last before the others
+      def for(user)
+        user = Identity.of(user)
+        secret = secret()
+        found = @register.users.keys(user).filter_map do |key|
+          record = record(key, user)
+          record && Info.new(handle: handle(user, key, secret), record: record, format: @keeper.format)
+        end
+        found.sort_by { |info| [-info.used_at.to_i, info.handle] }
+      end
+
+      # @param handle [String]
+      # @return [Boolean] was there such a session?
+      def revoke(handle)
+        user, = split(handle)
+        key = user && key_with(handle, user)
+        !key.nil? && !record(key, user).nil? && @keeper.end(key)
+      end
+
+      # @param user [Object]
+      # @param except [String, #id, nil] a handle or a session that goes on
+      # @return [Integer] how many were ended
+      def logout(user, except: nil)
+        user = Identity.of(user)
+        kept = except && key_of(except, user)
+        ended = 0
+        PASSES.times do
+          keys = @register.users.keys(user) - [kept]
+          break if keys.empty?
+
+          ended += end_each(keys, user)
+        end
+        ended
+      end
+
+      # @return [Integer] how many were ended
+      def logout_all
+        activity
+        @register.log_out_all
+        each_record.count { |key, record| record.user && @keeper.end(key) }
+      end
+
+      # Counts activity anew.
+      # @return [void]
+      def recount
+        activity
+        @register.recount
+      end
+
+      # @param session [#id] of a request
+      # @return [String, nil] its handle, nil: nobody is signed in
+      def handle_of(session)
+        key = key_in(session)
+        user = key && @keeper.record(key)&.user
+        user && handle(user, key, secret)
+      end
+
+      private
+
+      def activity
+        @register.activity ||
+          raise(UnsupportedError, "sessions are counted in Larder's file, and these are kept in #{@keeper.backend}. " \
+                                  "Keep them in file: with backed_by: that store")
+      end
+
+      # Nobody knows how many would be alive who may idle for ever: all that were counted.
+      def count(last)
+        activity
+        @register.look_after_the_dead
+        @register.activity.count(last: last || Float::INFINITY, now: @keeper.now)
+      end
+
+      # Whoever is signing in at this moment either sees that the key has gone, and ends the session, or has stored it
+      # before: then it is here by the second look.
+      def end_each(keys, user)
+        ended = keys.count { |key| record(key, user) && @keeper.end(key) }
+        keys.each { |key| @register.users.remove(user, key, seen: 0) }
+        ended + keys.count { |key| record(key, user) && @keeper.end(key) }
+      end
+
+      def record(key, user)
+        record = @keeper.record(key)
+        record if record&.user == user
+      end
+
+      def each_record
+        return enum_for(:each_record) unless block_given?
+
+        @keeper.each_key do |key|
+          record = @keeper.record(key)
+          yield key, record if record
+        end
+      end
+
+      # A handle names a user, so that nothing has to be kept to find a session by it; its code tells nothing about the
+      # session's key or id.
+      def handle(user, key, secret)
+        code = OpenSSL::HMAC.digest("SHA256", secret, key).byteslice(0, CODE)
+        "#{[user].pack("m0").tr("+/", "-_").delete("=")}.#{code.unpack1("H*")}"
+      end
+
+      def split(handle)
+        name, code = handle.to_s.b.split(".", 2)
+        return unless code&.match?(/\A\h{#{CODE * 2}}\z/o) && name.match?(/\A[\w-]+\z/)
+
+        user = name.tr("-_", "+/").unpack1("m").force_encoding(Encoding::UTF_8)
+        [user, code] if user.bytesize <= Identity::MOST
+      end
+
+      def same?(one, other)
+        one.bytesize == other.bytesize && OpenSSL.fixed_length_secure_compare(one, other)
+      end
+
+      # Kept beside the sessions, so that handles are the same in all processes.
+      def secret
+        backend = @keeper.backend
+        backend.read(SECRET) || begin
+          backend.add(SECRET, SecureRandom.bytes(32), nil, keep: true)
+          backend.read(SECRET) || raise(Error, "#{backend} kept no secret for handles")
+        end
+      end
+
+      def key_of(except, user)
+        return key_in(except) unless except.is_a?(String)
+
+        key_with(except, user) || raise(InvalidArgument, "except: is no handle of a session of this user")
+      end
+
+      def key_with(handle, user)
+        secret = secret()
+        @register.users.keys(user).find { |key| same?(handle(user, key, secret), handle) }
+      end
+
+      def key_in(session)
+        id = session.id
+        raise InvalidArgument, "#{session.class} has no id of a session" unless id.nil? || id.respond_to?(:public_id)
+
+        id && Digest::SHA256.digest(id.public_id)
+      end
+    end
+  end
+end

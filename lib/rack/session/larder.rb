@@ -1,0 +1,22 @@
+# frozen_string_literal: true
+
+# Owns the name Rack::Session::Larder: sessions for any Rack application.
+
+require "rack"
+require "rack/session/abstract/id"
+require_relative "../../larder/sessions/middleware"
+
+module Rack
+  module Session
+    # Sessions in a file of Larder's, or in any store of ActiveSupport's.
+    #
+    # @example
+    #   use Rack::Session::Larder, file: "tmp/sessions.larder", idle_timeout: 1800, secure: true
+    class Larder < Abstract::PersistedSecure
+      include ::Larder::Sessions::Middleware
+
+      # Other sites' forms and pictures do not bring the cookie; links do.
+      SAME_SITE = :lax
+    end
+  end
+end

@@ -1,0 +1,155 @@
+# frozen_string_literal: true
+
+# Owns bin/demo: what it needs, in which order that is set up, and the one process that it becomes. What the server does
+# is in examples/recipes/config/puma.rb.
+
+require "optparse"
+require "rbconfig"
+require "socket"
+require_relative "environment"
+require_relative "../../examples/recipes/lib/recipes"
+
+module House
+  # Sets the recipes application up and starts it.
+  class Demo
+    # What stands in the way of it, and what to do.
+    class Error < StandardError; end
+
+    APPLICATION = File.join(ROOT, "examples/recipes")
+    # The first port to try.
+    PORT = 3000
+    # Ports tried from there on.
+    TRIED = 100
+
+    # Programs without which nothing goes, and how Debian calls their packages.
+    PROGRAMS = { "bundle" => "ruby-bundler", "cc" => "build-essential", "make" => "build-essential" }.freeze
+
+    HELP = <<~TEXT
+      usage: bin/demo [options]
+
+      Sets up and starts a small Rails application, a cook book, that keeps its pages and
+      its readers' sessions in Larder. Prints where it answers and who may sign in. The
+      first start takes some minutes longer: it installs gems into vendor/bundle and
+      compiles Larder. Ctrl-C ends it.
+
+      What it writes is in examples/recipes/storage, and is there again at the next start:
+      stop it, start it with another --release, and see that you are still signed in.
+      RECIPES_STORAGE names another directory; examples/recipes/README.md has all variables.
+
+      Needed: Ruby 3.1 or newer with its headers, Bundler, a C compiler, make.
+
+    TEXT
+    private_constant :PROGRAMS, :TRIED
+
+    # @param arguments [Array<String>] of the command line; --help prints and exits
+    # @raise [OptionParser::ParseError]
+    def initialize(arguments)
+      @workers = 2
+      @release = "1"
+      rest = parser.parse(arguments)
+      raise OptionParser::InvalidArgument, rest.first unless rest.empty?
+    end
+
+    # Does not return: the process becomes the server.
+    # @return [void]
+    # @raise [Error] naming what is missing or has failed
+    def run
+      check_programs
+      free!(@port) if @port
+      install_gems
+      step("compile Larder", ["rake", "--silent", "compile"], chdir: ROOT)
+      step("prepare the recipes", [RbConfig.ruby, "bin/prepare"], chdir: APPLICATION)
+      serve(@port || first_free)
+    end
+
+    private
+
+    def parser
+      OptionParser.new do |options|
+        options.banner = HELP
+        options.on("--port N", Integer, "port on 127.0.0.1 (without it #{PORT}, or the next that is free)") do |port|
+          raise OptionParser::InvalidArgument, port.to_s unless port.between?(1, 65_535)
+
+          @port = port
+        end
+        options.on("--workers N", Integer, "processes, which share cache and sessions (#{@workers})") do |count|
+          raise OptionParser::InvalidArgument, count.to_s unless count.between?(0, 64)
+
+          @workers = count
+        end
+        options.on("--release NAME", "what the foot of each page calls this version (#{@release})") do |name|
+          @release = name
+        end
+        options.on("-h", "--help", "this text") { puts(options) || exit }
+      end
+    end
+
+    def say(text)
+      warn "bin/demo: #{text}"
+    end
+
+    def check_programs
+      raise Error, "Ruby #{RUBY_VERSION} is too old: 3.1 or newer is needed" if RUBY_VERSION.to_f < 3.1
+
+      missing = PROGRAMS.reject { |program, _| Environment.program?(program) }.to_a
+      missing << ["Ruby's headers", "ruby-dev"] unless File.exist?(File.join(RbConfig::CONFIG["rubyhdrdir"], "ruby.h"))
+      return if missing.empty?
+
+      raise Error, "missing: #{missing.map(&:first).join(", ")} " \
+                   "(Debian: apt-get install #{missing.map(&:last).uniq.join(" ")})"
+    end
+
+    # The application's own gems, or those of the Gemfile that somebody chose.
+    def variables
+      given = ENV.fetch("BUNDLE_GEMFILE", "")
+      Environment.variables(given.empty? ? File.join(APPLICATION, "Gemfile") : File.expand_path(given))
+    end
+
+    def install_gems
+      return if system(variables, "bundle", "check", out: File::NULL, err: File::NULL)
+
+      say "installing gems into #{Environment.gem_path}"
+      system(variables.merge("BUNDLE_RETRY" => "3"), "bundle", "install", out: :err) ||
+        raise(Error, "the gems could not be installed; see above")
+    end
+
+    def step(name, command, chdir:)
+      system(variables, "bundle", "exec", *command, chdir: chdir, out: :err) ||
+        raise(Error, "could not #{name}; see above")
+    end
+
+    def first_free
+      (PORT...PORT + TRIED).find { |port| free?(port) } ||
+        raise(Error, "ports #{PORT} to #{PORT + TRIED - 1} are in use; name another with --port")
+    end
+
+    def free!(port)
+      free?(port) || raise(Error, "port #{port} is in use, or not to be had; name another with --port")
+    end
+
+    def free?(port)
+      TCPServer.new("127.0.0.1", port).close
+      true
+    rescue SystemCallError
+      false
+    end
+
+    def serve(port)
+      say "starting #{@workers.zero? ? "one process" : "#{@workers} workers"}"
+      settings = { "PORT" => port.to_s, "WEB_CONCURRENCY" => @workers.to_s, "RECIPES_RELEASE" => @release,
+                   "RAILS_ENV" => ENV.fetch("RAILS_ENV", "production"), "RECIPES_GREETING" => greeting(port) }
+      exec(variables.merge(settings), "bundle", "exec", "puma", "--silent", "--config", "config/puma.rb", "config.ru",
+           chdir: APPLICATION)
+    end
+
+    def greeting(port)
+      name, password = Recipes::USERS.first
+      <<~TEXT
+
+        Larder Recipes, release #{@release}:  http://127.0.0.1:#{port}/
+        Sign in as #{name} with the password #{password}. Ctrl-C ends it.
+
+      TEXT
+    end
+  end
+end

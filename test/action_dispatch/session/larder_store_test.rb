@@ -1,0 +1,176 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "action_controller"
+require "action_dispatch/middleware/flash"
+require "action_dispatch/middleware/session/larder_store"
+require "rack/mock"
+
+module ActionDispatch
+  module Session
+    # A Rails controller behind the middleware. What it does with a request is a test's.
+    class LarderStoreTest < ActiveSupport::TestCase
+      include TemporaryCaches
+
+      # Does what the test says.
+      class Controller < ActionController::Base
+        protect_from_forgery with: :null_session
+
+        cattr_accessor :does
+
+        def act
+          render plain: instance_exec(&does).to_s
+        end
+      end
+
+      KEY = "_app_session"
+
+      setup { Controller.does = -> { session[:count] = session[:count].to_i + 1 } }
+
+      test "Rails finds it by its name" do
+        assert_equal LarderStore, ActionDispatch::Session.resolve_store(:larder_store)
+      end
+
+      test "an application that has the gem configures it by its name alone" do
+        script = <<~RUBY
+          require "rails"
+          require "action_controller/railtie"
+          require "larder"
+          class Application < Rails::Application
+            config.session_store :larder_store, key: "_app", per_user: 3
+          end
+          print Rails.application.config.session_store, " ", Larder::Sessions.stats[:sessions], " ", Larder::Sessions.logged_in?(1)
+        RUBY
+        lib = ::File.expand_path("../../../lib", __dir__)
+        out, err, status = Open3.capture3(RbConfig.ruby, "-I#{lib}", "-e", script, chdir: directory)
+        assert status.success?, err
+        assert_equal "ActionDispatch::Session::LarderStore 0 false", out
+      end
+
+      test "a session lasts over requests, its cookie is for HTTP alone" do
+        first = get
+        assert_match(/\A_app_session=\h{32}; path=\/; httponly; samesite=lax\z/i, first["set-cookie"].to_s)
+        assert_equal %w[1 2 3], [first.body, get(first).body, get(first).body]
+      end
+
+      test "the cookie goes to other sites as the application says" do
+        application = { "action_dispatch.cookies_same_site_protection" => ->(_) { :strict } }
+        assert_match(/samesite=strict/i, get(env: application)["set-cookie"].to_s)
+      end
+
+      test "a session that is not loaded is neither kept nor given a cookie" do
+        Controller.does = -> { "nothing" }
+        assert_nil get["set-cookie"]
+        Controller.does = -> { session[:nobody].inspect }
+        assert_nil get["set-cookie"]
+        Controller.does = -> { session[:nobody] = nil }
+        assert_nil get["set-cookie"]
+        assert_empty cache.each_key(prefix: "s/").to_a
+      end
+
+      test "an id that is not known is not taken over" do
+        answer = get(cookie: "#{KEY}=#{"ab" * 16}")
+        assert_equal "1", answer.body
+        assert_not_equal "ab" * 16, id(answer)
+      end
+
+      test "reset_session gives another id, and the old one opens nothing" do
+        first = get
+        Controller.does = -> { [reset_session, session[:after] = 1] }
+        second = get(first)
+        assert_not_equal id(first), id(second)
+        Controller.does = -> { session.to_hash.inspect }
+        assert_equal [{ "after" => 1 }.inspect, "{}"], [get(second).body, get(first).body]
+      end
+
+      test "a session that another request has reset is not brought back by a slower one" do
+        first = get
+        test = self
+        Controller.does = lambda do
+          session[:count] = 9
+          test.during(first) { reset_session }
+        end
+        get(first)
+        Controller.does = -> { session[:count].inspect }
+        assert_equal "nil", get(first).body
+      end
+
+      test "requests that overlap keep what each has changed, and a reader brings nothing back" do
+        first = get
+        test = self
+        Controller.does = lambda do
+          session[:count]
+          test.during(first) { [session[:count] = 5, session[:inner] = 1] }
+        end
+        get(first)
+        Controller.does = lambda do
+          session[:outer] = 2
+          test.during(first) { session[:inner] = 3 }
+        end
+        get(first)
+        Controller.does = -> { session.to_hash.sort.inspect }
+        assert_equal [["count", 5], ["inner", 3], ["outer", 2]].inspect, get(first).body
+      end
+
+      test "the CSRF token of the first of two requests stays" do
+        first = get
+        test = self
+        tokens = []
+        Controller.does = lambda do
+          form_authenticity_token
+          test.during(first) { form_authenticity_token }
+          test.during(first) { tokens << session[:_csrf_token] }
+        end
+        get(first)
+        Controller.does = -> { tokens << session[:_csrf_token] }
+        get(first)
+        assert_equal 1, tokens.uniq.size
+        assert_kind_of String, tokens.first
+      end
+
+      test "a flash is there for one request more" do
+        Controller.does = -> { flash[:notice] = "saved" }
+        first = get
+        Controller.does = -> { flash[:notice].inspect }
+        assert_equal ['"saved"', "nil"], [get(first).body, get(first).body]
+      end
+
+      test "the id that an application sees is not the one that is kept" do
+        Controller.does = -> { [session[:a] = 1, session.id.public_id].last }
+        answer = get
+        assert_equal id(answer), answer.body
+        assert_empty(cache.each_key.select { |key| key.include?(answer.body) })
+      end
+
+      # Runs a whole request of the same session while another is at work.
+      def during(first, &inner)
+        outer = Controller.does
+        Controller.does = inner
+        get(first)
+      ensure
+        Controller.does = outer
+      end
+
+      private
+
+      def get(after = nil, cookie: after && after["set-cookie"].to_s[/[^;]+/], env: {})
+        Rack::MockRequest.new(app).get("/", { "HTTP_COOKIE" => cookie, **env }.compact)
+      end
+
+      def app
+        @app ||= begin
+          store = { key: KEY, file: path_of, size: SIZE }
+          Rack::Builder.app do
+            use ActionDispatch::Cookies
+            use LarderStore, store
+            run Controller.action(:act)
+          end
+        end
+      end
+
+      def id(answer)
+        answer["set-cookie"].to_s[/#{KEY}=(\h+)/, 1]
+      end
+    end
+  end
+end

@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+require "support/demo"
+require "net/http"
+
+# bin/demo, as somebody runs it: started, asked over HTTP, ended by Ctrl-C, and started again as another release.
+class DemoTest < ActiveSupport::TestCase
+  include TemporaryDirectory
+  include Demo
+
+  test "it starts, says where it is and who may sign in, and keeps sessions over a start of another release" do
+    cookie = nil
+    during_demo("--release", "of today") do |address, said|
+      assert_match(/Sign in as demo with the password hungry-for-more/, said)
+      page = get(address, "/welcome/index")
+      assert_equal ["200", "Release of today"], [page.code, page.body[/Release .*?(?=<)/]]
+      cookie = sign_in(address)
+    end
+    assert_empty Dir.children(path_of("storage/pids"))
+
+    during_demo("--release", "of tomorrow") do |address, _|
+      page = get(address, "/account", cookie)
+      assert_equal ["Signed in as demo", "Release of tomorrow"],
+                   page.body.scan(/Signed in as \w+|Release .*?(?=<)/)
+    end
+  end
+
+  test "a port that is taken is refused by name, and left alone where any will do" do
+    taken = TCPServer.new("127.0.0.1", 0)
+    output, status = Open3.capture2e(variables, RbConfig.ruby, demo, "--port", taken.addr[1].to_s)
+    assert_not_predicate status, :success?
+    assert_match(/port #{taken.addr[1]} is in use/, output)
+  ensure
+    taken&.close
+  end
+
+  private
+
+  def sign_in(address)
+    form = get(address, "/session/new")
+    token = CGI.unescapeHTML(form.body[/name="authenticity_token" value="(.*?)"/, 1])
+    answer = request(address, Net::HTTP::Post.new("/session"), cookie_of(form)) do |post|
+      post.set_form_data("authenticity_token" => token, "name" => "demo", "password" => "hungry-for-more")
+    end
+    assert_equal ["303", "#{address}/account"], [answer.code, answer["location"]]
+    cookie_of(answer)
+  end
+
+  def get(address, path, cookie = nil)
+    request(address, Net::HTTP::Get.new(path), cookie)
+  end
+
+  def request(address, request, cookie)
+    uri = URI(address)
+    request["Cookie"] = cookie if cookie
+    yield request if block_given?
+    Net::HTTP.start(uri.host, uri.port, open_timeout: 10, read_timeout: 30) { |http| http.request(request) }
+  end
+
+  def cookie_of(answer)
+    answer["set-cookie"][/\A[^;]+/]
+  end
+end

@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "larder/cli/words"
+
+module Larder
+  module CLI
+    class WordsTest < ActiveSupport::TestCase
+      test "numbers are written in groups, with their noun" do
+        assert_equal %w[0 999 1,000 12,408 1,234,567,890], [0, 999, 1000, 12_408, 1_234_567_890].map { Words.count(_1) }
+        assert_equal ["0 sessions", "1 session", "2,000 sessions"],
+                     [0, 1, 2000].map { |n| Words.counted(n, "session") }
+      end
+
+      test "what is neither nothing nor all is not called so" do
+        assert_equal ["0 %", "<1 %", "1 %", "50 %", "99 %", ">99 %", "100 %", "104 %"],
+                     [0, 0.001, 0.01, 0.5, 0.99, 0.999, 1, 1.04].map { |share| Words.percent(share) }
+      end
+
+      test "bytes are written in the largest unit, once where it is the same" do
+        assert_equal ["0 of 1,023 bytes", "512 bytes of 1.0 KiB", "8.9 of 42.7 MiB", "1.0 KiB of 682.7 GiB",
+                      "1.0 of 4096.0 TiB"],
+                     [[0, 1023], [512, 1024], [9_332_326, 44_739_242], [1024, 733_007_751_850],
+                      [1 << 40, 1 << 52]].map { |pair| Words.bytes_of(*pair) }
+      end
+
+      test "spans have their two largest units" do
+        assert_equal ["0 seconds", "1 second", "1 minute 30 seconds", "2 hours", "1 day", "1 day 1 hour", "30 days"],
+                     [0, 1, 90, 7200, 86_400, 90_061, 30 * 86_400.0].map { |seconds| Words.span(seconds) }
+      end
+
+      test "how long ago something was is said roughly, for it is known to a minute" do
+        now = Time.at(1_900_000_000)
+        assert_equal ["a moment ago", "a moment ago", "1 minute ago", "59 minutes ago", "23 hours ago", "400 days ago"],
+                     [-5, 59, 60, 3599, 86_399, 400 * 86_400].map { |seconds| Words.ago(now - seconds, now) }
+      end
+
+      test "times are typed with a unit" do
+        assert_equal [30, 300, 300, 7200, 86_400, 604_800],
+                     ["30s", "5m", "5 MIN", "2h", "1d", "1w"].map { |text| Words.seconds(text, "--last") }
+        ["", "5", "m", "0m", "-5m", "5x", "1.5h", "5m\n5m", "#{"9" * 20}s"].each do |text|
+          error = assert_raises(UsageError, text) { Words.seconds(text, "--last") }
+          assert_includes error.message, "--last #{text}: a time is written 30s, 5m, 2h, 1d or 1w"
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,76 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/command"
+require "larder/cli"
+
+module Larder
+  # The command as a whole: help, errors, exit codes.
+  class CLITest < ActiveSupport::TestCase
+    include TemporaryDirectory
+    include Processes
+    include Command
+
+    LIB = File.expand_path("../../lib", __dir__)
+    HELP = [[], ["sessions"], *%w[figures active user revoke logout recount].map { |name| ["sessions", name] }].freeze
+
+    HELP.each do |words|
+      test "larder #{[*words, "--help"].join(" ")} explains itself in 80 columns" do
+        text = done(*words, "--help")
+        assert_match(/^Usage: larder /, text)
+        assert_operator text.lines.map { |line| line.chomp.size }.max, :<=, 80
+        assert_equal text, done(*words, "-h")
+      end
+    end
+
+    test "larder alone, and larder help, list the commands" do
+      text = done
+      assert_match(/^  sessions  how many sessions/, text)
+      assert_equal [text, text], [done("help"), done("--help")]
+      assert_equal "larder #{VERSION}\n", done("--version")
+    end
+
+    test "what is typed wrongly is refused with what is possible, and exit code 2" do
+      {
+        "sesions"                                => /unknown command sesions; known: sessions\nTry: larder --help/,
+        "sessions users"                         => /unknown command users; known: figures, active, user/,
+        "sessions --wach"                        => /invalid option: --wach.*\nTry: larder sessions --help/m,
+        "sessions --json active"                 => /put active first: larder sessions active/,
+        "sessions --file"                        => /missing argument: --file/,
+        "sessions active --last 5"               => /--last 5: a time is written 30s, 5m.*sessions active --help/m,
+        "sessions active --signed-in --anonymous" => /--signed-in and --anonymous exclude each other/,
+        "sessions active 5m"                     => /unexpected argument 5m/,
+        "sessions user"                          => /name the ID of a user\nTry: larder sessions user --help/,
+        "sessions user 1 2"                      => /name the ID of a user, and nothing else: 2/,
+        "sessions revoke"                        => /name the HANDLE of a session/,
+        "sessions logout"                        => /name the ID of a user, or give --all/,
+        "sessions logout 42 --all"               => /--all is everybody: 42/,
+        "sessions logout --all --except x"       => /--all is everybody, and --except/
+      }.each { |words, message| assert_equal 2, refused(message, *words.split), words }
+    end
+
+    test "bytes that are no text are refused" do
+      assert_equal 2, refused(/"\?" is no valid UTF-8\nTry: larder sessions user --help/, "sessions", "user", "\xFF")
+    end
+
+    test "nobody who reads on is no error" do
+      status = Open3.pipeline([Command::PLAIN, RbConfig.ruby, Command::PROGRAM, "sessions", "--help"], "head -1",
+                              out: File::NULL, err: path_of("err")).first
+      assert_predicate status, :success?
+      assert_empty File.read(path_of("err"))
+    end
+
+    test "a signal ends it in a shell's way" do
+      File.write(path_of("slow.rb"), <<~RUBY)
+        require "larder/cli"
+        def (Larder::CLI::Sessions).fetch(_name) = ($stdout.puts("at work"); $stdout.flush; sleep)
+      RUBY
+      text, code = in_terminal("sessions", ruby: ["-I#{LIB}", "-r#{path_of("slow.rb")}"]) do |screen|
+        assert screen.shows?(/at work/)
+        screen.kill(:TERM)
+      end
+      assert_match(/larder: stopped by SIGTERM/, text)
+      assert_equal 128 + Signal.list["TERM"], code
+    end
+  end
+end

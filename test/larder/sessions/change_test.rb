@@ -1,0 +1,43 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "larder/sessions/keeper"
+
+module Larder
+  module Sessions
+    class ChangeTest < ActiveSupport::TestCase
+      test "the same session is no change, in whichever order its keys stand" do
+        assert_predicate change({ "a" => 1, "b" => [2] }, { "b" => [2], "a" => 1 }), :none?
+      end
+
+      test "what was added, changed within and removed is done again to another state" do
+        change = change({ "cart" => { "pear" => 1 }, "gone" => 1, "same" => 1 },
+                        { "cart" => { "pear" => 2 }, "same" => 1, "new" => nil })
+        assert_equal({ "cart" => { "pear" => 2 }, "same" => 7, "others" => 3, "new" => nil },
+                     change.applied_to("cart" => { "pear" => 9 }, "gone" => 5, "same" => 7, "others" => 3))
+      end
+
+      test "of one key the later change stays" do
+        assert_equal({ "a" => 2 }, change({ "a" => 1 }, { "a" => 2 }).applied_to("a" => 3))
+      end
+
+      test "the CSRF token of the first writer stays, and can be changed by who has seen it" do
+        assert_equal({ "_csrf_token" => "first" }, change({}, { "_csrf_token" => "mine" })
+          .applied_to("_csrf_token" => "first"))
+        assert_equal({ "_csrf_token" => "mine" }, change({}, { "_csrf_token" => "mine" }).applied_to({}))
+        assert_equal({ "_csrf_token" => "new" }, change({ "_csrf_token" => "old" }, { "_csrf_token" => "new" })
+          .applied_to("_csrf_token" => "old"))
+      end
+
+      test "1 and 1.0 differ, as their bytes do" do
+        assert_not_predicate change({ "a" => 1 }, { "a" => 1.0 }), :none?
+      end
+
+      private
+
+      def change(before, after)
+        Change.between(before, after, Format::Json)
+      end
+    end
+  end
+end

@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "active_support/cache"
+require "larder/sessions"
+
+module Larder
+  module Sessions
+    class ConfigurationTest < ActiveSupport::TestCase
+      include TemporaryCaches
+
+      test "in production a loss of the file must have been thought of" do
+        in_production do
+          error = assert_raises(InvalidArgument) { Sessions.keeper(file: path_of) }
+          assert_match(/In production, say what a loss.*backed_by:.*ephemeral: true/, error.message)
+          refute_path_exists path_of
+          assert_equal path_of, Sessions.keeper(file: path_of, ephemeral: true).backend.to_s
+          assert_match(/backed by ActiveSupport::Cache::MemoryStore/,
+                       Sessions.keeper(file: path_of, backed_by: :memory_store).backend.to_s)
+          assert Sessions.keeper(cache: :memory_store)
+        end
+      end
+
+      test "nothing said, sessions are in a file of their own, and end" do
+        Dir.chdir(directory) do
+          keeper = Sessions.keeper
+          assert_equal File.join(directory, "storage/larder/sessions.larder"), keeper.backend.to_s
+          assert_equal [30 * 86_400, 86_400], [keeper.lifetimes.idle, keeper.lifetimes.anonymous]
+          assert_equal Configuration::SIZE, keeper.backend.cache.size
+        end
+      end
+
+      test "options that make no sense are refused with their names" do
+        {
+          { per_user: 0 }                                  => /per_user: 0 is no number above 0/,
+          { per_user: "5" }                                => /per_user: "5"/,
+          { anonymous_timeout: -1 }                        => /anonymous_timeout: -1 is no number of seconds/,
+          { user: 5 }                                      => /user: 5 is no key/,
+          { cache: :null_store, backed_by: :memory_store } => /cache: is a store already/,
+          { cache: :null_store, file: path_of }            => /file: and cache: exclude each other/
+        }.each do |options, message|
+          assert_match message, assert_raises(InvalidArgument) { Sessions.keeper(**options) }.message
+        end
+      end
+
+      test "an unused session lives as long as its cookie, unless told otherwise" do
+        {
+          {}                                         => nil,
+          { expire_after: 5 }                        => 5,
+          { expire_after: nil }                      => nil,
+          { expire_after: 5, idle_timeout: 7 }       => 7,
+          { expire_after: 5, "idle_timeout" => nil } => nil
+        }.each do |given, idle|
+          own, others = Configuration.split({ key: "_s", **given })
+          assert_equal [idle, "_s"].inspect, [own[:idle_timeout], others[:key]].inspect, given.inspect
+        end
+      end
+
+      test "what is no time is refused by name" do
+        [0, -1, "5", Float::INFINITY, Float::NAN, Object.new].each do |given|
+          error = assert_raises(InvalidArgument, given.inspect) { Configuration.new(max_lifetime: given) }
+          assert_match(/\Amax_lifetime: /, error.message)
+        end
+      end
+
+      test "an option that is misspelt is refused, one of Rack's is not" do
+        error = assert_raises(InvalidArgument) { Configuration.split({ anonymous_timout: 5 }) }
+        assert_match(/anonymous_timout: is no option of sessions; did you mean anonymous_timeout:\?/, error.message)
+        racks = %i[key path domain expire_after secure httponly defer renew drop skip sidbits secure_random cookie_only
+                   same_site assume_ssl partitioned max_age id sid coder secret coders hmac let_me_verify threadsafe]
+        assert_equal racks.uniq, Configuration.split(racks.to_h { |name| [name, 1] }).last.keys
+      end
+
+      test "where nothing is configured a question says so" do
+        Sessions.use(nil)
+        assert_match(/config\.session_store :larder_store/, assert_raises(Error) { Sessions.stats }.message)
+        assert_match(/outside of a request/, assert_raises(Error) { Sessions.bind(1) }.message)
+      end
+
+      private
+
+      def in_production
+        before = ENV.fetch("RACK_ENV", nil)
+        ENV["RACK_ENV"] = "production"
+        yield
+      ensure
+        ENV["RACK_ENV"] = before
+      end
+    end
+  end
+end

@@ -1,0 +1,185 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "active_support/cache"
+require "larder/sessions"
+require "larder/sessions/backends/backed"
+require "larder/sessions/outside"
+
+module Larder
+  module Sessions
+    # A program beside the application, with the file alone.
+    class OutsideTest < ActiveSupport::TestCase
+      include TemporaryCaches
+
+      setup do
+        @now = Time.now.to_i
+        @store = ActiveSupport::Cache::MemoryStore.new
+      end
+
+      test "it finds who is signed in, and answers as the application does" do
+        plain(Lifetimes.new(idle: 3600))
+        enter("a", 1)
+        enter("b", 2)
+        outside do |outside|
+          assert_equal [2, 2, 0], outside.stats.values_at(:sessions, :signed_in, :anonymous)
+          assert_equal 2, outside.active(last: 300, signed_in: true)
+          assert_equal Statistics.new(@keeper).for(1).map(&:to_h), outside.for("1").map(&:to_h)
+          assert_equal Time.at(@now), outside.last_seen("2")
+        end
+      end
+
+      test "it takes for over what the application does, which has changed its mind about lifetimes" do
+        plain(Lifetimes.new)
+        @now -= 7200
+        enter("a", 1)
+        outside { |outside| assert_equal 1, outside.for("1").size }
+        plain(Lifetimes.new(idle: 3600))
+        outside do |outside|
+          assert_empty outside.for("1")
+          assert_equal 0, outside.stats[:sessions]
+        end
+        plain(Lifetimes.new(idle: 86_400, most: 7300))
+        outside { |outside| assert_equal 1, outside.for("1").size }
+        plain(Lifetimes.new(idle: 86_400, most: 7100))
+        outside { |outside| assert_empty outside.for("1") }
+      end
+
+      test "what it ends has ended, also for a request that is at work on it" do
+        plain(Lifetimes.new(idle: 3600))
+        %w[a b c].each { |name| enter(name, 1) }
+        slow = @keeper.find(key("a"))
+        outside do |outside|
+          handles = outside.for("1").map(&:handle)
+          assert outside.revoke(handles.first)
+          assert_equal 1, outside.logout("1", except: handles.last)
+          assert_equal handles.last(1), outside.for("1").map(&:handle)
+          assert_equal 1, outside.logout_all
+        end
+        refute @keeper.commit(slow, { "user_id" => 1, "late" => true })
+        assert_equal 0, Statistics.new(@keeper).stats[:sessions]
+        assert_empty cache.each_key(prefix: "x/").to_a, "marks are for files with a store behind them"
+      end
+
+      test "it leaves nobody behind who would be taken for dead" do
+        plain(Lifetimes.new(idle: 3600))
+        enter("a", 1)
+        @keeper.register.leave
+        outside { |outside| outside.logout("1") }
+        assert_empty cache.get("processes").to_s
+      end
+
+      test "it makes no file, and takes none that is not of sessions" do
+        assert_raises(OpenError) { Outside.open(path_of("none.larder")) { flunk } }
+        assert_empty Dir.children(directory)
+        open_cache("cache.larder").set("n/m1", "counted by somebody else")
+        error = assert_raises(NoSettingsError) { Outside.open(path_of("cache.larder")) { flunk } }
+        assert_match(/cache\.larder tells nothing about sessions/, error.message)
+      end
+
+      test "a handle that is nobody's ends nothing" do
+        backed
+        enter("a", 1)
+        outside do |outside|
+          assert_raises(InvalidArgument) { outside.logout("1", except: "nonsense") }
+          assert_raises(InvalidArgument) { outside.logout("") }
+          refute outside.revoke("nonsense")
+        end
+        assert @keeper.find(key("a"))
+        forget("a")
+        assert @keeper.find(key("a")), "nor keeps it from being reloaded"
+      end
+
+      test "what it ended does not come back from the store behind the file" do
+        backed
+        %w[a b c d].each { |name| enter(name, name < "c" ? 1 : 2) }
+        outside do |outside|
+          assert outside.revoke(outside.for("1").first.handle)
+          assert_equal 1, outside.logout("1")
+          assert_equal 2, outside.logout_all
+        end
+        assert_equal(4, %w[a b c d].count { |name| @store.exist?(Backends::Store.name_of("s/#{key(name)}")) })
+        assert_empty(%w[a b c d].filter_map { |name| @keeper.find(key(name)) })
+        refute Statistics.new(@keeper).logged_in?(1)
+      end
+
+      test "nor does what this file had lost before" do
+        backed
+        enter("a", 1)
+        enter("b", 2)
+        @keeper.begin(key("cart"), { "cart" => 1 })
+        %w[a b cart].each { |name| forget(name) }
+        cache.delete("u/1")
+        outside { |outside| assert_equal 0, outside.logout("1") }
+        assert_nil @keeper.find(key("a"))
+        assert @keeper.find(key("b")), "another's"
+        forget("b")
+        outside(&:logout_all)
+        assert_nil @keeper.find(key("b"))
+        assert @keeper.find(key("cart"))
+        @now += 1
+        enter("c", 1)
+        forget("c")
+        assert @keeper.find(key("c")), "who signs in afterwards stays"
+      end
+
+      test "a session that is reloaded while its user is logged out has ended" do
+        backed
+        enter("a", 1)
+        forget("a")
+        cache.delete("u/1")
+        test = self
+        @keeper.backend.define_singleton_method(:restore) do |name, *rest, **options|
+          test.outside { |outside| outside.logout("1") } if name.start_with?("s/")
+          super(name, *rest, **options)
+        end
+        assert_nil @keeper.find(key("a"))
+        assert_nil @keeper.backend.read("s/#{key("a")}")
+      end
+
+      test "a mark lives as long as the copy" do
+        [[Lifetimes.new(idle: 30 * 86_400), 30 * 86_400], [Lifetimes.new(idle: 600), 7 * 86_400],
+         [Lifetimes.new, Float::INFINITY]].each do |lifetimes, life|
+          backed(lifetimes)
+          enter("a", 1)
+          outside(&:logout_all)
+          assert_operator cache.ttl("x/s/#{key("a")}"), :>=, life - 60
+          cache.clear
+        end
+      end
+
+      # Called by blocks that run as another object.
+      def outside(&block)
+        Outside.open(path_of, report: ->(error) { raise error }, &block)
+      end
+
+      private
+
+      def plain(lifetimes)
+        application(Backends::File.new(cache), lifetimes)
+      end
+
+      def backed(lifetimes = Lifetimes.new(idle: 30 * 86_400))
+        application(Backends::Backed.new(Backends::File.new(cache), @store), lifetimes)
+      end
+
+      def application(backend, lifetimes)
+        @keeper = Keeper.new(backend: backend, format: Format::Json, lifetimes: lifetimes, clock: -> { @now })
+        @keeper.register.announce
+      end
+
+      def key(name)
+        Digest::SHA256.digest(name)
+      end
+
+      def enter(name, user)
+        assert @keeper.begin(key(name), { "user_id" => user })
+      end
+
+      # As a file does that was lost.
+      def forget(name)
+        cache.delete("s/#{key(name)}")
+      end
+    end
+  end
+end

@@ -1,0 +1,250 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "active_support/cache"
+require "larder/sessions"
+require "larder/sessions/backends/backed"
+require "larder/sessions/backends/store"
+
+module Larder
+  module Sessions
+    # A session goes on under another key while others change it, end it or move it as well. Where the order of events
+    # matters, each is tried.
+    module RenewalTests
+      include TemporaryCaches
+
+      OLD = "o" * 32
+      NEW = "n" * 32
+      THIRD = "t" * 32
+
+      # Has each call of the backend that the block makes told of before it is made, by number.
+      class Interrupted < SimpleDelegator
+        attr_accessor :before_call
+
+        %i[read add swap touch delete].each do |name|
+          define_method(name) do |*all, **options|
+            before_call&.call
+            __getobj__.public_send(name, *all, **options)
+          end
+        end
+      end
+
+      def setup
+        super
+        @now = 1_900_000_000
+        begin_anew
+      end
+
+      def test_it_goes_on_with_its_values_its_user_and_its_age
+        @keeper.begin(OLD, { "cart" => 1 }, bound: "7")
+        @now += 100
+        assert renew({ "cart" => 2 })
+        assert_nil @keeper.find(OLD)
+        found = @keeper.find(NEW)
+        assert_equal [{ "cart" => 2 }, "7", true, @now - 100, @now],
+                     [found.values, *%i[user bound? began used].map { |name| found.record.public_send(name) }]
+        assert_equal 1, @statistics.for(7).size
+      end
+
+      def test_it_ends_after_its_longest_life_however_often_it_is_renewed
+        begin_anew(lifetimes: Lifetimes.new(most: 1000))
+        @keeper.begin(OLD, { "user_id" => 7 })
+        @now += 999
+        assert renew({ "user_id" => 7 })
+        @now += 1
+        assert_nil @keeper.find(NEW)
+      end
+
+      def test_who_signs_in_has_a_session_that_begins
+        @keeper.begin(OLD, { "cart" => 1 })
+        @now += 100
+        assert renew({ "cart" => 1, "user_id" => 7 })
+        assert_equal @now, @keeper.find(NEW).record.began
+      end
+
+      def test_what_others_have_changed_meanwhile_is_kept
+        @keeper.begin(OLD, { "a" => 1, "b" => 1 })
+        assert(renew({ "a" => 2, "b" => 1 }) { |found| @keeper.commit(found, { "a" => 1, "b" => 2 }) })
+        assert_equal({ "a" => 2, "b" => 2 }, @keeper.find(NEW).values)
+      end
+
+      def test_who_has_signed_out_meanwhile_stays_so
+        @keeper.begin(OLD, { "user_id" => 7, "a" => 1 })
+        assert(renew({ "user_id" => 7, "a" => 2 }) { |found| @keeper.commit(found, { "a" => 1 }) })
+        assert_nil @keeper.find(NEW).record.user
+      end
+
+      def test_who_is_no_longer_bound_meanwhile_stays_so
+        @keeper.begin(OLD, { "a" => 1 }, bound: "8")
+        assert(renew({ "a" => 1 }) { |found| @keeper.commit(found, found.values, bound: false) })
+        assert_nil @keeper.find(NEW).record.user
+      end
+
+      def test_an_ended_session_does_not_go_on
+        @keeper.begin(OLD, { "user_id" => 7 })
+        refute(renew({ "user_id" => 7, "a" => 1 }) { @keeper.end(OLD) })
+        assert_nil @keeper.find(NEW)
+      end
+
+      def test_who_signs_in_twice_at_once_is_signed_in_by_each
+        @keeper.begin(OLD, { "cart" => 1 })
+        other = @keeper.find(OLD)
+        assert renew({ "cart" => 1, "user_id" => 7 })
+        assert @keeper.renew(other, THIRD, { "cart" => 1, "user_id" => 7 })
+        assert_equal 2, @statistics.for(7).size
+      end
+
+      def test_of_two_renewals_of_one_session_one_goes_on
+        @keeper.begin(OLD, { "user_id" => 7 })
+        other = @keeper.find(OLD)
+        assert renew({ "user_id" => 7 })
+        refute @keeper.renew(other, THIRD, { "user_id" => 7 })
+        assert_equal 1, @statistics.for(7).size
+      end
+
+      def test_it_takes_nobody_elses_place
+        begin_anew(per_user: 2)
+        @keeper.begin(THIRD, { "user_id" => 7 })
+        @keeper.begin(OLD, { "user_id" => 7 })
+        assert renew({ "user_id" => 7 })
+        assert @keeper.find(NEW)
+        assert @keeper.find(THIRD)
+      end
+
+      def test_a_value_that_would_be_lost_leaves_all_as_it_was
+        @keeper.begin(OLD, { "user_id" => 7 })
+        assert_raises(LossyValueError) { renew({ "user_id" => 7, "at" => Time.at(0) }) }
+        assert @keeper.find(OLD)
+      end
+
+      def test_a_logout_that_comes_at_any_moment_of_a_renewal_leaves_nobody_signed_in
+        at_any_call(of: -> { @renew.call }, comes: -> { @statistics.logout(7) }) do |call|
+          assert_empty signed_in, "before call #{call}" unless call.zero?
+        end
+      end
+
+      def test_a_renewal_that_comes_at_any_moment_of_a_logout_leaves_nobody_signed_in
+        at_any_call(of: -> { @statistics.logout(7) }, comes: -> { @renew.call }) do |call|
+          assert_empty signed_in, "before call #{call}" unless call.zero?
+        end
+      end
+
+      def test_an_end_that_comes_at_any_moment_of_a_renewal_ends_the_one_or_comes_too_late
+        ended = nil
+        at_any_call(of: -> { @renew.call }, comes: -> { ended = @keeper.end(OLD) }) do |call|
+          assert_equal ended ? [THIRD] : [NEW, THIRD], signed_in, "before call #{call}"
+          ended = nil
+        end
+      end
+
+      private
+
+      # Two sessions of a user, of which one is renewed: does the one thing as often as it makes calls, and at another
+      # of these calls each time the other thing.
+      def at_any_call(of:, comes:)
+        calls = 0
+        (0..).each do |interrupted|
+          break if interrupted > calls
+
+          begin_anew
+          [OLD, THIRD].each { |key| @keeper.begin(key, { "user_id" => 7 }) }
+          found = @keeper.find(OLD)
+          @renew = -> { @keeper.renew(found, NEW, { "user_id" => 7, "a" => 1 }) }
+          calls = [calls, interrupt(interrupted, of, comes)].max
+          yield interrupted
+        end
+        assert_operator calls, :>, 5
+      end
+
+      def interrupt(number, does, comes)
+        calls = 0
+        @backend.before_call = lambda do
+          calls += 1
+          next unless calls == number
+
+          @backend.before_call = nil
+          comes.call
+        end
+        does.call
+        @backend.before_call = nil
+        calls
+      end
+
+      def signed_in
+        [OLD, NEW, THIRD].select { |key| @keeper.find(key)&.record&.user }
+      end
+
+      def renew(values)
+        found = @keeper.find(OLD)
+        yield @keeper.find(OLD) if block_given?
+        @keeper.renew(found, NEW, values)
+      end
+
+      def begin_anew(**options)
+        @backend = Interrupted.new(backend)
+        @keeper = Keeper.new(backend: @backend, format: Format::Json, clock: -> { @now }, **options)
+        @statistics = Statistics.new(@keeper)
+      end
+    end
+
+    class RenewalOnAFileTest < ActiveSupport::TestCase
+      include RenewalTests
+
+      def backend
+        Backends::File.new(open_cache("#{@files = @files.to_i + 1}.larder", size: 1 << 20))
+      end
+
+      test "logging out everybody at any moment of a renewal leaves nobody signed in" do
+        at_any_call(of: -> { @renew.call }, comes: -> { @statistics.logout_all }) do |call|
+          assert_empty signed_in, "before call #{call}" unless call.zero?
+        end
+      end
+
+      test "a logout of everybody that has looked at what is new, and not yet at what was, ends both" do
+        @keeper.begin(OLD, { "user_id" => 7 })
+        found = @keeper.find(OLD)
+        keeper = @keeper
+        renewed = nil
+        @keeper.define_singleton_method(:each_key) do |&block|
+          renewed = keeper.renew(found, NEW, { "user_id" => 7 })
+          block.call(OLD)
+        end
+        @statistics.logout_all
+        refute renewed
+        assert_empty signed_in
+      end
+
+      test "a process that dies while it renews a session leaves one that is signed in and named" do
+        skip "needs fork" unless Process.respond_to?(:fork)
+        (1..20).each do |call|
+          begin_anew
+          @keeper.begin(OLD, { "user_id" => 7 })
+          Process.wait(fork do
+            interrupt(call, -> { renew({ "user_id" => 7 }) }, -> { Process.kill(:KILL, Process.pid) })
+            exit!
+          end)
+          refute_empty signed_in, "killed before call #{call}"
+          @statistics.logout(7)
+          assert_empty signed_in, "killed before call #{call}"
+        end
+      end
+    end
+
+    class RenewalOnABackedFileTest < ActiveSupport::TestCase
+      include RenewalTests
+
+      def backend
+        cache = open_cache("#{@files = @files.to_i + 1}.larder", size: 1 << 20)
+        Backends::Backed.new(Backends::File.new(cache), ActiveSupport::Cache::MemoryStore.new)
+      end
+    end
+
+    class RenewalOnAStoreTest < ActiveSupport::TestCase
+      include RenewalTests
+
+      def backend
+        Backends::Store.new(ActiveSupport::Cache::MemoryStore.new)
+      end
+    end
+  end
+end

@@ -1,0 +1,346 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "active_support/cache"
+require "larder/sessions"
+require "larder/sessions/backends/backed"
+
+module Larder
+  module Sessions
+    # Questions about sessions, and what ends them from outside.
+    class StatisticsTest < ActiveSupport::TestCase
+      include TemporaryCaches
+      include Processes
+
+      User = Struct.new(:id)
+
+      setup do
+        @now = 1_900_000_000
+        @reports = []
+        @keeper = keeper(Backends::File.new(open_cache(size: 4 << 20)))
+        @statistics = Statistics.new(@keeper)
+      end
+
+      teardown { assert_empty @reports }
+
+      test "who is signed in is known until the session ends, is signed out or is over" do
+        refute @statistics.logged_in?(1)
+        enter("a", 1)
+        enter("b", 2)
+        assert @statistics.logged_in?(1)
+        assert @statistics.logged_in?(User.new(2))
+        refute @statistics.logged_in?(3)
+        @keeper.end(key("a"))
+        refute @statistics.logged_in?(1)
+        found = @keeper.find(key("b"))
+        @keeper.commit(found, found.values.except("user_id"))
+        refute @statistics.logged_in?("2")
+      end
+
+      test "a session that is over is nobody's, though nobody asked for it" do
+        @keeper = keeper(@keeper.backend, lifetimes: Lifetimes.new(idle: 600))
+        @statistics = Statistics.new(@keeper)
+        enter("a", 1)
+        @now += 600 + Lifetimes::USED_EVERY
+        refute @statistics.logged_in?(1)
+        assert_empty @statistics.for(1)
+      end
+
+      test "another who signs in in the same session takes it over" do
+        enter("a", 1)
+        found = @keeper.find(key("a"))
+        @keeper.commit(found, { "user_id" => 2 })
+        assert_equal [false, true], [@statistics.logged_in?(1), @statistics.logged_in?(2)]
+      end
+
+      test "when somebody was last seen is known to a minute, also after the end" do
+        assert_nil @statistics.last_seen(1)
+        enter("a", 1)
+        enter("b", 1)
+        @now += 120
+        found = @keeper.find(key("a"))
+        @keeper.commit(found, found.values)
+        assert_equal Time.at(@now), @statistics.last_seen(1)
+        @keeper.end(key("a"))
+        @keeper.end(key("b"))
+        assert_equal Time.at(@now), @statistics.last_seen(1)
+      end
+
+      test "the sessions of a user are listed with what an application wants to show, and none of their secrets" do
+        enter("a", 1, "agent" => "Firefox")
+        @now += 120
+        enter("b", 1, "agent" => "Chromium")
+        enter("c", 2)
+        infos = @statistics.for(1)
+        assert_equal(%w[Chromium Firefox], infos.map { |info| info["agent"] })
+        assert_equal([Time.at(@now), Time.at(@now - 120)], infos.map(&:used_at))
+        assert_equal ["1"], infos.map(&:user).uniq
+        shown = infos.inspect + infos.map(&:to_h).to_s
+        ["a", "b"].each do |name|
+          assert_not_includes shown, key(name).unpack1("H*")
+          assert_not_includes shown.b, key(name)
+        end
+      end
+
+      test "a handle ends the session that it names and no other" do
+        %w[a b].each { |name| enter(name, 1) }
+        handle = @statistics.for(1).first.handle
+        refute @statistics.revoke(handle.sub(/.\z/) { |last| last == "0" ? "1" : "0" })
+        refute @statistics.revoke("nonsense")
+        ["", nil, "\xff.#{"0" * 32}", "MQ.\xff", "#{"M" * 20_000}.#{"0" * 32}"].each do |given|
+          refute @statistics.revoke(given)
+        end
+        refute @statistics.revoke("#{["2"].pack("m0").delete("=")}.#{handle.split(".").last}"), "another user's name"
+        assert_equal 2, @statistics.for(1).size
+        assert @statistics.revoke(handle)
+        refute @statistics.revoke(handle)
+        assert_equal 1, @statistics.for(1).size
+        assert_equal 1, %w[a b].count { |name| @keeper.find(key(name)) }
+      end
+
+      test "handles are the same in every process of the file, and others in another file" do
+        enter("a", 1)
+        other = Statistics.new(keeper(Backends::File.new(open_cache("other.larder"))))
+        other.send(:secret)
+        handle = @statistics.for(1).first.handle
+        assert_equal handle, Statistics.new(keeper(@keeper.backend)).for(1).first.handle
+        refute other.revoke(handle)
+      end
+
+      test "logout ends all sessions of a user but one" do
+        %w[a b c].each { |name| enter(name, 1) }
+        enter("d", 2)
+        last = @statistics.for(1).last.handle
+        assert_equal 2, @statistics.logout(1, except: last)
+        assert_equal [last], @statistics.for(1).map(&:handle)
+        assert_equal 1, @statistics.logout(1)
+        assert_empty @statistics.for(1)
+        assert @statistics.logged_in?(2)
+        assert_raises(InvalidArgument) { @statistics.logout(1, except: "no handle") }
+      end
+
+      test "what was logged out is not brought back by a request that is still at work on it" do
+        enter("a", 1)
+        slow = @keeper.find(key("a"))
+        @statistics.logout(1)
+        refute @keeper.commit(slow, slow.values.merge("late" => true))
+        assert_nil @keeper.find(key("a"))
+        refute @statistics.logged_in?(1)
+      end
+
+      test "a logout that comes between the entry of a sign-in and its session ends it" do
+        statistics = @statistics
+        backend = @keeper.backend
+        backend.define_singleton_method(:add) do |key, *rest, **options|
+          statistics.logout(1) if key.start_with?("s/")
+          super(key, *rest, **options)
+        end
+        refute @keeper.begin(key("a"), { "user_id" => 1 })
+        assert_nil @keeper.find(key("a"))
+      end
+
+      test "a logout that has looked at a session before somebody signs in in it ends it" do
+        @keeper.begin(key("a"), { "cart" => 1 })
+        found = @keeper.find(key("a"))
+        sign_in = Fiber.new { @keeper.commit(found, { "user_id" => 1 }) }
+        @keeper.backend.define_singleton_method(:swap) do |key, *rest, **options|
+          Fiber.yield if key.start_with?("s/") && Fiber.current == sign_in
+          super(key, *rest, **options)
+        end
+        sign_in.resume # it is entered, and not yet stored
+        @keeper.register.users.define_singleton_method(:remove) do |*all, **options|
+          sign_in.resume if sign_in.alive?
+          super(*all, **options)
+        end
+        @statistics.logout(1)
+        refute sign_in.alive?
+        assert_nil @keeper.find(key("a")), "nobody could end it any more"
+      end
+
+      test "a session that each request changes stays its user's for as long as it lives" do
+        @keeper = keeper(@keeper.backend, lifetimes: Lifetimes.new(idle: 16_000))
+        enter("a", 1)
+        @keeper.backend.cache.touch("u/1", ttl: 60)
+        @now += 1000
+        found = @keeper.find(key("a"))
+        @keeper.commit(found, found.values.merge("a" => 1))
+        assert_operator @keeper.backend.cache.ttl("u/1"), :>, 16_000
+      end
+
+      test "logging out everybody ends who is signed in and leaves the others" do
+        5.times { |i| enter("a#{i}", i) }
+        @keeper.begin(key("cart"), { "cart" => 1 })
+        slow = @keeper.find(key("a0"))
+        assert_equal 5, @statistics.logout_all
+        refute @keeper.commit(slow, { "user_id" => 0, "late" => 1 })
+        assert_equal [0, 1], @statistics.stats.values_at(:signed_in, :anonymous)
+        assert @keeper.find(key("cart"))
+      end
+
+      test "logging out everybody needs no room, and goes on where another does the same" do
+        statistics = @statistics
+        full = true
+        @keeper.backend.define_singleton_method(:add) do |key, *rest, keep: false|
+          full && key == "logout" && keep ? :full : super(key, *rest, keep: keep)
+        end
+        enter("a", 1)
+        assert_equal 1, @statistics.logout_all
+        full = false
+        enter("b", 1)
+        @keeper.backend.define_singleton_method(:swap) do |key, *rest, **options|
+          singleton_class.remove_method(:swap)
+          statistics.logout_all
+          super(key, *rest, **options)
+        end
+        @now += 1
+        assert_equal 0, @statistics.logout_all
+        refute @statistics.logged_in?(1)
+      end
+
+      test "only so many sessions a user: the oldest of more end" do
+        @keeper = keeper(@keeper.backend, per_user: 3)
+        @statistics = Statistics.new(@keeper)
+        %w[a b c].each { |name| enter(name, 1) }
+        @keeper.end(key("b"))
+        enter("d", 1)
+        assert @keeper.find(key("a")), "what has ended does not count"
+        enter("e", 1)
+        assert_nil @keeper.find(key("a"))
+        assert_equal 3, @statistics.for(1).size
+      end
+
+      test "activity is counted by the time of the last use" do
+        10.times { |i| enter("u#{i}", i) }
+        4.times { |i| @keeper.begin(key("a#{i}"), { "cart" => i }) }
+        assert_equal [14, 10, 4], [active(300), active(300, true), active(300, false)]
+        @now += 600
+        assert_equal 0, active(300)
+        3.times { |i| use("u#{i}") }
+        use("a1")
+        assert_equal [4, 3, 1, 14], [active(300), active(300, true), active(300, false), active(3600)]
+        @keeper.end(key("u1"))
+        assert_equal [3, 13], [active(300), active(3600)]
+      end
+
+      test "hours and days are counted too" do
+        5.times { |i| enter("a#{i}", i) }
+        @now += 5 * 3600
+        2.times { |i| enter("b#{i}", i) }
+        assert_equal [2, 2, 7], [active(3600), active(4 * 3600), active(7 * 3600)]
+        @now += 5 * 86_400
+        enter("c", 1)
+        assert_equal [1, 1, 8], [active(3600), active(3 * 86_400), active(7 * 86_400)]
+      end
+
+      test "signing in and out moves a session from one kind to the other" do
+        @keeper.begin(key("a"), { "cart" => 1 })
+        found = @keeper.find(key("a"))
+        @keeper.commit(found, found.values.merge("user_id" => 1))
+        assert_equal [1, 0], [active(300, true), active(300, false)]
+        found = @keeper.find(key("a"))
+        @keeper.commit(found, found.values.except("user_id"))
+        assert_equal [0, 1], [active(300, true), active(300, false)]
+      end
+
+      test "the figures of stats" do
+        3.times { |i| enter("u#{i}", i) }
+        @keeper.begin(key("a"), { "cart" => 1 })
+        stats = @statistics.stats
+        assert_equal [4, 3, 1], stats.values_at(:sessions, :signed_in, :anonymous)
+        assert_equal [4] * 4, stats.values_at(:active_1m, :active_5m, :active_1h, :active_1d)
+        assert_operator stats[:kept_bytes], :>, 0
+        assert_operator stats[:full], :<, 0.1
+      end
+
+      test "a question about no time is refused" do
+        [0, -1, "5", nil].each do |last|
+          error = assert_raises(InvalidArgument) { @statistics.active(last: last) }
+          assert_match(/last: #{Regexp.escape(last.inspect)}/, error.message)
+        end
+      end
+
+      test "counts are made anew after a process was killed between a session and its count" do
+        enter("a", 1)
+        pid = fork do
+          activity = @keeper.register.activity
+          activity.define_singleton_method(:began) { |_record| Process.kill(:KILL, Process.pid) }
+          enter("b", 2)
+        end
+        Process.wait(pid)
+        assert @keeper.find(key("b"))
+        assert_equal [1, 0], @keeper.register.activity.count(last: 300, now: @now)
+        @keeper.register.look_after_the_dead.join
+        assert_equal 2, active(300)
+        assert_nil @keeper.register.look_after_the_dead
+      end
+
+      test "a process that exits in order leaves nothing to count" do
+        pid = fork { enter("a", 1) }
+        Process.wait(pid)
+        assert_nil @keeper.register.look_after_the_dead
+        assert_equal 1, active(300)
+      end
+
+      test "who is signed in stays when others come in numbers" do
+        small = keeper(Backends::File.new(open_cache("small.larder", size: 1 << 20)))
+        200.times { |i| assert small.begin(key("u#{i}"), { "user_id" => i }) }
+        20_000.times { |i| small.begin(key("a#{i}"), { "cart" => "x" * 100 }) }
+        assert_equal(200, 200.times.count { |i| small.find(key("u#{i}")) })
+        assert_equal(200, 200.times.count { |i| Statistics.new(small).logged_in?(i) })
+      end
+
+      test "a full file says so, and loses nobody who is signed in" do
+        small = keeper(Backends::File.new(open_cache("small.larder", size: 1 << 20)))
+        signed_in = 0
+        signed_in += 1 while small.begin(key("u#{signed_in}"), { "user_id" => signed_in, "data" => "x" * 500 })
+        assert_operator signed_in, :>, 500
+        assert_match(/small\.larder is full of signed-in sessions.*larger size:/,
+@reports.uniq(&:message).first.message)
+        assert_instance_of NoRoomError, @reports.first
+        @reports.clear
+        assert(signed_in.times.all? { |i| small.find(key("u#{i}")) })
+        refute Statistics.new(small).logged_in?(signed_in)
+        assert small.begin(key("anonymous"), { "cart" => 1 })
+      end
+
+      test "on another store users are known, and activity is not" do
+        @keeper = keeper(Backends::Store.new(ActiveSupport::Cache::MemoryStore.new))
+        @statistics = Statistics.new(@keeper)
+        %w[a b].each { |name| enter(name, 1) }
+        assert @statistics.logged_in?(1)
+        assert @statistics.revoke(@statistics.for(1).first.handle)
+        assert_equal 1, @statistics.logout(1)
+        refute @statistics.logged_in?(1)
+        [-> { @statistics.stats }, -> { @statistics.active(last: 60) }, lambda {
+          @statistics.logout_all
+        }].each do |question|
+          error = assert_raises(UnsupportedError, &question)
+          assert_match(/kept in ActiveSupport::Cache::MemoryStore.*backed_by:/, error.message)
+        end
+      end
+
+      private
+
+      def keeper(backend, **options)
+        Keeper.new(backend: backend, format: Format::Json, report: @reports.method(:<<), clock: -> { @now }, **options)
+      end
+
+      def key(name)
+        Digest::SHA256.digest(name)
+      end
+
+      def enter(name, user, more = {})
+        assert @keeper.begin(key(name), { "user_id" => user, **more })
+      end
+
+      def use(name)
+        found = @keeper.find(key(name))
+        assert @keeper.commit(found, found.values)
+      end
+
+      def active(last, signed_in = nil)
+        @statistics.active(last: last, signed_in: signed_in)
+      end
+    end
+  end
+end

@@ -1,0 +1,109 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "larder/sessions"
+require "larder/sessions/backends/file"
+
+module Larder
+  module Sessions
+    # The index on a file; what it is for is tested with the statistics.
+    class UsersTest < ActiveSupport::TestCase
+      include TemporaryCaches
+
+      KEYS = ("a".."z").map { |letter| letter * 32 }
+
+      test "keys are had in the order in which they were entered" do
+        KEYS.first(3).each { |key| enter("7", key) }
+        assert_equal KEYS.first(3), users.keys("7")
+        assert_equal [], users.keys("8")
+      end
+
+      test "one that is entered again is the newest" do
+        [0, 1, 0].each { |i| enter("7", KEYS[i]) }
+        assert_equal [KEYS[1], KEYS[0]], users.keys("7")
+      end
+
+      test "the oldest of more than the most are told" do
+        few = Users.new(@backend, most: 2)
+        assert_equal([[], [], [KEYS[0]], [KEYS[1]]], KEYS.first(4).map { |key| few.add("7", key) { true }.last })
+        assert_equal KEYS[2, 2], few.keys("7")
+      end
+
+      test "those that are no longer leave before others have to" do
+        few = Users.new(@backend, most: 2)
+        KEYS.first(2).each { |key| few.add("7", key) { true } }
+        assert_equal([:stored, []], few.add("7", KEYS[2]) { |key| key != KEYS[0] })
+        assert_equal KEYS[1, 2], few.keys("7")
+      end
+
+      test "of somebody who is signed in nowhere it is known for a while when that ended" do
+        KEYS.first(2).each { |key| enter("7", key) }
+        users.remove("7", KEYS[0], seen: 2**33)
+        users.remove("7", KEYS[1], seen: 5)
+        users.remove("7", KEYS[1], seen: 2**34)
+        assert_equal [[], 2**33], [users.keys("7"), users.seen("7")]
+        assert_nil users.seen("8")
+        assert_equal 0, cache.stats[:kept_bytes]
+        assert_in_delta 30 * 86_400, cache.ttl("u/7"), 60
+      end
+
+      test "an entry outlives the sessions that it names, though it is seldom prolonged" do
+        idle = Users.new(@backend, idle: 1600)
+        idle.add("7", KEYS[0]) { true }
+        assert_operator cache.ttl("u/7"), :>=, 1600 + 100
+        cache.touch("u/7", ttl: 500)
+        idle.used("7", 1000, 1099)
+        assert_operator cache.ttl("u/7"), :<=, 500
+        idle.used("7", 1000, 1100)
+        assert_operator cache.ttl("u/7"), :>=, 1600 + 100
+      end
+
+      test "somebody is asked for, the newest session first" do
+        KEYS.first(3).each { |key| enter("7", key) }
+        seen = []
+        refute(users.any?("7") { |key| seen << key && false })
+        assert_equal KEYS.first(3).reverse, seen
+        assert(users.any?("7") { |key| key == KEYS[0] })
+        refute(users.any?("8") { true })
+      end
+
+      test "an entry of another version is none" do
+        cache.set("u/7", "\2#{"x" * 37}")
+        assert_empty users.keys("7")
+        refute(users.any?("7") { true })
+        enter("7", KEYS[0])
+        assert_equal [KEYS[0]], users.keys("7")
+      end
+
+      test "as many as an entry has room for are named, and the oldest of more are told" do
+        all = users
+        keys = Array.new((cache.max_kept / 32) + 1) { |i| [i].pack("N") * 8 }
+        surplus = keys.map { |key| all.add("7" * Identity::MOST, key) { true } }
+        assert_equal [:stored], surplus.map(&:first).uniq
+        assert_equal keys - surplus.flat_map(&:last), all.keys("7" * Identity::MOST)
+        assert_operator all.keys("7" * Identity::MOST).size, :>, 500
+      end
+
+      test "many at once lose nothing" do
+        Array.new(4) { |i| Thread.new { 5.times { |j| enter("7", KEYS[(i * 5) + j]) } } }.each(&:join)
+        assert_equal KEYS.first(20), users.keys("7").sort
+      end
+
+      private
+
+      def users
+        @backend ||= Backends::File.new(cache)
+        @users ||= Users.new(@backend)
+      end
+
+      def enter(user, key)
+        assert_equal(:stored, users.add(user, key) { true }.first)
+      end
+
+      def setup
+        super
+        users
+      end
+    end
+  end
+end

@@ -1,0 +1,250 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "rack/session/larder"
+require "rack/mock"
+require "rack/lint"
+
+module Rack
+  module Session
+    # A Rack application behind the middleware, with Rack's own checks on both sides.
+    class LarderTest < ActiveSupport::TestCase
+      include TemporaryCaches
+
+      # What the application does with a request.
+      setup { @does = ->(request) { request.session["count"] = request.session["count"].to_i + 1 } }
+
+      test "a session lasts over requests" do
+        first = get
+        assert_match(/\Arack\.session=\h{64}; .*httponly/i, first["set-cookie"].to_s)
+        assert_match(/samesite=lax/i, first["set-cookie"].to_s)
+        assert_equal %w[1 2 3], [first.body, get(first).body, get(first).body]
+      end
+
+      test "an id that is not known is not taken over" do
+        answer = get(cookie: "rack.session=#{"a" * 64}")
+        assert_equal "1", answer.body
+        assert_no_match(/a{64}/, answer["set-cookie"])
+      end
+
+      test "what is kept opens nothing: neither as an id nor as its digest" do
+        first = get
+        kept = cache.each_key(prefix: "s/").to_a
+        assert_equal 1, kept.size
+        assert_not_includes kept.first, id(first)
+        [kept.first, kept.first.delete_prefix("s/"), kept.first.delete_prefix("s/").unpack1("H*")].each do |key|
+          assert_equal "1", get(cookie: "rack.session=#{key}").body
+        end
+      end
+
+      test "a session that was not loaded is neither kept nor given a cookie, nor is one that stays empty" do
+        [->(_) {}, ->(request) { request.session["nobody"] },
+         ->(request) { request.session.delete("x") }].each do |does|
+          @does = does
+          assert_nil get["set-cookie"]
+        end
+        assert_empty cache.each_key(prefix: "s/").to_a
+      end
+
+      test "renew keeps the values under another id, and the old id opens nothing" do
+        first = get
+        @does = ->(request) { request.session_options[:renew] = true }
+        renewed = get(first)
+        assert_not_equal id(first), id(renewed)
+        @does = ->(request) { request.session["count"] }
+        assert_equal ["1", ""], [get(renewed).body, get(first).body]
+      end
+
+      test "drop ends it" do
+        first = get
+        @does = ->(request) { request.session_options[:drop] = true }
+        assert_nil get(first)["set-cookie"]
+        assert_empty cache.each_key(prefix: "s/").to_a
+      end
+
+      test "defer keeps it without a cookie" do
+        @does = ->(request) { [request.session_options[:defer] = true, request.session["a"] = 1] }
+        assert_nil get["set-cookie"]
+        assert_equal 1, cache.each_key(prefix: "s/").to_a.size
+      end
+
+      test "skip keeps nothing of the request" do
+        first = get
+        @does = ->(request) { [request.session_options[:skip] = true, request.session["count"] = 9] }
+        get(first)
+        @does = ->(request) { request.session["count"] }
+        assert_equal "1", get(first).body
+      end
+
+      test "a session that another request has ended is not brought back" do
+        first = get
+        @does = lambda do |request|
+          request.session["count"] = 9
+          other { |inner| inner.session.destroy }.call(first)
+        end
+        get(first)
+        @does = ->(request) { request.session["count"] }
+        assert_equal "", get(first).body
+      end
+
+      test "two requests that overlap and change different keys keep both" do
+        first = get
+        @does = lambda do |request|
+          request.session["outer"] = 1
+          other { |inner| inner.session["inner"] = 2 }.call(first)
+        end
+        get(first)
+        @does = ->(request) { request.session.to_hash.sort.to_s }
+        assert_equal [["count", 1], ["inner", 2], ["outer", 1]].to_s, get(first).body
+      end
+
+      test "a slower request does not replace the cookie of a session that was renewed meanwhile" do
+        @options = { file: path_of, size: SIZE, expire_after: 3600 }
+        first = get
+        assert_match(/expires/, get(first)["set-cookie"].to_s)
+        @does = lambda do |request|
+          request.session["count"]
+          other { |inner| inner.session_options[:renew] = true }.call(first)
+        end
+        assert_nil get(first)["set-cookie"]
+      end
+
+      test "an id that comes in the address is a String or none" do
+        @options = { file: path_of, size: SIZE, cookie_only: false }
+        first = get
+        app = Larder.new(->(env) { [200, {}, [Request.new(env).session["count"].inspect]] }, @options)
+        assert_equal "1", MockRequest.new(app).get("/?rack.session=#{id(first)}").body
+        assert_equal "nil", MockRequest.new(app).get("/?rack.session[a]=#{id(first)}").body
+      end
+
+      test "a value that JSON would lose is an error that names it" do
+        @does = ->(request) { request.session["at"] = Time.at(0) }
+        error = assert_raises(::Larder::Sessions::LossyValueError) { get }
+        assert_match(/\Asession\["at"\] is a Time/, error.message)
+      end
+
+      test "options that make no sense are refused with their names" do
+        { { idle_timeout: 0 } => /idle_timeout: 0 is no number/, { idle_timeout: "1" } => /idle_timeout: "1"/,
+          { serializer: :yaml } => /serializer: :yaml is none of/, { cache: :null_store, file: path_of } =>
+            /exclude each other/ }.each do |options, message|
+          error = assert_raises(::Larder::InvalidArgument) { Larder.new(->(_) {}, options) }
+          assert_match message, error.message
+        end
+      end
+
+      test "somebody is bound to the session, and no longer" do
+        @does = ->(_) { ::Larder::Sessions.bind(7) }
+        first = get
+        assert id(first), "a session of nothing but its user is one"
+        assert ::Larder::Sessions.logged_in?(7)
+        @does = ->(request) { request.session["count"] = 1 }
+        get(first)
+        assert ::Larder::Sessions.logged_in?(7), "a change of values is none of its user"
+        @does = ->(_) { ::Larder::Sessions.bind(nil) }
+        get(first)
+        refute ::Larder::Sessions.logged_in?(7)
+      end
+
+      test "who is bound stays so when the id is renewed, and not when the session is destroyed" do
+        @does = ->(_) { ::Larder::Sessions.bind(7) }
+        first = get
+        @does = ->(request) { request.session_options[:renew] = true }
+        renewed = get(first)
+        assert_equal 1, ::Larder::Sessions.for(7).size
+        @does = ->(request) { request.session.destroy && request.session["a"] = 1 }
+        get(renewed)
+        refute ::Larder::Sessions.logged_in?(7)
+      end
+
+      test "who was bound before the session is destroyed, or while its id is renewed, is not bound to the next one" do
+        @does = ->(request) { [::Larder::Sessions.bind(7), request.session.destroy, request.session["a"] = 1] }
+        first = get
+        refute ::Larder::Sessions.logged_in?(7)
+        @does = ->(_) { ::Larder::Sessions.bind(7) }
+        get(first)
+        assert ::Larder::Sessions.logged_in?(7)
+        @does = ->(request) { [request.session_options[:renew] = true, request.session.destroy] }
+        get(first)
+        refute ::Larder::Sessions.logged_in?(7)
+      end
+
+      test "a renewal that is not written ends the session as well" do
+        @does = ->(request) { request.session["user_id"] = 7 }
+        first = get
+        @does = ->(request) { [request.session_options[:renew] = true, request.session.clear] }
+        get(first)
+        refute ::Larder::Sessions.logged_in?(7)
+        @does = ->(request) { request.session["user_id"].inspect }
+        assert_equal "nil", get(first).body
+      end
+
+      test "a request that renews a session does not bring back what was logged out meanwhile" do
+        @does = ->(request) { request.session["user_id"] = 7 }
+        first = get
+        @does = lambda do |request|
+          request.session["user_id"]
+          request.session_options[:renew] = true
+          ::Larder::Sessions.logout(7)
+        end
+        assert_nil get(first)["set-cookie"]
+        refute ::Larder::Sessions.logged_in?(7)
+      end
+
+      test "a request knows the handle of its session, and ends all others of its user" do
+        @does = ->(request) { request.session["user_id"] = 7 }
+        mine, = Array.new(3) { get }
+        @does = ->(request) { ::Larder::Sessions.handle_of(request.session) }
+        handle = get(mine).body
+        assert_includes ::Larder::Sessions.for(7).map(&:handle), handle
+        @does = ->(request) { ::Larder::Sessions.logout(7, except: request.session) }
+        assert_equal "2", get(mine).body
+        assert_equal [handle], ::Larder::Sessions.for(7).map(&:handle)
+      end
+
+      test "a session that was ended from outside opens nothing" do
+        @does = ->(request) { request.session["user_id"] ||= 7 }
+        first = get
+        ::Larder::Sessions.revoke(::Larder::Sessions.for(7).first.handle)
+        @does = ->(request) { request.session["user_id"].inspect }
+        assert_equal "nil", get(first).body
+      end
+
+      test "requiring it brings all that it needs" do
+        ["rack/session/larder", "action_dispatch/middleware/session/larder_store", "larder/sessions"].each do |library|
+          lib = ::File.expand_path("../../../lib", __dir__)
+          script = "require #{library.inspect}; Larder::Sessions.keeper(file: #{path_of.inspect}, size: #{SIZE})"
+          assert system(RbConfig.ruby, "-w", "-I#{lib}", "-e", script), library
+        end
+      end
+
+      test "any store of ActiveSupport's keeps them as well" do
+        store = ActiveSupport::Cache::MemoryStore.new
+        @options = { cache: store }
+        first = get
+        assert_equal "2", get(first).body
+        assert_nil store.read("session/#{id(first)}")
+      end
+
+      private
+
+      def get(after = nil, cookie: after && after["set-cookie"].to_s[/[^;]+/])
+        other(&@does).call(nil, cookie)
+      end
+
+      # A request in which the application does what the block says.
+      def other(&does)
+        app = Lint.new(Larder.new(Lint.new(lambda do |env|
+          [200, { "content-type" => "text/plain" }, [does.call(Request.new(env)).to_s]]
+        end), @options || { file: path_of, size: SIZE }))
+        lambda do |after, cookie = nil|
+          cookie ||= after && after["set-cookie"].to_s[/[^;]+/]
+          MockRequest.new(app).get("/", cookie ? { "HTTP_COOKIE" => cookie } : {})
+        end
+      end
+
+      def id(answer)
+        answer["set-cookie"].to_s[/rack\.session=(\h+)/, 1]
+      end
+    end
+  end
+end

@@ -1,0 +1,186 @@
+# frozen_string_literal: true
+
+# What the examples of the guide to sessions are tried in: a small Rails application with users that are signed in. Each
+# example has it in a forked child of its own, see test/house/session_guide_test.rb.
+
+require "rails"
+require "active_model/railtie"
+require "action_controller/railtie"
+require "action_view/railtie"
+require "active_support/core_ext/numeric/time"
+require "rack/mock"
+require "action_dispatch/middleware/session/larder_store" # by its name alone where Rails is loaded before Larder
+
+User = Struct.new(:id) do
+  extend ActiveModel::Naming
+
+  # As found by whatever it says.
+  def self.find_by_token(_token)
+    new(7)
+  end
+end
+
+# An application of Rails with sessions of Larder's.
+class Guide < Rails::Application
+  config.load_defaults Rails::VERSION::STRING.to_f
+  config.eager_load = false
+  config.secret_key_base = "guide" * 10
+  config.hosts.clear
+  config.logger = Logger.new(nil)
+  config.action_controller.allow_forgery_protection = false
+  config.active_support.report_deprecations = false
+end
+
+# Of the application, unless an example says otherwise.
+class ApplicationController < ActionController::Base
+  private
+
+  def current_user
+    session[:user_id] && User.new(session[:user_id])
+  end
+end
+
+# A browser, as far as cookies go.
+class Browser
+  def initialize(app = Rails.application)
+    @app = Rack::MockRequest.new(app)
+    @cookies = {}
+  end
+
+  # @return [Rack::MockResponse] of a page that was shown or redirects
+  def visit(method, path, **params)
+    cookie = @cookies.map { |name, value| "#{name}=#{value}" }.join("; ")
+    answer = @app.request(method, "https://www.example.org#{path}", "HTTP_COOKIE" => cookie, params: params)
+    raise "#{method} #{path}: #{answer.status} #{answer.body[0, 2000]}" if answer.status >= 400
+
+    Array(answer["set-cookie"]).flat_map { |header| header.split("\n") }.each do |header|
+      name, value = header[/\A[^;]+/].split("=", 2)
+      @cookies[name] = value
+    end
+    answer
+  end
+end
+
+module Examples
+  module_function
+
+  # In production, in the current directory.
+  #
+  # @param lines [String] of config/application.rb
+  def boot(lines = "config.session_store :larder_store, ephemeral: true", &routes)
+    Rails.env = "production"
+    Guide.config.root = Dir.pwd
+    Guide.class_eval(lines)
+    Guide.initialize!
+    Guide.routes.draw(&routes) if routes
+  end
+
+  def same(found, wanted)
+    found == wanted || raise("#{found.inspect}, not #{wanted.inspect}")
+  end
+
+  # A session is counted in, over two requests.
+  def configuration(example)
+    Object.const_set(:PagesController, Class.new(ApplicationController) do
+      def show
+        session[:count] = session[:count].to_i + 1
+        render plain: session[:count].to_s
+      end
+    end)
+    boot(example) { get "/" => "pages#show" }
+    browser = Browser.new
+    same(2.times.map { browser.visit("GET", "/").body }, %w[1 2])
+  end
+
+  def rack(example)
+    app = ->(env) { [200, {}, [(env["rack.session"]["count"] = env["rack.session"]["count"].to_i + 1).to_s]] }
+    builder = Rack::Builder.new
+    builder.instance_eval(example)
+    builder.run(app)
+    browser = Browser.new(builder.to_app)
+    same(2.times.map { browser.visit("GET", "/").body }, %w[1 2])
+  end
+
+  # Within an action.
+  def action(example)
+    Object.const_set(:PagesController, Class.new(ApplicationController) do
+      define_method(:user) { User.new(7) }
+      define_method(:show) do
+        instance_eval(example)
+        head :ok
+      end
+    end)
+    boot { get "/" => "pages#show" }
+    Browser.new.visit("GET", "/")
+    same(Larder::Sessions.logged_in?(7), true) if example.include?("user_id")
+  end
+
+  # Who is bound.
+  def tokens(example)
+    boot { post "/tokens" => "tokens#create" }
+    Object.class_eval(example)
+    Browser.new.visit("POST", "/tokens", token: "x")
+    same(Larder::Sessions.logged_in?(User.new(7)), true)
+  end
+
+  # Of the shape that Rails 8 generates.
+  def authentication(example)
+    Object.const_set(:Authentication, Module.new do
+      private
+
+      def start_new_session_for(user) = Struct.new(:id, :user).new(1, user)
+      def find_session_by_cookie = nil
+      def terminate_session = nil
+    end)
+    Object.send(:remove_const, :ApplicationController)
+    boot { get "/sign_in" => "pages#sign_in" }
+    Object.class_eval(example)
+    Object.const_set(:PagesController, Class.new(ApplicationController) do
+      def sign_in = start_new_session_for(User.new(7)) && head(:ok)
+    end)
+    Browser.new.visit("GET", "/sign_in")
+    same(Larder::Sessions.logged_in?(User.new(7)), true)
+  end
+
+  # @param example [String] its routes, its controller, and its view in app/views
+  def page(example)
+    routes, controller = example.split("\n\n\n")
+    boot do
+      get "/sign_in" => "pages#sign_in"
+      instance_eval(routes)
+    end
+    Object.class_eval(controller)
+    Object.const_set(:PagesController, Class.new(ApplicationController) do
+      def sign_in
+        session[:user_id] = 7
+        session[:agent] = params[:agent]
+        head :ok
+      end
+    end)
+    browsers = %w[Firefox curl Safari].map do |agent|
+      Browser.new.tap { |browser| browser.visit("GET", "/sign_in", agent: agent) }
+    end
+    text = browsers.first.visit("GET", "/sign_ins").body
+    same([text.scan(/Firefox|curl|Safari/).sort, text.scan("(here)").size, text.scan("End<").size],
+         [%w[Firefox Safari curl], 1, 2])
+    browsers.first.visit("DELETE", "/sign_ins/revoke", handle: text[/name="handle" value="([^"]+)"/, 1])
+    same(Larder::Sessions.for(7).size, 2)
+    browsers.first.visit("DELETE", "/sign_ins/clear")
+    same(Larder::Sessions.for(7).map { |one| one[:agent] }, ["Firefox"])
+  end
+
+  # Three sessions of a user, one of nobody's; a line `expression   # => value` is to be true.
+  def questions(example)
+    boot
+    keeper = Larder::Sessions.keeper(ephemeral: true)
+    now = Time.now.to_i - 180
+    keeper.define_singleton_method(:now) { now }
+    %w[Safari curl Firefox].each do |agent|
+      now += 60
+      keeper.begin(Digest::SHA256.digest(agent), { "user_id" => 7, "agent" => agent })
+    end
+    keeper.begin(Digest::SHA256.digest("nobody"), { "cart" => {} })
+    code = example.gsub(/^(.+?)\s+# => (.+)$/) { "Examples.same((#{$1}), (#{$2}))" }
+    Struct.new(:user).new(User.new(7)).instance_eval(code, __FILE__, __LINE__)
+  end
+end
