@@ -16,8 +16,8 @@ module Larder
         SUMMARY = "every comparison into one report: larder-lab.html and larder-lab.json"
 
         # In the order in which they run: what is read first comes first, should the run be stopped.
-        ORDER = %w[features stores percentiles scaling endurance capacity latency compressors serializers strategies
-                   matrix hitratio].freeze
+        ORDER = %w[features stores sessions statistics percentiles scaling endurance capacity latency compressors
+                   serializers strategies matrix hitratio].freeze
 
         # @return [Array<String>] names of commands
         def self.parts
@@ -35,6 +35,10 @@ module Larder
             chapter for each: larder-lab.html and larder-lab.json in this directory,
             unless --html, --json and their like say otherwise. Both are written anew after
             each chapter, so that a run that is stopped keeps what it had.
+
+            Slow calls, threads and processes, full stores and sessions are measured on one
+            store of each kind; their own commands (larder-lab percentiles, for one) take
+            all stores.
           TEXT
 
           FOOTER = <<~TEXT
@@ -46,13 +50,23 @@ module Larder
             Exit codes: 0 measured, 1 a value was wrong or nothing could be measured,
             2 wrong usage, 130 interrupted.
           TEXT
-          # One of each kind, for a quick run of what takes long.
+          # One of each kind, for what takes long.
           KINDS = %w[larder memory solid_cache litecache redis memcached].freeze
-          # Who takes part in a quick run of these.
-          BRIEF = { "features" => KINDS + ["file"], "percentiles" => KINDS, "scaling" => KINDS, "endurance" => KINDS,
-                    "capacity" => KINDS, "latency" => %w[larder memory redis memcached] }.freeze
+          # Who takes part in these, where not all do: an option and its names.
+          CHOSEN = { "percentiles" => ["--only", KINDS], "scaling" => ["--only", KINDS],
+                     "endurance" => ["--only", KINDS], "capacity" => ["--only", [*KINDS, "valkey"]],
+                     "matrix" => ["--stores", %w[larder memory redis]],
+                     "sessions" => ["--only", %w[larder sql-mariadb activerecord-mariadb memcached hash]] }.freeze
+          # Less than by itself.
+          LESS = { "sessions" => %w[--rounds 2 --requests 100 --served 1000],
+                   "statistics" => %w[--rounds 2 --sizes 10000] }.freeze
+          # And who in a quick run.
+          CHOSEN_QUICKLY = CHOSEN.except("matrix", "sessions").merge(
+            "features" => ["--only", [*KINDS, "file"]], "capacity" => ["--only", KINDS],
+            "latency" => ["--only", %w[larder memory redis memcached]]
+          ).freeze
           DEFAULT_OUTPUTS = { "html" => "larder-lab.html", "json" => "larder-lab.json" }.freeze
-          private_constant :BANNER, :FOOTER
+          private_constant :BANNER, :FOOTER, :LESS
 
           # @return [Array<String>] names of commands
           attr_reader :parts
@@ -66,9 +80,10 @@ module Larder
           # @return [Array<String>] its arguments
           def arguments_for(name)
             return [*(@passed - ["--quick"]), "--published"] if name == "stores" && @published
-            return [*@passed, "--only", BRIEF.fetch(name).join(",")] if quick? && BRIEF.key?(name)
 
-            @passed
+            option, names = (quick? ? CHOSEN_QUICKLY : CHOSEN)[name]
+            less = quick? ? [] : LESS.fetch(name, [])
+            [*@passed, *less, *([option, names.join(",")] if option)]
           end
 
           # @return [Boolean]
@@ -91,12 +106,9 @@ module Larder
           end
 
           def parser
-            @parser ||= OptionParser.new do |options|
-              options.require_exact = true
-              options.summary_width = 24
-              options.banner = BANNER
+            @parser ||= explained(BANNER, FOOTER) do |options|
               options.separator("\nOptions:")
-              options.on("--quick", "an impression in minutes: fewer stores", "in all but the comparison of stores") do
+              options.on("--quick", "an impression in minutes: fewer rounds", "and stores, in most comparisons") do
                 @passed << "--quick"
               end
               options.on("--published", "stores exactly as published; takes long") { @published = true }
@@ -106,8 +118,6 @@ module Larder
                 @passed.push("--seed", n.to_s)
               end
               options.on("--list", "list the comparisons") { @list = true }
-              output_options(options)
-              options.separator(FOOTER)
             end
           end
 
@@ -130,24 +140,21 @@ module Larder
         # @return [Integer] exit code
         # @raise [UsageError]
         def run(arguments)
-          options = options_for(arguments)
-          return show(options.help) if options.help?
-          return show(options.list) if options.list?
-
           @chapters = []
-          publish(options) { |started| measure(options, started) }
+          @files = nil
+          super
         rescue SignalException => error
-          files = options.outputs.values.join(" and ")
-          @err.puts("larder-lab: stopped by SIG#{Signal.signame(error.signo)}; " \
-                    "#{@chapters&.any? ? "what was measured is in #{files}" : "nothing was kept"}")
+          kept = @chapters.any? ? "what was measured is in #{@files.join(" and ")}" : "nothing was kept"
+          @err.puts("larder-lab: stopped by SIG#{Signal.signame(error.signo)}; #{kept}")
           CLI::SIGNALLED + error.signo
         end
 
         private
 
-        def measure(options, started)
+        def findings(options, started)
+          @files = options.outputs.values
           options.parts.each_with_index do |name, at|
-            keep(options, started) if @chapters.any?
+            keep_all(options, started) if @chapters.any?
             @err.puts("#{at + 1}/#{options.parts.size} #{name}: #{Commands.fetch(name)::SUMMARY}")
             @chapters << part(name, options)
           end
@@ -165,11 +172,10 @@ module Larder
         end
 
         # The run goes on where the disk is full now: there may be room at its end.
-        def keep(options, started)
+        def keep_all(options, started)
           document = document(@chapters, started)
           options.outputs.each do |form, path|
-            report, = CommandLine::FORMS.fetch(form)
-            write_file(path, Reports.fetch(report).new(document).to_s, "--#{form}")
+            keep(document, form, path)
           rescue UsageError => error
             @err.puts("  not kept for now: #{error.message}")
           end

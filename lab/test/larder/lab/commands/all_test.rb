@@ -13,8 +13,11 @@ module Larder
           assert_operator All.parts.size, :>=, 2
           silent = Terminal.new(StringIO.new)
           All.parts.each do |name|
-            options = Commands.fetch(name).new(silent, silent).options_for(["--quick", "--seed", "3"])
-            assert_respond_to options, :outputs, name
+            [["--quick", "--seed", "3"], []].each do |told|
+              arguments = All::Options.new.parse(told).arguments_for(name)
+              options = Commands.fetch(name).new(silent, silent).options_for(arguments)
+              assert_respond_to options, :outputs, name
+            end
           end
         end
 

@@ -1,0 +1,21 @@
+# frozen_string_literal: true
+
+# What the Gemfiles of Rails applications on SQLite have in common.
+
+eval_gemfile File.expand_path("shared.rb", __dir__)
+
+gem "activerecord", RAILS_OF_THE_LAB
+gem "railties", RAILS_OF_THE_LAB
+
+# Console tools that railties depends on and the lab never runs. Later ones compile a parser, or psych and with it need
+# libyaml's headers.
+gem "irb", "< 1.15"
+gem "rdoc", "< 6.4"
+
+# The RubyGems of Ruby 3.1 cannot use the binaries of later versions, and to compile these takes minutes.
+if Gem.rubygems_version < Gem::Version.new("3.3.22")
+  gem "nokogiri", "< 1.17"
+  gem "sqlite3", "~> 1.7"
+else
+  gem "sqlite3", "~> 2.1"
+end

@@ -1,0 +1,93 @@
+# frozen_string_literal: true
+
+# Owns what Larder's sessions set out to reach. Each is judged from the run at hand.
+
+require_relative "../document"
+require_relative "../targets"
+
+module Larder
+  module Lab
+    module Sessions
+      # A table of promises, measured.
+      class Goals
+        # Sessions of it shall take so many times as long as Larder's, where they are read and left as they are.
+        WORK = { "memcached" => 6.0, "activerecord-mariadb" => 10.0, "sql-mariadb" => 10.0 }.freeze
+        # Seconds that they may take beyond a Hash of the process.
+        ABOVE_FLOOR = 10e-6
+        # With SQL sessions a request to this page shall take so many times as long as with Larder's: the best that was
+        # published of memcached.
+        PAGE = "/empty/index"
+        SQL = "sql-mariadb"
+        PAGE_FACTOR = 1.33
+        WORDS = { reached: "reached", missed: "not reached", open: "not shown" }.freeze
+
+        # @param parts [Hash{String=>Part}]
+        # @param results [Loads::Results]
+        def initialize(parts, results)
+          @parts = parts
+          @results = results
+        end
+
+        # @return [Document::Section, nil] nil without Larder
+        def section
+          rows = @results.measured?("larder") ? [*work_rows, *page_rows] : []
+          return if rows.empty?
+
+          columns = [{ title: "beside larder" }, { title: "wanted" }, { title: "measured", format: "ratio" },
+                     { title: "" }]
+          Document::Section.new(title: "What Larder sets out to reach", headline: true,
+                                blocks: [Document::Table.build(columns: columns, rows: rows)])
+        end
+
+        private
+
+        # Of the stores that take part.
+        def chosen?(name)
+          @results.plan.contenders.include?(name)
+        end
+
+        def work_rows
+          part = @parts["work"] or return []
+
+          ratios = part.ratios_of("unchanged")
+          rows = WORK.select { |name, _| chosen?(name) }
+                     .map { |name, factor| row("work of #{name}", ratios.estimate(name), factor) }
+          chosen?(WorkPart::FLOOR) ? [*rows, above_floor(part)] : rows
+        end
+
+        def page_rows
+          part = @parts["pages"]
+          part && chosen?(SQL) ? [row("#{PAGE}, #{SQL}", part.ratios_of(PAGE).estimate(SQL), PAGE_FACTOR)] : []
+        end
+
+        def row(words, estimate, factor)
+          judgement = estimate && Targets::Target.new(factor: factor).judge(estimate)
+          [words, "≥ #{format("%g", factor)} ×", *outcome(estimate, judgement)]
+        end
+
+        # In microseconds.
+        def above_floor(part)
+          above = part.above_floor("larder")
+          judgement = judge(above) if above
+          above &&= Statistics::Estimate.new(**above.to_h.transform_values { |seconds| seconds * 1e6 })
+          ["work beyond a Hash's, µs", "≤ #{(ABOVE_FLOOR * 1e6).round}", *outcome(above, judgement)]
+        end
+
+        def judge(above)
+          return :reached if above.high <= ABOVE_FLOOR
+
+          above.low > ABOVE_FLOOR ? :missed : :open
+        end
+
+        # One round says nothing of the next.
+        def outcome(estimate, judgement)
+          return [nil, "not measured"] unless estimate
+
+          several = @results.rounds > 1
+          cell = estimate.to_h.transform_keys(&:to_s)
+          [several ? cell : cell.slice("value"), WORDS.fetch(several ? judgement : :open)]
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,113 @@
+# frozen_string_literal: true
+
+# Owns what every session store that takes part has in common: how an application would configure it, and what must be
+# there before. One subclass per store, in stores/; what it says of itself is a {Participant}'s.
+
+require_relative "../participant"
+
+module Larder
+  module Lab
+    module Sessions
+      # A session store as `config.session_store NAME, **OPTIONS` names it. A subclass implements {#name} and
+      # {#options}; it overrides {#open} where a server must be looked after first, {#definitions} where classes are
+      # needed that Rails does not find by itself, and {#ready} where something else must be done before the first
+      # request.
+      #
+      # @example
+      #   class MyStore < Larder::Lab::Sessions::Store
+      #     named "mine", "My own session store"
+      #     needs_gem "my_store"
+      #
+      #     def name = :my_store
+      #     def options = { path: File.join(dir, "sessions") }
+      #   end
+      class Store
+        include Participant
+
+        # Seconds that sessions live in a server of the user's.
+        EXPIRY = 3600
+        # Connections of a pool, where there is one: as many as Rails has by default.
+        POOL = 5
+
+        class << self
+          private
+
+          def registry
+            Stores
+          end
+        end
+
+        # @param dir [String] a directory of its own, which lasts as long as the run
+        # @param endpoint [Hash{String=>Object}, nil] where its server listens, see {Endpoint}
+        # @param space [String] a name that nobody else uses, for keys in a server of the user's
+        def initialize(dir:, endpoint: nil, space: "")
+          @dir = dir
+          @endpoint = endpoint
+          @space = space
+        end
+
+        # Has ready what the store needs, in this process.
+        # @return [self]
+        # @raise [Unavailable] naming what is missing and how to get it
+        def open
+          activate("actionpack", [">= 7.1"])
+          activate_gems
+          self
+        end
+
+        # @return [Symbol] as `config.session_store` takes it
+        def name
+          raise NotImplementedError, "#{self.class} does not say how Rails calls it"
+        end
+
+        # @return [Hash{Symbol=>Object}] its own options, plain data
+        def options
+          {}
+        end
+
+        # @return [Array<String>] paths of Ruby files that define what {#name} and {#options} stand for
+        def definitions
+          []
+        end
+
+        # Does what must be done once {#definitions} are loaded and before the first request.
+        # @return [void]
+        # @raise [Unavailable]
+        def ready; end
+
+        # @return [Boolean] whether the next process finds the sessions of this one
+        def lasting?
+          self.class.shared?
+        end
+
+        # @return [Boolean] whether a session is kept anywhere but with its user
+        def keeps?
+          true
+        end
+
+        # Begins sessions, each by a request. Overridden where that takes long, and there is a shorter way.
+        # @param stack [Stack]
+        # @param numbers [Array<Integer>]
+        # @return [Array<String>] their cookies
+        # @raise [Voided]
+        def fill(stack, numbers)
+          numbers.map { |number| stack.begin_session(number) }
+        end
+
+        # @return [Hash{Symbol=>Object}] for the record, without secrets
+        def recorded
+          { store: name, options: options }
+        end
+
+        private
+
+        attr_reader :dir, :endpoint, :space
+
+        # In a server of the user's nothing stays for ever, and nobody's keys are met.
+        def apart?
+          endpoint && !endpoint["private"]
+        end
+      end
+    end
+  end
+end
