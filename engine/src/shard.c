@@ -157,12 +157,24 @@ static bool has_left(const larder *cache, const lard_map *map) {
     return __atomic_load_n(&cache->map, __ATOMIC_RELAXED) != map;
 }
 
+/* The lock and a repaired shard, where its owner is dead. */
+static bool take_over(larder *cache, lard_view *view, uint32_t word) {
+    lard_u32 *lock = &view->head->lock;
+    if (lard_load(lock) != word || lard_process_alive(cache, view->map, word & ~WAITERS) ||
+        !lard_cas32(lock, &word, lard_own_word(cache) | WAITERS)) {
+        return false;
+    }
+    repair(cache, view);
+    return true;
+}
+
 /* Waits for a live owner within the bound, a short one where it was waited for in vain before; takes over from a
  * dead one. */
 static larder_status wait_for_lock(larder *cache, lard_view *view) {
     lard_u32 *lock = &view->head->lock;
     int64_t start = lard_monotonic_ms();
     unsigned sleep_ms = FIRST_SLEEP_MS;
+    uint32_t alive = 0; /* the owner that was looked at last: who was not run in all that time has seen none */
 
     lard_count(cache, LARD_STAT_lock_waits, 1);
     for (;;) {
@@ -173,8 +185,11 @@ static larder_status wait_for_lock(larder *cache, lard_view *view) {
         uint32_t stuck = __atomic_load_n(&cache->stuck[view->number], __ATOMIC_RELAXED);
         int64_t bound = word && (word & ~WAITERS) == stuck ? FIRST_SLEEP_MS : cache->lock_timeout_ms;
         int64_t waited = lard_monotonic_ms() - start;
-        if (waited < 0 || waited >= bound ||
-            has_left(cache, view->map)) { /* less than nothing: the clock failed */
+        bool leaves = has_left(cache, view->map);
+        if (waited < 0 || waited >= bound || leaves) { /* less than nothing: the clock failed */
+            if (word && (word & ~WAITERS) != alive && !leaves && take_over(cache, view, word)) {
+                break;
+            }
             __atomic_store_n(&cache->stuck[view->number], word & ~WAITERS, __ATOMIC_RELAXED);
             return view->map->poisoned ? LARDER_DAMAGED : LARDER_BUSY;
         }
@@ -189,12 +204,10 @@ static larder_status wait_for_lock(larder *cache, lard_view *view) {
         }
         lard_wait(LARD_RAW(lock), word, sleep_ms);
         sleep_ms = sleep_ms * 2 > LONGEST_SLEEP_MS ? LONGEST_SLEEP_MS : sleep_ms * 2;
-        if (lard_load(lock) == word && !lard_process_alive(cache, view->map, word & ~WAITERS)) {
-            if (lard_cas32(lock, &word, lard_own_word(cache) | WAITERS)) {
-                repair(cache, view);
-                break;
-            }
+        if (take_over(cache, view, word)) {
+            break;
         }
+        alive = word & ~WAITERS;
     }
     return LARDER_OK;
 }

@@ -187,6 +187,7 @@ static void prepare(size_t bytes) {
     at_first = shared_memory(sizeof *at_first);
     record_bytes = bytes;
     cache = open_cache(1 << 20);
+    cache->lock_timeout_ms = 10000;
 }
 
 static void fill(void *with) {

@@ -141,7 +141,7 @@ static void finish(play *p) {
         printf("; writing everywhere again after %.2f ms (median), %.2f (p99), %.2f (longest)",
                (double)p->times[p->count / 2] / 1000, (double)p->times[p->count * 99 / 100] / 1000,
                (double)p->times[p->count - 1] / 1000);
-        CHECK(p->times[p->count / 2] < 20000, "median of %u", p->count);
+        CHECK(p->times[p->count / 2] < 150000, "median of %u: the lock's 200 ms were waited for", p->count);
     }
     printf("\n");
     CHECK(book->found > 100, "%llu values were seen", (unsigned long long)book->found);

@@ -33,6 +33,9 @@ module House
       Options:
     TEXT
 
+    # Lines of a failed job in the summary.
+    FAILURE_LINES = 40
+
     # @param argv [Array<String>]
     def initialize(argv)
       @suites = Suites::DEFAULT
@@ -133,6 +136,7 @@ module House
       list("Skipped:", results.select { |result| result.skipped? && result.note })
       list_skipped_tests(results)
       list("Failed:", results.select(&:failed?))
+      list_failures(results.select(&:failed?))
       total = sum(results)
       puts "", format("%d min %02d s", *seconds.round.divmod(60)), total
       total.failed.zero? && total.passed.positive? ? 0 : 1
@@ -148,6 +152,17 @@ module House
         names = names.first(3) + ["and #{names.size - 3} more"] if names.size > 4
         first = alike.first
         puts "  #{names.join(", ")}: #{[first.note, first.log && relative(first.log)].compact.join("; ")}"
+      end
+    end
+
+    # Once more at the end, where they are looked for: what failed, and why.
+    def list_failures(results)
+      results.select(&:log).each do |result|
+        lines = Counts.failures(File.read(result.log, encoding: "UTF-8").scrub)
+        next if lines.empty?
+
+        puts "", "#{result.job.name}:"
+        lines.first(FAILURE_LINES).each { |line| puts "  #{line}" }
       end
     end
 

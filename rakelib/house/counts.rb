@@ -5,13 +5,16 @@ module House
   MINITEST_COUNTS = /^(\d+) runs, \d+ assertions, (\d+) failures, (\d+) errors, (\d+) skips$/
 
   # A line of the engine's tests: `shard_test: 12 tests, 1 failed`.
-  ENGINE_COUNTS = /^[\w ]+: (\d+) tests, (\d+) failed(?:, (\d+) skipped)?$/
+  ENGINE_COUNTS = /^\w[\w ,]*: (\d+) tests, (\d+) failed(?:, (\d+) skipped)?$/
 
   # A line of bin/test itself: `12 passed, 0 failed, 1 skipped`.
   PLAIN_COUNTS = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/
 
   # A skipped test in minitest's report: its name with the place, then the reason.
   MINITEST_SKIP = /^ *\d+\) Skipped:\n.*\n(.+)$/
+
+  # What of a long output tells why a test failed: minitest's reports to their end, the engine's lines.
+  FAILURES = /^ *\d+\) (?:Failure|Error):\n(?:.+\n)+|^.*(?: not true|not ok: |FAILED: ).*$/
 
   # How many tests passed, failed and were skipped. Reads them out of a test program's output; adds up.
   Counts = Struct.new(:passed, :failed, :skipped) do
@@ -26,6 +29,12 @@ module House
     # @return [Array<String>] why tests were skipped, one for each
     def self.skip_reasons(output)
       output.scan(MINITEST_SKIP).flatten
+    end
+
+    # @param output [String]
+    # @return [Array<String>] the lines that say which tests failed and why
+    def self.failures(output)
+      output.scan(FAILURES).flat_map(&:lines).map(&:chomp)
     end
 
     # @return [House::Counts, nil]

@@ -76,14 +76,14 @@ module House
     end
 
     def engine_jobs
-      [Job.new("engine", suite: "engine", weight: 60, limit: 600, argv: ["make", "-C", "engine", "test", "DEV=1"])]
+      [Job.new("engine", suite: "engine", weight: 60, limit: 600, argv: ["make", "-sC", "engine", "test", "DEV=1"])]
     end
 
     def asan_jobs
       [Job.new("engine under ASan and UBSan", suite: "asan", weight: 100, limit: 900,
-                                              argv: ["make", "-C", "engine", "asan-test", "DEV=1"]),
+                                              argv: ["make", "-sC", "engine", "asan-test", "DEV=1"]),
        Job.new("engine under TSan", suite: "asan", weight: 60, limit: 600,
-                                    argv: ["make", "-C", "engine", "tsan-test", "DEV=1"])]
+                                    argv: ["make", "-sC", "engine", "tsan-test", "DEV=1"])]
     end
 
     def ruby_jobs

@@ -18,6 +18,27 @@ module House
     test "the engine's tests are split into passed and failed" do
       assert_equal Counts.new(11, 1, 0), Counts.read("shard_test: 12 tests, 1 failed\n")
       assert_equal Counts.new(13, 0, 0), Counts.read("crash points: 13 tests, 0 failed\n")
+      assert_equal Counts.new(9, 1, 0), Counts.read("keep, full: 10 tests, 1 failed\n")
+    end
+
+    test "what failed is found in a long output, with its reasons" do
+      output = <<~TEXT
+        noise
+          1) Failure:
+        ATest#test_a [a.rb:3]:
+        Expected: 1
+          Actual: 2
+
+        more noise
+          keep.c:7: a name: x == y not true
+          not ok: a name
+        keep: 10 tests, 1 failed
+        FAILED: build/keep
+      TEXT
+      assert_equal ["  1) Failure:", "ATest#test_a [a.rb:3]:", "Expected: 1", "  Actual: 2",
+                    "  keep.c:7: a name: x == y not true", "  not ok: a name", "FAILED: build/keep"],
+                   Counts.failures(output)
+      assert_empty Counts.failures("3 tests, 0 failed\n")
     end
 
     test "several lines are added" do
