@@ -100,7 +100,7 @@ module Larder
       private
 
       def weight(record)
-        record.user ? SIGNED_IN : ANONYMOUS
+        record.user? ? SIGNED_IN : ANONYMOUS
       end
 
       def name(scale, step)

@@ -111,13 +111,34 @@ module Larder
       # @raise [LossyValueError] naming a value that would not come back
       def commit(found, values, bound: nil)
         said = !bound.nil? && (bound || nil) != (found.record.user if found.record.bound?)
-        return use(found) if !said && @format.dump(values) == found.record.values
+        return use(found) if !said && unchanged?(found, values)
 
         change = Change.between(@format.load(found.record.values), values, @format)
         return use(found) if change.none? && !said
 
         @format.check(values)
         apply(change, found, bound)
+      end
+
+      # @param found [Found]
+      # @param values [Hash{String => Object}]
+      # @return [Boolean] are they as they were found, to the last nested one?
+      def unchanged?(found, values)
+        @format.dump(values) == found.record.values
+      end
+
+      # Keeps that a session was used, once in a while. That it cannot be written is no loss: it is written with the
+      # next use.
+      #
+      # @param found [Found]
+      # @return [Boolean] false: it has ended meanwhile
+      def use(found)
+        return true if now < found.record.used + @lifetimes.used_every(found.record)
+
+        record = found.record.with(used: now)
+        outcome = replace(found, record)
+        @register.used(found.record, record) if outcome == :stored
+        outcome != :gone
       end
 
       # Ends a session, also for those that are at work on it.
@@ -176,16 +197,6 @@ module Larder
         return over(key) if @register.logged_out?(record) # meanwhile
 
         bytes
-      end
-
-      # That it cannot be written is no loss: it is written with the next use.
-      def use(found)
-        return true if now < found.record.used + @lifetimes.used_every(found.record)
-
-        record = found.record.with(used: now)
-        outcome = replace(found, record)
-        @register.used(found.record, record) if outcome == :stored
-        outcome != :gone
       end
 
       def apply(change, found, bound)

@@ -19,6 +19,10 @@ module Larder
         @idle = idle
         @anonymous = [idle, anonymous].compact.min
         @most = most
+        @every = every(@idle)
+        @anonymous_every = every(@anonymous)
+        @rest = @idle && (@idle + @every)
+        @anonymous_rest = @anonymous && (@anonymous + @anonymous_every)
       end
 
       # @return [Numeric, nil] the longest that an unused session lives; nil: for ever
@@ -32,8 +36,10 @@ module Larder
       # @param now [Integer] Unix seconds
       # @return [Boolean]
       def over?(record, now)
-        idle = record.user ? @idle : @anonymous
-        (@most && now >= record.began + @most) || (idle && now >= record.used + idle + used_every(record)) || false
+        return true if @most && now >= record.began + @most
+
+        rest = record.user? ? @rest : @anonymous_rest
+        rest ? now >= record.used + rest : false
       end
 
       # Idle sessions live by so much longer.
@@ -41,16 +47,20 @@ module Larder
       # @param record [Record]
       # @return [Numeric] seconds for which a use of it need not be written again
       def used_every(record)
-        idle = record.user ? @idle : @anonymous
-        idle && idle < PART * USED_EVERY ? idle / PART.to_f : USED_EVERY
+        record.user? ? @every : @anonymous_every
       end
 
       # @param record [Record] used now
       # @param now [Integer] Unix seconds
       # @return [Numeric, nil] seconds that it is to be kept; nil: for ever
       def left(record, now)
-        idle = record.user ? @idle : @anonymous
-        [idle && (idle + used_every(record)), @most && [record.began + @most - now, 1].max].compact.min
+        [record.user? ? @rest : @anonymous_rest, @most && [record.began + @most - now, 1].max].compact.min
+      end
+
+      private
+
+      def every(idle)
+        idle && idle < PART * USED_EVERY ? idle / PART.to_f : USED_EVERY
       end
     end
   end

@@ -74,11 +74,14 @@ module Larder
         generate_sid unless options[:drop]
       end
 
-      # A session that is to be renewed ends under its id when it is written under the other one; here, where that does
+      # Of a session that a request has only read no more than its use is kept. One that is to be renewed ends under its id when it is written under the other one; here, where that does
       # not come to be.
       # @return [void]
       def commit_session(request, response)
         session = request.get_header(Rack::RACK_SESSION)
+        found = request.get_header(FOUND)
+        return @keeper.use(found) if found && only_read?(request, session, found)
+
         renew(request, session) if session.options[:renew] && !session.options[:drop]
         super
         left = request.delete_header(RENEWED)
@@ -86,6 +89,25 @@ module Larder
       end
 
       private
+
+      # Neither its values nor its id, nor what is asked of it, nor its cookie calls for more. Rack's own way comes to
+      # the same for such a session: by a cookie that is made, compared and not sent, which costs more than its reading.
+      def only_read?(request, session, found)
+        return false unless session.respond_to?(:loaded?) && session.loaded? && !request.has_header?(BOUND)
+
+        options = session.options
+        return false if force_options?(options) || !commit_session?(request, session, options)
+        return false if cookie_of(request) != session.id&.public_id
+
+        values = session.to_hash
+        values.compact!
+        @keeper.unchanged?(found, values)
+      end
+
+      # What the client has, or will have.
+      def cookie_of(request)
+        request.cookies[@key]
+      end
 
       # It must have been read before.
       def renew(request, session)

@@ -72,6 +72,11 @@ module Larder
         @user = (@to_bytes.byteslice(HEADER, length).force_encoding(Encoding::UTF_8) if length.positive?)
       end
 
+      # @return [Boolean] is anybody signed in?
+      def user?
+        @to_bytes.getbyte(USER).positive?
+      end
+
       # @return [Boolean] was its user bound rather than found in its values?
       def bound?
         @to_bytes.getbyte(1).anybits?(BOUND)

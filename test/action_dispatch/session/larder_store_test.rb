@@ -68,6 +68,31 @@ module ActionDispatch
         assert_empty cache.each_key(prefix: "s/").to_a
       end
 
+      test "a session that is only read is given no cookie again, and what is changed in place is kept" do
+        Controller.does = -> { session[:list] = [1, [2]] }
+        first = get
+        Controller.does = -> { session[:list].inspect }
+        assert_nil get(first)["set-cookie"]
+        Controller.does = -> { session[:list].last << 3 }
+        assert_nil get(first)["set-cookie"]
+        Controller.does = -> { session[:list].inspect }
+        assert_equal "[1, [2, 3]]", get(first).body
+      end
+
+      test "a session that is read keeps its cookie where the application drops it, as with other stores of Rails" do
+        first = get
+        Controller.does = -> { [session[:count], cookies.delete(KEY)].first }
+        answer = get(first)
+        assert_equal ["1", id(first)], [answer.body, id(answer)]
+      end
+
+      test "a cookie that expires is given anew with each request that reads" do
+        @options = { expire_after: 3600 }
+        first = get
+        Controller.does = -> { session[:count] }
+        assert_match(/#{KEY}=#{id(first)};.*expires=/i, get(first)["set-cookie"].to_s)
+      end
+
       test "an id that is not known is not taken over" do
         answer = get(cookie: "#{KEY}=#{"ab" * 16}")
         assert_equal "1", answer.body
@@ -159,7 +184,7 @@ module ActionDispatch
 
       def app
         @app ||= begin
-          store = { key: KEY, file: path_of, size: SIZE }
+          store = { key: KEY, file: path_of, size: SIZE, **@options.to_h }
           Rack::Builder.app do
             use ActionDispatch::Cookies
             use LarderStore, store
