@@ -74,8 +74,8 @@ module Larder
         generate_sid unless options[:drop]
       end
 
-      # Of a session that a request has only read no more than its use is kept. One that is to be renewed ends under its id when it is written under the other one; here, where that does
-      # not come to be.
+      # Of a session that a request has only read no more than its use is kept. One that is to be renewed ends under
+      # its id when it is written under the other one; here, where that does not come to be.
       # @return [void]
       def commit_session(request, response)
         session = request.get_header(Rack::RACK_SESSION)
