@@ -15,6 +15,9 @@ require "tmpdir"
 require "larder"
 require "support/collector" if ENV.key?("LARDER_GC")
 
+# A shell has what it runs in the background ignore interrupts, and that would be passed on to every process under test.
+trap("INT", "DEFAULT")
+
 # A private directory for each test, made before it (so that its children have the same) and removed after it.
 module TemporaryDirectory
   attr_reader :directory
