@@ -4,7 +4,7 @@
 
 desc "Run the Ruby tests (one file: bin/test FILE)"
 task test: :compile do
-  ruby "bin/test", "--no-setup", "--only", "ruby"
+  ruby "bin/test", "--no-setup", "--only", "ruby,tools"
 end
 
 namespace :house do

@@ -13,6 +13,7 @@ module House
       "engine" => "C tests of the engine",
       "asan" => "the same under AddressSanitizer and UndefinedBehaviorSanitizer, and threads under ThreadSanitizer",
       "ruby" => "Ruby tests (test/)",
+      "tools" => "the same of what its developers use: bin/, rakelib/, bench/, proof/, the documents",
       "rails" => "the tests of store and sessions on the other Rails of this Ruby: 7.1 (and Rack 2) on 3.1, 8.0 on 3.3",
       "lab" => "tests of the lab (lab/test/)",
       "proof" => "a bounded part of each attack of bin/proof: kills, models, fuzzers, hostile files",
@@ -20,7 +21,7 @@ module House
       "style" => "RuboCop, clang-format, who may require whom, what stores to shared memory",
       "docs" => "every public class and method is documented",
       "gems" => "both gems build, install into an empty directory and run",
-      "trixie" => "Ruby tests on Debian trixie: Ruby 3.3, Rails 8.1 and 8.0 (with --all; root only)"
+      "trixie" => "Ruby tests of the gem on Debian trixie: Ruby 3.3, Rails 8.1 and 8.0 (with --all; root only)"
     }.freeze
 
     # What is run without any option.
@@ -28,6 +29,9 @@ module House
 
     # Half a minute, for the loop of editing and testing.
     FAST = ["build", "engine", "ruby", "style"].freeze
+
+    # Tests of what is no part of the gem; a second stack does not repeat them.
+    OF_TOOLS = ["test/house", "test/bench", "test/proof"].freeze
 
     # Tests of what lies on Rails and Rack.
     OF_RAILS = ["test/active_support", "test/action_dispatch", "test/rack", "test/larder/sessions"].freeze
@@ -37,7 +41,7 @@ module House
     # The slow ones, in seconds; a job that is not here is taken for short.
     WEIGHTS = {
       "lab/test/larder/lab/commands/" => 120, "test/survival/" => 60, "test/rails/" => 20, "test/guards/" => 20,
-      "test/examples/" => 8,
+      "test/examples/" => 8, "test/larder/cli" => 20,
       "test/bench/targets" => 20, "test/larder/cache/garbage_collection" => 15, "test/house/engine_alone" => 8,
       "lab/test/" => 5
     }.freeze
@@ -87,7 +91,12 @@ module House
     end
 
     def ruby_jobs
-      (test_files("test") - test_files("test/guards")).map { |file| ruby_job(file) }
+      others = ["test/guards", *OF_TOOLS].flat_map { |directory| test_files(directory) }
+      (test_files("test") - others).map { |file| ruby_job(file) }
+    end
+
+    def tools_jobs
+      OF_TOOLS.flat_map { |directory| test_files(directory) }.map { |file| ruby_job(file, suite: "tools") }
     end
 
     # Rails that the fast path is armed on, and that no other suite runs.
