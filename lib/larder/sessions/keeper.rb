@@ -111,34 +111,16 @@ module Larder
       # @raise [LossyValueError] naming a value that would not come back
       def commit(found, values, bound: nil)
         said = !bound.nil? && (bound || nil) != (found.record.user if found.record.bound?)
-        return use(found) if !said && unchanged?(found, values)
+        bytes = @format.dump(values)
+        return use(found) if !said && bytes == found.record.values
 
         change = Change.between(@format.load(found.record.values), values, @format)
         return use(found) if change.none? && !said
 
         @format.check(values)
-        apply(change, found, bound)
-      end
-
-      # @param found [Found]
-      # @param values [Hash{String => Object}]
-      # @return [Boolean] are they as they were found, to the last nested one?
-      def unchanged?(found, values)
-        @format.dump(values) == found.record.values
-      end
-
-      # Keeps that a session was used, once in a while. That it cannot be written is no loss: it is written with the
-      # next use.
-      #
-      # @param found [Found]
-      # @return [Boolean] false: it has ended meanwhile
-      def use(found)
-        return true if now < found.record.used + @lifetimes.used_every(found.record)
-
-        record = found.record.with(used: now)
-        outcome = replace(found, record)
-        @register.used(found.record, record) if outcome == :stored
-        outcome != :gone
+        # As the request has left it; where others were at it meanwhile, as they did, with what this one changed.
+        outcome = swap(found, changed(found.record, values, bound, bytes))
+        outcome == :changed ? apply(change, found.key, bound) : outcome
       end
 
       # Ends a session, also for those that are at work on it.
@@ -199,15 +181,25 @@ module Larder
         bytes
       end
 
-      def apply(change, found, bound)
-        before = found
+      # That it cannot be written is no loss: it is written with the next use.
+      def use(found)
+        return true if now < found.record.used + @lifetimes.used_every(found.record)
+
+        record = found.record.with(used: now)
+        outcome = replace(found, record)
+        @register.used(found.record, record) if outcome == :stored
+        outcome != :gone
+      end
+
+      # To a session as it is by now.
+      def apply(change, key, bound)
         ATTEMPTS.times do
+          before = again(key)
+          return false unless before
+
           after = changed(before.record, change.applied_to(@format.load(before.record.values)), bound)
           outcome = swap(before, after)
           return outcome if outcome != :changed
-
-          before = again(found.key)
-          return false unless before
         end
         refused(:refused)
       rescue UnreadableError => error
@@ -234,10 +226,10 @@ module Larder
                       keep: !after.user.nil?)
       end
 
-      def changed(record, values, bound)
+      def changed(record, values, bound, bytes = @format.dump(values))
         stays = bound.nil? && record.bound?
         user = stays ? record.user : bound || @user.call(values)
-        record.with(used: now, values: @format.dump(values), user: user, bound: stays || !!bound)
+        record.with(used: now, values: bytes, user: user, bound: stays || !!bound)
       end
 
       def again(key)

@@ -74,13 +74,13 @@ module Larder
         generate_sid unless options[:drop]
       end
 
-      # Of a session that a request has only read no more than its use is kept. One that is to be renewed ends under
-      # its id when it is written under the other one; here, where that does not come to be.
+      # A session that stays as it is but for its values is kept at once. One that is to be renewed ends under its id
+      # when it is written under the other one; here, where that does not come to be.
       # @return [void]
       def commit_session(request, response)
         session = request.get_header(Rack::RACK_SESSION)
         found = request.get_header(FOUND)
-        return @keeper.use(found) if found && only_read?(request, session, found)
+        return keep(request, session, found) if found && stays?(request, session)
 
         renew(request, session) if session.options[:renew] && !session.options[:drop]
         super
@@ -90,18 +90,23 @@ module Larder
 
       private
 
-      # Neither its values nor its id, nor what is asked of it, nor its cookie calls for more. Rack's own way comes to
-      # the same for such a session: by a cookie that is made, compared and not sent, which costs more than its reading.
-      def only_read?(request, session, found)
-        return false unless session.respond_to?(:loaded?) && session.loaded? && !request.has_header?(BOUND)
+      # Neither its id, nor its cookie, nor what is asked of it calls for more. Rack's own way comes to the same for such
+      # a session: by a cookie that is made, compared and not sent, which costs more than reading and changing it.
+      def stays?(request, session)
+        return false unless session.respond_to?(:loaded?) && session.loaded?
 
         options = session.options
-        return false if force_options?(options) || !commit_session?(request, session, options)
-        return false if cookie_of(request) != session.id&.public_id
+        !force_options?(options) && commit_session?(request, session, options) &&
+          cookie_of(request) == session.id&.public_id
+      end
 
+      def keep(request, session, found)
         values = session.to_hash
         values.compact!
-        @keeper.unchanged?(found, values)
+        return if @keeper.commit(found, values, bound: request.get_header(BOUND))
+
+        request.get_header(Rack::RACK_ERRORS).puts("#{self.class.name}: the session has ended meanwhile, or could not " \
+                                                   "be kept; what this request has changed in it is dropped.")
       end
 
       # What the client has, or will have.

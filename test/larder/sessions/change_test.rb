@@ -33,10 +33,19 @@ module Larder
         assert_not_predicate change({ "a" => 1 }, { "a" => 1.0 }), :none?
       end
 
+      test "texts are the same where their bytes would be, whatever their encoding says" do
+        assert_predicate change({ "a" => "x" }, { "a" => "x".encode("US-ASCII") }), :none?
+        assert_not_predicate change({ "a" => "x" }, { "a" => "y" }), :none?
+        assert_not_predicate change({ "a" => "x" }, { "a" => nil }), :none?
+        assert_not_predicate change({ "a" => nil }, { "a" => false }), :none?
+        named = "x".dup.tap { |text| text.instance_variable_set(:@name, 1) }
+        assert_not_predicate change({ "a" => "x" }, { "a" => named }, Format::Marshalled), :none?
+      end
+
       private
 
-      def change(before, after)
-        Change.between(before, after, Format::Json)
+      def change(before, after, format = Format::Json)
+        Change.between(before, after, format)
       end
     end
   end
