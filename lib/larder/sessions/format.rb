@@ -31,8 +31,8 @@ module Larder
       # JSON, of which {Lossless} says what it keeps. Safe to read whoever wrote it.
       module Json
         # Lists in lists.
-        DEPTH = 100
-        private_constant :DEPTH
+        OPTIONS = { max_nesting: 100 }.freeze
+        private_constant :OPTIONS
 
         module_function
 
@@ -40,7 +40,7 @@ module Larder
         # @return [String] bytes
         # @raise [LossyValueError] naming what JSON has no form for
         def dump(values)
-          JSON.generate(values, max_nesting: DEPTH).force_encoding(Encoding::BINARY)
+          JSON.generate(values, OPTIONS).force_encoding(Encoding::BINARY)
         rescue JSON::JSONError, EncodingError
           Lossless.check(values)
           raise
@@ -51,7 +51,7 @@ module Larder
         # @raise [UnreadableError]
         def load(bytes)
           bytes = bytes.dup.force_encoding(Encoding::UTF_8) unless bytes.encoding == Encoding::UTF_8
-          values = JSON.parse(bytes, max_nesting: DEPTH)
+          values = JSON.parse(bytes, OPTIONS)
           return values if values.is_a?(Hash)
 
           raise UnreadableError, "a session is no JSON object but a #{values.class}"

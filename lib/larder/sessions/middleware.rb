@@ -90,8 +90,8 @@ module Larder
 
       private
 
-      # Neither its id, nor its cookie, nor what is asked of it calls for more. Rack's own way comes to the same for such
-      # a session: by a cookie that is made, compared and not sent, which costs more than reading and changing it.
+      # Neither its id, nor its cookie, nor what is asked of it calls for more. Rack's own way comes to the same for
+      # such a session: by a cookie that is made, compared and not sent, which costs more than reading and changing it.
       def stays?(request, session)
         return false unless session.respond_to?(:loaded?) && session.loaded?
 
@@ -105,8 +105,8 @@ module Larder
         values.compact!
         return if @keeper.commit(found, values, bound: request.get_header(BOUND))
 
-        request.get_header(Rack::RACK_ERRORS).puts("#{self.class.name}: the session has ended meanwhile, or could not " \
-                                                   "be kept; what this request has changed in it is dropped.")
+        request.get_header(Rack::RACK_ERRORS).puts("#{self.class.name}: the session has ended meanwhile, or could " \
+                                                   "not be kept; what this request has changed in it is dropped.")
       end
 
       # What the client has, or will have.

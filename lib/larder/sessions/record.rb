@@ -89,7 +89,7 @@ module Larder
 
       # @return [String] its values
       def values
-        @values ||= @to_bytes.byteslice((HEADER + @to_bytes.getbyte(USER))..)
+        @values ||= @to_bytes.byteslice(HEADER + @to_bytes.getbyte(USER), @to_bytes.bytesize)
       end
 
       # @param used [Integer] Unix seconds
