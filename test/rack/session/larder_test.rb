@@ -76,13 +76,13 @@ module Rack
         assert_equal "1", get(first).body
       end
 
-      test "a session that another request has ended is not brought back" do
+      test "a session that another request has ended is not brought back, and what was lost with it is said" do
         first = get
         @does = lambda do |request|
           request.session["count"] = 9
           other { |inner| inner.session.destroy }.call(first)
         end
-        get(first)
+        assert_match(/Rack::Session::Larder: the session has ended meanwhile/, get(first).errors)
         @does = ->(request) { request.session["count"] }
         assert_equal "", get(first).body
       end
