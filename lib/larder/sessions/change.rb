@@ -12,7 +12,7 @@ module Larder
 
       # @param before [Hash{String => Object}] as it was found: what its bytes say, untouched since
       # @param after [Hash{String => Object}]
-      # @param format [#dump] see {Format}
+      # @param format [#dump, #text?] see {Format}
       # @return [Change]
       def self.between(before, after, format)
         set = after.reject { |key, value| before.key?(key) && same?(before[key], value, format) }
@@ -23,21 +23,28 @@ module Larder
       def self.same?(one, other, format)
         case one
         when nil, true, false then one.equal?(other)
-        when Integer then other.is_a?(Integer) && one == other
-        when String then plain?(one, other) ? one == other : dumped?(one, other, format)
+        when Integer then integer?(other) ? one == other : dumped?(one, other, format)
+        when String then texts?(one, other, format) ? one == other : dumped?(one, other, format)
         else dumped?(one, other, format)
         end
       end
 
-      def self.plain?(one, other)
-        one.instance_of?(String) && other.instance_of?(String) && one.encoding == other.encoding &&
-          one.instance_variables.empty? && other.instance_variables.empty?
+      # A Duration of ActiveSupport's says that it is one, and is not.
+      def self.integer?(value)
+        case value
+        when Integer then true
+        else false
+        end
+      end
+
+      def self.texts?(one, other, format)
+        format.text?(one) && format.text?(other) && one.encoding == other.encoding
       end
 
       def self.dumped?(one, other, format)
         format.dump("" => one) == format.dump("" => other)
       end
-      private_class_method :same?, :plain?, :dumped?
+      private_class_method :same?, :integer?, :texts?, :dumped?
 
       # @param set [Hash{String => Object}] what was added or changed
       # @param removed [Array<String>] keys

@@ -66,6 +66,12 @@ module Larder
         def check(values)
           Lossless.check(values)
         end
+
+        # @param value [Object]
+        # @return [Boolean] is all that is kept of it its characters?
+        def text?(value)
+          value.instance_of?(String)
+        end
       end
 
       # Reads what Marshal wrote before, and writes JSON: for the time after an application has changed over.
@@ -91,6 +97,12 @@ module Larder
         # @raise (see Json.check)
         def check(values)
           Json.check(values)
+        end
+
+        # @param (see Json.text?)
+        # @return (see Json.text?)
+        def text?(value)
+          Json.text?(value)
         end
       end
     end

@@ -25,8 +25,7 @@ module Larder
       # @raise [InvalidArgument] naming what has none
       def of(user)
         name = case user
-               when String then short(user.dup)
-               when Integer, Symbol then short(user.to_s)
+               when String, Symbol, Integer then short(user.to_s)
                else of_model(user)
                end
         return name if name
@@ -77,7 +76,7 @@ module Larder
       def in_scope(kind, id)
         return unless id.is_a?(Integer) || id.is_a?(String)
 
-        name = short(id.is_a?(String) ? id.dup : id.to_s)
+        name = short(id.to_s)
         name && (kind == USER ? name : short("#{kind}/#{name}"))
       end
 
@@ -88,9 +87,8 @@ module Larder
         in_scope(kind.respond_to?(:model_name) ? kind.model_name.element : USER, id&.to_s)
       end
 
-      # @param name [String] that is its caller's own
       def short(name)
-        name.force_encoding(Encoding::UTF_8) # its bytes count, and records tell no other encoding
+        name = name.dup.force_encoding(Encoding::UTF_8) # its bytes count, and records tell no other encoding
         return name if name.bytesize.between?(1, MOST)
 
         Digest::SHA256.hexdigest(name) unless name.empty?

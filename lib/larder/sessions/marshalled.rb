@@ -35,6 +35,12 @@ module Larder
         # @return [void]
         def check(_values); end
 
+        # Marshal keeps what modules and variables a String has.
+        # @return [false]
+        def text?(_value)
+          false
+        end
+
         def unmarshallable?(value)
           Marshal.dump(value)
           false

@@ -96,13 +96,12 @@ module Larder
         return false unless session.respond_to?(:loaded?) && session.loaded?
 
         options = session.options
-        !force_options?(options) && commit_session?(request, session, options) &&
+        !force_options?(options) && !options[:expires] && commit_session?(request, session, options) &&
           cookie_of(request) == session.id&.public_id
       end
 
       def keep(request, session, found)
-        values = session.to_hash
-        values.compact!
+        values = session.to_hash.delete_if { |_, value| value.nil? }
         return if @keeper.commit(found, values, bound: request.get_header(BOUND))
 
         request.get_header(Rack::RACK_ERRORS).puts("#{self.class.name}: the session has ended meanwhile, or could " \

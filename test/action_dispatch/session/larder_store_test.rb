@@ -93,6 +93,25 @@ module ActionDispatch
         assert_match(/#{KEY}=#{id(first)};.*expires=/i, get(first)["set-cookie"].to_s)
       end
 
+      test "so is one whose end is a time, of the store or of the request" do
+        @options = { expires: 1.hour }
+        first = get
+        assert_match(/#{KEY}=#{id(first)};.*expires=/i, get(first)["set-cookie"].to_s)
+        @options = @app = nil
+        Controller.does = -> { [session[:count], request.session_options[:expires] = 1.day.from_now].first }
+        assert_match(/#{KEY}=#{id(first)};.*expires=/i, get(first)["set-cookie"].to_s)
+      end
+
+      test "the token against forged requests is stored once for each request" do
+        stored = 0
+        Controller.define_method(:commit_csrf_token) { |request| (stored += 1) && super(request) }
+        first = get
+        get(first)
+        assert_equal 2, stored
+      ensure
+        Controller.remove_method(:commit_csrf_token)
+      end
+
       test "an id that is not known is not taken over" do
         answer = get(cookie: "#{KEY}=#{"ab" * 16}")
         assert_equal "1", answer.body

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "active_support/core_ext/numeric/time"
 require "larder/sessions/keeper"
 
 module Larder
@@ -31,6 +32,7 @@ module Larder
 
       test "1 and 1.0 differ, as their bytes do" do
         assert_not_predicate change({ "a" => 1 }, { "a" => 1.0 }), :none?
+        assert_not_predicate change({ "a" => 1 }, { "a" => 1.second }, Format::Marshalled), :none?
       end
 
       test "texts are the same where their bytes would be, whatever their encoding says" do
@@ -38,6 +40,8 @@ module Larder
         assert_not_predicate change({ "a" => "x" }, { "a" => "y" }), :none?
         assert_not_predicate change({ "a" => "x" }, { "a" => nil }), :none?
         assert_not_predicate change({ "a" => nil }, { "a" => false }), :none?
+        extended = "x".dup.extend(Enumerable)
+        assert_not_predicate change({ "a" => "x" }, { "a" => extended }, Format::Marshalled), :none?
         named = "x".dup.tap { |text| text.instance_variable_set(:@name, 1) }
         assert_not_predicate change({ "a" => "x" }, { "a" => named }, Format::Marshalled), :none?
       end

@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "active_support/core_ext/hash/indifferent_access"
+require "active_support/core_ext/numeric/time"
 require "active_support/core_ext/string/output_safety"
 require "larder/sessions/keeper"
 
@@ -38,6 +39,7 @@ module Larder
       {
         { "a" => { "b" => [1, :c] } } => 'session["a"]["b"][1] is a Symbol, which JSON does not have',
         { "at" => Time.at(0) } => 'session["at"] is a Time, which JSON does not have',
+        { "in" => 1.hour } => 'session["in"] is a ActiveSupport::Duration, which JSON does not have',
         { "h" => { id: 1 } } => "session[\"h\"][:id] is kept under a Symbol, which JSON makes a String",
         { "f" => Float::NAN } => 'session["f"] is NaN, which JSON does not have',
         { "s" => "\xff" } => 'session["s"] is a String of UTF-8, which is no valid UTF-8',

@@ -123,6 +123,14 @@ module Rack
         assert_match(/\Asession\["at"\] is a Time/, error.message)
       end
 
+      test "what says that it is nil is kept as little as nil" do
+        first = get
+        @does = ->(request) { request.session["nobody"] = Class.new { def nil? = true }.new }
+        get(first)
+        @does = ->(request) { request.session.to_hash }
+        assert_equal({ "count" => 1 }.to_s, get(first).body)
+      end
+
       test "options that make no sense are refused with their names" do
         { { idle_timeout: 0 } => /idle_timeout: 0 is no number/, { idle_timeout: "1" } => /idle_timeout: "1"/,
           { serializer: :yaml } => /serializer: :yaml is none of/, { cache: :null_store, file: path_of } =>

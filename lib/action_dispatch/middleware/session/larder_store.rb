@@ -18,14 +18,13 @@ module ActionDispatch
       # As config.action_dispatch.cookies_same_site_protection says, which the cookie store of Rails heeds as well.
       SAME_SITE = ->(request, _response) { request.cookies_same_site_protection || :lax }
 
+      private
+
       # The token against forged requests belongs to the session before it is looked at.
-      # @return [void]
-      def commit_session(request, response)
+      def keep(request, session, found)
         request.commit_csrf_token
         super
       end
-
-      private
 
       def cookie_of(request)
         request.have_cookie_jar? ? request.cookie_jar[key] : super
