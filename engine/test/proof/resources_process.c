@@ -87,9 +87,10 @@ static void open_one_more(void *unused) {
 
 static void all_slots(void) {
     pid_t pids[64];
-    int go[2], spare[2];
+    int go[2], spare[2], refused[2];
+    char byte;
     larder *cache = open_at(place("t.larder"), SIZE);
-    CHECK(cache && pipe(go) == 0 && pipe(spare) == 0);
+    CHECK(cache && pipe(go) == 0 && pipe(spare) == 0 && pipe(refused) == 0);
     int slots = (int)cache->map->super.process_slots - 1;
     CHECK(slots < 64 && slots > 8);
     for (int i = 0; i < slots; i++) {
@@ -101,10 +102,10 @@ static void all_slots(void) {
     CHECK(wait_for_processes(cache, (uint64_t)slots + 1));
     pid_t late = fork_child();
     if (late == 0) {
-        char byte;
         close(go[1]);
         CHILD_CHECK(is(cache, "k", NULL) && set(cache, "k", "w") == LARDER_NO_SLOT);
-        CHILD_CHECK(larder_delete(cache, "gone", 4, NULL) == LARDER_MISS && read(spare[0], &byte, 1) == 1);
+        CHILD_CHECK(larder_delete(cache, "gone", 4, NULL) == LARDER_MISS && write(refused[1], "x", 1) == 1);
+        CHILD_CHECK(read(spare[0], &byte, 1) == 1);
         CHILD_CHECK(heals(cache));
         _exit(0);
     }
@@ -114,7 +115,8 @@ static void all_slots(void) {
         open_one_more(NULL);
         _exit(0);
     }
-    CHECK(exited_well(stranger));
+    close(refused[1]);
+    CHECK(exited_well(stranger) && read(refused[0], &byte, 1) == 1, "before there is a slot for it");
     kill(pids[0], SIGKILL);
     wait_for(pids[0]);
     CHECK(write(spare[1], "x", 1) == 1 && exited_well(late), "the slot of one that was killed");
