@@ -58,11 +58,9 @@ module Larder
         # @return [Array<Document::Measure>]
         def measures
           each_row.map do |name, question, size|
-            base = of(question, size).base
-            key = ->(row) { "statistics/#{size}/#{question}/#{row}" }
-            Document::Measure.new(key: key.call(name), label: "#{name}: #{QUESTIONS.fetch(question)}, of #{size}",
-                                  unit: "seconds", better: "lower", samples: of(question, size).samples(name),
-                                  base: (key.call(base) if name != base))
+            of(question, size).measure(name, "#{QUESTIONS.fetch(question)}, of #{size}") do |row|
+              "statistics/#{size}/#{question}/#{row}"
+            end
           end
         end
 

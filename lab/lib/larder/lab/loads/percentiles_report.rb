@@ -249,20 +249,15 @@ module Larder
 
         def measures
           latencies.views.flat_map do |view|
-            COMPARED.flat_map do |share|
-              base = ratios_of(view, share).base
-              names.filter_map { |name| measure(name, view, share, base) }
-            end
+            COMPARED.flat_map { |share| names.filter_map { |name| measure(name, view, share) } }
           end
         end
 
-        def measure(name, view, share, base)
-          samples = ratios_of(view, share).samples(name) or return
-
+        def measure(name, view, share)
           percentile = label(share)
-          key = ->(row) { "percentiles/#{view.key}/#{percentile}/#{row}" }
-          D::Measure.new(key: key.call(name), label: "#{name}: #{percentile} of #{view.title}", unit: "seconds",
-                         better: "lower", samples: samples, base: (key.call(base) if name != base))
+          ratios_of(view, share).measure(name, "#{percentile} of #{view.title}") do |row|
+            "percentiles/#{view.key}/#{percentile}/#{row}"
+          end
         end
       end
     end

@@ -2,6 +2,7 @@
 
 # Owns the comparison of rows under load: ratios of paired rounds with intervals, and whether they clear the noise.
 
+require_relative "../document"
 require_relative "../statistics"
 
 module Larder
@@ -45,6 +46,20 @@ module Larder
           return unless mine && theirs && mine.size == theirs.size && theirs.none?(&:zero?)
 
           Statistics.bootstrap(Statistics.paired_ratios(mine, theirs))
+        end
+
+        # @param row [String]
+        # @param label [String] for people, after the row's name
+        # @param unit [String] see {Document::Measure}
+        # @param better [String] "lower" or "higher"
+        # @yieldparam row [String]
+        # @yieldreturn [String] the key of its measure
+        # @return [Document::Measure, nil] the row, seen beside {#base}; nil without samples of every round
+        def measure(row, label, unit: "seconds", better: "lower")
+          return unless @samples.key?(row)
+
+          Document::Measure.new(key: yield(row), label: "#{row}: #{label}", unit: unit, better: better,
+                                samples: @samples[row], base: (yield(base) if row != base))
         end
 
         # How far two measurements of the same contender lay apart.

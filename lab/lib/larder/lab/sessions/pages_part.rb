@@ -33,8 +33,7 @@ module Larder
         # @return [Array<Document::Measure>]
         def measures
           pages.flat_map do |page|
-            base = ratios_of(page.path).base
-            names.filter_map { |name| measure(name, page, base) }
+            names.filter_map { |name| measure(name, page) }
           end
         end
 
@@ -159,11 +158,8 @@ module Larder
           "Noise: two measurements of #{results.twins.last} lay up to #{Figures.percent(noise)} apart on a page."
         end
 
-        def measure(name, page, base)
-          samples = ratios_of(page.path).samples(name) or return
-          key = ->(row) { "sessions/pages#{page.path}/#{row}" }
-          D::Measure.new(key: key.call(name), label: "#{name}: #{page.path} in process", unit: "seconds",
-                         better: "lower", samples: samples, base: (key.call(base) if name != base))
+        def measure(name, page)
+          ratios_of(page.path).measure(name, "#{page.path} in process") { |row| "sessions/pages#{page.path}/#{row}" }
         end
       end
     end

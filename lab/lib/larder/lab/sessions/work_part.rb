@@ -31,8 +31,7 @@ module Larder
         # @return [Array<Document::Measure>]
         def measures
           OPERATIONS.keys.flat_map do |operation|
-            base = ratios_of(operation).base
-            names.filter_map { |name| measure(name, operation, base) }
+            names.filter_map { |name| measure(name, operation) }
           end
         end
 
@@ -139,11 +138,8 @@ module Larder
             "what differs by less is marked ≈."
         end
 
-        def measure(name, operation, base)
-          samples = ratios_of(operation).samples(name) or return
-          key = ->(row) { "sessions/work/#{operation}/#{row}" }
-          D::Measure.new(key: key.call(name), label: "#{name}: session work, #{operation}", unit: "seconds",
-                         better: "lower", samples: samples, base: (key.call(base) if name != base))
+        def measure(name, operation)
+          ratios_of(operation).measure(name, "session work, #{operation}") { |row| "sessions/work/#{operation}/#{row}" }
         end
       end
     end
