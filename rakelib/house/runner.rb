@@ -11,6 +11,7 @@ module House
     TICK_SECONDS = 0.05
     GRACE_SECONDS = 2
     FAILED_LINES = 200
+    REASON_LINES = 30
 
     Running = Struct.new(:job, :pid, :log, :started, :last_seen)
 
@@ -150,6 +151,7 @@ module House
       command = result.job.argv.join(" ")
       command = "#{command[0, 160]} ..." if command.size > 165
       @out.puts "  ---- #{result.job.name}: #{command}"
+      Counts.failures(output).first(REASON_LINES).each { |text| @out.puts "  ! #{text}" } # before all that went well
       @out.puts "  (the last #{FAILED_LINES} of #{lines.size} lines of #{result.log})" if lines.size > FAILED_LINES
       lines.last(FAILED_LINES).each { |text| @out.puts "  | #{text.chomp}" }
       @out.puts "  ----"

@@ -34,6 +34,11 @@ module House
       assert_equal Counts.new(2, 1, 0), run_job("echo '2 passed, 0 failed'; exit 1").counts
     end
 
+    test "what failed is shown before all that went well" do
+      run_job("seq 50; echo '  not ok: the sky is blue'; echo '1 passed, 1 failed'; exit 1")
+      assert_match(/FAIL.*\n.*----.*\n  !   not ok: the sky is blue\n  \| 1\n/, @out.string)
+    end
+
     test "a killed job tells the signal" do
       assert_match(/SEGV/, run_job("echo '2 passed, 0 failed'; kill -SEGV $$").note)
     end
