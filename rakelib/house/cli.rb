@@ -4,6 +4,7 @@ require "optparse"
 require_relative "matrix_run"
 require_relative "suites"
 require_relative "runner"
+require_relative "second_chance"
 
 module House
   # bin/test: reads the command line, sets up, runs the suites, sums up.
@@ -46,7 +47,7 @@ module House
       @verbose = false
       @logs = File.join(ROOT, "tmp/test")
       @cells = nil
-      @json = false
+      @json = @again = false
       argv, @minitest = split(argv)
       @files = parser.parse(argv)
     end
@@ -61,6 +62,7 @@ module House
       jobs = chosen_jobs
       puts "bin/test: Ruby #{RUBY_VERSION}, #{relative(Environment.gemfile)}, #{jobs.size} jobs, #{@lanes} at a time"
       results = Runner.new(jobs, lanes: @lanes, log_dir: @logs, verbose: @verbose).run
+      results = SecondChance.new(log_dir: @logs).give(results) if @again
       summarize(results, Process.clock_gettime(Process::CLOCK_MONOTONIC) - started)
     end
 
@@ -93,6 +95,7 @@ module House
         options.on("--matrix [CELLS]", Array, "all combinations, or these") { |names| @cells = names || [] }
         options.on("--json", "the matrix's table for machines") { @json = true }
         options.on("--jobs N", Integer, "how many at a time (#{@lanes})") { |count| @lanes = [count, 1].max }
+        options.on("--again", "run what failed once more, alone") { @again = true }
         options.on("--logs DIR", "where outputs are kept (tmp/test)") { |path| @logs = File.expand_path(path) }
         options.on("--verbose", "print the output of every job") { @verbose = true }
         options.on("--no-setup", "do not run bin/setup first") { @setup = false }
@@ -136,7 +139,9 @@ module House
       list("Skipped:", results.select { |result| result.skipped? && result.note })
       list_skipped_tests(results)
       list("Failed:", results.select(&:failed?))
-      list_failures(results.select(&:failed?))
+      list_failures(results.select(&:failed?), &:log)
+      list("Failed at first, passed alone:", results.select(&:second?))
+      list_failures(results.select(&:second?), &:first_log)
       total = sum(results)
       puts "", format("%d min %02d s", *seconds.round.divmod(60)), total
       total.failed.zero? && total.passed.positive? ? 0 : 1
@@ -158,7 +163,7 @@ module House
     # Once more at the end, where they are looked for: what failed, and why.
     def list_failures(results)
       results.select(&:log).each do |result|
-        lines = Counts.failures(File.read(result.log, encoding: "UTF-8").scrub)
+        lines = Counts.failures(File.read(yield(result), encoding: "UTF-8").scrub)
         next if lines.empty?
 
         puts "", "#{result.job.name}:"

@@ -6,8 +6,9 @@ require_relative "counts"
 module House
   # One program that bin/test runs: how, where, under which conditions, and how its output is read.
   class Job
-    # What came of a job. `note` says why it failed or was skipped; `log` is the path of its output.
-    Result = Struct.new(:job, :counts, :seconds, :note, :log) do
+    # What came of a job. `note` says why it failed or was skipped; `log` is the path of its output, `first_log` that of
+    # the time before, where it was run again.
+    Result = Struct.new(:job, :counts, :seconds, :note, :log, :first_log) do
       # @return [Boolean]
       def failed?
         counts.failed.positive?
@@ -16,6 +17,11 @@ module House
       # @return [Boolean] whether the job was not run at all
       def skipped?
         log.nil? && !failed?
+      end
+
+      # @return [Boolean] whether it failed at first
+      def second?
+        !first_log.nil? && !failed?
       end
     end
 

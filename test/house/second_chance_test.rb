@@ -1,0 +1,66 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "stringio"
+require "tmpdir"
+require_relative "../../rakelib/house/second_chance"
+
+module House
+  # What failed beside others is run again, alone, and that is said.
+  class SecondChanceTest < ActiveSupport::TestCase
+    setup do
+      @logs = Dir.mktmpdir("larder-second")
+      @out = StringIO.new
+    end
+
+    teardown { FileUtils.rm_rf(@logs) }
+
+    test "what passes alone has passed, and keeps what it printed before" do
+      results = run_twice(job("echo '1 passed, 0 failed'", "fine"), job(passes_the_second_time, "late"))
+      late = results.find { |result| result.job.name == "late" }
+      assert_equal Counts.new(2, 0, 0), results.map(&:counts).reduce(:+)
+      assert_predicate late, :second?
+      assert_match(/not ok: too late/, File.read(late.first_log))
+      assert_match(/FAIL.*late.*Once more, alone:.*ok.*late/m, @out.string)
+    end
+
+    test "what fails again has failed" do
+      result = run_twice(job("echo '0 passed, 1 failed'; exit 1", "wrong")).first
+      assert_predicate result, :failed?
+      assert_not_predicate result, :second?
+    end
+
+    test "what passed is not run again" do
+      run_twice(job("echo run >> #{@logs}/times; echo '1 passed, 0 failed'", "fine"))
+      assert_equal ["run\n"], File.readlines("#{@logs}/times")
+    end
+
+    test "many that fail are no accident" do
+      jobs = Array.new(SecondChance::MOST + 1) { |i| job("echo run >> #{@logs}/times; false", "wrong #{i}") }
+      assert_equal jobs.size, run_twice(*jobs).count(&:failed?)
+      assert_equal jobs.size, File.readlines("#{@logs}/times").size
+    end
+
+    test "a build that failed is not run again" do
+      result = run_twice(Job.new("build", suite: "build", kind: :build, argv: ["sh", "-c", "exit 1"])).first
+      assert_predicate result, :failed?
+      assert_no_match(/Once more/, @out.string)
+    end
+
+    private
+
+    def job(script, name)
+      Job.new(name, suite: "ruby", argv: ["sh", "-c", script])
+    end
+
+    def passes_the_second_time
+      "test -e #{@logs}/met && echo '1 passed, 0 failed' && exit; touch #{@logs}/met
+       echo '  not ok: too late'; echo '0 passed, 1 failed'; exit 1"
+    end
+
+    def run_twice(*jobs)
+      results = Runner.new(jobs, lanes: 2, log_dir: @logs, out: @out).run
+      SecondChance.new(log_dir: @logs, out: @out).give(results)
+    end
+  end
+end
