@@ -50,8 +50,7 @@ module Larder
         # @return [Hash{String => Object}]
         # @raise [UnreadableError]
         def load(bytes)
-          bytes = bytes.dup.force_encoding(Encoding::UTF_8) unless bytes.encoding == Encoding::UTF_8
-          values = JSON.parse(bytes, OPTIONS)
+          values = JSON.parse(bytes, OPTIONS) # takes bytes of no encoding for UTF-8
           return values if values.is_a?(Hash)
 
           raise UnreadableError, "a session is no JSON object but a #{values.class}"

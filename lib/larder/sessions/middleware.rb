@@ -5,6 +5,7 @@
 
 require "digest"
 require_relative "../sessions"
+require_relative "cookie"
 
 module Larder
   module Sessions
@@ -17,6 +18,8 @@ module Larder
       FOUND = "larder.session.found"
       BOUND = "larder.session.bound"
       RENEWED = "larder.session.renewed"
+      # The id that the request asks for, with the header of cookies that it was found in.
+      ASKED = "larder.session.asked"
 
       # @param id [Rack::Session::SessionId]
       # @return [String] what the session is kept under: the digest of its id
@@ -36,6 +39,7 @@ module Larder
         @keeper.register.announce
         Sessions.use(@keeper)
         super(app, { same_site: self.class::SAME_SITE, **racks })
+        @cookie = Cookie.new(@key)
       end
 
       # @param env [Hash]
@@ -82,7 +86,10 @@ module Larder
         found = request.get_header(FOUND)
         return keep(request, session, found) if found && stays?(request, session)
 
-        renew(request, session) if session.options[:renew] && !session.options[:drop]
+        options = session.options
+        return super unless options[:renew] && !options[:drop]
+
+        renew(request, session)
         super
         left = request.delete_header(RENEWED)
         @keeper.end(left.key) if left
@@ -110,7 +117,8 @@ module Larder
 
       # What the client has, or will have.
       def cookie_of(request)
-        request.cookies[@key]
+        asked = asked_id(request)
+        asked ? asked.public_id : request.cookies[@key]
       end
 
       # It must have been read before.
@@ -133,8 +141,22 @@ module Larder
 
       # What is no String is no id.
       def extract_session_id(request)
-        id = super
+        id = asked_id(request) || super
         id if id&.public_id.is_a?(String)
+      end
+
+      # Rails asks for it three times.
+      #
+      # @return [Rack::Session::SessionId, nil] nil: ask Rack, which knows by now, or will know, all cookies
+      def asked_id(request)
+        header = request.get_header(Rack::HTTP_COOKIE)
+        return if header.nil? || request.has_header?(Rack::RACK_REQUEST_COOKIE_HASH)
+
+        before, id = request.get_header(ASKED)
+        return id if header.equal?(before)
+
+        value = @cookie.value_in(header)
+        request.set_header(ASKED, [header, value && Rack::Session::SessionId.new(value)]).last
       end
     end
   end

@@ -27,6 +27,31 @@ module Rack
         assert_no_match(/a{64}/, answer["set-cookie"])
       end
 
+      test "a session is found and kept without its request's other cookies being decoded" do
+        first = get
+        @does = ->(request) { [request.session["count"] += 1, request.env.key?("rack.request.cookie_hash")].inspect }
+        assert_equal "[2, false]", get(cookie: "a=1; rack.session=#{id(first)}; b=%20").body
+        @does = ->(request) { [request.cookies["b"], request.session["count"]].inspect }
+        assert_equal "[\" \", 2]", get(cookie: "a=1; rack.session=#{id(first)}; b=%20").body
+      end
+
+      test "an id that its client has encoded is decoded" do
+        first = get
+        assert_equal "2", get(cookie: "rack.session=#{id(first).sub(/./) { |one| format("%%%02x", one.ord) }}").body
+      end
+
+      test "who changes the cookies of a request, or their header, changes its session" do
+        store = Larder.new(nil, file: path_of, size: SIZE)
+        request = Request.new(MockRequest.env_for("/", "HTTP_COOKIE" => "rack.session=one"))
+        ids = ["two", "three"].map do |value|
+          before = store.send(:extract_session_id, request)
+          request.set_header("HTTP_COOKIE", "rack.session=#{value}")
+          before.public_id
+        end
+        request.cookies["rack.session"] = "four"
+        assert_equal %w[one two four], [*ids, store.send(:extract_session_id, request).public_id]
+      end
+
       test "what is kept opens nothing: neither as an id nor as its digest" do
         first = get
         kept = cache.each_key(prefix: "s/").to_a
