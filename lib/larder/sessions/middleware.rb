@@ -18,7 +18,7 @@ module Larder
       FOUND = "larder.session.found"
       BOUND = "larder.session.bound"
       RENEWED = "larder.session.renewed"
-      # The id that the request asks for, with the header of cookies that it was found in.
+      # The id that the request asks for, after the header that it was found in and the Cookie that found it.
       ASKED = "larder.session.asked"
 
       # @param id [Rack::Session::SessionId]
@@ -152,11 +152,11 @@ module Larder
         header = request.get_header(Rack::HTTP_COOKIE)
         return if header.nil? || request.has_header?(Rack::RACK_REQUEST_COOKIE_HASH)
 
-        before, id = request.get_header(ASKED)
-        return id if header.equal?(before)
+        before, cookie, id = request.get_header(ASKED)
+        return id if header.equal?(before) && @cookie.equal?(cookie)
 
         value = @cookie.value_in(header)
-        request.set_header(ASKED, [header, value && Rack::Session::SessionId.new(value)]).last
+        request.set_header(ASKED, [header, @cookie, value && Rack::Session::SessionId.new(value)]).last
       end
     end
   end

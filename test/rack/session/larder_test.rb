@@ -52,6 +52,14 @@ module Rack
         assert_equal %w[one two four], [*ids, store.send(:extract_session_id, request).public_id]
       end
 
+      test "each of two middlewares finds the session of its own cookie" do
+        request = Request.new(MockRequest.env_for("/", "HTTP_COOKIE" => "two=2; one=1"))
+        ids = %w[one two].map do |key|
+          Larder.new(nil, file: path_of, size: SIZE, key: key).send(:extract_session_id, request).public_id
+        end
+        assert_equal %w[1 2], ids
+      end
+
       test "what is kept opens nothing: neither as an id nor as its digest" do
         first = get
         kept = cache.each_key(prefix: "s/").to_a
