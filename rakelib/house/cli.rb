@@ -139,9 +139,10 @@ module House
       list("Skipped:", results.select { |result| result.skipped? && result.note })
       list_skipped_tests(results)
       list("Failed:", results.select(&:failed?))
-      list_failures(results.select(&:failed?), &:log)
-      list("Failed at first, passed alone:", results.select(&:second?))
-      list_failures(results.select(&:second?), &:first_log)
+      list_failures(results.select(&:failed?))
+      at_first = results.select(&:second?).map(&:first)
+      list("Failed at first, passed alone:", at_first)
+      list_failures(at_first)
       total = sum(results)
       puts "", format("%d min %02d s", *seconds.round.divmod(60)), total
       total.failed.zero? && total.passed.positive? ? 0 : 1
@@ -163,7 +164,7 @@ module House
     # Once more at the end, where they are looked for: what failed, and why.
     def list_failures(results)
       results.select(&:log).each do |result|
-        lines = Counts.failures(File.read(yield(result), encoding: "UTF-8").scrub)
+        lines = Counts.failures(File.read(result.log, encoding: "UTF-8").scrub)
         next if lines.empty?
 
         puts "", "#{result.job.name}:"

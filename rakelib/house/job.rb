@@ -6,9 +6,9 @@ require_relative "counts"
 module House
   # One program that bin/test runs: how, where, under which conditions, and how its output is read.
   class Job
-    # What came of a job. `note` says why it failed or was skipped; `log` is the path of its output, `first_log` that of
-    # the time before, where it was run again.
-    Result = Struct.new(:job, :counts, :seconds, :note, :log, :first_log) do
+    # What came of a job. `note` says why it failed or was skipped; `log` is the path of its output, `first` the
+    # result of the time before, where it was run again.
+    Result = Struct.new(:job, :counts, :seconds, :note, :log, :first) do
       # @return [Boolean]
       def failed?
         counts.failed.positive?
@@ -21,7 +21,7 @@ module House
 
       # @return [Boolean] whether it failed at first
       def second?
-        !first_log.nil? && !failed?
+        !first.nil? && !failed?
       end
     end
 

@@ -20,7 +20,7 @@ module House
     end
 
     # @param results [Array<House::Job::Result>]
-    # @return [Array<House::Job::Result>] with the second result of those that were run again
+    # @return [Array<House::Job::Result>] of those that were run again the second, which has the first
     def give(results)
       failed = results.select { |result| result.failed? && result.log && result.job.kind != :build }
       return results if failed.empty? || failed.size > MOST
@@ -32,10 +32,10 @@ module House
     private
 
     def again(result)
-      first = "#{result.log.delete_suffix(".log")}.first.log"
-      FileUtils.mv(result.log, first)
+      log = "#{result.log.delete_suffix(".log")}.first.log"
+      FileUtils.mv(result.log, log)
       second = Runner.new([result.job], lanes: 1, log_dir: @log_dir, out: @out).run.first
-      second.first_log = first
+      second.first = result.dup.tap { |first| first.log = log }
       second
     end
   end

@@ -3,7 +3,7 @@
 require "test_helper"
 require "stringio"
 require "tmpdir"
-require_relative "../../rakelib/house/second_chance"
+require_relative "../../rakelib/house/cli"
 
 module House
   # What failed beside others is run again, alone, and that is said.
@@ -20,8 +20,22 @@ module House
       late = results.find { |result| result.job.name == "late" }
       assert_equal Counts.new(2, 0, 0), results.map(&:counts).reduce(:+)
       assert_predicate late, :second?
-      assert_match(/not ok: too late/, File.read(late.first_log))
+      assert_match(/not ok: too late/, File.read(late.first.log))
       assert_match(/FAIL.*late.*Once more, alone:.*ok.*late/m, @out.string)
+    end
+
+    test "the sum names what passed alone, and how it had failed" do
+      crash = "test -e #{@logs}/met && echo '1 passed, 0 failed' && exit; touch #{@logs}/met; kill -SEGV $$"
+      results = run_twice(job(crash, "crash"))
+      sum, = capture_io { CLI.new([]).send(:summarize, results, 1) }
+      assert_match(/Failed at first, passed alone:\n  crash: .*killed by signal SEGV.*; .*crash\.first\.log\n/, sum)
+      assert_match(/^1 passed, 0 failed/, sum)
+    end
+
+    test "what was not run because another failed is not run again" do
+      waiting = Job.new("waiting", suite: "ruby", argv: ["true"], after: ["wrong"])
+      results = run_twice(job("exit 1", "wrong"), waiting)
+      assert_match(/not run, because wrong failed/, results.find { |result| result.job == waiting }.note)
     end
 
     test "what fails again has failed" do

@@ -9,11 +9,13 @@ module Larder
     class Cookie
       # What decoding leaves as it is.
       PLAIN = /\A[\w-]+\z/
-      private_constant :PLAIN
+      # What is found of a name that is in no header.
+      NONE = /(?!)/
+      private_constant :PLAIN, :NONE
 
       # @param name [String]
       def initialize(name)
-        @pattern = /(?:\A|; *)#{Regexp.escape(name)}(?:=([^;]*))?(?:;|\z)/
+        @pattern = name.ascii_only? ? /(?:\A|; *)#{Regexp.escape(name)}(?:=([^;]*))?(?:;|\z)/ : NONE
       end
 
       # As Rack::Utils.parse_cookies_header answers it: of two of that name, the first.

@@ -50,7 +50,7 @@ module Larder
         # @return [Hash{String => Object}]
         # @raise [UnreadableError]
         def load(bytes)
-          values = JSON.parse(bytes, OPTIONS) # takes bytes of no encoding for UTF-8
+          values = JSON.parse(bytes.dup.force_encoding(Encoding::UTF_8), OPTIONS)
           return values if values.is_a?(Hash)
 
           raise UnreadableError, "a session is no JSON object but a #{values.class}"

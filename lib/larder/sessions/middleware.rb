@@ -35,6 +35,7 @@ module Larder
       # @raise [InvalidArgument]
       def initialize(app, options = {})
         own, racks = Configuration.split(options)
+        racks[:key] = racks[:key].to_s if racks[:key] # cookies are asked for by Strings
         @keeper = Sessions.keeper(**own)
         @keeper.register.announce
         Sessions.use(@keeper)

@@ -118,6 +118,13 @@ module ActionDispatch
         assert_not_equal "ab" * 16, id(answer)
       end
 
+      test "the name of its cookie may be a Symbol" do
+        @options = { key: KEY.to_sym }
+        first = get
+        Controller.does = -> { [cookies[:other], session[:count]].inspect }
+        assert_equal "[nil, 1]", get(first).body
+      end
+
       test "reset_session gives another id, and the old one opens nothing" do
         first = get
         Controller.does = -> { [reset_session, session[:after] = 1] }

@@ -43,6 +43,11 @@ module Larder
         assert_operator found, :>, 500
       end
 
+      test "one whose name is beyond ASCII is left to Rack" do
+        assert_nil Cookie.new("é").value_in("é=1")
+        assert_nil Cookie.new("é").value_in("é=1".b)
+      end
+
       test "it is UTF-8, as Rack's are" do
         assert_equal Encoding::UTF_8, @cookie.value_in("_s=abc".b).encoding
       end
