@@ -60,13 +60,14 @@ module Larder
           # Less than by itself.
           LESS = { "sessions" => %w[--rounds 2 --requests 100 --served 1000],
                    "statistics" => %w[--rounds 2 --sizes 10000] }.freeze
+          LESS_QUICKLY = { "sessions" => %w[--parts work] }.freeze
           # And who in a quick run.
           CHOSEN_QUICKLY = CHOSEN.except("matrix", "sessions").merge(
             "features" => ["--only", [*KINDS, "file"]], "capacity" => ["--only", KINDS],
             "latency" => ["--only", %w[larder memory redis memcached]]
           ).freeze
           DEFAULT_OUTPUTS = { "html" => "larder-lab.html", "json" => "larder-lab.json" }.freeze
-          private_constant :BANNER, :FOOTER, :LESS
+          private_constant :BANNER, :FOOTER, :LESS, :LESS_QUICKLY
 
           # @return [Array<String>] names of commands
           attr_reader :parts
@@ -82,7 +83,7 @@ module Larder
             return [*(@passed - ["--quick"]), "--published"] if name == "stores" && @published
 
             option, names = (quick? ? CHOSEN_QUICKLY : CHOSEN)[name]
-            less = quick? ? [] : LESS.fetch(name, [])
+            less = (quick? ? LESS_QUICKLY : LESS).fetch(name, [])
             [*@passed, *less, *([option, names.join(",")] if option)]
           end
 
@@ -108,7 +109,8 @@ module Larder
           def parser
             @parser ||= explained(BANNER, FOOTER) do |options|
               options.separator("\nOptions:")
-              options.on("--quick", "an impression in minutes: fewer rounds", "and stores, in most comparisons") do
+              options.on("--quick", "an impression in minutes: fewer rounds", "and stores, in most comparisons;",
+                         "sessions without an application") do
                 @passed << "--quick"
               end
               options.on("--published", "stores exactly as published; takes long") { @published = true }
