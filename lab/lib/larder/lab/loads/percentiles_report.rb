@@ -183,7 +183,8 @@ module Larder
           cell = ratios.cell(second, first) or return
           place = "#{label(share)} of #{view.title}"
           times = Reports::Cells.text(cell.except("same"), "ratio")
-          return "#{place}: no difference is shown between #{first} and #{second} (ratio #{times})." if cell["same"]
+          none = "no difference is shown between #{first} and #{second}"
+          return "#{place}: #{none} (#{Ratios.not_shown(cell)})." if cell["same"]
 
           "#{place}: #{first} is the fastest shared store; #{second}, the next, takes #{times} times as long."
         end

@@ -3,6 +3,7 @@
 # Owns the comparison of rows under load: ratios of paired rounds with intervals, and whether they clear the noise.
 
 require_relative "../document"
+require_relative "../reports/cells"
 require_relative "../statistics"
 
 module Larder
@@ -12,6 +13,13 @@ module Larder
       class Ratios
         # Rows to compare with, in order of preference.
         PREFERRED = %w[larder memory].freeze
+
+        # @param cell [Hash{String=>Object}] in which no difference is shown
+        # @return [String] what it has instead, and why that is not enough where it looks like much
+        def self.not_shown(cell)
+          text = "ratio #{Reports::Cells.text(cell.except("same"), "ratio")}"
+          cell["low"] ? text : "#{text} of a single round, which has no interval"
+        end
 
         # @return [String, nil] the row that others are compared with; nil without samples
         attr_reader :base

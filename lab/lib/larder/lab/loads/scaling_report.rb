@@ -183,7 +183,8 @@ module Larder
           cell = ratios.cell(first, second) or return
           times = Reports::Cells.text(cell.except("same"), "ratio")
           place = "#{view.title}, #{count} of them"
-          return "#{place}: no difference is shown between #{first} and #{second} (ratio #{times})." if cell["same"]
+          none = "no difference is shown between #{first} and #{second}"
+          return "#{place}: #{none} (#{Ratios.not_shown(cell)})." if cell["same"]
 
           "#{place}: #{first} answers most; #{times} times as many calls as #{second}, the next shared store."
         end

@@ -84,8 +84,9 @@ module Larder
 
         # "6.1 (5.8–6.3) times", or that no difference is shown.
         def said(cell)
-          text = Reports::Cells.text(cell.except("same"), "ratio")
-          cell["same"] ? "no difference is shown (ratio #{text})" : "#{text} times"
+          return "no difference is shown (#{Loads::Ratios.not_shown(cell)})" if cell["same"]
+
+          "#{Reports::Cells.text(cell, "ratio")} times"
         end
 
         def noise_of(all)

@@ -26,6 +26,7 @@ module Larder
           assert_in_delta 20.0, cell["value"], 0.1
           assert_equal false, cell["same"]
           assert_equal true, ratios.cell("file")["same"]
+          assert_match(/\Aratio 1\.\d+ \(\d.*\)\z/, Ratios.not_shown(ratios.cell("file")))
           assert_in_delta 0.1, ratios.noise, 0.01
         end
 
@@ -38,6 +39,7 @@ module Larder
         test "one round has neither an interval nor a difference" do
           ratios = make({ "larder" => [1.0], "redis" => [20.0] }, [])
           assert_equal({ "value" => 20.0, "same" => true }, ratios.cell("redis"))
+          assert_equal "ratio 20.0 of a single round, which has no interval", Ratios.not_shown(ratios.cell("redis"))
           assert_equal({ "value" => 20.0 }, ratios.median("redis"))
           assert_nil ratios.noise
         end
