@@ -36,9 +36,9 @@ module Larder
             unless --html, --json and their like say otherwise. Both are written anew after
             each chapter, so that a run that is stopped keeps what it had.
 
-            Slow calls, threads and processes, full stores and sessions are measured on one
-            store of each kind; their own commands (larder-lab percentiles, for one) take
-            all stores.
+            Slow calls, threads and processes, full stores, networks and sessions are
+            measured on one store of each kind; their own commands (larder-lab percentiles,
+            for one) take all stores.
           TEXT
 
           FOOTER = <<~TEXT
@@ -55,6 +55,7 @@ module Larder
           # Who takes part in these, where not all do: an option and its names.
           CHOSEN = { "percentiles" => ["--only", KINDS], "scaling" => ["--only", KINDS],
                      "endurance" => ["--only", KINDS], "capacity" => ["--only", [*KINDS, "valkey"]],
+                     "latency" => ["--only", KINDS - ["litecache"]],
                      "matrix" => ["--stores", %w[larder memory redis]],
                      "sessions" => ["--only", %w[larder sql-mariadb activerecord-mariadb memcached hash]] }.freeze
           # Less than by itself.
