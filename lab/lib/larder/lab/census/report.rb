@@ -106,8 +106,9 @@ module Larder
         end
 
         def said(cell)
-          text = Reports::Cells.text(cell.except("same"), "ratio")
-          cell["same"] ? "no different as far as is shown (ratio #{text})" : "#{text} times as long"
+          return "no different as far as is shown (#{Loads::Ratios.not_shown(cell)})" if cell["same"]
+
+          "#{Reports::Cells.text(cell, "ratio")} times as long"
         end
 
         def use(size)

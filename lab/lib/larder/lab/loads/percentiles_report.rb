@@ -182,10 +182,9 @@ module Larder
 
           cell = ratios.cell(second, first) or return
           place = "#{label(share)} of #{view.title}"
-          times = Reports::Cells.text(cell.except("same"), "ratio")
-          none = "no difference is shown between #{first} and #{second}"
-          return "#{place}: #{none} (#{Ratios.not_shown(cell)})." if cell["same"]
+          return "#{place}: #{Ratios.no_difference(cell, first, second)}." if cell["same"]
 
+          times = Reports::Cells.text(cell, "ratio")
           "#{place}: #{first} is the fastest shared store; #{second}, the next, takes #{times} times as long."
         end
 

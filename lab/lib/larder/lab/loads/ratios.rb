@@ -14,6 +14,13 @@ module Larder
         # Rows to compare with, in order of preference.
         PREFERRED = %w[larder memory].freeze
 
+        # @param cell [Hash{String=>Object}] with "same"
+        # @param rows [Array<String>] that it compares, where that is to be said
+        # @return [String] that no difference is shown, and what is instead
+        def self.no_difference(cell, *rows)
+          "no difference is shown#{" between #{rows.join(" and ")}" if rows.any?} (#{not_shown(cell)})"
+        end
+
         # @param cell [Hash{String=>Object}] in which no difference is shown
         # @return [String] what it has instead, and why that is not enough where it looks like much
         def self.not_shown(cell)
@@ -58,15 +65,13 @@ module Larder
 
         # @param row [String]
         # @param label [String] for people, after the row's name
-        # @param unit [String] see {Document::Measure}
-        # @param better [String] "lower" or "higher"
         # @yieldparam row [String]
         # @yieldreturn [String] the key of its measure
-        # @return [Document::Measure, nil] the row, seen beside {#base}; nil without samples of every round
-        def measure(row, label, unit: "seconds", better: "lower")
+        # @return [Document::Measure, nil] the row's seconds, seen beside {#base}; nil without samples of every round
+        def measure(row, label)
           return unless @samples.key?(row)
 
-          Document::Measure.new(key: yield(row), label: "#{row}: #{label}", unit: unit, better: better,
+          Document::Measure.new(key: yield(row), label: "#{row}: #{label}", unit: "seconds", better: "lower",
                                 samples: @samples[row], base: (yield(base) if row != base))
         end
 

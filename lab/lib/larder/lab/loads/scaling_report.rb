@@ -181,11 +181,10 @@ module Larder
           return unless second
 
           cell = ratios.cell(first, second) or return
-          times = Reports::Cells.text(cell.except("same"), "ratio")
           place = "#{view.title}, #{count} of them"
-          none = "no difference is shown between #{first} and #{second}"
-          return "#{place}: #{none} (#{Ratios.not_shown(cell)})." if cell["same"]
+          return "#{place}: #{Ratios.no_difference(cell, first, second)}." if cell["same"]
 
+          times = Reports::Cells.text(cell, "ratio")
           "#{place}: #{first} answers most; #{times} times as many calls as #{second}, the next shared store."
         end
 

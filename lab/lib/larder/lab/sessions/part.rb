@@ -84,9 +84,7 @@ module Larder
 
         # "6.1 (5.8–6.3) times", or that no difference is shown.
         def said(cell)
-          return "no difference is shown (#{Loads::Ratios.not_shown(cell)})" if cell["same"]
-
-          "#{Reports::Cells.text(cell, "ratio")} times"
+          cell["same"] ? Loads::Ratios.no_difference(cell) : "#{Reports::Cells.text(cell, "ratio")} times"
         end
 
         def noise_of(all)
