@@ -138,11 +138,8 @@ module House
       end
       list("Skipped:", results.select { |result| result.skipped? && result.note })
       list_skipped_tests(results)
-      list("Failed:", results.select(&:failed?))
-      list_failures(results.select(&:failed?))
-      at_first = results.select(&:second?).map(&:first)
-      list("Failed at first, passed alone:", at_first)
-      list_failures(at_first)
+      list_failed("Failed:", results.select(&:failed?))
+      list_failed("Failed at first, passed alone:", results.select(&:second?).map(&:earlier))
       total = sum(results)
       puts "", format("%d min %02d s", *seconds.round.divmod(60)), total
       total.failed.zero? && total.passed.positive? ? 0 : 1
@@ -162,9 +159,10 @@ module House
     end
 
     # Once more at the end, where they are looked for: what failed, and why.
-    def list_failures(results)
-      results.select(&:log).each do |result|
-        lines = Counts.failures(File.read(result.log, encoding: "UTF-8").scrub)
+    def list_failed(title, results)
+      list(title, results)
+      results.each do |result|
+        lines = Counts.failures(result.output)
         next if lines.empty?
 
         puts "", "#{result.job.name}:"
@@ -175,8 +173,7 @@ module House
     # Why single tests were skipped, each reason once.
     def list_skipped_tests(results)
       reasons = results.flat_map do |result|
-        texts = result.log ? Counts.skip_reasons(File.read(result.log, encoding: "UTF-8").scrub) : []
-        texts.map { |text| "#{result.job.name}: #{text}" }
+        Counts.skip_reasons(result.output).map { |text| "#{result.job.name}: #{text}" }
       end
       return if reasons.empty?
 

@@ -6,9 +6,9 @@ require_relative "counts"
 module House
   # One program that bin/test runs: how, where, under which conditions, and how its output is read.
   class Job
-    # What came of a job. `note` says why it failed or was skipped; `log` is the path of its output, `first` the
+    # What came of a job. `note` says why it failed or was skipped; `log` is the path of its output, `earlier` the
     # result of the time before, where it was run again.
-    Result = Struct.new(:job, :counts, :seconds, :note, :log, :first) do
+    Result = Struct.new(:job, :counts, :seconds, :note, :log, :earlier) do
       # @return [Boolean]
       def failed?
         counts.failed.positive?
@@ -21,7 +21,12 @@ module House
 
       # @return [Boolean] whether it failed at first
       def second?
-        !first.nil? && !failed?
+        !earlier.nil? && !failed?
+      end
+
+      # @return [String] what it printed; nothing where it was not run
+      def output
+        log ? Job.output(log) : ""
       end
     end
 
@@ -56,6 +61,12 @@ module House
       @weight = weight
       @limit = limit
       @missing = missing
+    end
+
+    # @param log [String] the path of what a job printed
+    # @return [String] of valid UTF-8, whatever it printed
+    def self.output(log)
+      File.read(log, encoding: "UTF-8").scrub
     end
 
     # @return [String, nil] why this job cannot run on this machine

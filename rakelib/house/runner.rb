@@ -101,7 +101,7 @@ module House
 
     def complete(running, status)
       @running.delete(running)
-      output = output_of(running)
+      output = Job.output(running.log)
       counts, note = running.job.judge(output, status)
       finish(Job::Result.new(running.job, counts, now - running.started, note, running.log), output)
     end
@@ -115,7 +115,7 @@ module House
       signal_group(:KILL, running.pid)
       Process.wait(running.pid)
       note = "stopped after #{seconds.round} s"
-      finish(Job::Result.new(running.job, Counts.new(0, 1, 0), seconds, note, running.log), output_of(running))
+      finish(Job::Result.new(running.job, Counts.new(0, 1, 0), seconds, note, running.log), Job.output(running.log))
     end
 
     def signal_group(signal, pid)
@@ -155,10 +155,6 @@ module House
       @out.puts "  (the last #{FAILED_LINES} of #{lines.size} lines of #{result.log})" if lines.size > FAILED_LINES
       lines.last(FAILED_LINES).each { |text| @out.puts "  | #{text.chomp}" }
       @out.puts "  ----"
-    end
-
-    def output_of(running)
-      File.read(running.log, encoding: "UTF-8").scrub
     end
 
     # The last line that a running job has printed, cut to fit.

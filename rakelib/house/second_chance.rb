@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "fileutils"
-require_relative "counts"
 require_relative "runner"
 
 module House
@@ -20,7 +19,7 @@ module House
     end
 
     # @param results [Array<House::Job::Result>]
-    # @return [Array<House::Job::Result>] of those that were run again the second, which has the first
+    # @return [Array<House::Job::Result>] of those that were run again the second, which has the earlier one
     def give(results)
       failed = results.select { |result| result.failed? && result.log && result.job.kind != :build }
       return results if failed.empty? || failed.size > MOST
@@ -35,7 +34,7 @@ module House
       log = "#{result.log.delete_suffix(".log")}.first.log"
       FileUtils.mv(result.log, log)
       second = Runner.new([result.job], lanes: 1, log_dir: @log_dir, out: @out).run.first
-      second.first = result.dup.tap { |first| first.log = log }
+      second.earlier = result.dup.tap { |earlier| earlier.log = log }
       second
     end
   end

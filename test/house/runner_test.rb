@@ -1,19 +1,12 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "stringio"
-require "tmpdir"
-require_relative "../../rakelib/house/runner"
+require "support/house_jobs"
 
 module House
   # bin/test's runner, with small programs that pass, fail, hang and lie.
   class RunnerTest < ActiveSupport::TestCase
-    setup do
-      @logs = Dir.mktmpdir("larder-runner")
-      @out = StringIO.new
-    end
-
-    teardown { FileUtils.rm_rf(@logs) }
+    include HouseJobs
 
     test "counts of jobs are read from their output" do
       assert_equal Counts.new(2, 0, 1), run_job("echo '2 passed, 0 failed, 1 skipped'").counts
@@ -92,16 +85,8 @@ module House
 
     private
 
-    def job(script, name: "job", kind: :counted, **options)
-      Job.new(name, suite: "ruby", argv: ["sh", "-c", script], kind: kind, **options)
-    end
-
     def run_job(script, **options)
       run_jobs(job(script, **options)).first
-    end
-
-    def run_jobs(*jobs)
-      Runner.new(jobs, lanes: 2, log_dir: @logs, out: @out).run
     end
 
     # An orphan is reaped by another process some time after its end; until then it is a zombie.

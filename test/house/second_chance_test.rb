@@ -1,32 +1,26 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "stringio"
-require "tmpdir"
+require "support/house_jobs"
 require_relative "../../rakelib/house/cli"
 
 module House
   # What failed beside others is run again, alone, and that is said.
   class SecondChanceTest < ActiveSupport::TestCase
-    setup do
-      @logs = Dir.mktmpdir("larder-second")
-      @out = StringIO.new
-    end
-
-    teardown { FileUtils.rm_rf(@logs) }
+    include HouseJobs
 
     test "what passes alone has passed, and keeps what it printed before" do
-      results = run_twice(job("echo '1 passed, 0 failed'", "fine"), job(passes_the_second_time, "late"))
+      results = run_twice(job("echo '1 passed, 0 failed'", name: "fine"), job(passes_the_second_time, name: "late"))
       late = results.find { |result| result.job.name == "late" }
       assert_equal Counts.new(2, 0, 0), results.map(&:counts).reduce(:+)
       assert_predicate late, :second?
-      assert_match(/not ok: too late/, File.read(late.first.log))
+      assert_match(/not ok: too late/, File.read(late.earlier.log))
       assert_match(/FAIL.*late.*Once more, alone:.*ok.*late/m, @out.string)
     end
 
     test "the sum names what passed alone, and how it had failed" do
       crash = "test -e #{@logs}/met && echo '1 passed, 0 failed' && exit; touch #{@logs}/met; kill -SEGV $$"
-      results = run_twice(job(crash, "crash"))
+      results = run_twice(job(crash, name: "crash"))
       sum, = capture_io { CLI.new([]).send(:summarize, results, 1) }
       assert_match(/Failed at first, passed alone:\n  crash: .*killed by signal SEGV.*; .*crash\.first\.log\n/, sum)
       assert_match(/^1 passed, 0 failed/, sum)
@@ -34,23 +28,23 @@ module House
 
     test "what was not run because another failed is not run again" do
       waiting = Job.new("waiting", suite: "ruby", argv: ["true"], after: ["wrong"])
-      results = run_twice(job("exit 1", "wrong"), waiting)
+      results = run_twice(job("exit 1", name: "wrong"), waiting)
       assert_match(/not run, because wrong failed/, results.find { |result| result.job == waiting }.note)
     end
 
     test "what fails again has failed" do
-      result = run_twice(job("echo '0 passed, 1 failed'; exit 1", "wrong")).first
+      result = run_twice(job("echo '0 passed, 1 failed'; exit 1", name: "wrong")).first
       assert_predicate result, :failed?
       assert_not_predicate result, :second?
     end
 
     test "what passed is not run again" do
-      run_twice(job("echo run >> #{@logs}/times; echo '1 passed, 0 failed'", "fine"))
+      run_twice(job("echo run >> #{@logs}/times; echo '1 passed, 0 failed'", name: "fine"))
       assert_equal ["run\n"], File.readlines("#{@logs}/times")
     end
 
     test "many that fail are no accident" do
-      jobs = Array.new(SecondChance::MOST + 1) { |i| job("echo run >> #{@logs}/times; false", "wrong #{i}") }
+      jobs = Array.new(SecondChance::MOST + 1) { |i| job("echo run >> #{@logs}/times; false", name: "wrong #{i}") }
       assert_equal jobs.size, run_twice(*jobs).count(&:failed?)
       assert_equal jobs.size, File.readlines("#{@logs}/times").size
     end
@@ -63,18 +57,13 @@ module House
 
     private
 
-    def job(script, name)
-      Job.new(name, suite: "ruby", argv: ["sh", "-c", script])
-    end
-
     def passes_the_second_time
       "test -e #{@logs}/met && echo '1 passed, 0 failed' && exit; touch #{@logs}/met
        echo '  not ok: too late'; echo '0 passed, 1 failed'; exit 1"
     end
 
     def run_twice(*jobs)
-      results = Runner.new(jobs, lanes: 2, log_dir: @logs, out: @out).run
-      SecondChance.new(log_dir: @logs, out: @out).give(results)
+      SecondChance.new(log_dir: @logs, out: @out).give(run_jobs(*jobs))
     end
   end
 end

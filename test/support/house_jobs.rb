@@ -1,0 +1,29 @@
+# frozen_string_literal: true
+
+require "stringio"
+require "tmpdir"
+require_relative "../../rakelib/house/runner"
+
+# Owns what tests of bin/test's runner have in common: small programs as jobs, and a place for what they print.
+module HouseJobs
+  extend ActiveSupport::Concern
+
+  included do
+    setup do
+      @logs = Dir.mktmpdir("larder-jobs")
+      @out = StringIO.new
+    end
+
+    teardown { FileUtils.rm_rf(@logs) }
+  end
+
+  private
+
+  def job(script, name: "job", kind: :counted, **options)
+    House::Job.new(name, suite: "ruby", argv: ["sh", "-c", script], kind: kind, **options)
+  end
+
+  def run_jobs(*jobs)
+    House::Runner.new(jobs, lanes: 2, log_dir: @logs, out: @out).run
+  end
+end
