@@ -28,19 +28,16 @@ module Larder
         end
       end
 
-      # JSON, of which {Lossless} says what it keeps. Safe to read whoever wrote it.
+      # JSON, of which {Lossless} says what it keeps. Safe to read whoever wrote it. Nested 100 deep at most, which is
+      # the library's own limit: options, even those that say the same, double its time for what sessions are.
       module Json
-        # Lists in lists.
-        OPTIONS = { max_nesting: 100 }.freeze
-        private_constant :OPTIONS
-
         module_function
 
         # @param values [Hash{String => Object}]
         # @return [String] bytes
         # @raise [LossyValueError] naming what JSON has no form for
         def dump(values)
-          JSON.generate(values, OPTIONS).force_encoding(Encoding::BINARY)
+          JSON.generate(values).force_encoding(Encoding::BINARY)
         rescue JSON::JSONError, EncodingError
           Lossless.check(values)
           raise
@@ -50,7 +47,7 @@ module Larder
         # @return [Hash{String => Object}]
         # @raise [UnreadableError]
         def load(bytes)
-          values = JSON.parse(bytes.dup.force_encoding(Encoding::UTF_8), OPTIONS)
+          values = JSON.parse(bytes.dup.force_encoding(Encoding::UTF_8))
           return values if values.is_a?(Hash)
 
           raise UnreadableError, "a session is no JSON object but a #{values.class}"

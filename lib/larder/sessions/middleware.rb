@@ -104,8 +104,9 @@ module Larder
         return false unless session.respond_to?(:loaded?) && session.loaded?
 
         options = session.options
-        !force_options?(options) && !options[:expires] && commit_session?(request, session, options) &&
-          cookie_of(request) == session.id&.public_id
+        return false if options[:skip] || options[:expires] || force_options?(options)
+
+        security_matches?(request, options) && cookie_of(request) == session.id&.public_id
       end
 
       def keep(request, session, found)
@@ -146,7 +147,7 @@ module Larder
         id if id&.public_id.is_a?(String)
       end
 
-      # Rails asks for it three times.
+      # It is asked for when a session is looked for, and when it is kept.
       #
       # @return [Rack::Session::SessionId, nil] nil: ask Rack, which knows by now, or will know, all cookies
       def asked_id(request)

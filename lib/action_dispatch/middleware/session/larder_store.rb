@@ -26,6 +26,16 @@ module ActionDispatch
         super
       end
 
+      # Rails asks which session it is before it asks for it, and again after that: the answer stays.
+      def session_exists?(request)
+        id = current_session_id(request)
+        return false if id.nil? || id.empty?
+
+        options = request.get_header(Rack::RACK_SESSION_OPTIONS)
+        options[:id] = id if options
+        true
+      end
+
       def cookie_of(request)
         request.have_cookie_jar? ? request.cookie_jar[key] : super
       end
