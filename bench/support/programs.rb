@@ -46,7 +46,7 @@ module Bench
     end
 
     # `larder-lab stores`: for each workload, pass and contender the time of a call, and how many times as long as
-    # larder it took, with the 95 % interval of paired rounds.
+    # larder it took, with the interval of paired rounds.
     # @param arguments [Array<String>]
     # @return [Array(Array<Bench::Figure>, Hash)] and what the lab says of versions and doubts
     def lab(*arguments)
@@ -91,14 +91,15 @@ module Bench
                           median: 100.0 * ways.sum / ways.size)
     end
 
-    # Of measures "stores/workload/pass/row", each with the seconds of a call in each round.
+    # @param measures [Array<Hash>] "stores/workload/pass/row", each with the seconds of a call in each round
+    # @return [Array<Bench::Figure>]
     def lab_figures(measures)
       samples = measures.to_h { |measure| measure.values_at("key", "samples") }
       measures.flat_map do |measure|
         _, workload, pass, row = measure["key"].split("/", 4)
         seconds = measure["samples"]
         base = samples.fetch("stores/#{workload}/#{pass}/larder")
-        times = STATISTICS.bootstrap(STATISTICS.paired_ratios(seconds, base), seed: 1)
+        times = STATISTICS.estimate(STATISTICS.paired_ratios(seconds, base))
         name = "#{workload}, #{pass}: #{row}"
         [Figure.new(name: name, unit: "us", median: STATISTICS.median(seconds) * 1e6),
          Figure.new(name: "#{name} as larder", unit: "x", median: times.value, low: times.low, high: times.high)]
@@ -128,6 +129,6 @@ module Bench
       status.success? ? output : raise(Failed, "#{command.first(5).join(" ")} ... ended with #{status}\n#{output}")
     end
 
-    private_class_method :miss_figures, :over_all, :lab_figures, :circumstances, :build, :run
+    private_class_method :miss_figures, :over_all, :circumstances, :build, :run
   end
 end

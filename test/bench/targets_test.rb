@@ -48,6 +48,15 @@ module Bench
       end
     end
 
+    test "the rounds of a run of the lab become times in microseconds and as larder" do
+      measures = { "larder" => [1e-6, 2e-6, 3e-6], "redis" => [10e-6, 30e-6, 60e-6] }
+                 .map { |row, samples| { "key" => "stores/one-thread/hit/#{row}", "samples" => samples } }
+      figures = Programs.lab_figures(measures).to_h { |figure| [figure.name, figure] }
+      assert_in_delta 30.0, figures.fetch("one-thread, hit: redis").median, 1e-9
+      times = figures.fetch("one-thread, hit: redis as larder")
+      [[15.0, times.median], [10.0, times.low], [20.0, times.high]].each { |pair| assert_in_delta(*pair, 1e-9) }
+    end
+
     test "a target of misses names Larder as the lab does" do
       assert_includes Larder::Lab::Hitratio::Policies.names, "larder"
       Targets::EVICTION.each { |target| assert_includes Parts::SIZES.keys, target.part }

@@ -39,6 +39,13 @@ module Larder
         (found || distribution.last).first.to_f
       end
 
+      # @param count [Integer]
+      # @param chosen [Integer]
+      # @return [Integer] in how many ways so many are chosen
+      def choose(count, chosen)
+        (1..chosen).reduce(1) { |product, i| product * (count - chosen + i) / i }
+      end
+
       # The middle one is at most the k-th value if more than half of the drawn ones are.
       def odd(sorted)
         count = sorted.size
@@ -81,11 +88,6 @@ module Larder
         end
       end
       private_class_method :at_least
-
-      def choose(count, chosen)
-        (1..chosen).reduce(1) { |product, i| product * (count - chosen + i) / i }
-      end
-      private_class_method :choose
 
       def thinned(sorted)
         return sorted if sorted.size <= MOST

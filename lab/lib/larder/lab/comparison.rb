@@ -36,7 +36,7 @@ module Larder
           theirs = @results.per_call(other, workload, pass)
           return nil if mine.empty? || mine.size != theirs.size
 
-          Statistics.bootstrap(Statistics.paired_ratios(mine, theirs))
+          Statistics.estimate(Statistics.paired_ratios(mine, theirs))
         end
       end
 

@@ -14,6 +14,8 @@ module Larder
       BUSY = 0.7
       # Rounds that lie further apart than this, relative to their median, are mentioned.
       SPREAD = 0.3
+      # Rounds of which an interval is nearly what is usual.
+      ENOUGH = 5
       # Names listed before "and n more".
       LISTED = 4
 
@@ -30,8 +32,13 @@ module Larder
 
       # @param rounds [Integer]
       # @return [String, nil]
-      def single(rounds)
-        "A single round has no interval: no difference is shown." if rounds == 1
+      def few(rounds)
+        return "A single round has no interval: no difference is shown." if rounds == 1
+        return if rounds >= ENOUGH
+
+        held = (100 * Statistics.confidence_of(rounds)).floor
+        "The interval of #{rounds} rounds is their range, which holds the true median in #{held} of 100 runs: " \
+          "an impression, not evidence."
       end
 
       # @param blocks [Enumerable<Array(Array<String>, Array<Numeric>)>] a row and its step, and what each round

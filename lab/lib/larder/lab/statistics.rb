@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the arithmetic of samples: median, percentiles, bootstrap intervals. Knows nothing of stores or reports.
+# Owns the arithmetic of samples: median, percentiles, intervals. Knows nothing of stores or reports.
 
 require_relative "bootstrap"
 
@@ -16,6 +16,9 @@ module Larder
           [high, 1.0 / low].max - 1.0
         end
       end
+
+      # Of intervals, where nothing else is asked for.
+      CONFIDENCE = 0.95
 
       module_function
 
@@ -51,13 +54,30 @@ module Larder
         (some!(values).max - values.min) / median(values)
       end
 
-      # The median with a percentile bootstrap interval. With few values the interval honestly becomes their range.
+      # The median, and the values between which the true median lies with so much confidence, whatever the
+      # distribution (Thompson 1936): as many of the least and of the greatest are left out as may be. Of values too few
+      # for that it is their range, and {confidence_of} says how much it is worth.
       # @param values [Array<Numeric>]
       # @param confidence [Float] 0..1
       # @return [Estimate]
       # @raise [ArgumentError] without values
-      def bootstrap(values, confidence: 0.95)
-        interval(median(some!(values)), Bootstrap.medians(values), confidence)
+      def estimate(values, confidence: CONFIDENCE)
+        sorted = some!(values).sort
+        left_out = left_out_of(sorted.size, confidence)
+        Estimate.new(value: median(sorted), low: sorted[left_out].to_f, high: sorted[-1 - left_out].to_f)
+      end
+
+      # @param count [Integer] of values
+      # @return [Float] 0..1: how probable it is that their range holds the true median
+      def confidence_of(count)
+        1.0 - (0.5**(count - 1))
+      end
+
+      # @param count [Integer] of values
+      # @param other [Integer] of values from the same distribution
+      # @return [Float] 0..1: how probable it is that all of the ones lie on one side of all of the others
+      def apart(count, other)
+        2.0 / Bootstrap.choose(count + other, count)
       end
 
       # The quotient of the medians of two independent sets, each resampled by itself.
@@ -66,7 +86,7 @@ module Larder
       # @param confidence [Float] 0..1
       # @return [Estimate]
       # @raise [ArgumentError] without values
-      def bootstrap_ratio(numerators, denominators, confidence: 0.95)
+      def bootstrap_ratio(numerators, denominators, confidence: CONFIDENCE)
         ratios = Bootstrap.quotients(Bootstrap.medians(some!(numerators)), Bootstrap.medians(some!(denominators)))
         interval(median(numerators) / median(denominators), ratios, confidence)
       end
@@ -83,6 +103,20 @@ module Larder
 
         numerators.zip(denominators).map { |numerator, denominator| numerator.fdiv(denominator) }
       end
+
+      # The true median lies below the k-th of n values if fewer than k are below it, which is n tosses of a coin.
+      def left_out_of(count, confidence)
+        ways = 1
+        passed = 0
+        (0...(count / 2)).each do |left_out|
+          passed += ways
+          return [left_out - 1, 0].max if 2 * passed.fdiv(2**count) > 1.0 - confidence
+
+          ways = ways * (count - left_out) / (left_out + 1)
+        end
+        [(count / 2) - 1, 0].max
+      end
+      private_class_method :left_out_of
 
       def interval(value, distribution, confidence)
         tail = (1.0 - confidence) / 2.0

@@ -17,8 +17,14 @@ module Larder
       end
 
       test "a single round shows no difference" do
-        assert_match(/single round/, Doubt.single(1))
-        assert_nil Doubt.single(2)
+        assert_match(/single round/, Doubt.few(1))
+      end
+
+      test "what an interval of few rounds is worth is said" do
+        { 2 => 50, 3 => 75, 4 => 87 }.each do |rounds, held|
+          assert_match(/ #{rounds} rounds is their range, .* #{held} of 100 runs: an impression/, Doubt.few(rounds))
+        end
+        assert_nil Doubt.few(5)
       end
 
       test "rounds that lie far apart are named with the step, the widest first" do

@@ -39,34 +39,58 @@ module Larder
       end
 
       test "no values are refused everywhere" do
-        %i[mean median spread bootstrap].each do |function|
+        %i[mean median spread estimate].each do |function|
           assert_raises(ArgumentError, function.to_s) { Statistics.public_send(function, []) }
         end
       end
 
-      test "the bootstrap interval of equal values is that value" do
-        estimate = Statistics.bootstrap([2.0] * 5)
+      test "the interval of equal values is that value" do
+        estimate = Statistics.estimate([2.0] * 5)
         assert_equal [2.0, 2.0, 2.0], [estimate.value, estimate.low, estimate.high]
       end
 
-      test "the bootstrap interval holds the median, stays within the values and can be repeated" do
+      test "the interval holds the median, stays within the values and can be repeated" do
         values = [1.0, 1.1, 1.2, 1.3, 9.0]
-        estimate = Statistics.bootstrap(values)
+        estimate = Statistics.estimate(values)
         assert_equal 1.2, estimate.value
         assert_operator estimate.low, :<=, 1.2
         assert_operator estimate.high, :>=, 1.2
         assert_includes 1.0..9.0, estimate.low
         assert_includes 1.0..9.0, estimate.high
-        assert_equal estimate, Statistics.bootstrap(values)
+        assert_equal estimate, Statistics.estimate(values)
       end
 
-      test "the bootstrap interval covers the true median about as often as it says" do
-        random = Random.new(1)
-        covered = Array.new(200) do
-          estimate = Statistics.bootstrap(Array.new(15) { random.rand })
-          (estimate.low..estimate.high).cover?(0.5)
+      test "the interval leaves out as many values at each end as it may, which is a matter of tossing coins" do
+        # Of a table of the sign test: values, and how many of them at each end are beyond the interval.
+        { 1 => 0, 2 => 0, 5 => 0, 6 => 0, 8 => 0, 9 => 1, 11 => 1, 12 => 2, 15 => 3, 20 => 5, 25 => 7 }
+          .each do |count, beyond|
+          estimate = Statistics.estimate((1..count).to_a.shuffle(random: Random.new(count)))
+          assert_equal [1.0 + beyond, count.to_f - beyond], [estimate.low, estimate.high], count
         end
-        assert_includes 0.86..1.0, covered.count(true) / 200.0
+      end
+
+      test "the interval holds the true median at least as often as it says, that of few values as often as is said" do
+        random = Random.new(1)
+        { 3 => 0.75, 5 => 0.9375, 7 => 0.95, 15 => 0.95 }.each do |count, often|
+          held = Array.new(2_000) do
+            estimate = Statistics.estimate(Array.new(count) { random.rand })
+            (estimate.low..estimate.high).cover?(0.5)
+          end
+          assert_operator held.count(true) / 2_000.0, :>, often - 0.03
+          assert_in_delta often, Statistics.confidence_of(count), 1e-12 if count < 6
+        end
+      end
+
+      test "few values of one distribution lie apart by chance, and how often that is is known" do
+        random = Random.new(2)
+        { [2, 2] => 1 / 3.0, [3, 3] => 0.1, [2, 4] => 2 / 15.0 }.each do |(count, other), often|
+          apart = Array.new(4_000) do
+            ones, others = [count, other].map { |size| Array.new(size) { random.rand }.minmax }
+            ones.last < others.first || others.last < ones.first
+          end
+          assert_in_delta often, Statistics.apart(count, other), 1e-12
+          assert_in_delta often, apart.count(true) / 4_000.0, 0.03
+        end
       end
 
       test "ratios are taken round by round" do

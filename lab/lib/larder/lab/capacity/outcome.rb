@@ -113,7 +113,7 @@ module Larder
         def estimate(values)
           return if values.size < 2
 
-          { **Statistics.bootstrap(values).to_h, dots: values }
+          { **Statistics.estimate(values).to_h, dots: values }
         end
 
         # Of one round: exact where every object was looked for, or none was missed.

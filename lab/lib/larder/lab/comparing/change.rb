@@ -20,12 +20,10 @@ module Larder
         # @param before [Document::Measure]
         # @param after [Document::Measure]
         # @param bases [Array(Document::Measure, Document::Measure), nil] of both runs
-        # @param seed [Integer] of the bootstrap
-        def initialize(before, after, bases: nil, seed: 0)
+        def initialize(before, after, bases: nil)
           @measure = before
           @after = after
           @bases = bases if bases&.all? && usable?(before, bases[0]) && usable?(after, bases[1])
-          @seed = seed
         end
 
         # @return [Boolean] whether it is seen in relation to a base
@@ -61,6 +59,13 @@ module Larder
           return :none if 1.0.between?(ratio.low, ratio.high)
 
           (ratio.value > 1.0) == (@measure.better == "lower") ? :worse : :better
+        end
+
+        # @return [Float] 0..1: how probable it is that a difference is shown where there is none
+        def error
+          return 0.0 if single? || EXACT.include?(@measure.unit)
+
+          [1.0 - Statistics::CONFIDENCE, Statistics.apart(@measure.samples.size, @after.samples.size)].max
         end
 
         # @param share [Float] 0.05 for five percent

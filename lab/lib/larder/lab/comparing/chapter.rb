@@ -85,12 +85,12 @@ module Larder
           [counts, chance, limit].compact
         end
 
-        # Of ranges of as many values from one distribution so many lie apart by chance.
+        # What is shown where there is nothing.
         def chance
-          rounds = changes.map { |change| change.measure.samples.size }.max
-          return if rounds < 2 || shown.empty?
+          errors = changes.sum(&:error)
+          return if errors.zero? || shown.empty?
 
-          "Intervals of 95 % err: of #{changes.size} some #{(changes.size * 0.05).ceil} would differ by chance alone."
+          "Intervals err: of #{changes.size} some #{errors.ceil} would differ by chance alone."
         end
 
         def limit

@@ -4,6 +4,7 @@
 # model holds, what the proxy itself adds, doubts, and the raw samples.
 
 require_relative "../document"
+require_relative "../doubt"
 require_relative "codecs"
 require_relative "model"
 require_relative "stores"
@@ -103,7 +104,7 @@ module Larder
         end
 
         def warnings
-          [("Blocks are short and rounds few: an impression." if @plan.rounds < 5), slow_proxy].compact
+          [Doubt.few(@plan.rounds), slow_proxy].compact
         end
 
         def slow_proxy

@@ -133,7 +133,7 @@ module Larder
           return unless second
 
           ratios = Statistics.paired_ratios(both(second, point), both(first, point))
-          ratio = Statistics.bootstrap(ratios)
+          ratio = Statistics.estimate(ratios)
           at = limit ? "At #{bits(limit)}" : "Without a limit"
           return "#{at}, no difference is shown between #{first.name} and #{second.name}." unless ratio.low > 1
 

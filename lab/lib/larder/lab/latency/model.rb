@@ -59,7 +59,7 @@ module Larder
           near, there = [ORIGIN, far].map { |point| @results.seconds(row, payload, operation, point) }
           return if near.empty? || near.size != there.size
 
-          Statistics.bootstrap(near.zip(there).map { |from, to| (to - from) / far.rtt })
+          Statistics.estimate(near.zip(there).map { |from, to| (to - from) / far.rtt })
         end
 
         # What a codec costs and saves beside another, for a write and a read together. seconds: more time that it takes
@@ -88,7 +88,7 @@ module Larder
           payload = row.payloads.first
           more = both(row, payload).zip(both(other, payload)).map { |mine, theirs| mine - theirs }
           saved = @results.bytes(other, payload) - @results.bytes(row, payload)
-          Deal.new(seconds: Statistics.bootstrap(more), bits: saved * 8 * OPERATIONS.size)
+          Deal.new(seconds: Statistics.estimate(more), bits: saved * 8 * OPERATIONS.size)
         end
 
         # Seconds of a write and a read, by round.

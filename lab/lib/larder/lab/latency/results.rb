@@ -108,7 +108,7 @@ module Larder
         # @return [Statistics::Estimate, nil] seconds of one call: median and interval
         def estimate(row, payload, operation, point)
           found = seconds(row, payload, operation, point)
-          Statistics.bootstrap(found) unless found.empty?
+          Statistics.estimate(found) unless found.empty?
         end
 
         # @return [Float, nil] seconds of one call

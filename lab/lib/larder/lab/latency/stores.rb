@@ -172,7 +172,7 @@ module Larder
           theirs = larder ? results.seconds(larder, payload, "read", LOCAL) : []
           return if mine.empty? || mine.size != theirs.size
 
-          ratio = Statistics.bootstrap(Statistics.paired_ratios(mine, theirs))
+          ratio = Statistics.estimate(Statistics.paired_ratios(mine, theirs))
           "At #{duration(point.rtt)}, a read of #{payload_title(payload)} from #{row.name} takes " \
             "#{Reports::Figures.ratio(ratio)} times as long as from #{larder.name}, which needs no network."
         end

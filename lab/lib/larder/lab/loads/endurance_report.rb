@@ -107,7 +107,7 @@ module Larder
             Statistics.paired_ratios(round.last(half).map { |slice| rate(slice) },
                                      round.first(half).map { |slice| rate(slice) })
           end
-          Statistics.bootstrap(pairs) if pairs.size > 1
+          Statistics.estimate(pairs) if pairs.size > 1
         end
 
         def cell(estimate)

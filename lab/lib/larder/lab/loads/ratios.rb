@@ -60,7 +60,7 @@ module Larder
           mine, theirs = @samples.values_at(row, other)
           return unless mine && theirs && mine.size == theirs.size && theirs.none?(&:zero?)
 
-          Statistics.bootstrap(Statistics.paired_ratios(mine, theirs))
+          Statistics.estimate(Statistics.paired_ratios(mine, theirs))
         end
 
         # @param row [String]
@@ -87,7 +87,7 @@ module Larder
           values = @samples[row] or return
           return { "value" => values.first } if values.one?
 
-          estimate = Statistics.bootstrap(values)
+          estimate = Statistics.estimate(values)
           { "value" => estimate.value, "low" => estimate.low, "high" => estimate.high }
         end
 

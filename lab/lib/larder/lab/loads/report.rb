@@ -109,7 +109,7 @@ module Larder
         end
 
         def doubts
-          [quick, Doubt.single(results.rounds), Doubt.busy(results.environment), *own_doubts].compact
+          [quick, Doubt.few(results.rounds), Doubt.busy(results.environment), *own_doubts].compact
         end
 
         def own_doubts
@@ -117,7 +117,7 @@ module Larder
         end
 
         def quick
-          "Quick run: little time and few rounds. An impression, not evidence." if plan.quick
+          "Quick run: little time." if plan.quick
         end
 
         # Reads of what ought to be there, which was not.

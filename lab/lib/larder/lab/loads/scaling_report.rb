@@ -116,7 +116,7 @@ module Larder
           parts = Statistics.paired_ratios(many, one).map { |gain| gain / count }
           return { "value" => parts.first } if parts.one?
 
-          Statistics.bootstrap(parts).to_h.transform_keys(&:to_s)
+          Statistics.estimate(parts).to_h.transform_keys(&:to_s)
         end
 
         # Of the most callers, the fastest by the slowest; nil if one had no turn at all.

@@ -53,7 +53,7 @@ module Larder
           mine, floor = [name, FLOOR].map { |each| samples(each, "unchanged") }
           return if mine.empty? || mine.size != floor.size
 
-          Statistics.bootstrap(mine.zip(floor).map { |one, other| one - other })
+          Statistics.estimate(mine.zip(floor).map { |one, other| one - other })
         end
 
         private

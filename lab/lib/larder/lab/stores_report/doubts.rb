@@ -16,15 +16,14 @@ module Larder
 
         # @return [Array<String>] sentences; empty if there is nothing to doubt
         def lines
-          [quick, Doubt.single(@results.rounds), Doubt.busy(@results.environment), *missed_hits, *found_misses,
+          [quick, Doubt.few(@results.rounds), Doubt.busy(@results.environment), *missed_hits, *found_misses,
            Doubt.far_apart(blocks)].compact
         end
 
         private
 
         def quick
-          "Quick run: few calls and #{@results.rounds} rounds. An impression, not evidence." if
-            @results.settings.quick?
+          "Quick run: few calls, short blocks." if @results.settings.quick?
         end
 
         # Hits that ran the block: evicted, expired or lost.

@@ -76,7 +76,7 @@ module Larder
 
         def dot(row, pass)
           seconds = @results.per_call(row.name, @workload.key, pass.key)
-          estimate = Statistics.bootstrap(seconds)
+          estimate = Statistics.estimate(seconds)
           { label: row.name, **estimate.to_h, dots: seconds, highlight: row.contender == "larder" }
         end
 

@@ -38,7 +38,7 @@ module Larder
           return if seconds.empty?
           return Statistics::Estimate.new(value: seconds.first) if seconds.size == 1
 
-          Statistics.bootstrap(seconds)
+          Statistics.estimate(seconds)
         end
 
         # @param other [String] the contestant to compare with
@@ -47,7 +47,7 @@ module Larder
           mine, theirs = [name, other].map { |each| @results.seconds(each, @group, operation) }
           return if mine.empty? || mine.size != theirs.size
 
-          Statistics.bootstrap(Statistics.paired_ratios(mine, theirs))
+          Statistics.estimate(Statistics.paired_ratios(mine, theirs))
         end
 
         # How far two measurements of the same codec lay apart, as a fraction: smaller differences mean nothing.

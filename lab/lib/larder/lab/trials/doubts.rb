@@ -17,18 +17,10 @@ module Larder
 
         # @return [Array<String>] sentences; empty if there is nothing to doubt
         def lines
-          [few, noise, Doubt.busy(@results.environment), Doubt.far_apart(blocks)].compact
+          [Doubt.few(@plan.rounds), noise, Doubt.busy(@results.environment), Doubt.far_apart(blocks)].compact
         end
 
         private
-
-        def few
-          if @plan.rounds == 1
-            Doubt.single(1)
-          elsif @plan.rounds < 5
-            "#{@plan.rounds} rounds with blocks of #{format("%g", @plan.seconds)} s: an impression, not evidence."
-          end
-        end
 
         def noise
           return if @plan.rounds == 1

@@ -48,6 +48,10 @@ module Larder
           assert_match(/taken once and have no interval/, words(outcome))
         end
 
+        test "where a difference is shown, how many there would be by chance is said" do
+          assert_match(/Intervals err: of 2 some 1 would differ by chance alone/, words(compare(STEADY, SLOWER)))
+        end
+
         test "wrong usage says what is wrong" do
           { ["one.json"] => /name two JSON files, not 1/,
             ["a", "b", "--fail-on", "5"] => /--fail-on 5: give percent, as 5%/,

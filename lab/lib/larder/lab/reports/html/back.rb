@@ -15,8 +15,10 @@ module Larder
 
           # What a reader has to know: terms, and what they mean.
           READING = <<~TEXT.split("\n\n").to_h { |entry| entry.tr("\n", " ").split(" = ", 2) }.freeze
-            Dots and lines = The large dot is the median of all rounds, the line through it its 95 % bootstrap interval:
-            where the true median is likely to lie. The small dots below are the rounds themselves, each a fresh process.
+            Dots and lines = The large dot is the median of all rounds, the line through it its interval: where the true
+            median lies in 95 of 100 such runs. Of fewer than six rounds it is their range, which holds the true median in 93
+            of 100 (five rounds), 87 (four) or 75 (three). The small dots below are the rounds themselves, each a fresh
+            process.
 
             19.1 (18.2–20.0) = A value with its interval. Ratios are taken within a round, where a slow minute hits both
             sides, and then summarized.
