@@ -37,8 +37,8 @@ module Larder
             each chapter, so that a run that is stopped keeps what it had.
 
             Slow calls, threads and processes, full stores, networks and sessions are
-            measured on one store of each kind; their own commands (larder-lab percentiles,
-            for one) take all stores.
+            measured on one store of each kind, and stores in blocks of half a second;
+            their own commands (larder-lab percentiles, for one) leave nothing out.
           TEXT
 
           FOOTER = <<~TEXT
@@ -56,10 +56,11 @@ module Larder
           CHOSEN = { "percentiles" => ["--only", KINDS], "scaling" => ["--only", KINDS],
                      "endurance" => ["--only", KINDS], "capacity" => ["--only", [*KINDS, "valkey"]],
                      "latency" => ["--only", KINDS - ["litecache"]],
-                     "matrix" => ["--stores", %w[larder memory redis]],
+                     "matrix" => ["--stores", %w[larder redis]],
                      "sessions" => ["--only", %w[larder sql-mariadb activerecord-mariadb memcached hash]] }.freeze
-          # Less than by itself.
-          LESS = { "sessions" => %w[--rounds 2 --requests 100 --served 1000],
+          # Less than by itself: of stores, whose rounds differ by more than their blocks do, shorter blocks.
+          LESS = { "stores" => %w[--seconds 0.5],
+                   "sessions" => %w[--rounds 2 --requests 100 --served 1000],
                    "statistics" => %w[--rounds 2 --sizes 10000] }.freeze
           LESS_QUICKLY = { "sessions" => %w[--parts work] }.freeze
           # And who in a quick run.

@@ -117,6 +117,12 @@ module Larder
 
           raise UsageError, "#{option} must be 1 or more, not #{number}"
         end
+
+        def some(option, number)
+          return number if number.positive? && number.finite?
+
+          raise UsageError, "#{option} must be more than 0, not #{number}"
+        end
       end
     end
   end

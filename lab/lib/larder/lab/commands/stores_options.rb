@@ -31,7 +31,7 @@ module Larder
         FOOTER = <<~TEXT
 
           How to read the tables: "times larder" is how many times as long a call took,
-          the median over rounds, with its 95 % interval. A ratio marked with the sign
+          the median over rounds, with its interval. A ratio marked with the sign
           for "about" differs by no more than the noise: no difference is shown.
 
           Examples:
@@ -42,7 +42,9 @@ module Larder
           Exit codes: 0 measured, 1 a value was wrong or nothing could be measured,
           2 wrong usage, 130 interrupted.
         TEXT
-        private_constant :BANNER, :FOOTER
+        # A lap lasts as many blocks at most, as without --seconds.
+        LAP = Modes::DEFAULT[:lap_seconds] / Modes::DEFAULT[:block_seconds]
+        private_constant :BANNER, :FOOTER, :LAP
 
         # @param arguments [Array<String>]
         # @return [StoresOptions]
@@ -89,9 +91,16 @@ module Larder
                                   directory: @directory, seed: seed,
                                   contenders: contenders, workloads: workloads(mode), urls: urls, requires: requires)
           # An exact n is not lowered behind the user's back.
-          settings.limit_seconds = nil if @given.key?(:count) || @given.key?(:rounds)
+          settings.limit_seconds = nil if %i[count rounds seconds].any? { |name| @given.key?(name) }
+          lengthen(settings) if @given.key?(:seconds)
           settings.lap_seconds = nil if @given.key?(:count)
           check(settings)
+        end
+
+        # Laps of slow stores are shorter with the blocks.
+        def lengthen(settings)
+          settings.block_seconds = @given[:seconds]
+          settings.lap_seconds = @given[:seconds] * LAP
         end
 
         def check(settings)
@@ -131,6 +140,9 @@ module Larder
           end
           options.on("--rounds N", Integer, "processes per contender (default 5)") do |n|
             @given[:rounds] = positive("--rounds", n)
+          end
+          options.on("--seconds S", Float, "of a block, at least (default 1)") do |seconds|
+            @given[:seconds] = some("--seconds", seconds)
           end
           seed_option(options)
         end

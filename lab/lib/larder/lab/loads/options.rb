@@ -111,12 +111,6 @@ module Larder
           end
         end
 
-        def some(option, number)
-          return number if number.positive? && number.finite?
-
-          raise UsageError, "#{option} must be more than 0, not #{number}"
-        end
-
         # A list of whole numbers, ascending.
         def counts(option, words)
           numbers = words.map { |word| Integer(word, 10, exception: false) }

@@ -26,6 +26,15 @@ module Larder
         test "quick is limited in time, unless an exact size is asked for" do
           assert_operator parse("--quick").limit_seconds, :<, 60
           assert_nil parse("--quick", "--n", "50").limit_seconds
+          assert_nil parse("--quick", "--seconds", "1").limit_seconds
+        end
+
+        test "blocks last as long as asked for, and the laps of slow stores end in proportion" do
+          usual = parse
+          half = parse("--seconds", "0.5")
+          assert_equal [usual.block_seconds / 2, usual.lap_seconds / 2], [half.block_seconds, half.lap_seconds]
+          assert_nil parse("--seconds", "0.5", "--n", "50").lap_seconds
+          assert_equal 0.5, parse("--published", "--seconds", "0.5").block_seconds
         end
 
         test "contenders are chosen and left out by name" do
@@ -42,6 +51,7 @@ module Larder
 
         test "what makes no sense is refused with the option's name" do
           assert_match(/--n must be 1 or more, not 0/, refusal("--n", "0"))
+          assert_match(/--seconds must be more than 0, not 0.0/, refusal("--seconds", "0"))
           assert_match(/invalid argument: --rounds x/, refusal("--rounds", "x"))
           assert_match(/--n 3 is less than one call for each of 5 threads/, refusal("--n", "3"))
           assert_match(/--quick and --published exclude each other/, refusal("--quick", "--published"))
