@@ -71,14 +71,14 @@ module Larder
       # @param record [Record] as it was stored
       # @return [void]
       def began(record)
-        note { @activity&.began(record) }
+        note(@keeper.now) { @activity&.began(record) }
       end
 
       # @param before [Record]
       # @param after [Record] the same session, used later
       # @return [void]
       def used(before, after)
-        note do
+        note(after.used) do
           @activity&.moved(before, after)
           @users.used(after.user, before.used, after.used) if after.user
         end
@@ -89,7 +89,7 @@ module Larder
       # @param key [String]
       # @return [void]
       def changed(before, after, key)
-        note do
+        note(after.used) do
           @activity&.moved(before, after)
           if before.user == after.user
             @users.used(after.user, before.used, after.used) if after.user
@@ -103,8 +103,9 @@ module Larder
       # @param key [String]
       # @return [void]
       def ended(record, key)
-        note do
-          @activity&.ended(record, @keeper.now)
+        now = @keeper.now
+        note(now) do
+          @activity&.ended(record, now)
           @users.remove(record.user, key, seen: record.used) if record.user
         end
       end
@@ -182,9 +183,9 @@ module Larder
         bytes ? backend.swap(name, bytes, now, life, keep: keep) : backend.add(name, now, life, keep: keep)
       end
 
-      def note
+      def note(now)
         @attendance&.attend
-        @settings&.keep(@keeper.backend.cache, @keeper.now)
+        @settings&.keep(@keeper.backend.cache, now)
         yield
       rescue ::Larder::Error => error
         @report.call(error)
