@@ -88,7 +88,7 @@ module Larder
             tied = ties.zero? ? "" : "; no difference is shown between it and #{ties} other#{"s" if ties > 1}"
             Document::Intervals.build(
               title: "Time of a call", x: { title: "µs a call", format: "micros" },
-              sentence: "#{@best} takes #{duration(first)} a call (95 % interval #{interval(first)})#{tied}.",
+              sentence: "#{@best} takes #{duration(first)} a call (interval #{interval(first)})#{tied}.",
               rows: shown.map { |choice| dot(choice) }
             )
           end

@@ -107,7 +107,7 @@ module Larder
               [slower.name, faster.name, slower.to, estimate.low, estimate.high]
             end
             bits = ["bandwidth", "from", "to"].map { |title| { title: title, format: "bits" } }
-            Document::Table.build(caption: "Where the order turns, with 95 % intervals",
+            Document::Table.build(caption: "Where the order turns, with intervals",
                                   columns: [{ title: "below" }, { title: "above" }, *bits], rows: rows)
           end
 
