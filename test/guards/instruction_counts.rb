@@ -35,7 +35,7 @@ module Guards
       end
     end
 
-    # @return [Hash{String => Float}] instructions a call of the Rails store, and objects it allocates
+    # @return [Hash{String => Float}] instructions a call of the Rails store or of sessions, and objects it allocates
     def of_ruby
       in_directory do |directory|
         meter = build_library("meter", ruby: true)

@@ -1,12 +1,15 @@
 # frozen_string_literal: true
 
-# Runs the guarded calls of the Rails store under callgrind and prints how many objects each allocates. The counts of
+# Runs the guarded calls of the Rails store and of sessions under callgrind and prints how many objects each allocates. The counts of
 # instructions are in what callgrind dumps. Started by instruction_counts.rb: ruby operations.rb METER DIRECTORY
 
 require "active_support"
 require "active_support/cache"
 require "active_support/cache/larder_store"
+require "digest"
 require "json"
+require "larder/sessions"
+require "larder/sessions/backends/file"
 require ARGV.fetch(0)
 
 abort "operations.rb: runs under valgrind only" unless Meter.running?
@@ -18,6 +21,17 @@ ROW = { "id" => 1234, "name" => "Pear", "price" => 1.5, "stock" => 17, "colour" 
 
 ActiveSupport::Cache.format_version = 7.1
 store = ActiveSupport::Cache.lookup_store(:larder_store, File.join(ARGV.fetch(1), "guard.larder"), { size: 64 << 20 })
+
+# In a minute that does not end, as a use is written once in each.
+sessions = Larder::Sessions::Keeper.new(
+  backend: Larder::Sessions::Backends::File.new(Larder::Cache.open(File.join(ARGV.fetch(1), "sessions.larder"))),
+  format: Larder::Sessions::Format.fetch(:json), lifetimes: Larder::Sessions::Lifetimes.new(idle: 1_209_600),
+  clock: -> { 1_800_000_000 }
+)
+IDS = Array.new(1_000) { |number| Digest::SHA256.digest(number.to_s) }
+IDS.each_with_index do |id, number|
+  sessions.begin(id, { "user_id" => number, "name" => VALUE, "_csrf_token" => "a" * 43, "seen" => 0 })
+end
 
 OPERATIONS = {
   "fetch, hit" => lambda do |count|
@@ -52,6 +66,14 @@ OPERATIONS = {
     i = 0
     while i < count
       store.fetch(["row", i % CALLS], expires_in: 300) { raise "a miss" }
+      i += 1
+    end
+  end,
+  "session, read and left as it is" => lambda do |count|
+    i = 0
+    while i < count
+      found = sessions.find(IDS[i % IDS.size]) || raise("no session")
+      sessions.commit(found, found.values) || raise("lost")
       i += 1
     end
   end
