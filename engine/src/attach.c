@@ -1,102 +1,30 @@
 /*
- * attach.c — handles: opening, sharing, closing, and attaching anew.
+ * attach.c — a handle's file: attaching to it, and anew.
  *
- * One handle a process and lock file, in a registry guarded by one mutex that
- * fork handlers hold across fork. A handle attaches anew, at its next call, in a
- * forked child (a process slot of its own), when its file was superseded, and
- * when its map was poisoned. The addresses of a map that was left stay the handle's
- * until it closes: other threads may still be reading in it.
+ * A handle attaches when it is opened, and anew, at its next call, in a forked child
+ * (a process slot of its own), when its file was superseded, and when its map was
+ * poisoned. The addresses of a map that was left stay the handle's until it closes:
+ * other threads may still be reading in it.
  */
 #define _GNU_SOURCE
 #include "internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DEFAULT_LOCK_TIMEOUT_MS 200
 #define RETRY_MS 1000
 #define FAULTS_IN_ROW 32            /* after so many, attaching anew waits twice as long each time, up to */
 #define FAULT_WAIT_MS 600000        /* this; */
 #define FAULT_FREE_MS (3600 * 1000) /* an hour without one, and all is well again */
 #define LOOK_MS 200                 /* between looks whether the file is still at its path */
 #define OLD_FILES 8                 /* that were left, for threads that are still inside */
-#define OPEN_WAIT_MS 5000           /* for another opener */
-#define ATTACH_WAIT_MS 1000         /* the same, in a call that attaches anew */
-
-static larder *handles;
-
-#define LOCK_PATH_MAX (PATH_MAX + 8)
-
-static void lock_path(const char *path, char out[LOCK_PATH_MAX]) {
-    snprintf(out, LOCK_PATH_MAX, "%.*s.lock", PATH_MAX - 1, path);
-}
-
-static larder *find_handle(uint64_t device, uint64_t inode) {
-    for (larder *cache = handles; cache; cache = cache->next) {
-        if (cache->lock_device == device && cache->lock_inode == inode) {
-            return cache;
-        }
-    }
-    return NULL;
-}
-
-/* Absolute, so that a daemon that leaves its directory can still attach anew. */
-static larder_status absolute(const char *path, char out[PATH_MAX], larder_error *error) {
-    int written;
-    if (path[0] == '/') {
-        written = snprintf(out, PATH_MAX, "%s", path);
-    } else {
-        char here[PATH_MAX];
-        if (!getcwd(here, sizeof here)) {
-            return lard_fail_call(error, "current directory for", path, errno);
-        }
-        written = snprintf(out, PATH_MAX, "%s/%s", here, path);
-    }
-    if (written < 0 || written + 8 > PATH_MAX) {
-        return lard_fail(error, LARDER_PATH_TOO_LONG, ENAMETOOLONG, "%.200s…", path);
-    }
-    return LARDER_OK;
-}
-
-static larder_status make_directories(const char *path, larder_error *error) {
-    char directory[PATH_MAX];
-    snprintf(directory, sizeof directory, "%s", path);
-    char *last = strrchr(directory, '/');
-    if (!last || last == directory) {
-        return LARDER_OK;
-    }
-    *last = '\0';
-    for (char *at = directory + 1;; at++) {
-        if (*at != '/' && *at != '\0') {
-            continue;
-        }
-        char kept = *at;
-        *at = '\0';
-        if (LARD_CHANGE(mkdir(directory, kept ? 0777 : 0700)) != 0 && errno != EEXIST && errno != EISDIR) {
-            return lard_fail_call(error, "mkdir", directory, errno);
-        }
-        *at = kept;
-        if (!kept) {
-            return LARDER_OK;
-        }
-    }
-}
+#define ATTACH_WAIT_MS 1000         /* for another opener, in a call that attaches anew */
 
 static void forget_waits(larder *cache) {
     for (unsigned shard = 0; shard < LARD_MOST_SHARDS; shard++) {
         __atomic_store_n(&cache->stuck[shard], 0, __ATOMIC_RELAXED);
     }
-}
-
-/* 1: there is such a file; 0: there is none; -1 and errno: it cannot be told. */
-static int look_for(const char *path, struct stat *info) {
-    return stat(path, info) == 0 ? 1 : errno == ENOENT ? 0 : -1;
 }
 
 static larder_status fail_claim(larder *cache, const lard_map *map, larder_status status, larder_error *error) {
@@ -118,17 +46,14 @@ static void let_old_files_go(larder *cache) {
     }
 }
 
-/* Opens lock file and cache file (of size 0: makes none) and claims a slot; cache->map is the new map. The
- * registry is locked. */
-static larder_status attach(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
-    char path[LOCK_PATH_MAX];
+larder_status lard_attach(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
+    char path[LARD_LOCK_PATH_MAX];
     uint8_t lock_id[16];
     struct stat info;
     int fd = -1;
     lard_map *map = NULL;
 
-    lock_path(cache->path, path);
-    int there = look_for(path, &info);
+    int there = lard_lockfile_look(cache->path, path, &info);
     if (there < 0) { /* a lock file that this process has open already must not be opened again: see process.c */
         return lard_fail_call(error, "stat", path, errno);
     }
@@ -137,7 +62,7 @@ static larder_status attach(larder *cache, uint64_t size_bytes, int64_t wait_ms,
         return code ? lard_fail_call(error, "random bytes for", cache->path, code)
                     : lard_file_open(cache->path, 0, lock_id, true, &map, error);
     }
-    larder *known = there ? find_handle((uint64_t)info.st_dev, (uint64_t)info.st_ino) : NULL;
+    larder *known = there ? lard_handle_of((uint64_t)info.st_dev, (uint64_t)info.st_ino) : NULL;
     bool kept = lard_lockfile_kept(cache, cache->lock_fd);
     bool same = kept && known == cache;
     larder_status status;
@@ -244,7 +169,7 @@ lard_map *lard_enter_slow(larder *cache) {
             lard_file_mark_superseded(map); /* so that other processes leave it, too */
         }
         uint64_t size = map ? map->super.file_bytes : cache->requested_bytes;
-        result = attach(cache, size, ATTACH_WAIT_MS, NULL) == LARDER_OK ? cache->map : NULL;
+        result = lard_attach(cache, size, ATTACH_WAIT_MS, NULL) == LARDER_OK ? cache->map : NULL;
     }
     int64_t wait_ms = faulted && result ? wait_after_fault(cache, now_ms) : RETRY_MS;
     /* From now on, not from the beginning: the attempt may have taken as long as the next one is to wait. */
@@ -271,137 +196,4 @@ void lard_look_at_path(larder *cache, lard_map *map) {
     if (lard_file_was_replaced(map, cache->path)) {
         lard_file_mark_superseded(map);
     }
-}
-
-static larder *new_handle(const char *path) {
-    size_t length = strlen(path) + 1;
-    larder *cache = calloc(1, sizeof *cache + length);
-    if (!cache) {
-        return NULL;
-    }
-    cache->stuck = calloc(LARD_MOST_SHARDS, sizeof *cache->stuck);
-    if (!cache->stuck) {
-        free(cache);
-        return NULL;
-    }
-    memcpy(cache->path, path, length);
-    cache->lock_fd = -1;
-    cache->references = 1;
-    return cache;
-}
-
-static void free_handle(larder *cache) {
-    while (cache->old_maps) {
-        lard_map *map = cache->old_maps;
-        cache->old_maps = map->older;
-        lard_file_unmap(map);
-    }
-    if (cache->map) {
-        lard_file_unmap(cache->map);
-    }
-    if (lard_lockfile_kept(cache, cache->lock_fd)) {
-        close(cache->lock_fd);
-    }
-    free(cache->stuck);
-    free(cache);
-}
-
-static larder_status open_locked(const char *path, const larder_options *options, larder **out,
-                                 larder_error *error) {
-    char lock[LOCK_PATH_MAX];
-    struct stat info;
-    lock_path(path, lock);
-    int there = look_for(lock, &info);
-    if (there < 0) {
-        return lard_fail_call(error, "stat", lock, errno);
-    }
-    larder *known = there ? find_handle((uint64_t)info.st_dev, (uint64_t)info.st_ino) : NULL;
-    if (known) { /* never opened twice: see process.c */
-        known->references++;
-        *out = known;
-        return LARDER_OK;
-    }
-    larder *cache = new_handle(path);
-    if (!cache) {
-        return lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s", path);
-    }
-    cache->lock_timeout_ms =
-        options && options->lock_timeout_ms ? options->lock_timeout_ms : DEFAULT_LOCK_TIMEOUT_MS;
-    cache->requested_bytes = options && options->size_bytes ? options->size_bytes : LARDER_DEFAULT_SIZE;
-    bool existing = options && options->existing;
-    larder_status status = attach(cache, existing ? 0 : cache->requested_bytes, OPEN_WAIT_MS, error);
-    if (status != LARDER_OK) {
-        free_handle(cache);
-        return status;
-    }
-    cache->next = handles;
-    handles = cache;
-    *out = cache;
-    return LARDER_OK;
-}
-
-larder_status larder_open(const char *path, const larder_options *options, larder **out, larder_error *error) {
-    char full[PATH_MAX];
-    if (error) {
-        memset(error, 0, sizeof *error);
-    }
-    if (!path || !*path || !out) {
-        return lard_fail(error, LARDER_INVALID, 0, "larder_open needs a path and a place for the handle");
-    }
-    lard_superblock plan;
-    uint64_t size = options && options->size_bytes ? options->size_bytes : LARDER_DEFAULT_SIZE;
-    larder_status status = lard_format_plan(size, &plan);
-    if (status != LARDER_OK) {
-        return lard_fail(error, status, 0, "%s: size %llu bytes", path, (unsigned long long)size);
-    }
-    status = absolute(path, full, error);
-    if (status == LARDER_OK && !(options && options->existing)) {
-        status = make_directories(full, error);
-    }
-    if (status != LARDER_OK) {
-        return status;
-    }
-    lard_registry_lock();
-    status = lard_watch_forks() ? open_locked(full, options, out, error)
-                                : lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s", path);
-    lard_registry_unlock();
-    return status;
-}
-
-void larder_close(larder *cache) {
-    if (!cache) {
-        return;
-    }
-    lard_registry_lock();
-    if (--cache->references > 0) {
-        lard_registry_unlock();
-        return;
-    }
-    for (larder **at = &handles; *at; at = &(*at)->next) {
-        if (*at == cache) {
-            *at = cache->next;
-            break;
-        }
-    }
-    if (cache->fork_epoch == lard_fork_epoch &&
-        lard_lockfile_kept(cache, cache->lock_fd)) { /* else the slot is the parent's, or lost */
-        bool entered = lard_lockfile_enter(cache->lock_fd, OPEN_WAIT_MS, NULL, cache->path) == LARDER_OK;
-        if (entered && lard_lockfile_alone(cache->lock_fd) == 1 && !lard_load(&cache->map->control->superseded) &&
-            lard_file_sync(cache->map) != LARDER_OK) {
-            lard_file_give_up(cache->map, cache->path);
-        }
-        lard_process_release(cache);
-        if (entered) {
-            lard_lockfile_leave(cache->lock_fd);
-        }
-    }
-    free_handle(cache);
-    lard_registry_unlock();
-}
-
-const char *larder_path(const larder *cache) { return cache->path; }
-
-uint64_t larder_size(const larder *cache) {
-    lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
-    return map ? map->super.file_bytes : 0;
 }

@@ -20,6 +20,7 @@
 #include "layout.h"
 #include "platform.h"
 
+#include <limits.h>
 #include <signal.h>
 
 struct stat;
@@ -135,6 +136,10 @@ uint32_t lard_format_layout_hash(void);
 uint32_t lard_format_crc(const lard_superblock *super);
 
 /* process.c — the lock file, process slots, who is alive */
+#define LARD_LOCK_PATH_MAX (PATH_MAX + 8)
+/* 1: the cache at `path` has a lock file, whose path `lock` is; 0: it has none; -1 and errno: it cannot be told.
+ */
+int lard_lockfile_look(const char *path, char lock[LARD_LOCK_PATH_MAX], struct stat *info);
 larder_status lard_lockfile_open(const char *path, int64_t wait_ms, int *fd, struct stat *info, uint8_t id[16],
                                  larder_error *error);
 /* One opener at a time. LOCKED where another one was not done in `wait_ms`. */
@@ -165,7 +170,13 @@ static inline larder_status lard_outcome(lard_map *map, larder_status status) {
     return status;
 }
 
-/* attach.c — handles: opening, closing, reattachment after a fork or a replacement */
+/* handle.c — handles: opening, sharing, closing */
+larder *lard_handle_of(uint64_t device, uint64_t inode); /* of a lock file, or NULL; the registry is locked */
+
+/* attach.c — a handle's file: attaching to it, and anew after a fork or a replacement */
+/* Opens lock file and cache file (of size 0: makes none) and claims a slot; cache->map is the new map. The
+ * registry is locked. */
+larder_status lard_attach(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error);
 lard_map *lard_enter_slow(larder *cache);
 void lard_look_at_path(larder *cache, lard_map *map);
 lard_map *lard_reachable(larder *cache);

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -114,6 +115,11 @@ static larder_status identify(int fd, const char *path, uint64_t file_bytes, uin
     }
     memcpy(id, content.id, 16);
     return LARDER_OK;
+}
+
+int lard_lockfile_look(const char *path, char lock[LARD_LOCK_PATH_MAX], struct stat *info) {
+    snprintf(lock, LARD_LOCK_PATH_MAX, "%.*s.lock", PATH_MAX - 1, path);
+    return stat(lock, info) == 0 ? 1 : errno == ENOENT ? 0 : -1;
 }
 
 larder_status lard_lockfile_open(const char *path, int64_t wait_ms, int *fd_out, struct stat *info, uint8_t id[16],

@@ -16,13 +16,13 @@ module House
   class Stores
     # Private memory that these functions may write to, by their first argument.
     PRIVATE = {
-      "attach.c" => ["cache->path", "error"],
       "crc.c" => ["own + i * 8"],
       "crc.h" => ["to", "out", "out + bytes - 8"],
       "evict.c" => ["key"],
       "fault.c" => ["&action"],
       "file.c" => ["super->lock_id"],
       "format.c" => ["super", "super->magic", "plan.seed", "plan.file_id", "plan.lock_id"],
+      "handle.c" => ["cache->path", "error"],
       "hash.h" => ["&word", "&four", "&two", "&words"],
       "judge.c" => ["pages", "&control", "&copies[0]", "&copies[1]", "chunk + (LARD_CONTROL_OFFSET - at)"],
       "process.c" => ["id", "&lock", "content", "content->magic"],
