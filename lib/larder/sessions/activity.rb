@@ -47,6 +47,8 @@ module Larder
         plus = weight(after)
         left = before.used
         now = after.used
+        return if minus == plus && left / SCALES.first.step == now / SCALES.first.step
+
         SCALES.each do |scale|
           step = scale.step
           from = left / step

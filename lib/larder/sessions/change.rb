@@ -9,22 +9,31 @@ module Larder
     class Change
       # Keys that the first writer decides: others have already handed out what follows from its value.
       FIRST_WINS = %w[_csrf_token].freeze
+      # What is under a key that there is not.
+      NOTHING = Object.new.freeze
+      private_constant :NOTHING
 
       # @param before [Hash{String => Object}] as it was found: what its bytes say, untouched since
       # @param after [Hash{String => Object}]
       # @param format [#dump, #text?] see {Format}
       # @return [Change]
       def self.between(before, after, format)
-        set = after.reject { |key, value| before.key?(key) && same?(before[key], value, format) }
-        new(set, before.keys - after.keys, before)
+        left = before.size
+        set = after.reject do |key, value|
+          was = before.fetch(key, NOTHING)
+          left -= 1 unless NOTHING.equal?(was)
+          was.equal?(value) || same?(was, value, format)
+        end
+        new(set, left.zero? ? [] : before.keys - after.keys, before)
       end
 
-      # What has nothing within it needs no bytes to be compared.
+      # What has nothing within it needs no bytes to be compared, and what is one object not even a look: before has
+      # objects of its own, but for numbers and their like.
       def self.same?(one, other, format)
         case one
-        when nil, true, false then one.equal?(other)
-        when Integer then integer?(other) ? one == other : dumped?(one, other, format)
         when String then texts?(one, other, format) ? one == other : dumped?(one, other, format)
+        when Integer then integer?(other) ? one == other : dumped?(one, other, format)
+        when nil, true, false, NOTHING then false
         else dumped?(one, other, format)
         end
       end
@@ -54,6 +63,9 @@ module Larder
         @removed = removed
         @before = before
       end
+
+      # @return [Hash{String => Object}] what was added or changed
+      attr_reader :set
 
       # @return [Boolean] did the request change nothing?
       def none?

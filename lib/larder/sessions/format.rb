@@ -63,6 +63,12 @@ module Larder
           Lossless.check(values)
         end
 
+        # @param _bytes [String]
+        # @return [true] whether these are of this form, so that what is in them was checked
+        def wrote?(_bytes)
+          true
+        end
+
         # @param value [Object]
         # @return [Boolean] is all that is kept of it its characters?
         def text?(value)
@@ -85,7 +91,7 @@ module Larder
         # @return (see Json.load)
         # @raise (see Json.load)
         def load(bytes)
-          bytes.b.start_with?(MARSHAL) ? Marshalled.load(bytes) : Json.load(bytes)
+          wrote?(bytes) ? Json.load(bytes) : Marshalled.load(bytes)
         end
 
         # @param (see Json.check)
@@ -93,6 +99,12 @@ module Larder
         # @raise (see Json.check)
         def check(values)
           Json.check(values)
+        end
+
+        # @param bytes [String]
+        # @return [Boolean] false: Marshal did, whose values JSON may not have
+        def wrote?(bytes)
+          !bytes.start_with?(MARSHAL)
         end
 
         # @param (see Json.text?)

@@ -117,7 +117,7 @@ module Larder
         change = Change.between(@format.load(found.record.values), values, @format)
         return use(found) if change.none? && !said
 
-        @format.check(values)
+        @format.check(@format.wrote?(found.record.values) ? change.set : values)
         # As the request has left it; where others were at it meanwhile, as they did, with what this one changed.
         outcome = swap(found, changed(found.record, values, bound, bytes))
         outcome == :changed ? apply(change, found.key, bound) : outcome

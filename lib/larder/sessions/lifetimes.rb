@@ -54,7 +54,10 @@ module Larder
       # @param now [Integer] Unix seconds
       # @return [Numeric, nil] seconds that it is to be kept; nil: for ever
       def left(record, now)
-        [record.user? ? @rest : @anonymous_rest, @most && [record.began + @most - now, 1].max].compact.min
+        rest = record.user? ? @rest : @anonymous_rest
+        return rest unless @most
+
+        [record.began + @most - now, 1].max.then { |most| rest && rest < most ? rest : most }
       end
 
       private

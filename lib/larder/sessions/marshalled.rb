@@ -35,6 +35,11 @@ module Larder
         # @return [void]
         def check(_values); end
 
+        # @return [true]
+        def wrote?(_bytes)
+          true
+        end
+
         # Marshal keeps what modules and variables a String has.
         # @return [false]
         def text?(_value)

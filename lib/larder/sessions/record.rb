@@ -15,13 +15,14 @@ module Larder
     #   13  user, values  the latter as the format of the store makes them
     class Record
       VERSION = 1
+      FLAGS = 1
       BEGAN = 2
       USED = 7
       USER = 12
       HEADER = 13
       BOUND = 1
       MOVED = 2
-      private_constant :VERSION, :BEGAN, :USED, :USER, :HEADER, :BOUND, :MOVED
+      private_constant :VERSION, :FLAGS, :BEGAN, :USED, :USER, :HEADER, :BOUND, :MOVED
 
       # @return [String] bytes
       attr_reader :to_bytes
@@ -42,10 +43,10 @@ module Larder
       # @param moved [Boolean] see {#moved?}
       # @return [Record]
       def self.of(began:, used:, values:, user: nil, bound: false, moved: false)
-        name = user.to_s.b
+        name = user.to_s
         flags = (bound ? BOUND : 0) | (moved ? MOVED : 0)
-        new([VERSION, flags, began >> 32, began & 0xffffffff, used >> 32, used & 0xffffffff, name.bytesize]
-              .pack("CCCNCNC") << name << values.b)
+        new([VERSION, flags, began >> 32, began & 0xffffffff, used >> 32, used & 0xffffffff, name.bytesize, name,
+             values].pack("CCCNCNCa*a*"))
       end
 
       private_class_method :new
@@ -79,12 +80,12 @@ module Larder
 
       # @return [Boolean] was its user bound rather than found in its values?
       def bound?
-        @to_bytes.getbyte(1).anybits?(BOUND)
+        @to_bytes.getbyte(FLAGS).anybits?(BOUND)
       end
 
       # @return [Boolean] does it go on under another key, and is nothing here any more?
       def moved?
-        @to_bytes.getbyte(1).anybits?(MOVED)
+        @to_bytes.getbyte(FLAGS).anybits?(MOVED)
       end
 
       # @return [String] its values

@@ -27,6 +27,19 @@ module Larder
         assert_equal [5, 9, "{}"], [record.began, record.used, record.values]
       end
 
+      test "a session that is used, changed or bound later is as one that is made so" do
+        users = [nil, "7", "ö" * 127]
+        users.product([true, false], [2, 2**40 - 1], ["", "\xffé", "{}".b]) do |user, bound, used, values|
+          record = Record.of(began: 2**32 + 1, used: 3, values: "long ago", user: user, bound: !bound)
+          before = record.to_bytes.dup
+          expected = Record.of(began: 2**32 + 1, used: used, values: values, user: user, bound: bound)
+          [record, Record.parse(before.dup.force_encoding(Encoding::UTF_8))].each do |one|
+            assert_equal expected.to_bytes, one.with(used: used, values: values, bound: bound).to_bytes
+          end
+          assert_equal before, record.to_bytes
+        end
+      end
+
       test "bytes of another version, and too few, are none" do
         whole = Record.of(began: 1, used: 2, values: "").to_bytes
         assert_equal "", Record.parse(whole).values
