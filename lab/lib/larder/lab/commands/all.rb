@@ -37,7 +37,7 @@ module Larder
             each chapter, so that a run that is stopped keeps what it had.
 
             Slow calls, threads and processes, full stores, networks and sessions are
-            measured on one store of each kind, and stores in blocks of half a second;
+            measured on one store of each kind, and stores in blocks of 0.4 s;
             their own commands (larder-lab percentiles, for one) leave nothing out.
           TEXT
 
@@ -59,7 +59,7 @@ module Larder
                      "matrix" => ["--stores", %w[larder redis]],
                      "sessions" => ["--only", %w[larder sql-mariadb activerecord-mariadb memcached hash]] }.freeze
           # Less than by itself: of stores, whose rounds differ by more than their blocks do, shorter blocks.
-          LESS = { "stores" => %w[--seconds 0.5],
+          LESS = { "stores" => %w[--seconds 0.4],
                    "sessions" => %w[--rounds 2 --requests 100 --served 1000],
                    "statistics" => %w[--rounds 2 --sizes 10000] }.freeze
           LESS_QUICKLY = { "sessions" => %w[--parts work] }.freeze
