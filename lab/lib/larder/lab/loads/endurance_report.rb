@@ -195,7 +195,7 @@ module Larder
           "#{name} grows on: #{parts.join(", ")}." if parts.any?
         end
 
-        def single
+        def few
           "One run of each store: intervals are over its slices and say nothing of the next run." if results.rounds == 1
         end
 

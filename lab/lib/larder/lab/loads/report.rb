@@ -109,7 +109,11 @@ module Larder
         end
 
         def doubts
-          [quick, Doubt.few(results.rounds), Doubt.busy(results.environment), *own_doubts].compact
+          [quick, few, Doubt.busy(results.environment), *own_doubts].compact
+        end
+
+        def few
+          Doubt.few(results.rounds)
         end
 
         def own_doubts

@@ -55,6 +55,8 @@ module Larder
           assert_operator events(report, "slice").sum { |slice| slice["misses"] }, :>, 0
           assert_match(/file +does not limit itself: takes up \d+ MB on disk/, out)
           assert_includes measures(report), "endurance/throughput/larder"
+          assert_match(/intervals are over its slices/, out)
+          assert_no_match(/single round/, out) # of which it has one, and compares its halves
         end
 
         test "endurance: calls that fail are counted and told" do
