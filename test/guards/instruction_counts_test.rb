@@ -17,7 +17,7 @@ module Guards
       assert_counts expected, counted { InstructionCounts.of_engine }, 0.0
     end
 
-    test "a call of the Rails store takes the instructions on record, within half a per cent, or eight of a Hash or a session" do
+    test "a call of the Rails store takes the instructions on record, to half a per cent or, of Hashes, to eight" do
       expected = recorded("ruby") { InstructionCounts.ruby_key }
       assert_counts expected, counted { InstructionCounts.of_ruby }, RUBY_TOLERANCE
     end

@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# Runs the guarded calls of the Rails store and of sessions under callgrind and prints how many objects each allocates. The counts of
-# instructions are in what callgrind dumps. Started by instruction_counts.rb: ruby operations.rb METER DIRECTORY
+# Runs the guarded calls of the Rails store and of sessions under callgrind and prints how many objects each allocates.
+# The counts of instructions are in what callgrind dumps. Started by instruction_counts.rb: ruby operations.rb METER
+# DIRECTORY
 
 require "active_support"
 require "active_support/cache"
