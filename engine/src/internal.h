@@ -20,7 +20,6 @@
 #include "layout.h"
 #include "platform.h"
 
-#include <limits.h>
 #include <signal.h>
 
 struct stat;
@@ -137,9 +136,9 @@ uint32_t lard_format_crc(const lard_superblock *super);
 
 /* process.c — the lock file, process slots, who is alive */
 #define LARD_LOCK_PATH_MAX (PATH_MAX + 8)
-/* 1: the cache at `path` has a lock file, whose path `lock` is; 0: it has none; -1 and errno: it cannot be told.
- */
-int lard_lockfile_look(const char *path, char lock[LARD_LOCK_PATH_MAX], struct stat *info);
+/* 1: the cache at `path` has a lock file, whose path `lock` is, of LARD_LOCK_PATH_MAX bytes; 0: it has none; -1
+ * and errno: it cannot be told. */
+int lard_lockfile_look(const char *path, char *lock, struct stat *info);
 larder_status lard_lockfile_open(const char *path, int64_t wait_ms, int *fd, struct stat *info, uint8_t id[16],
                                  larder_error *error);
 /* One opener at a time. LOCKED where another one was not done in `wait_ms`. */

@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -117,7 +118,7 @@ static larder_status identify(int fd, const char *path, uint64_t file_bytes, uin
     return LARDER_OK;
 }
 
-int lard_lockfile_look(const char *path, char lock[LARD_LOCK_PATH_MAX], struct stat *info) {
+int lard_lockfile_look(const char *path, char *lock, struct stat *info) {
     snprintf(lock, LARD_LOCK_PATH_MAX, "%.*s.lock", PATH_MAX - 1, path);
     return stat(lock, info) == 0 ? 1 : errno == ENOENT ? 0 : -1;
 }
