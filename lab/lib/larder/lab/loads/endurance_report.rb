@@ -195,7 +195,7 @@ module Larder
           "#{name} grows on: #{parts.join(", ")}." if parts.any?
         end
 
-        def few
+        def few_rounds
           "One run of each store: intervals are over its slices and say nothing of the next run." if results.rounds == 1
         end
 

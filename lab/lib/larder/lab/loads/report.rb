@@ -109,10 +109,10 @@ module Larder
         end
 
         def doubts
-          [quick, few, Doubt.busy(results.environment), *own_doubts].compact
+          [quick, few_rounds, Doubt.busy(results.environment), *own_doubts].compact
         end
 
-        def few
+        def few_rounds
           Doubt.few(results.rounds)
         end
 
