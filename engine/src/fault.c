@@ -16,7 +16,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #define MOST_MAPS 1024
 
@@ -69,7 +68,7 @@ static bool install(void) {
     sigemptyset(&action.sa_mask);
     action.sa_sigaction = on_sigbus;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    page_bytes = lard_page_bytes();
     return sigaction(SIGBUS, &action, &previous) == 0;
 }
 

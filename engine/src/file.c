@@ -279,7 +279,7 @@ void lard_file_give_up(lard_map *map, const char *path) {
     }
 }
 
-static int sync_control(lard_map *map) { return msync((void *)map->control, LARD_PAGE, MS_SYNC); }
+static int sync_control(lard_map *map) { return lard_sync(map->base, LARD_CONTROL_OFFSET, LARD_PAGE); }
 
 /* From here on the file is in use: before the first write, and on disk before it, the clean mark goes. */
 larder_status lard_file_begin_use(lard_map *map, const char *path, larder_error *error) {
@@ -294,8 +294,7 @@ larder_status lard_file_begin_use(lard_map *map, const char *path, larder_error 
     lard_store(&map->control->boot_id[0], boot[0]);
     lard_store(&map->control->boot_id[1], boot[1]);
     lard_store(&map->control->clean, LARD_SOILED);
-    if (sync_control(map) != 0) {
-        code = errno;
+    if ((code = sync_control(map)) != 0) {
         lard_file_give_up(map, path);
         return lard_fail_call(error, "msync", path, code);
     }
@@ -383,7 +382,7 @@ larder_status lard_file_sync(lard_map *map) {
     }
     lard_store(&map->control->clean, closing);
     lard_fence();
-    if (msync(map->base, map->bytes, MS_SYNC) != 0) {
+    if (lard_sync(map->base, 0, map->bytes) != 0) {
         return LARDER_DAMAGED;
     }
     if (!lard_cas32(&map->control->clean, &closing, LARD_CLEAN)) {

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -71,6 +72,17 @@ void lard_sleep_ms(unsigned ms) {
 bool lard_file_may_reach(uint64_t bytes) {
     struct rlimit limit;
     return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
+}
+
+size_t lard_page_bytes(void) {
+    long bytes = sysconf(_SC_PAGESIZE);
+    return bytes > 0 ? (size_t)bytes : 4096;
+}
+
+/* msync takes an address that is a multiple of the page size only, and syncs whole pages. */
+int lard_sync(void *base, size_t from, size_t bytes) {
+    size_t before = from & (lard_page_bytes() - 1);
+    return msync((char *)base + (from - before), bytes + before, MS_SYNC) == 0 ? 0 : errno;
 }
 
 #if defined(__linux__)

@@ -126,7 +126,7 @@ static lard_u64 *divided;
 
 static void write_meanwhile(int signal_number) {
     (void)signal_number;
-    mprotect((char *)divided + 16, 4096, PROT_READ | PROT_WRITE);
+    mprotect((char *)divided + 16, lard_page_bytes(), PROT_READ | PROT_WRITE);
     lard_counter_write(divided, CRC, 3);
     lard_counter_write(divided, CRC, 4);
     lard_counter_write(divided, CRC, 5);
@@ -135,19 +135,20 @@ static void write_meanwhile(int signal_number) {
 
 static void a_slow_reader_finds_no_older_number(void) {
     struct sigaction action = {.sa_handler = write_meanwhile}, segv, bus;
-    char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t page = lard_page_bytes();
+    char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     int64_t have = 0;
     CHECK(pages != MAP_FAILED);
-    divided = (lard_u64 *)(pages + 4096 - 16);
+    divided = (lard_u64 *)(pages + page - 16);
     lard_counter_init(divided, CRC, 1);
     lard_counter_write(divided, CRC, 2); /* in the second cell */
     sigaction(SIGSEGV, &action, &segv);
     sigaction(SIGBUS, &action, &bus);
-    mprotect(pages + 4096, 4096, PROT_NONE);
+    mprotect(pages + page, page, PROT_NONE);
     bool read = lard_counter_read(divided, CRC, &have);
     sigaction(SIGSEGV, &segv, NULL);
     sigaction(SIGBUS, &bus, NULL);
-    munmap(pages, 8192);
+    munmap(pages, 2 * page);
     CHECK(read && have >= 2, "2 was there when the read began; it says %lld", (long long)have);
 }
 

@@ -106,8 +106,8 @@ static void on_store(int number, siginfo_t *info, void *context) {
         (void)!write(2, text, sizeof text - 1);
         _exit(99);
     }
-    open_page = (uint8_t *)((uintptr_t)at & ~(uintptr_t)4095);
-    mprotect(open_page, 4096, PROT_READ | PROT_WRITE);
+    open_page = (uint8_t *)((uintptr_t)at & ~(uintptr_t)(lard_page_bytes() - 1));
+    mprotect(open_page, lard_page_bytes(), PROT_READ | PROT_WRITE);
     frame->uc_mcontext.gregs[REG_EFL] |= SINGLE_STEP;
 }
 
@@ -115,7 +115,7 @@ static void after_store(int number, siginfo_t *info, void *context) {
     ucontext_t *frame = context;
     (void)number, (void)info;
     frame->uc_mcontext.gregs[REG_EFL] &= ~SINGLE_STEP;
-    mprotect(open_page, 4096, PROT_READ);
+    mprotect(open_page, lard_page_bytes(), PROT_READ);
 }
 
 /* Shuts the map of a handle (NULL: none yet) and all that come. For the rest of the process's life. */

@@ -100,7 +100,8 @@ module House
         [engine("#{compiler}-asan", compiler, "O1", under: "ASan, UBSan", target: "asan-test"),
          engine("#{compiler}-tsan", compiler, "O1", under: "TSan, threads", target: "tsan-test")]
       end
-      both + [engine("clang-msan", "clang", "O1", under: "MSan", target: "msan-test")]
+      both + [engine("clang-msan", "clang", "O1", under: "MSan", target: "msan-test"),
+              engine("pages", "gcc", "O3", under: "pages of 16 and 64 KiB", target: "pages-test")]
     end
 
     # memcheck alone: helgrind and drd know the locks of pthreads and no atomics, so that to them every read without a
