@@ -244,7 +244,7 @@ end_no_slot:
 #ifdef RELAXED_UNLOCK
             store_relaxed(me, LOCK, 0);
 #else
-            swap(me, LOCK, 0);
+            swap(me, LOCK, 0); /* compare-and-swap from its own word, which nothing but a waiter's mark has changed */
 #endif
             one = 0
         }

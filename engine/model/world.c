@@ -8,18 +8,13 @@
 #define _GNU_SOURCE
 #include "world.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define SEGMENTS 6u
 #define SEGMENT_BYTES 4096u
 #define SHARD_AT 8192u
-#define LOCK_FD 100000 /* one for each process: answers fcntl and fstat below */
 #define NOW_MS 1700000000000ll
 #define VALUE_WORDS 3u
 #define FIRST_LONG 50 /* from this value on they are longer */
@@ -92,11 +87,11 @@ static void attach(unsigned number) {
     cache->map = map;
     cache->slot = number;
     cache->incarnation = 1;
-    cache->owner_word = lard_owner_word(number, 1);
+    cache->owner_word = map->owner_word = lard_owner_word(number, 1);
+    map->slot = number;
     cache->counters = attached[number].counters = map->processes[number].counters;
     cache->lock_timeout_ms = LOCK_TIMEOUT_MS;
     cache->next_look_ms = INT64_MAX;
-    cache->lock_fd = LOCK_FD + (int)number;
     cache->stuck = &attached[number].stuck;
     cache->references = 1;
     lard_store(&map->processes[number].incarnation, 1);
@@ -280,8 +275,7 @@ int64_t __wrap_lard_monotonic_ms(void);
 int64_t __wrap_lard_monotonic_coarse_ms(void);
 void __wrap_lard_wait(uint32_t *word, uint32_t value, unsigned timeout_ms);
 void __wrap_lard_wake(uint32_t *word);
-int __wrap_fcntl(int fd, int command, ...);
-int __wrap_fstat(int fd, struct stat *info);
+int __wrap_lard_bytelock_held(const lard_lockfile *file, const char *path, uint32_t first, uint32_t bytes);
 void *__wrap_malloc(size_t bytes);
 void __wrap_free(void *at);
 void *__real_malloc(size_t bytes);
@@ -310,18 +304,14 @@ void __wrap_lard_wake(uint32_t *word) {
     }
 }
 
-/* Only F_GETLK is asked of the processes' descriptors: whether the owner of a byte is gone. */
-int __wrap_fcntl(int fd, int command, ...) {
-    va_list arguments;
-    va_start(arguments, command);
-    struct flock *lock = va_arg(arguments, struct flock *);
-    va_end(arguments);
-    unsigned owner = (unsigned)lock->l_start - 1;
-    if (fd < LOCK_FD || command != F_GETLK) {
-        errno = EINVAL;
-        return -1;
+/* Whether the owner of a byte is gone. */
+int __wrap_lard_bytelock_held(const lard_lockfile *file, const char *path, uint32_t first, uint32_t bytes) {
+    unsigned owner = first - 1;
+    (void)file, (void)path, (void)bytes;
+    if (schedule_running && owner == schedule_current()) {
+        return 1;
     }
-    if (schedule_running && schedule_may_kill(owner) && schedule_pick(2) == 1) {
+    if (schedule_running && !schedule_is_dead(owner) && schedule_may_kill(owner) && schedule_pick(2) == 1) {
         schedule_kill(owner);
     }
     bool dead = schedule_is_dead(owner);
@@ -331,14 +321,7 @@ int __wrap_fcntl(int fd, int command, ...) {
     if (schedule_running) {
         schedule_learned(dead);
     }
-    lock->l_type = dead ? F_UNLCK : F_WRLCK;
-    return 0;
-}
-
-int __wrap_fstat(int fd, struct stat *info) {
-    (void)fd;
-    memset(info, 0, sizeof *info); /* what the handles have noted */
-    return 0;
+    return !dead;
 }
 
 /* An execution that is given up frees nothing. */

@@ -10,6 +10,7 @@
 #include "internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,6 +22,9 @@
 #define LOOK_MS 200                 /* between looks whether the file is still at its path */
 #define OLD_FILES 8                 /* that were left, for threads that are still inside */
 #define ATTACH_WAIT_MS 1000         /* for another opener, in a call that attaches anew */
+#define LOCKED_RETRY_MS 10          /* where another opener was not done by then */
+#define LOCKFILE_ATTEMPTS 8
+#define TOUCH_MS (3600 * 1000) /* between new times for the lock file, which cleaners of old files look at */
 
 static void forget_waits(larder *cache) {
     for (unsigned shard = 0; shard < LARD_MOST_SHARDS; shard++) {
@@ -40,6 +44,7 @@ static void let_old_files_go(larder *cache) {
     for (lard_map *map = cache->old_maps; map; map = map->older) {
         if (kept++ >= OLD_FILES) {
             lard_file_close(map);
+            lard_bytelock_drop(&map->left, &map->lock);
             if (!lard_fault_blank(map)) {
                 return; /* what is older was let go before */
             }
@@ -47,15 +52,98 @@ static void let_old_files_go(larder *cache) {
     }
 }
 
+/* A lock file that is gone or of another inode is opened, or made, anew. */
+static larder_status find_lockfile(larder *cache, const char *path, const struct stat *there, lard_lockfile *file,
+                                   larder_error *error) {
+    bool same =
+        there && (uint64_t)there->st_dev == cache->lock.device && (uint64_t)there->st_ino == cache->lock.inode;
+    if (same && lard_lockfile_is_open(&cache->lock)) {
+        *file = cache->lock;
+        return LARDER_OK;
+    }
+    if (there &&
+        lard_bytelocks_are_posix()) { /* opened twice in a process, its locks would go with either close */
+        lard_registry_lock();
+        larder *known = lard_handle_of((uint64_t)there->st_dev, (uint64_t)there->st_ino);
+        lard_registry_unlock();
+        if (known && known != cache) {
+            return lard_fail(error, LARDER_SUPERSEDED, 0, "%s belongs to another handle of this process", path);
+        }
+    }
+    return lard_lockfile_open(path, file, error);
+}
+
+static void discard_lockfile(const larder *cache, lard_lockfile *file) {
+    if (file->fd != cache->lock.fd) {
+        lard_lockfile_close(file);
+    }
+}
+
+/* The lock file with the opener's lock held, and what stands in it. */
+static larder_status enter_lockfile(larder *cache, const char *path, int64_t wait_ms, lard_lockfile *file,
+                                    lard_bytelock *opener, uint8_t id[16], larder_error *error) {
+    larder_error mine;
+    error = error ? error : &mine;
+    for (int attempt = 0; attempt < LOCKFILE_ATTEMPTS; attempt++) {
+        struct stat info;
+        larder_status status = find_lockfile(cache, path, stat(path, &info) == 0 ? &info : NULL, file, error);
+        if (status != LARDER_OK) {
+            return status;
+        }
+        status = lard_lockfile_enter(file, path, wait_ms, opener, error);
+        int there = status == LARDER_OK ? lard_lockfile_is_at(file, path) : -1;
+        if (there == 1) {
+            status = lard_lockfile_identify(file, path, id, error);
+        } else if (status == LARDER_OK && there < 0) {
+            status = lard_fail_call(error, "stat", path, errno);
+        }
+        if (there == 1 && status == LARDER_OK) {
+            return LARDER_OK;
+        }
+        bool replaced = there == 0 || (status == LARDER_SYSTEM && error->system_errno == ESTALE);
+        lard_bytelock_drop(opener, file);
+        discard_lockfile(cache, file);
+        if (!replaced) {
+            return status;
+        }
+    }
+    return lard_fail(error, LARDER_LOCKED, 0, "%s is removed again and again", path);
+}
+
+/* The new map becomes the handle's. The old one stays mapped: other threads may be inside. */
+static void go_over(larder *cache, const lard_lockfile *file, lard_map *map, lard_claim *claim) {
+    lard_map *old = cache->map == map ? NULL : cache->map;
+    lard_registry_lock(); /* no fork sees half of this */
+    if (old && claim->lock.held && lard_bytelock_is_ours(&cache->slot_lock)) {
+        old->left = cache->slot_lock;
+    }
+    if (file->fd != cache->lock.fd && !lard_bytelocks_are_posix()) {
+        lard_lockfile_close(&cache->lock);
+    }
+    lard_process_adopt(cache, file, map, claim);
+    if (old) {
+        lard_file_discard(old);
+        old->older = cache->old_maps;
+        cache->old_maps = old;
+        let_old_files_go(cache);
+    }
+    forget_waits(cache);
+    __atomic_store_n(&cache->map, map, __ATOMIC_RELEASE);
+    __atomic_store_n(&cache->fork_epoch, lard_fork_epoch(), __ATOMIC_RELEASE);
+    lard_registry_unlock();
+}
+
 larder_status lard_attach(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
     char path[LARD_LOCK_PATH_MAX];
     uint8_t lock_id[16];
     struct stat info;
-    int fd = -1;
+    lard_lockfile file;
+    lard_bytelock opener;
+    lard_claim claim;
     lard_map *map = NULL;
 
     int there = lard_lockfile_look(cache->path, path, &info);
-    if (there < 0) { /* a lock file that this process has open already must not be opened again: see process.c */
+    if (there < 0) {
         return lard_fail_call(error, "stat", path, errno);
     }
     if (!there && !size_bytes) { /* no cache fits a lock file that nobody has: this says what else is the matter */
@@ -63,77 +151,53 @@ larder_status lard_attach(larder *cache, uint64_t size_bytes, int64_t wait_ms, l
         return code ? lard_fail_call(error, "random bytes for", cache->path, code)
                     : lard_file_open(cache->path, 0, lock_id, true, &map, error);
     }
-    larder *known = there ? lard_handle_of((uint64_t)info.st_dev, (uint64_t)info.st_ino) : NULL;
-    bool kept = lard_lockfile_kept(cache, cache->lock_fd);
-    bool same = kept && known == cache;
-    larder_status status;
-    if (same) {
-        fd = cache->lock_fd;
-        status = lard_lockfile_reenter(fd, wait_ms, lock_id, error, path);
-    } else if (known && known != cache) {
-        status = lard_fail(error, LARDER_SUPERSEDED, 0, "%s belongs to another handle of this process", path);
-    } else {
-        status = lard_lockfile_open(path, wait_ms, &fd, &info, lock_id, error);
-    }
+    larder_status status = enter_lockfile(cache, path, wait_ms, &file, &opener, lock_id, error);
     if (status != LARDER_OK) {
         return status;
     }
     if (cache->map) {
         lard_file_discard(cache->map); /* its successor may need the room */
     }
-    int alone = lard_lockfile_alone(fd);
-    status = alone < 0 ? lard_fail_call(error, "lock", path, errno)
-                       : lard_file_open(cache->path, size_bytes, lock_id, alone, &map, error);
+    bool alone = lard_process_is_alone(cache, &file, path);
+    status = lard_file_open(cache->path, size_bytes, lock_id, alone, &map, error);
     if (status == LARDER_OK) {
-        int old_fd = cache->lock_fd;
-        __atomic_store_n(&cache->lock_fd, fd, __ATOMIC_RELAXED);
-        status = lard_process_claim(cache, map);
+        status = lard_process_claim(cache, &file, path, map, &claim);
         if (status != LARDER_OK) {
             fail_claim(cache, map, status, error);
-            __atomic_store_n(&cache->lock_fd, old_fd, __ATOMIC_RELAXED);
             lard_file_unmap(map);
-        } else if (!same) {
-            if (kept) {
-                close(old_fd);
-            }
-            cache->lock_device = (uint64_t)info.st_dev;
-            cache->lock_inode = (uint64_t)info.st_ino;
         }
     }
-    lard_lockfile_leave(fd);
-    if (status != LARDER_OK) {
-        if (!same) {
-            close(fd);
-        }
-        return status;
+    if (status == LARDER_OK) {
+        go_over(cache, &file, map, &claim);
+    } else {
+        discard_lockfile(cache, &file);
     }
-    forget_waits(cache);
-    if (cache->map) {
-        lard_file_discard(cache->map);
-        cache->map->older = cache->old_maps;
-        cache->old_maps = cache->map;
-        let_old_files_go(cache);
-    }
-    __atomic_store_n(&cache->map, map, __ATOMIC_RELEASE);
-    __atomic_store_n(&cache->fork_epoch, lard_fork_epoch, __ATOMIC_RELEASE);
-    return LARDER_OK;
+    lard_bytelock_drop(&opener, &file);
+    return status;
 }
 
 /* A forked child: the slot is its parent's, the map is shared. The parent may have left and marked the file clean.
  */
-static lard_map *attach_child(larder *cache) {
-    if (lard_lockfile_enter(cache->lock_fd, ATTACH_WAIT_MS, NULL, cache->path) != LARDER_OK) {
-        return NULL;
-    }
-    larder_status status = lard_file_begin_use(cache->map, cache->path, NULL);
-    status = status == LARDER_OK ? lard_process_claim(cache, cache->map) : status;
-    lard_lockfile_leave(cache->lock_fd);
+static larder_status attach_child(larder *cache, int64_t wait_ms, larder_error *error) {
+    char path[LARD_LOCK_PATH_MAX];
+    lard_lockfile file = cache->map->lock;
+    lard_bytelock opener;
+    lard_claim claim;
+    lard_lockfile_path(cache->path, path);
+    larder_status status = lard_lockfile_enter(&file, path, wait_ms, &opener, error);
     if (status != LARDER_OK) {
-        return NULL;
+        return status;
     }
-    forget_waits(cache);
-    __atomic_store_n(&cache->fork_epoch, lard_fork_epoch, __ATOMIC_RELEASE);
-    return cache->map;
+    status = lard_file_begin_use(cache->map, cache->path, error);
+    if (status == LARDER_OK) {
+        status = lard_process_claim(cache, &file, path, cache->map, &claim);
+        status = status == LARDER_OK ? status : fail_claim(cache, cache->map, status, error);
+    }
+    if (status == LARDER_OK) {
+        go_over(cache, &file, cache->map, &claim);
+    }
+    lard_bytelock_drop(&opener, &file);
+    return status;
 }
 
 /*
@@ -147,37 +211,82 @@ static int64_t wait_after_fault(larder *cache, int64_t now_ms) {
     return doublings < 10 ? (int64_t)RETRY_MS << doublings : FAULT_WAIT_MS;
 }
 
+static bool is_fit(const lard_map *map) { return map && !map->poisoned && !lard_load(&map->control->superseded); }
+
+static larder_status attach_anew(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
+    lard_map *map = cache->map;
+    if (is_fit(map)) {
+        larder_status status = attach_child(cache, wait_ms, error);
+        if (status != LARDER_SYSTEM) {
+            return status;
+        }
+        /* its lock file is gone, perhaps */
+    }
+    if (map && (map->poisoned || (is_fit(map) && lard_file_was_replaced(map, cache->path)))) {
+        lard_file_mark_superseded(map); /* so that other processes leave it, too */
+    }
+    return lard_attach(cache, size_bytes, wait_ms, error);
+}
+
+/* One thread of a process attaches a handle at a time. False: it is attached, or another thread is at it. */
+static bool begin_attaching(larder *cache, bool *done) {
+    lard_registry_lock();
+    *done = is_fit(cache->map) && cache->fork_epoch == lard_fork_epoch();
+    bool mine = !*done && cache->attaching != lard_fork_epoch();
+    if (mine) {
+        cache->attaching = lard_fork_epoch();
+    }
+    lard_registry_unlock();
+    return mine;
+}
+
+static void end_attaching(larder *cache, bool faulted, larder_status status, int64_t started_ms) {
+    bool attached = status == LARDER_OK;
+    lard_registry_lock();
+    int64_t wait_ms = faulted && attached       ? wait_after_fault(cache, started_ms)
+                      : status == LARDER_LOCKED ? LOCKED_RETRY_MS
+                                                : RETRY_MS;
+    /* From now on, not from the beginning: the attempt may have taken as long as the next one is to wait. */
+    cache->retry_attach_ms = attached && !faulted ? 0 : lard_monotonic_ms() + wait_ms;
+    cache->retry_epoch = lard_fork_epoch();
+    cache->attaching = 0;
+    lard_registry_unlock();
+}
+
+/* Attaches, or waits for the thread that does. */
+larder_status lard_attach_once(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
+    int64_t start = lard_monotonic_ms();
+    bool done;
+    while (!begin_attaching(cache, &done)) {
+        int64_t waited = lard_monotonic_ms() - start;
+        if (done) {
+            return LARDER_OK;
+        }
+        if (waited < 0 || waited > wait_ms) {
+            return lard_fail(error, LARDER_LOCKED, 0, "%s", cache->path);
+        }
+        lard_sleep_ms(1);
+    }
+    bool faulted = cache->map && cache->map->poisoned;
+    larder_status status = attach_anew(cache, size_bytes, wait_ms, error);
+    end_attaching(cache, faulted, status, start);
+    return status;
+}
+
 lard_map *lard_enter_slow(larder *cache) {
-    lard_map *result = NULL;
     lard_registry_lock();
     lard_map *map = cache->map;
-    bool fit = map && !map->poisoned && !lard_load(&map->control->superseded);
-    bool faulted = map && map->poisoned;
-    int64_t now_ms = lard_monotonic_ms();
-    if (fit && cache->fork_epoch == lard_fork_epoch) {
-        lard_registry_unlock();
-        return map; /* another thread was here first */
-    }
-    if (cache->retry_attach_ms && now_ms < cache->retry_attach_ms &&
-        (!fit || cache->retry_epoch == lard_fork_epoch)) {
-        lard_registry_unlock();
-        return NULL; /* calls that did not try do not put off the one that will */
-    }
-    if (fit && lard_lockfile_kept(cache, cache->lock_fd)) {
-        result = attach_child(cache);
-    } else {
-        if (map && (map->poisoned || (fit && lard_file_was_replaced(map, cache->path)))) {
-            lard_file_mark_superseded(map); /* so that other processes leave it, too */
-        }
-        uint64_t size = map ? map->super.file_bytes : cache->requested_bytes;
-        result = lard_attach(cache, size, ATTACH_WAIT_MS, NULL) == LARDER_OK ? cache->map : NULL;
-    }
-    int64_t wait_ms = faulted && result ? wait_after_fault(cache, now_ms) : RETRY_MS;
-    /* From now on, not from the beginning: the attempt may have taken as long as the next one is to wait. */
-    cache->retry_attach_ms = result && !faulted ? 0 : lard_monotonic_ms() + wait_ms;
-    cache->retry_epoch = lard_fork_epoch;
+    bool fit = is_fit(map);
+    bool done = fit && cache->fork_epoch == lard_fork_epoch(); /* another thread was here first */
+    /* Calls that did not try do not put off the one that will. */
+    bool waits = cache->retry_attach_ms && lard_monotonic_ms() < cache->retry_attach_ms &&
+                 (!fit || cache->retry_epoch == lard_fork_epoch());
+    uint64_t size = map ? map->super.file_bytes : cache->requested_bytes;
     lard_registry_unlock();
-    return result;
+    if (done || waits) {
+        return done ? map : NULL;
+    }
+    return lard_attach_once(cache, size, ATTACH_WAIT_MS, NULL) == LARDER_OK ? cache->map : NULL;
 }
 
 /* The file of this handle, also for a child that could not claim a slot: enough to empty slots, which needs none.
@@ -187,6 +296,14 @@ lard_map *lard_reachable(larder *cache) {
     return map && !map->poisoned && !lard_load(&map->control->superseded) ? map : NULL;
 }
 
+/* Of a file that is in use, however seldom it is opened. */
+static void touch_lockfile(larder *cache, int64_t now_ms) {
+    char path[LARD_LOCK_PATH_MAX];
+    __atomic_store_n(&cache->next_touch_ms, now_ms + TOUCH_MS, __ATOMIC_RELAXED);
+    lard_lockfile_path(cache->path, path);
+    utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
+}
+
 /* A file that was removed or replaced by hand is left like one that the engine replaced: by everybody. */
 void lard_look_at_path(larder *cache, lard_map *map) {
     int64_t now_ms = lard_monotonic_coarse_ms();
@@ -194,6 +311,9 @@ void lard_look_at_path(larder *cache, lard_map *map) {
         return;
     }
     __atomic_store_n(&cache->next_look_ms, now_ms + LOOK_MS, __ATOMIC_RELAXED);
+    if (LARD_UNLIKELY(now_ms >= __atomic_load_n(&cache->next_touch_ms, __ATOMIC_RELAXED))) {
+        touch_lockfile(cache, now_ms);
+    }
     if (lard_file_was_replaced(map, cache->path)) {
         lard_file_mark_superseded(map);
     }

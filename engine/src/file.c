@@ -392,6 +392,7 @@ larder_status lard_file_sync(lard_map *map) {
 }
 
 void lard_file_unmap(lard_map *map) {
+    lard_bytelock_drop(&map->left, &map->lock);
     lard_fault_release(map);
     munmap(map->base, map->bytes);
     lard_file_close(map);

@@ -1,9 +1,9 @@
 /*
  * handle.c — handles: opening, sharing, closing.
  *
- * One handle a process and lock file, in a registry guarded by one mutex that
- * fork handlers hold across fork. Who opens a file again is given the same handle;
- * it closes when all have closed it.
+ * One handle a process and path, in a list that the registry lock guards (fork.c). Who
+ * opens a file again is given the same handle; it closes when all have closed it. The
+ * lock is not held while a handle attaches or writes its file back.
  */
 #define _GNU_SOURCE
 #include "internal.h"
@@ -23,7 +23,16 @@ static larder *handles;
 
 larder *lard_handle_of(uint64_t device, uint64_t inode) {
     for (larder *cache = handles; cache; cache = cache->next) {
-        if (cache->lock_device == device && cache->lock_inode == inode) {
+        if (cache->lock.fd >= 0 && cache->lock.device == device && cache->lock.inode == inode) {
+            return cache;
+        }
+    }
+    return NULL;
+}
+
+static larder *handle_at(const char *path) {
+    for (larder *cache = handles; cache; cache = cache->next) {
+        if (strcmp(cache->path, path) == 0) {
             return cache;
         }
     }
@@ -84,7 +93,7 @@ static larder *new_handle(const char *path) {
         return NULL;
     }
     memcpy(cache->path, path, length);
-    cache->lock_fd = -1;
+    cache->lock.fd = cache->slot_lock.fd = -1;
     cache->references = 1;
     return cache;
 }
@@ -98,44 +107,41 @@ static void free_handle(larder *cache) {
     if (cache->map) {
         lard_file_unmap(cache->map);
     }
-    if (lard_lockfile_kept(cache, cache->lock_fd)) {
-        close(cache->lock_fd);
-    }
+    lard_lockfile_close(&cache->lock);
     free(cache->stuck);
     free(cache);
 }
 
-static larder_status open_locked(const char *path, const larder_options *options, larder **out,
-                                 larder_error *error) {
+/* The handle of this file, also by another path, or of this path, also where its file is gone. */
+static larder *known_handle(const char *path) {
     char lock[LARD_LOCK_PATH_MAX];
     struct stat info;
-    int there = lard_lockfile_look(path, lock, &info);
-    if (there < 0) {
-        return lard_fail_call(error, "stat", lock, errno);
+    larder *known = handle_at(path);
+    if (!known && lard_lockfile_look(path, lock, &info) == 1) {
+        known = lard_handle_of((uint64_t)info.st_dev, (uint64_t)info.st_ino);
     }
-    larder *known = there ? lard_handle_of((uint64_t)info.st_dev, (uint64_t)info.st_ino) : NULL;
-    if (known) { /* never opened twice: see process.c */
-        known->references++;
-        *out = known;
-        return LARDER_OK;
+    return known;
+}
+
+static larder_status take_handle(const char *path, const larder_options *options, larder **out) {
+    lard_registry_lock();
+    if (!lard_watch_forks()) {
+        lard_registry_unlock();
+        return LARDER_NO_MEMORY;
     }
-    larder *cache = new_handle(path);
-    if (!cache) {
-        return lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s", path);
+    larder *cache = known_handle(path);
+    if (cache) {
+        cache->references++;
+    } else if ((cache = new_handle(path)) != NULL) {
+        cache->lock_timeout_ms =
+            options && options->lock_timeout_ms ? options->lock_timeout_ms : DEFAULT_LOCK_TIMEOUT_MS;
+        cache->requested_bytes = options && options->size_bytes ? options->size_bytes : LARDER_DEFAULT_SIZE;
+        cache->next = handles;
+        handles = cache;
     }
-    cache->lock_timeout_ms =
-        options && options->lock_timeout_ms ? options->lock_timeout_ms : DEFAULT_LOCK_TIMEOUT_MS;
-    cache->requested_bytes = options && options->size_bytes ? options->size_bytes : LARDER_DEFAULT_SIZE;
-    bool existing = options && options->existing;
-    larder_status status = lard_attach(cache, existing ? 0 : cache->requested_bytes, OPEN_WAIT_MS, error);
-    if (status != LARDER_OK) {
-        free_handle(cache);
-        return status;
-    }
-    cache->next = handles;
-    handles = cache;
+    lard_registry_unlock();
     *out = cache;
-    return LARDER_OK;
+    return cache ? LARDER_OK : LARDER_NO_MEMORY;
 }
 
 larder_status larder_open(const char *path, const larder_options *options, larder **out, larder_error *error) {
@@ -159,11 +165,48 @@ larder_status larder_open(const char *path, const larder_options *options, larde
     if (status != LARDER_OK) {
         return status;
     }
-    lard_registry_lock();
-    status = lard_watch_forks() ? open_locked(full, options, out, error)
-                                : lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s", path);
-    lard_registry_unlock();
-    return status;
+    larder *cache;
+    status = take_handle(full, options, &cache);
+    if (status != LARDER_OK) {
+        return lard_fail(error, status, ENOMEM, "%s", path);
+    }
+    if (!__atomic_load_n(&cache->map, __ATOMIC_ACQUIRE)) {
+        bool existing = options && options->existing;
+        status = lard_attach_once(cache, existing ? 0 : cache->requested_bytes, OPEN_WAIT_MS, error);
+    }
+    if (status != LARDER_OK) {
+        larder_close(cache);
+        return status;
+    }
+    *out = cache;
+    return LARDER_OK;
+}
+
+static bool is_last(const larder *cache, const char *path) {
+    return !cache->map->poisoned && !lard_load(&cache->map->control->superseded) &&
+           lard_process_is_alone(cache, &cache->lock, path);
+}
+
+/*
+ * Marks the file clean where no other process has it. Nearly all of it is written back before,
+ * with no lock held, so that neither openers nor forks wait for the disk.
+ */
+static void detach(larder *cache) {
+    char path[LARD_LOCK_PATH_MAX];
+    lard_bytelock opener;
+    lard_map *map = cache->map;
+    lard_lockfile_path(cache->path, path);
+    if (is_last(cache, path)) {
+        lard_sync(map->base, 0, map->bytes);
+    }
+    bool entered = lard_lockfile_enter(&cache->lock, path, OPEN_WAIT_MS, &opener, NULL) == LARDER_OK;
+    if (entered && is_last(cache, path) && lard_file_sync(map) != LARDER_OK) {
+        lard_file_give_up(map, cache->path);
+    }
+    lard_process_release(cache);
+    if (entered) {
+        lard_bytelock_drop(&opener, &cache->lock);
+    }
 }
 
 void larder_close(larder *cache) {
@@ -181,20 +224,11 @@ void larder_close(larder *cache) {
             break;
         }
     }
-    if (cache->fork_epoch == lard_fork_epoch &&
-        lard_lockfile_kept(cache, cache->lock_fd)) { /* else the slot is the parent's, or lost */
-        bool entered = lard_lockfile_enter(cache->lock_fd, OPEN_WAIT_MS, NULL, cache->path) == LARDER_OK;
-        if (entered && lard_lockfile_alone(cache->lock_fd) == 1 && !lard_load(&cache->map->control->superseded) &&
-            lard_file_sync(cache->map) != LARDER_OK) {
-            lard_file_give_up(cache->map, cache->path);
-        }
-        lard_process_release(cache);
-        if (entered) {
-            lard_lockfile_leave(cache->lock_fd);
-        }
+    lard_registry_unlock();
+    if (cache->map && lard_bytelock_is_ours(&cache->slot_lock)) { /* else the slot is the parent's */
+        detach(cache);
     }
     free_handle(cache);
-    lard_registry_unlock();
 }
 
 const char *larder_path(const larder *cache) { return cache->path; }

@@ -24,6 +24,25 @@
 
 struct stat;
 
+typedef struct { /* the lock file of a cache */
+    uint64_t device, inode;
+    int fd; /* a host may have closed it and opened another file under its number */
+} lard_lockfile;
+
+typedef struct { /* a byte of the lock file that is held */
+    void *page;  /* NULL: by a POSIX lock on fd */
+    int fd;
+    uint32_t byte;
+    unsigned epoch; /* of the process that took it */
+    bool held;
+} lard_bytelock;
+
+typedef struct { /* a process slot that is taken, but not yet the handle's */
+    lard_bytelock lock;
+    uint32_t slot;
+    uint32_t incarnation;
+} lard_claim;
+
 typedef struct lard_map {
     uint8_t *base;
     size_t bytes;
@@ -37,6 +56,10 @@ typedef struct lard_map {
     uint32_t shard_mask;
     uint64_t device, inode; /* of fd: a host may have closed it and opened another file under its number */
     int fd;
+    lard_lockfile lock;             /* of this file: who is alive there is asked by it */
+    lard_bytelock left;             /* of that lock file, where the handle went on with another */
+    uint32_t slot;                  /* of this process in this file */
+    uint32_t owner_word;            /* what it writes into a lock */
     volatile sig_atomic_t poisoned; /* set by the SIGBUS handler: pages were replaced by zeros */
     struct lard_map *older;         /* maps this handle has left; unmapped when it closes */
 } lard_map;
@@ -48,6 +71,7 @@ typedef struct lard_view { /* a shard */
     lard_segment *segments;
     uint8_t *base;
     uint32_t number;
+    uint32_t owner; /* under the lock: what this call wrote into it */
 } lard_view;
 
 struct larder {
@@ -68,9 +92,11 @@ struct larder {
     unsigned retry_epoch;    /* of which fork that is: a child whose map is fit only needs a slot */
     int64_t last_fault_ms;   /* when a map of this handle was last found poisoned, and how often by now */
     unsigned faults;
-    int lock_fd;
-    uint64_t lock_device, lock_inode;
-    uint32_t *stuck; /* per shard: the lock word that was waited for in vain */
+    lard_lockfile lock;
+    lard_bytelock slot_lock;
+    unsigned attaching;    /* epoch of the process of which a thread is at it; another: nobody is */
+    int64_t next_touch_ms; /* when to give the lock file a new time */
+    uint32_t *stuck;       /* per shard: the lock word that was waited for in vain */
     lard_map *old_maps;
     struct larder *next; /* in the registry */
     char path[];
@@ -134,31 +160,52 @@ bool lard_format_valid(const lard_superblock *super, uint64_t file_bytes);
 uint32_t lard_format_layout_hash(void);
 uint32_t lard_format_crc(const lard_superblock *super);
 
-/* process.c — the lock file, process slots, who is alive */
-#define LARD_LOCK_PATH_MAX (PATH_MAX + 8)
-/* 1: the cache at `path` has a lock file, whose path `lock` is, of LARD_LOCK_PATH_MAX bytes; 0: it has none; -1
- * and errno: it cannot be told. */
-int lard_lockfile_look(const char *path, char *lock, struct stat *info);
-larder_status lard_lockfile_open(const char *path, int64_t wait_ms, int *fd, struct stat *info, uint8_t id[16],
-                                 larder_error *error);
-/* One opener at a time. LOCKED where another one was not done in `wait_ms`. */
-larder_status lard_lockfile_enter(int fd, int64_t wait_ms, larder_error *error, const char *path);
-larder_status lard_lockfile_reenter(int fd, int64_t wait_ms, uint8_t id[16], larder_error *error,
-                                    const char *path);
-void lard_lockfile_leave(int fd);
-bool lard_lockfile_kept(const larder *cache, int fd); /* else it is nobody's, or the host's */
-int lard_lockfile_alone(int fd); /* 1: no other process is attached, 0: one is, -1 and errno: unknown */
-larder_status lard_process_claim(larder *cache, lard_map *map);
-void lard_process_release(larder *cache);
-bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner_word);
-uint32_t lard_owner_word(uint32_t slot, uint32_t incarnation);
-static inline uint32_t lard_own_word(const larder *cache) {
-    return __atomic_load_n(&cache->owner_word, __ATOMIC_RELAXED);
+/* fork.c — which process this is, and the lock that no fork may interrupt */
+extern unsigned *lard_fork_word;
+static inline unsigned lard_fork_epoch(void) {
+    return __atomic_load_n(lard_fork_word, __ATOMIC_RELAXED); /* 0: a child that has not made a call yet */
 }
-extern volatile unsigned lard_fork_epoch; /* raised in each forked child */
 void lard_registry_lock(void);
 bool lard_watch_forks(void); /* the registry is locked; false where memory is short */
 void lard_registry_unlock(void);
+
+/* bytelock.c — bytes of the lock file that are held as long as this process lives */
+/* 0; EAGAIN where somebody holds the byte; or errno. The registry is not locked. */
+int lard_bytelock_take(const lard_lockfile *file, const char *path, uint32_t byte, lard_bytelock *held);
+void lard_bytelock_drop(lard_bytelock *held, const lard_lockfile *file);
+bool lard_bytelock_is_ours(
+    const lard_bytelock *held); /* held, and not by the parent that this process was forked from */
+/* Does anybody, this process included, hold one of these bytes? 1, 0, or -1: it cannot be told. */
+int lard_bytelock_held(const lard_lockfile *file, const char *path, uint32_t first, uint32_t bytes);
+bool lard_bytelocks_are_posix(void); /* then a process does not see its own */
+
+/* lockfile.c — the lock file beside a cache */
+#define LARD_LOCK_PATH_MAX (PATH_MAX + 8)
+void lard_lockfile_path(const char *path, char *lock);
+/* 1: the cache at `path` has a lock file, whose path `lock` is, of LARD_LOCK_PATH_MAX bytes; 0: it has none; -1
+ * and errno: it cannot be told. */
+int lard_lockfile_look(const char *path, char *lock, struct stat *info);
+larder_status lard_lockfile_open(const char *path, lard_lockfile *file, larder_error *error);
+int lard_lockfile_is_at(const lard_lockfile *file, const char *path); /* 1, 0, or -1 and errno */
+bool lard_lockfile_is_open(const lard_lockfile *file); /* else its descriptor is nobody's, or the host's */
+void lard_lockfile_close(lard_lockfile *file);
+/* One opener at a time. LOCKED where another one was not done in `wait_ms`. */
+larder_status lard_lockfile_enter(const lard_lockfile *file, const char *path, int64_t wait_ms,
+                                  lard_bytelock *opener, larder_error *error);
+/* Its identity. The opener's lock is held. */
+larder_status lard_lockfile_identify(const lard_lockfile *file, const char *path, uint8_t id[16],
+                                     larder_error *error);
+
+/* process.c — process slots, who is alive */
+/* The opener's lock is held, here and in the next two. NO_SLOT, or SYSTEM and errno. */
+larder_status lard_process_claim(const larder *cache, const lard_lockfile *file, const char *path, lard_map *map,
+                                 lard_claim *claim);
+void lard_process_adopt(larder *cache, const lard_lockfile *file, lard_map *map, lard_claim *claim);
+bool lard_process_is_alone(const larder *cache, const lard_lockfile *file,
+                           const char *path); /* false: or unknown */
+void lard_process_release(larder *cache);
+bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner_word);
+uint32_t lard_owner_word(uint32_t slot, uint32_t incarnation);
 
 /* The end of a call that changes something: after a fault, nobody else may go on with the file either. */
 static inline larder_status lard_outcome(lard_map *map, larder_status status) {
@@ -170,19 +217,22 @@ static inline larder_status lard_outcome(lard_map *map, larder_status status) {
 }
 
 /* handle.c — handles: opening, sharing, closing */
-larder *lard_handle_of(uint64_t device, uint64_t inode); /* of a lock file, or NULL; the registry is locked */
+larder *lard_handle_of(uint64_t device,
+                       uint64_t inode); /* of an open lock file, or NULL; the registry is locked */
 
 /* attach.c — a handle's file: attaching to it, and anew after a fork or a replacement */
 /* Opens lock file and cache file (of size 0: makes none) and claims a slot; cache->map is the new map. The
- * registry is locked. */
+ * registry is not locked. */
 larder_status lard_attach(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error);
+/* The same, where no other thread of this process has done it or is doing it; then it waits for that. */
+larder_status lard_attach_once(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error);
 lard_map *lard_enter_slow(larder *cache);
 void lard_look_at_path(larder *cache, lard_map *map);
 lard_map *lard_reachable(larder *cache);
 /* The map to work on, or NULL where this process can only serve misses. */
 static inline lard_map *lard_enter(larder *cache) {
     lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
-    if (LARD_LIKELY(map && __atomic_load_n(&cache->fork_epoch, __ATOMIC_ACQUIRE) == lard_fork_epoch &&
+    if (LARD_LIKELY(map && __atomic_load_n(&cache->fork_epoch, __ATOMIC_ACQUIRE) == lard_fork_epoch() &&
                     !map->poisoned && !lard_load(&map->control->superseded))) {
         return map;
     }

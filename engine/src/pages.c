@@ -57,7 +57,7 @@ static void renew(const lard_view *view, lard_pages *copy) {
 
 void lard_pages_renew(lard_map *map, const lard_view *view) {
     lard_pages *copy = &map->pages[view->number];
-    uint32_t ours = lard_fork_epoch + 1;
+    uint32_t ours = lard_fork_epoch() + 1;
     uint32_t idle = __atomic_load_n(&copy->renewing, __ATOMIC_RELAXED);
     if (idle != ours &&
         __atomic_compare_exchange_n(&copy->renewing, &idle, ours, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {

@@ -80,9 +80,9 @@ size_t lard_page_bytes(void) {
 }
 
 /* msync takes an address that is a multiple of the page size only, and syncs whole pages. */
-int lard_sync(void *base, size_t from, size_t bytes) {
+int lard_sync(uint8_t *base, size_t from, size_t bytes) {
     size_t before = from & (lard_page_bytes() - 1);
-    return msync((char *)base + (from - before), bytes + before, MS_SYNC) == 0 ? 0 : errno;
+    return msync(base + (from - before), bytes + before, MS_SYNC) == 0 ? 0 : errno;
 }
 
 #if defined(__linux__)

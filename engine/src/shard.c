@@ -147,9 +147,10 @@ static void repair(larder *cache, lard_view *view) {
     }
 }
 
-static bool try_lock(const larder *cache, lard_shard *head, uint32_t waiters) {
+static bool try_lock(lard_view *view, uint32_t waiters) {
     uint32_t free = 0;
-    return lard_cas32(&head->lock, &free, lard_own_word(cache) | waiters);
+    view->owner = __atomic_load_n(&view->map->owner_word, __ATOMIC_RELAXED);
+    return lard_cas32(&view->head->lock, &free, view->owner | waiters);
 }
 
 /* Another thread has attached to another file: who owns locks in this one cannot be told any more. */
@@ -160,8 +161,9 @@ static bool has_left(const larder *cache, const lard_map *map) {
 /* The lock and a repaired shard, where its owner is dead. */
 static bool take_over(larder *cache, lard_view *view, uint32_t word) {
     lard_u32 *lock = &view->head->lock;
+    view->owner = __atomic_load_n(&view->map->owner_word, __ATOMIC_RELAXED);
     if (lard_load(lock) != word || lard_process_alive(cache, view->map, word & ~WAITERS) ||
-        !lard_cas32(lock, &word, lard_own_word(cache) | WAITERS)) {
+        !lard_cas32(lock, &word, view->owner | WAITERS)) {
         return false;
     }
     repair(cache, view);
@@ -179,7 +181,7 @@ static larder_status wait_for_lock(larder *cache, lard_view *view) {
     lard_count(cache, LARD_STAT_lock_waits, 1);
     for (;;) {
         uint32_t word = lard_load_acquire(lock); /* before its owner's incarnation is looked at */
-        if (word == 0 && try_lock(cache, view->head, WAITERS)) {
+        if (word == 0 && try_lock(view, WAITERS)) {
             break;
         }
         uint32_t stuck = __atomic_load_n(&cache->stuck[view->number], __ATOMIC_RELAXED);
@@ -213,11 +215,11 @@ static larder_status wait_for_lock(larder *cache, lard_view *view) {
 }
 
 larder_status lard_shard_lock(larder *cache, lard_view *view, const larder_call *call) {
-    if (LARD_UNLIKELY(!try_lock(cache, view->head, 0))) {
+    if (LARD_UNLIKELY(!try_lock(view, 0))) {
         bool had = false;
         for (int i = 0; i < SPINS && !had; i++) {
             lard_pause();
-            had = lard_load(&view->head->lock) == 0 && try_lock(cache, view->head, 0);
+            had = lard_load(&view->head->lock) == 0 && try_lock(view, 0);
         }
         if (!had) {
             if (call && (call->flags & LARDER_CALL_TRY)) {
@@ -242,9 +244,19 @@ larder_status lard_shard_lock(larder *cache, lard_view *view, const larder_call 
     return LARDER_OK;
 }
 
+/* Somebody else's word there means that this process was taken for dead while it was in the shard. */
+static __attribute__((noinline)) void unlock_slowly(lard_view *view, uint32_t word) {
+    lard_u32 *lock = &view->head->lock;
+    if (word == (view->owner | WAITERS) && lard_cas32(lock, &word, 0)) {
+        lard_wake(LARD_RAW(lock));
+    } else if (!view->map->poisoned) {
+        lard_file_mark_superseded(view->map); /* two have changed it at once: nobody goes on with this file */
+    }
+}
+
 void lard_shard_unlock(lard_view *view) {
-    uint32_t word = lard_swap(&view->head->lock, 0);
-    if (LARD_UNLIKELY(word & WAITERS)) {
-        lard_wake(LARD_RAW(&view->head->lock));
+    uint32_t word = view->owner;
+    if (LARD_UNLIKELY(!lard_cas32(&view->head->lock, &word, 0))) {
+        unlock_slowly(view, word);
     }
 }

@@ -54,7 +54,6 @@ void lard_crash_point(const void *at);
 #define lard_load_acquire(p) __atomic_load_n(&(p)->raw_, __ATOMIC_ACQUIRE)
 #define lard_store(p, v) LARD_WRITE(p, __atomic_store_n(LARD_RAW(p), (v), __ATOMIC_RELAXED))
 #define lard_store_release(p, v) LARD_WRITE(p, __atomic_store_n(LARD_RAW(p), (v), __ATOMIC_RELEASE))
-#define lard_swap(p, v) LARD_WRITE(p, __atomic_exchange_n(LARD_RAW(p), (v), __ATOMIC_SEQ_CST))
 #define lard_add(p, v) LARD_WRITE(p, __atomic_fetch_add(LARD_RAW(p), (v), __ATOMIC_SEQ_CST))
 
 #define lard_fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)

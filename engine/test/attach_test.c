@@ -1,6 +1,7 @@
 /* attach_test.c — files removed or replaced by hand under a process, and descriptors closed by its host. */
 #include "attached.h"
 
+#include <limits.h>
 #include <sys/resource.h>
 
 static bool within(int ms, bool (*holds)(larder *), larder *cache) {
@@ -103,7 +104,7 @@ static bool is_untouched(int stranger) {
 static void a_closed_lock_descriptor(void) {
     begin(1 << 20);
     CHECK(set(shared_cache, "k", "v") == LARDER_OK);
-    int other = stranger_in_place_of(shared_cache->lock_fd);
+    int other = stranger_in_place_of(shared_cache->lock.fd);
     CHECK(other >= 0);
     lard_file_mark_superseded(shared_cache->map);
     CHECK(set(shared_cache, "k", "w") == LARDER_OK && is_untouched(other));
@@ -124,7 +125,7 @@ static void a_child_that_closed_descriptors(void) {
     pid_t pid = fork_child();
     if (pid == 0) {
         int map_fd = shared_cache->map->fd;
-        int other = stranger_in_place_of(shared_cache->lock_fd);
+        int other = stranger_in_place_of(shared_cache->lock.fd);
         CHILD_CHECK(other >= 0 && close(map_fd) == 0);
         CHILD_CHECK(is(shared_cache, "k", "v") && set(shared_cache, "k", "of the child") == LARDER_OK);
         CHILD_CHECK(is_untouched(other));
@@ -147,7 +148,7 @@ static void a_child_that_closed_descriptors(void) {
 static void a_closed_descriptor_at_the_end(void) {
     begin(1 << 20);
     CHECK(set(shared_cache, "k", "v") == LARDER_OK);
-    int other = stranger_in_place_of(shared_cache->lock_fd);
+    int other = stranger_in_place_of(shared_cache->lock.fd);
     CHECK(other >= 0);
     end();
     CHECK(is_untouched(other), "the stranger's descriptor is not closed");
@@ -184,7 +185,10 @@ static void a_stopped_opener(void) {
     CHECK(set(cache, "k", "v") == LARDER_OK);
     pid_t pid = fork_child();
     if (pid == 0) {
-        CHILD_CHECK(lard_lockfile_enter(cache->lock_fd, 1000, NULL, cache->path) == LARDER_OK);
+        char lock[LARD_LOCK_PATH_MAX];
+        lard_bytelock opener;
+        lard_lockfile_path(cache->path, lock);
+        CHILD_CHECK(lard_lockfile_enter(&cache->lock, lock, 1000, &opener, NULL) == LARDER_OK);
         advance(stage);
         CHILD_CHECK(await(stage, 2));
         _exit(0);

@@ -312,8 +312,8 @@ static const char *said(int code) {
     return code == PART ? "a part" : code == NOTHING ? "nothing" : code ? strerrorname_np(code) : "success";
 }
 
-/* Signals end, and giving a lock back needs nothing that could be wanting for long. */
-static bool goes_on(int kind, int code) { return code != EINTR && kind != CALL_unlock; }
+/* Signals end. */
+static bool goes_on(int code) { return code != EINTR; }
 
 static void play_all(const scenario *scene) {
     static const char *const ways[] = {"once", "and the next call", "for good"};
@@ -330,7 +330,7 @@ static void play_all(const scenario *scene) {
                 if (!all && i > (way == ONCE) && codes[i] > 0) {
                     continue; /* the first errno, two for one failing call, and work done in part */
                 }
-                if (way == FOR_GOOD && !goes_on(made[at], codes[i])) {
+                if (way == FOR_GOOD && !goes_on(codes[i])) {
                     continue;
                 }
                 if (!attempt(scene, at, codes[i], way)) {

@@ -40,9 +40,10 @@ enum { ONCE, TWICE, FOR_GOOD, WAYS };
     X(fcntl, ENOLCK, EINTR, EIO, EAGAIN, EACCES)                               \
     X(fsync, EIO, ENOSPC, EINTR)                                               \
     X(lstat, EIO, ENOMEM)                                                      \
-    X(unlock, ENOLCK, EINTR) /* fcntl, too */                                  \
     X(mmap, ENOMEM, EAGAIN, EACCES, ENODEV, ENFILE)                            \
     X(munmap, ENOMEM)                                                          \
+    X(madvise, ENOMEM, EAGAIN)                                                 \
+    X(utimensat, EACCES, EROFS)                                                \
     X(msync, EIO, ENOSPC, ENOMEM, EBUSY)                                       \
     X(posix_fallocate, ENOSPC, EDQUOT, EIO, EINTR, EFBIG, ENODEV)              \
     X(fallocate, EOPNOTSUPP, ENOSPC, EIO, EINTR)                               \
@@ -132,6 +133,9 @@ WRAP(int, mkdir, (const char *path, mode_t mode), (path, mode))
 WRAP(void *, mmap, (void *at, size_t bytes, int may, int flags, int fd, off_t offset),
      (at, bytes, may, flags, fd, offset))
 WRAP(int, munmap, (void *at, size_t bytes), (at, bytes))
+WRAP(int, madvise, (void *at, size_t bytes, int advice), (at, bytes, advice))
+WRAP(int, utimensat, (int at, const char *path, const struct timespec times[2], int flags),
+     (at, path, times, flags))
 WRAP(int, fallocate, (int fd, int mode, off_t from, off_t bytes), (fd, mode, from, bytes))
 WRAP(int, clock_gettime, (clockid_t id, struct timespec *t), (id, t))
 WRAP(int, nanosleep, (const struct timespec *t, struct timespec *left), (t, left))
@@ -155,11 +159,7 @@ int __wrap_fcntl(int fd, int command, ...) {
     va_start(rest, command);
     void *with = va_arg(rest, void *);
     va_end(rest);
-    if (command == F_SETLK && ((struct flock *)with)->l_type == F_UNLCK) {
-        FAILS(unlock, -1);
-    } else {
-        FAILS(fcntl, -1);
-    }
+    FAILS(fcntl, -1);
     return __real_fcntl(fd, command, with);
 }
 

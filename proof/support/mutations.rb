@@ -47,8 +47,8 @@ module Proof
       mutation("a split is not announced", "growth.c",
                "lard_store_release(&view->head->splitting, source + 1);", "", "split"),
       mutation("a lock is let go of before what was written is seen", "shard.c",
-               "uint32_t word = lard_swap(&view->head->lock, 0);",
-               "uint32_t word = WAITERS; lard_store(&view->head->lock, 0);", "two increments", memory: "weak"),
+               "if (LARD_UNLIKELY(!lard_cas32(&view->head->lock, &word, 0))) {",
+               "lard_store(&view->head->lock, 0);\n    if (word != view->owner) {", "two increments", memory: "weak"),
       mutation("a delete does not look for changes of the index", "index.c",
                "lard_load_acquire(&view->head->splitting) == splitting && lard_load(&view->head->moves) == moves &&
             lard_bucket_count(view) == count", "true", "delete"),

@@ -25,7 +25,8 @@ module House
       "handle.c" => ["cache->path", "error"],
       "hash.h" => ["&word", "&four", "&two", "&words"],
       "judge.c" => ["pages", "&control", "&copies[0]", "&copies[1]", "chunk + (LARD_CONTROL_OFFSET - at)"],
-      "process.c" => ["id", "&lock", "content", "content->magic"],
+      "bytelock.c" => ["&lock"],
+      "lockfile.c" => ["id", "content", "content->magic"],
       "read.c" => ["out"],
       "record.c" => ["(unsigned char *)out + i * 8"],
       "scan.c" => ["(char *)buffer + *used", "(char *)buffer + *used + 4"],
@@ -34,8 +35,8 @@ module House
 
     # Private words that are changed atomically: of handles, and of this process's copy of the index.
     PRIVATE_WORDS = [
-      "&cache->stuck[shard]", "&cache->stuck[view->number]", "&cache->lock_fd", "&cache->map", "&cache->fork_epoch",
-      "&cache->next_look_ms", "&cache->store_count", "&cache->store_ms", "&cache->slot", "&cache->incarnation",
+      "&cache->stuck[shard]", "&cache->stuck[view->number]", "&cache->map", "&cache->fork_epoch",
+      "&cache->next_look_ms", "&cache->next_touch_ms", "&cache->store_count", "&cache->store_ms", "&cache->slot", "&cache->incarnation",
       "&cache->owner_word", "&cache->counters", "&cache->next_value_id", "&copy->pages[p]", "&copy->epoch",
       "&copy->shape", "&copy->renewing", "&guarded[i].map", "&guarded[i].base", "&guarded[i].bytes", "&questions",
       "&map->fd"
@@ -53,8 +54,11 @@ module House
         "map->base = base;", "map->control = (lard_control *)(map->base + LARD_CONTROL_OFFSET);",
         "map->processes = (lard_process *)(map->base + LARD_PROCESS_OFFSET);",
         "map->shards = map->base + super->shard_offset;",
-        "if (msync(map->base, map->bytes, MS_SYNC) != 0) {", "munmap(map->base, map->bytes);"
+        "static int sync_control(lard_map *map) { return lard_sync(map->base, LARD_CONTROL_OFFSET, LARD_PAGE); }",
+        "if (lard_sync(map->base, 0, map->bytes) != 0) {", "munmap(map->base, map->bytes);"
       ],
+      "handle.c" => ["lard_sync(map->base, 0, map->bytes);"],
+      "platform.c" => ["return msync(base + (from - before), bytes + before, MS_SYNC) == 0 ? 0 : errno;"],
       "internal.h" => [
         "view.base = map->shards + (size_t)number * map->super.shard_bytes;", "view.head = (lard_shard *)view.base;",
         "view.directory = (lard_u32 *)(view.base + map->super.directory_offset);",
@@ -72,7 +76,7 @@ module House
     # Where the raw field is read, or given to the kernel to wait on.
     RAW = {
       "internal.h" => [STATISTICS],
-      "shard.c" => ["lard_wait(LARD_RAW(lock), word, sleep_ms);", "lard_wake(LARD_RAW(&view->head->lock));"],
+      "shard.c" => ["lard_wait(LARD_RAW(lock), word, sleep_ms);", "lard_wake(LARD_RAW(lock));"],
       "judge.c" => [/control(?:\.|->)(?:clear_epoch|boot_id\[[01]\]|superseded|clean|reserved)
                     \.raw_(?!\s*[-+*|&^]?=[^=])/x]
     }.freeze

@@ -13,7 +13,7 @@ static int64_t clock_off_ms;
 int __real_fcntl(int fd, int command, ...);
 int __wrap_fcntl(int fd, int command, void *argument);
 int __wrap_fcntl(int fd, int command, void *argument) {
-    if (refuse_locks && (command == F_SETLK || command == F_GETLK)) {
+    if (refuse_locks && (command == F_OFD_SETLK || command == F_OFD_GETLK)) {
         errno = refuse_locks;
         return -1;
     }

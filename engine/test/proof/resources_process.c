@@ -132,8 +132,7 @@ static void all_slots(void) {
 static int slots_held(const larder *cache) {
     int held = 0;
     for (uint32_t slot = 0; slot < cache->map->super.process_slots; slot++) {
-        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 1 + (off_t)slot, .l_len = 1};
-        held += fcntl(cache->lock_fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+        held += slot != cache->slot && lard_bytelock_held(&cache->lock, "", 1 + slot, 1) == 1;
     }
     return held;
 }

@@ -1,0 +1,122 @@
+/*
+ * lockfile.c — the lock file beside a cache: opened, created, identified.
+ *
+ * Byte 0 is held (bytelock.c) by whoever opens or closes the cache, byte 1 + slot by
+ * each attached process. Its content is a random identity, which the cache file repeats:
+ * where they differ the lock file was lost, nobody's liveness is known, and the cache is
+ * replaced by an empty one.
+ */
+#define _GNU_SOURCE
+#include "internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOCKFILE_MAGIC "LARDLOCK"
+
+typedef struct {
+    char magic[8];
+    uint64_t version;
+    uint8_t id[16];
+} lockfile_content;
+
+/* Its creator was killed half-way, or the power failed: a length may reach the disk without the bytes. */
+static bool is_unfinished(const lockfile_content *content, size_t bytes, uint64_t file_bytes) {
+    static const lockfile_content zeros;
+    return memcmp(content->magic, LOCKFILE_MAGIC, bytes < 8 ? bytes : 8) == 0 ||
+           (file_bytes <= sizeof *content && memcmp(content, &zeros, bytes) == 0);
+}
+
+/* A new identity, on disk before it is used: lost in a crash of the machine, it would cost a cache closed cleanly.
+ */
+static int make_identity(int fd, lockfile_content *content) {
+    memset(content, 0, sizeof *content);
+    memcpy(content->magic, LOCKFILE_MAGIC, 8);
+    content->version = 1;
+    int code = lard_random(content->id, sizeof content->id);
+    code = code ? code : lard_file_write(fd, content, sizeof *content, 0);
+    return code ? code : fsync(fd) == 0 ? 0 : errno;
+}
+
+larder_status lard_lockfile_identify(const lard_lockfile *file, const char *path, uint8_t id[16],
+                                     larder_error *error) {
+    lockfile_content content;
+    struct stat info;
+    size_t got;
+    int code = fstat(file->fd, &info) == 0 ? lard_file_read(file->fd, &content, sizeof content, 0, &got) : errno;
+    if (code) {
+        return lard_fail_call(error, "read", path, code);
+    }
+    if (!is_unfinished(&content, got, (uint64_t)info.st_size)) {
+        return lard_fail(error, LARDER_NOT_LARDER, 0, "%s", path);
+    }
+    bool finished = got == sizeof content && memcmp(content.magic, LOCKFILE_MAGIC, 8) == 0;
+    if (!finished && (code = make_identity(file->fd, &content)) != 0) {
+        return lard_fail_call(error, "write", path, code);
+    }
+    memcpy(id, content.id, 16);
+    return LARDER_OK;
+}
+
+void lard_lockfile_path(const char *path, char *lock) {
+    snprintf(lock, LARD_LOCK_PATH_MAX, "%.*s.lock", PATH_MAX - 1, path);
+}
+
+int lard_lockfile_look(const char *path, char *lock, struct stat *info) {
+    lard_lockfile_path(path, lock);
+    return stat(lock, info) == 0 ? 1 : errno == ENOENT ? 0 : -1;
+}
+
+larder_status lard_lockfile_open(const char *path, lard_lockfile *file, larder_error *error) {
+    struct stat info;
+    int fd = LARD_CHANGE(open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
+    if (fd < 0) {
+        return lard_fail_call(error, "open", path, errno);
+    }
+    larder_status status = lard_file_trusted(fd, path, &info, error);
+    if (status != LARDER_OK) {
+        close(fd);
+        return status;
+    }
+    *file = (lard_lockfile){.fd = fd, .device = (uint64_t)info.st_dev, .inode = (uint64_t)info.st_ino};
+    return LARDER_OK;
+}
+
+int lard_lockfile_is_at(const lard_lockfile *file, const char *path) {
+    struct stat named;
+    if (stat(path, &named) != 0) {
+        return errno == ENOENT ? 0 : -1;
+    }
+    return (uint64_t)named.st_ino == file->inode && (uint64_t)named.st_dev == file->device;
+}
+
+void lard_lockfile_close(lard_lockfile *file) {
+    if (lard_lockfile_is_open(file)) {
+        close(file->fd);
+    }
+    file->fd = -1;
+}
+
+larder_status lard_lockfile_enter(const lard_lockfile *file, const char *path, int64_t wait_ms,
+                                  lard_bytelock *opener, larder_error *error) {
+    int64_t start = lard_monotonic_ms();
+    for (;;) {
+        int code = lard_bytelock_take(file, path, 0, opener);
+        if (code == 0) {
+            return LARDER_OK;
+        }
+        if (code != EAGAIN && code != EINTR) {
+            return lard_fail_call(error, "lock", path, code);
+        }
+        int64_t waited = lard_monotonic_ms() - start;
+        if (waited < 0 || waited > wait_ms) { /* less than nothing: the clock failed */
+            return lard_fail(error, LARDER_LOCKED, 0, "%s", path);
+        }
+        lard_sleep_ms(2);
+    }
+}
