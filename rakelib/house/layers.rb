@@ -3,7 +3,7 @@
 # Checks the dependency rule: a layer uses only the layers below it. Reads #include lines of C, and requires and
 # constants of Ruby; prints each offending line.
 #
-#   lab > cli > sessions > store > entry > codecs > bytes > glue > engine
+#   lab > cli > sessions > store > entry > codecs > application > bytes > glue > engine
 #
 # Run as a program: ruby rakelib/house/layers.rb [DIRECTORY]
 
@@ -29,6 +29,8 @@ module House
       Layer.new("codecs", ["lib/larder/{codecs,serializers,compressors,strategy,tree}/**/*.rb",
                            "lib/larder/{codecs,coder,serializer,serializers,compressor,compressors,strategy,tree}.rb",
                            "lib/larder/{dictionary,dictionaries}.rb"], ["Rails", "Rack", "Lab"], ["rails", "rack"]),
+      Layer.new("application", ["lib/larder/application.rb"], ["ActiveSupport", "Rack", "Lab"],
+                ["active_support", "rails", "rack"]),
       Layer.new("entry", ["lib/larder.rb"], ["ActiveSupport", "Rails", "Rack", "Lab"],
                 ["active_support", "active_record", "rails", "rack"]),
       Layer.new("bytes", ["lib/larder/*.rb"], ["ActiveSupport", "Rails", "Rack", "Lab"],
@@ -37,7 +39,7 @@ module House
     ].freeze
 
     # Who is above whom: the order of TABLE is that of ownership.
-    ORDER = ["engine", "glue", "bytes", "codecs", "entry", "store", "sessions", "cli", "lab"].freeze
+    ORDER = ["engine", "glue", "bytes", "application", "codecs", "entry", "store", "sessions", "cli", "lab"].freeze
 
     # The public header is all of the engine that others may include.
     PUBLIC_HEADER = "larder.h"

@@ -51,7 +51,7 @@ module House
       lines = consoles.flat_map { |block| block.scan(/^\$ (larder .*)$/).flatten }
       commands = lines.map { |line| line.sub(/ *(?:#|\|).*/, "").split.drop(1) }
       assert_operator commands.size, :>, 6
-      sessions = Larder::Sessions.keeper(file: path_of("storage/larder/sessions.larder"), size: 1 << 20)
+      sessions = Larder::Sessions.keeper(file: path_of("storage/larder/development/sessions.larder"), size: 1 << 20)
       sessions.register.announce
       (commands - [%w[sessions --watch]]).each do |words|
         _, error, code = larder(*words, *("--yes" if words.include?("--all")))
@@ -62,10 +62,10 @@ module House
     end
 
     test "what the command shows has the shape that the guide shows" do
-      sessions = Larder::Sessions.keeper(file: path_of("storage/larder/sessions.larder"))
+      sessions = Larder::Sessions.keeper(file: path_of("storage/larder/production/sessions.larder"))
       sessions.register.announce
       shown = TEXT["docs/sessions.md"][/^\$ larder sessions\n(.*?)^```/m, 1]
-      assert_equal shape(shown), shape(done("sessions"))
+      assert_equal shape(shown), shape(done("sessions", env: { "RAILS_ENV" => "production" }))
     end
 
     private

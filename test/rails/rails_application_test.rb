@@ -35,8 +35,8 @@ class RailsApplicationTest < StoreCase
       [Rails.cache.class.name, Rails.cache.cache.path, Rails.cache.write("key", 1), Rails.cache.read("key"),
        Rails.application.middleware.map(&:name).grep(/LocalCache/)]
     RUBY
-    assert_equal ["ActiveSupport::Cache::LarderStore", File.join(root, "storage/larder/cache.larder"), true, 1, []],
-                 answers
+    path = File.join(root, "storage/larder/production/cache.larder")
+    assert_equal ["ActiveSupport::Cache::LarderStore", path, true, 1, []], answers
   end
 
   test "a relative path is taken from Rails.root, and options are used" do
@@ -125,10 +125,10 @@ class RailsApplicationTest < StoreCase
   end
 
   test "a misconfigured cache stops the boot and says why" do
-    FileUtils.mkdir_p(File.join(root, "storage/larder"))
-    File.write(File.join(root, "storage/larder/cache.larder"), "not a cache\n" * 1000)
+    FileUtils.mkdir_p(File.join(root, "storage/larder/production"))
+    File.write(File.join(root, "storage/larder/production/cache.larder"), "not a cache\n" * 1000)
     output, status = boot("1")
     assert_not_predicate status, :success?
-    assert_match(%r{storage/larder/cache\.larder.*not a Larder cache}, output)
+    assert_match(%r{storage/larder/production/cache\.larder.*not a Larder cache}, output)
   end
 end

@@ -15,7 +15,7 @@ module ActiveSupport
     # its content outlives restarts and killed processes.
     #
     #   config.cache_store = :larder_store
-    #   config.cache_store = :larder_store, "storage/larder/cache.larder", { size: 1.gigabyte, expires_in: 1.day }
+    #   config.cache_store = :larder_store, "/data/shop.larder", { size: 1.gigabyte, expires_in: 1.day }
     #
     # In plain Ruby:
     #
@@ -30,7 +30,7 @@ module ActiveSupport
     # | Option                | Takes; default            | Of    | Meaning                                            |
     # |-----------------------|---------------------------|-------|----------------------------------------------------|
     # | (first argument)      | String, Pathname          | store | The file, see below.                               |
-    # | `:size`               | Integer; 256 MiB          | store | Bytes of the file, decided when it is made.        |
+    # | `:size`, `:max_size`  | Integer, "1GB"; 256 MiB   | store | Bytes of the file, decided when it is made.        |
     # | `:lock_timeout`       | Numeric; 0.2              | store | Seconds that a write waits for another.            |
     # | `:error_handler`      | callable; log and report  | store | Gets `method:, returning:, exception:`.            |
     # | `:raise_errors`       | Boolean; false            | store | Raise failures to the caller instead.              |
@@ -50,8 +50,14 @@ module ActiveSupport
     # | `:version`            | `to_param`                | call  | An entry of another version is a miss.             |
     # | `:unless_exist`       | Boolean; false            | call  | `write`: only where nothing live is stored.        |
     #
-    # Without a path the file is storage/larder/cache.larder. A relative path is taken from Rails.root, without Rails
-    # from the current directory. `:expires_in` has the aliases `:expire_in` and `:expired_in`. `:max_key_size` is 250
+    # Without a path the file is where the variable LARDER_PATH says, otherwise storage/larder/ENVIRONMENT/cache.larder,
+    # where ENVIRONMENT is Rails.env, without Rails RAILS_ENV, RACK_ENV or "development". A storage/larder/cache.larder
+    # that is there is used where that is not, and a line says so. A relative path is taken from Rails.root, without
+    # Rails from the current directory. Without a size it is what LARDER_SIZE says, as "512MB"; a size of the file
+    # differing from the configured one is warned about, and not changed. What the configuration says comes before what
+    # the variables say, and a variable that is empty says nothing.
+    #
+    # `:expires_in` has the aliases `:expire_in` and `:expired_in`. `:max_key_size` is 250
     # on Rails 8.1 and later, as in all its stores, and 4096 before; false and anything above 4096 mean 4096, the
     # longest key of the file.
     #
@@ -82,7 +88,7 @@ module ActiveSupport
 
       # Opens the cache file, creating it and its directories where missing.
       #
-      # @param path [String, Pathname, nil] the file; nil is storage/larder/cache.larder
+      # @param path [String, Pathname, nil] the file; nil is LARDER_PATH's or the environment's, see above
       # @param options [Hash, nil] see the tables above; may also be given as keywords
       # @raise [ArgumentError] an option is of the wrong type or out of range
       # @raise [Larder::OpenError] the file cannot be used: the message says what to change

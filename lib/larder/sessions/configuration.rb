@@ -2,6 +2,8 @@
 
 # Owns how sessions are configured: from options as users type them to a Keeper with its backend.
 
+require_relative "../application"
+require_relative "../size"
 require_relative "errors"
 require_relative "format"
 require_relative "identity"
@@ -11,8 +13,8 @@ module Larder
   module Sessions
     # Options of sessions, checked.
     class Configuration
-      # Where sessions are kept that nobody has told where: from Rails' root, or the current directory.
-      FILE = "storage/larder/sessions.larder"
+      # The name of the file where nobody says where sessions are kept, see Application.file.
+      FILE = "sessions.larder"
       # Bytes of that file.
       SIZE = 64 << 20
       # Seconds after its last use when a session ends.
@@ -29,7 +31,8 @@ module Larder
       private_constant :LOSSES, :TYPOS, :SHORT
 
       # @param file [String, Pathname, nil] where sessions are kept, in a file of their own
-      # @param size [Integer, nil] bytes of that file when it is made; those who are signed in may have two thirds of it
+      # @param size [Integer, String, nil] bytes of that file when it is made, also as "64MB"; those who are signed in
+      #   may have two thirds of it
       # @param backed_by [ActiveSupport::Cache::Store, Symbol, Array, nil] a store, or what `config.cache_store` takes,
       #   that each session is written through to, and read from after a loss of the file
       # @param ephemeral [Boolean, nil] sessions may be lost with the file, in production
@@ -48,7 +51,7 @@ module Larder
         raise InvalidArgument, "cache: is a store already; backed_by: stands behind a file" if cache && backed_by
 
         @file = file
-        @size = size
+        @size = size.nil? ? SIZE : bytes(:size, size)
         @backed_by = backed_by
         @ephemeral = ephemeral
         @cache = cache
@@ -106,7 +109,7 @@ module Larder
         raise InvalidArgument, "In production, #{LOSSES}." if production? && !@backed_by && !@ephemeral
 
         require_relative "backends/file"
-        file = Backends::File.new(Cache.open(path, size: @size || SIZE))
+        file = Backends::File.new(Cache.open(path, size: @size))
         return file unless @backed_by
 
         require_relative "backends/backed"
@@ -125,14 +128,17 @@ module Larder
       end
 
       def path
-        root = Rails.root if defined?(Rails) && Rails.respond_to?(:root)
-        ::File.expand_path(@file || FILE, root&.to_s || Dir.pwd)
+        ::File.expand_path(@file || Application.file(FILE), Application.root)
       end
 
       def production?
-        return Rails.env.production? if defined?(Rails) && Rails.respond_to?(:env)
+        Application.environment == "production"
+      end
 
-        ENV["RACK_ENV"] == "production"
+      def bytes(name, given)
+        Size.parse(given, "#{name}:")
+      rescue ::ArgumentError => error
+        raise InvalidArgument, error.message
       end
 
       def seconds(name, given)

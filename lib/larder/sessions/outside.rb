@@ -13,7 +13,7 @@ module Larder
     # The questions of {Statistics}, and what ends sessions.
     #
     # @example
-    #   Larder::Sessions::Outside.open("storage/larder/sessions.larder") { |outside| outside.stats[:signed_in] }
+    #   Larder::Sessions::Outside.open("/data/sessions.larder") { |outside| outside.stats[:signed_in] }
     class Outside
       # @return [Settings] of the application
       attr_reader :settings

@@ -5,13 +5,19 @@
 
 require "pathname"
 require "active_support/duration"
+require "larder/application"
+require "larder/size"
 
 module Larder
   module Store
     # The checked arguments of LarderStore.new.
     class Settings
-      # Where the cache is when nobody says, from the application's root.
-      DEFAULT_PATH = "storage/larder/cache.larder"
+      # The name of the file when nobody says, see Application.file.
+      DEFAULT_NAME = "cache.larder"
+
+      # What a deployment says where the configuration does not.
+      PATH_VARIABLE = "LARDER_PATH"
+      SIZE_VARIABLE = "LARDER_SIZE"
 
       # Longest key of the engine, in bytes.
       LONGEST_KEY = 4096
@@ -21,7 +27,7 @@ module Larder
 
       # What the store and its calls know, see the table of LarderStore.
       OPTIONS = (ActiveSupport::Cache::UNIVERSAL_OPTIONS + ActiveSupport::Cache::OPTION_ALIASES.values.flatten +
-                 %i[size lock_timeout error_handler raise_errors max_key_size serializer compressor coder raw
+                 %i[size max_size lock_timeout error_handler raise_errors max_key_size serializer compressor coder raw
                     expires_at version unless_exist force]).uniq.freeze
 
       # What values go to that the file has no bytes of its own for; the file is this user's alone.
@@ -35,6 +41,8 @@ module Larder
       attr_reader :store_options
       # @return [String] the absolute path of the file
       attr_reader :path
+      # @return [Integer, nil] bytes of the file when it is made; nil is the engine's default
+      attr_reader :size
       # @return [#call, nil]
       attr_reader :error_handler
       # @return [Boolean]
@@ -71,7 +79,7 @@ module Larder
       # @return [Larder::Cache]
       # @raise [Larder::OpenError] the file cannot be used
       def open
-        Larder::Cache.open(path, size: @size, lock_timeout: @lock_timeout)
+        Larder::Cache.open(path, size: size, lock_timeout: @lock_timeout)
       end
 
       private
@@ -85,27 +93,55 @@ module Larder
       end
 
       def absolute(path)
-        path = DEFAULT_PATH if path.nil?
+        return path_of_deployment if path.nil?
+
         check("the path", path, "a String or Pathname") do |given|
           (given.is_a?(String) || given.is_a?(Pathname)) && !given.to_s.empty?
         end
-        File.expand_path(path.to_s, root)
+        File.expand_path(path.to_s, Application.root)
       end
 
-      def root
-        (Rails.root if defined?(Rails) && Rails.respond_to?(:root)) || Dir.pwd
+      def path_of_deployment
+        named = Application.variable(PATH_VARIABLE)
+        path = File.expand_path(named || Application.file(DEFAULT_NAME), Application.root)
+        return path unless named && (named.end_with?("/") || File.directory?(path))
+
+        raise ::ArgumentError, "#{PATH_VARIABLE} is #{named.inspect}, a directory; name a file in it: " \
+                               "#{PATH_VARIABLE}=#{File.join(named, DEFAULT_NAME)}"
       end
 
       def take_engine_options(options)
-        @size = options.delete(:size)
-        @size = @size.to_i if @size.is_a?(Float) && @size % 1 == 0 # 1.5.gigabytes
-        check(":size", @size, "bytes as a positive Integer") do |given|
-          given.nil? || (given.is_a?(Integer) && given > 0)
-        end
+        take_size(options)
         @lock_timeout = options.delete(:lock_timeout)
         check(":lock_timeout", @lock_timeout, "seconds as a positive number") do |given|
           given.nil? || (duration?(given) && given.to_f > 0)
         end
+      end
+
+      # :max_size is Solid Cache's word for it.
+      def take_size(options)
+        size, max_size = options.delete(:size), options.delete(:max_size)
+        if size && max_size
+          raise ::ArgumentError, ":size and :max_size of LarderStore mean the same; give one of them"
+        end
+
+        @size = if size then sized(":size of LarderStore", size)
+                elsif max_size then sized(":max_size of LarderStore", max_size)
+                else size_of_deployment
+                end
+      end
+
+      def size_of_deployment
+        given = Application.variable(SIZE_VARIABLE)
+        sized(SIZE_VARIABLE, given) if given
+      end
+
+      def sized(name, given)
+        bytes = Size.parse(given, name)
+        range = Larder::Cache::MIN_SIZE..Larder::Cache::MAX_SIZE
+        return bytes if range.cover?(bytes)
+
+        raise ::ArgumentError, "#{name} is #{given.inspect}; it takes #{range.min} to #{range.max} bytes"
       end
 
       def take_failure_options(options)

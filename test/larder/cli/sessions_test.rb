@@ -14,7 +14,7 @@ module Larder
       include Processes
       include Command
 
-      FILE = "storage/larder/sessions.larder"
+      FILE = "storage/larder/development/sessions.larder"
       LIB = File.expand_path("../../../lib", __dir__)
 
       teardown { @keeper&.backend&.cache&.close }
@@ -24,7 +24,7 @@ module Larder
         6.times { |i| enter("u#{i}", i) }
         3.times { |i| @keeper.begin(key("a#{i}"), { "cart" => i }) }
         assert_equal <<~TEXT, done("sessions").sub(/^    \d.* of/, "    N of")
-          Sessions in storage/larder/sessions.larder
+          Sessions in storage/larder/development/sessions.larder
 
             alive                   9
               signed in             6    67 %
@@ -255,6 +255,28 @@ module Larder
         assert_equal 1, json("sessions", env: named)["sessions"]
         assert_equal 1, json("sessions", "--file=elsewhere/s.larder")["sessions"]
         assert_equal 1, refused(%r{there is no file /no/where\. }, "sessions", "--file", "/no/where", env: named)
+      end
+
+      test "the environment says whose file it is, and where there is none, whose there are" do
+        application(file: path_of("storage/larder/production/sessions.larder"))
+        enter("a", 1)
+        told = %r{no file #{FILE} in .* There is storage/larder/production/sessions\.larder: set \$RAILS_ENV}
+        assert_equal 1, refused(told, "sessions")
+        [{ "RAILS_ENV" => "production", "RACK_ENV" => "test" }, { "RACK_ENV" => "production" }].each do |env|
+          assert_equal 1, json("sessions", env: env)["sessions"]
+        end
+      end
+
+      test "a file that all environments share is used where they have none of their own" do
+        application(file: path_of("storage/larder/sessions.larder"))
+        enter("a", 1)
+        out, err, = larder("sessions", env: { "RACK_ENV" => "production" })
+        assert_match(%r{\ASessions in storage/larder/sessions\.larder$}, out)
+        assert_match(%r{\Alarder: storage/larder/sessions\.larder is used in all environments\. .*\n\z}, err)
+        system(err[/mkdir.*/], chdir: directory, exception: true)
+        out = done("sessions", env: { "RACK_ENV" => "production" })
+        assert_match(%r{\ASessions in storage/larder/production/sessions\.larder$}, out)
+        assert_match(/signed in +1\b/, out)
       end
 
       test "no file is made, and what is no file of sessions is left alone" do

@@ -2,15 +2,17 @@
 
 require "test_helper"
 require "active_support/cache"
+require "support/environment"
 require "larder/sessions"
 
 module Larder
   module Sessions
     class ConfigurationTest < ActiveSupport::TestCase
       include TemporaryCaches
+      include Environment
 
       test "in production a loss of the file must have been thought of" do
-        in_production do
+        in_environment("production") do
           error = assert_raises(InvalidArgument) { Sessions.keeper(file: path_of) }
           assert_match(/In production, say what a loss.*backed_by:.*ephemeral: true/, error.message)
           refute_path_exists path_of
@@ -22,16 +24,28 @@ module Larder
       end
 
       test "nothing said, sessions are in a file of their own, and end" do
-        Dir.chdir(directory) do
-          keeper = Sessions.keeper
-          assert_equal File.join(directory, "storage/larder/sessions.larder"), keeper.backend.to_s
+        in_environment(nil) do
+          keeper = Dir.chdir(directory) { Sessions.keeper }
+          assert_equal File.join(directory, "storage/larder/development/sessions.larder"), keeper.backend.to_s
           assert_equal [30 * 86_400, 86_400], [keeper.lifetimes.idle, keeper.lifetimes.anonymous]
           assert_equal Configuration::SIZE, keeper.backend.cache.size
         end
       end
 
+      test "environments have files of their own" do
+        paths = %w[test production].map do |name|
+          in_environment(name) { Dir.chdir(directory) { Sessions.keeper(ephemeral: true).backend.to_s } }
+        end
+        assert_equal(%w[test production].map { |name| path_of("storage/larder/#{name}/sessions.larder") }, paths)
+      end
+
+      test "a size may be in words" do
+        assert_equal 2 << 20, Sessions.keeper(file: path_of, size: "2MB").backend.cache.size
+      end
+
       test "options that make no sense are refused with their names" do
         {
+          { size: "a lot" }                                => /size: "a lot" is no size; give .*"256MB"/,
           { per_user: 0 }                                  => /per_user: 0 is no number above 0/,
           { per_user: "5" }                                => /per_user: "5"/,
           { anonymous_timeout: -1 }                        => /anonymous_timeout: -1 is no number of seconds/,
@@ -79,12 +93,8 @@ module Larder
 
       private
 
-      def in_production
-        before = ENV.fetch("RACK_ENV", nil)
-        ENV["RACK_ENV"] = "production"
-        yield
-      ensure
-        ENV["RACK_ENV"] = before
+      def in_environment(name, &block)
+        with_environment({ "RACK_ENV" => name, "RAILS_ENV" => nil }, &block)
       end
     end
   end

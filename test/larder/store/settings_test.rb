@@ -1,11 +1,14 @@
 # frozen_string_literal: true
 
+require "support/environment"
 require "support/store_case"
 
 module Larder
   module Store
     # What the constructor's arguments become.
     class SettingsTest < StoreCase
+      include Environment
+
       def settings(path = path_of("s.larder"), options = nil, **keywords)
         Settings.new(path, options, keywords)
       end
@@ -28,7 +31,49 @@ module Larder
         assert_equal 2, settings(path_of("s.larder"), { expires_in: 1 }, expires_in: 2).store_options[:expires_in]
         alone = settings({ expires_in: 1 })
         assert_equal 1, alone.store_options[:expires_in]
-        assert_equal File.expand_path("storage/larder/cache.larder"), alone.path
+        assert_equal File.expand_path("storage/larder/#{Application.environment}/cache.larder"), alone.path
+      end
+
+      test "a deployment says path and size where the configuration does not" do
+        given = { "LARDER_PATH" => path_of("d.larder"), "LARDER_SIZE" => "2MB" }
+        with_environment(given) do
+          assert_equal [path_of("d.larder"), 2 << 20], place_of(settings(nil))
+          assert_equal [path_of("s.larder"), 2 << 20], place_of(settings)
+          assert_equal [path_of("d.larder"), 4 << 20], place_of(settings(nil, size: 4 << 20))
+        end
+        with_environment("LARDER_PATH" => "", "LARDER_SIZE" => "") do
+          assert_equal [File.expand_path("storage/larder/#{Application.environment}/cache.larder"), nil],
+                       place_of(settings(nil))
+        end
+      end
+
+      test "a relative LARDER_PATH is taken from the application's root" do
+        path = with_environment("LARDER_PATH" => "tmp/d.larder") { Dir.chdir(directory) { settings(nil).path } }
+        assert_equal path_of("tmp/d.larder"), path
+      end
+
+      test "a variable that cannot be used is named, and so is what it takes" do
+        {
+          { "LARDER_SIZE" => "lots" }    => /\ALARDER_SIZE "lots" is no size; give .*"256MB"/,
+          { "LARDER_SIZE" => "1KB" }     => /\ALARDER_SIZE is "1KB"; it takes 1048576 to 1099511627776 bytes/,
+          { "LARDER_SIZE" => "2TB" }     => /\ALARDER_SIZE is "2TB"; it takes/,
+          { "LARDER_PATH" => directory } => %r{\ALARDER_PATH is "/.*", a directory; .*=#{path_of("cache.larder")}},
+          { "LARDER_PATH" => "none/" }   => %r{\ALARDER_PATH is "none/", a directory; name a .*=none/cache\.larder}
+        }.each do |variables, message|
+          error = with_environment(variables) { assert_raises(::ArgumentError, variables.inspect) { settings(nil) } }
+          assert_match message, error.message
+        end
+      end
+
+      test "a size is a number, or words, and max_size is another word for it" do
+        [8.megabytes, 8e6 * 1.048576, "8MB", "8388608", "8 MiB"].each do |size|
+          sizes = [settings(size: size), settings(max_size: size)].map { |made| made.open.size }
+          assert_equal [8 << 20] * 2, sizes, size
+        end
+        error = assert_raises(::ArgumentError) { settings(size: 1.gigabyte, max_size: 2.gigabytes) }
+        assert_match(/:size and :max_size of LarderStore mean the same/, error.message)
+        error = assert_raises(::ArgumentError) { settings(max_size: "lots") }
+        assert_match(/\A:max_size of LarderStore "lots" is no size/, error.message)
       end
 
       test "compression is off unless it or a threshold is given" do
@@ -63,6 +108,13 @@ module Larder
 
       test "anything else than a Hash of options is an error" do
         assert_raises(::ArgumentError) { settings(path_of("s.larder"), [1]) }
+      end
+
+      private
+
+      # @return [Array(String, Integer)] the path, and the size it would be made with
+      def place_of(settings)
+        [settings.path, settings.size]
       end
     end
   end

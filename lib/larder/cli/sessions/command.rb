@@ -4,6 +4,7 @@
 # behind it.
 
 require "etc"
+require_relative "../../application"
 require_relative "../../sessions/outside"
 require_relative "../command"
 require_relative "../words"
@@ -15,8 +16,9 @@ module Larder
       class Command < CLI::Command
         # Names the file where --file does not.
         VARIABLE = "LARDER_SESSIONS"
-        # Where it is otherwise.
-        FILE = ::Larder::Sessions::Configuration::FILE
+        # Where it is otherwise, as people are told.
+        PLACE = "storage/larder/ENVIRONMENT/#{::Larder::Sessions::Configuration::FILE}".freeze
+        private_constant :PLACE
 
         private
 
@@ -29,7 +31,8 @@ module Larder
         def explained(banner, footer = nil)
           super do |options|
             yield options
-            options.on("--file PATH", "default: #{FILE},", "or $#{VARIABLE}") { |path| @file = path }
+            options.on("--file PATH", "default: $#{VARIABLE}, or", PLACE,
+                       "of $RAILS_ENV, $RACK_ENV or development") { |path| @file = path }
           end
         end
 
@@ -44,13 +47,15 @@ module Larder
         end
 
         def file
-          named = ENV.fetch(VARIABLE, "").dup.force_encoding(Encoding::UTF_8)
-          @file || (named.empty? ? FILE : named)
+          @file ||= Application.variable(VARIABLE) || Application.file(::Larder::Sessions::Configuration::FILE)
         end
 
         def missing(path)
-          raise Failure, "there is no file #{path}#{" in #{Dir.pwd}" unless path.start_with?("/")}. Go to the " \
-                         "application's directory, or name its file with --file or $#{VARIABLE}"
+          others = Dir[PLACE.sub("ENVIRONMENT", "*")]
+          remedy = others.empty? ? "Go to the application's directory" : "There is #{others.join(", ")}: set $RAILS_ENV"
+          place = " in #{Dir.pwd}" unless path.start_with?("/")
+          raise Failure, "there is no file #{path}#{place}. #{remedy}, or name the application's file with --file or " \
+                         "$#{VARIABLE}"
         end
 
         # Who may not open it can be told who may.

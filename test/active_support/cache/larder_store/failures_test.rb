@@ -194,11 +194,11 @@ module LarderStoreTests
       assert_raises(Larder::OpenError) { new_store("dir.larder") }
       error = assert_raises(Larder::OpenError) { new_store("file/below/deeper/c.larder") }
       assert_includes error.message, path_of("file/below/deeper/c.larder")
-      assert_raises(Larder::OpenError) { new_store("small.larder", size: 1000) }
+      assert_raises(ArgumentError) { new_store("small.larder", size: 1000) }
     end
 
     test "an option of the wrong type is an error that names it" do
-      { size: "1 GB", lock_timeout: "long", error_handler: :report, raise_errors: "yes", max_key_size: 10,
+      { size: "much", lock_timeout: "long", error_handler: :report, raise_errors: "yes", max_key_size: 10,
         expires_in: "60" }.each do |name, wrong|
         error = assert_raises(ArgumentError, name) { new_store(name => wrong) }
         assert_includes error.message, ":#{name}"

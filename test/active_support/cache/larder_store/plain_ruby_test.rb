@@ -34,9 +34,9 @@ module LarderStoreTests
           print cache.cache.path
         RUBY
       end
-      assert_equal path_of("storage/larder/cache.larder"), output.lines.last
-      assert_path_exists path_of("storage/larder/cache.larder")
-      assert_equal 0o700, File.stat(path_of("storage/larder")).mode & 0o777
+      assert_equal path_of("storage/larder/development/cache.larder"), output.lines.last
+      assert_path_exists path_of("storage/larder/development/cache.larder")
+      assert_equal 0o700, File.stat(path_of("storage/larder/development")).mode & 0o777
     end
 
     test "options may be a Hash or keywords, and the path a Pathname" do

@@ -77,7 +77,6 @@ module Larder
 
         def place
           case choice.store
-          when "larder" then ['"storage/larder/cache.larder"']
           when "file" then ['"tmp/cache"']
           when "memcached" then ['ENV.fetch("MEMCACHE_SERVERS")']
           else []

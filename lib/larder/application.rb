@@ -1,0 +1,69 @@
+# frozen_string_literal: true
+
+# Owns what Larder asks of the application around it, be that Rails or not: where its root is, in which environment it
+# runs, where a file is that nobody has named, and which of its lines made a call. Opens no file.
+
+module Larder
+  # @api private
+  module Application
+    # Below the root.
+    DIRECTORY = "storage/larder"
+    # Where nobody says which environment it is, as Rails has it.
+    DEFAULT_ENVIRONMENT = "development"
+    OWN = "#{File.expand_path("..", __dir__)}/".freeze
+    private_constant :DIRECTORY, :DEFAULT_ENVIRONMENT, :OWN
+
+    module_function
+
+    # @return [String] what relative paths are taken from
+    def root
+      (Rails.root if defined?(Rails) && Rails.respond_to?(:root))&.to_s || Dir.pwd
+    end
+
+    # @return [String]
+    def environment
+      return Rails.env.to_s if defined?(Rails) && Rails.respond_to?(:env)
+
+      variable("RAILS_ENV") || variable("RACK_ENV") || DEFAULT_ENVIRONMENT
+    end
+
+    # Where a file is that nobody has named. Environments have a directory each; the file of all of them, where there
+    # is only that, goes on being used, and a line says so.
+    #
+    # @param name [String]
+    # @return [String] from the root
+    def file(name)
+      own = File.join(DIRECTORY, environment, name)
+      shared = File.join(DIRECTORY, name)
+      return own if File.exist?(File.join(root, own)) || !File.exist?(File.join(root, shared))
+
+      warn("larder: #{shared} is used in all environments. To give #{environment} the file, stop what uses it and: " \
+           "mkdir -m 700 #{File.dirname(own)} && mv #{shared}* #{File.dirname(own)}")
+      shared
+    end
+
+    # @param name [String] of an environment variable
+    # @return [String, nil] nil: it is not set, or to nothing
+    def variable(name)
+      value = ENV.fetch(name, "").dup.force_encoding(Encoding::UTF_8)
+      value unless value.empty?
+    end
+
+    # @return [String, nil] file and line of the first caller that is neither Larder's nor a gem's nor Ruby's
+    def calling_line
+      location = caller_locations.find { |one| one.path && !foreign?(one.path) }
+      "#{location.path}:#{location.lineno}" if location
+    end
+
+    def foreign?(path)
+      path.start_with?("<internal:", OWN, *libraries)
+    end
+
+    def libraries
+      gems = defined?(Gem) ? Gem.path.flat_map { |home| ["#{home}/gems/", "#{home}/bundler/gems/"] } : []
+      gems + RbConfig::CONFIG.values_at("rubylibdir", "sitedir", "vendordir").compact.map { |path| "#{path}/" }
+    end
+
+    private_class_method :foreign?, :libraries
+  end
+end
