@@ -2,11 +2,14 @@
 
 # Loads the byte cache: Larder::Cache, its errors and its version. Codecs, which need ActiveSupport, are loaded when one
 # of them is named; the Rails store is loaded by ActiveSupport when `:larder_store` is configured, and so is that of
-# sessions, which Rails looks for among those it knows.
+# sessions, which Rails looks for among those it knows. Rails' configuration is watched from the beginning.
+
+require "shellwords"
 
 require "larder/version"
 require "larder/errors"
 require "larder/options"
+require "larder/application"
 require "larder/larder"
 require "larder/cache"
 
@@ -18,6 +21,8 @@ module Larder
   autoload :Dictionary, "larder/dictionary"
   autoload :Dictionaries, "larder/dictionaries"
 end
+
+require "larder/railtie" if defined?(Rails::Railtie)
 
 if defined?(ActionDispatch::Session)
   ActionDispatch::Session.autoload :LarderStore, "action_dispatch/middleware/session/larder_store"

@@ -3,6 +3,8 @@
 # Owns what Larder asks of the application around it, be that Rails or not: where its root is, in which environment it
 # runs, where a file is that nobody has named, and which of its lines made a call. Opens no file.
 
+require "rbconfig"
+
 module Larder
   # @api private
   module Application
@@ -10,8 +12,14 @@ module Larder
     DIRECTORY = "storage/larder"
     # Where nobody says which environment it is, as Rails has it.
     DEFAULT_ENVIRONMENT = "development"
-    OWN = "#{File.expand_path("..", __dir__)}/".freeze
-    private_constant :DIRECTORY, :DEFAULT_ENVIRONMENT, :OWN
+    # Whose lines are nobody's configuration: Larder's, Ruby's and those of gems.
+    LIBRARIES = ["<internal:", "#{File.expand_path("..", __dir__)}/",
+                 *RbConfig::CONFIG.values_at("rubylibdir", "sitedir", "vendordir").compact.map { |path| "#{path}/" },
+                 *(Gem.path.flat_map { |home| ["#{home}/gems/", "#{home}/bundler/gems/"] } if defined?(Gem))]
+                .each(&:freeze).freeze
+    # Where Rails makes what it was configured with.
+    BOOT = %r{/rails/(?:application|engine)\b}
+    private_constant :DIRECTORY, :DEFAULT_ENVIRONMENT, :LIBRARIES, :BOOT
 
     module_function
 
@@ -49,21 +57,22 @@ module Larder
       value unless value.empty?
     end
 
+    # Notes that the caller configures something.
+    #
+    # @param option [Symbol] of Rails' configuration
+    def note(option)
+      (@noted ||= {})[option] = calling_line
+    end
+
+    # @param option [Symbol, nil] of Rails' configuration, whose line counts where Rails makes what it says
     # @return [String, nil] file and line of the first caller that is neither Larder's nor a gem's nor Ruby's
-    def calling_line
-      location = caller_locations.find { |one| one.path && !foreign?(one.path) }
-      "#{location.path}:#{location.lineno}" if location
-    end
+    def calling_line(option = nil)
+      locations = caller_locations
+      own = locations.index { |one| !one.path.start_with?(*LIBRARIES) }
+      noted = @noted[option] if option && @noted
+      return noted if noted && locations.first(own || locations.size).any? { |one| BOOT.match?(one.path) }
 
-    def foreign?(path)
-      path.start_with?("<internal:", OWN, *libraries)
+      "#{locations[own].path}:#{locations[own].lineno}" if own
     end
-
-    def libraries
-      gems = defined?(Gem) ? Gem.path.flat_map { |home| ["#{home}/gems/", "#{home}/bundler/gems/"] } : []
-      gems + RbConfig::CONFIG.values_at("rubylibdir", "sitedir", "vendordir").compact.map { |path| "#{path}/" }
-    end
-
-    private_class_method :foreign?, :libraries
   end
 end

@@ -68,6 +68,7 @@ module Larder
       #   its size, and one that differs from `size` is warned of.
       # @param lock_timeout [Numeric, nil] seconds a writer waits for another that is alive, nil: 0.2. The first cache
       #   of a file in a process decides it.
+      # @param size_from [String, nil] where `size` is configured, for that warning; nil: the line of the caller
       # @param create [Boolean] false: a file is neither made nor replaced, and {OpenError} says why none can be used
       # @yieldparam cache [Cache] closed when the block ends
       # @return [Cache, Object] the cache, or the block's value
@@ -75,11 +76,11 @@ module Larder
       # @example
       #   opened = Larder::Cache.open("open.larder", size: 4 << 20)
       #   opened.close #=> nil
-      def open(path, size: nil, lock_timeout: nil, create: true)
+      def open(path, size: nil, size_from: nil, lock_timeout: nil, create: true)
         path = Options.path(path)
         cache = _open(path, Options.size_bytes(size), Options.lock_timeout_ms(lock_timeout), create)
         cache.send(:opened, path)
-        warn_of_size(cache, size) if size && !(0...PAGE).cover?(cache.size - size)
+        warn_of_size(cache, size, size_from) if size && !(0...PAGE).cover?(cache.size - size)
         return cache unless block_given?
 
         begin
@@ -92,15 +93,16 @@ module Larder
       private
 
       # Once per file and process, and each time in other Ractors, which cannot share the memory of it.
-      def warn_of_size(cache, size)
+      def warn_of_size(cache, size, from)
         if Ractor.current == MAIN_RACTOR
           @warned ||= {}
           return if @warned[[cache.path, size]]
 
           @warned[[cache.path, size]] = true
         end
-        warn("larder: #{cache.path} has #{cache.size} bytes, not the configured #{size}; the file's size is used. " \
-             "Remove the file while nothing uses it, or keep the configured size at #{cache.size}.", uplevel: 2)
+        warn("#{from || Application.calling_line}: warning: larder: #{cache.path} has #{cache.size} bytes, not the " \
+             "configured #{size}; the file's size is used. To change it: larder resize " \
+             "#{Shellwords.escape(cache.path)} #{size} (--keep keeps what is in it).")
       end
     end
 

@@ -69,6 +69,14 @@ module House
       assert_match(/bytes requires #{store} of sessions/, breaches.sole)
     end
 
+    test "the entry may load the railtie, and nothing else may" do
+      write "lib/larder/railtie.rb", ""
+      write "lib/larder.rb", "require \"larder/railtie\" if defined?(Rails::Railtie)\n"
+      assert_empty breaches
+      write "lib/larder/cache.rb", "require \"larder/railtie\"\n"
+      assert_match(%r{bytes requires larder/railtie of store}, breaches.sole)
+    end
+
     test "the byte cache may not require the store, by name or by path" do
       write "lib/larder/cache.rb", "require_relative \"store/reading\"\nrequire \"larder/store/reading\"\n"
       assert_equal [1, 2], breaches.map { |line| line[/:(\d+):/, 1].to_i }

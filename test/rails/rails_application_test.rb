@@ -48,6 +48,16 @@ class RailsApplicationTest < StoreCase
     assert_equal [File.join(root, "tmp/own.larder"), 8 << 20, 86_400, "shop"], answers
   end
 
+  test "a size that is not the file's is warned of with the line that configures it, and what to do" do
+    boot("1")
+    output, = boot("1", cache_store: ":larder_store, { max_size: '16MB' }")
+    path = File.join(root, "storage/larder/production/cache.larder")
+    line = "#{root}/config/cache.rb:1"
+    assert_match(/^#{line}: warning: larder: #{path} has \d+ bytes, not the configured /, output)
+    assert_includes output, "larder resize #{path} #{16 << 20}"
+    assert_equal 1, output.scan("warning: larder").size
+  end
+
   test "an application without eager loading boots too" do
     script = "[Rails.env, Rails.cache.fetch('key') { 1 }, Rails.cache.fetch('key') { 2 }]"
     assert_equal ["development", 1, 1], in_rails(script, env: "development")

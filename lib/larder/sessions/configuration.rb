@@ -109,7 +109,7 @@ module Larder
         raise InvalidArgument, "In production, #{LOSSES}." if production? && !@backed_by && !@ephemeral
 
         require_relative "backends/file"
-        file = Backends::File.new(Cache.open(path, size: @size))
+        file = Backends::File.new(Cache.open(path, size: @size, size_from: Application.calling_line(:session_store)))
         return file unless @backed_by
 
         require_relative "backends/backed"

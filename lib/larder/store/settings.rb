@@ -79,7 +79,7 @@ module Larder
       # @return [Larder::Cache]
       # @raise [Larder::OpenError] the file cannot be used
       def open
-        Larder::Cache.open(path, size: size, lock_timeout: @lock_timeout)
+        Larder::Cache.open(path, size: size, size_from: @size_from, lock_timeout: @lock_timeout)
       end
 
       private
@@ -125,6 +125,7 @@ module Larder
           raise ::ArgumentError, ":size and :max_size of LarderStore mean the same; give one of them"
         end
 
+        @size_from = size || max_size ? Application.calling_line(:cache_store) : SIZE_VARIABLE
         @size = if size then sized(":size of LarderStore", size)
                 elsif max_size then sized(":max_size of LarderStore", max_size)
                 else size_of_deployment

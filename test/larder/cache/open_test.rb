@@ -124,9 +124,9 @@ class LarderCacheOpenTest < ActiveSupport::TestCase
     first = open_cache("sized.larder", size: SIZE)
     _, warning = capture_io { 2.times { open_cache("sized.larder", size: 2 * SIZE) } }
     assert_equal 1, warning.lines.size, warning
-    assert_match(/open_cache|test_helper/, warning)
+    assert_match(%r{\A/.*/test/test_helper\.rb:\d+: warning: larder: }, warning)
     assert_includes warning, "#{first.path} has #{first.size} bytes, not the configured #{2 * SIZE}"
-    assert_includes warning, "Remove the file while nothing uses it, or keep the configured size at #{first.size}."
+    assert_includes warning, "To change it: larder resize #{first.path} #{2 * SIZE}"
     assert_equal first.size, @caches.last.size
   end
 

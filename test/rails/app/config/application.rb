@@ -8,6 +8,7 @@ require "active_record/railtie"
 require "action_controller/railtie"
 require "action_view/railtie"
 require "active_support/core_ext/numeric"
+require "larder" # as Bundler.require does
 
 class Shop < Rails::Application
   config.root = File.expand_path("..", __dir__)

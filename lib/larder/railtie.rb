@@ -1,0 +1,30 @@
+# frozen_string_literal: true
+
+# Owns what Larder does while a Rails application is configured: it notes which lines configure the cache and the
+# sessions, so that a warning can name them. Rails makes both much later, by code of its own.
+
+require "larder/application"
+require "rails/railtie"
+
+module Larder
+  # Loaded with Larder where Rails is.
+  class Railtie < Rails::Railtie
+    # Before the methods of the application's configuration.
+    module Noting
+      # @api private
+      def cache_store=(*)
+        Application.note(:cache_store)
+        super
+      end
+
+      # @api private
+      def session_store(*given, **)
+        Application.note(:session_store) unless given.empty?
+        super
+      end
+    end
+    private_constant :Noting
+
+    config.before_configuration { |application| application.config.extend(Noting) }
+  end
+end
