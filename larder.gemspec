@@ -18,14 +18,19 @@ Gem::Specification.new do |spec|
   spec.license = "MIT"
   spec.required_ruby_version = ">= 3.1"
 
+  # The sources are in the gem, with all that its documents link to; the page of the gem is where it is had.
   spec.metadata = {
     "rubygems_mfa_required" => "true",
+    "source_code_uri"       => spec.homepage,
+    "changelog_uri"         => "https://rubydoc.info/gems/larder/file/CHANGELOG.md",
     "documentation_uri"     => "https://rubydoc.info/gems/larder"
   }
 
+  # test/house/gem_test.rb builds and installs it, and follows the links.
   spec.files = Dir.chdir(__dir__) do
-    Dir["exe/*", "lib/**/*.rb", "ext/**/*.{c,h,rb}", "engine/{src,include}/**/*.{c,h}", "README.md", "ARCHITECTURE.md",
-        "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", ".yardopts"].sort
+    Dir["exe/*", "lib/**/*.rb", "ext/**/*.{c,h,rb}", "engine/{src,include}/**/*.{c,h}", "*.md", "docs/**/*.{md,png}",
+        "{bench,lab,proof,examples/recipes}/README.md", "bench/results/speed.md", "proof/reports/*.md", "LICENSE",
+        ".yardopts"].sort
   end
   spec.bindir = "exe"
   spec.executables = ["larder"]

@@ -3,6 +3,8 @@
 # Builds larder/larder from the binding in this directory and from the engine's sources in ../../engine, which is where
 # they are both in the repository and in the packaged gem. Nothing is downloaded and no library is linked but libc.
 #
+# In the repository, objects and debug symbols stay. The gem is installed without: they would take ten times the room.
+#
 # LARDER_DEV=1 makes every warning an error. LARDER_SANITIZE=address,undefined builds for those sanitizers of GCC;
 # Ruby must then be run with their library preloaded (rakelib/house/sanitized_ruby.rb).
 
@@ -11,6 +13,7 @@ require "mkmf"
 ENGINE = File.expand_path("../../engine", __dir__)
 SANITIZERS = ENV.fetch("LARDER_SANITIZE", "")
 DEVELOPER = ENV.fetch("LARDER_DEV", "") == "1"
+REPOSITORY = File.file?(File.expand_path("../../Rakefile", __dir__))
 
 unless RUBY_ENGINE == "ruby"
   abort "larder: #{RUBY_ENGINE} is not supported; Larder's extension needs CRuby 3.1 or newer"
@@ -37,6 +40,10 @@ unless SANITIZERS.empty?
   $CFLAGS << " -O1 -U_FORTIFY_SOURCE -fsanitize=#{SANITIZERS} -fno-sanitize-recover=all --param asan-stack=0"
   $DLDFLAGS << " -fsanitize=#{SANITIZERS}"
 end
+unless REPOSITORY || DEVELOPER
+  $CFLAGS << " -g0"
+  $DLDFLAGS << (RbConfig::CONFIG["host_os"].include?("darwin") ? " -Wl,-x" : " -s")
+end
 $INCFLAGS << " -I#{File.join(ENGINE, "include").inspect} -I#{File.join(ENGINE, "src").inspect}"
 
 # The engine's objects get names of their own, so that both directories may have a file of the same name.
@@ -53,5 +60,11 @@ File.open("Makefile", "a") do |makefile|
     makefile.puts "#{object}: #{source}",
                   "\t$(ECHO) compiling #{File.basename(source)}",
                   "\t$(Q) $(CC) $(INCFLAGS) $(CPPFLAGS) $(CFLAGS) $(COUTFLAG)$@ -c $(CSRCFLAG)#{source}"
+  end
+
+  # RubyGems before 3.5 leaves behind whatever the build has made.
+  unless REPOSITORY
+    makefile.puts "", ".PHONY: tidy", "install: tidy", "tidy: install-so install-rb",
+                  "\t-$(Q) $(RM) $(OBJS) $(DLLIB) $(TIMESTAMP_DIR)/.*.time"
   end
 end

@@ -43,7 +43,7 @@ module House
       "lab/test/larder/lab/commands/" => 120, "test/survival/" => 60, "test/rails/" => 20, "test/guards/" => 20,
       "test/examples/" => 8, "test/larder/cli" => 20,
       "test/bench/targets" => 20, "test/larder/cache/garbage_collection" => 15, "test/house/engine_alone" => 8,
-      "lab/test/" => 5
+      "test/house/gem" => 20, "lab/test/" => 5
     }.freeze
 
     module_function
