@@ -21,6 +21,12 @@ module Larder
     BOOT = %r{/rails/(?:application|engine)\b}
     private_constant :DIRECTORY, :DEFAULT_ENVIRONMENT, :LIBRARIES, :BOOT
 
+    class << self
+      # @return [String, nil] what the files of this process end in, where it is one of several that must not share
+      #   them, see ParallelTests
+      attr_accessor :suffix
+    end
+
     module_function
 
     # @return [String] what relative paths are taken from
@@ -48,6 +54,12 @@ module Larder
       warn("larder: #{shared} is used in all environments. To give #{environment} the file, stop what uses it and: " \
            "mkdir -m 700 #{File.dirname(own)} && mv #{shared}* #{File.dirname(own)}")
       shared
+    end
+
+    # @param path [String] that nobody has named for this process
+    # @return [String] the same, or beside it where this process has files of its own
+    def own(path)
+      "#{path}#{suffix}"
     end
 
     # @param name [String] of an environment variable

@@ -21,7 +21,7 @@ module House
       Layer.new("engine", ["engine/**/*.{c,h}"], [], []),
       Layer.new("glue", ["ext/**/*.{c,h,rb}"], ["ActiveSupport", "Rails", "Lab"], ["active_support", "rails", "rack"]),
       Layer.new("store", ["lib/active_support/**/*.rb", "lib/larder/store.rb", "lib/larder/store/**/*.rb",
-                          "lib/larder/railtie.rb"], ["Lab"], ["larder/lab"]),
+                          "lib/larder/{railtie,parallel_tests}.rb"], ["Lab"], ["larder/lab"]),
       Layer.new("sessions", ["lib/larder/sessions.rb", "lib/larder/sessions/**/*.rb", "lib/rack/**/*.rb",
                              "lib/action_dispatch/**/*.rb"], ["Lab"], ["larder/lab"]),
       Layer.new("cli", ["lib/larder/cli.rb", "lib/larder/cli/**/*.rb", "exe/larder"],

@@ -7,6 +7,7 @@
 require "active_support"
 require "active_support/cache"
 require "larder"
+require "larder/parallel_tests"
 require "larder/store"
 
 module ActiveSupport
@@ -57,6 +58,9 @@ module ActiveSupport
     # differing from the configured one is warned about, and not changed. What the configuration says comes before what
     # the variables say, and a variable that is empty says nothing.
     #
+    # Where Rails runs tests in parallel processes, each worker goes on with a file of its own, cache.larder.worker-0,
+    # which is removed when it ends. So do stores that it makes without a path; a path that it names is taken as it is.
+    #
     # `:expires_in` has the aliases `:expire_in` and `:expired_in`. `:max_key_size` is 250
     # on Rails 8.1 and later, as in all its stores, and 4096 before; false and anything above 4096 mean 4096, the
     # longest key of the file.
@@ -104,9 +108,9 @@ module ActiveSupport
         @plain_values = settings.plain_values
         @plain_trees = settings.plain_trees
         @compressing_coder = settings.compressing_coder || @coder
-        @cache = settings.open
+        @settings = settings
         @options.default = nil # a Hash with a default has options that nobody gave
-        @fast = Larder::Store::FastPath.handle(@cache, @options, @max_key_size, @plain_values, @plain_trees)
+        use(settings.open)
       end
 
       # Yields. Rails wraps requests in this for stores that profit from a copy in memory; a hit here is cheaper than
@@ -116,8 +120,25 @@ module ActiveSupport
       def with_local_cache
         yield
       end
+
+      # Goes on with another file, see Larder::ParallelTests.
+      #
+      # @api private
+      # @yieldparam path [String] of the file
+      # @yieldreturn [String] of the other
+      def work_apart
+        use(@settings.open(yield(@cache.path)))
+      end
+
+      private
+
+      def use(cache)
+        @cache = cache
+        @fast = Larder::Store::FastPath.handle(@cache, @options, @max_key_size, @plain_values, @plain_trees)
+      end
     end
   end
 end
 
 Larder::Store::FastPath.install(ActiveSupport::Cache::LarderStore)
+Larder::ParallelTests.cover(ActiveSupport::Cache::LarderStore)

@@ -63,11 +63,12 @@ module Larder
                                    most: seconds(:max_lifetime, max_lifetime))
       end
 
+      # @param path [String] of the file, where one keeps sessions
       # @return [Keeper]
       # @raise [InvalidArgument] in production, where nothing was said about a loss of the file
       # @raise [OpenError] if the file cannot be had
-      def keeper
-        Keeper.new(backend: @cache ? on_store : on_file, format: @format, lifetimes: @lifetimes, user: @user,
+      def keeper(path = self.path)
+        Keeper.new(backend: @cache ? on_store : on_file(path), format: @format, lifetimes: @lifetimes, user: @user,
                    per_user: @per_user, report: self.class.method(:report))
       end
 
@@ -105,7 +106,7 @@ module Larder
 
       private
 
-      def on_file
+      def on_file(path)
         raise InvalidArgument, "In production, #{LOSSES}." if production? && !@backed_by && !@ephemeral
 
         require_relative "backends/file"
@@ -128,7 +129,7 @@ module Larder
       end
 
       def path
-        ::File.expand_path(@file || Application.file(FILE), Application.root)
+        ::File.expand_path(@file || Application.own(Application.file(FILE)), Application.root)
       end
 
       def production?

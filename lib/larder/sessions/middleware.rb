@@ -36,9 +36,8 @@ module Larder
       def initialize(app, options = {})
         own, racks = Configuration.split(options)
         racks[:key] = racks[:key].to_s if racks[:key] # cookies are asked for by Strings
-        @keeper = Sessions.keeper(**own)
-        @keeper.register.announce
-        Sessions.use(@keeper)
+        @configuration = Configuration.new(**own)
+        keep_by(@configuration.keeper)
         super(app, { same_site: self.class::SAME_SITE, **racks })
         @cookie = Cookie.new(@key)
       end
@@ -96,7 +95,23 @@ module Larder
         @keeper.end(left.key) if left
       end
 
+      # Goes on with another file, see Larder::ParallelTests.
+      #
+      # @api private
+      # @yieldparam path [String] of the file
+      # @yieldreturn [String] of the other
+      def work_apart
+        backend = @keeper.backend
+        keep_by(@configuration.keeper(yield(backend.cache.path))) if backend.respond_to?(:cache)
+      end
+
       private
+
+      def keep_by(keeper)
+        keeper.register.announce
+        Sessions.use(keeper)
+        @keeper = keeper
+      end
 
       # Neither its id, nor its cookie, nor what is asked of it calls for more. Rack's own way comes to the same for
       # such a session: by a cookie that is made, compared and not sent, which costs more than reading and changing it.
@@ -162,4 +177,9 @@ module Larder
       end
     end
   end
+end
+
+if defined?(ActiveSupport)
+  require_relative "../parallel_tests"
+  Larder::ParallelTests.cover(Larder::Sessions::Middleware)
 end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Owns what the store's constructor is given: checks it, splits what is Larder's from what is Active Support's, and
-# opens the file. Nothing here is looked at again after construction.
+# opens the file.
 
 require "pathname"
 require "active_support/duration"
@@ -78,7 +78,7 @@ module Larder
 
       # @return [Larder::Cache]
       # @raise [Larder::OpenError] the file cannot be used
-      def open
+      def open(path = self.path)
         Larder::Cache.open(path, size: size, size_from: @size_from, lock_timeout: @lock_timeout)
       end
 
@@ -104,7 +104,7 @@ module Larder
       def path_of_deployment
         named = Application.variable(PATH_VARIABLE)
         path = File.expand_path(named || Application.file(DEFAULT_NAME), Application.root)
-        return path unless named && (named.end_with?("/") || File.directory?(path))
+        return Application.own(path) unless named && (named.end_with?("/") || File.directory?(path))
 
         raise ::ArgumentError, "#{PATH_VARIABLE} is #{named.inspect}, a directory; name a file in it: " \
                                "#{PATH_VARIABLE}=#{File.join(named, DEFAULT_NAME)}"

@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+# Owns what becomes of Larder's files where Rails runs tests in parallel processes: each worker goes on with files of
+# its own, as with databases, and removes them when it ends. Workers that are threads share those of their process.
+
+require "active_support"
+require "active_support/lazy_load_hooks"
+require "fileutils"
+require_relative "../larder"
+
+module Larder
+  # @api private
+  module ParallelTests
+    @types = []
+
+    class << self
+      # Has the objects of a class moved: they answer `work_apart`, which yields the path they are at and gets the one
+      # to go on with.
+      #
+      # @param type [Module]
+      # @return [void]
+      def cover(type)
+        install if @types.empty?
+        @types |= [type]
+      end
+
+      # @param worker [Integer] as Rails counts them; this process is it
+      # @return [void]
+      def begin(worker)
+        Application.suffix = ".worker-#{worker}".freeze
+        paths = Hash.new { |known, path| known[path] = Application.own(path).tap { |own| remove(own) } }
+        @types.each { |type| ObjectSpace.each_object(type) { |one| one.work_apart { |path| paths[path] } } }
+      end
+
+      # Closes and removes the files of this worker.
+      # @return [void]
+      def end
+        caches = ObjectSpace.each_object(Cache).select { |cache| cache.path&.end_with?(Application.suffix) }
+        caches.each(&:close)
+        caches.each { |cache| remove(cache.path) }
+      end
+
+      private
+
+      def install
+        ActiveSupport.on_load(:active_support_test_case) do
+          parallelize_setup { |worker| ParallelTests.begin(worker) }
+          parallelize_teardown { ParallelTests.end }
+        end
+      end
+
+      # Also what a worker has left that was killed.
+      def remove(path)
+        FileUtils.rm_f([path, "#{path}.lock"])
+      end
+    end
+  end
+end
