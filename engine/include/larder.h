@@ -22,8 +22,11 @@
  *
  * Caveats
  *   - Put the file on a local file system. Network file systems are refused.
- *   - Do not open the `.lock` file beside the cache in a process that has the
- *     cache open: closing any descriptor of it drops POSIX locks (fcntl(2)).
+ *   - Where the system has no open-file-description locks (macOS, gVisor) do not
+ *     open the `.lock` file beside the cache in a process that has the cache open:
+ *     closing any descriptor of it drops POSIX locks (fcntl(2)).
+ *   - A copy of the file that is put back later is replaced by an empty cache, but for
+ *     a copy over the live inode of a cache whose processes were all killed since.
  *   - A file that is removed or replaced by hand is noticed within a fifth of a
  *     second by processes that write, and within a thousand reads by others; until
  *     then they see neither the new file's values nor its deletes.
@@ -94,7 +97,7 @@ extern "C" {
     X(NETWORK_FS, Open, "the file system is a network one; choose a local path")                      \
     X(NO_SPACE, Open, "the disk has no room for the cache; free space or choose a smaller size")      \
     X(NO_SLOT, Open, "all process slots of the cache are taken by live processes")                    \
-    X(LOCKED, Open, "another process holds the lock for opening; it is alive but stopped")            \
+    X(LOCKED, Open, "another process is making, opening or closing the cache")                        \
     X(NO_MEMORY, Open, "memory could not be allocated")                                               \
     X(SYSTEM, Open, "a system call failed")
 

@@ -81,7 +81,7 @@ static void discard_lockfile(const larder *cache, lard_lockfile *file) {
 
 /* The lock file with the opener's lock held, and what stands in it. */
 static larder_status enter_lockfile(larder *cache, const char *path, int64_t wait_ms, lard_lockfile *file,
-                                    lard_bytelock *opener, uint8_t id[16], larder_error *error) {
+                                    lard_bytelock *opener, lard_lockfile_content *content, larder_error *error) {
     larder_error mine;
     error = error ? error : &mine;
     for (int attempt = 0; attempt < LOCKFILE_ATTEMPTS; attempt++) {
@@ -93,7 +93,7 @@ static larder_status enter_lockfile(larder *cache, const char *path, int64_t wai
         status = lard_lockfile_enter(file, path, wait_ms, opener, error);
         int there = status == LARDER_OK ? lard_lockfile_is_at(file, path) : -1;
         if (there == 1) {
-            status = lard_lockfile_identify(file, path, id, error);
+            status = lard_lockfile_read(file, path, content, error);
         } else if (status == LARDER_OK && there < 0) {
             status = lard_fail_call(error, "stat", path, errno);
         }
@@ -135,7 +135,7 @@ static void go_over(larder *cache, const lard_lockfile *file, lard_map *map, lar
 
 larder_status lard_attach(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
     char path[LARD_LOCK_PATH_MAX];
-    uint8_t lock_id[16];
+    lard_lockfile_content content;
     struct stat info;
     lard_lockfile file;
     lard_bytelock opener;
@@ -147,19 +147,24 @@ larder_status lard_attach(larder *cache, uint64_t size_bytes, int64_t wait_ms, l
         return lard_fail_call(error, "stat", path, errno);
     }
     if (!there && !size_bytes) { /* no cache fits a lock file that nobody has: this says what else is the matter */
-        int code = lard_random(lock_id, sizeof lock_id);
+        int code = lard_random(&content, sizeof content);
         return code ? lard_fail_call(error, "random bytes for", cache->path, code)
-                    : lard_file_open(cache->path, 0, lock_id, true, &map, error);
+                    : lard_file_open(cache->path, 0, &content, true, &map, error);
     }
-    larder_status status = enter_lockfile(cache, path, wait_ms, &file, &opener, lock_id, error);
+    larder_status status = enter_lockfile(cache, path, wait_ms, &file, &opener, &content, error);
     if (status != LARDER_OK) {
         return status;
     }
     if (cache->map) {
         lard_file_discard(cache->map); /* its successor may need the room */
     }
-    bool alone = lard_process_is_alone(cache, &file, path);
-    status = lard_file_open(cache->path, size_bytes, lock_id, alone, &map, error);
+    int alone = lard_process_is_alone(cache, &file, path);
+    status = alone < 0 ? lard_fail_call(error, "ask for other users of", path, EAGAIN)
+                       : lard_file_open(cache->path, size_bytes, &content, alone, &map, error);
+    if (status == LARDER_OK &&
+        (status = lard_file_begin_use(map, cache->path, &file, alone, error)) != LARDER_OK) {
+        lard_file_unmap(map);
+    }
     if (status == LARDER_OK) {
         status = lard_process_claim(cache, &file, path, map, &claim);
         if (status != LARDER_OK) {
@@ -188,7 +193,9 @@ static larder_status attach_child(larder *cache, int64_t wait_ms, larder_error *
     if (status != LARDER_OK) {
         return status;
     }
-    status = lard_file_begin_use(cache->map, cache->path, error);
+    int alone = lard_process_is_alone(cache, &file, path);
+    status = alone < 0 ? lard_fail_call(error, "ask for other users of", path, EAGAIN)
+                       : lard_file_begin_use(cache->map, cache->path, &file, alone, error);
     if (status == LARDER_OK) {
         status = lard_process_claim(cache, &file, path, cache->map, &claim);
         status = status == LARDER_OK ? status : fail_claim(cache, cache->map, status, error);

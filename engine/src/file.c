@@ -124,7 +124,7 @@ static int settle(int fd, const char *path) {
     return code;
 }
 
-static larder_status create(const char *path, uint64_t size_bytes, const uint8_t lock_id[16], int *fd_out,
+static larder_status create(const char *path, uint64_t size_bytes, const lard_lockfile_content *lock, int *fd_out,
                             struct stat *info, lard_superblock *super, larder_error *error) {
     larder_status status = lard_format_plan(size_bytes, super);
     if (status != LARDER_OK) {
@@ -143,7 +143,7 @@ static larder_status create(const char *path, uint64_t size_bytes, const uint8_t
     if (code) {
         return lard_fail_call(error, "boot id for", path, code);
     }
-    memcpy(super->lock_id, lock_id, sizeof super->lock_id);
+    memcpy(super->lock_id, lock->id, sizeof super->lock_id);
     super->created_ms = (uint64_t)lard_clock_ms();
     super->crc = lard_format_crc(super);
 
@@ -156,8 +156,14 @@ static larder_status create(const char *path, uint64_t size_bytes, const uint8_t
         status = lard_fail_call(error, "allocate space for", path, code);
     }
     if (status == LARDER_OK) {
-        const lard_control control = {.clear_epoch = {1}, .boot_id = {{boot[0]}, {boot[1]}}};
-        if ((code = write_heads(fd, &control, super)) != 0) {
+        uint64_t inode[2];
+        code = lard_inode(fd, inode);
+        const lard_control control = {.clear_epoch = {1},
+                                      .boot_id = {{boot[0]}, {boot[1]}},
+                                      .use = {lock->use[1]},
+                                      .inode = {{inode[0]}, {inode[1]}},
+                                      .uptime_ms = {(uint64_t)lard_uptime_ms()}};
+        if ((code = code ? code : write_heads(fd, &control, super)) != 0) {
             status = lard_fail_call(error, "write", path, code);
         }
     }
@@ -281,22 +287,49 @@ void lard_file_give_up(lard_map *map, const char *path) {
 
 static int sync_control(lard_map *map) { return lard_sync(map->base, LARD_CONTROL_OFFSET, LARD_PAGE); }
 
-/* From here on the file is in use: before the first write, and on disk before it, the clean mark goes. */
-larder_status lard_file_begin_use(lard_map *map, const char *path, larder_error *error) {
-    uint64_t boot[2];
-    if (lard_load(&map->control->clean) == LARD_IN_USE) {
+/* From here on a copy of the use before is one. */
+static int end_former_use(lard_map *map, const char *path, const lard_lockfile *lock) {
+    char lock_path[LARD_LOCK_PATH_MAX];
+    uint64_t use = lard_load(&map->control->use);
+    lard_lockfile_path(path, lock_path);
+    return lard_lockfile_note_use(lock, lock_path, use, use);
+}
+
+/* A use number that this file and its lock file have had at no time. Whatever a copy has, which may be put back
+ * later, differs from it. Where this ends half-way either number is right. */
+static int renew_use(lard_map *map, const char *path, const lard_lockfile *lock, uint64_t *fresh) {
+    char lock_path[LARD_LOCK_PATH_MAX];
+    lard_lockfile_path(path, lock_path);
+    int code = lard_random(fresh, sizeof *fresh);
+    *fresh |= 1; /* never 0 */
+    return code ? code : lard_lockfile_note_use(lock, lock_path, lard_load(&map->control->use), *fresh);
+}
+
+/* The clean mark goes before the first store, and on disk before it. */
+larder_status lard_file_begin_use(lard_map *map, const char *path, const lard_lockfile *lock, bool alone,
+                                  larder_error *error) {
+    uint64_t boot[2], use = lard_load(&map->control->use);
+    if (lard_load(&map->control->clean) == LARD_IN_USE && !alone) {
         return LARDER_OK;
     }
     int code = lard_boot_id(boot);
     if (code) {
         return lard_fail_call(error, "boot id for", path, code);
     }
+    if (alone && (code = renew_use(map, path, lock, &use)) != 0) {
+        return lard_fail_call(error, "write the lock file of", path, code);
+    }
     lard_store(&map->control->boot_id[0], boot[0]);
     lard_store(&map->control->boot_id[1], boot[1]);
+    lard_store(&map->control->uptime_ms, (uint64_t)lard_uptime_ms());
     lard_store(&map->control->clean, LARD_SOILED);
+    lard_store_release(&map->control->use, use);
     if ((code = sync_control(map)) != 0) {
         lard_file_give_up(map, path);
         return lard_fail_call(error, "msync", path, code);
+    }
+    if (alone && (code = end_former_use(map, path, lock)) != 0) {
+        return lard_fail_call(error, "write the lock file of", path, code);
     }
     lard_store(&map->control->clean, LARD_IN_USE);
     return LARDER_OK;
@@ -327,7 +360,7 @@ static larder_status remove_file(int fd, const struct stat *info, const char *pa
 }
 
 /* Of size 0 none is made, and the one that is there stays as it is. */
-larder_status lard_file_open(const char *path, uint64_t size_bytes, const uint8_t lock_id[16], bool alone,
+larder_status lard_file_open(const char *path, uint64_t size_bytes, const lard_lockfile_content *lock, bool alone,
                              lard_map **out, larder_error *error) {
     lard_superblock super;
     struct stat info;
@@ -342,7 +375,7 @@ larder_status lard_file_open(const char *path, uint64_t size_bytes, const uint8_
         const char *unfit = NULL;
         status = lard_file_trusted(fd, path, &info, error);
         if (status == LARDER_OK) {
-            status = lard_judge(fd, path, (uint64_t)info.st_size, lock_id, alone, &unfit, &super, error);
+            status = lard_judge(fd, path, lock, alone, &unfit, &super, error);
         }
         if (status == LARDER_OK && unfit) {
             status = size_bytes ? remove_file(fd, &info, path, error)
@@ -357,7 +390,7 @@ larder_status lard_file_open(const char *path, uint64_t size_bytes, const uint8_
         }
     }
     if (fd < 0) {
-        status = create(path, size_bytes, lock_id, &fd, &info, &super, error);
+        status = create(path, size_bytes, lock, &fd, &info, &super, error);
         if (status != LARDER_OK) {
             return status;
         }
@@ -365,18 +398,17 @@ larder_status lard_file_open(const char *path, uint64_t size_bytes, const uint8_
     status = map_file(fd, &info, &super, path, out, error);
     if (status != LARDER_OK) {
         close(fd);
-        return status;
-    }
-    status = lard_file_begin_use(*out, path, error);
-    if (status != LARDER_OK) {
-        lard_file_unmap(*out);
     }
     return status;
 }
 
-/* Everything to disk, then the clean mark, then that; no mark where something was changed meanwhile (soil). */
-larder_status lard_file_sync(lard_map *map) {
+/*
+ * Everything to disk, then the clean mark and a new use number, then those; no mark where something was changed
+ * meanwhile (soil). A copy that was made before has the number of the use that ends here.
+ */
+larder_status lard_file_sync(lard_map *map, const char *path, const lard_lockfile *lock) {
     uint32_t closing = LARD_CLOSING;
+    uint64_t use;
     if (map->poisoned) {
         return LARDER_DAMAGED;
     }
@@ -385,10 +417,14 @@ larder_status lard_file_sync(lard_map *map) {
     if (lard_sync(map->base, 0, map->bytes) != 0) {
         return LARDER_DAMAGED;
     }
+    if (renew_use(map, path, lock, &use) != 0) {
+        return LARDER_OK; /* it stays as it is after kill -9: kept, but not through a crash of the machine */
+    }
+    lard_store(&map->control->use, use);
     if (!lard_cas32(&map->control->clean, &closing, LARD_CLEAN)) {
         return LARDER_OK;
     }
-    return sync_control(map) == 0 ? LARDER_OK : LARDER_DAMAGED;
+    return sync_control(map) == 0 && end_former_use(map, path, lock) == 0 ? LARDER_OK : LARDER_DAMAGED;
 }
 
 void lard_file_unmap(lard_map *map) {

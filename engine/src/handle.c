@@ -184,7 +184,7 @@ larder_status larder_open(const char *path, const larder_options *options, larde
 
 static bool is_last(const larder *cache, const char *path) {
     return !cache->map->poisoned && !lard_load(&cache->map->control->superseded) &&
-           lard_process_is_alone(cache, &cache->lock, path);
+           lard_process_is_alone(cache, &cache->lock, path) == 1;
 }
 
 /*
@@ -200,7 +200,7 @@ static void detach(larder *cache) {
         lard_sync(map->base, 0, map->bytes);
     }
     bool entered = lard_lockfile_enter(&cache->lock, path, OPEN_WAIT_MS, &opener, NULL) == LARDER_OK;
-    if (entered && is_last(cache, path) && lard_file_sync(map) != LARDER_OK) {
+    if (entered && is_last(cache, path) && lard_file_sync(map, cache->path, &cache->lock) != LARDER_OK) {
         lard_file_give_up(map, cache->path);
     }
     lard_process_release(cache);

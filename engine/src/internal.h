@@ -29,6 +29,13 @@ typedef struct { /* the lock file of a cache */
     int fd; /* a host may have closed it and opened another file under its number */
 } lard_lockfile;
 
+typedef struct { /* what stands in it */
+    char magic[8];
+    uint64_t version;
+    uint8_t id[16];  /* random, repeated by the superblocks of its cache */
+    uint64_t use[2]; /* either is the cache's use number; they differ while it changes */
+} lard_lockfile_content;
+
 typedef struct { /* a byte of the lock file that is held */
     void *page;  /* NULL: by a POSIX lock on fd */
     int fd;
@@ -131,19 +138,21 @@ void lard_fault_release(lard_map *map);
 bool lard_fault_blank(lard_map *map); /* of a file that was left: zeros, without a guard; false: it had none */
 
 /* judge.c — what a file is. *fit: it may be used, and *super is filled; else it is Larder's, and to be replaced */
-larder_status lard_judge(int fd, const char *path, uint64_t file_bytes, const uint8_t lock_id[16], bool alone,
+larder_status lard_judge(int fd, const char *path, const lard_lockfile_content *lock, bool alone,
                          const char **unfit, lard_superblock *super, larder_error *error);
 
 /* file.c — creating, mapping and replacing files */
-larder_status lard_file_open(const char *path, uint64_t size_bytes, const uint8_t lock_id[16], bool alone,
+larder_status lard_file_open(const char *path, uint64_t size_bytes, const lard_lockfile_content *lock, bool alone,
                              lard_map **out, larder_error *error);
 larder_status lard_file_trusted(int fd, const char *path, struct stat *info, larder_error *error);
-larder_status lard_file_begin_use(lard_map *map, const char *path, larder_error *error);
+/* Before this process stores into it. Alone: under a new use number. */
+larder_status lard_file_begin_use(lard_map *map, const char *path, const lard_lockfile *lock, bool alone,
+                                  larder_error *error);
 larder_status lard_file_soil(lard_map *map);
 void lard_file_give_up(lard_map *map, const char *path);
 void lard_file_unmap(lard_map *map);
 void lard_file_close(lard_map *map); /* the descriptor; the map stays */
-larder_status lard_file_sync(lard_map *map);
+larder_status lard_file_sync(lard_map *map, const char *path, const lard_lockfile *lock);
 void lard_file_mark_superseded(lard_map *map);
 bool lard_file_was_replaced(const lard_map *map, const char *path);
 void lard_file_discard(lard_map *map);
@@ -192,17 +201,20 @@ void lard_lockfile_close(lard_lockfile *file);
 /* One opener at a time. LOCKED where another one was not done in `wait_ms`. */
 larder_status lard_lockfile_enter(const lard_lockfile *file, const char *path, int64_t wait_ms,
                                   lard_bytelock *opener, larder_error *error);
-/* Its identity. The opener's lock is held. */
-larder_status lard_lockfile_identify(const lard_lockfile *file, const char *path, uint8_t id[16],
-                                     larder_error *error);
+/* The opener's lock is held, here and in the next. */
+larder_status lard_lockfile_read(const lard_lockfile *file, const char *path, lard_lockfile_content *content,
+                                 larder_error *error);
+/* Notes that the cache has the one or the other use number, and brings that to the disk; or, where they are the
+ * same, that it has no other, which a loss of power may undo. 0, or errno. */
+int lard_lockfile_note_use(const lard_lockfile *file, const char *path, uint64_t old, uint64_t fresh);
 
 /* process.c — process slots, who is alive */
 /* The opener's lock is held, here and in the next two. NO_SLOT, or SYSTEM and errno. */
 larder_status lard_process_claim(const larder *cache, const lard_lockfile *file, const char *path, lard_map *map,
                                  lard_claim *claim);
 void lard_process_adopt(larder *cache, const lard_lockfile *file, lard_map *map, lard_claim *claim);
-bool lard_process_is_alone(const larder *cache, const lard_lockfile *file,
-                           const char *path); /* false: or unknown */
+/* 1, 0, or -1: it cannot be told. */
+int lard_process_is_alone(const larder *cache, const lard_lockfile *file, const char *path);
 void lard_process_release(larder *cache);
 bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner_word);
 uint32_t lard_owner_word(uint32_t slot, uint32_t incarnation);

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool all_zero(const uint8_t *bytes, size_t count) {
@@ -68,13 +69,21 @@ static bool is_newer(const lard_superblock *super) {
             (super->format_major == LARD_FORMAT_MAJOR && super->format_minor > LARD_FORMAT_MINOR));
 }
 
-/* Whether the boot is the one in which the file was used last. Where boots cannot be told apart: somebody still
- * uses it. */
-static bool is_same_boot(const lard_control *control, const uint64_t boot[2], bool alone) {
-    if (boot[0] == 0 && boot[1] == 0) {
-        return !alone;
-    }
-    return control->boot_id[0].raw_ == boot[0] && control->boot_id[1].raw_ == boot[1];
+/*
+ * Whether the machine was booted since the file was first opened. Containers may have boot ids of their own, or
+ * one for ever: so whoever is not alone does not ask, and an uptime that has become less is another boot, too.
+ */
+static bool is_same_boot(const lard_control *control, const uint64_t boot[2]) {
+    int64_t uptime_ms = lard_uptime_ms();
+    return (boot[0] || boot[1]) && control->boot_id[0].raw_ == boot[0] && control->boot_id[1].raw_ == boot[1] &&
+           (uptime_ms == 0 || (int64_t)control->uptime_ms.raw_ <= uptime_ms);
+}
+
+/* Whether the file is still where it was made, and of the lock file's use: neither a copy nor put back. */
+static bool is_original(const lard_control *control, const uint64_t inode[2], const lard_lockfile_content *lock) {
+    bool same_birth = control->inode[1].raw_ == inode[1] || !control->inode[1].raw_ || !inode[1];
+    return control->inode[0].raw_ == inode[0] && same_birth && control->use.raw_ &&
+           (control->use.raw_ == lock->use[0] || control->use.raw_ == lock->use[1]);
 }
 
 /* The superblock that is sound, or -1. */
@@ -82,17 +91,20 @@ static int sound_copy(const lard_superblock copies[2], uint64_t file_bytes) {
     return lard_format_valid(&copies[0], file_bytes) ? 0 : lard_format_valid(&copies[1], file_bytes) ? 1 : -1;
 }
 
-larder_status lard_judge(int fd, const char *path, uint64_t file_bytes, const uint8_t lock_id[16], bool alone,
+larder_status lard_judge(int fd, const char *path, const lard_lockfile_content *lock, bool alone,
                          const char **unfit, lard_superblock *super, larder_error *error) {
     uint8_t pages[LARD_CONTROL_OFFSET + sizeof(lard_control)];
     lard_superblock copies[2];
     lard_control control;
-    uint64_t boot[2];
+    uint64_t boot[2], inode[2], file_bytes = 0;
+    struct stat info;
     size_t got;
 
     *unfit = "it was not finished";
     memset(pages, 0, sizeof pages);
-    int code = lard_file_read(fd, pages, sizeof pages, 0, &got);
+    int code = fstat(fd, &info) == 0 ? lard_inode(fd, inode) : errno;
+    file_bytes = code ? 0 : (uint64_t)info.st_size;
+    code = code ? code : lard_file_read(fd, pages, sizeof pages, 0, &got);
     if (code) {
         return lard_fail_call(error, "read", path, code);
     }
@@ -125,14 +137,18 @@ larder_status lard_judge(int fd, const char *path, uint64_t file_bytes, const ui
         return LARDER_OK;
     }
     *unfit = "it, or its lock file, was replaced";
-    if (memcmp(copies[sound].lock_id, lock_id, 16) != 0 || control.superseded.raw_) {
+    if (memcmp(copies[sound].lock_id, lock->id, 16) != 0 || control.superseded.raw_) {
+        return LARDER_OK;
+    }
+    *unfit = "it is a copy, or was put back from one";
+    if (!is_original(&control, inode, lock)) {
         return LARDER_OK;
     }
     *unfit = "it was in use when the machine crashed";
     if ((code = lard_boot_id(boot)) != 0) {
         return lard_fail_call(error, "boot id for", path, code);
     }
-    if (!is_same_boot(&control, boot, alone) && control.clean.raw_ != LARD_CLEAN) {
+    if (alone && control.clean.raw_ != LARD_CLEAN && !is_same_boot(&control, boot)) {
         return LARDER_OK; /* pages may have come back from the crash in any subset: a deleted value must not */
     }
     if (sound == 1) {

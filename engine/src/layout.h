@@ -1,5 +1,5 @@
 /*
- * layout.h — the bytes of a cache file. Format 2.3.
+ * layout.h — the bytes of a cache file. Format 2.4.
  *
  * Owns every offset, size and bit position; nothing else in the engine knows
  * them. All integers are little-endian; all positions are offsets, never
@@ -7,7 +7,7 @@
  *
  *   0          superblock A   immutable after creation, checksummed
  *   4096       superblock B   a copy, for when A is damaged
- *   8192       control        superseded mark, clear epoch, boot id, clean mark
+ *   8192       control        superseded mark, clear epoch, boot id, clean mark, use number, inode
  *   12288      process table  one 256-byte row a process slot: identity, statistics
  *   …          tag versions   64-bit each            (room for tags; unused so far)
  *   …          namespaces     64-bit each            (room; unused so far)
@@ -64,7 +64,7 @@
 
 #define LARD_MAGIC "LARDER\r\n"
 #define LARD_FORMAT_MAJOR 2u
-#define LARD_FORMAT_MINOR 3u
+#define LARD_FORMAT_MINOR 4u
 #define LARD_ENDIAN_PROBE 0x01020304u
 
 #define LARD_PAGE 4096u
@@ -109,6 +109,9 @@ typedef struct {          /* control page */
     lard_u32 reserved;
     lard_u64 boot_id[2];
     lard_u64 retired[24]; /* statistics of processes whose slot was taken again */
+    lard_u64 use;         /* random, new at each first open and each clean close; the lock file has the same */
+    lard_u64 inode[2];    /* of this file: number, and birth in ns or 0. A copy has another */
+    lard_u64 uptime_ms;   /* of the machine at the first open: less is another boot, whatever its id */
 } lard_control;
 
 /* `clean`. After a crash of the machine only a file that is LARD_CLEAN is kept. */
@@ -190,7 +193,7 @@ _Static_assert(sizeof(lard_shard) == 192, "shard header is three cache lines");
 _Static_assert(offsetof(lard_shard, epoch) == 64, "readers' line");
 _Static_assert(offsetof(lard_shard, active) == 128, "writers' line");
 _Static_assert(offsetof(lard_control, superseded) == 0, "fixed for all formats");
-_Static_assert(sizeof(lard_control) <= LARD_PAGE, "control page");
+_Static_assert(sizeof(lard_control) == 256, "control page");
 
 /* Slots */
 #define LARD_LOCATION_BITS 30

@@ -2,8 +2,9 @@
  * lockfile.c — the lock file beside a cache: opened, created, identified.
  *
  * Byte 0 is held (bytelock.c) by whoever opens or closes the cache, byte 1 + slot by
- * each attached process. Its content is a random identity, which the cache file repeats:
- * where they differ the lock file was lost, nobody's liveness is known, and the cache is
+ * each attached process. Its content is a random identity and the number of the current
+ * use, which the cache file repeats. Where they differ the lock file was lost, so that
+ * nobody's liveness is known, or one of the two is a copy of former times: the cache is
  * replaced by an empty one.
  */
 #define _GNU_SOURCE
@@ -18,49 +19,77 @@
 #include <unistd.h>
 
 #define LOCKFILE_MAGIC "LARDLOCK"
-
-typedef struct {
-    char magic[8];
-    uint64_t version;
-    uint8_t id[16];
-} lockfile_content;
+#define LOCKFILE_VERSION 2u
 
 /* Its creator was killed half-way, or the power failed: a length may reach the disk without the bytes. */
-static bool is_unfinished(const lockfile_content *content, size_t bytes, uint64_t file_bytes) {
-    static const lockfile_content zeros;
+static bool is_unfinished(const lard_lockfile_content *content, size_t bytes, uint64_t file_bytes) {
+    static const lard_lockfile_content zeros;
     return memcmp(content->magic, LOCKFILE_MAGIC, bytes < 8 ? bytes : 8) == 0 ||
            (file_bytes <= sizeof *content && memcmp(content, &zeros, bytes) == 0);
 }
 
 /* A new identity, on disk before it is used: lost in a crash of the machine, it would cost a cache closed cleanly.
  */
-static int make_identity(int fd, lockfile_content *content) {
+static int make_identity(int fd, lard_lockfile_content *content) {
     memset(content, 0, sizeof *content);
     memcpy(content->magic, LOCKFILE_MAGIC, 8);
-    content->version = 1;
+    content->version = LOCKFILE_VERSION;
     int code = lard_random(content->id, sizeof content->id);
+    code = code ? code : lard_random(&content->use[0], sizeof content->use[0]);
+    content->use[1] = content->use[0] |= 1; /* never 0 */
     code = code ? code : lard_file_write(fd, content, sizeof *content, 0);
     return code ? code : fsync(fd) == 0 ? 0 : errno;
 }
 
-larder_status lard_lockfile_identify(const lard_lockfile *file, const char *path, uint8_t id[16],
-                                     larder_error *error) {
-    lockfile_content content;
+larder_status lard_lockfile_read(const lard_lockfile *file, const char *path, lard_lockfile_content *content,
+                                 larder_error *error) {
     struct stat info;
     size_t got;
-    int code = fstat(file->fd, &info) == 0 ? lard_file_read(file->fd, &content, sizeof content, 0, &got) : errno;
+    memset(content, 0, sizeof *content);
+    int code = fstat(file->fd, &info) == 0 ? lard_file_read(file->fd, content, sizeof *content, 0, &got) : errno;
     if (code) {
         return lard_fail_call(error, "read", path, code);
     }
-    if (!is_unfinished(&content, got, (uint64_t)info.st_size)) {
+    if (!is_unfinished(content, got, (uint64_t)info.st_size)) {
         return lard_fail(error, LARDER_NOT_LARDER, 0, "%s", path);
     }
-    bool finished = got == sizeof content && memcmp(content.magic, LOCKFILE_MAGIC, 8) == 0;
-    if (!finished && (code = make_identity(file->fd, &content)) != 0) {
+    bool finished = got == sizeof *content && memcmp(content->magic, LOCKFILE_MAGIC, 8) == 0 &&
+                    content->version == LOCKFILE_VERSION;
+    if (!finished && (code = make_identity(file->fd, content)) != 0) {
         return lard_fail_call(error, "write", path, code);
     }
-    memcpy(id, content.id, 16);
     return LARDER_OK;
+}
+
+/* The host may have closed the descriptor of one that is long open. */
+static int descriptor_of(const lard_lockfile *file, const char *path, bool *opened) {
+    *opened = !lard_lockfile_is_open(file);
+    if (!*opened) {
+        return file->fd;
+    }
+    lard_lockfile again = {.device = file->device, .inode = file->inode};
+    again.fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (again.fd >= 0 && !lard_lockfile_is_open(&again)) {
+        close(again.fd);
+        errno = ESTALE;
+        return -1;
+    }
+    return again.fd;
+}
+
+int lard_lockfile_note_use(const lard_lockfile *file, const char *path, uint64_t old, uint64_t fresh) {
+    const uint64_t use[2] = {old, fresh};
+    bool opened;
+    int fd = descriptor_of(file, path, &opened);
+    if (fd < 0) {
+        return errno;
+    }
+    int code = lard_file_write(fd, use, sizeof use, offsetof(lard_lockfile_content, use));
+    code = code || old == fresh || fsync(fd) == 0 ? code : errno;
+    if (opened) {
+        close(fd);
+    }
+    return code;
 }
 
 void lard_lockfile_path(const char *path, char *lock) {

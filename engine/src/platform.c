@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -63,6 +64,33 @@ int64_t lard_monotonic_coarse_ms(void) {
 }
 
 int64_t lard_monotonic_ms(void) { return clock_in_ms(CLOCK_MONOTONIC); }
+
+int64_t lard_uptime_ms(void) {
+#ifdef CLOCK_BOOTTIME
+    struct timespec t;
+    return clock_gettime(CLOCK_BOOTTIME, &t) == 0 ? (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000 : 0;
+#else
+    return 0;
+#endif
+}
+
+int lard_inode(int fd, uint64_t inode[2]) {
+    struct stat info;
+    if (fstat(fd, &info) != 0) {
+        return errno;
+    }
+    inode[0] = (uint64_t)info.st_ino;
+    inode[1] = 0;
+#if defined(STATX_BTIME)
+    struct statx more;
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &more) == 0 && (more.stx_mask & STATX_BTIME)) {
+        inode[1] = (uint64_t)more.stx_btime.tv_sec * 1000000000u + more.stx_btime.tv_nsec;
+    }
+#elif defined(__APPLE__)
+    inode[1] = (uint64_t)info.st_birthtimespec.tv_sec * 1000000000u + (uint64_t)info.st_birthtimespec.tv_nsec;
+#endif
+    return 0;
+}
 
 void lard_sleep_ms(unsigned ms) {
     struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};

@@ -97,18 +97,21 @@ void lard_process_release(larder *cache) {
     lard_bytelock_drop(&cache->slot_lock, &cache->lock);
 }
 
-/* 1: nobody holds a byte from `first` on, told by a descriptor that sees the byte that this process holds; else 0.
- */
+/* Does nobody hold one of these bytes? An answer counts only from a descriptor that sees the byte `own`, which
+ * this process holds. 1, 0, or -1: it cannot be told. */
 static int is_free(const lard_lockfile *file, const char *path, uint32_t first, uint32_t bytes, uint32_t own) {
-    return lard_bytelock_held(file, path, first, bytes) == 0 &&
-           (lard_bytelocks_are_posix() || lard_bytelock_held(file, path, own, 1) == 1) &&
-           lard_bytelock_held(file, path, first, bytes) == 0;
+    int is_held = lard_bytelock_held(file, path, first, bytes);
+    if (is_held == 0 && !lard_bytelocks_are_posix()) {
+        is_held = lard_bytelock_held(file, path, own, 1) == 1 ? lard_bytelock_held(file, path, first, bytes) : -1;
+    }
+    return is_held < 0 ? -1 : !is_held;
 }
 
 /* Under the opener's lock. */
-bool lard_process_is_alone(const larder *cache, const lard_lockfile *file, const char *path) {
+int lard_process_is_alone(const larder *cache, const lard_lockfile *file, const char *path) {
     uint32_t own = holds_slot(cache, file) ? cache->slot_lock.byte : MOST_SLOTS + 1;
-    return is_free(file, path, 1, own - 1, 0) && is_free(file, path, own + 1, MOST_SLOTS - own, 0);
+    int below = is_free(file, path, 1, own - 1, 0);
+    return below == 1 && own < MOST_SLOTS ? is_free(file, path, own + 1, MOST_SLOTS - own, 0) : below;
 }
 
 bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner_word) {
@@ -123,5 +126,5 @@ bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner
         return true;
     }
     lard_lockfile_path(cache->path, path);
-    return !is_free(&map->lock, path, 1 + slot, 1, 1 + map->slot);
+    return is_free(&map->lock, path, 1 + slot, 1, 1 + map->slot) != 1;
 }

@@ -28,6 +28,8 @@ static size_t item(int i, char key[32], unsigned char value[200]) {
     return bytes;
 }
 
+static lard_lockfile_content lock_of_pristine;
+
 static bool make_pristine(void) {
     static unsigned char large[LARGE];
     char key[32];
@@ -51,12 +53,24 @@ static bool make_pristine(void) {
     good = good && read(fd, pristine, SIZE) == SIZE;
     close(fd);
     memcpy(pristine + LARD_CONTROL_OFFSET + offsetof(lard_control, clean), &unclean, sizeof unclean);
+    fd = open(test_path("t.larder.lock"), O_RDONLY);
+    good = good && read(fd, &lock_of_pristine, sizeof lock_of_pristine) == sizeof lock_of_pristine;
+    close(fd);
     return good;
 }
 
+/* With the inode that it has now, and its lock file as it was, or the file would be one that was put back. */
 static bool write_file(const void *bytes, size_t count, off_t at) {
     int fd = open(test_path("t.larder"), O_RDWR | O_CREAT, 0600);
-    bool done = fd >= 0 && pwrite(fd, bytes, count, at) == (ssize_t)count;
+    uint64_t inode[2];
+    if (fd < 0 || lard_inode(fd, inode) != 0) {
+        return false;
+    }
+    memcpy(pristine + LARD_CONTROL_OFFSET + offsetof(lard_control, inode), inode, sizeof inode);
+    bool done = pwrite(fd, bytes, count, at) == (ssize_t)count;
+    close(fd);
+    fd = open(test_path("t.larder.lock"), O_WRONLY);
+    done = done && write(fd, &lock_of_pristine, sizeof lock_of_pristine) == sizeof lock_of_pristine;
     close(fd);
     return done;
 }
@@ -174,7 +188,9 @@ static void bits_between(uint64_t from, uint64_t to, uint64_t by, int may_lose) 
 static void bits_of_the_control_page(void) {
     CHECK(make_pristine());
     bits_between(LARD_CONTROL_OFFSET, LARD_CONTROL_OFFSET + 32, stride(3), ITEMS + 2);
-    bits_between(LARD_CONTROL_OFFSET + 32, LARD_CONTROL_OFFSET + sizeof(lard_control), stride(37), 0);
+    off_t use = LARD_CONTROL_OFFSET + offsetof(lard_control, use);
+    bits_between(LARD_CONTROL_OFFSET + 32, (uint64_t)use, stride(37), 0);
+    bits_between((uint64_t)use, LARD_CONTROL_OFFSET + sizeof(lard_control), stride(5), ITEMS + 2);
     bits_between(LARD_PROCESS_OFFSET, LARD_PROCESS_OFFSET + 2 * sizeof(lard_process), stride(29), 0);
 }
 

@@ -41,13 +41,19 @@ static void superblock_fields_have_their_places(void) {
 
 static void control_and_process_fields_have_their_places(void) {
     CHECK(LARD_CONTROL_OFFSET == 8192 && LARD_PROCESS_OFFSET == 12288);
-    CHECK(sizeof(lard_control) == 224 && sizeof(lard_process) == 256 && sizeof(lard_lease) == 64);
+    CHECK(sizeof(lard_control) == 256 && sizeof(lard_process) == 256 && sizeof(lard_lease) == 64);
     AT(lard_control, superseded, 0, 4);
     AT(lard_control, clear_epoch, 4, 4);
     AT(lard_control, clean, 8, 4);
     AT(lard_control, reserved, 12, 4);
     AT(lard_control, boot_id, 16, 16);
     AT(lard_control, retired, 32, 192);
+    AT(lard_control, use, 224, 8);
+    AT(lard_control, inode, 232, 16);
+    AT(lard_control, uptime_ms, 248, 8);
+    AT(lard_lockfile_content, version, 8, 8);
+    AT(lard_lockfile_content, id, 16, 16);
+    AT(lard_lockfile_content, use, 32, 16);
     AT(lard_process, incarnation, 0, 4);
     AT(lard_process, pid, 4, 4);
     AT(lard_process, reserved, 8, 56);
@@ -112,7 +118,7 @@ static void read_at(const char *path, void *out, size_t bytes, off_t at) {
 
 /* The numbers that follow from a size are part of the format: both engines of two versions must find the same. */
 static void a_new_file_is_as_drawn(void) {
-    unsigned char page[4096], copy[4096], control[224], row[256];
+    unsigned char page[4096], copy[4096], control[256], row[256];
     uint64_t boot[2];
     larder *cache = open_cache(1 << 20);
     CHECK(cache && lard_boot_id(boot) == 0);
@@ -123,11 +129,11 @@ static void a_new_file_is_as_drawn(void) {
     read_at(path, copy, sizeof copy, 4096);
     CHECK(memcmp(page, copy, sizeof page) == 0, "two copies");
     static const unsigned char start[20] = {'L', 'A', 'R', 'D', 'E', 'R', '\r', '\n', 2, 0,
-                                            0,   0,   3,   0,   0,   0,   4,    3,    2, 1};
+                                            0,   0,   4,   0,   0,   0,   4,    3,    2, 1};
     CHECK(memcmp(page, start, sizeof start) == 0);
     lard_superblock super;
     memcpy(&super, page, sizeof super);
-    CHECK(super.layout_hash == 0x4a4061f6u, "%08x: one of the sizes changed", super.layout_hash);
+    CHECK(super.layout_hash == 0xdcb67d2au, "%08x: one of the sizes changed", super.layout_hash);
     CHECK(super.process_slots == 64 && super.tag_count == 1024 && super.namespace_count == 512 &&
           super.lease_count == 64);
     CHECK(super.tag_offset == 28672 && super.namespace_offset == 36864 && super.lease_offset == 40960 &&
@@ -147,15 +153,21 @@ static void a_new_file_is_as_drawn(void) {
     uint32_t pid = (uint32_t)getpid(), one = 1;
     CHECK(memcmp(row, &one, 4) == 0 && memcmp(row + 4, &pid, 4) == 0);
 
-    unsigned char lock[40];
+    unsigned char lock[48];
     char lock_path[420];
     snprintf(lock_path, sizeof lock_path, "%s.lock", path);
-    CHECK(stat(lock_path, &info) == 0 && info.st_size == 32 && (info.st_mode & 07777) == 0600);
-    /* Read only after larder_close: closing a descriptor of the lock file would drop the locks. */
+    CHECK(stat(lock_path, &info) == 0 && info.st_size == 48 && (info.st_mode & 07777) == 0600);
+    read_at(lock_path, lock, sizeof lock, 0);
+    CHECK(memcmp(lock + 32, control + 224, 8) == 0 || memcmp(lock + 40, control + 224, 8) == 0, "the use number");
+    uint64_t inode[2];
+    int fd = open(path, O_RDONLY);
+    CHECK(lard_inode(fd, inode) == 0 && close(fd) == 0 && memcmp(control + 232, inode, 16) == 0);
     larder_close(cache);
-    read_at(lock_path, lock, 32, 0);
-    CHECK(memcmp(lock, "LARDLOCK\1\0\0\0\0\0\0\0", 16) == 0 && memcmp(lock + 16, super.lock_id, 16) == 0);
-    read_at(path, control, 16, 8192);
+    read_at(lock_path, lock, sizeof lock, 0);
+    CHECK(memcmp(lock, "LARDLOCK\2\0\0\0\0\0\0\0", 16) == 0 && memcmp(lock + 16, super.lock_id, 16) == 0);
+    CHECK(memcmp(lock + 40, control + 224, 8) != 0, "closing ends the use");
+    read_at(path, control, sizeof control, 8192);
+    CHECK(memcmp(lock + 40, control + 224, 8) == 0);
     static const unsigned char clean[16] = {0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0};
     CHECK(memcmp(control, clean, 16) == 0, "closed cleanly");
 }

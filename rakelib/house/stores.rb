@@ -36,10 +36,10 @@ module House
     # Private words that are changed atomically: of handles, and of this process's copy of the index.
     PRIVATE_WORDS = [
       "&cache->stuck[shard]", "&cache->stuck[view->number]", "&cache->map", "&cache->fork_epoch",
-      "&cache->next_look_ms", "&cache->next_touch_ms", "&cache->store_count", "&cache->store_ms", "&cache->slot", "&cache->incarnation",
-      "&cache->owner_word", "&cache->counters", "&cache->next_value_id", "&copy->pages[p]", "&copy->epoch",
-      "&copy->shape", "&copy->renewing", "&guarded[i].map", "&guarded[i].base", "&guarded[i].bytes", "&questions",
-      "&map->fd"
+      "&cache->next_look_ms", "&cache->next_touch_ms", "&cache->store_count", "&cache->store_ms", "&cache->slot",
+      "&cache->incarnation", "&cache->owner_word", "&cache->counters", "&cache->next_value_id", "&copy->pages[p]",
+      "&copy->epoch", "&copy->shape", "&copy->renewing", "&guarded[i].map", "&guarded[i].base", "&guarded[i].bytes",
+      "&questions", "&map->fd"
     ].freeze
 
     # Where pointers into a map are made, and words are not stored to through them: the lines, without blanks around.
@@ -77,7 +77,7 @@ module House
     RAW = {
       "internal.h" => [STATISTICS],
       "shard.c" => ["lard_wait(LARD_RAW(lock), word, sleep_ms);", "lard_wake(LARD_RAW(lock));"],
-      "judge.c" => [/control(?:\.|->)(?:clear_epoch|boot_id\[[01]\]|superseded|clean|reserved)
+      "judge.c" => [/control(?:\.|->)(?:clear_epoch|boot_id\[[01]\]|inode\[[01]\]|superseded|clean|reserved|use|uptime_ms)
                     \.raw_(?!\s*[-+*|&^]?=[^=])/x]
     }.freeze
 
