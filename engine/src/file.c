@@ -152,6 +152,9 @@ static larder_status create(const char *path, uint64_t size_bytes, const lard_lo
         return lard_fail_call(error, "create", path, errno);
     }
     status = lard_file_trusted(fd, path, info, error);
+    if (status == LARDER_OK) {
+        status = lard_memory_admits(fd, path, super->file_bytes, error);
+    }
     if (status == LARDER_OK && (code = LARD_CHANGE(lard_allocate(fd, super->file_bytes))) != 0) {
         status = lard_fail_call(error, "allocate space for", path, code);
     }

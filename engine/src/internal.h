@@ -137,6 +137,12 @@ larder_status lard_fault_guard(lard_map *map, const char *path, larder_error *er
 void lard_fault_release(lard_map *map);
 bool lard_fault_blank(lard_map *map); /* of a file that was left: zeros, without a guard; false: it had none */
 
+/* memory_limit.c — what control groups allow this process */
+/* The group that has the least left: its limit, and what is in use and cannot be given back. False: no limit. */
+bool lard_memory_limit(uint64_t *limit_bytes, uint64_t *used_bytes);
+/* OK, or NO_SPACE where a file of so many bytes would be in memory (tmpfs), and that much is not allowed. */
+larder_status lard_memory_admits(int fd, const char *path, uint64_t bytes, larder_error *error);
+
 /* judge.c — what a file is. *fit: it may be used, and *super is filled; else it is Larder's, and to be replaced */
 larder_status lard_judge(int fd, const char *path, const lard_lockfile_content *lock, bool alone,
                          const char **unfit, lard_superblock *super, larder_error *error);
