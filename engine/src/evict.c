@@ -29,7 +29,8 @@
 #define ALL 4            /* above any frequency */
 #define ROOMY 5u / 8u    /* of the record segments: where items take less, none has to leave */
 #define FIRST_SAMPLE 64u /* buckets looked at to begin with */
-#define SAMPLE 2u        /* buckets looked at for each segment that is emptied */
+#define SAMPLE 1u /* buckets looked at whenever SAMPLE_EVERY segments were emptied: each record of them is */
+#define SAMPLE_EVERY 16u /* a page that may have to be read from disk */
 #define MEAN_OF 16u      /* such samples */
 #define LONG_PART 50     /* a value larger than this part of the capacity goes past the small queue */
 #define LARGE_PART 24    /* one larger than this part comes with the highest frequency */
@@ -69,57 +70,68 @@ void lard_evict_place_large(lard_map *map, const lard_hash *hash, lard_draft *dr
     draft->reads = draft->value_bytes > all / LARGE_PART ? 3 : 0;
 }
 
-/* The segment of `state` that has been in its queue the longest, + 1; the open one only where told. */
-static uint32_t oldest(const lard_view *view, uint32_t state, bool open_too) {
-    uint32_t best = 0;
-    uint64_t best_sequence = UINT64_MAX;
-    uint32_t active = lard_load(&view->head->active[state - LARD_SEGMENT_SMALL]);
+/* Segments that may have to go, + 1 each; 0: there is none. */
+typedef struct {
+    uint32_t expired;   /* wholly */
+    uint32_t oldest[2]; /* longest in its queue, of small and main, */
+    uint32_t second[2]; /* and the one after it */
+} prospects;
+
+static prospects look_over(const lard_view *view, int64_t now_ms, bool open_too) {
+    prospects found = {0, {0, 0}, {0, 0}};
+    uint64_t sequences[2] = {UINT64_MAX, UINT64_MAX}, seconds[2] = {UINT64_MAX, UINT64_MAX};
+    const uint32_t active[2] = {lard_load(&view->head->active[0]), lard_load(&view->head->active[1])};
     for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
         const lard_segment *row = &view->segments[s];
-        if (lard_load(&row->state) == state && (open_too || s + 1 != active) &&
-            lard_load(&row->sequence) < best_sequence) {
-            best = s + 1;
-            best_sequence = lard_load(&row->sequence);
+        uint32_t queue = lard_load(&row->state) - LARD_SEGMENT_SMALL;
+        if (queue > LARD_SEGMENT_MAIN - LARD_SEGMENT_SMALL || (!open_too && s + 1 == active[queue])) {
+            continue;
+        }
+        if (lard_load(&row->max_expiry_ms) <= (uint64_t)now_ms && !found.expired &&
+            lard_load(&row->write_offset)) {
+            found.expired = s + 1;
+        }
+        uint64_t sequence = lard_load(&row->sequence);
+        if (sequence < sequences[queue]) {
+            seconds[queue] = sequences[queue];
+            found.second[queue] = found.oldest[queue];
+            sequences[queue] = sequence;
+            found.oldest[queue] = s + 1;
+        } else if (sequence < seconds[queue]) {
+            seconds[queue] = sequence;
+            found.second[queue] = s + 1;
         }
     }
-    return best;
+    return found;
 }
 
-static uint32_t wholly_expired(const lard_view *view, int64_t now_ms) {
-    for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
-        const lard_segment *row = &view->segments[s];
-        uint32_t state = lard_load(&row->state);
-        if ((state == LARD_SEGMENT_SMALL || state == LARD_SEGMENT_MAIN) && lard_load(&row->write_offset) &&
-            lard_load(&row->max_expiry_ms) <= (uint64_t)now_ms &&
-            lard_load(&view->head->active[state - LARD_SEGMENT_SMALL]) != s + 1) {
-            return s + 1;
-        }
+/* The segment that is likely to go after this one is read from disk meanwhile. */
+static void foresee(const lard_view *view, uint32_t victim, const prospects *found, unsigned queue) {
+    uint32_t next = victim == found->oldest[queue] ? found->second[queue] : found->oldest[queue];
+    if (next) {
+        lard_advise_segment(view, next - 1);
     }
-    return 0;
 }
 
 static uint32_t choose(lard_view *view, int64_t now_ms) {
+    prospects found = look_over(view, now_ms, false);
     uint32_t small = lard_load(&view->head->small_segments);
     uint32_t main_count = lard_load(&view->head->main_segments);
-    uint32_t victim = wholly_expired(view, now_ms);
     uint64_t kept = lard_keep_bytes(view) >> view->map->segment_shift; /* not to be shared */
     uint64_t shared = small + (main_count > kept ? main_count - kept : 0);
-    if (!victim && (uint64_t)small << 16 > shared * small_share(view)) {
-        victim = oldest(view, LARD_SEGMENT_SMALL, false);
+    unsigned queue = (uint64_t)small << 16 <= shared * small_share(view);
+    queue = found.oldest[queue] ? queue : !queue;
+    uint32_t victim = found.expired ? found.expired : found.oldest[queue];
+    if (victim) {
+        foresee(view, victim, &found, queue);
+        return victim;
     }
-    if (!victim) {
-        victim = oldest(view, LARD_SEGMENT_MAIN, false);
+    found = look_over(view, now_ms, true); /* only open segments are left: close one */
+    queue = found.oldest[0] == 0;
+    if (found.oldest[queue]) {
+        lard_store(&view->head->active[queue], 0);
     }
-    if (!victim) {
-        victim = oldest(view, LARD_SEGMENT_SMALL, false);
-    }
-    for (uint32_t queue = LARD_SEGMENT_SMALL; !victim && queue <= LARD_SEGMENT_MAIN; queue++) {
-        victim = oldest(view, queue, true); /* only open segments are left: close one */
-        if (victim) {
-            lard_store(&view->head->active[queue - LARD_SEGMENT_SMALL], 0);
-        }
-    }
-    return victim;
+    return found.oldest[queue];
 }
 
 static bool move_to_main(lard_view *view, const lard_found *found, const lard_record_info *info, uint64_t bytes,
@@ -265,6 +277,11 @@ bool lard_evict_is_roomy(const lard_view *view) {
            items * mean < (segments << view->map->segment_shift) * ROOMY;
 }
 
+static bool is_sample_due(const lard_view *view) {
+    uint32_t emptied = lard_load(&view->head->evict_clock) + lard_load(&view->head->main_clock);
+    return emptied % SAMPLE_EVERY == 0 || lard_load(&view->head->mean_bytes) == 0;
+}
+
 /* How long records are, from some of the index: another part whenever a segment was opened. */
 static void sample_bytes(lard_view *view) {
     uint32_t count = lard_bucket_count(view), before = lard_load(&view->head->mean_bytes);
@@ -316,7 +333,9 @@ void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsi
         if (!victim) {
             return;
         }
-        sample_bytes(view);
+        if (is_sample_due(view)) {
+            sample_bytes(view);
+        }
         lard_store(&view->head->victim_offset, 0);
         lard_store(&view->head->victim, victim);
     }

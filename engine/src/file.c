@@ -274,6 +274,7 @@ static larder_status map_file(int fd, const struct stat *info, const lard_superb
         free(map);
         return status;
     }
+    lard_advise_map(map);
     *out = map;
     return LARDER_OK;
 }

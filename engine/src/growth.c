@@ -27,6 +27,7 @@
 #define GHOST_LOAD 7u / 2u /* the same as long as the index is small beside what it finds: more ghosts */
 #define SMALL_INDEX 160u   /* that small a part of the shard */
 #define SPLITS_PER_INSERT 2
+#define YOUNG_PART 4     /* of the segments: those opened last */
 #define FIRST_BUCKETS 64 /* dense from the start: few items then touch few cache lines and pages */
 
 /* The two buckets that the item of `value` may stand in; false where its record cannot be read. */
@@ -77,12 +78,26 @@ static bool move(lard_view *view, const lard_bucket *bucket, lard_u64 *from, boo
     return false;
 }
 
+/* Written of late, so that its record is likely to be in memory: a move has to read it. */
+static bool is_young(const lard_view *view, uint64_t value) {
+    uint64_t segment = (LARD_SLOT_OFFSET(value) - view->map->super.data_offset) >> view->map->segment_shift;
+    return segment < view->map->super.segments_per_shard &&
+           lard_load(&view->segments[segment].sequence) + view->map->super.segments_per_shard / YOUNG_PART >=
+               lard_load(&view->head->next_sequence);
+}
+
 /* Upwards where it can be: a walk in the order of buckets then meets every item that stays. */
 static bool move_one(lard_view *view, lard_bucket *const *buckets, unsigned count) {
-    for (int up = 1; up >= 0; up--) {
+    uint32_t young = 0;
+    for (unsigned i = 0; i < count * LARD_BUCKET_SLOTS; i++) {
+        uint64_t value = lard_load(&buckets[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS]);
+        young |= (uint32_t)is_young(view, value) << i;
+    }
+    for (int way = 0; way < 4; way++) { /* upwards: young, old; downwards: young, old */
         for (unsigned i = 0; i < count * LARD_BUCKET_SLOTS; i++) {
             lard_bucket *bucket = buckets[i / LARD_BUCKET_SLOTS];
-            if (move(view, bucket, &bucket->slots[i % LARD_BUCKET_SLOTS], up)) {
+            lard_u64 *slot = &bucket->slots[i % LARD_BUCKET_SLOTS];
+            if ((young >> i & 1) == !(way & 1) && move(view, bucket, slot, way < 2)) {
                 return true;
             }
         }

@@ -137,6 +137,12 @@ larder_status lard_fault_guard(lard_map *map, const char *path, larder_error *er
 void lard_fault_release(lard_map *map);
 bool lard_fault_blank(lard_map *map); /* of a file that was left: zeros, without a guard; false: it had none */
 
+/* advice.c — what the kernel is told of the pages of a map */
+void lard_advise_map(const lard_map *map);     /* once it is mapped */
+void lard_advise_shard(const lard_view *view); /* once this process uses it, and when it was emptied */
+void lard_advise_index(const lard_view *view, uint32_t segment);   /* has a page: read and keep it */
+void lard_advise_segment(const lard_view *view, uint32_t segment); /* has it read, does not wait for it */
+
 /* memory_limit.c — what control groups allow this process */
 /* The group that has the least left: its limit, and what is in use and cannot be given back. False: no limit. */
 bool lard_memory_limit(uint64_t *limit_bytes, uint64_t *used_bytes);

@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#define MOST_KEPT 32u /* pages of a shard: the kernel lists each apart, and has no room for very many */
+
 lard_pages *lard_pages_new(const lard_superblock *super) {
     size_t shards = super->shard_count, most = super->segments_per_shard;
     lard_pages *copies = calloc(1, shards * sizeof *copies + shards * most * sizeof(uintptr_t));
@@ -29,6 +31,9 @@ static bool note_pages(const lard_view *view, lard_pages *copy, uint32_t count) 
         __atomic_store_n(&copy->pages[p], (uintptr_t)first - ((uintptr_t)p << view->map->segment_shift),
                          __ATOMIC_RELEASE);
         copy->known = p + 1;
+        if (p < MOST_KEPT) {
+            lard_advise_index(view, lard_load(&view->directory[p]));
+        }
     }
     return true;
 }
@@ -41,6 +46,7 @@ static void renew(const lard_view *view, lard_pages *copy) {
         __atomic_store_n(&copy->epoch, 0, __ATOMIC_RELEASE);
         __atomic_store_n(&copy->shape, 0, __ATOMIC_RELEASE);
         copy->known = 0;
+        lard_advise_shard(view);
     }
     if (!fit || !note_pages(view, copy, count)) {
         return;

@@ -27,6 +27,7 @@ module House
       "judge.c" => ["pages", "&control", "&copies[0]", "&copies[1]", "chunk + (LARD_CONTROL_OFFSET - at)"],
       "bytelock.c" => ["&lock"],
       "lockfile.c" => ["id", "content", "content->magic"],
+      "memory_limit.c" => ["text"],
       "read.c" => ["out"],
       "record.c" => ["(unsigned char *)out + i * 8"],
       "scan.c" => ["(char *)buffer + *used", "(char *)buffer + *used + 4"],
@@ -44,6 +45,7 @@ module House
 
     # Where pointers into a map are made, and words are not stored to through them: the lines, without blanks around.
     POINTERS = {
+      "advice.c" => ["posix_madvise(map->base + from, to - from, advice);"],
       "bucket.h" => ["return (lard_bucket *)(view->base + view->map->super.data_offset) + " \
                      "(((segment - page) << shift) + number);"],
       "fault.c" => [

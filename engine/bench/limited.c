@@ -1,0 +1,280 @@
+/*
+ * limited.c — a cache whose memory is limited to less than its file, beside one without a limit and beside
+ * write(2).
+ *
+ *   build/bench-limited [--rounds N] [--seconds S] [--directory DIR] [--json]
+ *
+ * Each measured stretch is a process of its own in a memory control group of its own, whose limit is none, three
+ * quarters of the file, or half of it. In turns, round after round:
+ *
+ * "set": keys that were not stored before, into a file that was filled before, so that each evicts.
+ * "mixed": nine gets of a key among those stored of late, and one set of a new one.
+ * "write(2)": the bytes that a set lays down, appended to a file of the same size, from the front again at its
+ * end. "cold get": GETS gets of stored keys by a new process, after all pages of the file were dropped from
+ * memory.
+ *
+ * Beside the rates stands what the disk gave and took for each byte stored or got (/proc/self/io; what is written
+ * counts when a page becomes dirty). An unlimited stretch may still be bound by the disk: the kernel lets a
+ * process have only so many unwritten pages. Needs root, and memory control groups.
+ */
+#include "bench.h"
+
+#include "memory_group.h"
+
+#define VALUE_BYTES 1000
+#define RECORD_BYTES LARD_ALIGN8(LARD_RECORD_HEADER + KEY_BYTES + VALUE_BYTES)
+#define FILE_BYTES (256u << 20)
+#define KEYS_IN_FILE (FILE_BYTES / RECORD_BYTES)
+#define RECENT (KEYS_IN_FILE / 4 * 3)
+#define GETS 500
+#define BATCH 64
+#define SETTLE_NS 2000000000u /* until what was cached under no limit is gone */
+
+enum { SET, MIXED, WRITE, WORKS };
+static const char *const works[] = {"set", "mixed", "write(2)"};
+static const double parts[] = {0, 0.75, 0.5};
+static const char *const memories[] = {"unlimited", "3/4 of the file", "1/2 of the file"};
+#define MEMORIES 3
+
+typedef struct {
+    double calls_a_second, read_bytes, written_bytes; /* bytes for each call */
+    double hits;                                      /* of the gets, as a share */
+} outcome;
+
+typedef struct {
+    uint64_t read_bytes, written_bytes;
+} disk_use;
+
+static disk_use used(void) {
+    unsigned long long got = 0, taken = 0;
+    char line[128];
+    FILE *file = fopen("/proc/self/io", "re");
+    while (file && fgets(line, sizeof line, file)) {
+        sscanf(line, "read_bytes: %llu", &got);
+        sscanf(line, "write_bytes: %llu", &taken);
+    }
+    if (file) {
+        fclose(file);
+    }
+    return (disk_use){got, taken};
+}
+
+static bool get(larder *cache, uint64_t number) {
+    char key[KEY_BYTES];
+    unsigned char value[VALUE_BYTES];
+    bench_key(key, number);
+    if (larder_get(cache, key, KEY_BYTES, value, sizeof value, NULL, NULL) != LARDER_OK) {
+        return false;
+    }
+    if (!bench_is_value(value, sizeof value, number)) {
+        bench_die("key %lu has a wrong value", (unsigned long)number);
+    }
+    return true;
+}
+
+/* ---- a stretch, in a process of its own ---- */
+
+static larder *cache;
+static int raw_fd;
+static uint64_t next_key, raw_at, gets, hits, chance = 88172645463325252u;
+
+static void append_raw(void) {
+    unsigned char record[RECORD_BYTES];
+    memset(record, 'v', sizeof record);
+    if (raw_at + sizeof record > FILE_BYTES) {
+        raw_at = 0;
+    }
+    if (pwrite(raw_fd, record, sizeof record, (off_t)raw_at) != (ssize_t)sizeof record) {
+        bench_die("write: %s", strerror(errno));
+    }
+    raw_at += sizeof record;
+}
+
+static void work(int which, unsigned number) {
+    if (which == WRITE) {
+        append_raw();
+    } else if (which == MIXED && number % 10) {
+        hits += get(cache, next_key - 1 - bench_random(&chance) % RECENT);
+        gets++;
+    } else {
+        bench_fill(cache, next_key, next_key + 1, VALUE_BYTES);
+        next_key++;
+    }
+}
+
+static void prepare(int which, const char *path) {
+    if (which == WRITE) {
+        raw_fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        if (raw_fd < 0 || posix_fallocate(raw_fd, 0, FILE_BYTES) != 0) {
+            bench_die("%s: %s", path, strerror(errno));
+        }
+        for (uint64_t i = 0; i < KEYS_IN_FILE; i++) {
+            append_raw();
+        }
+    } else {
+        cache = bench_open(path, FILE_BYTES);
+        bench_fill(cache, 0, KEYS_IN_FILE, VALUE_BYTES);
+        next_key = KEYS_IN_FILE;
+    }
+}
+
+/* The file is filled without a limit: that would take minutes with one. */
+static void limit(const memory_group *group, uint64_t bytes, const char *path) {
+    int fd = open(path, O_RDWR | O_CLOEXEC), code = bytes ? EBUSY : 0;
+    for (int i = 0; i < 20 && code == EBUSY; i++) {
+        fsync(fd); /* dirty pages cannot be taken away */
+        code = memory_group_limit(group, bytes);
+    }
+    if (code) {
+        bench_die("limit of %s: %s", group->directory, strerror(code));
+    }
+    close(fd);
+}
+
+static outcome stretch(int which, const char *path, const memory_group *group, uint64_t limit_bytes) {
+    prepare(which, path);
+    limit(group, limit_bytes, path);
+    for (uint64_t until = bench_now_ns() + SETTLE_NS, i = 0; bench_now_ns() < until; i++) {
+        work(which, (unsigned)i);
+    }
+    disk_use before = used();
+    uint64_t calls = 0, start = bench_now_ns(), end = start + (uint64_t)(bench_given.seconds * 1e9), now = start;
+    for (gets = hits = 0; now < end; now = bench_now_ns()) {
+        for (unsigned i = 0; i < BATCH && (i % 8 || bench_now_ns() < end); i++) {
+            work(which, (unsigned)calls++);
+        }
+    }
+    disk_use after = used();
+    double count = (double)calls;
+    return (outcome){count / ((double)(now - start) / 1e9), (double)(after.read_bytes - before.read_bytes) / count,
+                     (double)(after.written_bytes - before.written_bytes) / count,
+                     gets ? (double)hits / (double)gets : 0};
+}
+
+static outcome cold_gets(const char *path, uint64_t first, uint64_t keys) {
+    cache = bench_open(path, FILE_BYTES);
+    disk_use before = used();
+    uint64_t start = bench_now_ns(), found = 0;
+    for (int i = 0; i < GETS; i++) {
+        found += get(cache, first + bench_random(&chance) % keys);
+    }
+    double seconds = (double)(bench_now_ns() - start) / 1e9;
+    return (outcome){GETS / seconds, (double)(used().read_bytes - before.read_bytes) / GETS, 0,
+                     (double)found / GETS};
+}
+
+/* ---- processes and groups ---- */
+
+typedef outcome measured(int which, const char *path, const memory_group *group, uint64_t limit_bytes);
+
+static outcome cold(int which, const char *path, const memory_group *group, uint64_t limit_bytes) {
+    (void)which, (void)group, (void)limit_bytes;
+    return cold_gets(path, KEYS_IN_FILE / 4, RECENT / 2);
+}
+
+/* What `measure` answers in a child whose memory is limited to `limit_bytes`. */
+static outcome apart(measured *measure, int which, const char *path, uint64_t limit_bytes) {
+    int ends[2];
+    outcome found;
+    memory_group group;
+    const char *reason = memory_group_make(&group);
+    if (reason) {
+        bench_die("no memory control group can be made: %s", reason);
+    }
+    pid_t child = pipe(ends) == 0 ? fork() : -1;
+    if (child < 0) {
+        memory_group_remove(&group);
+        bench_die("fork: %s", strerror(errno));
+    }
+    if (child == 0) {
+        int code = memory_group_enter(&group);
+        if (code) {
+            bench_die("entering %s: %s", group.directory, strerror(code));
+        }
+        found = measure(which, path, &group, limit_bytes);
+        _exit(write(ends[1], &found, sizeof found) == (ssize_t)sizeof found ? 0 : 1);
+    }
+    close(ends[1]);
+    bool whole = read(ends[0], &found, sizeof found) == (ssize_t)sizeof found;
+    close(ends[0]);
+    waitpid(child, NULL, 0);
+    if (which != WORKS) {
+        unlink(path); /* first, so that nothing waits for the disk */
+    }
+    memory_group_remove(&group);
+    if (!whole) {
+        bench_die("a measuring process ended early, perhaps for want of memory");
+    }
+    return found;
+}
+
+/* Out of the page cache, once it is on disk. */
+static void forget(const char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fsync(fd) != 0 || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) != 0) {
+        bench_die("dropping the pages of %s failed", path);
+    }
+    close(fd);
+}
+
+static void report(const char *what, const char *memory, outcome *rounds, bool is_cold, bool gets_too) {
+    static const struct {
+        const char *name, *unit;
+        size_t at;
+    } fields[] = {{"rate", "calls/s", offsetof(outcome, calls_a_second)},
+                  {"read from disk a call", "bytes", offsetof(outcome, read_bytes)},
+                  {"written a call", "bytes", offsetof(outcome, written_bytes)},
+                  {"hits", "", offsetof(outcome, hits)}};
+    for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
+        double values[MOST_ROUNDS];
+        char name[120];
+        if ((is_cold && f == 2) || (!gets_too && f == 3)) {
+            continue;
+        }
+        for (int r = 0; r < bench_given.rounds; r++) {
+            values[r] = *(double *)((char *)&rounds[r] + fields[f].at);
+        }
+        snprintf(name, sizeof name, "%s, %s: %s", what, memory, fields[f].name);
+        bench_figure(name, fields[f].unit, values, bench_given.rounds);
+    }
+}
+
+int main(int argc, char **argv) {
+    static outcome found[WORKS][MEMORIES][MOST_ROUNDS], colds[MOST_ROUNDS];
+    char name[120], path[360];
+    bench_read_options(
+        argc, argv, 5, 3.0,
+        "A cache with memory for its whole file, three quarters of it and half of it, beside write(2).");
+    bench_make_directory();
+    snprintf(path, sizeof path, "%s", bench_path("limited.larder"));
+    bench_heading("%d-byte values, a file of %u MiB, %g s a stretch, %d rounds, in %s", VALUE_BYTES,
+                  FILE_BYTES >> 20, bench_given.seconds, bench_given.rounds, bench_given.directory);
+    for (int r = 0; r < bench_given.rounds; r++) {
+        for (int m = 0; m < MEMORIES; m++) {
+            for (int w = 0; w < WORKS; w++) {
+                found[w][m][r] = apart(stretch, w, path, (uint64_t)(parts[m] * FILE_BYTES));
+            }
+        }
+        cache = bench_open(path, FILE_BYTES);
+        bench_fill(cache, 0, KEYS_IN_FILE / 4 * 3, VALUE_BYTES);
+        larder_close(cache);
+        forget(path);
+        colds[r] = apart(cold, WORKS, path, 0);
+        unlink(path);
+    }
+    for (int w = 0; w < WORKS; w++) {
+        for (int m = 0; m < MEMORIES; m++) {
+            report(works[w], memories[m], found[w][m], false, w == MIXED);
+            double ratio[MOST_ROUNDS];
+            for (int r = 0; m && r < bench_given.rounds; r++) {
+                ratio[r] = found[w][m][r].calls_a_second / found[w][0][r].calls_a_second;
+            }
+            if (m) {
+                snprintf(name, sizeof name, "%s, %s: rate as unlimited", works[w], memories[m]);
+                bench_figure(name, "x", ratio, bench_given.rounds);
+            }
+        }
+    }
+    report("cold get", "unlimited", colds, true, true);
+    return 0;
+}
