@@ -162,7 +162,7 @@ typedef struct larder_store {
     size_t key_bytes;
     const void *value;
     size_t value_bytes;
-    int64_t ttl_ms;                 /* 0: never expires; negative: expired at once, the key is dropped */
+    int64_t ttl_ms;                 /* 0: never expires; negative: expired at once, see larder_set */
     int64_t expected_expires_at_ms; /* of larder_cas; 0: whatever it is */
     uint8_t expected_flags;         /* of larder_cas */
     uint8_t flags;                  /* the caller's own: how the value is encoded; 0 for plain bytes */
@@ -264,6 +264,10 @@ larder_status larder_exists(larder *cache, const void *key, size_t key_bytes, la
 /*
  * Stores. OK; NOT_STORED where `mode` did not hold; VALUE_TOO_LARGE, BUSY, FULL or
  * DAMAGED as a refusal; NO_SLOT or SUPERSEDED where this process cannot attach.
+ *
+ * What has a negative time to live has expired at once, and takes no lock. LARDER_SET
+ * drops the key; LARDER_REPLACE drops it, or answers NOT_STORED where it is absent;
+ * LARDER_ADD changes nothing: NOT_STORED where the key is present, else OK.
  */
 larder_status larder_set(larder *cache, const larder_store *store, const larder_call *call);
 
@@ -289,8 +293,8 @@ larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, co
 
 /*
  * Adds `delta` to a 64-bit signed counter and puts the sum into `*result`. An
- * absent key starts from `initial` and lives for `ttl_ms` (0: for ever); the life
- * of a present one is not changed. A plain value that is a decimal integer
+ * absent key starts from `initial` and lives for `ttl_ms` (0: for ever; negative:
+ * INVALID); the life of a present one is not changed. A plain value that is a decimal integer
  * and has no flags becomes a counter. NOT_A_NUMBER, OVERFLOW, BUSY and FULL
  * change nothing; DAMAGED as with larder_set.
  */

@@ -109,8 +109,19 @@ static bool holds(schedule_outcome outcome, char *why, size_t bytes) {
 }
 
 static void say_events(void) {
-    static const char *const verbs[] = {"get",    "exists",    "set",   "add",   "replace", "cas",
-                                        "delete", "increment", "touch", "clear", "prune"};
+    static const char *const verbs[] = {"get",
+                                        "exists",
+                                        "set",
+                                        "add",
+                                        "replace",
+                                        "cas",
+                                        "delete",
+                                        "increment",
+                                        "touch",
+                                        "clear",
+                                        "prune",
+                                        "add of what has expired",
+                                        "replace by what has expired"};
     for (unsigned i = 0; i < MOST_OPERATIONS + KEYS; i++) {
         const event *one = &events[i];
         if (one->begun) {

@@ -60,6 +60,14 @@ static bool follows(const event *one, int *held, unsigned overlooked) {
         }
         *at = 0;
         return ok || one->status == LARDER_MISS;
+    case ADD_EXPIRED:
+        return ok ? *at == 0 : one->status == LARDER_NOT_STORED && *at != 0;
+    case REPLACE_EXPIRED:
+        if (ok != (*at != 0)) {
+            return false;
+        }
+        *at = 0;
+        return ok || one->status == LARDER_NOT_STORED;
     case INCREMENT:
         if (one->status == LARDER_BUSY || one->status == LARDER_NOT_A_NUMBER) {
             return one->status == LARDER_BUSY || (*at != 0 && *at < NUMBER);
@@ -111,8 +119,8 @@ static bool is_being_deleted(const trial *of, unsigned placed, unsigned key) {
     for (unsigned i = 0; i < of->count; i++) {
         const event *one = &of->events[i];
         bool refused = one->done ? one->status == LARDER_BUSY || one->status == LARDER_FULL : one->timed_out;
-        bool deletes =
-            one->what.verb == DELETE || (refused && (one->what.verb == SET || one->what.verb == REPLACE));
+        bool deletes = one->what.verb == DELETE || one->what.verb == REPLACE_EXPIRED ||
+                       (refused && (one->what.verb == SET || one->what.verb == REPLACE));
         if (deletes && one->what.key == key && (placed & ~over) >> i & 1) {
             return true;
         }

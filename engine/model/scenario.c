@@ -185,6 +185,10 @@ static void about_to_be_pushed(void) {
     { SET, k, v, 0 }
 #define ADDS(k, v) \
     { ADD, k, v, 0 }
+#define ADDS_EXPIRED(k) \
+    { ADD_EXPIRED, k, 2, 0 }
+#define REPLACES_EXPIRED(k) \
+    { REPLACE_EXPIRED, k, 2, 0 }
 #define DELETES(k) \
     { DELETE, k, 0, 0 }
 #define INCREMENTS(k, n) \
@@ -243,6 +247,9 @@ const scenario scenarios[] = {
      {ONE(SWAPS(0, NUMBER + 5, 2)), ONE(INCREMENTS(0, 1))}},
     {.name = "two adds and a read", nothing, {ONE(ADDS(0, 2)), ONE(ADDS(0, 3)), ONE(GETS(0))}},
     {.name = "an add and a delete", old_value, {ONE(ADDS(0, 2)), ONE(DELETES(0)), ONE(GETS(0))}},
+    {.name = "an add of what has expired and another's add", nothing, {ONE(ADDS_EXPIRED(0)), TWO(ADDS(0, 3), GETS(0))}},
+    {.name = "a replace by what has expired, a delete, an add", old_value,
+     {ONE(REPLACES_EXPIRED(0)), TWO(DELETES(0), ADDS(0, 3)), ONE(GETS(0))}},
     {.name = "a touch, a set, a read", old_value, {ONE({TOUCH, 0, 0, 0}), ONE(SETS(0, 2)), ONE(GETS(0))}},
     {.name = "a clear, a set, a read", old_value, {ONE({CLEAR, 0, 0, 0}), ONE(SETS(0, 2)), ONE(GETS(0))}},
     {.name = "a clear and a set, a delete", old_value,

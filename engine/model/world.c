@@ -212,7 +212,11 @@ lard_found world_find(unsigned key) {
 
 larder_status world_do(unsigned process, const operation *what, int *saw) {
     unsigned char value[LONG_BYTES], expected[LONG_BYTES], found[LONG_BYTES];
-    static const uint8_t modes[] = {[SET] = LARDER_SET, [ADD] = LARDER_ADD, [REPLACE] = LARDER_REPLACE};
+    static const uint8_t modes[] = {[SET] = LARDER_SET,
+                                    [ADD] = LARDER_ADD,
+                                    [REPLACE] = LARDER_REPLACE,
+                                    [ADD_EXPIRED] = LARDER_ADD,
+                                    [REPLACE_EXPIRED] = LARDER_REPLACE};
     larder *cache = attached[process].cache;
     const char *key = key_texts[what->key];
     larder_store store = {.key = key, .key_bytes = strlen(key), .value = value};
@@ -230,6 +234,9 @@ larder_status world_do(unsigned process, const operation *what, int *saw) {
     case SET:
     case ADD:
     case REPLACE:
+    case ADD_EXPIRED:
+    case REPLACE_EXPIRED:
+        store.ttl_ms = what->verb == ADD_EXPIRED || what->verb == REPLACE_EXPIRED ? -1 : 0;
         store.value_bytes = make_value(what->value, value);
         store.mode = modes[what->verb];
         return larder_set(cache, &store, NULL);

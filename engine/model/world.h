@@ -13,7 +13,22 @@
 #define NUMBER 1000 /* what a key holds: 0 nothing, below NUMBER a value, else the number NUMBER + n */
 #define TORN (-1)
 
-typedef enum { GET, EXISTS, SET, ADD, REPLACE, CAS, DELETE, INCREMENT, TOUCH, CLEAR, PRUNE } verb;
+/* ..._EXPIRED: with a negative time to live */
+typedef enum {
+    GET,
+    EXISTS,
+    SET,
+    ADD,
+    REPLACE,
+    CAS,
+    DELETE,
+    INCREMENT,
+    TOUCH,
+    CLEAR,
+    PRUNE,
+    ADD_EXPIRED,
+    REPLACE_EXPIRED
+} verb;
 
 typedef struct {
     verb verb;

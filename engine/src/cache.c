@@ -51,17 +51,8 @@ lard_map *lard_enter_to_write(larder *cache, int64_t now_ms) {
 
 static inline larder_status delete_in(larder *cache, lard_map *map, const void *key, size_t key_bytes,
                                       const larder_call *call) {
-    uint64_t epoch;
     lard_hash hash = lard_hash_key(map, key, key_bytes, false);
-    lard_view view = lard_view_of(map, lard_hash_shard(map, &hash));
-    if (!lard_shard_current(&view, &epoch)) {
-        return lard_outcome(map, LARDER_MISS);
-    }
-    lard_head head = {{0, 0}, 0, 0};
-    bool was_live = lard_index_delete(&view, &hash, key, key_bytes, false, lard_now(call), &head);
-    if (head.value_bytes) {
-        lard_large_drop(cache, map, &head);
-    }
+    bool was_live = lard_drop(cache, map, &hash, key, key_bytes, lard_now(call));
     lard_count(cache, LARD_STAT_deletes, was_live);
     return lard_outcome(map, was_live ? LARDER_OK : LARDER_MISS);
 }

@@ -418,8 +418,6 @@ larder_status lard_write_kept(larder *cache, lard_map *map, const lard_hash *has
                               lard_head *replaced);
 /* Without the lock: the queue that a new value of the key should go to, as far as can be told. */
 uint32_t lard_queue_of(lard_map *map, const lard_hash *hash, const lard_draft *draft);
-larder_status lard_drop(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
-                        int64_t now_ms);
 bool lard_expiry_from_ttl(int64_t ttl_ms, int64_t now_ms, uint64_t *expiry_ms);
 
 /* update.c — changes in place */
@@ -439,6 +437,21 @@ larder_status lard_large_write(larder *cache, lard_map *map, const lard_draft *d
 void lard_large_touch(larder *cache, lard_map *map, const lard_head *head, uint64_t expiry_ms);
 void lard_large_drop(larder *cache, lard_map *map, const lard_head *head);
 size_t lard_large_chunk_bytes(const lard_map *map);
+/* Deletes a key with its chunks, without a lock. True where it had a live value. */
+static inline bool lard_drop(larder *cache, lard_map *map, const lard_hash *hash, const void *key,
+                             size_t key_bytes, int64_t now_ms) {
+    uint64_t epoch;
+    lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
+    lard_head head = {{0, 0}, 0, 0};
+    if (!lard_shard_current(&view, &epoch)) {
+        return false;
+    }
+    bool was_live = lard_index_delete(&view, hash, key, key_bytes, false, now_ms, &head);
+    if (head.value_bytes) {
+        lard_large_drop(cache, map, &head);
+    }
+    return was_live;
+}
 
 /* cache.c — what the operations of larder.h begin with */
 static inline larder_status lard_check_key(const larder *cache, const void *key, size_t key_bytes) {

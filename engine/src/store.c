@@ -57,6 +57,7 @@ static larder_status store(larder *cache, lard_map *map, const lard_hash *hash, 
         lard_count(cache, LARD_STAT_refused, 1);
         if (overwrites(condition)) {
             lard_drop(cache, map, hash, draft->key, draft->key_bytes, patient.now_ms);
+            lard_outcome(map, status); /* a fault is told to the others; the refusal is the answer */
         }
     }
     return status;
@@ -88,6 +89,7 @@ static larder_status begin_store(larder *cache, const larder_store *request, lar
     if (reachable && overwrites(condition)) {
         lard_hash hash = lard_hash_key(reachable, request->key, request->key_bytes, false);
         lard_drop(cache, reachable, &hash, request->key, request->key_bytes, lard_now(call));
+        lard_outcome(reachable, LARDER_OK);
         lard_file_soil(reachable);
     }
     return lard_unavailable(cache);
@@ -123,16 +125,17 @@ LARD_INLINE void foresee(larder *cache, const larder_store *request, foresight *
     }
 }
 
-static __attribute__((noinline)) larder_status drop_under_condition(larder *cache, lard_map *map,
-                                                                    const lard_hash *hash,
-                                                                    const larder_store *request,
-                                                                    const larder_call *call) {
-    larder_status present = larder_exists(cache, request->key, request->key_bytes, NULL, call);
-    if ((request->mode == LARDER_ADD && present == LARDER_OK) ||
-        (request->mode == LARDER_REPLACE && present == LARDER_MISS)) {
-        return lard_outcome(map, LARDER_NOT_STORED);
+/* A store of what has expired already. A set and a replace leave nothing under the key. An add has nothing to do:
+ * a value that is there, or comes meanwhile, is another's. */
+static __attribute__((noinline)) larder_status store_expired(larder *cache, lard_map *map, const lard_hash *hash,
+                                                             const larder_store *request,
+                                                             const larder_call *call) {
+    if (request->mode == LARDER_ADD) {
+        larder_status present = larder_exists(cache, request->key, request->key_bytes, NULL, call);
+        return lard_outcome(map, present == LARDER_OK ? LARDER_NOT_STORED : LARDER_OK);
     }
-    return lard_drop(cache, map, hash, request->key, request->key_bytes, lard_now(call));
+    bool was_live = lard_drop(cache, map, hash, request->key, request->key_bytes, call->now_ms);
+    return lard_outcome(map, was_live || request->mode == LARDER_SET ? LARDER_OK : LARDER_NOT_STORED);
 }
 
 static larder_status set_foreseen(larder *cache, const larder_store *request, const larder_call *call,
@@ -150,7 +153,7 @@ static larder_status set_foreseen(larder *cache, const larder_store *request, co
     if (LARD_UNLIKELY(map != ahead->map)) { /* attached anew meanwhile, to a file of another seed */
         ahead->hash = lard_hash_key(map, draft.key, draft.key_bytes, false);
     }
-    return request->ttl_ms < 0 ? drop_under_condition(cache, map, &ahead->hash, request, &known)
+    return request->ttl_ms < 0 ? store_expired(cache, map, &ahead->hash, request, &known)
                                : store(cache, map, &ahead->hash, &draft, condition, 0, &known);
 }
 

@@ -20,17 +20,6 @@ bool lard_expiry_from_ttl(int64_t ttl_ms, int64_t now_ms, uint64_t *expiry_ms) {
     return true;
 }
 
-larder_status lard_drop(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
-                        int64_t now_ms) {
-    lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
-    lard_head head = {{0, 0}, 0, 0};
-    lard_index_delete(&view, hash, key, key_bytes, false, now_ms, &head);
-    if (head.value_bytes) {
-        lard_large_drop(cache, map, &head);
-    }
-    return lard_outcome(map, LARDER_OK);
-}
-
 /* As a reader would find it: a damaged record is absent. */
 static bool is_live(const lard_view *view, const lard_found *found, int64_t now_ms) {
     lard_record_info info;

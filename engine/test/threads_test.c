@@ -180,6 +180,33 @@ static void conditions_hold_between_threads(void) {
     larder_close(cache);
 }
 
+/* Half add what has expired already, half add and take away what is theirs. */
+static void *add_beside_what_has_expired(void *number) {
+    char own[32], have[32];
+    bool expired = (uintptr_t)number % 2;
+    larder_store store = {
+        .key = "k", .key_bytes = 1, .value = own, .mode = LARDER_ADD, .ttl_ms = expired ? -1 : 0};
+    store.value_bytes = (size_t)snprintf(own, sizeof own, "of %d", (int)(uintptr_t)number);
+    for (int i = 0; i < rounds(60000); i++) {
+        larder_item item;
+        larder_status status = larder_set(cache, &store, NULL);
+        THREAD_CHECK(status == LARDER_OK || status == LARDER_NOT_STORED);
+        if (!expired && status == LARDER_OK) {
+            THREAD_CHECK(larder_get(cache, "k", 1, have, sizeof have, &item, NULL) == LARDER_OK &&
+                         item.size_bytes == store.value_bytes && memcmp(have, own, item.size_bytes) == 0);
+            THREAD_CHECK(larder_delete(cache, "k", 1, NULL) == LARDER_OK);
+        }
+    }
+    return NULL;
+}
+
+static void an_add_that_has_expired_takes_nothing_away(void) {
+    cache = open_cache(1 << 20);
+    cache->lock_timeout_ms = 20000;
+    CHECK(all_threads(add_beside_what_has_expired));
+    larder_close(cache);
+}
+
 static void *fill_and_read(void *number) {
     char key[32];
     unsigned char value[2000];
@@ -275,6 +302,7 @@ static const test_case tests[] = {
     TEST(threads_share_a_handle, "threads share a handle for every operation"),
     TEST(increments_are_not_lost, "increments of many threads are not lost"),
     TEST(conditions_hold_between_threads, "compare-and-swap and add have one winner"),
+    TEST(an_add_that_has_expired_takes_nothing_away, "an add of what has expired takes nothing of another's away"),
     TEST(a_full_cache_is_shared, "threads share a cache that evicts, is cleared, walked and verified"),
     TEST(opening_and_closing_beside_one_another, "threads open and close the same files beside one another"),
     TEST(the_file_is_replaced_under_threads, "the file is replaced under threads that are inside calls"),

@@ -61,7 +61,9 @@ module Larder
         present = @cache.__send__(:_get_record, key, time)
         return false unless present && entry_of(@cache.__send__(:_entry_of, present))&.expired?
 
-        @cache.__send__(:_cas_record, key, present, record, time)
+        bytes, flags, ttl_ms = record
+        ttl_ms = Larder::Options::SHORTEST_MS if ttl_ms.negative? # one that has expired wins, too
+        @cache.__send__(:_cas_record, key, present, [bytes, flags, ttl_ms], time)
       end
 
       # The block's answer; false where the value can never be stored, nil where the cache could not serve.

@@ -71,6 +71,16 @@ class LarderCacheTimeTest < ActiveSupport::TestCase
     assert_nil cache.get("k")
   end
 
+  test "an add with a TTL of zero or less changes nothing, a replace drops the key it finds" do
+    assert_equal true, cache.add("k", "new", ttl: -1)
+    assert_equal false, cache.replace("k", "new", ttl: -1)
+    cache.set("k", "old")
+    assert_equal false, cache.add("k", "new", ttl: 0)
+    assert_equal "old", cache.get("k")
+    assert_equal true, cache.replace("k", "new", ttl: 0)
+    assert_nil cache.get("k")
+  end
+
   test "cas and counters take a TTL of zero or less for the shortest" do
     cache.set("k", "old", now: NOW)
     assert_equal true, cache.cas("k", "old", "new", ttl: 0, now: NOW)

@@ -120,6 +120,17 @@ module LarderStoreTests
       end
     end
 
+    test "unless_exist with an expiry that is over leaves a live entry and replaces an expired one" do
+      over = -> { ActiveSupport::Cache::Entry.new("new", expires_in: -400) }
+      store.write("key", "old", expires_in: 60)
+      assert_same false, store.__send__(:write_entry, "key", over.call, unless_exist: true, expires_in: -400)
+      assert_equal "old", store.read("key")
+      travel(61.seconds) do
+        assert_same true, store.__send__(:write_entry, "key", over.call, unless_exist: true, expires_in: -400)
+        assert_nil store.read("key")
+      end
+    end
+
     # Slow to load, so that all have read the expired entry before one replaces it.
     module SlowCoder
       def self.dump(entry)
