@@ -19,6 +19,9 @@ typedef struct {
     unsigned count, forgettable, overlooked;
 } trial;
 
+/* Of a compare and swap that names a life, or none. */
+static bool is_expected(int held, int expected) { return held == expected || held % LIFE == expected; }
+
 /* What an operation that was done says of the state, and what it makes of it; false where it contradicts it. */
 static bool follows(const event *one, int *held, unsigned overlooked) {
     const operation *what = &one->what;
@@ -30,8 +33,13 @@ static bool follows(const event *one, int *held, unsigned overlooked) {
             return true;
         }
         return ok ? one->saw == *at && *at != 0 : one->status == LARDER_MISS && *at == 0;
-    case EXISTS:
     case TOUCH:
+        if (ok && *at != 0) {
+            *at = *at % LIFE + what->value * LIFE;
+            return true;
+        }
+        return one->status == LARDER_BUSY || (one->status == LARDER_MISS && *at == 0);
+    case EXISTS:
         return one->status == LARDER_BUSY || (ok ? *at != 0 : one->status == LARDER_MISS && *at == 0);
     case SET:
         *at = ok ? what->value : 0; /* refused, it drops what was there */
@@ -48,12 +56,12 @@ static bool follows(const event *one, int *held, unsigned overlooked) {
         *at = ok ? what->value : *at;
         return ok || one->status == LARDER_NOT_STORED;
     case CAS:
-        if (ok && *at == what->expected) {
+        if (ok && is_expected(*at, what->expected)) {
             *at = what->value;
             return true;
         }
         return one->status == LARDER_BUSY || (one->status == LARDER_MISS && *at == 0) ||
-               (one->status == LARDER_NOT_STORED && *at != 0 && *at != what->expected);
+               (one->status == LARDER_NOT_STORED && *at != 0 && !is_expected(*at, what->expected));
     case DELETE:
         if (ok != (*at != 0)) {
             return false;
@@ -70,10 +78,10 @@ static bool follows(const event *one, int *held, unsigned overlooked) {
         return ok || one->status == LARDER_NOT_STORED;
     case INCREMENT:
         if (one->status == LARDER_BUSY || one->status == LARDER_NOT_A_NUMBER) {
-            return one->status == LARDER_BUSY || (*at != 0 && *at < NUMBER);
+            return one->status == LARDER_BUSY || (*at != 0 && *at % LIFE < NUMBER);
         }
         *at = (*at ? *at : NUMBER) + what->value;
-        return ok && one->saw == *at;
+        return ok && one->saw == *at % LIFE;
     case CLEAR:
         memset(held, 0, KEYS * sizeof *held);
         return ok;

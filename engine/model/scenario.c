@@ -24,6 +24,18 @@ static void number(void) { /* so that both of its cells were written */
     world_do(JUDGE, &(operation){INCREMENT, 0, 3, 0}, &saw);
 }
 
+static void touched_value(void) {
+    int saw;
+    put(0, 1);
+    world_do(JUDGE, &(operation){TOUCH, 0, 1, 0}, &saw);
+}
+
+static void touched_number(void) {
+    int saw;
+    number();
+    world_do(JUDGE, &(operation){TOUCH, 0, 1, 0}, &saw);
+}
+
 static void number_as_text(void) { put(0, NUMBER + 5); }
 
 /* Another key with the same tag, so that only the keys tell them apart. */
@@ -193,6 +205,8 @@ static void about_to_be_pushed(void) {
     { DELETE, k, 0, 0 }
 #define INCREMENTS(k, n) \
     { INCREMENT, k, n, 0 }
+#define TOUCHES(k, life) \
+    { TOUCH, k, life, 0 }
 #define SWAPS(k, from, to) \
     { CAS, k, to, from }
 #define ONE(...) \
@@ -245,12 +259,19 @@ const scenario scenarios[] = {
      {ONE(SWAPS(0, 1, 3)), TWO(SETS(0, 2), SETS(0, 1))}},
     {.name = "a compare-and-swap of a number and an increment", number,
      {ONE(SWAPS(0, NUMBER + 5, 2)), ONE(INCREMENTS(0, 1))}},
+    {.name = "a compare-and-swap that names the life, a touch, a read", touched_value,
+     {ONE(SWAPS(0, LIFE + 1, 2)), ONE(TOUCHES(0, 2)), ONE(GETS(0))}},
+    {.name = "a compare-and-swap of a number that names the life, a touch", touched_number,
+     {ONE(SWAPS(0, LIFE + NUMBER + 5, 2)), TWO(TOUCHES(0, 2), GETS(0))}},
+    {.name = "a compare-and-swap of a number that names the life, a touch, an increment", touched_number,
+     {ONE(SWAPS(0, LIFE + NUMBER + 5, 2)), TWO(TOUCHES(0, 2), INCREMENTS(0, 1)), ONE(GETS(0))}},
+    {.name = "two touches, reads", touched_value, {ONE(TOUCHES(0, 2)), ONE(TOUCHES(0, 3)), TWO(GETS(0), GETS(0))}},
     {.name = "two adds and a read", nothing, {ONE(ADDS(0, 2)), ONE(ADDS(0, 3)), ONE(GETS(0))}},
     {.name = "an add and a delete", old_value, {ONE(ADDS(0, 2)), ONE(DELETES(0)), ONE(GETS(0))}},
     {.name = "an add of what has expired and another's add", nothing, {ONE(ADDS_EXPIRED(0)), TWO(ADDS(0, 3), GETS(0))}},
     {.name = "a replace by what has expired, a delete, an add", old_value,
      {ONE(REPLACES_EXPIRED(0)), TWO(DELETES(0), ADDS(0, 3)), ONE(GETS(0))}},
-    {.name = "a touch, a set, a read", old_value, {ONE({TOUCH, 0, 0, 0}), ONE(SETS(0, 2)), ONE(GETS(0))}},
+    {.name = "a touch, a set, a read", old_value, {ONE(TOUCHES(0, 1)), ONE(SETS(0, 2)), ONE(GETS(0))}},
     {.name = "a clear, a set, a read", old_value, {ONE({CLEAR, 0, 0, 0}), ONE(SETS(0, 2)), ONE(GETS(0))}},
     {.name = "a clear and a set, a delete", old_value,
      {TWO({CLEAR, 0, 0, 0}, SETS(0, 2)), TWO(DELETES(0), GETS(0))}},

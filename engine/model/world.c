@@ -16,6 +16,7 @@
 #define SEGMENT_BYTES 4096u
 #define SHARD_AT 8192u
 #define NOW_MS 1700000000000ll
+#define LIFE_MS 1000000ll
 #define VALUE_WORDS 3u
 #define FIRST_LONG 50 /* from this value on they are longer */
 #define LONG_WORDS 84u
@@ -178,10 +179,11 @@ static size_t make_value(int value, unsigned char *out) {
 }
 
 static int read_value(const unsigned char *in, const larder_item *item) {
+    int life = item->expires_at_ms ? (int)((item->expires_at_ms - NOW_MS) / LIFE_MS) * LIFE : 0;
     if (item->size_bytes < 8) {
         char text[9] = {0};
         memcpy(text, in, item->size_bytes);
-        return NUMBER + atoi(text);
+        return life + NUMBER + atoi(text);
     }
     if (item->size_bytes != value_bytes(in[0])) {
         return TORN;
@@ -191,7 +193,7 @@ static int read_value(const unsigned char *in, const larder_item *item) {
             return TORN;
         }
     }
-    return in[0];
+    return life + in[0];
 }
 
 larder_status world_fill(unsigned number, size_t bytes) {
@@ -242,7 +244,8 @@ larder_status world_do(unsigned process, const operation *what, int *saw) {
         return larder_set(cache, &store, NULL);
     case CAS:
         store.value_bytes = make_value(what->value, value);
-        return larder_cas(cache, &store, expected, make_value(what->expected, expected), NULL);
+        store.expected_expires_at_ms = what->expected < LIFE ? 0 : NOW_MS + what->expected / LIFE * LIFE_MS;
+        return larder_cas(cache, &store, expected, make_value(what->expected % LIFE, expected), NULL);
     case DELETE:
         return larder_delete(cache, key, store.key_bytes, NULL);
     case INCREMENT:
@@ -250,7 +253,7 @@ larder_status world_do(unsigned process, const operation *what, int *saw) {
         *saw = status == LARDER_OK ? NUMBER + (int)number : 0;
         return status;
     case TOUCH:
-        return larder_touch(cache, key, store.key_bytes, 1000000, NULL);
+        return larder_touch(cache, key, store.key_bytes, what->value * LIFE_MS, NULL);
     case CLEAR:
         return larder_clear(cache);
     default:

@@ -11,6 +11,7 @@
 #define KEYS 4 /* that scenarios name; others are fillers */
 #define MOST_OPERATIONS 8
 #define NUMBER 1000 /* what a key holds: 0 nothing, below NUMBER a value, else the number NUMBER + n */
+#define LIFE 10000  /* times n, added to what a key holds: a touch gave it its nth life */
 #define TORN (-1)
 
 /* ..._EXPIRED: with a negative time to live */
@@ -33,8 +34,8 @@ typedef enum {
 typedef struct {
     verb verb;
     unsigned key;
-    int value;    /* to store, or to add */
-    int expected; /* of CAS */
+    int value;    /* to store, to add, or which life TOUCH gives */
+    int expected; /* of CAS; with a life: and that one */
 } operation;
 
 typedef struct { /* one operation of an execution */

@@ -126,7 +126,7 @@ larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int
     lard_head head = {{0, 0}, 0, 0};
     status = lard_touch(cache, map, &hash, key, key_bytes, false, expiry_ms, &head, call);
     if (status == LARDER_OK && head.value_bytes) {
-        lard_large_touch(cache, map, &head, expiry_ms);
+        status = lard_large_touch(cache, map, &head, expiry_ms);
     }
     return status;
 }

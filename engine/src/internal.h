@@ -401,20 +401,25 @@ typedef enum {
     LARD_IF_ANY,
     LARD_IF_ABSENT,
     LARD_IF_PRESENT,
-    LARD_IF_SLOT /* only over the very slot value given */
+    LARD_IF_SLOT /* only over what is expected */
 } lard_condition;
+/* Of LARD_IF_SLOT. A touch leaves the slot as it is, so who depends on the expiry names it. */
+typedef struct {
+    uint64_t slot;      /* its very value */
+    uint64_t expiry_ms; /* of its record; 0: whatever it is */
+} lard_expected;
 larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash *hash, const lard_draft *draft,
-                                lard_condition condition, uint64_t expected_slot, int64_t now_ms,
+                                lard_condition condition, const lard_expected *expected, int64_t now_ms,
                                 lard_head *replaced);
 larder_status lard_write(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *draft,
-                         lard_condition condition, uint64_t expected_slot, const larder_call *call,
+                         lard_condition condition, const lard_expected *expected, const larder_call *call,
                          lard_head *replaced);
 /* The same for a draft that is to be kept: FULL where its shard keeps as much as it may. */
 larder_status lard_write_kept_locked(larder *cache, lard_view *view, const lard_hash *hash,
-                                     const lard_draft *draft, lard_condition condition, uint64_t expected_slot,
-                                     int64_t now_ms, lard_head *replaced);
+                                     const lard_draft *draft, lard_condition condition,
+                                     const lard_expected *expected, int64_t now_ms, lard_head *replaced);
 larder_status lard_write_kept(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *draft,
-                              lard_condition condition, uint64_t expected_slot, const larder_call *call,
+                              lard_condition condition, const lard_expected *expected, const larder_call *call,
                               lard_head *replaced);
 /* Without the lock: the queue that a new value of the key should go to, as far as can be told. */
 uint32_t lard_queue_of(lard_map *map, const lard_hash *hash, const lard_draft *draft);
@@ -434,7 +439,8 @@ larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *hea
 /* Writes the chunks; the caller publishes *head. */
 larder_status lard_large_write(larder *cache, lard_map *map, const lard_draft *draft, lard_head *head,
                                const larder_call *call);
-void lard_large_touch(larder *cache, lard_map *map, const lard_head *head, uint64_t expiry_ms);
+/* Each chunk lives at least as long; OK, else what kept one from it. */
+larder_status lard_large_touch(larder *cache, lard_map *map, const lard_head *head, uint64_t expiry_ms);
 void lard_large_drop(larder *cache, lard_map *map, const lard_head *head);
 size_t lard_large_chunk_bytes(const lard_map *map);
 /* Deletes a key with its chunks, without a lock. True where it had a live value. */

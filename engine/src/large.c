@@ -107,7 +107,7 @@ static larder_status write_chunk(larder *cache, lard_map *map, lard_head *head, 
     part->key = &key;
     part->key_bytes = sizeof key;
     part->value_bytes = chunk_bytes(&view, part, left);
-    status = lard_write_locked(cache, &view, &hash, part, LARD_IF_ANY, 0, call->now_ms, &none);
+    status = lard_write_locked(cache, &view, &hash, part, LARD_IF_ANY, NULL, call->now_ms, &none);
     lard_shard_unlock(&view);
     return lard_outcome(map, status);
 }
@@ -141,10 +141,15 @@ larder_status lard_large_write(larder *cache, lard_map *map, const lard_draft *d
     return LARDER_OK;
 }
 
-void lard_large_touch(larder *cache, lard_map *map, const lard_head *head, uint64_t expiry_ms) {
+larder_status lard_large_touch(larder *cache, lard_map *map, const lard_head *head, uint64_t expiry_ms) {
+    larder_status result = LARDER_OK;
     for (uint32_t i = 0; plausible(cache, head) && i < head->chunks; i++) {
         lard_chunk_key key = chunk_key(head, i);
         lard_hash hash = lard_hash_key(map, &key, sizeof key, true);
-        lard_touch(cache, map, &hash, &key, sizeof key, true, expiry_ms, NULL, NULL);
+        larder_status status = lard_touch(cache, map, &hash, &key, sizeof key, true, expiry_ms, NULL, NULL);
+        if (status != LARDER_OK && status != LARDER_MISS) { /* evicted, or overwritten meanwhile with its value */
+            result = status;
+        }
     }
+    return result;
 }

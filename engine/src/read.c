@@ -135,6 +135,10 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
             size_t size = size_bytes;
             status = read_odd(&there, &this, out, capacity, &head, &size);
             size_bytes = size;
+            lard_fence_acquire();
+            if (lard_load(&lard_words(&view, at.offset)[1]) != lard_seal_expiry(at.info.expiry_ms, at.info.crc)) {
+                continue; /* touched meanwhile: the number may be younger than the life read with it */
+            }
         } else if (out) {
             status = lard_record_value(fast, &view, at.offset, &at.info, out, capacity);
         }

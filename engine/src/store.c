@@ -15,7 +15,7 @@ static bool overwrites(lard_condition condition) {
 
 /* Stores a draft under a condition, in chunks where it is long, and tidies up after it either way. */
 static larder_status store(larder *cache, lard_map *map, const lard_hash *hash, lard_draft *draft,
-                           lard_condition condition, uint64_t expected_slot, const larder_call *call) {
+                           lard_condition condition, const lard_expected *expected, const larder_call *call) {
     lard_head head = {{0, 0}, 0, 0}, replaced = {{0, 0}, 0, 0};
     larder_status status = LARDER_OK;
     larder_call patient = {lard_now(call), 0};
@@ -23,7 +23,7 @@ static larder_status store(larder *cache, lard_map *map, const lard_hash *hash, 
     if (draft->value_bytes > larder_max_value(cache)) {
         status = LARDER_VALUE_TOO_LARGE;
     } else if (draft->keep) { /* whole, so that no part of it can be missing */
-        status = lard_write_kept(cache, map, hash, draft, condition, expected_slot, call, &replaced);
+        status = lard_write_kept(cache, map, hash, draft, condition, expected, call, &replaced);
     } else {
         if (lard_record_bytes(draft->type, draft->key_bytes, draft->value_bytes) > map->record_limit) {
             if (call && (call->flags & LARDER_CALL_TRY)) {
@@ -37,7 +37,7 @@ static larder_status store(larder *cache, lard_map *map, const lard_hash *hash, 
             draft->value_bytes = sizeof head;
         }
         if (status == LARDER_OK) {
-            status = lard_write(cache, map, hash, draft, condition, expected_slot, call, &replaced);
+            status = lard_write(cache, map, hash, draft, condition, expected, call, &replaced);
         }
     }
     if (status == LARDER_BUSY && call && (call->flags & LARDER_CALL_TRY)) {
@@ -154,7 +154,7 @@ static larder_status set_foreseen(larder *cache, const larder_store *request, co
         ahead->hash = lard_hash_key(map, draft.key, draft.key_bytes, false);
     }
     return request->ttl_ms < 0 ? store_expired(cache, map, &ahead->hash, request, &known)
-                               : store(cache, map, &ahead->hash, &draft, condition, 0, &known);
+                               : store(cache, map, &ahead->hash, &draft, condition, NULL, &known);
 }
 
 larder_status larder_set(larder *cache, const larder_store *request, const larder_call *call) {
@@ -217,7 +217,8 @@ larder_status larder_cas(larder *cache, const larder_store *request, const void 
     }
     lard_hash hash = lard_hash_key(map, draft.key, draft.key_bytes, false);
     for (int attempt = 0; attempt < CAS_ATTEMPTS; attempt++) {
-        /* Compared without the lock; the swap then insists on the very slot that was compared. */
+        /* Compared without the lock; the swap then insists on the very slot that was compared, and on the expiry.
+         */
         larder_item item;
         lard_hit hit;
         status = lard_read(cache, map, &hash, draft.key, draft.key_bytes, false, current, expected_bytes, &item,
@@ -236,10 +237,7 @@ larder_status larder_cas(larder *cache, const larder_store *request, const void 
                                .key_bytes = draft.key_bytes,
                                .value = current,
                                .value_bytes = expected_bytes,
-                               .expiry_ms = (uint64_t)item.expires_at_ms,
-                               .type = LARD_TYPE_PLAIN,
-                               .flags = item.flags,
-                               .keep = item.is_kept ? LARD_KEPT : 0};
+                               .type = LARD_TYPE_PLAIN};
             larder_status pinned = lard_pin_counter(cache, map, &hash, &copy, call);
             if (pinned != LARDER_OK) {
                 status = pinned;
@@ -248,7 +246,8 @@ larder_status larder_cas(larder *cache, const larder_store *request, const void 
             continue;
         }
         lard_draft attempt_draft = draft;
-        status = store(cache, map, &hash, &attempt_draft, LARD_IF_SLOT, hit.slot_value, call);
+        lard_expected found = {hit.slot_value, (uint64_t)request->expected_expires_at_ms};
+        status = store(cache, map, &hash, &attempt_draft, LARD_IF_SLOT, &found, call);
         if (status != LARDER_NOT_STORED) {
             break;
         }

@@ -32,7 +32,7 @@ static larder_status number_of(const lard_view *view, uint64_t offset, const lar
 }
 
 static larder_status write_either(larder *cache, lard_view *view, const lard_hash *hash, const lard_draft *draft,
-                                  lard_condition condition, uint64_t expected, int64_t now_ms,
+                                  lard_condition condition, const lard_expected *expected, int64_t now_ms,
                                   lard_head *replaced) {
     return (draft->keep ? lard_write_kept_locked : lard_write_locked)(cache, view, hash, draft, condition,
                                                                       expected, now_ms, replaced);
@@ -69,7 +69,8 @@ static larder_status increment_once(larder *cache, lard_view *view, const lard_h
         return LARDER_OK;
     }
     lard_condition condition = status == LARDER_OK ? LARD_IF_SLOT : LARD_IF_ANY;
-    return write_either(cache, view, hash, draft, condition, found.value, now_ms, replaced);
+    lard_expected same = {.slot = found.value};
+    return write_either(cache, view, hash, draft, condition, &same, now_ms, replaced);
 }
 
 /* A number that was deleted meanwhile must not come back as a part of the sum: then it starts from `initial`. */
@@ -120,12 +121,21 @@ larder_status lard_pin_counter(larder *cache, lard_map *map, const lard_hash *ha
         number_of(&view, offset, &info, &number) == LARDER_OK &&
         lard_counter_text(number, text) == plain->value_bytes &&
         __builtin_memcmp(text, plain->value, plain->value_bytes) == 0) {
-        status = write_either(cache, &view, hash, plain, LARD_IF_SLOT, found.value, lard_now(call), &none);
+        lard_draft pinned = *plain; /* what may have changed since it was read is of the record */
+        lard_expected same = {.slot = found.value};
+        pinned.expiry_ms = info.expiry_ms;
+        pinned.flags = LARD_WORD2_FLAGS(info.word2);
+        pinned.keep = LARD_WORD2_KEPT(info.word2);
+        status = write_either(cache, &view, hash, &pinned, LARD_IF_SLOT, &same, lard_now(call), &none);
         status = status == LARDER_NOT_STORED ? LARDER_OK : status;
     }
     lard_shard_unlock(&view);
     return lard_outcome(map, status);
 }
+
+/* Of a chunk: it lives as long as any touch of its value said, for touches may pass each other on their way to it.
+ */
+static uint64_t later(uint64_t a_ms, uint64_t b_ms) { return !a_ms || !b_ms ? 0 : a_ms > b_ms ? a_ms : b_ms; }
 
 larder_status lard_touch(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
                          bool is_chunk, uint64_t expiry_ms, lard_head *head, const larder_call *call) {
@@ -145,6 +155,7 @@ larder_status lard_touch(larder *cache, lard_map *map, const lard_hash *hash, co
             lard_shard_unlock(&view);
             return lard_outcome(map, LARDER_BUSY); /* its chunks have locks of their own: not for the impatient */
         }
+        expiry_ms = is_chunk ? later(info.expiry_ms, expiry_ms) : expiry_ms;
         lard_segment_widen_expiry(&view, offset,
                                   expiry_ms); /* first: its segment must not be dropped as expired */
         lard_record_set_expiry(&view, offset, info.crc, expiry_ms);

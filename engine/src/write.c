@@ -28,15 +28,21 @@ static bool is_live(const lard_view *view, const lard_found *found, int64_t now_
            lard_record_sound(view, offset, &info);
 }
 
-static bool holds(const lard_view *view, const lard_found *found, lard_condition condition, uint64_t expected,
-                  int64_t now_ms) {
+static bool expires_at(const lard_view *view, const lard_found *found, uint64_t expiry_ms) {
+    lard_record_info info;
+    return lard_record_info_at(view, LARD_SLOT_OFFSET(found->value), &info) && info.expiry_ms == expiry_ms;
+}
+
+static bool holds(const lard_view *view, const lard_found *found, lard_condition condition,
+                  const lard_expected *expected, int64_t now_ms) {
     switch (condition) {
     case LARD_IF_ABSENT:
         return !is_live(view, found, now_ms);
     case LARD_IF_PRESENT:
         return is_live(view, found, now_ms);
     case LARD_IF_SLOT:
-        return found->slot && LARD_SLOT_SAME(found->value, expected);
+        return found->slot && LARD_SLOT_SAME(found->value, expected->slot) &&
+               (expected->expiry_ms == 0 || expires_at(view, found, expected->expiry_ms));
     default:
         return true;
     }
@@ -86,8 +92,8 @@ LARD_INLINE void note_replaced(const lard_view *view, uint64_t slot, lard_head *
 }
 
 LARD_INLINE larder_status publish(larder *cache, lard_view *view, const lard_hash *hash, const lard_draft *draft,
-                                  lard_condition condition, uint64_t expected, lard_found found, uint64_t slot,
-                                  int64_t now_ms, lard_head *replaced) {
+                                  lard_condition condition, const lard_expected *expected, lard_found found,
+                                  uint64_t slot, int64_t now_ms, lard_head *replaced) {
     for (;;) { /* each round more means that eviction or a lock-free deleter came in between */
         uint64_t kept_bytes;
         if (!found.slot) {
@@ -111,8 +117,8 @@ LARD_INLINE larder_status publish(larder *cache, lard_view *view, const lard_has
 
 /* The shard is locked and stays so. `keep`: as the draft says. */
 LARD_INLINE larder_status write_record(bool keep, larder *cache, lard_view *view, const lard_hash *hash,
-                                       const lard_draft *draft, lard_condition condition, uint64_t expected,
-                                       int64_t now_ms, lard_head *replaced) {
+                                       const lard_draft *draft, lard_condition condition,
+                                       const lard_expected *expected, int64_t now_ms, lard_head *replaced) {
     bool is_chunk = draft->type == LARD_TYPE_CHUNK;
     uint64_t bytes = lard_record_bytes(draft->type, draft->key_bytes, draft->value_bytes);
     lard_found found;
@@ -150,14 +156,15 @@ LARD_INLINE larder_status write_record(bool keep, larder *cache, lard_view *view
 }
 
 larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash *hash, const lard_draft *draft,
-                                lard_condition condition, uint64_t expected, int64_t now_ms, lard_head *replaced) {
+                                lard_condition condition, const lard_expected *expected, int64_t now_ms,
+                                lard_head *replaced) {
     return write_record(false, cache, view, hash, draft, condition, expected, now_ms, replaced);
 }
 
 /* Counted before others may find it: whoever dies in between leaves the count too high, not too low. */
 larder_status lard_write_kept_locked(larder *cache, lard_view *view, const lard_hash *hash,
-                                     const lard_draft *draft, lard_condition condition, uint64_t expected,
-                                     int64_t now_ms, lard_head *replaced) {
+                                     const lard_draft *draft, lard_condition condition,
+                                     const lard_expected *expected, int64_t now_ms, lard_head *replaced) {
     lard_found found = lard_index_find(view, hash, draft->key, draft->key_bytes, false);
     if (!holds(view, &found, condition, expected, now_ms)) {
         return LARDER_NOT_STORED;
@@ -177,7 +184,7 @@ larder_status lard_write_kept_locked(larder *cache, lard_view *view, const lard_
 }
 
 larder_status lard_write(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *draft,
-                         lard_condition condition, uint64_t expected, const larder_call *call,
+                         lard_condition condition, const lard_expected *expected, const larder_call *call,
                          lard_head *replaced) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
     int64_t now_ms = lard_now(call);
@@ -191,7 +198,7 @@ larder_status lard_write(larder *cache, lard_map *map, const lard_hash *hash, co
 }
 
 larder_status lard_write_kept(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *draft,
-                              lard_condition condition, uint64_t expected, const larder_call *call,
+                              lard_condition condition, const lard_expected *expected, const larder_call *call,
                               lard_head *replaced) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
     int64_t now_ms = lard_now(call);

@@ -1,0 +1,153 @@
+/*
+ * update_test.c — changes in place beside others: a touch and a compare and swap that
+ * wait for the same lock, touches of a large value that pass each other.
+ *
+ * Threads stand before a lock that the test holds, so that what each of them has read
+ * is older than what the other one does.
+ */
+#include "children.h"
+
+#include <pthread.h>
+
+#define LIFE_MS 3600000
+#define LONGER_MS 7200000
+#define SHORTER_MS 1800000
+#define ROUNDS 60 /* who gets the lock first is chance */
+
+static larder *cache;
+static const char *key;
+static int64_t expected_expires_at_ms;
+static larder_status swapped, touched;
+
+static int64_t expires_at_ms(void) {
+    larder_item item = {0};
+    return larder_exists(cache, key, strlen(key), &item, NULL) == LARDER_OK ? item.expires_at_ms : -1;
+}
+
+static void *swap(void *unused) {
+    larder_store store = {.key = key, .key_bytes = strlen(key), .value = "8", .value_bytes = 1};
+    store.expected_expires_at_ms = expected_expires_at_ms;
+    store.ttl_ms = SHORTER_MS;
+    swapped = larder_cas(cache, &store, "7", 1, NULL);
+    return unused;
+}
+
+static void *touch_longer(void *unused) {
+    touched = larder_touch(cache, key, strlen(key), LONGER_MS, NULL);
+    return unused;
+}
+
+static bool await_waits(uint64_t least) {
+    larder_stats stats;
+    for (int64_t until = now_us() + 20000000; now_us() < until; sleep_us(50)) {
+        if (larder_get_stats(cache, &stats) == LARDER_OK && stats.lock_waits >= least) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A swap that has read the key and a touch, both waiting for the key's lock. */
+static bool race(void) {
+    pthread_t swapping, touching;
+    larder_stats stats;
+    lard_hash hash = lard_hash_key(cache->map, key, strlen(key), false);
+    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &hash));
+    if (larder_get_stats(cache, &stats) != LARDER_OK || lard_shard_lock(cache, &view, NULL) != LARDER_OK) {
+        return false;
+    }
+    bool began = pthread_create(&swapping, NULL, swap, NULL) == 0 && await_waits(stats.lock_waits + 1) &&
+                 pthread_create(&touching, NULL, touch_longer, NULL) == 0 && await_waits(stats.lock_waits + 2);
+    lard_shard_unlock(&view);
+    return began && pthread_join(swapping, NULL) == 0 && pthread_join(touching, NULL) == 0;
+}
+
+static void races(bool (*prepare)(void), bool named) {
+    cache = open_cache(1 << 20);
+    cache->lock_timeout_ms = 20000;
+    for (int round = 0; round < ROUNDS; round++) {
+        CHECK(prepare());
+        int64_t before = expires_at_ms();
+        expected_expires_at_ms = named ? before : 0;
+        CHECK(race());
+        CHECK(touched == LARDER_OK && (swapped == LARDER_OK || (named && swapped == LARDER_NOT_STORED)));
+        int64_t after = expires_at_ms();
+        bool has_swapped = is(cache, key, "8");
+        CHECK(has_swapped == (swapped == LARDER_OK));
+        CHECK(after > before || (has_swapped && !named), "round %d: the touch is lost", round);
+    }
+    CHECK(sound(cache));
+    larder_close(cache);
+}
+
+static bool plain(void) {
+    key = "k";
+    return set_bytes(cache, key, "7", 1, LIFE_MS) == LARDER_OK;
+}
+
+static bool number(void) {
+    int64_t n;
+    key = "n";
+    larder_delete(cache, key, 1, NULL);
+    return larder_increment(cache, key, 1, 7, 0, LIFE_MS, &n, NULL) == LARDER_OK;
+}
+
+static void a_touch_beside_a_swap_that_names_the_expiry(void) { races(plain, true); }
+static void a_touch_of_a_number_beside_a_swap_that_names_the_expiry(void) { races(number, true); }
+static void a_touch_beside_a_swap_that_names_none(void) { races(plain, false); }
+
+/* The swap fails, and has made a plain record of the number meanwhile: of the expiry that it has by then. */
+static void a_touch_of_a_number_beside_a_swap_that_fails(void) {
+    char seven[] = "7";
+    cache = open_cache(1 << 20);
+    CHECK(number());
+    lard_hash hash = lard_hash_key(cache->map, key, 1, false);
+    lard_draft copy = {.key = key, .key_bytes = 1, .value = seven, .value_bytes = 1, .type = LARD_TYPE_PLAIN};
+    CHECK(larder_touch(cache, key, 1, LONGER_MS, NULL) == LARDER_OK);
+    int64_t longer = expires_at_ms();
+    CHECK(lard_pin_counter(cache, cache->map, &hash, &copy, NULL) == LARDER_OK && is(cache, key, "7"));
+    CHECK(expires_at_ms() == longer, "%lld, not %lld", (long long)expires_at_ms(), (long long)longer);
+    larder_close(cache);
+}
+
+/* The chunks of one that came first, and was overtaken on its way to them. */
+static void touches_of_a_large_value_that_pass_each_other(void) {
+    enum { BYTES = 100000 };
+    static unsigned char value[BYTES], have[BYTES];
+    larder_call later = {.now_ms = lard_clock_ms() + LIFE_MS};
+    lard_record_info info;
+    lard_head head;
+    cache = open_cache(4 << 20);
+    key = "large";
+    describe(value, BYTES, 1, 1);
+    CHECK(set_bytes(cache, key, value, BYTES, LIFE_MS) == LARDER_OK);
+    lard_hash hash = lard_hash_key(cache->map, key, strlen(key), false);
+    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &hash));
+    lard_found found = lard_index_find(&view, &hash, key, strlen(key), false);
+    CHECK(found.slot && lard_slot_record(&view, found.value, &info));
+    lard_record_head(&view, LARD_SLOT_OFFSET(found.value), &info, &head);
+    CHECK(larder_touch(cache, key, strlen(key), LONGER_MS, NULL) == LARDER_OK);
+    CHECK(lard_large_touch(cache, cache->map, &head, (uint64_t)lard_clock_ms() + SHORTER_MS) == LARDER_OK);
+    cache->lock_timeout_ms = 5;
+    CHECK(lard_shard_lock(cache, &view, NULL) == LARDER_OK);
+    CHECK(lard_large_touch(cache, cache->map, &head, 0) == LARDER_BUSY, "and says where it cannot reach them");
+    lard_shard_unlock(&view);
+    CHECK(larder_prune(cache, NULL, &later) == LARDER_OK);
+    CHECK(larder_get(cache, key, strlen(key), have, BYTES, NULL, &later) == LARDER_OK &&
+          memcmp(have, value, BYTES) == 0);
+    CHECK(larder_touch(cache, key, strlen(key), 0, NULL) == LARDER_OK);
+    CHECK(larder_touch(cache, key, strlen(key), SHORTER_MS, NULL) == LARDER_OK);
+    CHECK(larder_get(cache, key, strlen(key), have, BYTES, NULL, &later) == LARDER_MISS, "the head decides");
+    larder_close(cache);
+}
+
+static const test_case tests[] = {
+    TEST(a_touch_beside_a_swap_that_names_the_expiry, "a touch is not lost beside a swap that names the expiry"),
+    TEST(a_touch_of_a_number_beside_a_swap_that_names_the_expiry,
+         "a touch of a number is not lost beside a swap that names the expiry"),
+    TEST(a_touch_beside_a_swap_that_names_none, "a swap that names no expiry wins beside a touch"),
+    TEST(a_touch_of_a_number_beside_a_swap_that_fails, "a number that a swap makes plain keeps the expiry it has"),
+    TEST(touches_of_a_large_value_that_pass_each_other,
+         "a touch takes no life of the chunks that another gave them"),
+};
+RUN("update", tests)
