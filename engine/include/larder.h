@@ -38,6 +38,14 @@
  *   - The file is trusted as far as its owner and mode are: others who may
  *     write to it may forge values.
  *
+ * Binary interface
+ *   The structs below keep their size and the places of their fields as long as the
+ *   library keeps its soname. What is reserved must be zero in what a caller gives,
+ *   else the answer is LARDER_INVALID, and is zero in what it gets: a later version
+ *   may give it a meaning of which zero is the old one. Initializers that name their
+ *   fields leave it zero. New status codes and statistics are added behind the others
+ *   of their list.
+ *
  * All functions return LARDER_OK or another larder_status and never exit,
  * abort, print or change errno's meaning for the caller. Sizes are in bytes and
  * times in milliseconds, as their names say.
@@ -64,45 +72,43 @@ extern "C" {
 #define LARDER_MAX_TTL_MS (1ll << 46)    /* about 2,200 years */
 
 /*
- * Status codes: name, class for language bindings, text. One line each gives the
- * enum here, the text of larder_status_text() and the exception of the Ruby
- * binding. Classes: Result is no error; Argument, Open, Busy, Full, Number,
- * Closed and Damaged are what a caller would handle differently.
+ * Status codes: name, text. One line each gives the enum here and the text of larder_status_text(). The first four
+ * are results and no errors.
  */
-#define LARDER_STATUS_LIST(X)                                                                         \
-    X(OK, Result, "done")                                                                             \
-    X(MISS, Result, "the key is not in the cache")                                                    \
-    X(NOT_STORED, Result, "the condition of the store did not hold")                                  \
-    X(BUFFER_TOO_SMALL, Result, "the buffer is smaller than the value")                               \
-    X(INVALID, Argument, "an argument is not valid")                                                  \
-    X(KEY_TOO_LONG, Argument, "the key is longer than 4096 bytes")                                    \
-    X(VALUE_TOO_LARGE, Argument, "the value is larger than this cache can hold")                      \
-    X(NOT_A_NUMBER, Number, "the value is not a 64-bit decimal integer")                              \
-    X(OVERFLOW, Number, "the result does not fit 64 bits")                                            \
-    X(BUSY, Busy, "a lock was not had in time: its owner is alive but stopped or very slow")          \
-    X(FULL, Full, "no room could be made for the item")                                               \
-    X(CLOSED, Closed, "the cache is closed")                                                          \
-    X(DAMAGED, Damaged, "the file was truncated or cannot be read; this process serves only misses")  \
-    X(SUPERSEDED, Damaged, "the file was replaced by one this process cannot use; it serves misses")  \
-    X(SIZE_TOO_SMALL, Open, "the size is below the smallest cache (1 MiB)")                           \
-    X(SIZE_TOO_LARGE, Open, "the size is above the largest cache (1 TiB)")                            \
-    X(PATH_TOO_LONG, Open, "the path is too long")                                                    \
-    X(NOT_THERE, Open, "there is no cache; its application makes it")                                 \
-    X(UNFIT, Open, "the cache cannot be used any more; its application replaces it")                  \
-    X(NOT_LARDER, Open, "the file is not a Larder cache; choose another path or remove it")           \
-    X(NEWER_VERSION, Open, "the file is in use by a newer Larder; upgrade this one or choose a path") \
-    X(NOT_REGULAR, Open, "the path is a symbolic link, directory or device; name a regular file")     \
-    X(NOT_OWNER, Open, "the file or its lock belongs to another user; choose a path of your own")     \
-    X(UNSAFE_MODE, Open, "the file or its lock is writable by others; chmod it to 600")               \
-    X(NETWORK_FS, Open, "the file system is a network one; choose a local path")                      \
-    X(NO_SPACE, Open, "the disk has no room for the cache; free space or choose a smaller size")      \
-    X(NO_SLOT, Open, "all process slots of the cache are taken by live processes")                    \
-    X(LOCKED, Open, "another process is making, opening or closing the cache")                        \
-    X(NO_MEMORY, Open, "memory could not be allocated")                                               \
-    X(SYSTEM, Open, "a system call failed")
+#define LARDER_STATUS_LIST(X)                                                                   \
+    X(OK, "done")                                                                               \
+    X(MISS, "the key is not in the cache")                                                      \
+    X(NOT_STORED, "the condition of the store did not hold")                                    \
+    X(BUFFER_TOO_SMALL, "the buffer is smaller than the value")                                 \
+    X(INVALID, "an argument is not valid")                                                      \
+    X(KEY_TOO_LONG, "the key is longer than 4096 bytes")                                        \
+    X(VALUE_TOO_LARGE, "the value is larger than this cache can hold")                          \
+    X(NOT_A_NUMBER, "the value is not a 64-bit decimal integer")                                \
+    X(OVERFLOW, "the result does not fit 64 bits")                                              \
+    X(BUSY, "a lock was not had in time: its owner is alive but stopped or very slow")          \
+    X(FULL, "no room could be made for the item")                                               \
+    X(CLOSED, "the cache is closed")                                                            \
+    X(DAMAGED, "the file was truncated or cannot be read; this process serves only misses")     \
+    X(SUPERSEDED, "the file was replaced by one this process cannot use; it serves misses")     \
+    X(SIZE_TOO_SMALL, "the size is below the smallest cache (1 MiB)")                           \
+    X(SIZE_TOO_LARGE, "the size is above the largest cache (1 TiB)")                            \
+    X(PATH_TOO_LONG, "the path is too long")                                                    \
+    X(NOT_THERE, "there is no cache; its application makes it")                                 \
+    X(UNFIT, "the cache cannot be used any more; its application replaces it")                  \
+    X(NOT_LARDER, "the file is not a Larder cache; choose another path or remove it")           \
+    X(NEWER_VERSION, "the file is in use by a newer Larder; upgrade this one or choose a path") \
+    X(NOT_REGULAR, "the path is a symbolic link, directory or device; name a regular file")     \
+    X(NOT_OWNER, "the file or its lock belongs to another user; choose a path of your own")     \
+    X(UNSAFE_MODE, "the file or its lock is writable by others; chmod it to 600")               \
+    X(NETWORK_FS, "the file system is a network one; choose a local path")                      \
+    X(NO_SPACE, "the disk has no room for the cache; free space or choose a smaller size")      \
+    X(NO_SLOT, "all process slots of the cache are taken by live processes")                    \
+    X(LOCKED, "another process is making, opening or closing the cache")                        \
+    X(NO_MEMORY, "memory could not be allocated")                                               \
+    X(SYSTEM, "a system call failed")
 
 typedef enum larder_status {
-#define LARDER_STATUS_ENUM(name, klass, text) LARDER_##name,
+#define LARDER_STATUS_ENUM(name, text) LARDER_##name,
     LARDER_STATUS_LIST(LARDER_STATUS_ENUM)
 #undef LARDER_STATUS_ENUM
         LARDER_STATUS_COUNT
@@ -115,20 +121,22 @@ typedef struct larder_options {
     uint64_t size_bytes;      /* whole file; used at creation only */
     uint32_t lock_timeout_ms; /* longest wait for a live owner of a shard, default 200 */
     uint32_t existing;        /* 1: use a file that is there and fit, and make, replace and remove none */
-    uint32_t reserved[4];     /* zero */
+    uint32_t reserved[12];
 } larder_options;
 
 /* What a failed larder_open has to say beyond its status. */
 typedef struct larder_error {
     larder_status status;
     int system_errno; /* 0 where no system call failed */
+    uint64_t reserved[9];
     char detail[240]; /* names the offender: a path, a size, a call */
 } larder_error;
 
 /* Per-call settings; a NULL pointer means none of them. */
 typedef struct larder_call {
     int64_t now_ms; /* Unix time to decide expiry by; 0: the engine's own clock */
-    uint32_t flags; /* LARDER_CALL_* */
+    uint32_t flags; /* LARDER_CALL_*; others are reserved */
+    uint32_t reserved;
 } larder_call;
 
 /* Answer LARDER_BUSY, having changed nothing at all, where a lock is not free at once. */
@@ -140,6 +148,7 @@ typedef struct larder_item {
     uint8_t flags;         /* as given to larder_set */
     uint8_t is_counter;    /* 1 where the value was made by larder_increment */
     uint8_t is_kept;       /* 1 where eviction leaves it */
+    uint8_t reserved[13];
 } larder_item;
 
 typedef struct larder_lookup { /* one of larder_get_multi */
@@ -148,7 +157,8 @@ typedef struct larder_lookup { /* one of larder_get_multi */
     void *buffer;
     size_t buffer_bytes;
     larder_item item;     /* out */
-    larder_status status; /* out: OK, MISS, BUFFER_TOO_SMALL, KEY_TOO_LONG */
+    larder_status status; /* out: OK, MISS, BUFFER_TOO_SMALL, KEY_TOO_LONG, INVALID */
+    uint32_t reserved;
 } larder_lookup;
 
 typedef enum larder_mode {
@@ -169,48 +179,58 @@ typedef struct larder_store {
     uint8_t mode;                   /* larder_mode */
     uint8_t keep;                   /* 1: eviction leaves it until it expires or is dropped, see larder_max_kept */
     larder_status status;           /* out, of larder_set_multi */
+    uint64_t reserved[2];
 } larder_store;
 
 /*
- * Sums over all processes since the file was made (counts), or now (gauges).
- * name, is it a gauge, description. Counts are exact for single-threaded use of
+ * Counts are sums over all processes since the file was made, gauges are of now:
+ * name, description. Counts are exact for single-threaded use of
  * a process and may lose a few where native threads race.
  */
-#define LARDER_STATS_LIST(X)                                                                \
-    X(hits, 0, "reads that found a live item")                                              \
-    X(misses, 0, "reads that found none")                                                   \
-    X(sets, 0, "items stored")                                                              \
-    X(refused, 0, "stores refused for want of a lock or of room")                           \
-    X(deletes, 0, "deletes that found the key")                                             \
-    X(increments, 0, "counters changed")                                                    \
-    X(evictions, 0, "live items dropped to make room")                                      \
-    X(expirations, 0, "expired items dropped to make room or by prune")                     \
-    X(promotions, 0, "items kept by eviction: they had been read, or there was room")       \
-    X(damaged, 0, "records whose checksum or shape was wrong")                              \
-    X(repairs, 0, "shards repaired after their lock's owner died")                          \
-    X(resets, 0, "shards emptied because they could not be repaired")                       \
-    X(lock_waits, 0, "waits for a shard lock")                                              \
-    X(items, 1, "items in the index: expired ones and the parts of large values count too") \
-    X(used_bytes, 1, "bytes of segments in use, dead records included")                     \
-    X(index_bytes, 1, "bytes of segments used by the index")                                \
-    X(kept_bytes, 1, "bytes that items take which eviction leaves")                         \
-    X(kept_room_bytes, 1, "bytes that such items may take")                                 \
-    X(capacity_bytes, 1, "bytes for items and index")                                       \
-    X(size_bytes, 1, "bytes of the file")                                                   \
-    X(shards, 1, "shards")                                                                  \
-    X(processes, 1, "processes attached")
+#define LARDER_COUNTS_LIST(X)                                                      \
+    X(hits, "reads that found a live item")                                        \
+    X(misses, "reads that found none")                                             \
+    X(sets, "items stored")                                                        \
+    X(refused, "stores refused for want of a lock or of room")                     \
+    X(deletes, "deletes that found the key")                                       \
+    X(increments, "counters changed")                                              \
+    X(evictions, "live items dropped to make room")                                \
+    X(expirations, "expired items dropped to make room or by prune")               \
+    X(promotions, "items kept by eviction: they had been read, or there was room") \
+    X(damaged, "records whose checksum or shape was wrong")                        \
+    X(repairs, "shards repaired after their lock's owner died")                    \
+    X(resets, "shards emptied because they could not be repaired")                 \
+    X(lock_waits, "waits for a shard lock")
+#define LARDER_GAUGES_LIST(X)                                                            \
+    X(items, "items in the index: expired ones and the parts of large values count too") \
+    X(used_bytes, "bytes of segments in use, dead records included")                     \
+    X(index_bytes, "bytes of segments used by the index")                                \
+    X(kept_bytes, "bytes that items take which eviction leaves")                         \
+    X(kept_room_bytes, "bytes that such items may take")                                 \
+    X(capacity_bytes, "bytes for items and index")                                       \
+    X(size_bytes, "bytes of the file")                                                   \
+    X(shards, "shards")                                                                  \
+    X(processes, "processes attached")
+#define LARDER_STATS_LIST(X) LARDER_COUNTS_LIST(X) LARDER_GAUGES_LIST(X)
+#define LARDER_STATS_WORDS 24 /* for counts, and as many for gauges */
 
 typedef struct larder_stats {
-#define LARDER_STATS_FIELD(name, gauge, text) uint64_t name;
-    LARDER_STATS_LIST(LARDER_STATS_FIELD)
+#define LARDER_STATS_FIELD(name, text) uint64_t name;
+#define LARDER_STATS_ONE(name, text) +1
+    LARDER_COUNTS_LIST(LARDER_STATS_FIELD)
+    uint64_t reserved_counts[LARDER_STATS_WORDS - (0 LARDER_COUNTS_LIST(LARDER_STATS_ONE))];
+    LARDER_GAUGES_LIST(LARDER_STATS_FIELD)
+    uint64_t reserved_gauges[LARDER_STATS_WORDS - (0 LARDER_GAUGES_LIST(LARDER_STATS_ONE))];
 #undef LARDER_STATS_FIELD
+#undef LARDER_STATS_ONE
 } larder_stats;
 
 typedef struct larder_report { /* of larder_verify */
     uint64_t items;            /* live slots walked */
     uint64_t records;          /* records walked in segments */
     uint64_t problems;         /* violated invariants; 0 is a sound file */
-    char first[240];           /* the first problem in words, or "" */
+    uint64_t reserved[7];
+    char first[240]; /* the first problem in words, or "" */
 } larder_report;
 
 /*

@@ -69,7 +69,7 @@ static __attribute__((noinline)) larder_status delete_unattached(larder *cache, 
 }
 
 larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, const larder_call *call) {
-    larder_status status = lard_check_key(cache, key, key_bytes);
+    larder_status status = lard_check_key(cache, key, key_bytes, call);
     if (status != LARDER_OK) {
         return status;
     }
@@ -82,7 +82,7 @@ larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, co
 
 larder_status larder_increment(larder *cache, const void *key, size_t key_bytes, int64_t delta, int64_t initial,
                                int64_t ttl_ms, int64_t *result, const larder_call *call) {
-    larder_status status = lard_check_key(cache, key, key_bytes);
+    larder_status status = lard_check_key(cache, key, key_bytes, call);
     lard_draft draft = {.key = key, .key_bytes = key_bytes, .type = LARD_TYPE_COUNTER};
     if (status != LARDER_OK) {
         return status;
@@ -108,7 +108,7 @@ larder_status larder_increment(larder *cache, const void *key, size_t key_bytes,
 larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int64_t ttl_ms,
                            const larder_call *call) {
     uint64_t expiry_ms;
-    larder_status status = lard_check_key(cache, key, key_bytes);
+    larder_status status = lard_check_key(cache, key, key_bytes, call);
     if (status != LARDER_OK) {
         return status;
     }
@@ -150,7 +150,7 @@ larder_status larder_clear(larder *cache) {
 larder_status larder_prune(larder *cache, uint64_t *dropped, const larder_call *call) {
     uint64_t sum = 0;
     larder_status result = LARDER_OK;
-    if (!cache) {
+    if (!cache || !lard_call_known(call)) {
         return LARDER_INVALID;
     }
     lard_map *map = lard_enter(cache);

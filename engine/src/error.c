@@ -5,8 +5,8 @@
 
 const char *larder_status_text(larder_status status) {
     switch (status) {
-#define LARD_TEXT(name, klass, text) \
-    case LARDER_##name:              \
+#define LARD_TEXT(name, text) \
+    case LARDER_##name:       \
         return text;
         LARDER_STATUS_LIST(LARD_TEXT)
 #undef LARD_TEXT
@@ -17,8 +17,8 @@ const char *larder_status_text(larder_status status) {
 
 const char *larder_status_name(larder_status status) {
     switch (status) {
-#define LARD_NAME(name, klass, text) \
-    case LARDER_##name:              \
+#define LARD_NAME(name, text) \
+    case LARDER_##name:       \
         return #name;
         LARDER_STATUS_LIST(LARD_NAME)
 #undef LARD_NAME

@@ -132,11 +132,11 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     }
     lard_bump_frequency(slot, value);
     if (item) {
-        item->size_bytes = LARD_WORD2_VALUE_BYTES(word2);
-        item->expires_at_ms = (int64_t)expiry_ms;
-        item->flags = (uint8_t)LARD_WORD2_FLAGS(word2);
-        item->is_counter = 0;
-        item->is_kept = 0;
+        *item = (larder_item){
+            .size_bytes = LARD_WORD2_VALUE_BYTES(word2),
+            .expires_at_ms = (int64_t)expiry_ms,
+            .flags = (uint8_t)LARD_WORD2_FLAGS(word2),
+        };
     }
     return LARDER_OK;
 }
@@ -172,7 +172,7 @@ LARD_INLINE void prepare(lard_map *map, request *wanted, const void *key, size_t
 larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void *buffer, size_t buffer_bytes,
                          larder_item *item, const larder_call *call) {
     request wanted;
-    larder_status status = lard_check_key(cache, key, key_bytes);
+    larder_status status = lard_check_key(cache, key, key_bytes, call);
     if (LARD_UNLIKELY(status != LARDER_OK)) {
         return status;
     }
@@ -194,7 +194,7 @@ static void get_batch(larder *cache, lard_map *map, larder_lookup *lookups, size
     uint64_t hits = 0, misses = 0;
     for (size_t i = 0; i < count; i++) {
         larder_lookup *one = &lookups[i];
-        one->status = lard_check_key(cache, one->key, one->key_bytes);
+        one->status = one->reserved ? LARDER_INVALID : lard_check_key(cache, one->key, one->key_bytes, NULL);
         if (LARD_LIKELY(one->status == LARDER_OK)) {
             prepare(map, &wanted[i], one->key, one->key_bytes, one->buffer, one->buffer_bytes, now_ms);
             lard_pages_approach(map, &wanted[i].hash, buckets[i]);
@@ -223,7 +223,7 @@ static void get_batch(larder *cache, lard_map *map, larder_lookup *lookups, size
 }
 
 larder_status larder_get_multi(larder *cache, larder_lookup *lookups, size_t count, const larder_call *call) {
-    if (!cache || (!lookups && count)) {
+    if (!cache || (!lookups && count) || !lard_call_known(call)) {
         return LARDER_INVALID;
     }
     lard_map *map = lard_enter(cache);

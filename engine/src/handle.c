@@ -152,6 +152,9 @@ larder_status larder_open(const char *path, const larder_options *options, larde
     if (!path || !*path || !out) {
         return lard_fail(error, LARDER_INVALID, 0, "larder_open needs a path and a place for the handle");
     }
+    if (!lard_options_known(options)) {
+        return lard_fail(error, LARDER_INVALID, 0, "%s: larder_options: set what is reserved to zero", path);
+    }
     lard_superblock plan;
     uint64_t size = options && options->size_bytes ? options->size_bytes : LARDER_DEFAULT_SIZE;
     larder_status status = lard_format_plan(size, &plan);

@@ -460,8 +460,23 @@ static inline bool lard_drop(larder *cache, lard_map *map, const lard_hash *hash
 }
 
 /* cache.c — what the operations of larder.h begin with */
-static inline larder_status lard_check_key(const larder *cache, const void *key, size_t key_bytes) {
-    if (LARD_UNLIKELY(!cache || (!key && key_bytes))) {
+/* What is reserved is zero, or of a later version of larder.h, whose meaning is not known here. */
+static inline bool lard_call_known(const larder_call *call) {
+    return !call || ((call->flags & ~LARDER_CALL_TRY) | call->reserved) == 0;
+}
+static inline bool lard_store_known(const larder_store *store) {
+    return (store->reserved[0] | store->reserved[1]) == 0 && store->mode <= LARDER_REPLACE && store->keep <= 1;
+}
+static inline bool lard_options_known(const larder_options *options) {
+    uint32_t set = options && options->existing > 1;
+    for (size_t i = 0; options && i < sizeof options->reserved / sizeof *options->reserved; i++) {
+        set |= options->reserved[i];
+    }
+    return set == 0;
+}
+static inline larder_status lard_check_key(const larder *cache, const void *key, size_t key_bytes,
+                                           const larder_call *call) {
+    if (LARD_UNLIKELY(!cache || (!key && key_bytes) || !lard_call_known(call))) {
         return LARDER_INVALID;
     }
     return LARD_LIKELY(key_bytes <= LARDER_MAX_KEY) ? LARDER_OK : LARDER_KEY_TOO_LONG;
@@ -496,10 +511,10 @@ void lard_ghost_tick(lard_view *view, bool main_queue);
 /* check.c */
 void lard_check_shard(lard_view *view, larder_report *report);
 
-/* stats.c — statistics; the order of LARDER_STATS_LIST's counts */
+/* stats.c — statistics; the order of LARDER_COUNTS_LIST */
 enum {
-#define LARD_STAT_INDEX(name, gauge, text) LARD_STAT_##name,
-    LARDER_STATS_LIST(LARD_STAT_INDEX)
+#define LARD_STAT_INDEX(name, text) LARD_STAT_##name,
+    LARDER_COUNTS_LIST(LARD_STAT_INDEX)
 #undef LARD_STAT_INDEX
 };
 static inline uint64_t lard_count(larder *cache, unsigned which, uint64_t by) {

@@ -114,7 +114,7 @@ static larder_status write_chunk(larder *cache, lard_map *map, lard_head *head, 
 
 larder_status lard_large_write(larder *cache, lard_map *map, const lard_draft *draft, lard_head *head,
                                const larder_call *call) {
-    larder_call patient = {lard_now(call), 0};
+    larder_call patient = {.now_ms = lard_now(call)};
     size_t at = 0;
 
     head->id[0] = (uint64_t)__atomic_load_n(&cache->slot, __ATOMIC_RELAXED) << 32 |

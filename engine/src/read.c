@@ -156,11 +156,13 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
         }
         lard_bump_frequency(at.slot, at.slot_value);
         if (item) {
-            item->size_bytes = size_bytes;
-            item->expires_at_ms = (int64_t)at.info.expiry_ms;
-            item->flags = (uint8_t)LARD_WORD2_FLAGS(at.info.word2);
-            item->is_counter = type == LARD_TYPE_COUNTER;
-            item->is_kept = LARD_WORD2_KEPT(at.info.word2) != 0;
+            *item = (larder_item){
+                .size_bytes = size_bytes,
+                .expires_at_ms = (int64_t)at.info.expiry_ms,
+                .flags = (uint8_t)LARD_WORD2_FLAGS(at.info.word2),
+                .is_counter = type == LARD_TYPE_COUNTER,
+                .is_kept = LARD_WORD2_KEPT(at.info.word2) != 0,
+            };
         }
         if (found_at) {
             *found_at = at;
@@ -189,7 +191,7 @@ larder_status lard_read(larder *cache, lard_map *map, const lard_hash *hash, con
 
 larder_status larder_exists(larder *cache, const void *key, size_t key_bytes, larder_item *item,
                             const larder_call *call) {
-    larder_status status = lard_check_key(cache, key, key_bytes);
+    larder_status status = lard_check_key(cache, key, key_bytes, call);
     lard_map *map = status == LARDER_OK ? lard_enter(cache) : NULL;
     if (!map) {
         return status == LARDER_OK ? LARDER_MISS : status;

@@ -77,7 +77,7 @@ larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, s
     unsigned char key[LARDER_MAX_KEY + 8];
     int64_t now_ms = lard_now(call);
     if (!cache || !cursor || !buffer || !count || !used || (!prefix && prefix_bytes) ||
-        buffer_bytes < LARDER_MAX_KEY + 4) {
+        buffer_bytes < LARDER_MAX_KEY + 4 || !lard_call_known(call)) {
         return LARDER_INVALID;
     }
     *count = *used = 0;

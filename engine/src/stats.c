@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-_Static_assert(LARD_STAT_items <= LARD_COUNTERS, "every count has a word in the process slot");
+_Static_assert(LARDER_STATS_WORDS == LARD_COUNTERS, "every count has a word in the process slot");
 
 larder_status larder_get_stats(larder *cache, larder_stats *stats) {
     if (!cache || !stats) {
@@ -31,11 +31,8 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats) {
         stats->processes +=
             lard_process_alive(cache, map, lard_owner_word(slot, lard_load(&row->incarnation))) ? 1 : 0;
     }
-#define LARD_SUM(name, gauge, text)           \
-    if (!(gauge)) {                           \
-        stats->name = sums[LARD_STAT_##name]; \
-    }
-    LARDER_STATS_LIST(LARD_SUM)
+#define LARD_SUM(name, text) stats->name = sums[LARD_STAT_##name];
+    LARDER_COUNTS_LIST(LARD_SUM)
 #undef LARD_SUM
     for (uint32_t s = 0; s < map->super.shard_count; s++) {
         lard_view view = lard_view_of(map, s);

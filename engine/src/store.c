@@ -18,7 +18,7 @@ static larder_status store(larder *cache, lard_map *map, const lard_hash *hash, 
                            lard_condition condition, const lard_expected *expected, const larder_call *call) {
     lard_head head = {{0, 0}, 0, 0}, replaced = {{0, 0}, 0, 0};
     larder_status status = LARDER_OK;
-    larder_call patient = {lard_now(call), 0};
+    larder_call patient = {.now_ms = lard_now(call)};
 
     if (draft->value_bytes > larder_max_value(cache)) {
         status = LARDER_VALUE_TOO_LARGE;
@@ -65,8 +65,9 @@ static larder_status store(larder *cache, lard_map *map, const lard_hash *hash, 
 
 static larder_status begin_store(larder *cache, const larder_store *request, lard_condition condition,
                                  const larder_call *call, lard_draft *draft, lard_map **map) {
-    larder_status status = request ? lard_check_key(cache, request->key, request->key_bytes) : LARDER_INVALID;
-    if (status != LARDER_OK || (!request->value && request->value_bytes) || request->mode > LARDER_REPLACE) {
+    larder_status status =
+        request ? lard_check_key(cache, request->key, request->key_bytes, call) : LARDER_INVALID;
+    if (status != LARDER_OK || (!request->value && request->value_bytes) || !lard_store_known(request)) {
         return status != LARDER_OK ? status : LARDER_INVALID;
     }
     *draft = (lard_draft){
@@ -98,7 +99,7 @@ static larder_status begin_store(larder *cache, const larder_store *request, lar
 /* The call with its time filled in, so that one store asks the clock once; the cheap one where nothing depends on
  * it. */
 static larder_call timed(const larder_store *request, const larder_call *call) {
-    larder_call known = {call ? call->now_ms : 0, call ? call->flags : 0};
+    larder_call known = call ? *call : (larder_call){0};
     if (known.now_ms == 0) {
         known.now_ms = request && (request->ttl_ms || request->mode) ? lard_clock_ms() : lard_clock_coarse_ms();
     }
@@ -115,7 +116,7 @@ typedef struct {
 /* Has the buckets fetched that a store will want. */
 LARD_INLINE void foresee(larder *cache, const larder_store *request, foresight *ahead) {
     ahead->map = NULL;
-    if (LARD_LIKELY(request && lard_check_key(cache, request->key, request->key_bytes) == LARDER_OK)) {
+    if (LARD_LIKELY(request && lard_check_key(cache, request->key, request->key_bytes, NULL) == LARDER_OK)) {
         ahead->map = lard_enter(cache);
     }
     if (LARD_LIKELY(ahead->map != NULL)) {

@@ -2,7 +2,8 @@
  * errors.c — the one place that turns a status of the engine into an exception.
  *
  * The exception classes are made by lib/larder/errors.rb, which is loaded first.
- * Which class a status has is the class column of LARDER_STATUS_LIST.
+ * Which class a status has is said in STATUS_CLASSES; one that is missing there does
+ * not compile.
  */
 #include "glue.h"
 
@@ -15,6 +16,39 @@
 /* Bytes that a message shows of a path that is too long. */
 #define SHOWN_PATH_BYTES 200
 
+/* Each status of larder.h and its class of GLUE_ERROR_CLASSES (glue.h). */
+#define STATUS_CLASSES(X)        \
+    X(OK, Result)                \
+    X(MISS, Result)              \
+    X(NOT_STORED, Result)        \
+    X(BUFFER_TOO_SMALL, Result)  \
+    X(INVALID, Argument)         \
+    X(KEY_TOO_LONG, Argument)    \
+    X(VALUE_TOO_LARGE, Argument) \
+    X(NOT_A_NUMBER, Number)      \
+    X(OVERFLOW, Number)          \
+    X(BUSY, Busy)                \
+    X(FULL, Full)                \
+    X(CLOSED, Closed)            \
+    X(DAMAGED, Damaged)          \
+    X(SUPERSEDED, Damaged)       \
+    X(SIZE_TOO_SMALL, Open)      \
+    X(SIZE_TOO_LARGE, Open)      \
+    X(PATH_TOO_LONG, Open)       \
+    X(NOT_THERE, Open)           \
+    X(UNFIT, Open)               \
+    X(NOT_LARDER, Open)          \
+    X(NEWER_VERSION, Open)       \
+    X(NOT_REGULAR, Open)         \
+    X(NOT_OWNER, Open)           \
+    X(UNSAFE_MODE, Open)         \
+    X(NETWORK_FS, Open)          \
+    X(NO_SPACE, Open)            \
+    X(NO_SLOT, Open)             \
+    X(LOCKED, Open)              \
+    X(NO_MEMORY, Open)           \
+    X(SYSTEM, Open)
+
 enum error_class {
 #define CLASS_ENUM(name, constant) CLASS_##name,
     GLUE_ERROR_CLASSES(CLASS_ENUM)
@@ -22,8 +56,14 @@ enum error_class {
         CLASS_COUNT
 };
 
+enum {
+#define NAME_CLASS(status, klass) CLASS_OF_##status = CLASS_##klass,
+    STATUS_CLASSES(NAME_CLASS)
+#undef NAME_CLASS
+};
+
 static const unsigned char class_of_status[LARDER_STATUS_COUNT] = {
-#define STATUS_CLASS(name, klass, text) [LARDER_##name] = CLASS_##klass,
+#define STATUS_CLASS(name, text) [LARDER_##name] = CLASS_OF_##name,
     LARDER_STATUS_LIST(STATUS_CLASS)
 #undef STATUS_CLASS
 };

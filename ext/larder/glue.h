@@ -32,7 +32,8 @@
 
 /* ---- errors.c ---- */
 
-/* The class column of LARDER_STATUS_LIST with the constants below Larder. Result is no error. */
+/* What a caller would handle differently, with the constants below Larder. Result is no error. errors.c has which
+ * status is of which class. */
 #define GLUE_ERROR_CLASSES(X)      \
     X(Result, "Error")             \
     X(Argument, "InvalidArgument") \

@@ -112,7 +112,7 @@ VALUE glue_cache_stats(VALUE self) {
     larder_stats stats;
 
     raise_unless_ok(larder_get_stats(glue_engine(self), &stats));
-#define PUT_STAT(name, gauge, text) put(hash, #name, ULL2NUM(stats.name));
+#define PUT_STAT(name, text) put(hash, #name, ULL2NUM(stats.name));
     LARDER_STATS_LIST(PUT_STAT)
 #undef PUT_STAT
     return hash;

@@ -16,8 +16,21 @@ module House
 
     test "it installs its header, its libraries and its pkg-config file" do
       install
-      installed = Dir.glob("**/*", base: File.join(@directory, "usr")).reject { |file| File.extname(file) == "" }
-      assert_equal ["include/larder.h", "lib/liblarder.a", library, "lib/pkgconfig/larder.pc"].sort, installed.sort
+      usr = File.join(@directory, "usr")
+      installed = Dir.glob("**/*", base: usr).select { |file| File.file?(File.join(usr, file)) }
+      assert_equal ["include/larder.h", "lib/liblarder.a", *libraries, "lib/pkgconfig/larder.pc"].sort, installed.sort
+    end
+
+    test "programs are bound to the library's binary interface, not to its version" do
+      skip "readelf is not installed" unless system("readelf --version", out: File::NULL, err: File::NULL)
+
+      install
+      name = File.basename(libraries[1])
+      assert_match(/\(SONAME\).*\[#{Regexp.escape(name)}\]/, run_command("readelf", "-d", "usr/#{libraries[2]}"))
+      run_command("cc", "-Iusr/include", "#{ENGINE}/examples/hello.c", "-o", "hello", "-Lusr/lib", "-llarder")
+      assert_match(/\(NEEDED\).*\[#{Regexp.escape(name)}\]/, run_command("readelf", "-d", "hello"))
+      FileUtils.rm(File.join(@directory, "usr", libraries[0])) # of those who compile
+      assert_match(/\S/, run_command("./hello"))
     end
 
     test "a C program builds against what was installed, and runs" do
@@ -33,15 +46,19 @@ module House
       skip "nm is not installed" unless system("nm --version", out: File::NULL, err: File::NULL)
 
       install
-      symbols = run_command("nm", "-D", "--defined-only", "usr/#{library}").scan(/ [A-Z] (\S+)$/).flatten
+      symbols = run_command("nm", "-D", "--defined-only", "usr/#{libraries[0]}").scan(/ [A-Z] (\S+)$/).flatten
       assert_includes symbols, "larder_get"
       assert_empty symbols.grep_v(/\Alarder_[a-z_]+\z/)
     end
 
     private
 
-    def library
-      RbConfig::CONFIG["host_os"].include?("darwin") ? "lib/liblarder.dylib" : "lib/liblarder.so"
+    # For those who compile, of the binary interface, and the file itself.
+    def libraries
+      darwin = RbConfig::CONFIG["host_os"].include?("darwin")
+      ["", "0", Larder::VERSION].map do |version|
+        "lib/liblarder#{darwin ? "#{".#{version}" unless version.empty?}.dylib" : ".so.#{version}".delete_suffix(".")}"
+      end
     end
 
     def install
