@@ -32,6 +32,9 @@
  *     then they see neither the new file's values nor its deletes.
  *   - A SIGBUS handler that the host installs after larder_open must pass on faults
  *     that are not its own, or a file cut by others crashes the host.
+ *   - A thread that has SIGBUS blocked would be killed with its process by such a fault
+ *     (POSIX leaves it undefined): its first call of Larder unblocks SIGBUS, for good.
+ *     Do not block it again in a thread that goes on to use a cache.
  *   - The time to live follows the wall clock (CLOCK_REALTIME), because it must
  *     outlive a reboot. A clock set back lets items live that much longer.
  *   - A value that was changed by increment is returned as decimal text.

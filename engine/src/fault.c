@@ -8,7 +8,8 @@
  * hold and ends as a miss or a refusal; later calls attach anew (attach.c). Faults
  * elsewhere go to whoever handled SIGBUS before.
  *
- * Process-wide state, necessarily: a signal has one handler a process.
+ * Process-wide state, necessarily: a signal has one handler a process. And a mask a thread, see
+ * lard_fault_unblock.
  */
 #define _GNU_SOURCE
 #include "internal.h"
@@ -62,6 +63,15 @@ static void on_sigbus(int number, siginfo_t *info, void *context) {
     pass_on(number, info, context);
 }
 
+_Thread_local bool lard_thread_ready;
+
+void lard_fault_unblock(void) {
+    sigset_t bus;
+    sigemptyset(&bus);
+    sigaddset(&bus, SIGBUS);
+    lard_thread_ready = pthread_sigmask(SIG_UNBLOCK, &bus, NULL) == 0;
+}
+
 static bool install(void) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -74,6 +84,7 @@ static bool install(void) {
 
 /* The registry is locked. */
 larder_status lard_fault_guard(lard_map *map, const char *path, larder_error *error) {
+    lard_thread_enter();
     installed = installed || install();
     if (!installed) {
         return lard_fail_call(error, "handle SIGBUS for", path, errno);

@@ -216,6 +216,7 @@ void larder_close(larder *cache) {
     if (!cache) {
         return;
     }
+    lard_thread_enter();
     lard_registry_lock();
     if (--cache->references > 0) {
         lard_registry_unlock();

@@ -135,6 +135,15 @@ uint32_t lard_crc_copy_in(uint32_t crc, lard_u64 *words, const void *in, size_t 
 /* fault.c — SIGBUS in a map becomes zeros and a poisoned map */
 larder_status lard_fault_guard(lard_map *map, const char *path, larder_error *error);
 void lard_fault_release(lard_map *map);
+/* A SIGBUS that its thread has blocked kills the process whatever the handler would do: each thread has it
+ * unblocked from its first call on. */
+extern _Thread_local bool lard_thread_ready __attribute__((visibility("hidden")));
+void lard_fault_unblock(void);
+static inline void lard_thread_enter(void) {
+    if (LARD_UNLIKELY(!lard_thread_ready)) {
+        lard_fault_unblock();
+    }
+}
 bool lard_fault_blank(lard_map *map); /* of a file that was left: zeros, without a guard; false: it had none */
 
 /* advice.c — what the kernel is told of the pages of a map */
@@ -255,6 +264,7 @@ void lard_look_at_path(larder *cache, lard_map *map);
 lard_map *lard_reachable(larder *cache);
 /* The map to work on, or NULL where this process can only serve misses. */
 static inline lard_map *lard_enter(larder *cache) {
+    lard_thread_enter();
     lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
     if (LARD_LIKELY(map && __atomic_load_n(&cache->fork_epoch, __ATOMIC_ACQUIRE) == lard_fork_epoch() &&
                     !map->poisoned && !lard_load(&map->control->superseded))) {

@@ -5,6 +5,7 @@
  */
 #include "children.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #ifdef __linux__
 #include <sys/sysinfo.h>
@@ -306,6 +307,107 @@ static void faults_of_others_are_passed_on(void) {
     CHECK(status != -1 && WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS, "status %x", status);
 }
 
+/* One call each, as a thread that has every signal blocked makes it on a file that was cut. */
+static larder_status call_number(larder *cache, int number) {
+    static char buffer[LARDER_MAX_KEY + 4];
+    larder_store stores[] = {{.key = "item 1", .key_bytes = 6, .value = "v", .value_bytes = 1}};
+    larder_lookup lookups[] = {{.key = "item 1", .key_bytes = 6, .buffer = buffer, .buffer_bytes = sizeof buffer}};
+    larder_stats stats;
+    larder_report report;
+    larder *again;
+    int64_t n;
+    uint64_t cursor = 0;
+    size_t count, used;
+    switch (number) {
+    case 0:
+        return larder_get(cache, "item 1", 6, buffer, sizeof buffer, NULL, NULL);
+    case 1:
+        return larder_get_multi(cache, lookups, 1, NULL) == LARDER_OK ? lookups[0].status : LARDER_INVALID;
+    case 2:
+        return larder_exists(cache, "item 1", 6, NULL, NULL);
+    case 3:
+        return larder_set(cache, stores, NULL);
+    case 4:
+        return larder_set_multi(cache, stores, 1, NULL, NULL);
+    case 5:
+        return larder_cas(cache, stores, "w", 1, NULL);
+    case 6:
+        return larder_delete(cache, "item 1", 6, NULL);
+    case 7:
+        return larder_increment(cache, "n", 1, 1, 0, 0, &n, NULL);
+    case 8:
+        return larder_touch(cache, "item 1", 6, 0, NULL);
+    case 9:
+        return larder_scan(cache, &cursor, NULL, 0, buffer, sizeof buffer, &count, &used, NULL);
+    case 10:
+        return larder_clear(cache);
+    case 11:
+        return larder_prune(cache, NULL, NULL);
+    case 12:
+        return larder_get_stats(cache, &stats);
+    case 13:
+        return larder_verify(cache, &report);
+    case 14:
+        return larder_open(test_path("t.larder"), NULL, &again, NULL);
+    default:
+        larder_close(cache);
+        return LARDER_OK;
+    }
+}
+
+enum { CALLS = 16 };
+
+static struct {
+    larder *cache;
+    int number;
+    larder_status status;
+    bool unblocked; /* but for SIGBUS, afterwards */
+} blocked;
+
+static void *call_with_all_blocked(void *unused) {
+    sigset_t all, after;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    blocked.status = call_number(blocked.cache, blocked.number);
+    pthread_sigmask(SIG_SETMASK, NULL, &after);
+    for (int number = 1; number < 32; number++) {
+        blocked.unblocked |=
+            number != SIGBUS && number != SIGKILL && number != SIGSTOP && !sigismember(&after, number);
+    }
+    return unused;
+}
+
+static void call_after_a_cut(void *number) {
+    pthread_t thread;
+    blocked.number = *(int *)number;
+    blocked.cache = open_cache(SIZE);
+    CHILD_CHECK(blocked.cache && fill(blocked.cache));
+    CHILD_CHECK(truncate(test_path("t.larder"), 0) == 0);
+    CHILD_CHECK(pthread_create(&thread, NULL, call_with_all_blocked, NULL) == 0);
+    CHILD_CHECK(pthread_join(thread, NULL) == 0 && !blocked.unblocked);
+    CHILD_CHECK(blocked.number > 2 || blocked.status == LARDER_MISS);
+    CHILD_CHECK(blocked.number == CALLS - 1 || heals(blocked.cache, "of the child"));
+}
+
+static void threads_that_block_signals(void) {
+    for (int number = 0; number < CALLS; number++) {
+        CHECK(in_child(call_after_a_cut, &number), "call %d", number);
+    }
+}
+
+/* Blocked before the process began, as whoever starts others may leave it. */
+static void block_and_open(void *number) {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    call_after_a_cut(number);
+}
+
+static void processes_that_block_signals(void) {
+    int get = 0, set = 3;
+    CHECK(in_child(block_and_open, &get) && in_child(block_and_open, &set));
+}
+
 static const test_case tests[] = {
     TEST(faults_of_others_are_passed_on, "a fault elsewhere goes to the handler that was there before"),
     TEST(cut_to_nothing, "a live file cut to nothing is replaced"),
@@ -318,6 +420,8 @@ static const test_case tests[] = {
 #ifdef __linux__
     TEST(a_file_larger_than_memory, "a live file that is larger than memory is cut"),
 #endif
+    TEST(threads_that_block_signals, "a thread that has every signal blocked meets misses, whatever it calls"),
+    TEST(processes_that_block_signals, "a process in which every signal is blocked meets misses"),
     TEST(changes_that_met_a_fault, "what a call dropped is gone for all others when the call met a fault"),
     TEST(cut_again_and_again, "a file that is cut again and again under readers and writers heals"),
 };

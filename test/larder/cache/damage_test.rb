@@ -2,6 +2,7 @@
 
 # Larder::Cache over a file that others damage while it is open: never a wrong value, never a crash, and clear answers.
 
+require "fiddle"
 require "test_helper"
 
 class LarderCacheDamageTest < ActiveSupport::TestCase
@@ -77,6 +78,30 @@ class LarderCacheDamageTest < ActiveSupport::TestCase
       end
     end
     assert_equal [[]] * 10, outcomes
+  end
+
+  # In the thread that calls it.
+  def block_sigbus
+    set = Array.new(128, 0)
+    number = Signal.list.fetch("BUS") - 1
+    set[number / 8] = 1 << (number % 8)
+    block = RbConfig::CONFIG["host_os"].include?("darwin") ? 1 : 0
+    types = [Fiddle::TYPE_INT, Fiddle::TYPE_VOIDP, Fiddle::TYPE_VOIDP]
+    mask = Fiddle::Function.new(Fiddle::Handle::DEFAULT["pthread_sigmask"], types, Fiddle::TYPE_INT)
+    assert_equal 0, mask.call(block, set.pack("C*"), nil)
+  end
+
+  test "a truncated file harms no thread that has SIGBUS blocked, nor one that was made by it" do
+    answers = in_child do
+      opened = open_cache("blocked.larder")
+      opened.set("k", "v")
+      File.truncate(path_of("blocked.larder"), 0)
+      Thread.new do
+        block_sigbus
+        Thread.new { opened.get("k") }.value.inspect + opened.get("k").inspect
+      end.value
+    end
+    assert_equal "nilnil", answers
   end
 
   test "bytes that are overwritten make misses, never wrong values" do
