@@ -21,7 +21,10 @@
  *             overwrite. LARDER_ADD and larder_cas leave the old value.
  *
  * Caveats
- *   - Put the file on a local file system. Network file systems are refused.
+ *   - Put the file on a local file system. Those of networks, of clusters, of a virtual
+ *     machine's host (9p, virtiofs, vboxsf, prl_fs, vmhgfs) and of FUSE are refused: their
+ *     files change past the kernel's page cache, or have several, and a delete in
+ *     one would not be seen in the other.
  *   - Where the system has no open-file-description locks (macOS, gVisor) do not
  *     open the `.lock` file beside the cache in a process that has the cache open:
  *     closing any descriptor of it drops POSIX locks (fcntl(2)).
@@ -78,36 +81,36 @@ extern "C" {
  * Status codes: name, text. One line each gives the enum here and the text of larder_status_text(). The first four
  * are results and no errors.
  */
-#define LARDER_STATUS_LIST(X)                                                                   \
-    X(OK, "done")                                                                               \
-    X(MISS, "the key is not in the cache")                                                      \
-    X(NOT_STORED, "the condition of the store did not hold")                                    \
-    X(BUFFER_TOO_SMALL, "the buffer is smaller than the value")                                 \
-    X(INVALID, "an argument is not valid")                                                      \
-    X(KEY_TOO_LONG, "the key is longer than 4096 bytes")                                        \
-    X(VALUE_TOO_LARGE, "the value is larger than this cache can hold")                          \
-    X(NOT_A_NUMBER, "the value is not a 64-bit decimal integer")                                \
-    X(OVERFLOW, "the result does not fit 64 bits")                                              \
-    X(BUSY, "a lock was not had in time: its owner is alive but stopped or very slow")          \
-    X(FULL, "no room could be made for the item")                                               \
-    X(CLOSED, "the cache is closed")                                                            \
-    X(DAMAGED, "the file was truncated or cannot be read; this process serves only misses")     \
-    X(SUPERSEDED, "the file was replaced by one this process cannot use; it serves misses")     \
-    X(SIZE_TOO_SMALL, "the size is below the smallest cache (1 MiB)")                           \
-    X(SIZE_TOO_LARGE, "the size is above the largest cache (1 TiB)")                            \
-    X(PATH_TOO_LONG, "the path is too long")                                                    \
-    X(NOT_THERE, "there is no cache; its application makes it")                                 \
-    X(UNFIT, "the cache cannot be used any more; its application replaces it")                  \
-    X(NOT_LARDER, "the file is not a Larder cache; choose another path or remove it")           \
-    X(NEWER_VERSION, "the file is in use by a newer Larder; upgrade this one or choose a path") \
-    X(NOT_REGULAR, "the path is a symbolic link, directory or device; name a regular file")     \
-    X(NOT_OWNER, "the file or its lock belongs to another user; choose a path of your own")     \
-    X(UNSAFE_MODE, "the file or its lock is writable by others; chmod it to 600")               \
-    X(NETWORK_FS, "the file system is a network one; choose a local path")                      \
-    X(NO_SPACE, "the disk has no room for the cache; free space or choose a smaller size")      \
-    X(NO_SLOT, "all process slots of the cache are taken by live processes")                    \
-    X(LOCKED, "another process is making, opening or closing the cache")                        \
-    X(NO_MEMORY, "memory could not be allocated")                                               \
+#define LARDER_STATUS_LIST(X)                                                                          \
+    X(OK, "done")                                                                                      \
+    X(MISS, "the key is not in the cache")                                                             \
+    X(NOT_STORED, "the condition of the store did not hold")                                           \
+    X(BUFFER_TOO_SMALL, "the buffer is smaller than the value")                                        \
+    X(INVALID, "an argument is not valid")                                                             \
+    X(KEY_TOO_LONG, "the key is longer than 4096 bytes")                                               \
+    X(VALUE_TOO_LARGE, "the value is larger than this cache can hold")                                 \
+    X(NOT_A_NUMBER, "the value is not a 64-bit decimal integer")                                       \
+    X(OVERFLOW, "the result does not fit 64 bits")                                                     \
+    X(BUSY, "a lock was not had in time: its owner is alive but stopped or very slow")                 \
+    X(FULL, "no room could be made for the item")                                                      \
+    X(CLOSED, "the cache is closed")                                                                   \
+    X(DAMAGED, "the file was truncated or cannot be read; this process serves only misses")            \
+    X(SUPERSEDED, "the file was replaced by one this process cannot use; it serves misses")            \
+    X(SIZE_TOO_SMALL, "the size is below the smallest cache (1 MiB)")                                  \
+    X(SIZE_TOO_LARGE, "the size is above the largest cache (1 TiB)")                                   \
+    X(PATH_TOO_LONG, "the path is too long")                                                           \
+    X(NOT_THERE, "there is no cache; its application makes it")                                        \
+    X(UNFIT, "the cache cannot be used any more; its application replaces it")                         \
+    X(NOT_LARDER, "the file is not a Larder cache; choose another path or remove it")                  \
+    X(NEWER_VERSION, "the file is in use by a newer Larder; upgrade this one or choose a path")        \
+    X(NOT_REGULAR, "the path is a symbolic link, directory or device; name a regular file")            \
+    X(NOT_OWNER, "the file or its lock belongs to another user; choose a path of your own")            \
+    X(UNSAFE_MODE, "the file or its lock is writable by others; chmod it to 600")                      \
+    X(NETWORK_FS, "the file system is a network, FUSE or shared one; choose a local disk or /dev/shm") \
+    X(NO_SPACE, "the disk has no room for the cache; free space or choose a smaller size")             \
+    X(NO_SLOT, "all process slots of the cache are taken by live processes")                           \
+    X(LOCKED, "another process is making, opening or closing the cache")                               \
+    X(NO_MEMORY, "memory could not be allocated")                                                      \
     X(SYSTEM, "a system call failed")
 
 typedef enum larder_status {

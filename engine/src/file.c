@@ -54,9 +54,10 @@ larder_status lard_file_trusted(int fd, const char *path, struct stat *info, lar
     if (info->st_mode & (S_IWGRP | S_IWOTH)) {
         return lard_fail(error, LARDER_UNSAFE_MODE, 0, "%s (mode %o)", path, (unsigned)info->st_mode & 07777);
     }
-    int network = lard_is_network_fs(fd);
+    const char *name;
+    int network = lard_is_network_fs(fd, &name);
     if (network == 1) {
-        return lard_fail(error, LARDER_NETWORK_FS, 0, "%s", path);
+        return lard_fail(error, LARDER_NETWORK_FS, 0, "%s (%s)", path, name);
     }
     return network < 0 ? lard_fail_call(error, "fstatfs", path, -network) : LARDER_OK;
 }

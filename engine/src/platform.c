@@ -197,23 +197,38 @@ void lard_release_space(int fd, uint64_t from, uint64_t bytes) {
     (void)!fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)bytes);
 }
 
-int lard_is_network_fs(int fd) {
-    static const unsigned long networked[] = {
-        0x6969 /* nfs */,        0xff534d42 /* cifs */, 0xfe534d42 /* smb2 */,  0x517b /* smb */,
-        0x00c36400 /* ceph */,   0x01021997 /* 9p */,   0x5346414f /* afs */,   0x6b414653 /* kafs */,
-        0x0bd00bd0 /* lustre */, 0x47504653 /* gpfs */, 0x7461636f /* ocfs2 */, 0x01161970 /* gfs2 */,
-        0x73757245 /* coda */,
+/*
+ * File systems whose files others change past this kernel's page cache: of servers, of clusters, of the host of a
+ * virtual machine (9p, vboxsf, prl_fs, vmhgfs; virtiofs is of FUSE's type), and all of FUSE, whose server may show
+ * one file under two names, each with pages of its own.
+ */
+const char *lard_fs_of_others(unsigned long type) {
+    static const struct {
+        unsigned long type;
+        const char *name;
+    } others[] = {
+        {0x6969, "nfs"},        {0xff534d42, "cifs"}, {0xfe534d42, "smb2"},   {0x517b, "smb"},
+        {0x00c36400, "ceph"},   {0x01021997, "9p"},   {0x5346414f, "afs"},    {0x6b414653, "kafs"},
+        {0x0bd00bd0, "lustre"}, {0x47504653, "gpfs"}, {0x7461636f, "ocfs2"},  {0x01161970, "gfs2"},
+        {0x73757245, "coda"},   {0x65735546, "fuse"}, {0x786f4256, "vboxsf"}, {0x7c7c6673, "prl_fs"},
+        {0xbacbacbc, "vmhgfs"}, {0x564c, "ncp"},      {0x19830326, "beegfs"}, {0x20030528, "orangefs"},
+        {0xaad7aaea, "panfs"},  {0xbeefdead, "snfs"}, {0x61636673, "acfs"},   {0x013111a8, "ibrix"},
     };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if ((type & 0xffffffffUL) == others[i].type) {
+            return others[i].name;
+        }
+    }
+    return NULL;
+}
+
+int lard_is_network_fs(int fd, const char **name) {
     struct statfs info;
     if (fstatfs(fd, &info) != 0) {
         return -errno;
     }
-    for (size_t i = 0; i < sizeof networked / sizeof *networked; i++) {
-        if (((unsigned long)info.f_type & 0xffffffffUL) == networked[i]) {
-            return 1;
-        }
-    }
-    return 0;
+    *name = lard_fs_of_others((unsigned long)info.f_type);
+    return *name != NULL;
 }
 
 void lard_wait(uint32_t *word, uint32_t value, unsigned timeout_ms) {
@@ -254,8 +269,9 @@ int lard_allocate(int fd, uint64_t bytes) {
 
 void lard_release_space(int fd, uint64_t from, uint64_t bytes) { (void)fd, (void)from, (void)bytes; }
 
-int lard_is_network_fs(int fd) {
+int lard_is_network_fs(int fd, const char **name) {
     struct statfs info;
+    *name = "not local";
     if (fstatfs(fd, &info) != 0) {
         return -errno;
     }

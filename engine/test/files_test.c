@@ -202,6 +202,53 @@ static void the_disk_may_be_full(void) {
     printf("  skipped, needs root to mount a small tmpfs: a full disk\n");
 }
 
+static void file_systems_of_others_are_known(void) {
+#ifdef __linux__
+    static const struct {
+        unsigned long type;
+        const char *name;
+    } known[] = {{0x6969, "nfs"},        {0x01021997, "9p"},     {0x65735546, "fuse"},
+                 {0x786f4256, "vboxsf"}, {0x7c7c6673, "prl_fs"}, {0xffffffffbacbacbc, "vmhgfs"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const char *name = lard_fs_of_others(known[i].type);
+        CHECK(name && strcmp(name, known[i].name) == 0, "%s", known[i].name);
+    }
+    static const unsigned long local[] = {0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0x2fc12fc1};
+    for (size_t i = 0; i < sizeof local / sizeof *local; i++) { /* ext4, xfs, btrfs, tmpfs, overlayfs, zfs */
+        CHECK(lard_fs_of_others(local[i]) == NULL, "%lx", local[i]);
+    }
+#endif
+}
+
+#ifdef __linux__
+static void open_on_fuse(void *unused) {
+    char command[600];
+    (void)unused;
+    CHILD_CHECK(unshare(CLONE_NEWNS) == 0);
+    CHILD_CHECK(mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0 || errno == EINVAL);
+    snprintf(command, sizeof command, "bindfs '%s/below' '%s/fuse' >/dev/null 2>&1", test_directory,
+             test_directory);
+    CHILD_CHECK(system(command) == 0);
+    larder_status status = try_open(in_directory("fuse/t.larder"));
+    bool named = strstr(failure.detail, "fuse/t.larder") && strstr(failure.detail, "(fuse)");
+    bool made = is_there(in_directory("below/t.larder"));
+    CHILD_CHECK(umount2(in_directory("fuse"), MNT_DETACH) == 0);
+    CHILD_CHECK(status == LARDER_NETWORK_FS && named && !made);
+    CHILD_CHECK(usable(in_directory("below/t.larder")));
+}
+#endif
+
+static void a_file_system_of_fuse_is_refused(void) {
+#ifdef __linux__
+    if (geteuid() == 0 && access("/dev/fuse", R_OK | W_OK) == 0 && system("command -v bindfs >/dev/null") == 0) {
+        CHECK(mkdir(in_directory("below"), 0700) == 0 && mkdir(in_directory("fuse"), 0700) == 0);
+        CHECK(in_child(open_on_fuse, NULL));
+        return;
+    }
+#endif
+    printf("  skipped, needs root, /dev/fuse and bindfs: a file system of FUSE\n");
+}
+
 static const test_case tests[] = {
     TEST(foreign_files_are_not_touched, "a file that is not Larder's is never touched"),
     TEST(what_is_no_file_is_refused, "links, directories, pipes and sockets are refused and left alone"),
@@ -212,6 +259,9 @@ static const test_case tests[] = {
     TEST(paths_may_be_too_long, "a path may be too long"),
     TEST(the_lock_file_is_looked_at_too, "the lock file may be foreign, a link, a directory or unfinished"),
     TEST(another_cache_under_this_name, "another cache that is linked to this path is left to its users"),
+    TEST(file_systems_of_others_are_known,
+         "file systems of networks, of FUSE and of virtual machines' hosts are known"),
+    TEST(a_file_system_of_fuse_is_refused, "a path on FUSE is refused by name, and no file is made there"),
     TEST(the_disk_may_be_full, "a full disk is an error at creation and leaves no file"),
 };
 RUN("files", tests)
