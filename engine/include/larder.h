@@ -344,12 +344,14 @@ larder_status larder_clear(larder *cache);
 larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, size_t prefix_bytes, void *buffer,
                           size_t buffer_bytes, size_t *count, size_t *used, const larder_call *call);
 
-/* Drops expired items now; `*dropped` (may be NULL) counts them. */
+/* Drops expired items now; `*dropped` (may be NULL) counts them. A shard's lock is held for a few thousand items
+ * at a time. */
 larder_status larder_prune(larder *cache, uint64_t *dropped, const larder_call *call);
 
 larder_status larder_get_stats(larder *cache, larder_stats *stats);
 
-/* Walks every invariant of the file, one shard lock at a time. `report` is always filled. */
+/* Walks every invariant of the file, one shard lock at a time, for a megabyte or so at a time: while others write,
+ * its counts are about right. `report` is always filled. */
 larder_status larder_verify(larder *cache, larder_report *report);
 
 const char *larder_status_text(larder_status status);

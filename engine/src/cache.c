@@ -147,6 +147,30 @@ larder_status larder_clear(larder *cache) {
     return lard_outcome(map, LARDER_OK);
 }
 
+#define BUCKETS_A_TURN 256u /* looked at before others may have the lock: some 2,000 records, not a millisecond \
+                             */
+#define MOST_PASSES 4       /* through a shard, while items move to where the pass has been */
+
+/* Drops what has expired in a shard, in turns; again where items moved to buckets it had been to. */
+static larder_status prune_shard(larder *cache, lard_view *view, uint64_t *dropped, const larder_call *call) {
+    uint32_t next = 0, moves_down = 0;
+    for (unsigned pass = 0; pass < MOST_PASSES;) {
+        larder_status status = lard_shard_lock(cache, view, call);
+        if (status != LARDER_OK) {
+            return status;
+        }
+        moves_down = next ? moves_down : lard_load(&view->head->moves_down);
+        *dropped += lard_keep_prune(cache, view, &next, BUCKETS_A_TURN, lard_now(call));
+        pass += next == 0;
+        bool done = next == 0 && lard_load(&view->head->moves_down) == moves_down;
+        lard_shard_end_turn(view);
+        if (done) {
+            break;
+        }
+    }
+    return LARDER_OK;
+}
+
 larder_status larder_prune(larder *cache, uint64_t *dropped, const larder_call *call) {
     uint64_t sum = 0;
     larder_status result = LARDER_OK;
@@ -159,13 +183,8 @@ larder_status larder_prune(larder *cache, uint64_t *dropped, const larder_call *
     }
     for (uint32_t s = 0; s < map->super.shard_count; s++) {
         lard_view view = lard_view_of(map, s);
-        larder_status status = lard_shard_lock(cache, &view, call);
-        if (status != LARDER_OK) {
-            result = status;
-            continue;
-        }
-        sum += lard_keep_prune(cache, &view, lard_now(call));
-        lard_shard_unlock(&view);
+        larder_status status = prune_shard(cache, &view, &sum, call);
+        result = status == LARDER_OK ? result : status;
     }
     if (dropped) {
         *dropped = sum;

@@ -1,5 +1,5 @@
 /*
- * check.c — walks every invariant of a shard, under its lock.
+ * check.c — walks every invariant of a shard, under its lock, in turns that others may come between.
  *
  *   index      the directory names index segments, each once; the bucket count fits
  *              them; no split is open
@@ -14,6 +14,9 @@
  * A lock-free delete may run at the same time; it only empties slots.
  */
 #include "internal.h"
+
+#define BYTES_A_TURN (1u << 20) /* looked at before others may have the lock: a millisecond or so */
+#define SLOT_BYTES 512u         /* a slot's part of them, of which cache misses take most */
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -111,22 +114,23 @@ static void check_records(const lard_view *view, uint32_t segment, larder_report
     }
 }
 
-static void check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slot, larder_report *report) {
+/* Answers the bytes that were looked at, about. */
+static uint64_t check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slot, larder_report *report) {
     unsigned char key[LARDER_MAX_KEY + 8];
     lard_record_info info;
     uint64_t value = lard_load(slot);
     uint64_t offset = LARD_SLOT_OFFSET(value);
     if (!offset) {
-        return;
+        return sizeof *slot;
     }
     report->items++;
     if (value & LARD_SLOT_PENDING) {
         problem(report, view, "a move to bucket %u is open", bucket);
-        return;
+        return SLOT_BYTES;
     }
     if (!lard_slot_record(view, value, &info) || LARD_WORD2_KEY_BYTES(info.word2) > LARDER_MAX_KEY) {
         problem(report, view, "a slot of bucket %u points at no record of its generation", bucket);
-        return;
+        return SLOT_BYTES;
     }
     uint64_t inside = offset - view->map->super.data_offset;
     uint32_t segment = (uint32_t)(inside >> view->map->segment_shift);
@@ -134,7 +138,7 @@ static void check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slot, l
     if ((state != LARD_SEGMENT_SMALL && state != LARD_SEGMENT_MAIN) ||
         (inside & (view->map->super.segment_bytes - 1)) >= lard_load(&view->segments[segment].write_offset)) {
         problem(report, view, "a slot of bucket %u points beyond what segment %u holds", bucket, segment);
-        return;
+        return SLOT_BYTES;
     }
     bool is_chunk = LARD_WORD2_TYPE(info.word2) == LARD_TYPE_CHUNK;
     size_t key_bytes = LARD_WORD2_KEY_BYTES(info.word2);
@@ -159,25 +163,49 @@ static void check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slot, l
             }
         }
     }
+    return SLOT_BYTES + LARD_WORD2_VALUE_BYTES(info.word2);
 }
 
-void lard_check_shard(lard_view *view, larder_report *report) {
-    uint64_t before = report->problems;
+/* How far the walk of a shard is. Each turn begins with what the rest relies on: others had the lock in between.
+ */
+typedef struct {
+    uint32_t segment;
+    uint32_t bucket;
+} position;
+
+/* Up to a turn's work from `at` on; false where nothing is left, or makes no sense. */
+static bool check_some(const lard_view *view, position *at, larder_report *report) {
+    uint64_t before = report->problems, looked_at = 0;
     check_directory(view, report);
     check_counts(view, report);
     if (report->problems != before) {
-        return; /* what follows relies on these */
+        return false;
     }
-    for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
-        check_records(view, s, report);
+    for (; at->segment < view->map->super.segments_per_shard && looked_at < BYTES_A_TURN; at->segment++) {
+        check_records(view, at->segment, report);
+        looked_at += view->map->super.segment_bytes;
     }
     uint32_t count = lard_bucket_count(view);
-    for (uint32_t b = 0; b < count; b++) {
-        lard_bucket *bucket = lard_bucket_at(view, b);
+    for (; at->bucket < count && looked_at < BYTES_A_TURN; at->bucket++) {
+        lard_bucket *bucket = lard_bucket_at(view, at->bucket);
         for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
-            check_slot(view, b, &bucket->slots[i], report);
+            looked_at += check_slot(view, at->bucket, &bucket->slots[i], report);
         }
     }
+    return at->segment < view->map->super.segments_per_shard || at->bucket < count;
+}
+
+static larder_status check_shard(larder *cache, lard_view *view, larder_report *report) {
+    position at = {0, 0};
+    for (bool more = true; more;) {
+        larder_status status = lard_shard_lock(cache, view, NULL);
+        if (status != LARDER_OK) {
+            return status;
+        }
+        more = check_some(view, &at, report);
+        lard_shard_end_turn(view);
+    }
+    return LARDER_OK;
 }
 
 larder_status larder_verify(larder *cache, larder_report *report) {
@@ -192,13 +220,8 @@ larder_status larder_verify(larder *cache, larder_report *report) {
     larder_status result = LARDER_OK;
     for (uint32_t s = 0; s < map->super.shard_count; s++) {
         lard_view view = lard_view_of(map, s);
-        larder_status status = lard_shard_lock(cache, &view, NULL);
-        if (status != LARDER_OK) {
-            result = status;
-            continue;
-        }
-        lard_check_shard(&view, report);
-        lard_shard_unlock(&view);
+        larder_status status = check_shard(cache, &view, report);
+        result = status == LARDER_OK ? result : status;
     }
     return lard_outcome(map, result);
 }

@@ -57,7 +57,12 @@ static bool move(lard_view *view, const lard_bucket *bucket, lard_u64 *from, boo
     for (unsigned i = 0; other && other != bucket && i < LARD_BUCKET_SLOTS; i++) {
         uint64_t vacant = lard_load(&other->slots[i]);
         uint64_t pending = value | LARD_SLOT_PENDING;
-        if (LARD_SLOT_OFFSET(vacant) || !lard_cas64(&other->slots[i], &vacant, pending)) {
+        if (LARD_SLOT_OFFSET(vacant)) {
+            continue;
+        }
+        lard_store(&view->head->moving[0], choices[0] + 1); /* before anything is pending */
+        lard_store(&view->head->moving[1], choices[1] + 1);
+        if (!lard_cas64(&other->slots[i], &vacant, pending)) {
             continue;
         }
         uint32_t moves =
@@ -295,8 +300,9 @@ static void finish_move(lard_view *view, const lard_bucket *bucket, lard_u64 *sl
 void lard_index_finish_changes(lard_view *view) {
     finish_split(view);
     uint32_t count = lard_bucket_count(view);
-    for (uint32_t b = 0; b < count; b++) {
-        lard_bucket *bucket = lard_bucket_at(view, b);
+    for (int side = 0; side < 2; side++) {
+        uint32_t number = lard_load(&view->head->moving[side]);
+        lard_bucket *bucket = number && number <= count ? lard_bucket_at(view, number - 1) : NULL;
         for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
             uint64_t value = lard_load(&bucket->slots[i]);
             if (LARD_SLOT_OFFSET(value) && (value & LARD_SLOT_PENDING)) {

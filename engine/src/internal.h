@@ -287,6 +287,7 @@ static inline lard_view lard_view_of(lard_map *map, uint32_t number) {
 /* OK with the lock held and the shard of the current clear epoch, or BUSY. */
 larder_status lard_shard_lock(larder *cache, lard_view *view, const larder_call *call);
 void lard_shard_unlock(lard_view *view);
+void lard_shard_end_turn(lard_view *view); /* the same for who wants it again at once: others have it first */
 /* False: logically empty. */
 static inline bool lard_shard_current(const lard_view *view, uint64_t *epoch) {
     *epoch = lard_load_acquire(&view->head->epoch);
@@ -517,9 +518,6 @@ lard_ghost lard_ghost_take(lard_view *view, const lard_hash *hash);
 uint64_t lard_ghost_word(const lard_view *view, uint32_t tag, bool from_main); /* also without the lock */
 void lard_ghost_rescue(lard_bucket *bucket, const lard_view *view, uint64_t value);
 void lard_ghost_tick(lard_view *view, bool main_queue);
-
-/* check.c */
-void lard_check_shard(lard_view *view, larder_report *report);
 
 /* stats.c — statistics; the order of LARDER_COUNTS_LIST */
 enum {

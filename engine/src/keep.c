@@ -74,7 +74,8 @@ bool lard_keep_admits(larder *cache, lard_view *view, const lard_hash *hash, con
         if ((uint32_t)now_ms - lard_load(&view->head->full_ms) < REFUSALS_MS) {
             return false;
         }
-        lard_keep_prune(cache, view, now_ms);
+        uint32_t next = 0;
+        lard_keep_prune(cache, view, &next, UINT32_MAX, now_ms);
         if (!fits(view, hash, draft, &is_new)) {
             lard_store(&view->head->full_ms, (uint32_t)now_ms);
             return false;
@@ -133,10 +134,11 @@ void lard_keep_finish_copy(lard_view *view) {
     }
 }
 
-uint64_t lard_keep_prune(larder *cache, lard_view *view, int64_t now_ms) {
+uint64_t lard_keep_prune(larder *cache, lard_view *view, uint32_t *next, uint32_t most, int64_t now_ms) {
     uint64_t dropped = 0, kept = 0;
-    uint32_t count = lard_bucket_count(view);
-    for (uint32_t b = 0; b < count; b++) {
+    uint32_t count = lard_bucket_count(view), from = *next;
+    uint32_t end = from < count && count - from > most ? from + most : count;
+    for (uint32_t b = from; b < end; b++) {
         lard_bucket *bucket = lard_bucket_at(view, b);
         for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
             lard_record_info info;
@@ -144,16 +146,21 @@ uint64_t lard_keep_prune(larder *cache, lard_view *view, int64_t now_ms) {
             if (!LARD_SLOT_OFFSET(value) || !lard_slot_record(view, value, &info)) {
                 continue;
             }
+            uint64_t cost = lard_keep_cost_of(view, value);
             if (!lard_expired(&info, now_ms)) {
-                kept += lard_keep_cost_of(view, value);
+                kept += cost;
             } else if (lard_index_unlink(view, &bucket->slots[i], value, 0)) {
                 lard_add(&view->head->items, (uint64_t)-1);
+                lard_add(&view->head->kept_bytes, -cost);
                 dropped += LARD_WORD2_TYPE(info.word2) != LARD_TYPE_CHUNK;
             }
         }
     }
-    lard_store(&view->head->kept_bytes, kept);
-    lard_store(&view->head->keeps, kept != 0);
+    if (from == 0 && end == count) {
+        lard_store(&view->head->kept_bytes, kept);
+        lard_store(&view->head->keeps, kept != 0);
+    }
     lard_count(cache, LARD_STAT_expirations, dropped);
+    *next = end < count ? end : 0;
     return dropped;
 }

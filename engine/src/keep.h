@@ -17,8 +17,9 @@ uint64_t lard_keep_cost(const lard_view *view, uint64_t record_bytes);
 uint64_t lard_keep_cost_of(const lard_view *view, uint64_t slot);
 /* Of a dead owner: an item that stands where it was copied to, but is looked for where it stood. */
 void lard_keep_finish_copy(lard_view *view);
-/* Drops what has expired, wherever it lies, and counts what is kept; the segments follow when their turn comes. */
-uint64_t lard_keep_prune(larder *cache, lard_view *view, int64_t now_ms);
+/* Drops what has expired in up to `most` buckets from *next on; *next is where to go on, 0 at the end. Where those
+ * were all buckets, counts what is kept. Segments follow when their turn comes. */
+uint64_t lard_keep_prune(larder *cache, lard_view *view, uint32_t *next, uint32_t most, int64_t now_ms);
 /* Whether any record may be kept. The bytes cannot tell: deletes without the lock change them at any time. */
 static inline bool lard_keeps(const lard_view *view) { return lard_load(&view->head->keeps) != 0; }
 static inline uint64_t lard_keep_bytes(const lard_view *view) {

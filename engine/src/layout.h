@@ -167,7 +167,8 @@ typedef struct { /* head of a shard */
     lard_u64 resets;     /* how often this shard was emptied */
     lard_u32 moves;      /* odd while an item changes buckets */
     lard_u32 moves_down; /* to a bucket of a lower number: a walk over keys starts the shard again */
-    lard_u32 reserved1[8];
+    lard_u32 moving[2]; /* buckets + 1 between which an item was moved last: what a repair looks at; 0: none yet */
+    lard_u32 reserved1[6];
     /* line 2: under the lock */
     lard_u32 active[2]; /* segment + 1 that small, main append to; 0: none */
     lard_u32 victim;    /* segment + 1 being emptied; 0: none */

@@ -12,6 +12,9 @@
 #define SPINS 200
 #define FIRST_SLEEP_MS 1
 #define LONGEST_SLEEP_MS 4
+/* Buckets, of which a repair counts the items. A death leaves the counts a few off, which is nothing among more:
+ * the index grows a little sooner or later, and who finds no room for what is kept counts anew. */
+#define MOST_COUNTED 4096u
 
 static bool sane(const lard_view *view) {
     const lard_superblock *super = &view->map->super;
@@ -116,6 +119,18 @@ static void reset(lard_view *view) {
     lard_store_release(&view->head->epoch, (uint64_t)clear << 32 | resets);
 }
 
+static void count_items(lard_view *view) {
+    uint64_t items = 0;
+    uint32_t count = lard_bucket_count(view);
+    for (uint32_t b = 0; b < count; b++) {
+        lard_bucket *bucket = lard_bucket_at(view, b);
+        for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
+            items += LARD_SLOT_OFFSET(lard_load(&bucket->slots[i])) != 0;
+        }
+    }
+    lard_store(&view->head->items, items);
+}
+
 /* The owner died somewhere under the lock. Every step of the engine is redoable or skippable from here. */
 static void repair(larder *cache, lard_view *view) {
     lard_count(cache, LARD_STAT_repairs, 1);
@@ -132,18 +147,15 @@ static void repair(larder *cache, lard_view *view) {
     check_active(view);
     lard_segment_recount(view);
 
-    uint64_t items = 0;
-    uint32_t count = lard_bucket_count(view);
-    for (uint32_t b = 0; b < count; b++) {
-        lard_bucket *bucket = lard_bucket_at(view, b);
-        for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
-            items += LARD_SLOT_OFFSET(lard_load(&bucket->slots[i])) != 0;
-        }
+    if (lard_bucket_count(view) <= MOST_COUNTED) {
+        count_items(view);
     }
-    lard_store(&view->head->items, items);
     if (lard_keeps(view)) {
         lard_keep_finish_copy(view);
-        lard_keep_prune(cache, view, 0);
+        if (lard_bucket_count(view) <= MOST_COUNTED) {
+            uint32_t next = 0;
+            lard_keep_prune(cache, view, &next, UINT32_MAX, 0);
+        }
     }
 }
 
@@ -258,5 +270,13 @@ void lard_shard_unlock(lard_view *view) {
     uint32_t word = view->owner;
     if (LARD_UNLIKELY(!lard_cas32(&view->head->lock, &word, 0))) {
         unlock_slowly(view, word);
+    }
+}
+
+void lard_shard_end_turn(lard_view *view) {
+    bool wanted = lard_load(&view->head->lock) & WAITERS;
+    lard_shard_unlock(view);
+    if (wanted) { /* who wakes up has to run before the next turn */
+        lard_sleep_ms(1);
     }
 }

@@ -90,6 +90,35 @@ static void it_survives_attaching_anew(void) {
     larder_close(cache);
 }
 
+/* As larder_prune: others have the lock in between, and store and delete what is kept. */
+static void a_prune_in_turns_counts_right(void) {
+    enum { ITEMS = 4000, BYTES = 40, BUCKETS = 16 };
+    int64_t now_ms = lard_clock_ms();
+    uint32_t next = 0, turns = 0;
+    uint64_t dropped = 0;
+    char key[32];
+    cache = open_cache(4 << 20);
+    CHECK(cache->map->super.shard_count == 1);
+    for (int i = 0; i < ITEMS; i++) {
+        CHECK(put("kept", i, BYTES, 1, i % 4 == 0 ? 1000 : 0, now_ms) == LARDER_OK);
+    }
+    do {
+        lard_view view = lard_view_of(cache->map, 0);
+        CHECK(lard_shard_lock(cache, &view, NULL) == LARDER_OK);
+        dropped += lard_keep_prune(cache, &view, &next, BUCKETS, now_ms + 1000);
+        lard_shard_end_turn(&view);
+        int i = (int)turns++ % ITEMS;
+        CHECK(i % 2 ? larder_delete(cache, key, key_of(i, key), NULL) == LARDER_OK
+                    : put("new", i, BYTES, 1, 0, now_ms) == LARDER_OK);
+    } while (next);
+    CHECK(turns >= ITEMS / 6 / BUCKETS && dropped == ITEMS / 4, "%u turns, %d", turns, (int)dropped);
+    CHECK(counted() && sound(cache));
+    for (int i = 0; i < ITEMS; i++) {
+        CHECK(is_there(i, BYTES) == (i % 4 != 0 && !(i % 2 && i < (int)turns)), "%d", i);
+    }
+    larder_close(cache);
+}
+
 static const test_case tests[] = {
     TEST(what_is_kept_outlives_all_others, "what is kept outlives all others"),
     TEST(what_was_read_as_often_and_is_not_kept_leaves, "what is not kept leaves"),
@@ -97,6 +126,7 @@ static const test_case tests[] = {
     TEST(numbers_and_swaps_stay_what_they_were, "numbers and swaps stay what they were"),
     TEST(what_is_too_long_to_be_kept_is_an_error, "what is too long to be kept is an error"),
     TEST(it_survives_attaching_anew, "it survives attaching anew"),
+    TEST(a_prune_in_turns_counts_right, "a prune that others come between drops all and leaves the count right"),
 };
 
 RUN("keep", tests)

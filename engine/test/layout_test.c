@@ -73,6 +73,7 @@ static void shard_fields_have_their_places(void) {
     AT(lard_shard, splitting, 76, 4);
     AT(lard_shard, resets, 80, 8);
     AT(lard_shard, moves, 88, 4);
+    AT(lard_shard, moving, 96, 8);
     AT(lard_shard, active, 128, 8);
     AT(lard_shard, victim, 136, 4);
     AT(lard_shard, victim_offset, 140, 4);

@@ -231,6 +231,24 @@ static void what_an_owner_left_half_done_is_mended(void) {
     larder_close(cache);
 }
 
+/* Whoever comes waits for a repair: in a large shard it does not look at every item. */
+static void what_is_counted_in_a_large_shard_stays_as_it_is(void) {
+    enum { ITEMS = 60000, OFF = 3 };
+    larder_stats stats;
+    cache = open_cache(20 << 20);
+    CHECK(cache->map->super.shard_count == 1);
+    fill(ITEMS);
+    lard_view view = only_shard();
+    lard_store(&view.head->items, ITEMS + OFF);
+    lard_store(&view.head->splitting, 1);
+    lard_store(&view.head->free_segments, 1);
+    die_with_the_lock();
+    CHECK(set(cache, "written", "after") == LARDER_OK && is(cache, "written", "after"));
+    CHECK(sound(cache) && found(ITEMS) == ITEMS);
+    CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.items == ITEMS + OFF + 1 && stats.repairs == 1);
+    larder_close(cache);
+}
+
 /* As one who was not run between the first look at the clock and the second. */
 static void whose_time_is_up_looks_for_the_dead_all_the_same(void) {
     cache = open_cache(SIZE);
@@ -296,6 +314,7 @@ static const test_case tests[] = {
     TEST(everything_else_goes_on_beside_a_held_lock, "reads, deletes, walks and clear need no lock"),
     TEST(a_waiter_is_woken, "a waiter is woken when the lock is free"),
     TEST(what_an_owner_left_half_done_is_mended, "what a dead owner left half done is mended at no one's cost"),
+    TEST(what_is_counted_in_a_large_shard_stays_as_it_is, "a repair of a large shard does not count its items"),
     TEST(whose_time_is_up_looks_for_the_dead_all_the_same,
          "who has waited long enough looks whether the owner is dead all the same"),
     TEST(what_cannot_be_mended_is_emptied, "a shard that cannot be mended is emptied"),

@@ -252,6 +252,43 @@ static void a_full_cache_is_shared(void) {
     larder_close(cache);
 }
 
+/* One prunes and one verifies, in turns; the others write, and would be refused where they had to wait for all. */
+static void *write_beside_upkeep(void *number) {
+    char key[32], value[64] = {0};
+    larder_report report;
+    for (int i = 0; i < rounds(20000); i++) {
+        larder_store store = {.key = key, .value = value, .value_bytes = sizeof value, .keep = i % 2, .ttl_ms = 5};
+        store.key_bytes = (size_t)snprintf(key, sizeof key, "of %d %d", (int)(uintptr_t)number, i % 5000);
+        if ((uintptr_t)number < 2 && i % 1000) {
+            continue;
+        }
+        if ((uintptr_t)number == 0) {
+            THREAD_CHECK(larder_prune(cache, NULL, NULL) == LARDER_OK);
+        } else if ((uintptr_t)number == 1) {
+            THREAD_CHECK(larder_verify(cache, &report) == LARDER_OK && report.problems == 0);
+        } else {
+            THREAD_CHECK(larder_set(cache, &store, NULL) == LARDER_OK);
+        }
+        if (i % 7 == 0) {
+            larder_delete(cache, key, store.key_bytes, NULL);
+        }
+    }
+    return NULL;
+}
+
+static void upkeep_takes_turns_with_writers(void) {
+    cache = open_cache(20 << 20);
+    cache->lock_timeout_ms = 20000;
+    char key[32];
+    for (int i = 0; i < rounds(50000); i++) {
+        snprintf(key, sizeof key, "item %d", i);
+        CHECK(set(cache, key, key) == LARDER_OK);
+    }
+    CHECK(all_threads(write_beside_upkeep));
+    CHECK(sound(cache));
+    larder_close(cache);
+}
+
 static void *open_and_close(void *number) {
     char key[32], path[2][400];
     snprintf(path[0], sizeof path[0], "%s/one.larder", test_directory);
@@ -304,6 +341,7 @@ static const test_case tests[] = {
     TEST(conditions_hold_between_threads, "compare-and-swap and add have one winner"),
     TEST(an_add_that_has_expired_takes_nothing_away, "an add of what has expired takes nothing of another's away"),
     TEST(a_full_cache_is_shared, "threads share a cache that evicts, is cleared, walked and verified"),
+    TEST(upkeep_takes_turns_with_writers, "prune and verify take turns with writers"),
     TEST(opening_and_closing_beside_one_another, "threads open and close the same files beside one another"),
     TEST(the_file_is_replaced_under_threads, "the file is replaced under threads that are inside calls"),
 };
