@@ -133,6 +133,7 @@ VALUE glue_cache_get_record(VALUE self, VALUE key, VALUE now);
 VALUE glue_cache_entry_of(VALUE self, VALUE record);
 VALUE glue_plain_record(VALUE self, VALUE value, VALUE expires_at, VALUE expires_in, VALUE race, VALUE version,
                         VALUE now, VALUE trees);
+VALUE glue_bytes_terms(VALUE self, VALUE expires_in, VALUE race, VALUE now);
 
 /* ---- upkeep.c ---- */
 

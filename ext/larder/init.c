@@ -60,6 +60,7 @@ void Init_larder(void) {
     rb_define_private_method(cache, "_set_records", glue_cache_set_records, 2);
     rb_define_private_method(cache, "_cas_record", glue_cache_cas_record, 4);
     rb_define_private_method(cache, "_plain_record", glue_plain_record, 7);
+    rb_define_private_method(cache, "_bytes_terms", glue_bytes_terms, 3);
 
     rb_define_private_method(cache, "_scan", glue_cache_scan, 3);
     rb_define_private_method(cache, "_clear", glue_cache_clear, 0);

@@ -223,6 +223,15 @@ bool plain_terms(const plain_value *plain, const double *expires_at, const plain
     return true;
 }
 
+int64_t plain_kept_ms(const plain_life *life) {
+    double kept_ms = (life->expires_in + seconds_of_grace(life)) * 1000.0;
+
+    if (!(life->expires_in > 0.0)) {
+        return -1;
+    }
+    return kept_ms < (double)LARDER_MAX_TTL_MS ? (int64_t)kept_ms : 0;
+}
+
 int64_t plain_expires_at_ms(uint8_t flags, int64_t kept_until_ms) {
     int64_t grace_ms = graces_ms[(flags & GRACE_MASK) >> GRACE_SHIFT];
 

@@ -77,6 +77,9 @@ typedef struct plain_life {
 bool plain_terms(const plain_value *plain, const double *expires_at, const plain_life *life, bool empty_version,
                  int64_t now_ms, uint8_t *flags, int64_t *ttl_ms);
 
+/* How long a record lives whose flags cannot tell its grace, in ms; 0: for ever, -1: it is gone. */
+int64_t plain_kept_ms(const plain_life *life);
+
 /* When the entry expires, in Unix ms; 0: never. */
 int64_t plain_expires_at_ms(uint8_t flags, int64_t kept_until_ms);
 

@@ -5,7 +5,7 @@
  * once their size is known; larger ones go straight into a String of their size;
  * the largest are copied without the GVL.
  */
-#include "glue.h"
+#include "plain.h"
 
 #include <math.h>
 #include <time.h>
@@ -214,6 +214,6 @@ VALUE glue_cache_ttl(VALUE self, VALUE key, VALUE now) {
     if (item.expires_at_ms == 0) {
         return DBL2NUM(HUGE_VAL);
     }
-    left_ms = item.expires_at_ms - call.now_ms;
-    return DBL2NUM(left_ms > 0 ? (double)left_ms / 1000.0 : 0.0);
+    left_ms = plain_expires_at_ms(item.flags, item.expires_at_ms) - call.now_ms;
+    return left_ms > 0 ? DBL2NUM((double)left_ms / 1000.0) : Qnil;
 }

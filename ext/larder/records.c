@@ -1,7 +1,7 @@
 /*
  * records.c — natives for the Rails store's ordinary path: entries with the flags
- * that plain values have. _get_entry, _get_multi_entries, _get_record and
- * _plain_record; what stores them is in write.c.
+ * that plain values have. _get_entry, _get_multi_entries, _get_record,
+ * _plain_record and _bytes_terms; what stores them is in write.c.
  *
  * What an entry is read as: a String where its bytes are someone else's (Rails'
  * coder, a raw value, a counter), or [value, expires_at, version] of a plain one.
@@ -103,4 +103,24 @@ VALUE glue_plain_record(VALUE self, VALUE value, VALUE expires_at, VALUE expires
     }
     RB_GC_GUARD(value);
     return rb_ary_new_from_args(3, bytes, UINT2NUM(flags), LL2NUM(ttl_ms));
+}
+
+/*
+ * [flags, ttl_ms] of the record of an entry that a coder dumped, which was given `expires_in` and `race` (seconds
+ * or nil). Where no grace of the table is long enough, the record alone knows when it goes.
+ */
+VALUE glue_bytes_terms(VALUE self, VALUE expires_in, VALUE race, VALUE now) {
+    static const plain_value bytes = {.kind = PLAIN_NONE};
+    plain_life life = {seconds(expires_in), seconds(race)};
+    int64_t now_ms = NUM2LL(now);
+    double expiry = (double)now_ms / 1000.0 + life.expires_in;
+    uint8_t flags;
+    int64_t ttl_ms;
+
+    (void)self;
+    if (!plain_terms(&bytes, NIL_P(expires_in) ? NULL : &expiry, &life, false, now_ms, &flags, &ttl_ms)) {
+        flags = 0;
+        ttl_ms = plain_kept_ms(&life);
+    }
+    return rb_assoc_new(UINT2NUM(flags), LL2NUM(ttl_ms));
 }

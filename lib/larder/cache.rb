@@ -311,9 +311,12 @@ module Larder
       _exist(key, now && Options.unix_ms(now))
     end
 
+    # Of an entry of the Rails store it is what its caller gave: the file keeps it longer, so that `race_condition_ttl`
+    # can serve it once more, and that is not counted.
+    #
     # @param key [String]
     # @param now [Numeric, nil] Unix time to count from, nil: the clock
-    # @return [Float, nil] seconds left to live, `Float::INFINITY`: never expires, nil: absent
+    # @return [Float, nil] seconds left to live, `Float::INFINITY`: never expires, nil: absent or expired
     # @example
     #   cache.set("session", "data", ttl: 60)
     #   cache.ttl("session").ceil #=> 60

@@ -71,7 +71,7 @@ module Larder
         amount = Integer(amount)
         options = merged_options(options)
         key = normalize_key(name, options)
-        ttl = engine_ttl(options[:expires_in], nil, true)
+        ttl = raw_ttl(options[:expires_in])
 
         instrument(operation, announced(name, key), amount: amount) do
           failsafe(operation) { count(key, operation == :increment ? amount : -amount, ttl) }

@@ -93,7 +93,9 @@ module Larder
 
       # The same for bytes of Rails' coder, or raw ones.
       def bytes_record(bytes, expires_in, race_condition_ttl, raw)
-        [bytes, 0, Larder::Options.ttl_ms(engine_ttl(expires_in, race_condition_ttl, raw))]
+        return [bytes, 0, Larder::Options.ttl_ms(raw_ttl(expires_in))] if raw
+
+        [bytes, *@cache.__send__(:_bytes_terms, expires_in&.to_f, race_condition_ttl&.to_f, now_ms)]
       end
 
       # The same for a plain value, which needs no coder: nil for any other.

@@ -219,6 +219,29 @@ module LarderStoreTests
       end
     end
 
+    test "a TTL is the caller's, however long the file keeps the entry" do
+      struct = Struct.new(:field)
+      Object.const_set(:TtlTestValue, struct)
+      freeze_time do
+        { 60 => nil, 30 => 10, 900 => 600 }.each do |expires_in, race|
+          { plain: "text", tree: { "a" => [1] }, coder: TtlTestValue.new(1) }.each do |name, value|
+            store.write(name, value, expires_in: expires_in, race_condition_ttl: race)
+            assert_in_delta expires_in, store.cache.ttl(name.to_s, now: Time.now.to_f), 0.01, "#{name}, #{expires_in}"
+          end
+        end
+        store.write("raw", "5", expires_in: 60, raw: true)
+        assert_in_delta 60, store.cache.ttl("raw", now: Time.now.to_f), 0.01
+      end
+      travel(901.seconds) do
+        assert_equal [nil] * 4, %w[plain tree coder raw].map { |name| store.cache.ttl(name, now: Time.now.to_f) }
+        store.fetch("coder", race_condition_ttl: 10) do
+          assert_equal TtlTestValue.new(1), store.read("coder"), "it was kept to be served"
+        end
+      end
+    ensure
+      Object.send(:remove_const, :TtlTestValue)
+    end
+
     test "the expired is dropped from the file by cleanup, the living stays" do
       store.write("gone", 1, expires_in: 10)
       store.write("raw", 1, expires_in: 10, raw: true)
