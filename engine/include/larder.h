@@ -193,29 +193,30 @@ typedef struct larder_store {
  * name, description. Counts are exact for single-threaded use of
  * a process and may lose a few where native threads race.
  */
-#define LARDER_COUNTS_LIST(X)                                                      \
-    X(hits, "reads that found a live item")                                        \
-    X(misses, "reads that found none")                                             \
-    X(sets, "items stored")                                                        \
-    X(refused, "stores refused for want of a lock or of room")                     \
-    X(deletes, "deletes that found the key")                                       \
-    X(increments, "counters changed")                                              \
-    X(evictions, "live items dropped to make room")                                \
-    X(expirations, "expired items dropped to make room or by prune")               \
-    X(promotions, "items kept by eviction: they had been read, or there was room") \
-    X(damaged, "records whose checksum or shape was wrong")                        \
-    X(repairs, "shards repaired after their lock's owner died")                    \
-    X(resets, "shards emptied because they could not be repaired")                 \
+#define LARDER_COUNTS_LIST(X)                                                             \
+    X(hits, "reads that found a live item")                                               \
+    X(misses, "reads that found none")                                                    \
+    X(sets, "items stored")                                                               \
+    X(refused, "stores refused for want of a lock or of room")                            \
+    X(deletes, "deletes that found the key")                                              \
+    X(increments, "counters changed")                                                     \
+    X(evictions, "live items dropped to make room: each once, however many parts it has") \
+    X(expirations, "expired items dropped to make room or by prune")                      \
+    X(promotions, "items kept by eviction: they had been read, or there was room")        \
+    X(damaged, "records whose checksum or shape was wrong")                               \
+    X(repairs, "shards repaired after their lock's owner died")                           \
+    X(resets, "shards emptied because they could not be repaired")                        \
     X(lock_waits, "waits for a shard lock")
-#define LARDER_GAUGES_LIST(X)                                                            \
-    X(items, "items in the index: expired ones and the parts of large values count too") \
-    X(used_bytes, "bytes of segments in use, dead records included")                     \
-    X(index_bytes, "bytes of segments used by the index")                                \
-    X(kept_bytes, "bytes that items take which eviction leaves")                         \
-    X(kept_room_bytes, "bytes that such items may take")                                 \
-    X(capacity_bytes, "bytes for items and index")                                       \
-    X(size_bytes, "bytes of the file")                                                   \
-    X(shards, "shards")                                                                  \
+#define LARDER_GAUGES_LIST(X)                                                              \
+    X(items, "items in the index, also expired ones that nobody has dropped yet")          \
+    X(oldest_age_ms, "no item was stored longer ago; 0: there is none")                    \
+    X(used_bytes, "bytes of segments in use, dead records included")                       \
+    X(index_bytes, "bytes of segments used by the index")                                  \
+    X(kept_bytes, "bytes that items take which eviction leaves")                           \
+    X(kept_room_bytes, "bytes that such items may take")                                   \
+    X(capacity_bytes, "bytes of segments that items and index may take before some leave") \
+    X(size_bytes, "bytes of the file")                                                     \
+    X(shards, "shards")                                                                    \
     X(processes, "processes attached")
 #define LARDER_STATS_LIST(X) LARDER_COUNTS_LIST(X) LARDER_GAUGES_LIST(X)
 #define LARDER_STATS_WORDS 24 /* for counts, and as many for gauges */

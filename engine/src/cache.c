@@ -147,9 +147,10 @@ larder_status larder_clear(larder *cache) {
     return lard_outcome(map, LARDER_OK);
 }
 
-#define BUCKETS_A_TURN 256u /* looked at before others may have the lock: some 2,000 records, not a millisecond \
-                             */
-#define MOST_PASSES 4       /* through a shard, while items move to where the pass has been */
+#define BUCKETS_A_TURN                                                                                    \
+    256u              /* looked at before others may have the lock: some 2,000 records, not a millisecond \
+                       */
+#define MOST_PASSES 4 /* through a shard, while items move to where the pass has been */
 
 /* Drops what has expired in a shard, in turns; again where items moved to buckets it had been to. */
 static larder_status prune_shard(larder *cache, lard_view *view, uint64_t *dropped, const larder_call *call) {

@@ -123,7 +123,7 @@ static uint64_t check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slo
     if (!offset) {
         return sizeof *slot;
     }
-    report->items++;
+    report->items += !lard_index_is_chunk(view, value & ~LARD_SLOT_PENDING);
     if (value & LARD_SLOT_PENDING) {
         problem(report, view, "a move to bucket %u is open", bucket);
         return SLOT_BYTES;

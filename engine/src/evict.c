@@ -21,7 +21,6 @@
 #define MOST_SHARE SHARE(30)
 #define MOST_STEP SHARE(4)
 #define LEARN_PER_CENT 80 /* of the size of what comes back */
-#define FREE_TARGET 2     /* segments kept free: one to write on, one for eviction's own copies */
 #define WORK_PER_BYTE 8   /* bytes looked at for each byte written, while below the target */
 #define LEAST_WORK 2048
 #define BATCH 8          /* records whose cache misses overlap */
@@ -142,6 +141,7 @@ static bool move_to_main(lard_view *view, const lard_found *found, const lard_re
     }
     uint32_t segment = (uint32_t)((to - view->map->super.data_offset) >> view->map->segment_shift);
     uint64_t generation = lard_load(&view->segments[segment].generation);
+    lard_segment_inherit_age(view, segment, LARD_SLOT_OFFSET(found->value));
     lard_record_move(view, LARD_SLOT_OFFSET(found->value), to, generation, bytes);
     lard_segment_commit(view, to, bytes, info->expiry_ms);
     unsigned reads = LARD_SLOT_FREQUENCY(found->value);
@@ -199,7 +199,7 @@ static bool leads_row(const lard_view *view, const candidate *one, lard_chunk_ke
 }
 
 /* A value is of no use without one of its chunks: the first of a row decides for those that follow it. */
-static void decide_for_row(larder *cache, lard_view *view, const candidate *first, bool stays) {
+static void decide_for_row(lard_view *view, const candidate *first, bool stays) {
     lard_chunk_key key;
     if (!leads_row(view, first, &key)) {
         return;
@@ -212,8 +212,7 @@ static void decide_for_row(larder *cache, lard_view *view, const candidate *firs
             return;
         }
         if (!stays && lard_index_unlink(view, found.slot, found.value, 0)) {
-            lard_add(&view->head->items, (uint64_t)-1);
-            lard_count(cache, LARD_STAT_evictions, 1);
+            lard_index_count_off(view, true);
         } else if (stays && LARD_SLOT_FREQUENCY(found.value) == 0 && !is_newest(view, found.value)) {
             lard_index_unlink(view, found.slot, found.value, found.value + LARD_FREQUENCY_ONE);
         }
@@ -229,22 +228,23 @@ static void settle(larder *cache, lard_view *view, const candidate *one, uint32_
         return;
     }
     bool ghost = false, kept = LARD_WORD2_KEPT(info->word2);
+    bool is_chunk = LARD_WORD2_TYPE(info->word2) == LARD_TYPE_CHUNK; /* counted with its head */
     unsigned statistic = LARD_STAT_expirations;
     if (!lard_expired(info, now_ms)) {
         if ((kept || LARD_SLOT_FREQUENCY(found.value) >= spare) &&
             move_to_main(view, &found, info, one->bytes, state)) {
-            lard_count(cache, LARD_STAT_promotions, 1);
-            decide_for_row(cache, view, one, true);
+            lard_count(cache, LARD_STAT_promotions, !is_chunk);
+            decide_for_row(view, one, true);
             return;
         }
         statistic = kept ? LARD_STAT_damaged : LARD_STAT_evictions; /* in a sound shard there is room: keep.c */
-        ghost = LARD_WORD2_TYPE(info->word2) != LARD_TYPE_CHUNK;
+        ghost = !is_chunk;
     }
     if (lard_index_unlink(view, found.slot, found.value,
                           ghost ? lard_ghost_word(view, hash.tag, state == LARD_SEGMENT_MAIN) : 0)) {
-        lard_add(&view->head->items, (uint64_t)-1);
-        lard_count(cache, statistic, 1);
-        decide_for_row(cache, view, one, false);
+        lard_index_count_off(view, is_chunk);
+        lard_count(cache, statistic, !is_chunk);
+        decide_for_row(view, one, false);
         if (kept) {
             lard_add(&view->head->kept_bytes, -lard_keep_cost(view, one->bytes));
         }
@@ -261,12 +261,12 @@ static void sweep_slots(larder *cache, lard_view *view, uint32_t segment) {
         for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
             uint64_t value = lard_load(&bucket->slots[i]);
             uint64_t offset = LARD_SLOT_OFFSET(value);
-            if (offset >= start && offset - start < view->map->super.segment_bytes &&
-                lard_index_unlink(view, &bucket->slots[i], value, 0)) {
-                lard_add(&view->head->items, (uint64_t)-1);
+            if (offset >= start && offset - start < view->map->super.segment_bytes) {
+                lard_index_unlink(view, &bucket->slots[i], value, 0);
             }
         }
     }
+    lard_index_recount(view);
 }
 
 /* Keys that are stored again and again leave dead records behind: no reason for other items to go. */
@@ -392,7 +392,7 @@ static bool is_wanted_soon(const lard_view *view, uint32_t queue) {
 
 void lard_evict_upkeep(larder *cache, lard_view *view, uint32_t queue, uint64_t written_bytes, int64_t now_ms) {
     uint32_t free_segments = lard_load(&view->head->free_segments);
-    if (free_segments < FREE_TARGET &&
+    if (free_segments < LARD_SPARE_SEGMENTS &&
         (free_segments == 0 || lard_load(&view->head->victim) || is_wanted_soon(view, queue))) {
         lard_evict_some(cache, view, written_bytes * WORK_PER_BYTE + LEAST_WORK,
                         lard_evict_is_roomy(view) ? NOTHING : 1, now_ms);
@@ -401,7 +401,8 @@ void lard_evict_upkeep(larder *cache, lard_view *view, uint32_t queue, uint64_t 
 
 /* Room for a segment, whatever was read lately. */
 void lard_evict_at_once(larder *cache, lard_view *view, int64_t now_ms) {
-    for (uint32_t i = 0; i < FREE_TARGET && lard_load(&view->head->free_segments) < FREE_TARGET; i++) {
+    for (uint32_t i = 0; i < LARD_SPARE_SEGMENTS && lard_load(&view->head->free_segments) < LARD_SPARE_SEGMENTS;
+         i++) {
         lard_evict_some(cache, view, UINT64_MAX, ALL, now_ms);
     }
 }

@@ -96,6 +96,36 @@ lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, 
     return (lard_found){NULL, 0};
 }
 
+bool lard_index_is_chunk(const lard_view *view, uint64_t slot) {
+    lard_record_info info;
+    return lard_slot_record(view, slot, &info) && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_CHUNK;
+}
+
+/* Chunks first: who dies in between leaves an item too many. */
+void lard_index_count_off(const lard_view *view, bool is_chunk) {
+    if (is_chunk) {
+        lard_add(&view->head->chunks, (uint64_t)-1);
+    }
+    lard_add(&view->head->items, (uint64_t)-1);
+}
+
+/* Records are looked at only where some may be chunks. */
+void lard_index_recount(lard_view *view) {
+    bool has_chunks = lard_load(&view->head->chunks) != 0;
+    uint64_t items = 0, chunks = 0;
+    uint32_t count = lard_bucket_count(view);
+    for (uint32_t b = 0; b < count; b++) {
+        lard_bucket *bucket = lard_bucket_at(view, b);
+        for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
+            uint64_t value = lard_load(&bucket->slots[i]);
+            items += LARD_SLOT_OFFSET(value) != 0;
+            chunks += has_chunks && LARD_SLOT_OFFSET(value) && lard_index_is_chunk(view, value);
+        }
+    }
+    lard_store(&view->head->items, items);
+    lard_store(&view->head->chunks, chunks);
+}
+
 /* How gladly a slot is given to a new item: an empty one, one of ghosts, the least frequent item. */
 static unsigned worth(uint64_t value) {
     return LARD_SLOT_OFFSET(value) ? ITEM_WORTH + LARD_SLOT_FREQUENCY(value) : value != 0;
@@ -163,8 +193,11 @@ larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash 
                 continue; /* emptied meanwhile */
             }
         }
+        bool was_chunk = occupied && lard_index_is_chunk(view, best_value);
         if (lard_cas64(best, &best_value, slot)) {
-            if (occupied) {
+            if (was_chunk) {
+                lard_add(&view->head->chunks, (uint64_t)-1);
+            } else if (occupied) {
                 lard_count(cache, LARD_STAT_evictions, 1);
             } else {
                 lard_add(&view->head->items, 1);
@@ -269,7 +302,7 @@ bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void 
         }
     }
     if (any) {
-        lard_add(&view->head->items, (uint64_t)-1);
+        lard_index_count_off(view, is_chunk);
         if (LARD_UNLIKELY(found.kept_bytes != 0)) {
             lard_add(&view->head->kept_bytes, -found.kept_bytes);
         }

@@ -311,6 +311,12 @@ lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, 
                                   uint32_t generation);
 /* Under the lock, as all below. */
 larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash *hash, uint64_t slot);
+/* Is what the slot names a part of a large value? */
+bool lard_index_is_chunk(const lard_view *view, uint64_t slot);
+/* One item, or chunk, less. Also without the lock. */
+void lard_index_count_off(const lard_view *view, bool is_chunk);
+/* Counts items and chunks anew. */
+void lard_index_recount(lard_view *view);
 /* Empties the slot if it still holds `value` but for the frequency; true where this call did it. */
 bool lard_index_unlink(const lard_view *view, lard_u64 *slot, uint64_t value, uint64_t replacement);
 /* Lock-free. Drops every slot of the key; *head is filled where it was a large value. */
@@ -329,6 +335,7 @@ void lard_index_grow(larder *cache, lard_view *view);
 void lard_index_finish_changes(lard_view *view); /* of a dead owner */
 
 /* segment.c — free segments, queues, room to append */
+#define LARD_SPARE_SEGMENTS 2u /* kept free: one to write on, one for eviction's own copies */
 uint64_t lard_segment_offset(const lard_view *view, uint32_t segment);
 bool lard_segment_take(lard_view *view, uint32_t *segment);
 void lard_segment_free(lard_view *view, uint32_t segment);
@@ -339,6 +346,8 @@ static inline uint32_t lard_segment_state(const lard_view *view, uint64_t offset
     return segment < view->map->super.segments_per_shard ? lard_load(&view->segments[segment].state)
                                                          : (uint32_t)LARD_SEGMENT_FREE;
 }
+/* The segment has got an item that stood at `from_offset`. */
+void lard_segment_inherit_age(lard_view *view, uint32_t segment, uint64_t from_offset);
 uint64_t lard_segment_room(const lard_view *view, uint32_t queue);
 /* Room for `bytes` in queue SMALL or MAIN: its offset, or 0. Evicts where it must. */
 uint64_t lard_segment_reserve(larder *cache, lard_view *view, uint32_t queue, uint64_t bytes, int64_t now_ms);

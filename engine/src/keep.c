@@ -16,7 +16,6 @@
 #include "internal.h"
 
 #define ROOM 2u / 3u        /* of the shard: what is dead, the index and all others have the rest */
-#define SPARE_SEGMENTS 2u   /* one to write on, one for eviction's copies */
 #define RECORDS_A_SEGMENT 2 /* at least */
 #define REFUSALS_MS 1000u   /* a count that found no room is believed for so long */
 #define WIDENINGS 16 /* attempts to have the index grow: two buckets each, where an item needs a sixth of one */
@@ -29,7 +28,7 @@ size_t larder_max_kept(const larder *cache) {
 }
 
 uint64_t lard_keep_room(const lard_view *view) {
-    uint64_t segments = view->map->super.segments_per_shard - SPARE_SEGMENTS; /* of 8 at least */
+    uint64_t segments = view->map->super.segments_per_shard - LARD_SPARE_SEGMENTS; /* of 8 at least */
     return (segments << view->map->segment_shift) * ROOM;
 }
 
@@ -51,7 +50,7 @@ uint64_t lard_keep_cost_of(const lard_view *view, uint64_t slot) {
  * item is overwritten in a full one; that must not be the end of one that is kept. */
 static void widen_index(larder *cache, lard_view *view, int64_t now_ms) {
     for (unsigned i = 0; i < WIDENINGS && lard_index_is_crowded(view); i++) {
-        if (lard_load(&view->head->free_segments) < SPARE_SEGMENTS) {
+        if (lard_load(&view->head->free_segments) < LARD_SPARE_SEGMENTS) {
             lard_evict_some(cache, view, UINT64_MAX, i / (WIDENINGS / 4), now_ms);
         }
         lard_index_grow(cache, view);
@@ -150,9 +149,10 @@ uint64_t lard_keep_prune(larder *cache, lard_view *view, uint32_t *next, uint32_
             if (!lard_expired(&info, now_ms)) {
                 kept += cost;
             } else if (lard_index_unlink(view, &bucket->slots[i], value, 0)) {
-                lard_add(&view->head->items, (uint64_t)-1);
+                bool is_chunk = LARD_WORD2_TYPE(info.word2) == LARD_TYPE_CHUNK;
+                lard_index_count_off(view, is_chunk);
                 lard_add(&view->head->kept_bytes, -cost);
-                dropped += LARD_WORD2_TYPE(info.word2) != LARD_TYPE_CHUNK;
+                dropped += !is_chunk;
             }
         }
     }

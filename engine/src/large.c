@@ -107,7 +107,12 @@ static larder_status write_chunk(larder *cache, lard_map *map, lard_head *head, 
     part->key = &key;
     part->key_bytes = sizeof key;
     part->value_bytes = chunk_bytes(&view, part, left);
+    lard_add(&view.head->chunks,
+             1); /* its key is new, so this is one slot more; a repair looks for it from now on */
     status = lard_write_locked(cache, &view, &hash, part, LARD_IF_ANY, NULL, call->now_ms, &none);
+    if (status != LARDER_OK) {
+        lard_add(&view.head->chunks, (uint64_t)-1);
+    }
     lard_shard_unlock(&view);
     return lard_outcome(map, status);
 }

@@ -144,7 +144,7 @@ typedef struct { /* row of a shard's segment table */
     lard_u64 generation;
     lard_u64 sequence;      /* order in its queue: the oldest has the least */
     lard_u64 max_expiry_ms; /* greatest of its records; UINT64_MAX: one never expires */
-    lard_u64 reserved0;
+    lard_u64 oldest_ms;     /* Unix time: none of its items was stored before */
     lard_u32 state;
     lard_u32 write_offset; /* end of the last complete record */
     lard_u64 reserved[3];
@@ -159,7 +159,8 @@ typedef struct { /* head of a shard */
     lard_u64 kept_bytes; /* of live records that eviction leaves; signed, as items; a little off after a crash */
     lard_u32 keeps;      /* 0: there is no such record */
     lard_u32 full_ms;    /* when a count found no room for more of them, low bits; a hint */
-    lard_u32 reserved0[6];
+    lard_u64 chunks;     /* of `items`, those that are parts of large values; signed, as items */
+    lard_u32 reserved0[4];
     /* line 1: read by all, seldom written */
     lard_u64 epoch; /* clear epoch (32) | resets (32); 0 while the shard is being reset */
     lard_u32 bucket_count;

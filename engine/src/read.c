@@ -97,7 +97,8 @@ static __attribute__((noinline)) larder_status read_large(larder *cache, const l
             *again = true; /* or it was overwritten meanwhile, and its chunks dropped */
             return status;
         }
-        lard_add(&view->head->items, (uint64_t)-1);
+        lard_index_count_off(view, false);
+        lard_count(cache, LARD_STAT_evictions, 1);
         lard_large_drop(cache, view->map, head);
     }
     return status;

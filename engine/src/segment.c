@@ -98,6 +98,7 @@ static bool open_segment(lard_view *view, uint32_t queue) {
     lard_store(&row->sequence, sequence);
     lard_store(&row->write_offset, 0);
     lard_store(&row->max_expiry_ms, 0);
+    lard_store(&row->oldest_ms, (uint64_t)lard_now(NULL));
     lard_store_release(&row->state, queue);
     adjust(queue_size(view, queue), 1);
     lard_store(&view->head->active[queue - LARD_SEGMENT_SMALL], segment + 1);
@@ -137,6 +138,14 @@ static uint64_t room_for(lard_view *view, uint32_t queue, uint64_t bytes) {
     }
     return offset ? offset
                   : room_in(view, lard_load(&view->head->active[queue - LARD_SEGMENT_SMALL]), queue, bytes);
+}
+
+/* What was moved on is as old as it was. */
+void lard_segment_inherit_age(lard_view *view, uint32_t segment, uint64_t from_offset) {
+    uint64_t oldest_ms = lard_load(&view->segments[segment_at(view, from_offset)].oldest_ms);
+    if (oldest_ms < lard_load(&view->segments[segment].oldest_ms)) {
+        lard_store(&view->segments[segment].oldest_ms, oldest_ms);
+    }
 }
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }

@@ -115,20 +115,9 @@ static void reset(lard_view *view) {
     lard_segment_recount(view);
     lard_index_first_page(view);
     lard_store(&view->head->items, 0);
+    lard_store(&view->head->chunks, 0);
     uint32_t clear = lard_load(&view->map->control->clear_epoch);
     lard_store_release(&view->head->epoch, (uint64_t)clear << 32 | resets);
-}
-
-static void count_items(lard_view *view) {
-    uint64_t items = 0;
-    uint32_t count = lard_bucket_count(view);
-    for (uint32_t b = 0; b < count; b++) {
-        lard_bucket *bucket = lard_bucket_at(view, b);
-        for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
-            items += LARD_SLOT_OFFSET(lard_load(&bucket->slots[i])) != 0;
-        }
-    }
-    lard_store(&view->head->items, items);
 }
 
 /* The owner died somewhere under the lock. Every step of the engine is redoable or skippable from here. */
@@ -148,7 +137,7 @@ static void repair(larder *cache, lard_view *view) {
     lard_segment_recount(view);
 
     if (lard_bucket_count(view) <= MOST_COUNTED) {
-        count_items(view);
+        lard_index_recount(view);
     }
     if (lard_keeps(view)) {
         lard_keep_finish_copy(view);

@@ -7,6 +7,25 @@
 
 _Static_assert(LARDER_STATS_WORDS == LARD_COUNTERS, "every count has a word in the process slot");
 
+/* When the oldest item was stored, or an earlier moment: its segment knows. `oldest_ms` where none is older. */
+static uint64_t oldest_in(const lard_view *view, uint64_t oldest_ms) {
+    for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
+        const lard_segment *row = &view->segments[s];
+        uint32_t state = lard_load(&row->state);
+        uint64_t since_ms = lard_load(&row->oldest_ms);
+        bool has_records = state == LARD_SEGMENT_SMALL || state == LARD_SEGMENT_MAIN;
+        oldest_ms = has_records && since_ms < oldest_ms ? since_ms : oldest_ms;
+    }
+    return oldest_ms;
+}
+
+/* Of counters that may be a little off, and less than nothing for a moment. */
+static uint64_t items_of(const lard_shard *head) {
+    int64_t chunks = (int64_t)lard_load(&head->chunks);
+    int64_t items = (int64_t)lard_load(&head->items) - (chunks > 0 ? chunks : 0);
+    return items > 0 ? (uint64_t)items : 0;
+}
+
 larder_status larder_get_stats(larder *cache, larder_stats *stats) {
     if (!cache || !stats) {
         return LARDER_INVALID;
@@ -34,6 +53,7 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats) {
 #define LARD_SUM(name, text) stats->name = sums[LARD_STAT_##name];
     LARDER_COUNTS_LIST(LARD_SUM)
 #undef LARD_SUM
+    uint64_t now_ms = (uint64_t)lard_now(NULL), oldest_ms = now_ms;
     for (uint32_t s = 0; s < map->super.shard_count; s++) {
         lard_view view = lard_view_of(map, s);
         uint64_t epoch;
@@ -41,16 +61,18 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats) {
         if (!lard_shard_current(&view, &epoch)) {
             continue;
         }
-        int64_t items = (int64_t)lard_load(&view.head->items);
-        stats->items += items > 0 ? (uint64_t)items : 0;
+        stats->items += items_of(view.head);
+        oldest_ms = oldest_in(&view, oldest_ms);
         stats->used_bytes +=
             (uint64_t)(lard_load(&view.head->small_segments) + lard_load(&view.head->main_segments))
             << map->segment_shift;
         stats->kept_bytes += lard_keep_bytes(&view);
         stats->index_bytes += (uint64_t)lard_load(&view.head->index_pages) << map->segment_shift;
     }
-    stats->capacity_bytes = ((uint64_t)map->super.shard_count * map->super.segments_per_shard)
-                            << map->segment_shift;
+    stats->oldest_age_ms = now_ms - oldest_ms;
+    stats->capacity_bytes =
+        (uint64_t)map->super.shard_count * (map->super.segments_per_shard - LARD_SPARE_SEGMENTS)
+        << map->segment_shift;
     stats->size_bytes = map->super.file_bytes;
     stats->shards = map->super.shard_count;
     return LARDER_OK;

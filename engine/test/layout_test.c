@@ -73,6 +73,7 @@ static void shard_fields_have_their_places(void) {
     AT(lard_shard, splitting, 76, 4);
     AT(lard_shard, resets, 80, 8);
     AT(lard_shard, moves, 88, 4);
+    AT(lard_shard, chunks, 40, 8);
     AT(lard_shard, moving, 96, 8);
     AT(lard_shard, active, 128, 8);
     AT(lard_shard, victim, 136, 4);
@@ -90,7 +91,7 @@ static void shard_fields_have_their_places(void) {
     AT(lard_segment, generation, 0, 8);
     AT(lard_segment, sequence, 8, 8);
     AT(lard_segment, max_expiry_ms, 16, 8);
-    AT(lard_segment, reserved0, 24, 8);
+    AT(lard_segment, oldest_ms, 24, 8);
     AT(lard_segment, state, 32, 4);
     AT(lard_segment, write_offset, 36, 4);
     CHECK(LARD_SEGMENT_FREE == 0 && LARD_SEGMENT_SMALL == 1 && LARD_SEGMENT_MAIN == 2 && LARD_SEGMENT_INDEX == 3);

@@ -368,14 +368,23 @@ module Larder
     end
 
     # Counts of all processes since the file was made (`hits`, `misses`, `sets`, `evictions`, ...), and gauges of now
-    # (`items`, `used_bytes`, `capacity_bytes`, `processes`, ...).
+    # (`items`, `used_bytes`, `capacity_bytes`, `processes`, ...). Of these are made:
     #
-    # @return [Hash{Symbol => Integer}]
+    # - `hit_ratio`: the part of reads that found something, 0.0 to 1.0, nil where nothing was read
+    # - `fullness`: the part of the room that is taken, 0.0 to 1.0; at 1.0 something leaves for what is stored
+    # - `oldest_age`: seconds since the oldest item was stored, nil where there is none
+    #
+    # @return [Hash{Symbol => Integer, Float, nil}]
     # @example
     #   cache.get("nobody")
-    #   cache.stats.slice(:hits, :misses) #=> { hits: 0, misses: 1 }
+    #   cache.stats.slice(:hits, :misses, :hit_ratio) #=> { hits: 0, misses: 1, hit_ratio: 0.0 }
     def stats
-      _stats
+      stats = _stats
+      reads = stats[:hits] + stats[:misses]
+      taken = (stats[:used_bytes] + stats[:index_bytes]).fdiv(stats[:capacity_bytes])
+      oldest_ms = stats.delete(:oldest_age_ms)
+      stats.merge(hit_ratio: (stats[:hits].fdiv(reads) if reads.positive?), fullness: taken.clamp(0.0, 1.0),
+                  oldest_age: (oldest_ms / 1000.0 if stats[:items].positive?))
     end
 
     # Walks every invariant of the file, one shard lock at a time.

@@ -145,7 +145,30 @@ class LarderCacheTest < ActiveSupport::TestCase
     assert_equal({ hits: 1, misses: 1, sets: 1, deletes: 1, increments: 1 }, counted)
     assert_equal 1, after[:items]
     assert_equal cache.size, after[:size_bytes]
-    assert(after.values.all?(Integer))
+    assert(after.except(:hit_ratio, :fullness, :oldest_age).values.all?(Integer))
+  end
+
+  test "stats tell the hit ratio, how full it is and the age of the oldest" do
+    assert_equal [nil, 0.0, nil], cache.stats.values_at(:hit_ratio, :fullness, :oldest_age)
+    cache.set("k", "1")
+    3.times { cache.get("k") }
+    cache.get("nobody")
+    sleep(0.01)
+    stats = cache.stats
+    assert_equal 0.75, stats[:hit_ratio]
+    assert_includes 0.001..0.1, stats[:fullness]
+    assert_includes 0.01..60.0, stats[:oldest_age]
+    4000.times { |i| cache.set("k#{i}", "v" * 4000) }
+    assert_includes 0.9..1.0, cache.stats[:fullness]
+    assert_equal [0, nil], cache.clear.stats.values_at(:items, :oldest_age)
+  end
+
+  test "a value of many parts is one item" do
+    cache.set("large", "x" * 900_000)
+    cache.set("small", "x")
+    assert_equal [2, 2], [cache.stats[:items], cache.verify[:items]]
+    cache.delete("large")
+    assert_equal 1, cache.stats[:items]
   end
 
   test "a large value that is read counts as one hit" do
