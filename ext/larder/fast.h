@@ -33,6 +33,23 @@ enum fast_events {
     FAST_OLD_PAYLOADS = 256, /* somebody listens to any, and this Rails' payloads are not those C knows */
 };
 
+/* What is answered here, and the events for which a listener sends it to Rails: name, events. */
+#define FAST_OPERATION_LIST(X)                                     \
+    X(fetch, "fetch", FAST_FETCH_HIT | FAST_GENERATE | FAST_WRITE) \
+    X(read, "read", FAST_OLD_PAYLOADS)                             \
+    X(write, "write", FAST_WRITE)                                  \
+    X(delete, "delete", FAST_DELETE)                               \
+    X(exist, "exist?", FAST_EXIST)                                 \
+    X(read_multi, "read_multi", FAST_READ_MULTI)                   \
+    X(write_multi, "write_multi", FAST_WRITE_MULTI)                \
+    X(fetch_multi, "fetch_multi", FAST_READ_MULTI | FAST_WRITE_MULTI)
+
+enum {
+#define FAST_EVENTS_OF(name, text, events) FAST_EVENTS_OF_##name = (events),
+    FAST_OPERATION_LIST(FAST_EVENTS_OF)
+#undef FAST_EVENTS_OF
+};
+
 typedef struct fast_store {
     VALUE self;
     VALUE cache;   /* its Larder::Cache */

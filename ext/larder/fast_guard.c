@@ -167,6 +167,30 @@ static VALUE is_armed(VALUE self, VALUE klass) {
     return is_known(klass) ? Qtrue : Qfalse;
 }
 
+/* FastPath._verdicts(store): is a simple call of each operation answered here? By the question that calls ask. */
+static VALUE verdicts(VALUE self, VALUE store) {
+    VALUE hash = rb_hash_new();
+    fast_store unused;
+
+    (void)self;
+#define FAST_VERDICT(name, text, events) \
+    rb_hash_aset(hash, ID2SYM(rb_intern(text)), fast_ready(store, (events), &unused) ? Qtrue : Qfalse);
+    FAST_OPERATION_LIST(FAST_VERDICT)
+#undef FAST_VERDICT
+    return hash;
+}
+
+/* Without making one, which would be a change. */
+static VALUE has_singleton_class(VALUE self, VALUE store) {
+    (void)self;
+    return RBASIC_CLASS(store) == rb_obj_class(store) ? Qfalse : Qtrue;
+}
+
+static VALUE is_log_wanted(VALUE self, VALUE store) {
+    (void)self;
+    return fast_log_wanted(store) ? Qtrue : Qfalse;
+}
+
 static VALUE set_heard(VALUE self, VALUE events) {
     heard = NUM2UINT(events);
     return self;
@@ -190,6 +214,9 @@ void fast_guard_init(VALUE module) {
     id_to_f = rb_intern("to_f");
     rb_define_private_method(singleton, "_arm", arm, 1);
     rb_define_method(singleton, "armed?", is_armed, 1);
+    rb_define_private_method(singleton, "_verdicts", verdicts, 1);
+    rb_define_private_method(singleton, "_singleton_class?", has_singleton_class, 1);
+    rb_define_private_method(singleton, "_log_wanted?", is_log_wanted, 1);
     rb_define_private_method(singleton, "_heard=", set_heard, 1);
     rb_define_method(singleton, "heard", get_heard, 0);
     rb_define_private_method(singleton, "_real_time=", set_real_time, 1);

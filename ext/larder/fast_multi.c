@@ -134,7 +134,7 @@ VALUE fast_read_multi(int argc, VALUE *argv, VALUE self) {
     VALUE options;
     batch batch;
 
-    if (take_names(argc, argv, &count, &options) && begin(&batch, self, FAST_READ_MULTI, options)) {
+    if (take_names(argc, argv, &count, &options) && begin(&batch, self, FAST_EVENTS_OF_read_multi, options)) {
         VALUE found = read_names(&batch, count, argv);
         if (found != Qundef) {
             return found;
@@ -215,7 +215,8 @@ VALUE fast_write_multi(int argc, VALUE *argv, VALUE self) {
     batch batch;
 
     if ((argc == 1 || argc == 2) && RB_TYPE_P(argv[0], T_HASH) && RHASH_SIZE(argv[0]) > 0 &&
-        begin(&batch, self, FAST_WRITE_MULTI, argc == 2 ? argv[1] : Qnil) && write_pairs(&batch, argv[0])) {
+        begin(&batch, self, FAST_EVENTS_OF_write_multi, argc == 2 ? argv[1] : Qnil) &&
+        write_pairs(&batch, argv[0])) {
         return argv[0];
     }
     return fast_super(argc, argv);
@@ -235,7 +236,7 @@ VALUE fast_fetch_multi(int argc, VALUE *argv, VALUE self) {
     batch batch;
 
     if (!rb_block_given_p() || !take_names(argc, argv, &count, &options) ||
-        !begin(&batch, self, FAST_READ_MULTI | FAST_WRITE_MULTI, options)) {
+        !begin(&batch, self, FAST_EVENTS_OF_fetch_multi, options)) {
         return fast_super(argc, argv);
     }
     VALUE hash = fast_options_hash(&batch.store, options);

@@ -76,7 +76,7 @@ static VALUE fast_fetch(int argc, VALUE *argv, VALUE self) {
 
     if ((argc == 1 || argc == 2) && rb_block_given_p()) {
         VALUE options = argc == 2 ? argv[1] : Qnil;
-        if (begin(&call, self, FAST_FETCH_HIT | FAST_GENERATE | FAST_WRITE, argv[0], options)) {
+        if (begin(&call, self, FAST_EVENTS_OF_fetch, argv[0], options)) {
             switch (look_up(&call, options, true, &value)) {
             case FAST_HIT:
                 return value;
@@ -95,7 +95,7 @@ static VALUE fast_read(int argc, VALUE *argv, VALUE self) {
     VALUE value;
     VALUE options = argc == 2 ? argv[1] : Qnil;
 
-    if ((argc == 1 || argc == 2) && begin(&call, self, FAST_OLD_PAYLOADS, argv[0], options)) {
+    if ((argc == 1 || argc == 2) && begin(&call, self, FAST_EVENTS_OF_read, argv[0], options)) {
         switch (look_up(&call, options, false, &value)) {
         case FAST_HIT:
             return value;
@@ -111,7 +111,8 @@ static VALUE fast_read(int argc, VALUE *argv, VALUE self) {
 static VALUE fast_write(int argc, VALUE *argv, VALUE self) {
     fast_call call;
 
-    if ((argc == 2 || argc == 3) && begin(&call, self, FAST_WRITE, argv[0], argc == 3 ? argv[2] : Qnil)) {
+    if ((argc == 2 || argc == 3) &&
+        begin(&call, self, FAST_EVENTS_OF_write, argv[0], argc == 3 ? argv[2] : Qnil)) {
         VALUE stored = fast_entry_write(&call.store, &call.options, &call.key, argv[1]);
         if (stored != Qundef) {
             return stored;
@@ -123,7 +124,8 @@ static VALUE fast_write(int argc, VALUE *argv, VALUE self) {
 static VALUE fast_delete(int argc, VALUE *argv, VALUE self) {
     fast_call call;
 
-    if ((argc == 1 || argc == 2) && begin(&call, self, FAST_DELETE, argv[0], argc == 2 ? argv[1] : Qnil)) {
+    if ((argc == 1 || argc == 2) &&
+        begin(&call, self, FAST_EVENTS_OF_delete, argv[0], argc == 2 ? argv[1] : Qnil)) {
         larder_call at = {.now_ms = fast_read_time_ms()};
         larder_status status = larder_delete(fast_engine(&call.store), call.key.text, call.key.bytes, &at);
         if (status == LARDER_OK || status == LARDER_MISS) {
@@ -136,7 +138,8 @@ static VALUE fast_delete(int argc, VALUE *argv, VALUE self) {
 static VALUE fast_exist(int argc, VALUE *argv, VALUE self) {
     fast_call call;
 
-    if ((argc == 1 || argc == 2) && begin(&call, self, FAST_EXIST, argv[0], argc == 2 ? argv[1] : Qnil)) {
+    if ((argc == 1 || argc == 2) &&
+        begin(&call, self, FAST_EVENTS_OF_exist, argv[0], argc == 2 ? argv[1] : Qnil)) {
         enum fast_outcome outcome = fast_entry_exists(&call.store, &call.key);
         if (outcome != FAST_OTHERWISE) {
             return outcome == FAST_HIT ? Qtrue : Qfalse;

@@ -6,6 +6,8 @@
 
 require "active_support/notifications"
 require "active_support/duration"
+require_relative "fast_path/objections"
+require_relative "fast_path/report"
 
 module Larder
   module Store
@@ -138,6 +140,9 @@ module Larder
       end
 
       class << self
+        include Objections
+        include Report
+
         # Starts watching, once, and arms.
         # @api private
         def install(store_class)
@@ -171,15 +176,12 @@ module Larder
         # Looks at every method again.
         # @api private
         def arm
-          classes = store_classes.select { |store| trusted_store?(store) }
-          _arm(tested_rails? && trusted_surroundings? ? classes : [])
+          _arm(objection ? [] : store_classes.reject { |store| objection_to(store) })
         end
 
         # @api private
         def listeners_changed
-          notifier = ActiveSupport::Notifications.notifier
-          known = notifier.instance_of?(ActiveSupport::Notifications::Fanout)
-          heard = EVENTS.sum { |name, bit| known && notifier.all_listeners_for(name).empty? ? 0 : bit }
+          heard = EVENTS.sum { |name, bit| listeners_to(name).empty? ? 0 : bit }
           heard = EVENTS.values.sum | OLD_PAYLOADS if heard.positive? && !Keys::ANNOUNCES_KEYS
           self._heard = heard
         end
@@ -216,40 +218,24 @@ module Larder
         private
 
         def store_classes
-          @off.positive? ? [] : [@store_class, *descendants_of(@store_class)]
+          [@store_class, *descendants_of(@store_class)]
         end
 
         def descendants_of(store)
           store.subclasses.flat_map { |below| [below, *descendants_of(below)] }
         end
 
-        def trusted_store?(store)
-          defined = STORE_METHODS.select { |name| store.method_defined?(name) || store.private_method_defined?(name) }
-          store.ancestors.none? { |owner| blank?(owner) } &&
-            defined.all? { |name| trusted?(store.instance_method(name)) }
-        end
+        # Who listens to an event, or may: of a notifier that is not Rails' nobody knows.
+        def listeners_to(name)
+          notifier = ActiveSupport::Notifications.notifier
+          return [notifier] unless notifier.instance_of?(ActiveSupport::Notifications::Fanout)
 
-        # A module without a method is about to get some: so stubs are made.
-        def blank?(owner)
-          !owner.is_a?(Class) && owner.name.nil? &&
-            owner.instance_methods(false).empty? && owner.private_instance_methods(false).empty?
-        end
-
-        def tested_rails?
-          TESTED_RAILS.include?(ActiveSupport.gem_version.segments.first(2).join("."))
-        end
-
-        def trusted_surroundings?
-          entry = ActiveSupport::Cache::Entry
-          ENTRY_METHODS.all? { |name| trusted?(entry.instance_method(name)) } &&
-            OPTION_METHODS.all? { |name| trusted?(ActiveSupport::Cache::WriteOptions.instance_method(name)) } &&
-            trusted?(ActiveSupport::Notifications.method(:instrument)) &&
-            KEY_CLASSES.product(KEY_METHODS).none? { |klass, name| klass.method_defined?(name) }
+          notifier.all_listeners_for(name)
         end
 
         def broadcast?(logger)
           defined?(ActiveSupport::BroadcastLogger) && logger.instance_of?(ActiveSupport::BroadcastLogger) &&
-            trusted?(logger.method(:debug?)) && logger.broadcasts.instance_of?(Array)
+            patch_in(logger.method(:debug?)).nil? && logger.broadcasts.instance_of?(Array)
         end
 
         # Is what it logs decided by Ruby's Logger and ActiveSupport alone?
@@ -263,24 +249,6 @@ module Larder
 
         def logger_file
           @logger_file ||= ::Logger.instance_method(:add).source_location.first
-        end
-
-        # Ours or Rails', and so is every method that it could call by super. A module of Rails' that is not part of the
-        # class itself is a patch: LocalCache, deprecations.
-        def trusted?(method)
-          until method.nil?
-            file = method.source_location&.first
-            return false unless file ? own_files?(file) : NATIVE_OWNERS.include?(method.owner)
-            return false unless method.owner.is_a?(Class) || method.owner.name.to_s.start_with?(OWN_MODULES)
-
-            method = method.super_method
-          end
-          true
-        end
-
-        # Not all of Rails: what it deprecates, it redefines from a file of its own.
-        def own_files?(file)
-          file.start_with?(ROOT, *RAILS_FILES.map { |name| "#{rails_root}/#{name}" })
         end
 
         def rails_root

@@ -53,13 +53,16 @@ module Larder
         end
       end
 
-      # Figures of the engine: hits, misses, items, used_bytes, evictions and others, of all processes together.
+      # Figures of all processes together: hits, misses, hit_ratio, items, fullness, evictions and others, see
+      # Larder::Cache#stats; and of this store `:fast_path`, whether its simple calls are answered in C, and if not, who
+      # is the reason.
       #
-      # @return [Hash{Symbol=>Integer}, nil] nil where the cache could not serve
+      # @return [Hash{Symbol=>Object}, nil] nil where the cache could not serve
       # @example
-      #   Rails.cache.stats[:hits]
+      #   Rails.cache.stats[:hit_ratio]
+      #   Rails.cache.stats[:fast_path] #=> { on: true, off_for: [], reasons: [] }
       def stats
-        failsafe(:stats) { @cache.stats }
+        failsafe(:stats) { @cache.stats.merge(fast_path: FastPath.report(self)) }
       end
 
       # @return [String]

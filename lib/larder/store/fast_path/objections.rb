@@ -1,0 +1,95 @@
+# frozen_string_literal: true
+
+# Owns why C may not answer for a store: a Rails that nobody tested, a patched method, a method that keys have got. What
+# is decided here is decided by the reason, so that the reason that is told cannot be another.
+
+module Larder
+  module Store
+    module FastPath
+      # Extends FastPath. An objection is a String for people, or nil where there is none.
+      module Objections
+        private
+
+        # To any store.
+        def objection
+          return "Larder::Store::FastPath.without is running" if @off.positive?
+          return "Rails #{rails_version} is none of those it was tested on: #{TESTED_RAILS.join(", ")}" unless tested?
+
+          patch = surroundings.filter_map { |method| patch_in(method) }.first
+          return patched(patch) if patch
+
+          klass, name = KEY_CLASSES.product(KEY_METHODS).find { |key, asked| key.method_defined?(asked) }
+          "#{described(klass.instance_method(name))} changes the keys that Rails makes" if klass
+        end
+
+        # To stores of a class.
+        def objection_to(store)
+          blank = store.ancestors.find { |owner| blank?(owner) }
+          return "a module without methods was put before or into #{blank_place(store)}, as stubs are made" if blank
+
+          patch = STORE_METHODS.filter_map { |name| patch_in(method_of(store, name)) }.first
+          patched(patch) if patch
+        end
+
+        def rails_version
+          ActiveSupport.gem_version.segments.first(2).join(".")
+        end
+
+        def tested?
+          TESTED_RAILS.include?(rails_version)
+        end
+
+        # Rails' methods around the stores' own that C stands in for, too.
+        def surroundings
+          entry = ActiveSupport::Cache::Entry
+          options = ActiveSupport::Cache::WriteOptions
+          [*ENTRY_METHODS.map { |name| entry.instance_method(name) },
+           *OPTION_METHODS.map { |name| options.instance_method(name) },
+           ActiveSupport::Notifications.method(:instrument)]
+        end
+
+        def method_of(store, name)
+          store.instance_method(name) if store.method_defined?(name) || store.private_method_defined?(name)
+        end
+
+        # A module without a method is about to get some: so stubs are made.
+        def blank?(owner)
+          !owner.is_a?(Class) && owner.name.nil? &&
+            owner.instance_methods(false).empty? && owner.private_instance_methods(false).empty?
+        end
+
+        def blank_place(store)
+          store.name || "a subclass of #{@store_class.name}"
+        end
+
+        # The method itself, or one that it could call by super, if it is neither ours nor Rails'. A module of Rails'
+        # that is not part of the class itself is a patch: LocalCache, deprecations.
+        #
+        # @return [Method, UnboundMethod, nil]
+        def patch_in(method)
+          until method.nil?
+            file = method.source_location&.first
+            return method unless file ? own_files?(file) : NATIVE_OWNERS.include?(method.owner)
+            return method unless method.owner.is_a?(Class) || method.owner.name.to_s.start_with?(OWN_MODULES)
+
+            method = method.super_method
+          end
+        end
+
+        # Not all of Rails: what it deprecates, it redefines from a file of its own.
+        def own_files?(file)
+          file.start_with?(ROOT, *RAILS_FILES.map { |name| "#{rails_root}/#{name}" })
+        end
+
+        def patched(method)
+          "#{described(method)} is a patch, or not Rails' own"
+        end
+
+        def described(method)
+          place = method.source_location&.join(":") || "in C"
+          "#{method.owner.inspect}##{method.name} (#{place})"
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+# Owns what is told of the fast path of a store: on or off, and who is the reason. Whether it is on is asked of C by the
+# question that each call asks; why it is not is found by the parts of that question.
+
+module Larder
+  module Store
+    module FastPath
+      # Extends FastPath.
+      module Report
+        READ_EVENT = "cache_read.active_support"
+        private_constant :READ_EVENT
+
+        # @param store [ActiveSupport::Cache::LarderStore]
+        # @return [Hash] `:on`, whether every simple call is answered in C; `:off_for`, the methods that are not; and
+        #   `:reasons`, why, in words
+        # @example
+        #   Larder::Store::FastPath.report(Rails.cache) #=> { on: true, off_for: [], reasons: [] }
+        def report(store)
+          off_for = _verdicts(store).reject { |_, ready| ready }.keys
+          { on: off_for.empty?, off_for: off_for, reasons: off_for.empty? ? [] : reasons(store) }
+        end
+
+        private
+
+        def reasons(store)
+          [class_reason(store), object_reason(store), options_reason(store),
+           *(log_reason if _log_wanted?(store)), *listener_reasons].compact
+        end
+
+        def class_reason(store)
+          return if armed?(store.class)
+
+          objection || objection_to(store.class) || "there are more classes of stores than it can tell apart"
+        end
+
+        # The class that C sees is the object's own, where it has one.
+        def object_reason(store)
+          return unless _singleton_class?(store)
+
+          own = store.singleton_class.ancestors.take_while { |owner| owner != store.class } - [store.singleton_class]
+          own = [*own.map(&:inspect), *store.singleton_methods(false)].join(", ")
+          "this store object was extended or stubbed#{": #{own}" unless own.empty?}"
+        end
+
+        def options_reason(store)
+          "the store's options are no plain Hash" if store.instance_variable_get(:@fast).nil?
+        end
+
+        def log_reason
+          "the log takes debug messages, and Rails writes one for each operation: set config.log_level to :info"
+        end
+
+        # One line for who listens, whatever to. Reads are answered in C within their event, where C knows it.
+        def listener_reasons
+          events = Keys::ANNOUNCES_KEYS ? EVENTS.keys - [READ_EVENT] : EVENTS.keys
+          heard = events.flat_map { |name| listeners_to(name).map { |listener| [listener_name(listener), name] } }
+          heard.group_by(&:first).map do |listener, pairs|
+            "#{listener} listens to #{pairs.map(&:last).uniq.join(", ")}"
+          end
+        end
+
+        # Rails wraps what subscribed.
+        def listener_name(listener)
+          who = listener.instance_variable_get(:@delegate) || listener
+          return who.class.name || who.class.inspect unless who.respond_to?(:source_location)
+
+          "#{who.is_a?(Proc) ? "a block" : "a method"} at #{who.source_location&.join(":") || "an unknown place"}"
+        end
+      end
+    end
+  end
+end

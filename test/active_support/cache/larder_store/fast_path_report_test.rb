@@ -1,0 +1,154 @@
+# frozen_string_literal: true
+
+# What stats[:fast_path] tells: it never disagrees with what calls do, and names who is the reason.
+
+require "support/store_case"
+require "support/fast_path_calls"
+require "active_support/log_subscriber"
+
+module LarderStoreTests
+  class FastPathReportTest < StoreCase
+    include FastPathCalls
+
+    Store = ActiveSupport::Cache::Store
+    LarderStore = ActiveSupport::Cache::LarderStore
+    FastPath = Larder::Store::FastPath
+
+    setup { store }
+
+    # What a child is told where the block has changed something, once it is seen that it is what calls do.
+    def told_where(asked = store)
+      in_child do
+        yield
+        told = asked.stats[:fast_path]
+        real = taken(asked)
+        raise "told #{told}, taken #{real}" unless told[:off_for] == EVERY - real && told[:on] == (real == EVERY)
+
+        told
+      end
+    end
+
+    def reason_where(asked = store, &block)
+      told = told_where(asked, &block)
+      assert_equal false, told[:on]
+      assert_equal 1, told[:reasons].size, told[:reasons].inspect
+      told[:reasons].first
+    end
+
+    test "it is on where nobody patches and listens" do
+      2.times { assert_equal({ on: true, off_for: [], reasons: [] }, told_where { nil }) }
+    end
+
+    test "a patch is named with its place" do
+      place = "#{__FILE__}:#{__LINE__ + 1}"
+      reason = reason_where { Store.class_eval { define_method(:read) { |*| nil } } }
+      assert_equal "ActiveSupport::Cache::Store#read (#{place}) is a patch, or not Rails' own", reason
+      tracer = Module.new { def fetch(...) = super.itself }
+      Object.const_set(:SomeTracer, tracer)
+      assert_match(/\ASomeTracer#fetch \(#{__FILE__}:\d+\) is a patch/, reason_where { LarderStore.prepend(tracer) })
+    ensure
+      Object.send(:remove_const, :SomeTracer)
+    end
+
+    test "a patch of what is around the stores is named" do
+      reason = reason_where { ActiveSupport::Cache::Entry.class_eval { define_method(:expired?) { false } } }
+      assert_match(/\AActiveSupport::Cache::Entry#expired\? \(.*_test\.rb:\d+\) is a patch/, reason)
+    end
+
+    test "a module that is about to be filled is told of" do
+      assert_equal "a module without methods was put before or into ActiveSupport::Cache::LarderStore, as stubs are " \
+                   "made", reason_where { LarderStore.prepend(Module.new) }
+    end
+
+    test "a method that keys have got is named" do
+      reason = reason_where do
+        String.class_eval { def cache_version = "1" }
+        FastPath.look_again
+      end
+      assert_match(/\AString#cache_version \(.*_test\.rb:\d+\) changes the keys/, reason)
+    end
+
+    test "a Rails that nobody tested is named" do
+      reason = reason_where do
+        ActiveSupport.singleton_class.prepend(Module.new { def gem_version = Gem::Version.new("9.1.2") })
+        FastPath.arm
+      end
+      assert_equal "Rails 9.1 is none of those it was tested on: 7.1, 7.2, 8.0, 8.1", reason
+    end
+
+    test "listeners are named with what they listen to, and the calls that it concerns" do
+      skip "Rails 7.1 has other payloads, which C does not know" unless Larder::Store::Keys::ANNOUNCES_KEYS
+      place = "#{__FILE__}:#{__LINE__ + 2}"
+      told = told_where do
+        ActiveSupport::Notifications.subscribe(/\Acache_(write|delete)\./) { |*| nil }
+      end
+      assert_equal %i[fetch write delete], told[:off_for]
+      assert_equal ["a block at #{place} listens to cache_write.active_support, cache_delete.active_support"],
+                   told[:reasons]
+    end
+
+    test "a listener that is an object goes by its class" do
+      reason = reason_where do
+        subscriber = Class.new(ActiveSupport::Subscriber) do
+          def self.name = "Tracing::CacheSubscriber"
+          def cache_exist?(_event) = false
+        end
+        subscriber.attach_to(:active_support)
+      end
+      assert_equal "Tracing::CacheSubscriber listens to cache_exist?.active_support", reason
+    end
+
+    test "a listener to reads leaves it on, for they are answered within their event" do
+      skip "Rails 7.1 has other payloads, which C does not know" unless Larder::Store::Keys::ANNOUNCES_KEYS
+      told = in_child do
+        ActiveSupport::Notifications.subscribe("cache_read.active_support") { |*| nil }
+        store.stats[:fast_path]
+      end
+      assert_equal({ on: true, off_for: [], reasons: [] }, told)
+    end
+
+    test "a notifier that is not Rails' is named" do
+      notifier = Class.new(SimpleDelegator) { def self.name = "Quiet" }
+      reason = reason_where do
+        ActiveSupport::Notifications.notifier = notifier.new(ActiveSupport::Notifications.notifier)
+      end
+      assert_match(/\AQuiet listens to cache_/, reason)
+    end
+
+    test "a debug log is told of, with what turns it off" do
+      reason = reason_where { Store.logger = ActiveSupport::Logger.new(IO::NULL, level: :debug) }
+      assert_match(/debug messages.*config\.log_level to :info/, reason)
+    end
+
+    test "what was added to one store is told of that store" do
+      other = new_store
+      own = Module.new { def read(...) = super.itself }
+      assert_match(/this store object was extended or stubbed: #<Module/, reason_where(other) { other.extend(own) })
+      assert_equal({ on: true, off_for: [], reasons: [] }, told_where { other.extend(own) })
+    end
+
+    test "options that are more than a Hash are told of" do
+      odd = Class.new(LarderStore) do
+        def initialize(...)
+          super
+          @options.default = 1
+          @fast = FastPath.handle(@cache, @options, 4096, true, true)
+        end
+      end
+      assert_equal "the store's options are no plain Hash", reason_where(odd.new(path_of, size: SIZE)) { odd }
+    end
+
+    test "more classes than it tells apart are told of" do
+      reasons = in_child do
+        stores = Array.new(40) { Class.new(LarderStore).new(path_of, size: SIZE) }
+        stores.map { |other| other.stats[:fast_path][:reasons] }.uniq
+      end
+      assert_equal [["there are more classes of stores than it can tell apart"], []], reasons.sort_by(&:size).reverse
+    end
+
+    test "without is told of" do
+      FastPath.without { assert_match(/FastPath\.without/, store.stats[:fast_path][:reasons].first) }
+      assert store.stats[:fast_path][:on]
+    end
+  end
+end
