@@ -351,6 +351,10 @@ larder_status larder_prune(larder *cache, uint64_t *dropped, const larder_call *
 
 larder_status larder_get_stats(larder *cache, larder_stats *stats);
 
+/* The ids of the processes that are attached, as each knows its own: how many, of which `most` are put into
+ * `pids`. */
+size_t larder_get_pids(larder *cache, uint32_t *pids, size_t most);
+
 /* Walks every invariant of the file, one shard lock at a time, for a megabyte or so at a time: while others write,
  * its counts are about right. `report` is always filled. */
 larder_status larder_verify(larder *cache, larder_report *report);

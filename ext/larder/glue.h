@@ -141,6 +141,7 @@ VALUE glue_cache_scan(VALUE self, VALUE cursor, VALUE prefix, VALUE now);
 VALUE glue_cache_clear(VALUE self);
 VALUE glue_cache_prune(VALUE self, VALUE now);
 VALUE glue_cache_stats(VALUE self);
+VALUE glue_cache_pids(VALUE self);
 VALUE glue_cache_verify(VALUE self);
 
 /* ---- json_check.c ---- */

@@ -1,7 +1,7 @@
 /*
- * upkeep.c — natives about the whole file: _scan, _clear, _prune, _stats, _verify.
+ * upkeep.c — natives about the whole file: _scan, _clear, _prune, _stats, pids, _verify.
  *
- * All but _stats may walk the file or take every shard lock in turn, so they run
+ * All but _stats and pids may walk the file or take every shard lock in turn, so they run
  * without the GVL.
  */
 #include "glue.h"
@@ -116,6 +116,20 @@ VALUE glue_cache_stats(VALUE self) {
     LARDER_STATS_LIST(PUT_STAT)
 #undef PUT_STAT
     return hash;
+}
+
+/* More than any file has process slots. */
+#define MOST_PIDS 4096
+
+VALUE glue_cache_pids(VALUE self) {
+    uint32_t pids[MOST_PIDS];
+    size_t count = larder_get_pids(glue_engine(self), pids, MOST_PIDS);
+    VALUE list = rb_ary_new();
+
+    for (size_t i = 0; i < count && i < MOST_PIDS; i++) {
+        rb_ary_push(list, UINT2NUM(pids[i]));
+    }
+    return list;
 }
 
 struct verify {

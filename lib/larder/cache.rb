@@ -131,6 +131,12 @@ module Larder
     #   @example
     #     cache.max_kept >= 16_000 #=> true
 
+    # @!method pids
+    #   @return [Array<Integer>] of the processes that have the file open, this one too, as each knows its own: in other
+    #     containers they may go by other ids
+    #   @example
+    #     cache.pids #=> [Process.pid]
+
     # @!method close
     #   Lets go of the file; the last process to do so writes it back. Calls of other threads that are inside end first,
     #   later ones raise {ClosedError}. A cache that is not closed is closed when it is collected or the process exits.

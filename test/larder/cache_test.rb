@@ -7,6 +7,7 @@ require "objspace"
 
 class LarderCacheTest < ActiveSupport::TestCase
   include TemporaryCaches
+  include Processes
 
   test "what was set is read back, and what was not is a miss" do
     assert_equal true, cache.set("a", "1")
@@ -161,6 +162,14 @@ class LarderCacheTest < ActiveSupport::TestCase
     4000.times { |i| cache.set("k#{i}", "v" * 4000) }
     assert_includes 0.9..1.0, cache.stats[:fullness]
     assert_equal [0, nil], cache.clear.stats.values_at(:items, :oldest_age)
+  end
+
+  test "pids are of those that have it open" do
+    assert_equal [Process.pid], cache.pids
+    opened = cache
+    other, both = in_child { [Process.pid, opened.tap { |here| here.get("k") }.pids] }
+    assert_equal [Process.pid, other].sort, both.sort
+    assert_equal [Process.pid], cache.pids
   end
 
   test "a value of many parts is one item" do
