@@ -20,6 +20,8 @@ module Larder
   autoload :Strategy, "larder/codecs"
   autoload :Dictionary, "larder/dictionary"
   autoload :Dictionaries, "larder/dictionaries"
+  autoload :Doctor, "larder/doctor"
+  autoload :Size, "larder/size"
 end
 
 require "larder/railtie" if defined?(Rails::Railtie)

@@ -33,7 +33,7 @@ module House
                 ["active_support", "rails", "rack"]),
       Layer.new("entry", ["lib/larder.rb"], ["ActiveSupport", "Rack", "Lab"],
                 ["active_support", "active_record", "rails", "rack"]),
-      Layer.new("bytes", ["lib/larder/*.rb"], ["ActiveSupport", "Rails", "Rack", "Lab"],
+      Layer.new("bytes", ["lib/larder/*.rb", "lib/larder/doctor/**/*.rb"], ["ActiveSupport", "Rails", "Rack", "Lab"],
                 ["active_support", "active_record", "rails", "rack"]),
       Layer.new("lab", ["lab/{lib,exe}/**/*"], [], [])
     ].freeze

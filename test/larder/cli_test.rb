@@ -12,7 +12,7 @@ module Larder
     include Command
 
     LIB = File.expand_path("../../lib", __dir__)
-    HELP = [[], ["sessions"], *%w[figures active user revoke logout recount].map { |name| ["sessions", name] }].freeze
+    HELP = [[], ["stat"], ["clear"], ["doctor"], ["sessions"], *%w[figures active user revoke logout recount].map { |name| ["sessions", name] }].freeze
 
     HELP.each do |words|
       test "larder #{[*words, "--help"].join(" ")} explains itself in 80 columns" do
@@ -25,14 +25,17 @@ module Larder
 
     test "larder alone, and larder help, list the commands" do
       text = done
-      assert_match(/^  sessions  how many sessions/, text)
+      assert_match(/^  stat      how full .*^  clear .*^  doctor .*^  sessions  how many sessions/m, text)
       assert_equal [text, text], [done("help"), done("--help")]
       assert_equal "larder #{VERSION}\n", done("--version")
     end
 
     test "what is typed wrongly is refused with what is possible, and exit code 2" do
       {
-        "sesions"                                => /unknown command sesions; known: sessions\nTry: larder --help/,
+        "sesions"                                => /unknown command sesions; known: stat, clear, doctor, sessions\nTry: larder --help/,
+        "stat a b"                               => /unexpected argument b\nTry: larder stat --help/,
+        "clear a --prefix"                       => /missing argument: --prefix/,
+        "doctor --fix"                           => /invalid option: --fix/,
         "sessions users"                         => /unknown command users; known: figures, active, user/,
         "sessions --wach"                        => /invalid option: --wach.*\nTry: larder sessions --help/m,
         "sessions --json active"                 => /put active first: larder sessions active/,

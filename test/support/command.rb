@@ -8,8 +8,8 @@ require "rbconfig"
 
 module Command
   PROGRAM = File.expand_path("../../exe/larder", __dir__)
-  PLAIN = { "LARDER_SESSIONS" => nil, "RAILS_ENV" => nil, "RACK_ENV" => nil, "RUBYOPT" => nil, "LC_ALL" => "C.UTF-8",
-            "TZ" => "UTC" }.freeze
+  PLAIN = { "LARDER_SESSIONS" => nil, "LARDER_PATH" => nil, "LARDER_SIZE" => nil, "RAILS_ENV" => nil, "RACK_ENV" => nil,
+            "RUBYOPT" => nil, "LC_ALL" => "C.UTF-8", "TZ" => "UTC" }.freeze
   # Seconds after which a terminal is given up.
   PATIENCE = 60
 

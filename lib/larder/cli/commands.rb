@@ -14,4 +14,7 @@ module Larder
   end
 end
 
+require_relative "stat"
+require_relative "clear"
+require_relative "doctor"
 require_relative "sessions"

@@ -39,6 +39,12 @@ module Larder
         "#{(share * 100).round} %"
       end
 
+      # @param bytes [Integer]
+      # @return [String] "256.0 MiB"
+      def bytes(bytes)
+        scaled(bytes).join(" ")
+      end
+
       # @param part [Integer] bytes
       # @param whole [Integer] bytes
       # @return [String] "8.9 of 42.7 MiB"

@@ -1,0 +1,67 @@
+# frozen_string_literal: true
+
+# Owns what the commands about a cache file have in common: which file they are about, and how it is opened: as it is,
+# for none of them makes, replaces or marks what the application did not.
+
+require "etc"
+require_relative "command"
+require_relative "words"
+
+module Larder
+  module CLI
+    # A command that takes PATH.
+    class CacheCommand < Command
+      # Names the file where no PATH does.
+      VARIABLE = "LARDER_PATH"
+      # What it is called where nobody names it.
+      NAME_OF_FILE = "cache.larder"
+      # What `--help` says of PATH.
+      PATH_HELP = <<~TEXT
+        PATH is the cache's file. Without one it is $LARDER_PATH or, in an application's
+        directory, storage/larder/<environment>/cache.larder, where the environment is
+        $RAILS_ENV, $RACK_ENV or development.
+      TEXT
+
+      private
+
+      # The words beside the options: a path, and what the command takes after it.
+      def words(rest)
+        raise UsageError, "unexpected argument #{rest[1]}" if rest.size > 1
+
+        @path = rest.first
+      end
+
+      def path
+        @path ||= Application.variable(VARIABLE) || Application.file(NAME_OF_FILE)
+      end
+
+      # @yieldparam cache [Cache] closed when the block ends
+      # @return [Object] the block's
+      # @raise [Failure, OpenError]
+      def visit(&block)
+        there
+        Cache.open(path, create: false, &block)
+      end
+
+      def there
+        missing unless File.exist?(path)
+        foreign unless File.owned?(path)
+      end
+
+      def missing
+        raise Failure, "there is no file #{path}#{" in #{Dir.pwd}" unless path.start_with?("/")}. Name the cache's " \
+                       "file, or go to the application's directory; its application makes it when it first uses it"
+      end
+
+      # Who may not open it can be told who may.
+      def foreign
+        owner = File.stat(path).uid
+        name = Etc.getpwuid(owner)&.name || owner.to_s
+        raise Failure, "#{path} belongs to #{name}, who runs the application: sudo -u #{name} larder " \
+                       "#{self.class::NAME} #{path}"
+      rescue ArgumentError
+        raise Failure, "#{path} belongs to the user #{owner}, who runs the application: run larder as that user"
+      end
+    end
+  end
+end

@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+# Owns `larder doctor`: what is wrong with a cache or its place, and the commands that mend it.
+
+require_relative "../doctor"
+require_relative "cache_command"
+
+module Larder
+  module CLI
+    # `larder doctor`: what should be mended.
+    class Doctor < CacheCommand
+      # What users type.
+      NAME = "doctor"
+      # One line for `larder --help`.
+      SUMMARY = "what is wrong with a cache, and the command that mends it"
+      Commands.register(NAME, self)
+
+      BANNER = <<~TEXT
+        Usage: larder doctor [PATH] [--json]
+
+        Looks at a cache and where it is, and names the command that mends what is
+        wrong: whose it is, whether it opens, fits the memory and has its place on the
+        disk, whether a container, git or a backup takes it along, whether it is too
+        small. It changes nothing.
+      TEXT
+      FOOTER = <<~TEXT.freeze
+        #{PATH_HELP}
+        Run it as the user and in the container that the application runs in. Within
+        the application it also tells who turns the fast path off:
+          bin/rails runner 'puts Larder::Doctor.run(Rails.cache)'
+
+        Exit codes: 0 sound, 1 not sound or no such file, 2 wrong usage.
+      TEXT
+      private_constant :BANNER, :FOOTER
+
+      private
+
+      def parser
+        @parser ||= explained(BANNER, FOOTER) { |options| options }
+      end
+
+      def act
+        missing unless File.exist?(path)
+        report = ::Larder::Doctor.run(path)
+        if @json
+          tell({ file: report.path, sound: report.sound?, findings: report.findings.map(&:to_h),
+                 looked_at: [*report.sound.keys, *report.findings.map(&:check)] })
+        else
+          show(report)
+        end
+        report.sound? ? OK : FAILED
+      end
+
+      def show(report)
+        @out.puts("Cache #{path}", style: :bold)
+        @out.puts("", *report.sound.values.map { |line| "  ok    #{line}" })
+        report.findings.each do |finding|
+          head, *rest = wrapped(finding.what)
+          @out.puts("")
+          @out.puts("  mend  #{head}", style: :red)
+          @out.puts(*rest.map { |line| "        #{line}" }, "", "          #{finding.mend}")
+        end
+        @out.puts("", report.sound? ? "Sound." : "#{Words.counted(report.findings.size, "thing")} to mend.")
+      end
+
+      # In lines that fit 80 columns.
+      def wrapped(text)
+        text.gsub(/(.{1,70})(?: +|\z)/, "\\1\n").lines(chomp: true)
+      end
+    end
+  end
+end

@@ -1,0 +1,119 @@
+# frozen_string_literal: true
+
+# Owns what is looked at to tell whether a cache is well where it is deployed: the list of checks, and what they find.
+# Nothing is changed, made or replaced by looking.
+
+require "shellwords"
+require_relative "size"
+
+module Larder
+  # Looks at a cache and where it stands, and tells what should be mended and how. `larder doctor` is the same without
+  # the application; within it the fast path is looked at, too.
+  #
+  # @example
+  #   puts Larder::Doctor.run(Rails.cache)
+  class Doctor
+    # What is wrong, and the command that mends it.
+    Finding = Struct.new(:check, :what, :mend, keyword_init: true) do
+      # @return [String]
+      def to_s
+        "#{what}\n  #{mend}"
+      end
+    end
+
+    # What was looked at: `findings` of which each names its check, and `sound`, what was found to be as it should.
+    Report = Struct.new(:path, :findings, :sound, keyword_init: true) do
+      # @return [Boolean] was nothing found?
+      def sound?
+        findings.empty?
+      end
+
+      # @return [String] for people
+      def to_s
+        sound? ? "#{path} is sound" : findings.join("\n")
+      end
+    end
+
+    # Here, where the name is taken: it is loaded when it is first used.
+    require_relative "doctor/file_checks"
+    require_relative "doctor/place_checks"
+    require_relative "doctor/use_checks"
+
+    # The checks in their order, and what each says of a sound cache. Some need what was learned before them.
+    CHECKS = {
+      owner: "it belongs to the owner of its directory",
+      mode: "nobody else may read or write it",
+      opens: "it opens",
+      memory: "it fits into the memory that may be used",
+      space: "its place on the disk is reserved",
+      layer: "it is not on the layer of a container",
+      copies: "there are no copies of it beside it",
+      git: "git leaves it alone",
+      size: "it has the size that is configured",
+      damage: "nothing in it was ever damaged",
+      pressure: "it is not too small for what is read",
+      fast_path: "simple calls are answered in C"
+    }.freeze
+    private_constant :CHECKS
+
+    # @param subject [String, #cache] the path of a file that is there, or a LarderStore
+    # @return [Report]
+    def self.run(subject)
+      new(subject).report
+    end
+
+    # @param subject [String, #cache]
+    def initialize(subject)
+      @store = subject unless subject.is_a?(String)
+      @path = File.absolute_path(@store ? @store.cache.path : subject)
+      @lock = "#{@path}.lock"
+    end
+
+    # @return [Report]
+    def report
+      answers = CHECKS.keys.to_h { |check| [check, send(check)] }
+      findings = answers.filter_map do |check, (what, mend)|
+        Finding.new(check: check, what: what, mend: mend) if what.is_a?(String)
+      end
+      sound = answers.filter_map { |check, answer| [check, CHECKS.fetch(check)] if answer == :sound }.to_h
+      Report.new(path: @path, findings: findings, sound: sound)
+    end
+
+    private
+
+    # A check answers :sound, nil where it cannot be made here, or what is wrong and the command that mends it.
+    include FileChecks
+    include PlaceChecks
+    include UseChecks
+
+    def info
+      @info ||= File.lstat(@path)
+    end
+
+    # Of the file and its lock file, those that are there.
+    def files
+      [@path, @lock].select { |file| File.file?(file) }
+    end
+
+    def both
+      files.map { |file| quoted(file) }.join(" ")
+    end
+
+    # As a shell takes it.
+    def quoted(word)
+      Shellwords.escape(word)
+    end
+
+    def resize(bytes)
+      "larder resize #{quoted(@path)} #{mebibytes(bytes)}MB"
+    end
+
+    def mebibytes(bytes)
+      [(bytes >> 20), 1].max
+    end
+
+    def shown(bytes)
+      format("%.1f MiB", bytes.fdiv(1 << 20))
+    end
+  end
+end

@@ -1,0 +1,108 @@
+# frozen_string_literal: true
+
+# Owns what is asked of the file itself: whose it is, who may touch it, whether it opens, and whether memory and disk
+# have room for it.
+
+require "etc"
+require_relative "../memory_limit"
+require_relative "mount"
+
+module Larder
+  class Doctor
+    # Checks of {Doctor}.
+    module FileChecks
+      # How a cache begins, and where its copy does.
+      MAGIC = "LARDER\r\n"
+      HEADS = [0, 4096].freeze
+      # Where blocks that were reserved do not count as such.
+      UNCOUNTED = %w[btrfs zfs].freeze
+      private_constant :MAGIC, :HEADS, :UNCOUNTED
+
+      private
+
+      # Who runs the application owns the directory. A console of root's makes files that it cannot use.
+      def owner
+        wanted = File.stat(File.dirname(@path)).uid
+        strange = files.find { |file| File.stat(file).uid != wanted }
+        return :sound unless strange
+
+        ["#{File.basename(strange)} belongs to #{user(File.stat(strange).uid)}, and its directory to " \
+         "#{user(wanted)}, who cannot use it",
+         "sudo chown #{user(wanted)} #{both}"]
+      end
+
+      def mode
+        open = files.find { |file| File.stat(file).mode & 0o077 != 0 }
+        return :sound unless open
+
+        ["#{File.basename(open)} has mode #{format("%o", File.stat(open).mode & 0o777)}: others than its owner may " \
+         "touch what is cached",
+         "chmod 600 #{both}"]
+      end
+
+      def opens
+        Cache.open(@path, create: false) { |cache| @stats = @store ? @store.stats : cache.stats }
+        :sound
+      rescue OpenError => error
+        [error.message, way_in] unless owner != :sound || writable_by_others?
+      end
+
+      def writable_by_others?
+        files.any? { |file| File.stat(file).mode & 0o022 != 0 }
+      end
+
+      def way_in
+        return "sudo -u #{user(info.uid)} larder doctor #{quoted(@path)}" unless File.owned?(@path)
+        return "mv #{quoted(@path)} #{quoted("#{@path}.other")}" unless larders?
+
+        "rm #{both} # a cache may be lost: its application makes a new one"
+      end
+
+      def larders?
+        info.file? && HEADS.any? { |at| File.binread(@path, MAGIC.bytesize, at) == MAGIC }
+      end
+
+      # What is in memory of the file counts as memory of the control group.
+      def memory
+        limit = MemoryLimit.bytes
+        return if limit.nil?
+        return :sound if info.size <= limit
+
+        why = if Mount.type_of(@path) == "tmpfs"
+                "it is on tmpfs, where it is memory: the kernel will end processes to make room"
+              else
+                "what does not fit is read from disk again and again"
+              end
+        ["the file has #{shown(info.size)}, and processes here may use #{shown(limit)} of memory: #{why}",
+         resize(limit / 2)]
+      end
+
+      # A write to a hole of the file ends its process by SIGBUS when the disk is full.
+      def space
+        return if info.blocks.nil? || UNCOUNTED.include?(Mount.type_of(@path))
+
+        reserved = info.blocks * 512
+        return :sound if reserved >= info.size * 9 / 10
+
+        ["of #{shown(info.size)} only #{shown(reserved)} are reserved on the disk: a copy has holes, and a full disk " \
+         "ends who writes there", "fallocate --length #{info.size} #{quoted(@path)}"]
+      end
+
+      def layer
+        type = Mount.type_of(@path)
+        return if type.nil?
+        return :sound unless type == "overlay"
+
+        ["it is on the container's own layer (overlayfs): it goes when the container does, and one that came " \
+         "with the image is copied whole at the first write",
+         "docker run --volume larder:#{quoted(File.dirname(@path))} ... # a volume for its directory"]
+      end
+
+      def user(id)
+        Etc.getpwuid(id)&.name || id.to_s
+      rescue ArgumentError
+        id.to_s
+      end
+    end
+  end
+end

@@ -1,0 +1,76 @@
+# frozen_string_literal: true
+
+# Owns what is asked of a cache that opens: by its figures, whether it is the one that is wanted, and does what it can.
+
+module Larder
+  class Doctor
+    # Checks of {Doctor}.
+    module UseChecks
+      # Names the size for deployments.
+      SIZE = "LARDER_SIZE"
+      # A file has whole pages.
+      PAGE = 4096
+      # Reads below which nothing is said of how many hit.
+      ENOUGH_READS = 1000
+      # Full, with fewer hits than this, where more than a tenth of what was stored had to leave: too small.
+      FULL = 0.9
+      FEW_HITS = 0.8
+      MANY_EVICTED = 0.1
+      private_constant :SIZE, :PAGE, :ENOUGH_READS, :FULL, :FEW_HITS, :MANY_EVICTED
+
+      private
+
+      def size
+        wanted = ENV.fetch(SIZE, "")
+        return if wanted.empty?
+
+        bytes = Size.parse(wanted, SIZE)
+        return :sound if (0...PAGE).cover?(info.size - bytes)
+
+        ["#{SIZE} is #{wanted}, and the file has #{shown(info.size)}: a file that is there keeps its size",
+         "larder resize #{quoted(@path)} #{quoted(wanted)}"]
+      rescue ::ArgumentError => error
+        [error.message, "export #{SIZE}=#{mebibytes(info.size)}MB"]
+      end
+
+      def damage
+        return unless @stats
+
+        records, shards = @stats.values_at(:damaged, :resets)
+        return :sound if records.zero? && shards.zero?
+
+        ["#{records} records were damaged, and #{shards} of #{@stats[:shards]} shards emptied for it: the disk, the " \
+         "memory or somebody who writes to the file. If it happens again in a new one, look at `dmesg`",
+         resize(info.size)]
+      end
+
+      def pressure
+        return unless @stats
+
+        reads = @stats[:hits] + @stats[:misses]
+        return :sound if reads < ENOUGH_READS || @stats[:fullness] < FULL || @stats[:hit_ratio] >= FEW_HITS ||
+                         @stats[:evictions] < @stats[:sets] * MANY_EVICTED
+
+        evicted = @stats[:evictions].fdiv(@stats[:sets])
+        ["it is full, #{per_cent(@stats[:hit_ratio])} of reads find something, and #{per_cent(evicted)} of what was " \
+         "stored had to leave: a larger one hits more",
+         resize(info.size * 2)]
+      end
+
+      # Of the application's store alone; a file knows nothing of it.
+      def fast_path
+        told = @stats && @stats[:fast_path]
+        return if told.nil?
+        return :sound if told[:on]
+
+        ["#{told[:off_for].join(", ")} go#{"es" if told[:off_for].one?} the slow way through Rails: " \
+         "#{told[:reasons].join("; ")}",
+         "bin/rails runner 'pp Rails.cache.stats[:fast_path]' # again without what is named"]
+      end
+
+      def per_cent(share)
+        "#{(share * 100).round} %"
+      end
+    end
+  end
+end

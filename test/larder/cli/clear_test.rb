@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "active_support/cache"
+require "json"
+require "rack/session/larder"
+require "support/command"
+
+module Larder
+  module CLI
+    # `larder clear` in processes of its own, on a file that this one has open.
+    class ClearTest < ActiveSupport::TestCase
+      include TemporaryCaches
+      include Processes
+      include Command
+
+      def file
+        path_of("test.larder")
+      end
+
+      test "everything goes, at once for all processes, and is counted" do
+        cache.set_multi((0...1500).to_h { |i| ["k#{i}", "v"] })
+        cache.set("kept", "v", keep: true)
+        assert_equal "Dropped 1,501 items from #{file}.\n", done("clear", file)
+        assert_equal [nil, nil, 0], [cache.get("k1"), cache.get("kept"), cache.stats[:items]]
+        assert_equal "Dropped 0 items from #{file}.\n", done("clear", file)
+      end
+
+      test "with a prefix its keys alone go" do
+        cache.set_multi((0...2500).to_h { |i| ["views/#{i}", "v"] })
+        cache.set_multi({ "view" => "1", "users/views/1" => "2" })
+        assert_equal "Dropped 2,500 items that began with views/ from #{file}.\n",
+                     done("clear", file, "--prefix", "views/")
+        assert_equal %w[users/views/1 view], cache.each_key.sort
+        answer = JSON.parse(done("clear", file, "--prefix=view", "--json"))
+        assert_equal({ "file" => file, "prefix" => "view", "dropped" => 1 }, answer)
+        assert_equal 2, refused(/--prefix is empty/, "clear", file, "--prefix", "")
+      end
+
+      test "a file that is no cache is refused and left alone" do
+        File.write(path_of("notes"), "to be kept " * 1000)
+        assert_equal 1, refused(/notes: the file is not a Larder cache/, "clear", path_of("notes"))
+        assert_equal "to be kept " * 1000, File.read(path_of("notes"))
+        assert_equal 1, refused(/there is no file/, "clear", path_of("nowhere"))
+      end
+
+      test "sessions are not a cache" do
+        keeper = Rack::Session::Larder.new(->(_env) { [200, {}, []] }, { file: file, size: SIZE }).keeper
+        keeper.begin("s/key", { "cart" => 1 })
+        assert_equal 1, refused(/holds an application's sessions.*larder sessions logout --all --file #{file}/,
+                                "clear", file)
+        assert_equal 1, Larder::Sessions::Statistics.new(keeper).stats[:sessions]
+        keeper.backend.cache.close
+      end
+
+      test "a cache that has a key named settings is a cache" do
+        cache.set("settings", '{"colour":"blue"}')
+        assert_equal "Dropped 1 item from #{file}.\n", done("clear", file)
+      end
+    end
+  end
+end

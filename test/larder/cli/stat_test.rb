@@ -1,0 +1,88 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "json"
+require "support/command"
+
+module Larder
+  module CLI
+    # `larder stat` in processes of its own, on a file that this one has open.
+    class StatTest < ActiveSupport::TestCase
+      include TemporaryCaches
+      include Processes
+      include Command
+
+      FILE = "storage/larder/development/cache.larder"
+
+      def cache
+        @cache ||= open_cache(FILE)
+      end
+
+      test "the figures are a table for people" do
+        cache.set_multi({ "a" => "1", "b" => "2", "c" => "3" })
+        cache.set("large", "x" * 900_000)
+        3.times { cache.get("a") }
+        cache.get("nobody")
+        text = done("stat").sub(/the oldest: [\w ]+/, "the oldest: AGE").sub(/\d+ %( +\[)/, "N %\\1")
+        assert_equal <<~TEXT, text
+          Cache storage/larder/development/cache.larder
+
+            size        8.0 MiB
+            full           N %   [####--------------------------]
+            items             4   the oldest: AGE
+
+            reads             4   75 % hits
+            stored            4
+            evicted           0
+            expired           0
+
+            processes         1   #{Process.pid}
+        TEXT
+      end
+
+      test "the figures are one line for machines" do
+        cache.set("a", "1")
+        figures = JSON.parse(done("stat", "--json"))
+        assert_equal [path_of(FILE), 1, 0, 1, [Process.pid], nil],
+                     figures.values_at("file", "items", "evictions", "processes", "pids", "hit_ratio")
+        assert_equal cache.stats.keys.map(&:to_s), figures.keys - %w[file pids]
+      end
+
+      test "what is wrong with a file is shown where it is" do
+        cache
+        assert_no_match(/refused|damaged|emptied/, done("stat"))
+        cache.set("k", "v" * 100)
+        bytes = File.binread(path_of(FILE))
+        File.open(path_of(FILE), "r+b") { |file| file.pwrite("w", bytes.index("v" * 100)) }
+        assert_nil cache.get("k")
+        assert_match(/^  damaged           1$/, done("stat"))
+      end
+
+      test "the file is the named one, the environment's variable's, or that of the Rails environment" do
+        { "a" => {}, "b" => { "LARDER_PATH" => "b" },
+          "storage/larder/production/cache.larder" => { "RAILS_ENV" => "production" },
+          "storage/larder/test/cache.larder" => { "RACK_ENV" => "test", "RAILS_ENV" => "" } }.each do |name, env|
+          open_cache(name).set(name, "1")
+          words = name == "a" ? ["a"] : []
+          assert_equal path_of(name), JSON.parse(done("stat", "--json", *words, env: env))["file"]
+        end
+      end
+
+      test "it makes nothing, and says where it looked" do
+        assert_equal 1, refused(%r{no file storage/larder/development/cache\.larder in #{directory}. Name}, "stat")
+        assert_equal 1, refused(/no file nowhere/, "stat", "nowhere")
+        File.write(path_of("other"), "no cache " * 10_000)
+        assert_equal 1, refused(/other: the file is not a Larder cache/, "stat", "other")
+        assert_equal ["other"], Dir.children(directory).grep_v(/\.lock/)
+      end
+
+      test "it leaves a running cache as it is" do
+        cache.set("k", "v", ttl: 100)
+        before = cache.stats.except(:oldest_age)
+        done("stat")
+        assert_equal before, cache.stats.except(:oldest_age)
+        assert_equal ["v", [Process.pid]], [cache.get("k"), cache.pids]
+      end
+    end
+  end
+end

@@ -1,0 +1,276 @@
+# frozen_string_literal: true
+
+require "support/store_case"
+require "support/command"
+require "json"
+require "larder/doctor"
+
+module Larder
+  # Each cause is made, is found alone, and is gone when the command that is named has run.
+  class DoctorTest < StoreCase
+    include Command
+
+    FILE = "storage/larder/production/cache.larder"
+
+    setup do
+      FileUtils.mkdir_p(path_of("storage/larder/production"))
+      @file = path_of(FILE)
+      make
+    end
+
+    # A cache that is closed, so that whatever is done to the file is done to nobody.
+    def make(size: 8 << 20)
+      Cache.open(@file, size: size) { |cache| yield(cache) if block_given? }
+    end
+
+    def findings(subject = @file)
+      Doctor.run(subject).findings
+    end
+
+    # The one finding, of that check. With `run`, its command is run and mends it.
+    def assert_found(check, what, mend, run: true)
+      found = findings
+      assert_equal [check], found.map(&:check), found.map(&:to_s).inspect
+      assert_match what, found.first.what
+      assert_match mend, found.first.mend
+      return unless run
+
+      out, status = Open3.capture2e("sh", "-c", found.first.mend.sub(/\Asudo /, ""), chdir: directory)
+      assert_predicate status, :success?, out
+      assert_empty findings.map(&:to_s)
+    end
+
+    def root!
+      skip "only root may do this" unless Process.uid.zero?
+    end
+
+    # ---- sound ----
+
+    test "a sound cache has no findings, also while it is used" do
+      report = Doctor.run(@file)
+      assert_predicate report, :sound?
+      assert_empty report.findings
+      assert_equal %i[owner mode opens memory space layer copies damage pressure],
+                   report.sound.keys
+      assert_equal "#{@file} is sound", report.to_s
+      Cache.open(@file) { assert_predicate Doctor.run(@file), :sound? }
+    end
+
+    test "looking changes nothing" do
+      make { |cache| cache.set("k", "v") }
+      before = Dir.glob("#{directory}/**/*", File::FNM_DOTMATCH).sort
+      Doctor.run(@file)
+      assert_equal before, Dir.glob("#{directory}/**/*", File::FNM_DOTMATCH).sort
+      make { |cache| assert_equal ["v", 1], [cache.get("k"), cache.stats[:hits]] }
+    end
+
+    # ---- the file ----
+
+    test "a file of another user than its directory" do
+      root!
+      File.chown(1, nil, File.dirname(@file))
+      found = findings
+      assert_equal [:owner], found.map(&:check)
+      assert_match(/belongs to root, and its directory to daemon, who cannot use it/, found.first.what)
+      assert_equal "sudo chown daemon #{@file} #{@file}.lock", found.first.mend
+      [@file, "#{@file}.lock"].each { |file| File.chown(1, nil, file) }
+      File.chmod(0o755, directory)
+      assert_equal("[]", in_child do
+        Process::UID.change_privilege(1)
+        findings.map(&:to_s).inspect
+      end)
+    end
+
+    test "a file of who runs the application, looked at by another" do
+      root!
+      [@file, "#{@file}.lock", File.dirname(@file)].each { |file| File.chown(1, nil, file) }
+      found = findings.reject { |finding| finding.check == :owner }
+      if found.any? # where root may use it there is nothing to find
+        assert_equal [[:opens, "sudo -u daemon larder doctor #{@file}"]], found.map { |each| [each.check, each.mend] }
+      end
+    end
+
+    test "a file that others may touch" do
+      File.chmod(0o664, @file)
+      assert_found :mode, /\Acache\.larder has mode 664: others than its owner may touch/, /\Achmod 600 /
+      File.chmod(0o644, "#{@file}.lock")
+      assert_found :mode, /cache\.larder\.lock has mode 644/, /\Achmod 600 /
+    end
+
+    test "a file that is not Larder's" do
+      File.write(@file, "notes " * 10_000)
+      found = findings.find { |finding| finding.check == :opens }
+      assert_match(/not a Larder cache/, found.what)
+      assert_equal "mv #{@file} #{@file}.other", found.mend
+    end
+
+    test "a file that is damaged" do
+      File.open(@file, "r+b") { |file| [0, 4096].each { |at| file.pwrite("\0" * 80, at + 8) } }
+      found = findings
+      assert_equal [:opens], found.map(&:check)
+      assert_match(/cannot be used any more; its application replaces it/, found.first.what)
+      system("sh", "-c", found.first.mend, exception: true)
+      make
+      assert_empty findings
+    end
+
+    test "a link" do
+      File.rename(@file, path_of("elsewhere"))
+      File.symlink(path_of("elsewhere"), @file)
+      assert_includes findings.map(&:check), :opens
+    end
+
+    test "a copy with holes" do
+      File.rename(@file, path_of("full"))
+      system("cp", "--sparse=always", path_of("full"), @file, exception: true)
+      File.chmod(0o600, @file)
+      skip "holes are not told of here" if File.stat(@file).blocks * 512 > 4 << 20
+      found = findings.find { |finding| finding.check == :space }
+      assert_match(/of 8\.0 MiB only \d\.\d MiB are reserved on the disk/, found.what)
+      system(found.mend, exception: true)
+      assert_not_includes findings.map(&:check), :space
+    end
+
+    test "a control group with less memory than the file" do
+      root!
+      parent = ["/sys/fs/cgroup/memory", "/sys/fs/cgroup"].find { |path| File.writable?("#{path}/cgroup.procs") }
+      skip "no control groups here" unless parent
+      group = "#{parent}/larder-doctor-#{Process.pid}"
+      Dir.mkdir(group)
+      limit = %w[memory.max memory.limit_in_bytes].map { |name| "#{group}/#{name}" }.find { |name| File.exist?(name) }
+      skip "groups of here have no memory controller" unless limit
+      make
+      File.rename(@file, path_of("small")) # of 8 MiB; this one is larger than the group's memory
+      FileUtils.rm_f("#{@file}.lock")
+      make(size: 256 << 20)
+      File.write(limit, (128 << 20).to_s)
+      found = in_child do
+        File.write("#{group}/cgroup.procs", Process.pid.to_s)
+        findings.map(&:to_a)
+      end
+      assert_equal [[:memory, "the file has 256.0 MiB, and processes here may use 128.0 MiB of memory: what does not " \
+                              "fit is read from disk again and again", "larder resize #{@file} 64MB"]], found
+    ensure
+      Dir.rmdir(group) if group && Dir.exist?(group)
+    end
+
+    test "the layer of a container" do
+      root!
+      script = <<~SH
+        set -e
+        mount -t tmpfs none "$1" && mkdir "$1/low" "$1/up" "$1/work" "$1/here"
+        mount -t overlay overlay -o "lowerdir=$1/low,upperdir=$1/up,workdir=$1/work" "$1/here"
+        exec "$2" -I "$3" -r larder -r json -e 'file = ARGV[0] + "/here/cache.larder"
+          Larder::Cache.open(file, size: 1 << 20, &:size)
+          puts Larder::Doctor.run(file).findings.to_h { |found| [found.check, found.mend] }.to_json' "$1"
+      SH
+      out, status = Open3.capture2e("unshare", "--mount", "sh", "-c", script, "sh", Dir.mktmpdir(nil, directory),
+                                    RbConfig.ruby, File.expand_path("../../lib", __dir__))
+      skip "no overlayfs here: #{out}" unless status.success?
+      assert_match(/\Adocker run --volume larder:.*here/, JSON.parse(out)["layer"])
+    end
+
+    # ---- the place ----
+
+    test "copies beside it" do
+      FileUtils.cp(@file, "#{@file}.bak")
+      FileUtils.cp("#{@file}.lock", "#{@file}.lock~")
+      File.write("#{@file}.txt", "no copy")
+      assert_found :copies, /cache\.larder\.bak, cache\.larder\.lock~ are copies of this cache or its lock/, /\Arm /
+    end
+
+    test "git that tracks it, and git that would" do
+      git = lambda do |*words|
+        system("git", "-C", directory, "-c", "user.name=t", "-c", "user.email=t@t", *words, exception: true,
+                                                                                            out: File::NULL)
+      end
+      git.("init", "--quiet")
+      File.write(path_of("Gemfile"), "")
+      assert_found :git, /git does not ignore it/, %r{\Aecho /storage/larder/production/ >> .*/\.gitignore\z}
+      git.("add", "--force", "storage")
+      git.("commit", "--quiet", "-m", "all of it")
+      assert_found :git, /git tracks cache\.larder and cache\.larder\.lock: each clone and image has it/,
+                   /\Agit rm --cached/, run: false
+      git.("rm", "--quiet", "--cached", "-r", "storage")
+      assert_empty findings
+      assert_includes Doctor.run(@file).sound.keys, :git
+    end
+
+    # ---- its use ----
+
+    test "another size than the one that is configured" do
+      with_size("64MB") do
+        assert_found :size, /LARDER_SIZE is 64MB, and the file has 8\.0 MiB/, /\Alarder resize \S+ 64MB/, run: false
+      end
+      with_size("8 MiB") { assert_equal :size, Doctor.run(@file).sound.keys.find { |check| check == :size } }
+      with_size("much") do
+        assert_found :size, /LARDER_SIZE "much" is no size/, /\Aexport LARDER_SIZE=8MB/, run: false
+      end
+    end
+
+    def with_size(text)
+      ENV["LARDER_SIZE"] = text
+      yield
+    ensure
+      ENV.delete("LARDER_SIZE")
+    end
+
+    test "records that were damaged" do
+      make { |cache| cache.set("k", "v" * 100) }
+      bytes = File.binread(@file)
+      File.open(@file, "r+b") { |file| file.pwrite("w", bytes.index("v" * 100)) }
+      make { |cache| assert_nil cache.get("k") }
+      assert_found :damage, /1 records were damaged/, /\Alarder resize \S+ 8MB\z/, run: false
+    end
+
+    test "a file that is too small for what is read" do
+      make(size: 8 << 20) do |cache|
+        6000.times do |i|
+          cache.set("k#{i}", "v" * 4000)
+          cache.get("k#{(i * 7919) % 6000}")
+        end
+      end
+      assert_found :pressure, /it is full, \d+ % of reads find something, and \d+ % of what was stored had to leave/,
+                   /\Alarder resize \S+ 16MB\z/, run: false
+    end
+
+    test "an application whose fast path is off" do
+      store = new_store(FILE)
+      assert_predicate Doctor.run(store), :sound?
+      assert_includes Doctor.run(store).sound.keys, :fast_path
+      ActiveSupport::Notifications.subscribed(->(*) {}, "cache_write.active_support") do
+        found = findings(store)
+        assert_equal [:fast_path], found.map(&:check)
+        assert_match(/fetch, write go the slow way through Rails: a block at .* listens to cache_write/,
+                     found.first.what)
+      end
+      store.cache.close
+    end
+
+    # ---- the command ----
+
+    test "larder doctor tells what is sound, and exits with 0" do
+      text = done("doctor", env: { "RAILS_ENV" => "production" })
+      assert_match(/\ACache #{FILE}\n\n  ok    it belongs to the owner of its directory\n/, text)
+      assert_match(/\n\nSound\.\n\z/, text)
+      assert_equal({ "file" => @file, "sound" => true, "findings" => [] },
+                   JSON.parse(done("doctor", @file, "--json")).except("looked_at"))
+    end
+
+    test "larder doctor tells what to mend and how, in 80 columns, and exits with 1" do
+      File.chmod(0o640, @file)
+      out, err, code = larder("doctor", FILE)
+      assert_equal ["", 1], [err, code]
+      assert_includes out, "\n  mend  "
+      assert_includes out, "\n          chmod 600 #{@file} #{@file}.lock\n\n1 thing to mend.\n"
+      assert_operator out.lines.grep_v(/^          chmod/).map { |line| line.chomp.size }.max, :<=, 80
+      out, = larder("doctor", FILE, "--json")
+      assert_equal [["mode", "chmod 600 #{@file} #{@file}.lock"]],
+                   JSON.parse(out)["findings"].map { |found| found.values_at("check", "mend") }
+    end
+
+    test "larder doctor says where it looked" do
+      assert_equal 1, refused(%r{there is no file storage/larder/development/cache\.larder in }, "doctor")
+    end
+  end
+end
