@@ -109,6 +109,7 @@ extern "C" {
     X(NETWORK_FS, "the file system is a network, FUSE or shared one; choose a local disk or /dev/shm") \
     X(NO_SPACE, "the disk has no room for the cache; free space or choose a smaller size")             \
     X(NO_SLOT, "all process slots of the cache are taken by live processes")                           \
+    X(IN_USE, "other processes have the cache open; stop them first")                                  \
     X(LOCKED, "another process is making, opening or closing the cache")                               \
     X(NO_MEMORY, "memory could not be allocated")                                                      \
     X(SYSTEM, "a system call failed")
@@ -334,6 +335,17 @@ larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int
 
 /* Empties the cache in O(1). Tags, statistics and attached processes stay. */
 larder_status larder_clear(larder *cache);
+
+/*
+ * Puts a new, empty file of `size_bytes` in the place of the cache's. Every process that has it open, this one
+ * too, attaches to the new one at its next call. Where it fails, as for want of room on the disk, nothing has
+ * changed; `error` (may be NULL) says why. Both files take room until the last process has left the old one.
+ *
+ * With `keep` the new file has the items of the old one, as far as there is room: IN_USE where another process has
+ * it open, FULL where there is no room for what is never evicted. Nobody can open it while it is copied, and no
+ * other thread may use it.
+ */
+larder_status larder_resize(larder *cache, uint64_t size_bytes, uint32_t keep, larder_error *error);
 
 /*
  * Visits keys. Start with `*cursor` 0 and call until it is 0 again. Each call

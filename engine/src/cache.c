@@ -4,14 +4,15 @@
  */
 #include "internal.h"
 
-size_t larder_max_value(const larder *cache) {
-    lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
-    if (!map) {
-        return 0;
-    }
+size_t lard_max_value(const lard_map *map) {
     uint64_t capacity =
         (uint64_t)map->super.shard_count * map->super.segments_per_shard * map->super.segment_bytes;
     return capacity / 8 < LARDER_MAX_VALUE ? capacity / 8 : LARDER_MAX_VALUE;
+}
+
+size_t larder_max_value(const larder *cache) {
+    lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
+    return map ? lard_max_value(map) : 0;
 }
 
 /* Why this process could not attach. */

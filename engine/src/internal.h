@@ -434,6 +434,11 @@ larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash 
 larder_status lard_write(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *draft,
                          lard_condition condition, const lard_expected *expected, const larder_call *call,
                          lard_head *replaced);
+/* store.c — storing, whatever the length */
+size_t lard_max_value(const lard_map *map); /* cache.c */
+larder_status lard_store_in(larder *cache, lard_map *map, const lard_hash *hash, lard_draft *draft,
+                            lard_condition condition, const lard_expected *expected, const larder_call *call);
+
 /* The same for a draft that is to be kept: FULL where its shard keeps as much as it may. */
 larder_status lard_write_kept_locked(larder *cache, lard_view *view, const lard_hash *hash,
                                      const lard_draft *draft, lard_condition condition,

@@ -31,7 +31,7 @@ int lard_allocate(int fd, uint64_t bytes); /* reserves disk space: 0, or errno *
 void lard_release_space(int fd, uint64_t from,
                         uint64_t bytes); /* those become zeros; where that cannot be, nothing */
 size_t lard_page_bytes(void);            /* of this machine: 4, 16 or 64 KiB, not the 4,096 of the file's format */
-int lard_sync(uint8_t *base, size_t from, size_t bytes);             /* that part of a map, to disk: 0, or errno */
+int lard_sync(uint8_t *base, size_t from, size_t bytes); /* that part of a map, to disk: 0, or errno */
 /* Is the file on one whose pages this kernel does not have for itself? 1 and its name, 0, or -errno. */
 int lard_is_network_fs(int fd, const char **name);
 const char *lard_fs_of_others(unsigned long type); /* by statfs(2)'s f_type, on Linux: its name, or NULL */

@@ -14,13 +14,13 @@ static bool overwrites(lard_condition condition) {
 }
 
 /* Stores a draft under a condition, in chunks where it is long, and tidies up after it either way. */
-static larder_status store(larder *cache, lard_map *map, const lard_hash *hash, lard_draft *draft,
-                           lard_condition condition, const lard_expected *expected, const larder_call *call) {
+larder_status lard_store_in(larder *cache, lard_map *map, const lard_hash *hash, lard_draft *draft,
+                            lard_condition condition, const lard_expected *expected, const larder_call *call) {
     lard_head head = {{0, 0}, 0, 0}, replaced = {{0, 0}, 0, 0};
     larder_status status = LARDER_OK;
     larder_call patient = {.now_ms = lard_now(call)};
 
-    if (draft->value_bytes > larder_max_value(cache)) {
+    if (draft->value_bytes > lard_max_value(map)) {
         status = LARDER_VALUE_TOO_LARGE;
     } else if (draft->keep) { /* whole, so that no part of it can be missing */
         status = lard_write_kept(cache, map, hash, draft, condition, expected, call, &replaced);
@@ -155,7 +155,7 @@ static larder_status set_foreseen(larder *cache, const larder_store *request, co
         ahead->hash = lard_hash_key(map, draft.key, draft.key_bytes, false);
     }
     return request->ttl_ms < 0 ? store_expired(cache, map, &ahead->hash, request, &known)
-                               : store(cache, map, &ahead->hash, &draft, condition, NULL, &known);
+                               : lard_store_in(cache, map, &ahead->hash, &draft, condition, NULL, &known);
 }
 
 larder_status larder_set(larder *cache, const larder_store *request, const larder_call *call) {
@@ -248,7 +248,7 @@ larder_status larder_cas(larder *cache, const larder_store *request, const void 
         }
         lard_draft attempt_draft = draft;
         lard_expected found = {hit.slot_value, (uint64_t)request->expected_expires_at_ms};
-        status = store(cache, map, &hash, &attempt_draft, LARD_IF_SLOT, &found, call);
+        status = lard_store_in(cache, map, &hash, &attempt_draft, LARD_IF_SLOT, &found, call);
         if (status != LARDER_NOT_STORED) {
             break;
         }

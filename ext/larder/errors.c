@@ -45,6 +45,7 @@
     X(NETWORK_FS, Open)          \
     X(NO_SPACE, Open)            \
     X(NO_SLOT, Open)             \
+    X(IN_USE, Open)              \
     X(LOCKED, Open)              \
     X(NO_MEMORY, Open)           \
     X(SYSTEM, Open)

@@ -139,6 +139,7 @@ VALUE glue_bytes_terms(VALUE self, VALUE expires_in, VALUE race, VALUE now);
 
 VALUE glue_cache_scan(VALUE self, VALUE cursor, VALUE prefix, VALUE now);
 VALUE glue_cache_clear(VALUE self);
+VALUE glue_cache_resize(VALUE self, VALUE size, VALUE keep);
 VALUE glue_cache_prune(VALUE self, VALUE now);
 VALUE glue_cache_stats(VALUE self);
 VALUE glue_cache_pids(VALUE self);

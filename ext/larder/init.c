@@ -42,6 +42,7 @@ void Init_larder(void) {
     rb_define_private_method(cache, "_get", glue_cache_get, 2);
     rb_define_private_method(cache, "_get_multi", glue_cache_get_multi, 2);
     rb_define_private_method(cache, "_exist", glue_cache_exist, 2);
+    rb_define_private_method(cache, "_resize", glue_cache_resize, 2);
     rb_define_method(cache, "pids", glue_cache_pids, 0);
     rb_define_private_method(cache, "_ttl", glue_cache_ttl, 2);
 

@@ -1,5 +1,5 @@
 /*
- * upkeep.c — natives about the whole file: _scan, _clear, _prune, _stats, pids, _verify.
+ * upkeep.c — natives about the whole file: _scan, _clear, _resize, _prune, _stats, pids, _verify.
  *
  * All but _stats and pids may walk the file or take every shard lock in turn, so they run
  * without the GVL.
@@ -71,7 +71,7 @@ VALUE glue_cache_scan(VALUE self, VALUE cursor, VALUE prefix, VALUE now) {
     return result;
 }
 
-/* ---- clear, prune ---- */
+/* ---- clear, resize, prune ---- */
 
 static void run_clear(larder *engine, void *arg) { *(larder_status *)arg = larder_clear(engine); }
 
@@ -80,6 +80,29 @@ VALUE glue_cache_clear(VALUE self) {
 
     glue_call_released(self, run_clear, &status);
     raise_unless_ok(status);
+    return self;
+}
+
+struct resize {
+    uint64_t size_bytes;
+    bool keep;
+    larder_error error;
+    larder_status status;
+};
+
+static void run_resize(larder *engine, void *arg) {
+    struct resize *resize = arg;
+
+    resize->status = larder_resize(engine, resize->size_bytes, resize->keep, &resize->error);
+}
+
+VALUE glue_cache_resize(VALUE self, VALUE size, VALUE keep) {
+    struct resize resize = {.size_bytes = NUM2ULL(size), .keep = RTEST(keep)};
+
+    glue_call_released(self, run_resize, &resize);
+    if (resize.status != LARDER_OK) {
+        glue_raise_open(&resize.error, larder_path(glue_engine(self)));
+    }
     return self;
 }
 

@@ -363,6 +363,27 @@ module Larder
       _clear
     end
 
+    # Puts a new, empty file of another size in the place of this one. Every process that has it open goes on with the
+    # new one at its next call. Where it fails nothing has changed.
+    #
+    # @param size [Integer] bytes
+    # @param keep [Boolean] the new file has what the old one had, as far as there is room: no other process may have it
+    #   open then, and no other thread may use this cache meanwhile
+    # @return [self]
+    # @raise [OpenError] the size is none that a cache can have, the disk has no room for it beside the old one, or
+    #   others have it open that is to be kept
+    # @raise [FullError] there is no room for what was stored with `keep: true`
+    # @raise [DamagedError] the file cannot be used any more
+    # @example
+    #   cache.resize(4 << 20).size #=> 4194304
+    def resize(size, keep: false)
+      raise TypeError, "size must be an Integer of bytes, got nil" if size.nil?
+
+      _resize(Options.size_bytes(size), keep)
+      _exist("", nil) # attaches to it
+      self
+    end
+
     # Drops what has expired now, rather than when its room is needed.
     #
     # @param now [Numeric, nil] Unix time to decide expiry by, nil: the clock

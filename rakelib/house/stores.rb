@@ -30,6 +30,7 @@ module House
       "memory_limit.c" => ["text"],
       "read.c" => ["out"],
       "record.c" => ["(unsigned char *)out + i * 8"],
+      "resize.c" => ["&bytes", "error"],
       "scan.c" => ["(char *)buffer + *used", "(char *)buffer + *used + 4"],
       "stats.c" => ["stats"]
     }.freeze

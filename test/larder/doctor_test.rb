@@ -35,7 +35,8 @@ module Larder
       assert_match mend, found.first.mend
       return unless run
 
-      out, status = Open3.capture2e("sh", "-c", found.first.mend.sub(/\Asudo /, ""), chdir: directory)
+      path = { "PATH" => "#{File.dirname(Command::PROGRAM)}:#{ENV.fetch("PATH")}" }
+      out, status = Open3.capture2e(path, "sh", "-c", found.first.mend.sub(/\Asudo /, ""), chdir: directory)
       assert_predicate status, :success?, out
       assert_empty findings.map(&:to_s)
     end
@@ -200,11 +201,11 @@ module Larder
 
     test "another size than the one that is configured" do
       with_size("64MB") do
-        assert_found :size, /LARDER_SIZE is 64MB, and the file has 8\.0 MiB/, /\Alarder resize \S+ 64MB/, run: false
+        assert_found :size, /LARDER_SIZE is 64MB, and the file has 8\.0 MiB/, /\Alarder resize \S+ 64MB/
       end
-      with_size("8 MiB") { assert_equal :size, Doctor.run(@file).sound.keys.find { |check| check == :size } }
+      with_size("64 MiB") { assert_includes Doctor.run(@file).sound.keys, :size }
       with_size("much") do
-        assert_found :size, /LARDER_SIZE "much" is no size/, /\Aexport LARDER_SIZE=8MB/, run: false
+        assert_found :size, /LARDER_SIZE "much" is no size/, /\Aexport LARDER_SIZE=64MB/, run: false
       end
     end
 
@@ -220,7 +221,7 @@ module Larder
       bytes = File.binread(@file)
       File.open(@file, "r+b") { |file| file.pwrite("w", bytes.index("v" * 100)) }
       make { |cache| assert_nil cache.get("k") }
-      assert_found :damage, /1 records were damaged/, /\Alarder resize \S+ 8MB\z/, run: false
+      assert_found :damage, /1 records were damaged/, /\Alarder resize \S+ 8MB\z/
     end
 
     test "a file that is too small for what is read" do
@@ -231,7 +232,7 @@ module Larder
         end
       end
       assert_found :pressure, /it is full, \d+ % of reads find something, and \d+ % of what was stored had to leave/,
-                   /\Alarder resize \S+ 16MB\z/, run: false
+                   /\Alarder resize \S+ 16MB\z/
     end
 
     test "an application whose fast path is off" do

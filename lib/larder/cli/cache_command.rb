@@ -4,6 +4,7 @@
 # for none of them makes, replaces or marks what the application did not.
 
 require "etc"
+require_relative "../sessions/settings"
 require_relative "command"
 require_relative "words"
 
@@ -41,6 +42,13 @@ module Larder
       def visit(&block)
         there
         Cache.open(path, create: false, &block)
+      end
+
+      # Emptying it would sign everybody out.
+      def refuse_sessions(cache, wanted)
+        return unless ::Larder::Sessions::Settings.read(cache)&.to_h&.any? { |_, value| value }
+
+        raise Failure, "#{path} holds an application's sessions, and emptying it signs everybody out; #{wanted}"
       end
 
       def there

@@ -2,7 +2,6 @@
 
 # Owns `larder clear`: empties a cache, or drops the keys of a prefix.
 
-require_relative "../sessions/settings"
 require_relative "cache_command"
 
 module Larder
@@ -43,18 +42,11 @@ module Larder
         raise UsageError, "--prefix is empty: leave it out to empty the cache" if @prefix&.empty?
 
         dropped = visit do |cache|
-          refuse_sessions(cache)
+          refuse_sessions(cache, "if that is wanted: larder sessions logout --all --file #{path}")
           @prefix ? drop(cache) : empty(cache)
         end
         tell({ file: File.expand_path(path), prefix: @prefix, dropped: dropped },
              "Dropped #{Words.counted(dropped, "item")}#{" that began with #{@prefix}" if @prefix} from #{path}.")
-      end
-
-      def refuse_sessions(cache)
-        return unless ::Larder::Sessions::Settings.read(cache)&.to_h&.any? { |_, value| value }
-
-        raise Failure, "#{path} holds an application's sessions, and emptying it signs everybody out; if that is " \
-                       "wanted: larder sessions logout --all --file #{path}"
       end
 
       def empty(cache)

@@ -16,5 +16,6 @@ end
 
 require_relative "stat"
 require_relative "clear"
+require_relative "resize"
 require_relative "doctor"
 require_relative "sessions"

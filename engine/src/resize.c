@@ -1,0 +1,167 @@
+/*
+ * resize.c — a new file of another size in the place of a cache's: empty, or with what the old one had.
+ *
+ * It is made beside the old one, whole, under the opener's lock (lockfile.c), and takes
+ * the path by one rename: where there is no room for it nothing has changed. Then the
+ * old file is marked superseded, and who has it mapped attaches to the new one at its
+ * next call (attach.c).
+ */
+#define _GNU_SOURCE
+#include "internal.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SUFFIX ".resize"
+#define WAIT_MS 5000 /* for another opener */
+#define KEYS_BYTES ((size_t)65536)
+
+/* What somebody left who was killed here goes: under the opener's lock nobody is at work on it. */
+static larder_status make(const char *beside, uint64_t size_bytes, const lard_lockfile_content *content,
+                          lard_map **made, larder_error *error) {
+    if (LARD_CHANGE(unlink(beside)) != 0 && errno != ENOENT) {
+        return lard_fail_call(error, "unlink", beside, errno);
+    }
+    return lard_file_open(beside, size_bytes, content, false, made, error);
+}
+
+typedef struct {
+    larder *cache;
+    lard_map *to;
+    char *value; /* room for the longest */
+    larder_call call;
+} copying;
+
+/* What the new file has no room for is left out, but for what was to be kept. */
+static larder_status copy_item(const copying *copy, const char *key, size_t key_bytes) {
+    larder_item item;
+    larder_status status =
+        larder_get(copy->cache, key, key_bytes, copy->value, larder_max_value(copy->cache), &item, &copy->call);
+    if (status != LARDER_OK) {
+        return LARDER_OK; /* it has expired */
+    }
+    lard_draft draft = {.key = key,
+                        .key_bytes = key_bytes,
+                        .value = copy->value,
+                        .value_bytes = item.size_bytes,
+                        .expiry_ms = (uint64_t)item.expires_at_ms,
+                        .type = LARD_TYPE_PLAIN,
+                        .flags = item.flags,
+                        .keep = item.is_kept ? LARD_KEPT : 0};
+    if (item.is_counter && lard_counter_parse(copy->value, item.size_bytes, &draft.number)) {
+        draft.type = LARD_TYPE_COUNTER;
+        draft.value_bytes = 0;
+    }
+    lard_hash hash = lard_hash_key(copy->to, key, key_bytes, false);
+    status = lard_store_in(copy->cache, copy->to, &hash, &draft, LARD_IF_ANY, NULL, &copy->call);
+    return item.is_kept ? status : LARDER_OK;
+}
+
+static larder_status copy_all(copying *copy, char *keys) {
+    uint64_t cursor = 0;
+    larder_status status = LARDER_OK;
+    do {
+        size_t count, used;
+        const char *at = keys;
+        status = larder_scan(copy->cache, &cursor, "", 0, keys, KEYS_BYTES, &count, &used, &copy->call);
+        for (size_t i = 0; i < count && status == LARDER_OK; i++) {
+            uint32_t bytes;
+            memcpy(&bytes, at, sizeof bytes);
+            status = copy_item(copy, at + sizeof bytes, bytes);
+            at += sizeof bytes + bytes;
+        }
+    } while (cursor && status == LARDER_OK);
+    return status;
+}
+
+/* Under the opener's lock, and no other process is attached: nobody changes what is copied. */
+static larder_status keep_all(larder *cache, lard_map *from, lard_map *to, larder_error *error) {
+    copying copy = {
+        .cache = cache, .to = to, .value = malloc(larder_max_value(cache)), .call = {.now_ms = lard_now(NULL)}};
+    char *keys = malloc(KEYS_BYTES);
+    larder_status status = LARDER_NO_MEMORY;
+    if (copy.value &&
+        keys) { /* parts of large values are known by slot and incarnation: no later one has the same */
+        lard_store(&to->processes[from->slot].incarnation, cache->incarnation);
+        to->slot = from->slot;
+        to->owner_word = from->owner_word;
+        to->lock = from->lock;
+        status = copy_all(&copy, keys);
+    }
+    free(copy.value);
+    free(keys);
+    if (status == LARDER_OK && (from->poisoned || lard_load(&from->control->superseded))) {
+        status = LARDER_DAMAGED;
+    }
+    return status == LARDER_OK ? status : lard_fail(error, status, 0, "%s: what it keeps", cache->path);
+}
+
+/* The opener's lock is held. */
+static larder_status take_place(larder *cache, const char *lock, uint64_t size_bytes, bool keep,
+                                const lard_lockfile_content *content, larder_error *error) {
+    char beside[PATH_MAX + sizeof SUFFIX];
+    lard_map *old = cache->map, *made;
+    if (old->poisoned || lard_load(&old->control->superseded)) { /* since a moment ago */
+        return lard_fail(error, LARDER_SUPERSEDED, 0, "%s", cache->path);
+    }
+    if (keep && lard_process_is_alone(cache, &cache->lock, lock) != 1) {
+        return lard_fail(error, LARDER_IN_USE, 0, "%s", cache->path);
+    }
+    snprintf(beside, sizeof beside, "%s" SUFFIX, cache->path);
+    larder_status status = make(beside, size_bytes, content, &made, error);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    if (keep) {
+        status = old->slot < made->super.process_slots ? keep_all(cache, old, made, error)
+                                                       : lard_fail(error, LARDER_NO_SLOT, 0, "%s (%u slots)",
+                                                                   cache->path, made->super.process_slots);
+    }
+    lard_file_unmap(made);
+    if (status == LARDER_OK && LARD_CHANGE(rename(beside, cache->path)) != 0) {
+        status = lard_fail_call(error, "rename", beside, errno);
+    }
+    if (status == LARDER_OK) {
+        lard_file_mark_superseded(old);
+    } else {
+        LARD_CHANGE(unlink(beside));
+    }
+    return status;
+}
+
+larder_status larder_resize(larder *cache, uint64_t size_bytes, uint32_t keep, larder_error *error) {
+    char lock[LARD_LOCK_PATH_MAX];
+    lard_lockfile_content content;
+    lard_bytelock opener;
+    lard_superblock plan;
+    if (error) {
+        memset(error, 0, sizeof *error);
+    }
+    if (!cache) {
+        return lard_fail(error, LARDER_INVALID, 0, "larder_resize needs a handle");
+    }
+    larder_status status = lard_format_plan(size_bytes, &plan);
+    if (status != LARDER_OK) {
+        return lard_fail(error, status, 0, "%s: size %llu bytes", cache->path, (unsigned long long)size_bytes);
+    }
+    if (!lard_enter(cache)) {
+        return lard_fail(error, lard_unavailable(cache), 0, "%s", cache->path);
+    }
+    lard_lockfile_path(cache->path, lock);
+    status = lard_lockfile_enter(&cache->lock, lock, WAIT_MS, &opener, error);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    status = lard_lockfile_is_at(&cache->lock, lock) == 1
+                 ? lard_lockfile_read(&cache->lock, lock, &content, error)
+                 : lard_fail(error, LARDER_SUPERSEDED, 0, "the lock file of %s", cache->path);
+    if (status == LARDER_OK) {
+        status = take_place(cache, lock, size_bytes, keep != 0, &content, error);
+    }
+    lard_bytelock_drop(&opener, &cache->lock);
+    return status;
+}

@@ -1,0 +1,92 @@
+# frozen_string_literal: true
+
+# Owns `larder resize`: gives a cache a file of another size.
+
+require_relative "../size"
+require_relative "cache_command"
+
+module Larder
+  module CLI
+    # `larder resize`: another size, live or with what is cached.
+    class Resize < CacheCommand
+      # What users type.
+      NAME = "resize"
+      # One line for `larder --help`.
+      SUMMARY = "gives a cache another size, while its application runs"
+      Commands.register(NAME, self)
+
+      BANNER = <<~TEXT
+        Usage: larder resize [PATH] SIZE [--keep] [--json]
+
+        Gives a cache a file of another size. It is empty, and takes the place of the
+        old one at once: processes that have it open go on with the new file at their
+        next call. With --keep it has what the old one had, as far as there is room;
+        nobody may have it open then, for what changes meanwhile would be lost.
+      TEXT
+      FOOTER = <<~TEXT.freeze
+        SIZE is written 256MB, "1.5 GB" or 268435456; 1 KB is 1024 bytes.
+
+        #{PATH_HELP}
+        While both files are there the disk needs room for both. Give the application
+        the same size (size: or LARDER_SIZE), or it asks for the old one where the file
+        is lost.
+
+        Exit codes: 0 done, 1 not, and nothing has changed, 2 wrong usage.
+      TEXT
+      private_constant :BANNER, :FOOTER
+
+      private
+
+      def parser
+        @parser ||= explained(BANNER, FOOTER) do |options|
+          options.on("--keep", "what is cached; nobody may have it open") { @keep = true }
+        end
+      end
+
+      def words(rest)
+        raise UsageError, "name a SIZE, such as 256MB" if rest.empty?
+
+        @bytes = ::Larder::Size.parse(rest.last, "SIZE")
+        super(rest[0..-2])
+      rescue ::ArgumentError => error
+        raise UsageError, error.message
+      end
+
+      def act
+        before, size, items = visit { |cache| resize(cache) }
+        tell({ file: File.expand_path(path), size_bytes: size, former_size_bytes: before, items: items },
+             "#{path} has #{Words.bytes(size)} now, before #{Words.bytes(before)}#{": #{kept(items)}" if @keep}.")
+      end
+
+      def resize(cache)
+        @keep ? alone(cache) : refuse_sessions(cache, "--keep keeps them: larder resize #{path} SIZE --keep")
+        before = cache.size
+        cache.resize(@bytes, keep: @keep)
+        [before, cache.size, cache.stats[:items]]
+      rescue ::Larder::FullError
+        raise Failure, "#{Words.bytes(@bytes)} have no room for what #{path} must keep; name a larger SIZE"
+      end
+
+      def kept(items)
+        "#{Words.counted(items, "item")} kept"
+      end
+
+      def alone(cache)
+        others = cache.pids - [Process.pid]
+        return if others.empty?
+
+        raise Failure, "#{others.size == 1 ? "a process has" : "#{others.size} processes have"} #{path} open: " \
+                       "#{others.map { |pid| name_of(pid) }.join(", ")}. Stop the application, or leave out --keep: " \
+                       "an empty file then takes its place at once"
+      end
+
+      # "812 (puma: cluster worker 1)": what Linux knows of it.
+      def name_of(pid)
+        command = File.read("/proc/#{pid}/cmdline").tr("\0", " ").strip
+        command.empty? ? pid.to_s : "#{pid} (#{command[0, 40]})"
+      rescue SystemCallError
+        pid.to_s
+      end
+    end
+  end
+end
