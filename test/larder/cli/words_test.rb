@@ -24,6 +24,11 @@ module Larder
                       [1 << 40, 1 << 52]].map { |pair| Words.bytes_of(*pair) }
       end
 
+      test "bytes alone are written in their largest unit" do
+        assert_equal ["0 bytes", "1,023 bytes", "1.0 KiB", "256.0 MiB", "1.5 GiB"],
+                     [0, 1023, 1024, 256 << 20, 3 << 29].map { |bytes| Words.bytes(bytes) }
+      end
+
       test "spans have their two largest units" do
         assert_equal ["0 seconds", "1 second", "1 minute 30 seconds", "2 hours", "1 day", "1 day 1 hour", "30 days"],
                      [0, 1, 90, 7200, 86_400, 90_061, 30 * 86_400.0].map { |seconds| Words.span(seconds) }
