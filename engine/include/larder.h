@@ -128,7 +128,8 @@ typedef struct larder_options {
     uint64_t size_bytes;      /* whole file; used at creation only */
     uint32_t lock_timeout_ms; /* longest wait for a live owner of a shard, default 200 */
     uint32_t existing;        /* 1: use a file that is there and fit, and make, replace and remove none */
-    uint32_t reserved[12];
+    uint32_t attach_later;    /* 1: larder_open and other calls do not attach, larder_attach does */
+    uint32_t reserved[11];
 } larder_options;
 
 /* What a failed larder_open has to say beyond its status. */
@@ -210,7 +211,6 @@ typedef struct larder_store {
     X(lock_waits, "waits for a shard lock")
 #define LARDER_GAUGES_LIST(X)                                                              \
     X(items, "items in the index, also expired ones that nobody has dropped yet")          \
-    X(oldest_age_ms, "no item was stored longer ago; 0: there is none")                    \
     X(used_bytes, "bytes of segments in use, dead records included")                       \
     X(index_bytes, "bytes of segments used by the index")                                  \
     X(kept_bytes, "bytes that items take which eviction leaves")                           \
@@ -218,7 +218,8 @@ typedef struct larder_store {
     X(capacity_bytes, "bytes of segments that items and index may take before some leave") \
     X(size_bytes, "bytes of the file")                                                     \
     X(shards, "shards")                                                                    \
-    X(processes, "processes attached")
+    X(processes, "processes attached")                                                     \
+    X(oldest_age_ms, "no item was stored longer ago; 0: there is none")
 #define LARDER_STATS_LIST(X) LARDER_COUNTS_LIST(X) LARDER_GAUGES_LIST(X)
 #define LARDER_STATS_WORDS 24 /* for counts, and as many for gauges */
 
@@ -251,6 +252,21 @@ typedef struct larder_report { /* of larder_verify */
  * NULL. `*out` is set on LARDER_OK only.
  */
 larder_status larder_open(const char *path, const larder_options *options, larder **out, larder_error *error);
+
+/*
+ * A handle is attached to a file, or not (yet): then reads are misses, stores are
+ * refused, and keys that were to be deleted or overwritten are remembered (1,024, then all)
+ * and deleted when it attaches, before anybody reads. Calls attach by themselves, at the first one, in a
+ * forked child and where the file was replaced, and wait a second at most, but
+ * for handles that were opened with `attach_later`: whoever cannot let a call
+ * wait asks larder_attached() before it, and has another thread or a better moment for larder_attach().
+ *
+ * larder_attached: 1, attached; 0, larder_attach() should be called; -1, it failed a moment ago, later.
+ * larder_attach: OK, or why not; LOCKED where another process makes, opens or closes the file
+ * and was not done in `wait_ms`.
+ */
+int larder_attached(larder *cache);
+larder_status larder_attach(larder *cache, uint32_t wait_ms, larder_error *error);
 
 /*
  * Drops one reference; the last one detaches. The last process of a machine to

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -121,6 +122,7 @@ static void go_over(larder *cache, const lard_lockfile *file, lard_map *map, lar
         lard_lockfile_close(&cache->lock);
     }
     lard_process_adopt(cache, file, map, claim);
+    lard_pending_apply(cache, map);
     if (old) {
         lard_file_discard(old);
         old->older = cache->old_maps;
@@ -146,12 +148,16 @@ larder_status lard_attach(larder *cache, uint64_t size_bytes, int64_t wait_ms, l
     if (there < 0) {
         return lard_fail_call(error, "stat", path, errno);
     }
+    larder_status status = !there && size_bytes ? lard_make_directories(cache->path, error) : LARDER_OK;
+    if (status != LARDER_OK) {
+        return status;
+    }
     if (!there && !size_bytes) { /* no cache fits a lock file that nobody has: this says what else is the matter */
         int code = lard_random(&content, sizeof content);
         return code ? lard_fail_call(error, "random bytes for", cache->path, code)
                     : lard_file_open(cache->path, 0, &content, true, &map, error);
     }
-    larder_status status = enter_lockfile(cache, path, wait_ms, &file, &opener, &content, error);
+    status = enter_lockfile(cache, path, wait_ms, &file, &opener, &content, error);
     if (status != LARDER_OK) {
         return status;
     }
@@ -250,6 +256,7 @@ static bool begin_attaching(larder *cache, bool *done) {
 static void end_attaching(larder *cache, bool faulted, larder_status status, int64_t started_ms) {
     bool attached = status == LARDER_OK;
     lard_registry_lock();
+    cache->failure = status;
     int64_t wait_ms = faulted && attached       ? wait_after_fault(cache, started_ms)
                       : status == LARDER_LOCKED ? LOCKED_RETRY_MS
                                                 : RETRY_MS;
@@ -280,20 +287,45 @@ larder_status lard_attach_once(larder *cache, uint64_t size_bytes, int64_t wait_
     return status;
 }
 
+/* Calls that did not try do not put off the one that will. */
+static bool is_due(const larder *cache) {
+    return !cache->retry_attach_ms || lard_monotonic_ms() >= cache->retry_attach_ms ||
+           (is_fit(cache->map) && cache->retry_epoch != lard_fork_epoch());
+}
+
+int larder_attached(larder *cache) {
+    if (LARD_LIKELY(lard_is_attached(cache))) {
+        return 1;
+    }
+    lard_registry_lock();
+    int due = is_due(cache) ? 0 : -1;
+    lard_registry_unlock();
+    return due;
+}
+
+larder_status larder_attach(larder *cache, uint32_t wait_ms, larder_error *error) {
+    if (error) {
+        memset(error, 0, sizeof *error);
+    }
+    if (!cache) {
+        return lard_fail(error, LARDER_INVALID, 0, "larder_attach needs a handle");
+    }
+    lard_thread_enter();
+    lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
+    uint64_t size = cache->existing ? 0 : map ? map->super.file_bytes : cache->requested_bytes;
+    return lard_attach_once(cache, size, wait_ms, error);
+}
+
 lard_map *lard_enter_slow(larder *cache) {
     lard_registry_lock();
     lard_map *map = cache->map;
-    bool fit = is_fit(map);
-    bool done = fit && cache->fork_epoch == lard_fork_epoch(); /* another thread was here first */
-    /* Calls that did not try do not put off the one that will. */
-    bool waits = cache->retry_attach_ms && lard_monotonic_ms() < cache->retry_attach_ms &&
-                 (!fit || cache->retry_epoch == lard_fork_epoch());
-    uint64_t size = map ? map->super.file_bytes : cache->requested_bytes;
+    bool done = lard_is_attached(cache); /* another thread was here first */
+    bool tries = !done && !cache->attaches_explicitly && is_due(cache);
     lard_registry_unlock();
-    if (done || waits) {
-        return done ? map : NULL;
+    if (tries) {
+        return larder_attach(cache, ATTACH_WAIT_MS, NULL) == LARDER_OK ? cache->map : NULL;
     }
-    return lard_attach_once(cache, size, ATTACH_WAIT_MS, NULL) == LARDER_OK ? cache->map : NULL;
+    return done ? map : NULL;
 }
 
 /* The file of this handle, also for a child that could not claim a slot: enough to empty slots, which needs none.

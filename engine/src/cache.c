@@ -18,7 +18,10 @@ size_t larder_max_value(const larder *cache) {
 /* Why this process could not attach. */
 larder_status lard_unavailable(const larder *cache) {
     lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
-    if (!map || map->poisoned) {
+    if (!map) {
+        return cache->failure ? cache->failure : LARDER_LOCKED;
+    }
+    if (map->poisoned) {
         return LARDER_DAMAGED;
     }
     return lard_load(&map->control->superseded) ? LARDER_SUPERSEDED : LARDER_NO_SLOT;
@@ -63,7 +66,8 @@ static __attribute__((noinline)) larder_status delete_unattached(larder *cache, 
                                                                  const larder_call *call) {
     lard_map *map = lard_reachable(cache);
     if (!map) {
-        return lard_unavailable(cache);
+        return lard_pending_note(cache, key, key_bytes) ? lard_unavailable(cache)
+                                                        : larder_delete(cache, key, key_bytes, call);
     }
     larder_status status = delete_in(cache, map, key, key_bytes, call);
     return lard_file_soil(map) == LARDER_OK ? status : LARDER_DAMAGED;
@@ -132,19 +136,23 @@ larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int
     return status;
 }
 
+void lard_clear(lard_map *map) {
+    uint32_t epoch = lard_load(&map->control->clear_epoch);
+    uint32_t next;
+    do {
+        next = epoch + 1 ? epoch + 1 : 1; /* 0 is no epoch */
+    } while (!lard_cas32(&map->control->clear_epoch, &epoch, next));
+}
+
 larder_status larder_clear(larder *cache) {
     if (!cache) {
         return LARDER_INVALID;
     }
     lard_map *map = look_and_enter(cache);
     if (!map) {
-        return lard_unavailable(cache);
+        return lard_pending_note(cache, NULL, 0) ? lard_unavailable(cache) : larder_clear(cache);
     }
-    uint32_t epoch = lard_load(&map->control->clear_epoch);
-    uint32_t next;
-    do {
-        next = epoch + 1 ? epoch + 1 : 1; /* 0 is no epoch */
-    } while (!lard_cas32(&map->control->clear_epoch, &epoch, next));
+    lard_clear(map);
     return lard_outcome(map, LARDER_OK);
 }
 

@@ -39,6 +39,36 @@ larder_status lard_fail_call(larder_error *error, const char *call, const char *
     return lard_fail(error, status, code, "%s %s: %s", call, path, strerror(code));
 }
 
+/* Of the directory that a path is in: 0, or errno. */
+static int look_at_directory(const char *path, struct stat *info) {
+    char directory[PATH_MAX + 8];
+    snprintf(directory, sizeof directory, "%s", path);
+    char *last = strrchr(directory, '/');
+    if (last) {
+        last[last == directory] = '\0';
+    }
+    return stat(last ? directory : ".", info) == 0 ? 0 : errno;
+}
+
+int lard_file_give(int fd, const char *path) {
+    struct stat directory;
+    if (geteuid() != 0) {
+        return 0;
+    }
+    int code = look_at_directory(path, &directory);
+    if (code || directory.st_uid == 0) {
+        return code;
+    }
+    return fchown(fd, directory.st_uid, directory.st_gid) == 0 ? 0 : errno;
+}
+
+/* Root does the work of whoever the directory belongs to: a console, a task of the deployment. */
+static bool is_trusted_owner(uid_t owner, const char *path) {
+    struct stat directory;
+    return owner == geteuid() ||
+           (geteuid() == 0 && look_at_directory(path, &directory) == 0 && directory.st_uid == owner);
+}
+
 /* What kinds of file others could have put there. */
 larder_status lard_file_trusted(int fd, const char *path, struct stat *info, larder_error *error) {
     if (fstat(fd, info) != 0) {
@@ -47,7 +77,7 @@ larder_status lard_file_trusted(int fd, const char *path, struct stat *info, lar
     if (!S_ISREG(info->st_mode)) {
         return lard_fail(error, LARDER_NOT_REGULAR, 0, "%s", path);
     }
-    if (info->st_uid != geteuid()) {
+    if (!is_trusted_owner(info->st_uid, path)) {
         return lard_fail(error, LARDER_NOT_OWNER, 0, "%s (owner uid %u, this process %u)", path,
                          (unsigned)info->st_uid, (unsigned)geteuid());
     }
@@ -94,6 +124,47 @@ int lard_file_read(int fd, void *out, size_t bytes, uint64_t at, size_t *got) {
         *got += done > 0 ? (size_t)done : 0;
     }
     return 0;
+}
+
+/* One that root has just made. */
+static int give_directory(const char *path) {
+    int fd = geteuid() == 0 ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    if (fd < 0) {
+        return geteuid() == 0 ? errno : 0;
+    }
+    int code = lard_file_give(fd, path);
+    close(fd);
+    return code;
+}
+
+/* Missing directories of a path, the last one private. */
+larder_status lard_make_directories(const char *path, larder_error *error) {
+    char directory[PATH_MAX];
+    snprintf(directory, sizeof directory, "%s", path);
+    char *last = strrchr(directory, '/');
+    if (!last || last == directory) {
+        return LARDER_OK;
+    }
+    *last = '\0';
+    for (char *at = directory + 1;; at++) {
+        if (*at != '/' && *at != '\0') {
+            continue;
+        }
+        char kept = *at;
+        *at = '\0';
+        if (LARD_CHANGE(mkdir(directory, kept ? 0777 : 0700)) == 0) {
+            int code = give_directory(directory);
+            if (code) {
+                return lard_fail_call(error, "chown", directory, code);
+            }
+        } else if (errno != EEXIST && errno != EISDIR) {
+            return lard_fail_call(error, "mkdir", directory, errno);
+        }
+        *at = kept;
+        if (!kept) {
+            return LARDER_OK;
+        }
+    }
 }
 
 /* Superblock A last. */
@@ -152,7 +223,8 @@ static larder_status create(const char *path, uint64_t size_bytes, const lard_lo
     if (fd < 0) {
         return lard_fail_call(error, "create", path, errno);
     }
-    status = lard_file_trusted(fd, path, info, error);
+    code = LARD_CHANGE(lard_file_give(fd, path));
+    status = code ? lard_fail_call(error, "chown", path, code) : lard_file_trusted(fd, path, info, error);
     if (status == LARDER_OK) {
         status = lard_memory_admits(fd, path, super->file_bytes, error);
     }

@@ -57,30 +57,6 @@ static larder_status absolute(const char *path, char out[PATH_MAX], larder_error
     return LARDER_OK;
 }
 
-static larder_status make_directories(const char *path, larder_error *error) {
-    char directory[PATH_MAX];
-    snprintf(directory, sizeof directory, "%s", path);
-    char *last = strrchr(directory, '/');
-    if (!last || last == directory) {
-        return LARDER_OK;
-    }
-    *last = '\0';
-    for (char *at = directory + 1;; at++) {
-        if (*at != '/' && *at != '\0') {
-            continue;
-        }
-        char kept = *at;
-        *at = '\0';
-        if (LARD_CHANGE(mkdir(directory, kept ? 0777 : 0700)) != 0 && errno != EEXIST && errno != EISDIR) {
-            return lard_fail_call(error, "mkdir", directory, errno);
-        }
-        *at = kept;
-        if (!kept) {
-            return LARDER_OK;
-        }
-    }
-}
-
 static larder *new_handle(const char *path) {
     size_t length = strlen(path) + 1;
     larder *cache = calloc(1, sizeof *cache + length);
@@ -108,6 +84,7 @@ static void free_handle(larder *cache) {
         lard_file_unmap(cache->map);
     }
     lard_lockfile_close(&cache->lock);
+    lard_pending_free(cache);
     free(cache->stuck);
     free(cache);
 }
@@ -136,6 +113,8 @@ static larder_status take_handle(const char *path, const larder_options *options
         cache->lock_timeout_ms =
             options && options->lock_timeout_ms ? options->lock_timeout_ms : DEFAULT_LOCK_TIMEOUT_MS;
         cache->requested_bytes = options && options->size_bytes ? options->size_bytes : LARDER_DEFAULT_SIZE;
+        cache->existing = options && options->existing;
+        cache->attaches_explicitly = options && options->attach_later;
         cache->next = handles;
         handles = cache;
     }
@@ -162,9 +141,6 @@ larder_status larder_open(const char *path, const larder_options *options, larde
         return lard_fail(error, status, 0, "%s: size %llu bytes", path, (unsigned long long)size);
     }
     status = absolute(path, full, error);
-    if (status == LARDER_OK && !(options && options->existing)) {
-        status = make_directories(full, error);
-    }
     if (status != LARDER_OK) {
         return status;
     }
@@ -173,9 +149,8 @@ larder_status larder_open(const char *path, const larder_options *options, larde
     if (status != LARDER_OK) {
         return lard_fail(error, status, ENOMEM, "%s", path);
     }
-    if (!__atomic_load_n(&cache->map, __ATOMIC_ACQUIRE)) {
-        bool existing = options && options->existing;
-        status = lard_attach_once(cache, existing ? 0 : cache->requested_bytes, OPEN_WAIT_MS, error);
+    if (!(options && options->attach_later) && !__atomic_load_n(&cache->map, __ATOMIC_ACQUIRE)) {
+        status = larder_attach(cache, OPEN_WAIT_MS, error);
     }
     if (status != LARDER_OK) {
         larder_close(cache);

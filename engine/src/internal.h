@@ -101,9 +101,14 @@ struct larder {
     unsigned faults;
     lard_lockfile lock;
     lard_bytelock slot_lock;
-    unsigned attaching;    /* epoch of the process of which a thread is at it; another: nobody is */
-    int64_t next_touch_ms; /* when to give the lock file a new time */
-    uint32_t *stuck;       /* per shard: the lock word that was waited for in vain */
+    struct lard_pending *pending; /* deletes to be applied when it attaches; NULL: none, or all_pending */
+    bool all_pending;
+    bool attaches_explicitly; /* by larder_attach alone */
+    bool existing;            /* makes and replaces no file */
+    larder_status failure;    /* of the last attempt to attach */
+    unsigned attaching;       /* epoch of the process of which a thread is at it; another: nobody is */
+    int64_t next_touch_ms;    /* when to give the lock file a new time */
+    uint32_t *stuck;          /* per shard: the lock word that was waited for in vain */
     lard_map *old_maps;
     struct larder *next; /* in the registry */
     char path[];
@@ -170,6 +175,9 @@ larder_status lard_file_trusted(int fd, const char *path, struct stat *info, lar
 larder_status lard_file_begin_use(lard_map *map, const char *path, const lard_lockfile *lock, bool alone,
                                   larder_error *error);
 larder_status lard_file_soil(lard_map *map);
+/* Gives what root has made to the owner of its directory: 0, or errno. Others make what is theirs. */
+int lard_file_give(int fd, const char *path);
+larder_status lard_make_directories(const char *path, larder_error *error);
 void lard_file_give_up(lard_map *map, const char *path);
 void lard_file_unmap(lard_map *map);
 void lard_file_close(lard_map *map); /* the descriptor; the map stays */
@@ -253,6 +261,13 @@ static inline larder_status lard_outcome(lard_map *map, larder_status status) {
 larder *lard_handle_of(uint64_t device,
                        uint64_t inode); /* of an open lock file, or NULL; the registry is locked */
 
+/* pending.c — deletes that could not be applied */
+typedef struct lard_pending lard_pending;
+/* Of a key, or of all (NULL). False: the handle is attached by now, and nothing was noted. */
+bool lard_pending_note(larder *cache, const void *key, size_t key_bytes);
+void lard_pending_apply(larder *cache, lard_map *map); /* the registry is locked */
+void lard_pending_free(larder *cache);
+
 /* attach.c — a handle's file: attaching to it, and anew after a fork or a replacement */
 /* Opens lock file and cache file (of size 0: makes none) and claims a slot; cache->map is the new map. The
  * registry is not locked. */
@@ -260,6 +275,11 @@ larder_status lard_attach(larder *cache, uint64_t size_bytes, int64_t wait_ms, l
 /* The same, where no other thread of this process has done it or is doing it; then it waits for that. */
 larder_status lard_attach_once(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error);
 lard_map *lard_enter_slow(larder *cache);
+static inline bool lard_is_attached(const larder *cache) {
+    lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
+    return map && __atomic_load_n(&cache->fork_epoch, __ATOMIC_ACQUIRE) == lard_fork_epoch() && !map->poisoned &&
+           !lard_load(&map->control->superseded);
+}
 void lard_look_at_path(larder *cache, lard_map *map);
 lard_map *lard_reachable(larder *cache);
 /* The map to work on, or NULL where this process can only serve misses. */
@@ -493,7 +513,7 @@ static inline bool lard_store_known(const larder_store *store) {
     return (store->reserved[0] | store->reserved[1]) == 0 && store->mode <= LARDER_REPLACE && store->keep <= 1;
 }
 static inline bool lard_options_known(const larder_options *options) {
-    uint32_t set = options && options->existing > 1;
+    uint32_t set = options && (options->existing > 1 || options->attach_later > 1);
     for (size_t i = 0; options && i < sizeof options->reserved / sizeof *options->reserved; i++) {
         set |= options->reserved[i];
     }
@@ -509,6 +529,7 @@ static inline larder_status lard_check_key(const larder *cache, const void *key,
 /* The map to change, or NULL. Whether the file is still at its path is seldom asked again while `now_ms`, of any
  * clock, stays the same; 0: it is not known. */
 lard_map *lard_enter_to_write(larder *cache, int64_t now_ms);
+void lard_clear(lard_map *map);
 larder_status lard_unavailable(const larder *cache); /* why this process could not attach */
 
 /* evict.c — S3-FIFO (Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023) */

@@ -107,7 +107,10 @@ larder_status lard_lockfile_open(const char *path, lard_lockfile *file, larder_e
     if (fd < 0) {
         return lard_fail_call(error, "open", path, errno);
     }
-    larder_status status = lard_file_trusted(fd, path, &info, error);
+    bool is_new = fstat(fd, &info) == 0 && info.st_size == 0 && info.st_nlink == 1;
+    int code = is_new ? LARD_CHANGE(lard_file_give(fd, path)) : 0;
+    larder_status status =
+        code ? lard_fail_call(error, "chown", path, code) : lard_file_trusted(fd, path, &info, error);
     if (status != LARDER_OK) {
         close(fd);
         return status;

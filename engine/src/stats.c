@@ -52,7 +52,7 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats) {
     memset(stats, 0, sizeof *stats);
     lard_map *map = lard_enter(cache);
     if (!map) {
-        return LARDER_DAMAGED;
+        return lard_unavailable(cache);
     }
     uint64_t sums[LARD_COUNTERS];
     for (int i = 0; i < LARD_COUNTERS; i++) {

@@ -87,6 +87,9 @@ static larder_status begin_store(larder *cache, const larder_store *request, lar
         return LARDER_OK;
     }
     lard_map *reachable = lard_reachable(cache);
+    if (!reachable && overwrites(condition) && !lard_pending_note(cache, request->key, request->key_bytes)) {
+        return begin_store(cache, request, condition, call, draft, map); /* attached meanwhile */
+    }
     if (reachable && overwrites(condition)) {
         lard_hash hash = lard_hash_key(reachable, request->key, request->key_bytes, false);
         lard_drop(cache, reachable, &hash, request->key, request->key_bytes, lard_now(call));

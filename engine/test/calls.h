@@ -44,6 +44,7 @@ enum { ONCE, TWICE, FOR_GOOD, WAYS };
     X(munmap, ENOMEM)                                                          \
     X(madvise, ENOMEM, EAGAIN)                                                 \
     X(utimensat, EACCES, EROFS)                                                \
+    X(statx, ENOSYS, EIO)                                                      \
     X(msync, EIO, ENOSPC, ENOMEM, EBUSY)                                       \
     X(posix_fallocate, ENOSPC, EDQUOT, EIO, EINTR, EFBIG, ENODEV)              \
     X(fallocate, EOPNOTSUPP, ENOSPC, EIO, EINTR)                               \
@@ -134,6 +135,8 @@ WRAP(void *, mmap, (void *at, size_t bytes, int may, int flags, int fd, off_t of
      (at, bytes, may, flags, fd, offset))
 WRAP(int, munmap, (void *at, size_t bytes), (at, bytes))
 WRAP(int, madvise, (void *at, size_t bytes, int advice), (at, bytes, advice))
+WRAP(int, statx, (int at, const char *path, int flags, unsigned mask, struct statx *info),
+     (at, path, flags, mask, info))
 WRAP(int, utimensat, (int at, const char *path, const struct timespec times[2], int flags),
      (at, path, times, flags))
 WRAP(int, fallocate, (int fd, int mode, off_t from, off_t bytes), (fd, mode, from, bytes))

@@ -84,6 +84,36 @@ static void files_of_others_are_refused(void) {
     CHECK(chown(lock, 0, 0) == 0 && usable(path));
 }
 
+static uid_t owner_of(const char *path) {
+    struct stat info;
+    return lstat(path, &info) == 0 ? info.st_uid : (uid_t)-1;
+}
+
+static void use_as_nobody(void *unused) {
+    (void)unused;
+    CHILD_CHECK(setgid(NOBODY) == 0 && setuid(NOBODY) == 0);
+    CHILD_CHECK(usable(in_directory("theirs/t.larder")) && usable(in_directory("theirs/below/it/t.larder")));
+}
+
+/* A console or a task of the deployment, run by root in the application's directory. */
+static void root_works_for_the_owner_of_the_directory(void) {
+    const char *theirs = in_directory("theirs"), *path = in_directory("theirs/t.larder");
+    if (geteuid() != 0) {
+        printf("  skipped, needs root: files for another owner\n");
+        return;
+    }
+    CHECK(chmod(test_directory, 0755) == 0 && mkdir(theirs, 0700) == 0 && chown(theirs, NOBODY, NOBODY) == 0);
+    CHECK(usable(path) && usable(in_directory("theirs/below/it/t.larder")));
+    static const char *const made[] = {"theirs/t.larder", "theirs/t.larder.lock", "theirs/below",
+                                       "theirs/below/it", "theirs/below/it/t.larder"};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        CHECK(owner_of(in_directory(made[i])) == NOBODY, "%s", made[i]);
+    }
+    CHECK(in_child(use_as_nobody, NULL), "whom root has left nothing of its own");
+    CHECK(usable(path), "and root uses what is theirs");
+    CHECK(chown(path, 1, 1) == 0 && try_open(path) == LARDER_NOT_OWNER, "a third one's file is refused");
+}
+
 static void open_where_nothing_may_be_written(void *unused) {
     const char *path = in_directory("read-only/t.larder"), *below = in_directory("read-only/below/t.larder");
     (void)unused;
@@ -254,6 +284,8 @@ static const test_case tests[] = {
     TEST(what_is_no_file_is_refused, "links, directories, pipes and sockets are refused and left alone"),
     TEST(files_of_unsafe_mode_are_refused, "a file or lock that others may write to is refused"),
     TEST(files_of_others_are_refused, "a file or lock of another owner is refused"),
+    TEST(root_works_for_the_owner_of_the_directory,
+         "root gives what it makes to the directory's owner, and uses it"),
     TEST(a_directory_may_be_read_only, "a read-only directory is an error that says so"),
     TEST(missing_directories_are_made, "missing directories are made, the last one private"),
     TEST(paths_may_be_too_long, "a path may be too long"),

@@ -1,0 +1,94 @@
+/*
+ * pending.c — deletes that this process could not apply, because it is attached to no file.
+ *
+ * A key that was deleted or overwritten must not be answered with its old value by
+ * whoever attaches later: so it is remembered here and deleted in the file that the handle
+ * attaches to, before anybody reads there. Beyond MOST_KEYS, or where memory is short, the
+ * file is emptied instead. What is pending when a process ends is lost with it.
+ *
+ * Under the registry lock (fork.c); a forked child has a copy of its own.
+ */
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_KEYS 1024u
+
+struct lard_pending {
+    bool all;
+    uint32_t count;
+    struct {
+        void *key;
+        size_t bytes;
+    } keys[MOST_KEYS];
+};
+
+static void forget_keys(lard_pending *pending) {
+    for (uint32_t i = 0; i < pending->count; i++) {
+        free(pending->keys[i].key);
+    }
+    pending->count = 0;
+}
+
+static bool is_noted(const lard_pending *pending, const void *key, size_t bytes) {
+    for (uint32_t i = 0; i < pending->count; i++) {
+        if (pending->keys[i].bytes == bytes && memcmp(pending->keys[i].key, key, bytes) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* NULL: all keys. */
+static void note(larder *cache, const void *key, size_t bytes) {
+    lard_pending *pending = cache->pending ? cache->pending : calloc(1, sizeof *pending);
+    cache->pending = pending;
+    if (!pending) {
+        cache->all_pending = true;
+        return;
+    }
+    void *copy = NULL;
+    if (key && !pending->all && is_noted(pending, key, bytes)) {
+        return;
+    }
+    if (key && !pending->all && pending->count < MOST_KEYS && (copy = malloc(bytes + 1)) != NULL) {
+        memcpy(copy, key, bytes);
+        pending->keys[pending->count].key = copy;
+        pending->keys[pending->count++].bytes = bytes;
+    } else {
+        forget_keys(pending);
+        pending->all = true;
+    }
+}
+
+bool lard_pending_note(larder *cache, const void *key, size_t key_bytes) {
+    lard_registry_lock();
+    bool unattached = !lard_is_attached(cache);
+    if (unattached) {
+        note(cache, key, key_bytes);
+    }
+    lard_registry_unlock();
+    return unattached;
+}
+
+void lard_pending_apply(larder *cache, lard_map *map) {
+    lard_pending *pending = cache->pending;
+    if (cache->all_pending || (pending && pending->all)) {
+        lard_clear(map);
+    }
+    for (uint32_t i = 0; pending && i < pending->count; i++) {
+        lard_hash hash = lard_hash_key(map, pending->keys[i].key, pending->keys[i].bytes, false);
+        lard_drop(cache, map, &hash, pending->keys[i].key, pending->keys[i].bytes, lard_clock_ms());
+    }
+    lard_pending_free(cache);
+}
+
+void lard_pending_free(larder *cache) {
+    if (cache->pending) {
+        forget_keys(cache->pending);
+        free(cache->pending);
+    }
+    cache->pending = NULL;
+    cache->all_pending = false;
+}
