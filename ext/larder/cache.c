@@ -16,12 +16,18 @@
 #include <pthread.h>
 #include <ruby/thread.h>
 #include <string.h>
+#include <time.h>
 
 typedef struct cache {
     larder *engine;      /* NULL: closed, or not opened */
     unsigned in_flight;  /* calls inside the engine without the GVL */
     unsigned fork_epoch; /* of the process that counted in_flight */
     bool closing;        /* closed for Ruby; the last call inside closes the engine's handle */
+    bool lazy;           /* attaches at its first call, and never waits for another opener */
+    bool strict;         /* each call that finds it unattached raises */
+    bool was_attached;
+    larder_error failure;    /* why it could not attach; OK: it could, or has not tried */
+    int64_t locked_since_ms; /* another process has been opening the file since then; 0: none is */
 } cache;
 
 /* Raised in a forked child, where the threads that were inside do not exist. */
@@ -64,8 +70,6 @@ static larder *engine_of(const cache *self) {
     }
     return self->engine;
 }
-
-larder *glue_engine(VALUE self) { return engine_of(cache_of(self)); }
 
 larder *glue_engine_if_open(VALUE object) {
     if (!rb_typeddata_is_kind_of(object, &glue_cache_type)) {
@@ -117,7 +121,8 @@ static unsigned calls_inside(cache *self) {
     return self->in_flight;
 }
 
-void glue_call_released(VALUE object, void (*run)(larder *engine, void *arg), void *arg) {
+/* Once, whatever interrupts come. */
+static void call_released(VALUE object, void (*run)(larder *engine, void *arg), void *arg) {
     cache *self = cache_of(object);
 
     for (;;) {
@@ -135,6 +140,83 @@ void glue_call_released(VALUE object, void (*run)(larder *engine, void *arg), vo
         }
     }
     RB_GC_GUARD(object);
+}
+
+void glue_call_released(VALUE object, void (*run)(larder *engine, void *arg), void *arg) {
+    glue_engine(object);
+    call_released(object, run, arg);
+}
+
+/* ---- attaching ---- */
+
+#define WAIT_MS 1000            /* for another opener, of a cache that is not lazy */
+#define LOCKED_TOO_LONG_MS 5000 /* nobody makes or closes a file for so long: that is to be told */
+
+struct attaching {
+    uint32_t wait_ms;
+    larder_error error;
+};
+
+static void run_attach(larder *engine, void *arg) {
+    struct attaching *attaching = arg;
+
+    attaching->error.status = larder_attach(engine, attaching->wait_ms, &attaching->error);
+}
+
+static int64_t monotonic_ms(void) {
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Another process that makes or closes the file is done soon: that is no failure before it lasts. */
+static bool is_failure(cache *self, larder_status status) {
+    int64_t now_ms = monotonic_ms();
+
+    if (status != LARDER_LOCKED) {
+        self->locked_since_ms = 0;
+        return status != LARDER_OK;
+    }
+    if (self->locked_since_ms == 0) {
+        self->locked_since_ms = now_ms;
+    }
+    return now_ms - self->locked_since_ms >= LOCKED_TOO_LONG_MS;
+}
+
+/* Without the GVL: it may make a file. What keeps it from attaching is raised once, or each time where it is
+ * strict. */
+static void attach(VALUE object, cache *self) {
+    larder *engine = engine_of(self);
+    bool raises = self->strict;
+
+    if (larder_attached(engine) == 0 || (self->strict && larder_attached(engine) < 0)) {
+        struct attaching attaching = {.wait_ms = self->lazy ? 0 : WAIT_MS};
+        call_released(object, run_attach, &attaching);
+        if (attaching.error.status == LARDER_OK) {
+            self->failure.status = LARDER_OK;
+            self->locked_since_ms = 0;
+        } else if (is_failure(self, attaching.error.status)) {
+            raises |= self->failure.status != attaching.error.status;
+            self->failure = attaching.error;
+        }
+    }
+    if (self->lazy && raises && self->failure.status != LARDER_OK) {
+        glue_raise_open(&self->failure, larder_path(engine_of(self)));
+    }
+    if (self->lazy && !self->was_attached && larder_attached(engine_of(self)) == 1) {
+        self->was_attached = true;
+        rb_funcall(object, rb_intern("attached"), 0);
+    }
+}
+
+larder *glue_engine(VALUE object) {
+    cache *self = cache_of(object);
+
+    if (larder_attached(engine_of(self)) != 1 || (self->lazy && !self->was_attached)) {
+        attach(object, self);
+    }
+    return engine_of(self);
 }
 
 /* ---- arguments ---- */
@@ -155,8 +237,12 @@ larder_call glue_call(VALUE now) { return (larder_call){.now_ms = NIL_P(now) ? 0
 
 /* ---- open and close ---- */
 
+enum { OPEN_NOW, OPEN_EXISTING, OPEN_LAZILY, OPEN_LAZILY_AND_STRICTLY };
+#define OPEN_WAIT_MS 5000
+
 struct opening {
     const char *path;
+    bool lazy;
     larder_options options;
     larder **engine;
     larder_error error;
@@ -168,6 +254,9 @@ static void run_open(larder *none, void *arg) {
 
     (void)none;
     opening->status = larder_open(opening->path, &opening->options, opening->engine, &opening->error);
+    if (opening->status == LARDER_OK && !opening->lazy && !larder_size(*opening->engine)) {
+        opening->status = larder_attach(*opening->engine, OPEN_WAIT_MS, &opening->error);
+    }
 }
 
 /*
@@ -175,7 +264,7 @@ static void run_open(larder *none, void *arg) {
  * handle while no one can fork, and right into the object: a child that was forked by another thread meanwhile
  * has it there, and collecting the object there closes it.
  */
-VALUE glue_cache_open(VALUE klass, VALUE path, VALUE size, VALUE lock_timeout_ms, VALUE create) {
+VALUE glue_cache_open(VALUE klass, VALUE path, VALUE size, VALUE lock_timeout_ms, VALUE mode) {
     cache *self;
     VALUE object = TypedData_Make_Struct(klass, cache, &glue_cache_type, self);
     VALUE frozen = rb_str_new_frozen(path);
@@ -183,7 +272,10 @@ VALUE glue_cache_open(VALUE klass, VALUE path, VALUE size, VALUE lock_timeout_ms
 
     opening.options.size_bytes = NUM2ULL(size);
     opening.options.lock_timeout_ms = NUM2UINT(lock_timeout_ms);
-    opening.options.existing = !RTEST(create);
+    opening.options.existing = FIX2INT(mode) == OPEN_EXISTING;
+    opening.options.attach_later = 1; /* never in a call that has the GVL: see attach() */
+    opening.lazy = self->lazy = FIX2INT(mode) >= OPEN_LAZILY;
+    self->strict = FIX2INT(mode) == OPEN_LAZILY_AND_STRICTLY;
     self->fork_epoch = fork_epoch;
     for (;;) {
         struct released call = {run_open, NULL, &opening, false};
@@ -195,6 +287,9 @@ VALUE glue_cache_open(VALUE klass, VALUE path, VALUE size, VALUE lock_timeout_ms
         }
     }
     if (opening.status != LARDER_OK) {
+        if (self->engine != NULL) {
+            close_engine(self);
+        }
         glue_raise_open(&opening.error, opening.path);
     }
     RB_GC_GUARD(frozen);

@@ -94,7 +94,9 @@ bool fast_ready(VALUE self, unsigned events, fast_store *store) {
     store->plain_values = found->plain_values;
     store->plain_trees = found->plain_trees;
     store->announces_read = (heard & FAST_READ) != 0;
-    return fast_engine(store) != NULL;
+    larder *engine = fast_engine(store);
+    return engine != NULL &&
+           larder_attached(engine) == 1; /* else the ordinary path attaches it, without the GVL */
 }
 
 larder *fast_engine(const fast_store *store) { return glue_engine_if_open(store->cache); }

@@ -65,7 +65,8 @@ extern const rb_data_type_t glue_cache_type;
 
 void glue_cache_init(void);
 
-/* The engine's handle of an open cache; raises ClosedError. */
+/* The engine's handle of an open cache, attached if that may be: leaves the GVL for it. Raises ClosedError, and
+ * OpenError where a lazy one cannot attach, once. Not with pointers into Strings at hand. */
 larder *glue_engine(VALUE self);
 
 /* The same, or NULL: closed, or no Larder::Cache at all. */
@@ -87,7 +88,7 @@ void glue_check_array(VALUE object, const char *what);
 /* `now` is nil or Unix milliseconds. */
 larder_call glue_call(VALUE now);
 
-VALUE glue_cache_open(VALUE klass, VALUE path, VALUE size, VALUE lock_timeout_ms, VALUE create);
+VALUE glue_cache_open(VALUE klass, VALUE path, VALUE size, VALUE lock_timeout_ms, VALUE mode);
 VALUE glue_cache_close(VALUE self);
 VALUE glue_cache_is_closed(VALUE self);
 VALUE glue_cache_size(VALUE self);

@@ -58,8 +58,9 @@ static VALUE get_sized(VALUE self, VALUE key, larder_item *item, const larder_ca
         larder_status status;
 
         if (size_bytes < GLUE_RELEASE_BYTES) {
-            status = larder_get(glue_engine(self), RSTRING_PTR(key), (size_t)RSTRING_LEN(key), RSTRING_PTR(value),
-                                size_bytes, item, call);
+            larder *engine = glue_engine(self);
+            status = larder_get(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), RSTRING_PTR(value), size_bytes,
+                                item, call);
         } else {
             status = get_released(self, key, value, item, call);
         }
@@ -84,8 +85,8 @@ VALUE glue_get(VALUE self, VALUE key, larder_item *item, const larder_call *call
     larder_status status;
 
     glue_check_string(key, "key");
-    status = larder_get(glue_engine(self), RSTRING_PTR(key), (size_t)RSTRING_LEN(key), buffer, sizeof(buffer),
-                        item, call);
+    larder *engine = glue_engine(self);
+    status = larder_get(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), buffer, sizeof(buffer), item, call);
     switch (status) {
     case LARDER_OK:
         return rb_str_new(buffer, (long)item->size_bytes);
@@ -109,6 +110,7 @@ VALUE glue_cache_get(VALUE self, VALUE key, VALUE now) {
 static void get_batch(VALUE self, const VALUE *keys, size_t count, char *arena, const larder_call *call,
                       glue_decoder decode, VALUE found) {
     larder_lookup lookups[GLUE_BATCH];
+    larder *engine = glue_engine(self);
 
     for (size_t i = 0; i < count; i++) {
         lookups[i] = (larder_lookup){.key = RSTRING_PTR(keys[i]),
@@ -116,7 +118,7 @@ static void get_batch(VALUE self, const VALUE *keys, size_t count, char *arena, 
                                      .buffer = arena + i * MULTI_BYTES,
                                      .buffer_bytes = MULTI_BYTES};
     }
-    larder_get_multi(glue_engine(self), lookups, count, call);
+    larder_get_multi(engine, lookups, count, call);
 
     for (size_t i = 0; i < count; i++) {
         larder_lookup *lookup = &lookups[i];
@@ -180,7 +182,8 @@ VALUE glue_cache_exist(VALUE self, VALUE key, VALUE now) {
     larder_status status;
 
     glue_check_string(key, "key");
-    status = larder_exists(glue_engine(self), RSTRING_PTR(key), (size_t)RSTRING_LEN(key), NULL, &call);
+    larder *engine = glue_engine(self);
+    status = larder_exists(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), NULL, &call);
     if (status != LARDER_OK && status != LARDER_MISS) {
         glue_raise_for_key(status, key);
     }
@@ -204,7 +207,8 @@ VALUE glue_cache_ttl(VALUE self, VALUE key, VALUE now) {
     if (call.now_ms == 0) { /* one reading for the engine's decision and for the difference */
         call.now_ms = clock_ms();
     }
-    status = larder_exists(glue_engine(self), RSTRING_PTR(key), (size_t)RSTRING_LEN(key), &item, &call);
+    larder *engine = glue_engine(self);
+    status = larder_exists(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), &item, &call);
     if (status == LARDER_MISS) {
         return Qnil;
     }

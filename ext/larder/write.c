@@ -342,7 +342,8 @@ static bool delete_one(VALUE self, VALUE key, const larder_call *call) {
     larder_status status;
 
     glue_check_string(key, "key");
-    status = larder_delete(glue_engine(self), RSTRING_PTR(key), (size_t)RSTRING_LEN(key), call);
+    larder *engine = glue_engine(self);
+    status = larder_delete(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), call);
     if (status != LARDER_OK && status != LARDER_MISS) {
         glue_raise_for_key(status, key);
     }

@@ -50,7 +50,12 @@ module Larder
     REPLACE = 2
     # Added to them.
     KEEP = 4
-    private_constant :SET, :ADD, :REPLACE, :KEEP
+    # What the native calls the ways to open.
+    NOW = 0
+    EXISTING = 1
+    LAZILY = 2
+    LAZILY_AND_STRICTLY = 3
+    private_constant :SET, :ADD, :REPLACE, :KEEP, :NOW, :EXISTING, :LAZILY, :LAZILY_AND_STRICTLY
 
     # A file has whole pages, so it is up to this much larger than it was asked to be.
     PAGE = 4096
@@ -70,17 +75,22 @@ module Larder
       #   of a file in a process decides it.
       # @param size_from [String, nil] where `size` is configured, for that warning; nil: the line of the caller
       # @param create [Boolean] false: a file is neither made nor replaced, and {OpenError} says why none can be used
+      # @param lazy [Boolean, :strict] true: the file is opened or made by the first call that needs it. While that
+      #   cannot be, reads are misses and stores are refused; the first call raises {OpenError}, as do calls that would
+      #   delete or overwrite, which are remembered and applied later. It is tried again every second. `:strict`: every
+      #   call raises.
       # @yieldparam cache [Cache] closed when the block ends
       # @return [Cache, Object] the cache, or the block's value
       # @raise [OpenError] with the path and the remedy
       # @example
       #   opened = Larder::Cache.open("open.larder", size: 4 << 20)
       #   opened.close #=> nil
-      def open(path, size: nil, size_from: nil, lock_timeout: nil, create: true)
+      def open(path, size: nil, size_from: nil, lock_timeout: nil, create: true, lazy: false)
         path = Options.path(path)
-        cache = _open(path, Options.size_bytes(size), Options.lock_timeout_ms(lock_timeout), create)
-        cache.send(:opened, path)
-        warn_of_size(cache, size, size_from) if size && !(0...PAGE).cover?(cache.size - size)
+        from = size && (size_from || Application.calling_line)
+        cache = _open(path, Options.size_bytes(size), Options.lock_timeout_ms(lock_timeout), mode(create, lazy))
+        cache.send(:opened, path, size, from)
+        cache.send(:attached) unless lazy
         return cache unless block_given?
 
         begin
@@ -90,9 +100,8 @@ module Larder
         end
       end
 
-      private
-
       # Once per file and process, and each time in other Ractors, which cannot share the memory of it.
+      # @api private
       def warn_of_size(cache, size, from)
         if Ractor.current == MAIN_RACTOR
           @warned ||= {}
@@ -100,9 +109,20 @@ module Larder
 
           @warned[[cache.path, size]] = true
         end
-        warn("#{from || Application.calling_line}: warning: larder: #{cache.path} has #{cache.size} bytes, not the " \
+        warn("#{from}: warning: larder: #{cache.path} has #{cache.size} bytes, not the " \
              "configured #{size}; the file's size is used. To change it: larder resize " \
              "#{Shellwords.escape(cache.path)} #{size} (--keep keeps what is in it).")
+      end
+
+      private
+
+      def mode(create, lazy)
+        return create ? NOW : EXISTING unless lazy
+
+        raise ArgumentError, "a cache that is opened lazily is made where it is missing; leave out create: false" \
+          unless create
+
+        lazy == :strict ? LAZILY_AND_STRICTLY : LAZILY
       end
     end
 
@@ -434,8 +454,17 @@ module Larder
 
     private
 
-    def opened(path)
+    def opened(path, size, size_from)
       @path = path.freeze
+      @wanted_size = size
+      @size_from = size_from
+    end
+
+    # Called once, when there is a file.
+    def attached
+      return if @wanted_size.nil? || (0...PAGE).cover?(size - @wanted_size)
+
+      Cache.warn_of_size(self, @wanted_size, @size_from)
     end
   end
 end

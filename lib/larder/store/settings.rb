@@ -79,7 +79,8 @@ module Larder
       # @return [Larder::Cache]
       # @raise [Larder::OpenError] the file cannot be used
       def open(path = self.path)
-        Larder::Cache.open(path, size: size, size_from: @size_from, lock_timeout: @lock_timeout)
+        Larder::Cache.open(path, size: size, size_from: @size_from, lock_timeout: @lock_timeout,
+                                 lazy: @raise_errors ? :strict : true)
       end
 
       private
