@@ -130,9 +130,17 @@ static void go_over(larder *cache, const lard_lockfile *file, lard_map *map, lar
         let_old_files_go(cache);
     }
     forget_waits(cache);
+    cache->arriving = NULL;
     __atomic_store_n(&cache->map, map, __ATOMIC_RELEASE);
     __atomic_store_n(&cache->fork_epoch, lard_fork_epoch(), __ATOMIC_RELEASE);
     lard_registry_unlock();
+}
+
+static void drop_arriving(larder *cache) {
+    if (cache->arriving) {
+        lard_file_unmap(cache->arriving);
+        cache->arriving = NULL;
+    }
 }
 
 larder_status lard_attach(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
@@ -142,8 +150,8 @@ larder_status lard_attach(larder *cache, uint64_t size_bytes, int64_t wait_ms, l
     lard_lockfile file;
     lard_bytelock opener;
     lard_claim claim;
-    lard_map *map = NULL;
 
+    drop_arriving(cache); /* of a parent that was at it when it forked */
     int there = lard_lockfile_look(cache->path, path, &info);
     if (there < 0) {
         return lard_fail_call(error, "stat", path, errno);
@@ -155,7 +163,7 @@ larder_status lard_attach(larder *cache, uint64_t size_bytes, int64_t wait_ms, l
     if (!there && !size_bytes) { /* no cache fits a lock file that nobody has: this says what else is the matter */
         int code = lard_random(&content, sizeof content);
         return code ? lard_fail_call(error, "random bytes for", cache->path, code)
-                    : lard_file_open(cache->path, 0, &content, true, &map, error);
+                    : lard_file_open(cache->path, 0, &content, true, &cache->arriving, error);
     }
     status = enter_lockfile(cache, path, wait_ms, &file, &opener, &content, error);
     if (status != LARDER_OK) {
@@ -166,16 +174,17 @@ larder_status lard_attach(larder *cache, uint64_t size_bytes, int64_t wait_ms, l
     }
     int alone = lard_process_is_alone(cache, &file, path);
     status = alone < 0 ? lard_fail_call(error, "ask for other users of", path, EAGAIN)
-                       : lard_file_open(cache->path, size_bytes, &content, alone, &map, error);
+                       : lard_file_open(cache->path, size_bytes, &content, alone, &cache->arriving, error);
+    lard_map *map = cache->arriving;
     if (status == LARDER_OK &&
         (status = lard_file_begin_use(map, cache->path, &file, alone, error)) != LARDER_OK) {
-        lard_file_unmap(map);
+        drop_arriving(cache);
     }
     if (status == LARDER_OK) {
         status = lard_process_claim(cache, &file, path, map, &claim);
         if (status != LARDER_OK) {
             fail_claim(cache, map, status, error);
-            lard_file_unmap(map);
+            drop_arriving(cache);
         }
     }
     if (status == LARDER_OK) {
@@ -294,6 +303,7 @@ static bool is_due(const larder *cache) {
 }
 
 int larder_attached(larder *cache) {
+    lard_thread_enter();
     if (LARD_LIKELY(lard_is_attached(cache))) {
         return 1;
     }

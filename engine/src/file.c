@@ -320,9 +320,11 @@ static larder_status map_file(int fd, const struct stat *info, const lard_superb
     if (!map) {
         return lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s", path);
     }
+    lard_registry_lock(); /* a child that is forked meanwhile has all of it, or nothing */
     void *base = mmap(NULL, super->file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (base == MAP_FAILED) {
         int code = errno;
+        lard_registry_unlock();
         free(map);
         return lard_fail_call(error, "mmap", path, code);
     }
@@ -345,11 +347,12 @@ static larder_status map_file(int fd, const struct stat *info, const lard_superb
         munmap(base, map->bytes);
         free(map->pages);
         free(map);
-        return status;
+    } else {
+        lard_advise_map(map);
+        *out = map;
     }
-    lard_advise_map(map);
-    *out = map;
-    return LARDER_OK;
+    lard_registry_unlock();
+    return status;
 }
 
 /* Changes may not have reached the disk, and no later sync would tell: nobody goes on with this file. */

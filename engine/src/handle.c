@@ -80,6 +80,9 @@ static void free_handle(larder *cache) {
         cache->old_maps = map->older;
         lard_file_unmap(map);
     }
+    if (cache->arriving) { /* in a child that was forked while its parent attached */
+        lard_file_unmap(cache->arriving);
+    }
     if (cache->map) {
         lard_file_unmap(cache->map);
     }

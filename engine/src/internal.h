@@ -101,6 +101,7 @@ struct larder {
     unsigned faults;
     lard_lockfile lock;
     lard_bytelock slot_lock;
+    lard_map *arriving;           /* mapped, but not yet `map`: while it attaches */
     struct lard_pending *pending; /* deletes to be applied when it attaches; NULL: none, or all_pending */
     bool all_pending;
     bool attaches_explicitly; /* by larder_attach alone */

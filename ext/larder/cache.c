@@ -15,6 +15,7 @@
 
 #include <pthread.h>
 #include <ruby/thread.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -26,6 +27,7 @@ typedef struct cache {
     bool lazy;           /* attaches at its first call, and never waits for another opener */
     bool strict;         /* each call that finds it unattached raises */
     bool was_attached;
+    bool told;               /* of the failure below */
     larder_error failure;    /* why it could not attach; OK: it could, or has not tried */
     int64_t locked_since_ms; /* another process has been opening the file since then; 0: none is */
 } cache;
@@ -143,12 +145,14 @@ static void call_released(VALUE object, void (*run)(larder *engine, void *arg), 
 }
 
 void glue_call_released(VALUE object, void (*run)(larder *engine, void *arg), void *arg) {
-    glue_engine(object);
+    glue_engine_to_change(object);
     call_released(object, run, arg);
 }
 
 /* ---- attaching ---- */
 
+#define SHOWN_KEY_BYTES 48
+#define LAZY_WAIT_MS 30         /* the first time: nearly all openers are done by then */
 #define WAIT_MS 1000            /* for another opener, of a cache that is not lazy */
 #define LOCKED_TOO_LONG_MS 5000 /* nobody makes or closes a file for so long: that is to be told */
 
@@ -184,25 +188,20 @@ static bool is_failure(cache *self, larder_status status) {
     return now_ms - self->locked_since_ms >= LOCKED_TOO_LONG_MS;
 }
 
-/* Without the GVL: it may make a file. What keeps it from attaching is raised once, or each time where it is
- * strict. */
+/* Without the GVL: it may make a file. */
 static void attach(VALUE object, cache *self) {
     larder *engine = engine_of(self);
-    bool raises = self->strict;
 
     if (larder_attached(engine) == 0 || (self->strict && larder_attached(engine) < 0)) {
-        struct attaching attaching = {.wait_ms = self->lazy ? 0 : WAIT_MS};
+        struct attaching attaching = {.wait_ms = !self->lazy ? WAIT_MS : self->locked_since_ms ? 0 : LAZY_WAIT_MS};
         call_released(object, run_attach, &attaching);
         if (attaching.error.status == LARDER_OK) {
             self->failure.status = LARDER_OK;
             self->locked_since_ms = 0;
         } else if (is_failure(self, attaching.error.status)) {
-            raises |= self->failure.status != attaching.error.status;
+            self->told = self->told && self->failure.status == attaching.error.status;
             self->failure = attaching.error;
         }
-    }
-    if (self->lazy && raises && self->failure.status != LARDER_OK) {
-        glue_raise_open(&self->failure, larder_path(engine_of(self)));
     }
     if (self->lazy && !self->was_attached && larder_attached(engine_of(self)) == 1) {
         self->was_attached = true;
@@ -210,13 +209,39 @@ static void attach(VALUE object, cache *self) {
     }
 }
 
-larder *glue_engine(VALUE object) {
+larder *glue_engine_to_change(VALUE object) {
     cache *self = cache_of(object);
 
     if (larder_attached(engine_of(self)) != 1 || (self->lazy && !self->was_attached)) {
         attach(object, self);
     }
     return engine_of(self);
+}
+
+larder *glue_engine(VALUE object) {
+    cache *self = cache_of(object);
+    larder *engine = glue_engine_to_change(object);
+
+    if (self->lazy && larder_attached(engine) != 1 && self->failure.status != LARDER_OK &&
+        (self->strict || !self->told)) {
+        self->told = true;
+        glue_raise_open(&self->failure, larder_path(engine));
+    }
+    return engine;
+}
+
+void glue_raise_unless_attached(VALUE object, VALUE key) {
+    cache *self = cache_of(object);
+    larder_error error = self->failure;
+    long shown = RSTRING_LEN(key) < SHOWN_KEY_BYTES ? RSTRING_LEN(key) : SHOWN_KEY_BYTES;
+
+    if (!self->lazy || larder_attached(engine_of(self)) == 1 || error.status == LARDER_OK) {
+        return;
+    }
+    self->told = true;
+    snprintf(error.detail, sizeof error.detail, "%.*s could not be changed: %s", (int)shown, RSTRING_PTR(key),
+             self->failure.detail);
+    glue_raise_open(&error, larder_path(engine_of(self)));
 }
 
 /* ---- arguments ---- */

@@ -69,6 +69,13 @@ void glue_cache_init(void);
  * OpenError where a lazy one cannot attach, once. Not with pointers into Strings at hand. */
 larder *glue_engine(VALUE self);
 
+/* The same for calls that change something: they are made in any case, for the engine remembers what it cannot
+ * apply, and raise what the engine answers. */
+larder *glue_engine_to_change(VALUE self);
+
+/* Raises OpenError, which names the key, where the cache is lazy and could not be attached. */
+void glue_raise_unless_attached(VALUE self, VALUE key);
+
 /* The same, or NULL: closed, or no Larder::Cache at all. */
 larder *glue_engine_if_open(VALUE object);
 

@@ -60,14 +60,22 @@ static size_t aim(write_t *write, VALUE key, VALUE value, VALUE expected) {
     return write->store.value_bytes + write->expected_bytes;
 }
 
+/* A refusal for want of a file is raised with the reason. */
+static larder_status told(VALUE self, larder_status status, VALUE key) {
+    if (status != LARDER_OK && status != LARDER_MISS && status != LARDER_NOT_STORED) {
+        glue_raise_unless_attached(self, key);
+    }
+    return status;
+}
+
 static larder_status perform(VALUE self, write_t *write, VALUE key, VALUE value, VALUE expected) {
-    larder *engine = glue_engine(self);
+    larder *engine = glue_engine_to_change(self);
 
     if (aim(write, key, value, expected) < GLUE_RELEASE_BYTES) {
         write->call.flags = LARDER_CALL_TRY;
         write->status = write->perform(engine, write);
         if (write->status != LARDER_BUSY) {
-            return write->status;
+            return told(self, write->status, key);
         }
         write->call.flags = 0;
     }
@@ -83,7 +91,7 @@ static larder_status perform(VALUE self, write_t *write, VALUE key, VALUE value,
     RB_GC_GUARD(key);
     RB_GC_GUARD(value);
     RB_GC_GUARD(expected);
-    return write->status;
+    return told(self, write->status, key);
 }
 
 /* The answer of a store: true, or false where its condition did not hold or it was refused. Who wants an item kept
@@ -219,7 +227,7 @@ static void set_batch(VALUE self, volatile VALUE *rows, size_t count, larder_cal
     larder_store stores[GLUE_BATCH];
     struct released_stores multi = {stores, 0, call};
     size_t waiting[GLUE_BATCH];
-    larder *engine = glue_engine(self);
+    larder *engine = glue_engine_to_change(self);
 
     if (aim_stores(stores, (const VALUE *)rows, count) < GLUE_RELEASE_BYTES) {
         call.flags = LARDER_CALL_TRY;
@@ -274,7 +282,9 @@ static VALUE set_rows(VALUE self, VALUE rows, larder_call call) {
         rb_thread_check_ints();
     }
     RB_GC_GUARD(rows);
-    if (wrong != LARDER_OK) { /* every other row was stored, and the old values of the wrong ones are gone */
+    if (wrong != LARDER_OK) {
+        glue_raise_unless_attached(self, wrong_key);
+        /* every other row was stored, and the old values of the wrong ones are gone */
         glue_raise_for_key(wrong, wrong_key);
     }
     return refused;
@@ -338,36 +348,50 @@ VALUE glue_cache_set_records(VALUE self, VALUE records, VALUE now) {
 
 /* ---- delete: takes no lock ---- */
 
-static bool delete_one(VALUE self, VALUE key, const larder_call *call) {
-    larder_status status;
-
+static larder_status delete_one(VALUE self, VALUE key, const larder_call *call) {
+    larder *engine = glue_engine_to_change(self);
     glue_check_string(key, "key");
-    larder *engine = glue_engine(self);
-    status = larder_delete(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), call);
+    return larder_delete(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), call);
+}
+
+static void check_delete(VALUE self, larder_status status, VALUE key) {
     if (status != LARDER_OK && status != LARDER_MISS) {
+        glue_raise_unless_attached(self, key);
         glue_raise_for_key(status, key);
     }
-    return status == LARDER_OK;
 }
 
 VALUE glue_cache_delete(VALUE self, VALUE key, VALUE now) {
     larder_call call = glue_call(now);
-    return delete_one(self, key, &call) ? Qtrue : Qfalse;
+
+    glue_check_string(key, "key");
+    larder_status status = delete_one(self, key, &call);
+    check_delete(self, status, key);
+    return status == LARDER_OK ? Qtrue : Qfalse;
 }
 
 VALUE glue_cache_delete_multi(VALUE self, VALUE keys, VALUE now) {
     larder_call call = glue_call(now);
+    larder_status wrong = LARDER_OK;
+    VALUE wrong_key = Qnil;
     long deleted = 0;
 
     glue_check_array(keys, "keys");
     for (long i = 0; i < RARRAY_LEN(keys); i++) {
         glue_check_string(RARRAY_AREF(keys, i), "key");
     }
-    for (long i = 0; i < RARRAY_LEN(keys); i++) {
-        deleted += delete_one(self, RARRAY_AREF(keys, i), &call);
+    for (long i = 0; i < RARRAY_LEN(keys); i++) { /* all of them, whatever happens to one */
+        VALUE key = RARRAY_AREF(keys, i);
+        larder_status status = delete_one(self, key, &call);
+        deleted += status == LARDER_OK;
+        if (status != LARDER_OK && status != LARDER_MISS && wrong == LARDER_OK) {
+            wrong = status;
+            wrong_key = key;
+        }
         if (i % GLUE_BATCH == GLUE_BATCH - 1) {
             rb_thread_check_ints();
         }
     }
+    check_delete(self, wrong, wrong_key);
     return LONG2NUM(deleted);
 }

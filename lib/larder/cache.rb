@@ -448,7 +448,7 @@ module Larder
     # @example
     #   cache.inspect.start_with?("#<Larder::Cache ") #=> true
     def inspect
-      "#<#{self.class} #{path}#{closed? ? " closed" : " #{size} bytes"}>"
+      "#<#{self.class} #{path}#{closed? ? " closed" : @attached ? " #{size} bytes" : " not opened yet"}>"
     end
     alias to_s inspect
 
@@ -462,6 +462,7 @@ module Larder
 
     # Called once, when there is a file.
     def attached
+      @attached = true
       return if @wanted_size.nil? || (0...PAGE).cover?(size - @wanted_size)
 
       Cache.warn_of_size(self, @wanted_size, @size_from)

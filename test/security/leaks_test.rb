@@ -55,7 +55,7 @@ module Security
 
     test "the mapping is of the file and shared, which kernels leave out of core dumps unless told otherwise" do
       store.write("key", SECRET)
-      lines = File.readlines("/proc/self/maps").grep(/test\.larder/)
+      lines = File.readlines("/proc/self/maps").grep(/test\.larder$/)
       assert_not_empty lines
       assert_empty lines.grep_v(/ rw-s /)
     end

@@ -32,7 +32,9 @@ class StoreCase < ActiveSupport::TestCase
 
   # @return [ActiveSupport::Cache::LarderStore] another store on the same file
   def new_store(name = "test.larder", size: SIZE, **options)
-    ActiveSupport::Cache.lookup_store(:larder_store, path_of(name), { size: size, **options })
+    ActiveSupport::Cache.lookup_store(:larder_store, path_of(name), { size: size, **options }).tap do |made|
+      made.cache.size # opens the file
+    end
   end
 
   # @return [Array<ActiveSupport::Notifications::Event>] what the cache announced during the block

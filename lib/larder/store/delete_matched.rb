@@ -48,6 +48,9 @@ module Larder
         @cache.each_key(prefix: prefix.b, now: time).count do |key|
           pattern.match?(matchable(key)) && @cache.delete(key, now: time)
         end
+      rescue Larder::OpenError
+        @cache.clear # which keys match cannot be told: all are gone when the file can be opened
+        raise
       end
 
       # Keys are text to a pattern; bytes that are not text never match anything but "any character".

@@ -31,6 +31,7 @@ module LarderStoreTests
         run_ruby(<<~RUBY)
           require "active_support/cache/larder_store"
           cache = ActiveSupport::Cache::LarderStore.new(size: 8 << 20)
+          cache.write("key", 1)
           print cache.cache.path
         RUBY
       end

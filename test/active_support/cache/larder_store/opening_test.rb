@@ -1,0 +1,181 @@
+# frozen_string_literal: true
+
+require "support/store_case"
+
+module LarderStoreTests
+  # A store is made without its file, and goes on without it.
+  class OpeningTest < StoreCase
+    NOBODY = 65_534
+
+    setup { @told = [] }
+
+    def late(path, **options)
+      handler = ->(method:, returning:, exception:) { @told << [method, returning, exception] }
+      ActiveSupport::Cache.lookup_store(:larder_store, path, error_handler: handler, size: 4 << 20, **options)
+    end
+
+    def messages
+      @told.map { |_, _, exception| exception.message }
+    end
+
+    # A file where the directory should be: no user gets by it.
+    def closed
+      File.write(File.join(directory, "place"), "")
+      File.join(directory, "place", "cache.larder")
+    end
+
+    def open_the_way
+      File.delete(File.join(directory, "place"))
+      sleep 1.1 # it is tried again every second
+    end
+
+    test "a store that is not used makes no file" do
+      path = File.join(directory, "later", "cache.larder")
+      store = late(path)
+      store.inspect
+      assert_not File.exist?(File.dirname(path))
+      assert_nil store.read("key")
+      assert File.exist?(path)
+    end
+
+    test "a fork of a store that was not used opens the file for itself" do
+      path = File.join(directory, "later", "cache.larder")
+      store = late(path)
+      assert_equal 0, Process.wait2(fork { exit!(store.write("key", "of the child") ? 0 : 1) }).last.exitstatus
+      assert_equal "of the child", store.read("key")
+    end
+
+    test "a file that cannot be opened is reported once, and reads are misses" do
+      store = late(closed)
+      assert_nil store.read("key")
+      assert_nil store.read("key")
+      assert_equal({}, store.read_multi("a", "b"))
+      assert_same false, store.exist?("key")
+      assert_equal 1, @told.size
+      assert_match(/place is not a directory: mv /, messages.first)
+    end
+
+    test "a delete, an overwrite and a clear that could not be applied are each reported every time" do
+      store = late(closed)
+      store.read("key")
+      @told.clear
+      2.times do
+        store.delete("key")
+        store.write("key", 1)
+        store.clear
+        store.delete_multi(["key"])
+      end
+      assert_equal %i[delete_entry write_entry clear delete_multi_entries] * 2, @told.map(&:first)
+      assert(@told.all? { |_, _, exception| exception.is_a?(Larder::OpenError) })
+    end
+
+    test "they are applied when the file can be opened, before anything is read" do
+      path = File.join(directory, "place", "cache.larder")
+      in_another_process(path) { |store| %w[kept deleted overwritten].each { |key| store.write(key, "old") } }
+      File.rename(File.join(directory, "place"), File.join(directory, "away"))
+      File.write(File.join(directory, "place"), "")
+      store = late(path)
+      store.delete("deleted")
+      store.write("overwritten", "new")
+      File.delete(File.join(directory, "place"))
+      File.rename(File.join(directory, "away"), File.join(directory, "place"))
+      sleep 1.1
+      assert_equal "old", store.read("kept")
+      assert_nil store.read("deleted")
+      assert_nil store.read("overwritten")
+      assert_equal true, store.write("overwritten", "newer")
+      assert_equal "newer", store.read("overwritten")
+    end
+
+    test "with raise_errors each use raises, and the store can be made" do
+      store = late(closed, raise_errors: true)
+      2.times { assert_raises(Larder::OpenError) { store.read("key") } }
+      open_the_way
+      assert_nil store.read("key")
+    end
+
+    test "wrong arguments are raised when the store is made" do
+      assert_raises(ArgumentError) { late(File.join(directory, "c.larder"), lock_timeout: -1) }
+      assert_raises(ArgumentError) { ActiveSupport::Cache.lookup_store(:larder_store, directory, size: 17) }
+    end
+
+    test "the report names who owns the directory, who runs the process, and the command that mends it" do
+      skip "needs root" unless Process.euid.zero?
+      File.chmod(0o755, directory)
+      theirs = File.join(directory, "roots")
+      Dir.mkdir(theirs, 0o755)
+      message = as_nobody do
+        store = late(File.join(theirs, "cache.larder"))
+        store.read("key")
+        messages.first
+      end
+      assert_match(/#{theirs} belongs to root, and nobody, who runs this process, may not write to it/, message)
+      assert_match(/sudo chown nobody #{theirs}\z/, message)
+    end
+
+    test "a file of another user's is named with both" do
+      skip "needs root" unless Process.euid.zero?
+      File.chmod(0o777, directory)
+      path = File.join(directory, "cache.larder")
+      late(path).write("key", "root's")
+      message = as_nobody do
+        store = late(path)
+        [store.read("key"), messages.first].join
+      end
+      assert_match(/belongs to root, and this process runs as nobody: sudo chown nobody/, message)
+    end
+
+    test "root leaves nothing of its own in another user's directory" do
+      skip "needs root" unless Process.euid.zero?
+      File.chmod(0o755, directory)
+      theirs = File.join(directory, "theirs")
+      Dir.mkdir(theirs)
+      File.chown(NOBODY, NOBODY, theirs)
+      late(File.join(theirs, "storage", "cache.larder")).write("key", "by root")
+      assert_equal "by root", as_nobody { late(File.join(theirs, "storage", "cache.larder")).read("key") }
+    end
+
+    test "a process that makes a large file keeps nobody waiting" do
+      path = File.join(directory, "cache.larder")
+      reader, writer = IO.pipe
+      pids = Array.new(8) do
+        fork do
+          store = late(path, size: 1 << 30)
+          missed = store.read("key")
+          written = 50.times.any? { sleep(0.1) unless (done = store.write("by", Process.pid)); done }
+          writer.puts [missed.inspect, written].join(" ")
+          exit!(0)
+        end
+      end
+      pids.each { |pid| assert_equal 0, Process.wait2(pid).last.exitstatus }
+      writer.close
+      assert_equal ["nil true"] * 8, reader.readlines(chomp: true)
+    end
+
+    private
+
+    def in_another_process(path)
+      pid = fork do
+        yield late(path)
+        exit # which closes the file
+      end
+      assert_equal 0, Process.wait2(pid).last.exitstatus
+    end
+
+    # @return [String] the block's answer, of a child that runs as nobody
+    def as_nobody
+      reader, writer = IO.pipe
+      pid = fork do
+        Process::GID.change_privilege(NOBODY)
+        Process::UID.change_privilege(NOBODY)
+        writer.write(yield)
+        writer.close
+        exit!(0)
+      end
+      writer.close
+      answer = reader.read
+      Process.wait(pid)
+      answer
+    end
+  end
+end
