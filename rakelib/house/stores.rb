@@ -82,8 +82,9 @@ module House
     RAW = {
       "internal.h" => [STATISTICS],
       "shard.c" => ["lard_wait(LARD_RAW(lock), word, sleep_ms);", "lard_wake(LARD_RAW(lock));"],
-      "judge.c" => [/control(?:\.|->)(?:clear_epoch|boot_id\[[01]\]|inode\[[01]\]|superseded|clean|reserved|use|uptime_ms)
-                    \.raw_(?!\s*[-+*|&^]?=[^=])/x]
+      "judge.c" => [/control(?:\.|->)
+                     (?:clear_epoch|boot_id\[[01]\]|inode\[[01]\]|superseded|clean|reserved|use|uptime_ms)
+                     \.raw_(?!\s*[-+*|&^]?=[^=])/x]
     }.freeze
 
     # Casts to pointers that can store anything, by what is cast.
