@@ -58,6 +58,7 @@ static void what_is_answered_has_its_places(void) {
     AT(larder_stats, lock_waits, 96);
     AT(larder_stats, items, 192);
     AT(larder_stats, processes, 256);
+    AT(larder_stats, oldest_age_ms, 264);
     BYTES(larder_stats, 384);
     AT(larder_report, items, 0);
     AT(larder_report, records, 8);
