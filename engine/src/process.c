@@ -107,11 +107,12 @@ static int is_free(const lard_lockfile *file, const char *path, uint32_t first, 
     return is_held < 0 ? -1 : !is_held;
 }
 
-/* Under the opener's lock. */
+/* Asked under the opener's lock, which is the witness where no slot is held yet; else a hint. */
 int lard_process_is_alone(const larder *cache, const lard_lockfile *file, const char *path) {
-    uint32_t own = holds_slot(cache, file) ? cache->slot_lock.byte : MOST_SLOTS + 1;
-    int below = is_free(file, path, 1, own - 1, 0);
-    return below == 1 && own < MOST_SLOTS ? is_free(file, path, own + 1, MOST_SLOTS - own, 0) : below;
+    bool holds = holds_slot(cache, file);
+    uint32_t own = holds ? cache->slot_lock.byte : MOST_SLOTS + 1, witness = holds ? own : 0;
+    int below = is_free(file, path, 1, own - 1, witness);
+    return below == 1 && own < MOST_SLOTS ? is_free(file, path, own + 1, MOST_SLOTS - own, witness) : below;
 }
 
 bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner_word) {
