@@ -128,10 +128,18 @@ int lard_random(void *out, size_t bytes) {
 }
 
 #define UUID_CHARACTERS 36
+#define UUID_DIGITS 32
+
+/* Runtimes of containers put /dev/null over what is not to be seen. */
+static bool is_masked(int fd) {
+    struct stat info;
+    return fstat(fd, &info) == 0 && S_ISCHR(info.st_mode);
+}
 
 /* 0, or errno. */
 static int read_uuid(const char *path, char text[UUID_CHARACTERS]) {
     int fd, code = 0;
+    memset(text, '-', UUID_CHARACTERS); /* some write it without these */
     do {
         fd = open(path, O_RDONLY | O_CLOEXEC);
     } while (fd < 0 && errno == EINTR);
@@ -143,7 +151,8 @@ static int read_uuid(const char *path, char text[UUID_CHARACTERS]) {
         if (got > 0) {
             have += (size_t)got;
         } else if (got == 0 || errno != EINTR) {
-            code = got == 0 ? EIO : errno;
+            code = got < 0 ? errno : have >= UUID_DIGITS ? 0 : is_masked(fd) ? ENOENT : EIO;
+            break;
         }
     }
     close(fd);
@@ -159,7 +168,7 @@ int lard_boot_id(uint64_t id[2]) {
     if (code) {
         return code == ENOENT || code == ENOTDIR || code == EACCES || code == EPERM ? 0 : code;
     }
-    for (int i = 0, digit = 0; i < UUID_CHARACTERS && digit < 32; i++) {
+    for (int i = 0, digit = 0; i < UUID_CHARACTERS && digit < UUID_DIGITS; i++) {
         char c = text[i];
         if (c == '-') {
             continue;
