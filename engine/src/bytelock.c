@@ -8,8 +8,9 @@
  * the page out of children. The kernel drops it with the address space: at exit, exec
  * and kill -9.
  *
- * Where the system has no such locks (macOS, gVisor), a POSIX lock on the lock file's descriptor
- * has to do, which any close of that file in this process drops.
+ * Where the system has no such locks (macOS, gVisor), or a map does not keep the open file (overlayfs maps the
+ * file beneath it), a POSIX lock on the lock file's descriptor has to do, which any close of
+ * that file in this process drops.
  *
  * Who asks and gets no answer is told so: callers take that for "held".
  */
@@ -128,7 +129,7 @@ int lard_bytelock_take(const lard_lockfile *file, const char *path, uint32_t byt
     *held = (lard_bytelock){.byte = byte, .fd = -1};
     lard_registry_lock(); /* no fork while the descriptor is open: a child would have the lock, too */
     held->epoch = lard_fork_epoch();
-    if (!posix_only) {
+    if (!posix_only && !file->is_stacked) {
         code = take_mapped(file, path, byte, held);
     }
     lard_registry_unlock();

@@ -26,7 +26,8 @@ struct stat;
 
 typedef struct { /* the lock file of a cache */
     uint64_t device, inode;
-    int fd; /* a host may have closed it and opened another file under its number */
+    int fd;          /* a host may have closed it and opened another file under its number */
+    bool is_stacked; /* a map is of another file, and does not keep this one open */
 } lard_lockfile;
 
 typedef struct { /* what stands in it */

@@ -111,11 +111,16 @@ larder_status lard_lockfile_open(const char *path, lard_lockfile *file, larder_e
     int code = is_new ? LARD_CHANGE(lard_file_give(fd, path)) : 0;
     larder_status status =
         code ? lard_fail_call(error, "chown", path, code) : lard_file_trusted(fd, path, &info, error);
+    int stacked = status == LARDER_OK ? lard_is_stacked_fs(fd) : 0;
+    if (stacked < 0) {
+        status = lard_fail_call(error, "fstatfs", path, -stacked);
+    }
     if (status != LARDER_OK) {
         close(fd);
         return status;
     }
-    *file = (lard_lockfile){.fd = fd, .device = (uint64_t)info.st_dev, .inode = (uint64_t)info.st_ino};
+    *file = (lard_lockfile){
+        .fd = fd, .device = (uint64_t)info.st_dev, .inode = (uint64_t)info.st_ino, .is_stacked = stacked};
     return LARDER_OK;
 }
 

@@ -240,6 +240,15 @@ int lard_is_network_fs(int fd, const char **name) {
     return *name != NULL;
 }
 
+int lard_is_stacked_fs(int fd) {
+    struct statfs info;
+    if (fstatfs(fd, &info) != 0) {
+        return -errno;
+    }
+    unsigned long type = (unsigned long)info.f_type & 0xffffffffUL;
+    return type == 0x794c7630 /* overlay */ || type == 0xf15f /* ecryptfs */;
+}
+
 void lard_wait(uint32_t *word, uint32_t value, unsigned timeout_ms) {
     struct timespec t = {.tv_sec = timeout_ms / 1000, .tv_nsec = (long)(timeout_ms % 1000) * 1000000};
     syscall(SYS_futex, word, FUTEX_WAIT, value, &t, NULL, 0);
@@ -286,6 +295,8 @@ int lard_is_network_fs(int fd, const char **name) {
     }
     return (info.f_flags & MNT_LOCAL) ? 0 : 1;
 }
+
+int lard_is_stacked_fs(int fd) { return (void)fd, 0; }
 
 /* No futex across processes: sleep a little instead. Callers check their word again. */
 void lard_wait(uint32_t *word, uint32_t value, unsigned timeout_ms) {

@@ -34,6 +34,9 @@ size_t lard_page_bytes(void);            /* of this machine: 4, 16 or 64 KiB, no
 int lard_sync(uint8_t *base, size_t from, size_t bytes); /* that part of a map, to disk: 0, or errno */
 /* Is the file on one whose pages this kernel does not have for itself? 1 and its name, 0, or -errno. */
 int lard_is_network_fs(int fd, const char **name);
+
+/* 1: a map of the file is one of another file beneath it (overlayfs, ecryptfs), 0: it is not, or -errno. */
+int lard_is_stacked_fs(int fd);
 const char *lard_fs_of_others(unsigned long type); /* by statfs(2)'s f_type, on Linux: its name, or NULL */
 void lard_wait(uint32_t *word, uint32_t value, unsigned timeout_ms); /* while *word is value; may wake early */
 void lard_wake(uint32_t *word);                                      /* one waiter */
