@@ -12,7 +12,7 @@ enum { WORKERS = OWNERS - 1 };
 static bool roomy; /* nothing is evicted or cleared: a value that was acknowledged stays */
 
 /* Other people's values: many, never looked after. They make the cache full and its index move. */
-static void filler(larder *cache, uint64_t random) {
+static inline void store_filler(larder *cache, uint64_t random) {
     static unsigned char value[4000];
     char name[32];
     int which = (int)(random % 3000);
@@ -30,7 +30,7 @@ static void filler(larder *cache, uint64_t random) {
 }
 
 /* A writer that does nothing but write holds a lock most of the time: that is when it should be killed. */
-static void burst(larder *cache, uint64_t random) {
+static inline void burst(larder *cache, uint64_t random) {
     char name[32];
     int64_t number;
     size_t key = key_text(name, "burst", 0, (int)(random % 64));
@@ -38,11 +38,11 @@ static void burst(larder *cache, uint64_t random) {
         larder_increment(cache, name, key, 1, 0, 0, &number, NULL);
     }
     for (int i = 0; i < 150 && !roomy; i++) {
-        filler(cache, next_random(&random) | 1ull << 63);
+        store_filler(cache, next_random(&random) | 1ull << 63);
     }
 }
 
-static void walk(larder *cache) {
+static inline void walk(larder *cache) {
     static char buffer[65536];
     uint64_t cursor = 0;
     size_t count, used;
@@ -53,7 +53,7 @@ static void walk(larder *cache) {
     } while (cursor);
 }
 
-static void act(larder *cache, int me, uint64_t *state) {
+static inline void act(larder *cache, int me, uint64_t *state) {
     uint64_t random = next_random(state);
     int key = (int)((random >> 32) % KEYS), owner = (int)((random >> 40) % OWNERS);
     char name[32];
@@ -91,7 +91,7 @@ static void act(larder *cache, int me, uint64_t *state) {
     case 16:
     case 17:
         if (!roomy) {
-            filler(cache, next_random(state));
+            store_filler(cache, next_random(state));
         }
         break;
     case 18:
@@ -123,7 +123,7 @@ static void act(larder *cache, int me, uint64_t *state) {
 }
 
 /* The last worker only reads. Half of the workers open the cache themselves, half inherit the handle. */
-static void work(larder *cache, int me, uint64_t seed) {
+static inline void work(larder *cache, int me, uint64_t seed) {
     uint64_t state = seed;
     if (seed & 1) {
         larder_close(cache);

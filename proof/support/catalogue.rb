@@ -9,7 +9,8 @@ module Proof
   module Catalogue
     # name on the command line => class
     ALL = [
-      Coverage, CrashPoints, Faults, Fuzzing, Interleave, Linear, Matrix, Models, PowerLoss, Resources, Security, Soak
+      Coverage, CrashPoints, Environment, Faults, Fuzzing, Interleave, Linear, Matrix, Models, PowerLoss, Resources,
+      Security, Soak
     ].to_h { |proof| [proof::NAME, proof] }.freeze
   end
 end

@@ -16,7 +16,7 @@ module Proof
       Attacks Larder and prints what it withstood, with counts. Each proof is one command; without a name all are run.
       A proof that counted nothing has failed.
 
-      #{Catalogue::ALL.map { |name, proof| format("  %-10s %s", name, proof::HELP) }.join("\n")}
+      #{Catalogue::ALL.map { |name, proof| format("  %-11s %s", name, proof::HELP) }.join("\n")}
 
       `bin/test` runs a bounded part of each (--quick).
 
@@ -90,7 +90,7 @@ module Proof
 
     def summarize(reports)
       puts "All of it:", ""
-      reports.each { |report| puts format("  %-10s %s", report.name, report.verdict) }
+      reports.each { |report| puts format("  %-11s %s", report.name, report.verdict) }
     end
 
     # Names no machine and no user.
