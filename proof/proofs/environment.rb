@@ -86,7 +86,7 @@ module Proof
     end
 
     def environment
-      quick ? { "LARDER_SURVIVE_SECONDS" => "1" } : { "LARDER_PROOF_FULL" => "1", "LARDER_SURVIVE_SECONDS" => "20" }
+      quick ? { "LARDER_SURVIVE_SECONDS" => "0.5" } : { "LARDER_PROOF_FULL" => "1", "LARDER_SURVIVE_SECONDS" => "20" }
     end
 
     def limit

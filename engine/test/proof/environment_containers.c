@@ -73,7 +73,7 @@ static void end_scene(void) {
 static void boot_ids_of_their_own(void) {
     pid_t pids[CONTAINERS + 1];
     uint64_t state = 77, kills = 0;
-    int64_t lasts = is_full_run() ? 60000000 : 3000000;
+    int64_t lasts = is_full_run() ? 60000000 : 2000000;
     if (!may_contain("containers that share one file")) {
         return;
     }
@@ -113,7 +113,7 @@ static void boot_ids_of_their_own(void) {
 static void nobody_stays(void) {
     pid_t pids[2];
     uint64_t state = 78;
-    int rounds = is_full_run() ? 400 : 30;
+    int rounds = is_full_run() ? 400 : 16;
     if (!may_contain("containers that leave a file alone")) {
         return;
     }

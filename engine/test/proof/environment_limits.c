@@ -88,7 +88,7 @@ static void work_in_little_memory(larder *cache, const group *in, int who) {
     uint64_t state = (uint64_t)who;
     CHILD_CHECK(enter_group(in));
     inherit(cache, who);
-    for (int64_t until = now_us() + (is_full_run() ? 20000000 : 3000000); now_us() < until;) {
+    for (int64_t until = now_us() + (is_full_run() ? 20000000 : 1500000); now_us() < until;) {
         act_often(cache, who, &state, 20);
         CHILD_CHECK(use_hard(cache, next_random(&state), 20) >= 0);
         ADD(book->ops, 20);
@@ -213,11 +213,11 @@ static void slowed(const setting *what, const setting *back, int rounds, const c
 }
 
 static void little_time_to_run(void) {
-    slowed(&little_time, NULL, is_full_run() ? 400 : 40, "moments of processes with a fiftieth of a processor");
+    slowed(&little_time, NULL, is_full_run() ? 400 : 20, "moments of processes with a fiftieth of a processor");
 }
 
 static void frozen_and_thawed(void) {
-    slowed(&frozen, &thawed, is_full_run() ? 400 : 40, "times that processes were frozen, and thawed or killed");
+    slowed(&frozen, &thawed, is_full_run() ? 400 : 20, "times that processes were frozen, and thawed or killed");
 }
 
 static const test_case tests[] = {

@@ -147,7 +147,9 @@ static void *exchange(void *unused) {
         struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 5000, .l_len = 1};
         (void)fcntl(own, F_SETLK, &lock); /* as a program that locks what it backs up, elsewhere in the file */
         for (int fd = 3; fd < 64; fd++) {
-            dup2(fd % 2 ? own : null, fd);
+            if (fd != own && fd != null) {
+                dup2(null, fd);
+            }
         }
         for (int fd = 3; fd < 64; fd++) {
             close(fd);
