@@ -62,14 +62,12 @@ static larder_status find_lockfile(larder *cache, const char *path, const struct
         *file = cache->lock;
         return LARDER_OK;
     }
-    if (there &&
-        lard_bytelocks_are_posix()) { /* opened twice in a process, its locks would go with either close */
-        lard_registry_lock();
-        larder *known = lard_handle_of((uint64_t)there->st_dev, (uint64_t)there->st_ino);
-        lard_registry_unlock();
-        if (known && known != cache) {
-            return lard_fail(error, LARDER_SUPERSEDED, 0, "%s belongs to another handle of this process", path);
-        }
+    lard_registry_lock();
+    const larder *known = there ? lard_handle_of((uint64_t)there->st_dev, (uint64_t)there->st_ino) : NULL;
+    bool opens_twice = known && known != cache && lard_bytelocks_are_posix(&known->lock);
+    lard_registry_unlock();
+    if (opens_twice) { /* POSIX locks of the one would go with the other's close */
+        return lard_fail(error, LARDER_SUPERSEDED, 0, "%s belongs to another handle of this process", path);
     }
     return lard_lockfile_open(path, file, error);
 }
@@ -118,7 +116,7 @@ static void go_over(larder *cache, const lard_lockfile *file, lard_map *map, lar
     if (old && claim->lock.held && lard_bytelock_is_ours(&cache->slot_lock)) {
         old->left = cache->slot_lock;
     }
-    if (file->fd != cache->lock.fd && !lard_bytelocks_are_posix()) {
+    if (file->fd != cache->lock.fd && !lard_bytelocks_are_posix(&cache->lock)) {
         lard_lockfile_close(&cache->lock);
     }
     lard_process_adopt(cache, file, map, claim);

@@ -28,7 +28,7 @@
 
 static bool posix_only; /* once known, for the life of the process */
 
-bool lard_bytelocks_are_posix(void) { return posix_only; }
+bool lard_bytelocks_are_posix(const lard_lockfile *file) { return posix_only || file->is_stacked; }
 
 static int lock_bytes(int fd, int command, short type, off_t first, off_t bytes, struct flock *result) {
     struct flock lock;
@@ -79,6 +79,22 @@ static int open_again(const lard_lockfile *file, const char *path) {
     return fd;
 }
 
+/* One question. The descriptor has to be the lock file's before and after it. */
+static int ask(int fd, const lard_lockfile *file, off_t first, off_t bytes) {
+    struct flock found = {0};
+    int code = EINVAL;
+    if (!is_of(fd, file)) {
+        return -1;
+    }
+#ifdef F_OFD_GETLK
+    code = lock_bytes(fd, F_OFD_GETLK, F_WRLCK, first, bytes, &found);
+#endif
+    if (code == EINVAL) {
+        code = lock_bytes(fd, F_GETLK, F_WRLCK, first, bytes, &found);
+    }
+    return code || !is_of(fd, file) ? -1 : found.l_type != F_UNLCK;
+}
+
 #if defined(F_OFD_SETLK) && defined(MADV_DONTFORK)
 
 /* 0, EAGAIN where somebody holds the byte, EINVAL where the system cannot do this, or errno. */
@@ -102,6 +118,9 @@ static int take_mapped(const lard_lockfile *file, const char *path, off_t byte, 
         code = ESTALE;
     }
     close_own(fd, file);
+    if (!code && ask(__atomic_load_n(&file->fd, __ATOMIC_RELAXED), file, byte, 1) == 0) {
+        code = EINVAL; /* it went with the descriptor: what is mapped is another file, as on overlayfs */
+    }
     if (code && page != MAP_FAILED) {
         munmap(page, bytes);
     }
@@ -129,14 +148,14 @@ int lard_bytelock_take(const lard_lockfile *file, const char *path, uint32_t byt
     *held = (lard_bytelock){.byte = byte, .fd = -1};
     lard_registry_lock(); /* no fork while the descriptor is open: a child would have the lock, too */
     held->epoch = lard_fork_epoch();
-    if (!posix_only && !file->is_stacked) {
+    if (!lard_bytelocks_are_posix(file)) {
         code = take_mapped(file, path, byte, held);
     }
     lard_registry_unlock();
     if (code == EINVAL) {
         code = take_posix(file, byte);
         held->fd = code ? -1 : file->fd;
-        posix_only = posix_only || !code;
+        posix_only = posix_only || (!code && !file->is_stacked);
     }
     held->held = !code;
     return code;
@@ -170,25 +189,9 @@ void lard_bytelock_drop(lard_bytelock *held, const lard_lockfile *file) {
 
 bool lard_bytelock_is_ours(const lard_bytelock *held) { return held->held && held->epoch == lard_fork_epoch(); }
 
-/* One question. The descriptor has to be the lock file's before and after it. */
-static int ask(int fd, const lard_lockfile *file, off_t first, off_t bytes) {
-    struct flock found = {0};
-    int code = EINVAL;
-    if (!is_of(fd, file)) {
-        return -1;
-    }
-#ifdef F_OFD_GETLK
-    code = lock_bytes(fd, F_OFD_GETLK, F_WRLCK, first, bytes, &found);
-#endif
-    if (code == EINVAL) {
-        code = lock_bytes(fd, F_GETLK, F_WRLCK, first, bytes, &found);
-    }
-    return code || !is_of(fd, file) ? -1 : found.l_type != F_UNLCK;
-}
-
 int lard_bytelock_held(const lard_lockfile *file, const char *path, uint32_t first, uint32_t bytes) {
     int answer = bytes ? ask(__atomic_load_n(&file->fd, __ATOMIC_RELAXED), file, first, bytes) : 0;
-    if (answer >= 0 || posix_only) { /* closing another descriptor would drop POSIX locks */
+    if (answer >= 0 || lard_bytelocks_are_posix(file)) { /* closing another descriptor would drop POSIX locks */
         return answer;
     }
     lard_registry_lock();

@@ -217,7 +217,7 @@ bool lard_bytelock_is_ours(
     const lard_bytelock *held); /* held, and not by the parent that this process was forked from */
 /* Does anybody, this process included, hold one of these bytes? 1, 0, or -1: it cannot be told. */
 int lard_bytelock_held(const lard_lockfile *file, const char *path, uint32_t first, uint32_t bytes);
-bool lard_bytelocks_are_posix(void); /* then a process does not see its own */
+bool lard_bytelocks_are_posix(const lard_lockfile *file); /* then a process does not see its own */
 
 /* lockfile.c — the lock file beside a cache */
 #define LARD_LOCK_PATH_MAX (PATH_MAX + 8)

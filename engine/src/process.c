@@ -101,7 +101,7 @@ void lard_process_release(larder *cache) {
  * this process holds. 1, 0, or -1: it cannot be told. */
 static int is_free(const lard_lockfile *file, const char *path, uint32_t first, uint32_t bytes, uint32_t own) {
     int is_held = lard_bytelock_held(file, path, first, bytes);
-    if (is_held == 0 && !lard_bytelocks_are_posix()) {
+    if (is_held == 0 && !lard_bytelocks_are_posix(file)) {
         is_held = lard_bytelock_held(file, path, own, 1) == 1 ? lard_bytelock_held(file, path, first, bytes) : -1;
     }
     return is_held < 0 ? -1 : !is_held;
