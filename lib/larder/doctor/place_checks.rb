@@ -9,9 +9,11 @@ module Larder
   class Doctor
     # Checks of {Doctor}.
     module PlaceChecks
-      # Bytes that tell one file of Larder's from another: the first page has an identity, and never changes.
+      # Bytes that tell one file of Larder's from another, and never change: the first page of a cache, and what a lock
+      # file begins with, before the number of the use.
       IDENTITY = 4096
-      private_constant :IDENTITY
+      LOCK_IDENTITY = 32
+      private_constant :IDENTITY, :LOCK_IDENTITY
 
       private
 
@@ -29,7 +31,10 @@ module Larder
         return false unless File.file?(file) && !File.symlink?(file) && File.readable?(file)
 
         head = File.binread(file, IDENTITY)
-        files.any? { |own| head && !head.empty? && head == File.binread(own, IDENTITY) }
+        files.any? do |own|
+          bytes = own == "#{@path}.lock" ? LOCK_IDENTITY : IDENTITY
+          head && head.bytesize >= LOCK_IDENTITY && head.byteslice(0, bytes) == File.binread(own, bytes)
+        end
       end
 
       # What git has is in every clone, every image that is built of one, and every deployment.
