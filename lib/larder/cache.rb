@@ -448,7 +448,8 @@ module Larder
     # @example
     #   cache.inspect.start_with?("#<Larder::Cache ") #=> true
     def inspect
-      "#<#{self.class} #{path}#{closed? ? " closed" : @attached ? " #{size} bytes" : " not opened yet"}>"
+      state = closed? ? "closed" : @attached && "#{size} bytes"
+      "#<#{self.class} #{path} #{state || "not opened yet"}>"
     end
     alias to_s inspect
 

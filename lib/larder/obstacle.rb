@@ -41,8 +41,8 @@ module Larder
       if read_only?(directory)
         "#{directory} is on a read-only file system: let LARDER_PATH name a file on a volume that can be written to"
       else
-        "#{directory} belongs to #{user(File.stat(directory).uid)}, and #{user(Process.euid)}, who runs this process, " \
-          "may not write to it: sudo chown #{user(Process.euid)} #{quoted(directory)}"
+        "#{directory} belongs to #{user(File.stat(directory).uid)}, and #{user(Process.euid)}, who runs this " \
+          "process, may not write to it: sudo chown #{user(Process.euid)} #{quoted(directory)}"
       end
     end
 

@@ -89,7 +89,7 @@ module Larder
       end
 
       test "missing directories are made, the last one private" do
-        cache = settings(path_of("a/b/c/s.larder"), size: 8 << 20).open
+        cache = settings(path_of("a/b/c/s.larder"), size: 8 << 20).open.tap(&:size)
         assert_equal path_of("a/b/c/s.larder"), cache.path
         assert_equal 0o700, File.stat(path_of("a/b/c")).mode & 0o777
         assert_equal 0o777 & ~File.umask, File.stat(path_of("a/b")).mode & 0o777
