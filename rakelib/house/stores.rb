@@ -30,6 +30,7 @@ module House
       "lockfile.c" => ["id", "content", "content->magic"],
       "memory_limit.c" => ["text"],
       "pending.c" => ["copy"],
+      "platform.c" => ["text"],
       "read.c" => ["out"],
       "record.c" => ["(unsigned char *)out + i * 8"],
       "resize.c" => ["&bytes", "error"],
