@@ -25,9 +25,10 @@
  *     machine's host (9p, virtiofs, vboxsf, prl_fs, vmhgfs) and of FUSE are refused: their
  *     files change past the kernel's page cache, or have several, and a delete in
  *     one would not be seen in the other.
- *   - Where the system has no open-file-description locks (macOS, gVisor), or the file is on
- *     overlayfs (in a container's own layer, not on a volume), do not open the `.lock` file beside the cache in a process that has the cache open:
- *     closing any descriptor of it drops POSIX locks (fcntl(2)).
+ *   - Where the system has no open-file-description locks (macOS, gVisor), or the file
+ *     is on overlayfs (in a container's own layer, not on a volume), do not open the
+ *     `.lock` file beside the cache in a process that has the cache open: closing any
+ *     descriptor of it drops POSIX locks (fcntl(2)).
  *   - A copy of the file that is put back later is replaced by an empty cache, but for
  *     a copy over the live inode of a cache whose processes were all killed since.
  *   - A file that is removed or replaced by hand is noticed within a fifth of a
