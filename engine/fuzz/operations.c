@@ -44,6 +44,7 @@ static void plant_owner(unsigned shard, uint32_t incarnation) {
 static void release_stopped(void) {
     for (uint32_t s = 0; world_stopped && s < cache->map->super.shard_count; s++) {
         lard_view view = lard_view_of(cache->map, s);
+        view.owner = world_stopped;
         if ((lard_load(&view.head->lock) & 0x7fffffffu) == world_stopped) {
             lard_shard_unlock(&view);
         }
