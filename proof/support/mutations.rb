@@ -63,7 +63,7 @@ module Proof
       mutation("an increment does not insist on the slot it read", "update.c",
                "status == LARDER_OK ? LARD_IF_SLOT : LARD_IF_ANY", "LARD_IF_ANY", "increment of text"),
       mutation("a lock is taken from the living", "shard.c",
-               "!lard_process_alive(cache, view->map, word & ~WAITERS)", "true", "sets", preemptions: 3),
+               "lard_process_alive(cache, view->map, word & ~WAITERS)", "false", "sets", preemptions: 3),
       mutation("a repair leaves splits and moves as they are", "shard.c",
                "lard_index_finish_changes(view);", "", "whose owner died"),
       mutation("a refused store leaves the old value", "store.c",
