@@ -22,7 +22,8 @@ module House
       "larder.gemspec" => {
         needed: ["exe/larder", "ext/larder/*.{c,h,rb}", "engine/{src,include}/*.{c,h}", "lib/**/*.rb", "README.md",
                  "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"],
-        unwanted: %r{\A(?:test|lab|vendor|tmp|engine/(?:test|bench|build)|bin|rakelib)/|\.(?:so|bundle|o|larder)\z}
+        unwanted: %r{\A(?:test|lab(?!/README\.md\z)|vendor|tmp|engine/(?:test|bench|build)|bin|rakelib)/|
+                     \.(?:so|bundle|o|larder)\z}x
       },
       "lab/larder-lab.gemspec" => {
         needed: ["exe/larder-lab", "lib/**/*.rb"],
