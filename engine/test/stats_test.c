@@ -91,7 +91,7 @@ enum { LARGE = 200000, ROUNDS = 400 };
 
 static void large_values_are_one_item(void) {
     static char large[LARGE];
-    char key[16];
+    char key[24];
     larder_report report;
     cache = open_cache(8 << 20);
     for (int i = 0; i < 3; i++) {
