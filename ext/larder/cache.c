@@ -222,8 +222,8 @@ larder *glue_engine(VALUE object) {
     cache *self = cache_of(object);
     larder *engine = glue_engine_to_change(object);
 
-    if (self->lazy && larder_attached(engine) != 1 && self->failure.status != LARDER_OK &&
-        (self->strict || !self->told)) {
+    if (self->lazy && self->failure.status != LARDER_OK && (self->strict || !self->told) &&
+        larder_attached(engine) != 1) {
         self->told = true;
         glue_raise_open(&self->failure, larder_path(engine));
     }
@@ -235,7 +235,7 @@ void glue_raise_unless_attached(VALUE object, VALUE key) {
     larder_error error = self->failure;
     long shown = RSTRING_LEN(key) < SHOWN_KEY_BYTES ? RSTRING_LEN(key) : SHOWN_KEY_BYTES;
 
-    if (!self->lazy || larder_attached(engine_of(self)) == 1 || error.status == LARDER_OK) {
+    if (!self->lazy || error.status == LARDER_OK || larder_attached(engine_of(self)) == 1) {
         return;
     }
     self->told = true;
