@@ -177,11 +177,13 @@ static void detach(larder *cache) {
     lard_bytelock opener;
     lard_map *map = cache->map;
     lard_lockfile_path(cache->path, path);
-    if (is_last(cache, path)) {
-        lard_sync(map->base, 0, map->bytes);
+    bool lost = is_last(cache, path) && lard_sync(map->base, 0, map->bytes) != 0;
+    if (lost) { /* no later sync would tell */
+        lard_file_mark_superseded(map);
     }
     bool entered = lard_lockfile_enter(&cache->lock, path, OPEN_WAIT_MS, &opener, NULL) == LARDER_OK;
-    if (entered && is_last(cache, path) && lard_file_sync(map, cache->path, &cache->lock) != LARDER_OK) {
+    if (entered &&
+        (lost || (is_last(cache, path) && lard_file_sync(map, cache->path, &cache->lock) != LARDER_OK))) {
         lard_file_give_up(map, cache->path);
     }
     lard_process_release(cache);
