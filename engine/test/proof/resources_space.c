@@ -175,6 +175,8 @@ static void a_disk_that_fails_to_read(void *unused) {
     let_go();
 }
 
+enum { NUMBER_OF_USE = 48 }; /* where it ends in the lock file, to which openers write it */
+
 static void a_limit_of_file_sizes(void *unused) {
     const char *path = place("t.larder");
     rlim_t limits[] = {0, 16, 4096, 8194, MEGABYTE};
@@ -186,7 +188,11 @@ static void a_limit_of_file_sizes(void *unused) {
         CHILD_CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
         CHILD_CHECK(!open_at(in_directory("new.larder"), 2 * MEGABYTE) && failure.status == LARDER_NO_SPACE);
         larder *cache = open_at(path, MEGABYTE); /* one that is there is long enough */
-        CHILD_CHECK(cache && heals(cache) && unlink(path) == 0);
+        CHILD_CHECK(limits[i] < NUMBER_OF_USE ? !cache && failure.status == LARDER_NO_SPACE
+                                              : cache && heals(cache) && unlink(path) == 0);
+        if (!cache) {
+            continue;
+        }
         sleep_us(250000);
         set(cache, "k", "v"); /* finds it removed; its successor is too long, but for the last limit */
         CHILD_CHECK(is(cache, "k", "v") || is(cache, "k", NULL));
