@@ -34,7 +34,7 @@ module ActiveSupport
     # | `:size`, `:max_size`  | Integer, "1GB"; 256 MiB   | store | Bytes of the file, decided when it is made.        |
     # | `:lock_timeout`       | Numeric; 0.2              | store | Seconds that a write waits for another.            |
     # | `:error_handler`      | callable; log and report  | store | Gets `method:, returning:, exception:`.            |
-    # | `:raise_errors`       | Boolean; false            | store | Raise failures to the caller instead.              |
+    # | `:raise_errors`       | Boolean; false            | store | Raise failures at each use instead.                |
     # | `:max_key_size`       | Integer, false; see below | store | Bytes; longer keys end in a digest.                |
     # | `:serializer`         | Symbol, `dump`/`load`     | store | Turns values into bytes; Larder's own by default.  |
     # | `:compressor`         | Symbol, `deflate`/…; gzip | store | Makes bytes smaller.                               |
@@ -67,9 +67,16 @@ module ActiveSupport
     #
     # ## When the cache cannot serve
     #
-    # A read is a miss, and a write, increment or clear answers nil; the error goes to `:error_handler` once. A value
-    # larger than the file can hold is reported too and its write answers false. In no case does an old value stay.
-    # Errors that no later call could cure are raised by the constructor.
+    # A read is a miss, a write, increment or clear answers nil, and a delete answers false. A value larger than the
+    # file can hold is reported too and its write answers false. In no case does an old value stay.
+    #
+    # The file is opened or made at the first use, not by the constructor. While that fails, it is tried again every
+    # second. It goes to `:error_handler` once, with a message that names the owner, the user and the command that mends
+    # it. Each delete, overwrite or clear that could not be applied goes there every time. This process remembers them,
+    # 1,024 keys and beyond that all, and applies them when it opens the file, before it reads there.
+    #
+    # With `:raise_errors` each use raises instead, a file that cannot be opened as Larder::OpenError. Wrong arguments
+    # raise ArgumentError in the constructor.
     class LarderStore < Store
       include Larder::Store::Announcements
       include Larder::Store::Failsafe
@@ -90,12 +97,12 @@ module ActiveSupport
       # @return [Larder::Cache] the cache of bytes underneath
       attr_reader :cache
 
-      # Opens the cache file, creating it and its directories where missing.
+      # Checks its arguments. The first call that needs the file opens it, or makes it with its directories.
       #
       # @param path [String, Pathname, nil] the file; nil is LARDER_PATH's or the environment's, see above
       # @param options [Hash, nil] see the tables above; may also be given as keywords
       # @raise [ArgumentError] an option is of the wrong type or out of range
-      # @raise [Larder::OpenError] the file cannot be used: the message says what to change
+      # @raise [Larder::OpenError] the path is too long
       # @example
       #   ActiveSupport::Cache::LarderStore.new("tmp/app.larder", size: 64 << 20, expires_in: 3600)
       def initialize(path = nil, options = nil, **keywords)

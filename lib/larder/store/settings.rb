@@ -77,7 +77,7 @@ module Larder
       end
 
       # @return [Larder::Cache]
-      # @raise [Larder::OpenError] the file cannot be used
+      # @raise [Larder::OpenError] the path is too long; whatever else keeps it from the file is told at its first use
       def open(path = self.path)
         Larder::Cache.open(path, size: size, size_from: @size_from, lock_timeout: @lock_timeout,
                                  lazy: @raise_errors ? :strict : true)
