@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what is asked of the place that a cache is in: whether something copies it. A copy that is put back answers with
-# values that were deleted since.
+# Owns what is asked of the place that a cache is in: whether something copies it. A copy that is put back is taken for
+# one, but where it is written over a file whose processes were killed since.
 
 require "open3"
 
@@ -23,7 +23,7 @@ module Larder
         return :sound if found.empty?
 
         ["#{found.map { |file| File.basename(file) }.join(", ")} #{found.one? ? "is a copy" : "are copies"} of this " \
-         "cache or its lock file: if put back, deleted values would come back. Leave caches out of backups",
+         "cache or its lock file: put back, one is replaced by an empty cache. Leave caches out of backups",
          "rm #{found.sort.map { |file| quoted(file) }.join(" ")}"]
       end
 
