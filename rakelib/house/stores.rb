@@ -63,7 +63,7 @@ module House
         "static int sync_control(lard_map *map) { return lard_sync(map->base, LARD_CONTROL_OFFSET, LARD_PAGE); }",
         "if (lard_sync(map->base, 0, map->bytes) != 0) {", "munmap(map->base, map->bytes);"
       ],
-      "handle.c" => ["lard_sync(map->base, 0, map->bytes);"],
+      "handle.c" => ["bool lost = is_last(cache, path) && lard_sync(map->base, 0, map->bytes) != 0;"],
       "platform.c" => ["return msync(base + (from - before), bytes + before, MS_SYNC) == 0 ? 0 : errno;"],
       "internal.h" => [
         "view.base = map->shards + (size_t)number * map->super.shard_bytes;", "view.head = (lard_shard *)view.base;",
