@@ -134,10 +134,14 @@ static void go_over(larder *cache, const lard_lockfile *file, lard_map *map, lar
     lard_registry_unlock();
 }
 
+/* Out of the handle first: a child that is forked in between must not unmap it again. */
 static void drop_arriving(larder *cache) {
-    if (cache->arriving) {
-        lard_file_unmap(cache->arriving);
-        cache->arriving = NULL;
+    lard_registry_lock();
+    lard_map *map = cache->arriving;
+    cache->arriving = NULL;
+    lard_registry_unlock();
+    if (map) {
+        lard_file_unmap(map);
     }
 }
 
