@@ -262,7 +262,7 @@ larder_status larder_open(const char *path, const larder_options *options, larde
  * for handles that were opened with `attach_later`: whoever cannot let a call
  * wait asks larder_attached() before it, and has another thread or a better moment for larder_attach().
  *
- * larder_attached: 1, attached; 0, larder_attach() should be called; -1, it failed a moment ago, later.
+ * larder_attached: 1, attached; 0, larder_attach() should be called; -1, it failed a moment ago: later (or NULL).
  * larder_attach: OK, or why not; LOCKED where another process makes, opens or closes the file
  * and was not done in `wait_ms`.
  */

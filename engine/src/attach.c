@@ -305,6 +305,9 @@ static bool is_due(const larder *cache) {
 }
 
 int larder_attached(larder *cache) {
+    if (LARD_UNLIKELY(!cache)) {
+        return -1;
+    }
     lard_thread_enter();
     if (LARD_LIKELY(lard_is_attached(cache))) {
         return 1;

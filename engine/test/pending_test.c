@@ -38,6 +38,7 @@ static int old_ones(larder *cache) {
 static void nothing_is_made_before_it_attaches(void) {
     struct stat info;
     larder_error error;
+    CHECK(larder_attached(NULL) == -1 && larder_attach(NULL, 0, &error) == LARDER_INVALID);
     larder *cache = opened_for_later(test_path("deep/er/t.larder"));
     CHECK(cache && larder_attached(cache) == 0 && larder_size(cache) == 0);
     CHECK(is(cache, "k", NULL) && set(cache, "k", "v") == LARDER_LOCKED &&
