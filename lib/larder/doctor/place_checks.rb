@@ -18,13 +18,13 @@ module Larder
       private
 
       def copies
-        found = Dir.children(File.dirname(@path)).map { |name| File.join(File.dirname(@path), name) }
+        found = Dir.children(File.dirname(@path)).sort.map { |name| File.join(File.dirname(@path), name) }
                    .reject { |file| files.include?(file) }.select { |file| copy?(file) }
         return :sound if found.empty?
 
         ["#{found.map { |file| File.basename(file) }.join(", ")} #{found.one? ? "is a copy" : "are copies"} of this " \
          "cache or its lock file: put back, one is replaced by an empty cache. Leave caches out of backups",
-         "rm #{found.sort.map { |file| quoted(file) }.join(" ")}"]
+         "rm #{found.map { |file| quoted(file) }.join(" ")}"]
       end
 
       def copy?(file)
