@@ -56,9 +56,7 @@ static void let_old_files_go(larder *cache) {
 /* A lock file that is gone or of another inode is opened, or made, anew. */
 static larder_status find_lockfile(larder *cache, const char *path, const struct stat *there, lard_lockfile *file,
                                    larder_error *error) {
-    bool same =
-        there && (uint64_t)there->st_dev == cache->lock.device && (uint64_t)there->st_ino == cache->lock.inode;
-    if (same && lard_lockfile_is_open(&cache->lock)) {
+    if (there && lard_lockfile_is(&cache->lock, there) && lard_lockfile_is_open(&cache->lock)) {
         *file = cache->lock;
         return LARDER_OK;
     }

@@ -48,42 +48,20 @@ static int lock_bytes(int fd, int command, short type, off_t first, off_t bytes,
     return failed ? errno : 0;
 }
 
-static bool is_of(int fd, const lard_lockfile *file) {
-    struct stat info;
-    return fd >= 0 && fstat(fd, &info) == 0 && (uint64_t)info.st_ino == file->inode &&
-           (uint64_t)info.st_dev == file->device;
-}
-
-/* Whether the descriptor is still the lock file's: a host may have closed it and opened another file under its
- * number. */
-bool lard_lockfile_is_open(const lard_lockfile *file) {
-    return is_of(__atomic_load_n(&file->fd, __ATOMIC_RELAXED), file);
-}
-
 /* Not a descriptor that is known to be the host's, which has the number by now; where that cannot be told, it is
  * ours. */
 static void close_own(int fd, const lard_lockfile *file) {
     struct stat info;
-    if (fstat(fd, &info) != 0 || ((uint64_t)info.st_ino == file->inode && (uint64_t)info.st_dev == file->device)) {
+    if (fstat(fd, &info) != 0 || lard_lockfile_is(file, &info)) {
         close(fd);
     }
-}
-
-static int open_again(const lard_lockfile *file, const char *path) {
-    int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    if (fd >= 0 && !is_of(fd, file)) {
-        close(fd);
-        errno = ESTALE;
-        return -1;
-    }
-    return fd;
 }
 
 /* One question. The descriptor has to be the lock file's before and after it. */
 static int ask(int fd, const lard_lockfile *file, off_t first, off_t bytes) {
     struct flock found = {0};
     int code = EINVAL;
-    if (!is_of(fd, file)) {
+    if (!lard_lockfile_has(file, fd)) {
         return -1;
     }
 #ifdef F_OFD_GETLK
@@ -92,7 +70,7 @@ static int ask(int fd, const lard_lockfile *file, off_t first, off_t bytes) {
     if (code == EINVAL) {
         code = lock_bytes(fd, F_GETLK, F_WRLCK, first, bytes, &found);
     }
-    return code || !is_of(fd, file) ? -1 : found.l_type != F_UNLCK;
+    return code || !lard_lockfile_has(file, fd) ? -1 : found.l_type != F_UNLCK;
 }
 
 #if defined(F_OFD_SETLK) && defined(MADV_DONTFORK)
@@ -100,7 +78,7 @@ static int ask(int fd, const lard_lockfile *file, off_t first, off_t bytes) {
 /* 0, EAGAIN where somebody holds the byte, EINVAL where the system cannot do this, or errno. */
 static int take_mapped(const lard_lockfile *file, const char *path, off_t byte, lard_bytelock *held) {
     size_t bytes = lard_page_bytes();
-    int fd = open_again(file, path);
+    int fd = lard_lockfile_reopen(file, path);
     if (fd < 0) {
         return errno;
     }
@@ -114,7 +92,7 @@ static int take_mapped(const lard_lockfile *file, const char *path, off_t byte, 
         code = lock_bytes(fd, F_OFD_SETLK, F_WRLCK, byte, 1, NULL);
     }
     if (code == EBADF ||
-        (!code && !is_of(fd, file))) { /* the host closed it meanwhile: who knows what is locked */
+        (!code && !lard_lockfile_has(file, fd))) { /* the host closed it meanwhile: who knows what is locked */
         code = ESTALE;
     }
     close_own(fd, file);
@@ -176,7 +154,7 @@ void lard_bytelock_drop(lard_bytelock *held, const lard_lockfile *file) {
     if (held->held && held->epoch == lard_fork_epoch()) { /* else it is the parent's, and nothing of it is here */
         if (held->page) {
             drop_page(held->page);
-        } else if (is_of(held->fd, file)) {
+        } else if (lard_lockfile_has(file, held->fd)) {
             for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
                 if (lock_bytes(held->fd, F_SETLK, F_UNLCK, held->byte, 1, NULL) == 0) {
                     break;
@@ -195,7 +173,7 @@ int lard_bytelock_held(const lard_lockfile *file, const char *path, uint32_t fir
         return answer;
     }
     lard_registry_lock();
-    int fd = open_again(file, path);
+    int fd = lard_lockfile_reopen(file, path);
     lard_registry_unlock();
     if (fd >= 0) {
         answer = ask(fd, file, first, bytes);

@@ -227,7 +227,10 @@ void lard_lockfile_path(const char *path, char *lock);
 int lard_lockfile_look(const char *path, char *lock, struct stat *info);
 larder_status lard_lockfile_open(const char *path, lard_lockfile *file, larder_error *error);
 int lard_lockfile_is_at(const lard_lockfile *file, const char *path); /* 1, 0, or -1 and errno */
-bool lard_lockfile_is_open(const lard_lockfile *file); /* else its descriptor is nobody's, or the host's */
+bool lard_lockfile_is(const lard_lockfile *file, const struct stat *info);
+bool lard_lockfile_has(const lard_lockfile *file, int fd); /* is the descriptor one of the lock file? */
+bool lard_lockfile_is_open(const lard_lockfile *file);     /* else its descriptor is nobody's, or the host's */
+int lard_lockfile_reopen(const lard_lockfile *file, const char *path); /* a descriptor, or -1 and errno */
 void lard_lockfile_close(lard_lockfile *file);
 /* One opener at a time. LOCKED where another one was not done in `wait_ms`. */
 larder_status lard_lockfile_enter(const lard_lockfile *file, const char *path, int64_t wait_ms,

@@ -61,26 +61,10 @@ larder_status lard_lockfile_read(const lard_lockfile *file, const char *path, la
     return LARDER_OK;
 }
 
-/* The host may have closed the descriptor of one that is long open. */
-static int descriptor_of(const lard_lockfile *file, const char *path, bool *opened) {
-    *opened = !lard_lockfile_is_open(file);
-    if (!*opened) {
-        return file->fd;
-    }
-    lard_lockfile again = {.device = file->device, .inode = file->inode};
-    again.fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    if (again.fd >= 0 && !lard_lockfile_is_open(&again)) {
-        close(again.fd);
-        errno = ESTALE;
-        return -1;
-    }
-    return again.fd;
-}
-
 int lard_lockfile_note_use(const lard_lockfile *file, const char *path, uint64_t old, uint64_t fresh) {
     const uint64_t use[2] = {old, fresh};
-    bool opened;
-    int fd = descriptor_of(file, path, &opened);
+    bool opened = !lard_lockfile_is_open(file);
+    int fd = opened ? lard_lockfile_reopen(file, path) : file->fd;
     if (fd < 0) {
         return errno;
     }
@@ -90,6 +74,29 @@ int lard_lockfile_note_use(const lard_lockfile *file, const char *path, uint64_t
         close(fd);
     }
     return code;
+}
+
+bool lard_lockfile_is(const lard_lockfile *file, const struct stat *info) {
+    return (uint64_t)info->st_ino == file->inode && (uint64_t)info->st_dev == file->device;
+}
+
+bool lard_lockfile_has(const lard_lockfile *file, int fd) {
+    struct stat info;
+    return fd >= 0 && fstat(fd, &info) == 0 && lard_lockfile_is(file, &info);
+}
+
+bool lard_lockfile_is_open(const lard_lockfile *file) {
+    return lard_lockfile_has(file, __atomic_load_n(&file->fd, __ATOMIC_RELAXED));
+}
+
+int lard_lockfile_reopen(const lard_lockfile *file, const char *path) {
+    int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0 && !lard_lockfile_has(file, fd)) {
+        close(fd);
+        errno = ESTALE;
+        return -1;
+    }
+    return fd;
 }
 
 void lard_lockfile_path(const char *path, char *lock) {
@@ -129,7 +136,7 @@ int lard_lockfile_is_at(const lard_lockfile *file, const char *path) {
     if (stat(path, &named) != 0) {
         return errno == ENOENT ? 0 : -1;
     }
-    return (uint64_t)named.st_ino == file->inode && (uint64_t)named.st_dev == file->device;
+    return lard_lockfile_is(file, &named);
 }
 
 void lard_lockfile_close(lard_lockfile *file) {
