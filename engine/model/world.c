@@ -88,7 +88,7 @@ static void attach(unsigned number) {
     cache->map = map;
     cache->slot = number;
     cache->incarnation = 1;
-    cache->owner_word = map->owner_word = lard_owner_word(number, 1);
+    map->owner_word = lard_owner_word(number, 1);
     map->slot = number;
     cache->counters = attached[number].counters = map->processes[number].counters;
     cache->lock_timeout_ms = LOCK_TIMEOUT_MS;

@@ -10,11 +10,10 @@
 #include "internal.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
-static uint64_t round_down(uint64_t at) { return at & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1); }
+static uint64_t round_down(uint64_t at) { return at & ~((uint64_t)lard_page_bytes() - 1); }
 
-static uint64_t round_up(uint64_t at) { return round_down(at + (uint64_t)sysconf(_SC_PAGESIZE) - 1); }
+static uint64_t round_up(uint64_t at) { return round_down(at + lard_page_bytes() - 1); }
 
 static void advise(const lard_map *map, uint64_t from, uint64_t to, int advice) {
     if (from < to && to <= round_up(map->bytes)) {

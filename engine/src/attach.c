@@ -143,7 +143,8 @@ static void drop_arriving(larder *cache) {
     }
 }
 
-larder_status lard_attach(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
+/* Opens lock file and cache file (of size 0: makes none) and claims a slot; cache->map is the new map. */
+static larder_status attach_to_path(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
     char path[LARD_LOCK_PATH_MAX];
     lard_lockfile_content content;
     struct stat info;
@@ -233,27 +234,25 @@ static int64_t wait_after_fault(larder *cache, int64_t now_ms) {
     return doublings < 10 ? (int64_t)RETRY_MS << doublings : FAULT_WAIT_MS;
 }
 
-static bool is_fit(const lard_map *map) { return map && !map->poisoned && !lard_load(&map->control->superseded); }
-
 static larder_status attach_anew(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
     lard_map *map = cache->map;
-    if (is_fit(map)) {
+    if (lard_is_fit(map)) {
         larder_status status = attach_child(cache, wait_ms, error);
         if (status != LARDER_SYSTEM) {
             return status;
         }
         /* its lock file is gone, perhaps */
     }
-    if (map && (map->poisoned || (is_fit(map) && lard_file_was_replaced(map, cache->path)))) {
+    if (map && (map->poisoned || (lard_is_fit(map) && lard_file_was_replaced(map, cache->path)))) {
         lard_file_mark_superseded(map); /* so that other processes leave it, too */
     }
-    return lard_attach(cache, size_bytes, wait_ms, error);
+    return attach_to_path(cache, size_bytes, wait_ms, error);
 }
 
 /* One thread of a process attaches a handle at a time. False: it is attached, or another thread is at it. */
 static bool begin_attaching(larder *cache, bool *done) {
     lard_registry_lock();
-    *done = is_fit(cache->map) && cache->fork_epoch == lard_fork_epoch();
+    *done = lard_current_map(cache) != NULL;
     bool mine = !*done && cache->attaching != lard_fork_epoch();
     if (mine) {
         cache->attaching = lard_fork_epoch();
@@ -277,7 +276,7 @@ static void end_attaching(larder *cache, bool faulted, larder_status status, int
 }
 
 /* Attaches, or waits for the thread that does. */
-larder_status lard_attach_once(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
+static larder_status attach_once(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
     int64_t start = lard_monotonic_ms();
     bool done;
     while (!begin_attaching(cache, &done)) {
@@ -299,7 +298,7 @@ larder_status lard_attach_once(larder *cache, uint64_t size_bytes, int64_t wait_
 /* Calls that did not try do not put off the one that will. */
 static bool is_due(const larder *cache) {
     return !cache->retry_attach_ms || lard_monotonic_ms() >= cache->retry_attach_ms ||
-           (is_fit(cache->map) && cache->retry_epoch != lard_fork_epoch());
+           (lard_is_fit(cache->map) && cache->retry_epoch != lard_fork_epoch());
 }
 
 int larder_attached(larder *cache) {
@@ -307,7 +306,7 @@ int larder_attached(larder *cache) {
         return -1;
     }
     lard_thread_enter();
-    if (LARD_LIKELY(lard_is_attached(cache))) {
+    if (LARD_LIKELY(lard_current_map(cache) != NULL)) {
         return 1;
     }
     lard_registry_lock();
@@ -326,26 +325,22 @@ larder_status larder_attach(larder *cache, uint32_t wait_ms, larder_error *error
     lard_thread_enter();
     lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
     uint64_t size = cache->existing ? 0 : map ? map->super.file_bytes : cache->requested_bytes;
-    return lard_attach_once(cache, size, wait_ms, error);
+    return attach_once(cache, size, wait_ms, error);
 }
 
 lard_map *lard_enter_slow(larder *cache) {
     lard_registry_lock();
-    lard_map *map = cache->map;
-    bool done = lard_is_attached(cache); /* another thread was here first */
-    bool tries = !done && !cache->attaches_explicitly && is_due(cache);
+    lard_map *map = lard_current_map(cache); /* another thread was here first */
+    bool tries = !map && !cache->attaches_explicitly && is_due(cache);
     lard_registry_unlock();
-    if (tries) {
-        return larder_attach(cache, ATTACH_WAIT_MS, NULL) == LARDER_OK ? cache->map : NULL;
-    }
-    return done ? map : NULL;
+    return tries && larder_attach(cache, ATTACH_WAIT_MS, NULL) == LARDER_OK ? cache->map : map;
 }
 
 /* The file of this handle, also for a child that could not claim a slot: enough to empty slots, which needs none.
  */
 lard_map *lard_reachable(larder *cache) {
     lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
-    return map && !map->poisoned && !lard_load(&map->control->superseded) ? map : NULL;
+    return lard_is_fit(map) ? map : NULL;
 }
 
 /* Of a file that is in use, however seldom it is opened. */

@@ -164,8 +164,7 @@ larder_status larder_open(const char *path, const larder_options *options, larde
 }
 
 static bool is_last(const larder *cache, const char *path) {
-    return !cache->map->poisoned && !lard_load(&cache->map->control->superseded) &&
-           lard_process_is_alone(cache, &cache->lock, path) == 1;
+    return lard_is_fit(cache->map) && lard_process_is_alone(cache, &cache->lock, path) == 1;
 }
 
 /*

@@ -83,9 +83,8 @@ typedef struct lard_view { /* a shard */
 } lard_view;
 
 struct larder {
-    lard_map *map;       /* current file; swapped atomically on reattachment */
-    lard_u64 *counters;  /* of this process, in the map */
-    uint32_t owner_word; /* what this process writes into a lock */
+    lard_map *map;      /* current file; swapped atomically on reattachment */
+    lard_u64 *counters; /* of this process, in the map */
     uint32_t slot;
     uint32_t incarnation;
     uint32_t lock_timeout_ms;
@@ -103,7 +102,7 @@ struct larder {
     lard_lockfile lock;
     lard_bytelock slot_lock;
     lard_map *arriving;           /* mapped, but not yet `map`: while it attaches */
-    struct lard_pending *pending; /* deletes to be applied when it attaches; NULL: none, or all_pending */
+    struct lard_pending *pending; /* keys to be deleted when it attaches; NULL: none, or all_pending */
     bool all_pending;
     bool attaches_explicitly; /* by larder_attach alone */
     bool existing;            /* makes and replaces no file */
@@ -274,28 +273,24 @@ void lard_pending_apply(larder *cache, lard_map *map); /* the registry is locked
 void lard_pending_free(larder *cache);
 
 /* attach.c — a handle's file: attaching to it, and anew after a fork or a replacement */
-/* Opens lock file and cache file (of size 0: makes none) and claims a slot; cache->map is the new map. The
- * registry is not locked. */
-larder_status lard_attach(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error);
-/* The same, where no other thread of this process has done it or is doing it; then it waits for that. */
-larder_status lard_attach_once(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error);
 lard_map *lard_enter_slow(larder *cache);
-static inline bool lard_is_attached(const larder *cache) {
+/* May the file be used, as far as is known? */
+static inline bool lard_is_fit(const lard_map *map) {
+    return map && !map->poisoned && !lard_load(&map->control->superseded);
+}
+/* The map that this process is attached to, or NULL. */
+static inline lard_map *lard_current_map(const larder *cache) {
     lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
-    return map && __atomic_load_n(&cache->fork_epoch, __ATOMIC_ACQUIRE) == lard_fork_epoch() && !map->poisoned &&
-           !lard_load(&map->control->superseded);
+    bool ours = map && __atomic_load_n(&cache->fork_epoch, __ATOMIC_ACQUIRE) == lard_fork_epoch();
+    return LARD_LIKELY(ours && lard_is_fit(map)) ? map : NULL;
 }
 void lard_look_at_path(larder *cache, lard_map *map);
 lard_map *lard_reachable(larder *cache);
 /* The map to work on, or NULL where this process can only serve misses. */
 static inline lard_map *lard_enter(larder *cache) {
     lard_thread_enter();
-    lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
-    if (LARD_LIKELY(map && __atomic_load_n(&cache->fork_epoch, __ATOMIC_ACQUIRE) == lard_fork_epoch() &&
-                    !map->poisoned && !lard_load(&map->control->superseded))) {
-        return map;
-    }
-    return lard_enter_slow(cache);
+    lard_map *map = lard_current_map(cache);
+    return LARD_LIKELY(map != NULL) ? map : lard_enter_slow(cache);
 }
 
 /* shard.c — the lock of a shard, its repair and its reset */

@@ -16,20 +16,12 @@
 #define MOST_KEYS 1024u
 
 struct lard_pending {
-    bool all;
     uint32_t count;
     struct {
         void *key;
         size_t bytes;
     } keys[MOST_KEYS];
 };
-
-static void forget_keys(lard_pending *pending) {
-    for (uint32_t i = 0; i < pending->count; i++) {
-        free(pending->keys[i].key);
-    }
-    pending->count = 0;
-}
 
 static bool is_noted(const lard_pending *pending, const void *key, size_t bytes) {
     for (uint32_t i = 0; i < pending->count; i++) {
@@ -40,31 +32,36 @@ static bool is_noted(const lard_pending *pending, const void *key, size_t bytes)
     return false;
 }
 
-/* NULL: all keys. */
-static void note(larder *cache, const void *key, size_t bytes) {
-    lard_pending *pending = cache->pending ? cache->pending : calloc(1, sizeof *pending);
-    cache->pending = pending;
-    if (!pending) {
-        cache->all_pending = true;
-        return;
+static bool note_key(lard_pending *pending, const void *key, size_t bytes) {
+    if (is_noted(pending, key, bytes)) {
+        return true;
     }
-    void *copy = NULL;
-    if (key && !pending->all && is_noted(pending, key, bytes)) {
-        return;
-    }
-    if (key && !pending->all && pending->count < MOST_KEYS && (copy = malloc(bytes + 1)) != NULL) {
+    void *copy = pending->count < MOST_KEYS ? malloc(bytes + 1) : NULL;
+    if (copy) {
         memcpy(copy, key, bytes);
         pending->keys[pending->count].key = copy;
         pending->keys[pending->count++].bytes = bytes;
-    } else {
-        forget_keys(pending);
-        pending->all = true;
+    }
+    return copy != NULL;
+}
+
+/* NULL: all keys. */
+static void note(larder *cache, const void *key, size_t bytes) {
+    if (cache->all_pending) {
+        return;
+    }
+    if (key && !cache->pending) {
+        cache->pending = calloc(1, sizeof *cache->pending);
+    }
+    if (!key || !cache->pending || !note_key(cache->pending, key, bytes)) {
+        lard_pending_free(cache);
+        cache->all_pending = true;
     }
 }
 
 bool lard_pending_note(larder *cache, const void *key, size_t key_bytes) {
     lard_registry_lock();
-    bool unattached = !lard_is_attached(cache);
+    bool unattached = !lard_current_map(cache);
     if (unattached) {
         note(cache, key, key_bytes);
     }
@@ -74,7 +71,7 @@ bool lard_pending_note(larder *cache, const void *key, size_t key_bytes) {
 
 void lard_pending_apply(larder *cache, lard_map *map) {
     lard_pending *pending = cache->pending;
-    if (cache->all_pending || (pending && pending->all)) {
+    if (cache->all_pending) {
         lard_clear(map);
     }
     for (uint32_t i = 0; pending && i < pending->count; i++) {
@@ -85,10 +82,10 @@ void lard_pending_apply(larder *cache, lard_map *map) {
 }
 
 void lard_pending_free(larder *cache) {
-    if (cache->pending) {
-        forget_keys(cache->pending);
-        free(cache->pending);
+    for (uint32_t i = 0; cache->pending && i < cache->pending->count; i++) {
+        free(cache->pending->keys[i].key);
     }
+    free(cache->pending);
     cache->pending = NULL;
     cache->all_pending = false;
 }

@@ -84,7 +84,6 @@ void lard_process_adopt(larder *cache, const lard_lockfile *file, lard_map *map,
     map->owner_word = lard_owner_word(claim->slot, claim->incarnation);
     __atomic_store_n(&cache->slot, claim->slot, __ATOMIC_RELAXED);
     __atomic_store_n(&cache->incarnation, claim->incarnation, __ATOMIC_RELAXED);
-    __atomic_store_n(&cache->owner_word, map->owner_word, __ATOMIC_RELAXED);
     __atomic_store_n(&cache->counters, map->processes[claim->slot].counters, __ATOMIC_RELAXED);
     __atomic_store_n(&cache->next_value_id, 0, __ATOMIC_RELAXED);
 }

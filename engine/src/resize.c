@@ -94,7 +94,7 @@ static larder_status keep_all(larder *cache, lard_map *from, lard_map *to, larde
     }
     free(copy.value);
     free(keys);
-    if (status == LARDER_OK && (from->poisoned || lard_load(&from->control->superseded))) {
+    if (status == LARDER_OK && !lard_is_fit(from)) {
         status = LARDER_DAMAGED;
     }
     return status == LARDER_OK ? status : lard_fail(error, status, 0, "%s: what it keeps", cache->path);
@@ -105,7 +105,7 @@ static larder_status take_place(larder *cache, const char *lock, uint64_t size_b
                                 const lard_lockfile_content *content, larder_error *error) {
     char beside[PATH_MAX + sizeof SUFFIX];
     lard_map *old = cache->map, *made;
-    if (old->poisoned || lard_load(&old->control->superseded)) { /* since a moment ago */
+    if (!lard_is_fit(old)) { /* since a moment ago */
         return lard_fail(error, LARDER_SUPERSEDED, 0, "%s", cache->path);
     }
     if (keep && lard_process_is_alone(cache, &cache->lock, lock) != 1) {

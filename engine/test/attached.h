@@ -39,7 +39,7 @@ static inline void end(void) {
 
 static inline void write_down(int who) {
     note->slots[who] = shared_cache->slot;
-    note->words[who] = shared_cache->owner_word;
+    note->words[who] = shared_cache->map->owner_word;
 }
 
 #endif

@@ -55,7 +55,7 @@ static void a_dead_owners_shard_is_taken_over(void) {
 static void take_over(void *dead_slot) {
     CHILD_CHECK(set(shared_cache, "by", "the new one") == LARDER_OK);
     CHILD_CHECK(shared_cache->slot == *(uint32_t *)dead_slot);
-    CHILD_CHECK(shared_cache->owner_word != note->words[1]);
+    CHILD_CHECK(shared_cache->map->owner_word != note->words[1]);
 }
 
 static void sit_there(void *dead_slot) { /* attached by reading; writes nothing */

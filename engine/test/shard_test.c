@@ -137,7 +137,7 @@ static void everything_else_goes_on_beside_a_held_lock(void) {
 static void *let_go_soon(void *unused) {
     lard_view view = only_shard();
     (void)unused;
-    view.owner = cache->owner_word;
+    view.owner = cache->map->owner_word;
     sleep_us(30000);
     lard_shard_unlock(&view);
     return NULL;

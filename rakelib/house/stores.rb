@@ -42,7 +42,7 @@ module House
     PRIVATE_WORDS = [
       "&cache->stuck[shard]", "&cache->stuck[view->number]", "&cache->map", "&cache->fork_epoch",
       "&cache->next_look_ms", "&cache->next_touch_ms", "&cache->store_count", "&cache->store_ms", "&cache->slot",
-      "&cache->incarnation", "&cache->owner_word", "&cache->counters", "&cache->next_value_id", "&copy->pages[p]",
+      "&cache->incarnation", "&cache->counters", "&cache->next_value_id", "&copy->pages[p]",
       "&copy->epoch", "&copy->shape", "&copy->renewing", "&guarded[i].map", "&guarded[i].base", "&guarded[i].bytes",
       "&questions", "&map->fd"
     ].freeze
