@@ -157,7 +157,7 @@ static larder_status attach_to_path(larder *cache, uint64_t size_bytes, int64_t 
     if (there < 0) {
         return lard_fail_call(error, "stat", path, errno);
     }
-    larder_status status = !there && size_bytes ? lard_make_directories(cache->path, error) : LARDER_OK;
+    larder_status status = !there && size_bytes ? lard_place_make(cache->path, error) : LARDER_OK;
     if (status != LARDER_OK) {
         return status;
     }

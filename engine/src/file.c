@@ -39,59 +39,6 @@ larder_status lard_fail_call(larder_error *error, const char *call, const char *
     return lard_fail(error, status, code, "%s %s: %s", call, path, strerror(code));
 }
 
-/* Of the directory that a path is in: 0, or errno. */
-static int look_at_directory(const char *path, struct stat *info) {
-    char directory[PATH_MAX + 8];
-    snprintf(directory, sizeof directory, "%s", path);
-    char *last = strrchr(directory, '/');
-    if (last) {
-        last[last == directory] = '\0';
-    }
-    return stat(last ? directory : ".", info) == 0 ? 0 : errno;
-}
-
-int lard_file_give(int fd, const char *path) {
-    struct stat directory;
-    if (geteuid() != 0) {
-        return 0;
-    }
-    int code = look_at_directory(path, &directory);
-    if (code || directory.st_uid == 0) {
-        return code;
-    }
-    return fchown(fd, directory.st_uid, directory.st_gid) == 0 ? 0 : errno;
-}
-
-/* Root does the work of whoever the directory belongs to: a console, a task of the deployment. */
-static bool is_trusted_owner(uid_t owner, const char *path) {
-    struct stat directory;
-    return owner == geteuid() ||
-           (geteuid() == 0 && look_at_directory(path, &directory) == 0 && directory.st_uid == owner);
-}
-
-/* What kinds of file others could have put there. */
-larder_status lard_file_trusted(int fd, const char *path, struct stat *info, larder_error *error) {
-    if (fstat(fd, info) != 0) {
-        return lard_fail_call(error, "fstat", path, errno);
-    }
-    if (!S_ISREG(info->st_mode)) {
-        return lard_fail(error, LARDER_NOT_REGULAR, 0, "%s", path);
-    }
-    if (!is_trusted_owner(info->st_uid, path)) {
-        return lard_fail(error, LARDER_NOT_OWNER, 0, "%s (owner uid %u, this process %u)", path,
-                         (unsigned)info->st_uid, (unsigned)geteuid());
-    }
-    if (info->st_mode & (S_IWGRP | S_IWOTH)) {
-        return lard_fail(error, LARDER_UNSAFE_MODE, 0, "%s (mode %o)", path, (unsigned)info->st_mode & 07777);
-    }
-    const char *name;
-    int network = lard_is_network_fs(fd, &name);
-    if (network == 1) {
-        return lard_fail(error, LARDER_NETWORK_FS, 0, "%s (%s)", path, name);
-    }
-    return network < 0 ? lard_fail_call(error, "fstatfs", path, -network) : LARDER_OK;
-}
-
 int lard_file_write(int fd, const void *data, size_t bytes, uint64_t at) {
     const char *from = data;
     if (!lard_file_may_reach(at + bytes)) {
@@ -126,47 +73,6 @@ int lard_file_read(int fd, void *out, size_t bytes, uint64_t at, size_t *got) {
     return 0;
 }
 
-/* One that root has just made. */
-static int give_directory(const char *path) {
-    int fd = geteuid() == 0 ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-    if (fd < 0) {
-        return geteuid() == 0 ? errno : 0;
-    }
-    int code = lard_file_give(fd, path);
-    close(fd);
-    return code;
-}
-
-/* Missing directories of a path, the last one private. */
-larder_status lard_make_directories(const char *path, larder_error *error) {
-    char directory[PATH_MAX];
-    snprintf(directory, sizeof directory, "%s", path);
-    char *last = strrchr(directory, '/');
-    if (!last || last == directory) {
-        return LARDER_OK;
-    }
-    *last = '\0';
-    for (char *at = directory + 1;; at++) {
-        if (*at != '/' && *at != '\0') {
-            continue;
-        }
-        char kept = *at;
-        *at = '\0';
-        if (LARD_CHANGE(mkdir(directory, kept ? 0777 : 0700)) == 0) {
-            int code = give_directory(directory);
-            if (code) {
-                return lard_fail_call(error, "chown", directory, code);
-            }
-        } else if (errno != EEXIST && errno != EISDIR) {
-            return lard_fail_call(error, "mkdir", directory, errno);
-        }
-        *at = kept;
-        if (!kept) {
-            return LARDER_OK;
-        }
-    }
-}
-
 /* Superblock A last. */
 static int write_heads(int fd, const lard_control *control, const lard_superblock *super) {
     int code = lard_file_write(fd, control, sizeof *control, LARD_CONTROL_OFFSET);
@@ -180,13 +86,11 @@ static int write_heads(int fd, const lard_control *control, const lard_superbloc
  * not return.
  */
 static int settle(int fd, const char *path) {
-    char directory[PATH_MAX];
-    snprintf(directory, sizeof directory, "%s", path);
-    char *last = strrchr(directory, '/');
+    char directory[LARD_LOCK_PATH_MAX];
     if (fsync(fd) != 0) {
         return errno;
     }
-    last[last == directory] = '\0';
+    lard_place_directory(path, directory);
     int parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (parent < 0) {
         return errno == EACCES ? 0 : errno; /* it may be entered but not read; the file's fsync has to do */
@@ -223,8 +127,8 @@ static larder_status create(const char *path, uint64_t size_bytes, const lard_lo
     if (fd < 0) {
         return lard_fail_call(error, "create", path, errno);
     }
-    code = LARD_CHANGE(lard_file_give(fd, path));
-    status = code ? lard_fail_call(error, "chown", path, code) : lard_file_trusted(fd, path, info, error);
+    code = LARD_CHANGE(lard_place_give(fd, path));
+    status = code ? lard_fail_call(error, "chown", path, code) : lard_place_trusted(fd, path, info, error);
     if (status == LARDER_OK) {
         status = lard_memory_admits(fd, path, super->file_bytes, error);
     }
@@ -367,22 +271,20 @@ void lard_file_give_up(lard_map *map, const char *path) {
 
 static int sync_control(lard_map *map) { return lard_sync(map->base, LARD_CONTROL_OFFSET, LARD_PAGE); }
 
-/* From here on a copy of the use before is one. */
-static int end_former_use(lard_map *map, const char *path, const lard_lockfile *lock) {
+/* In the lock file: the number that the cache has, and `fresh`, which it is to have; the same twice where it has
+ * it, so that from here on a copy of the use before is known for one. */
+static int note_use(const lard_map *map, const char *path, const lard_lockfile *lock, uint64_t fresh) {
     char lock_path[LARD_LOCK_PATH_MAX];
-    uint64_t use = lard_load(&map->control->use);
     lard_lockfile_path(path, lock_path);
-    return lard_lockfile_note_use(lock, lock_path, use, use);
+    return lard_lockfile_note_use(lock, lock_path, lard_load(&map->control->use), fresh);
 }
 
 /* A use number that this file and its lock file have had at no time. Whatever a copy has, which may be put back
  * later, differs from it. Where this ends half-way either number is right. */
-static int renew_use(lard_map *map, const char *path, const lard_lockfile *lock, uint64_t *fresh) {
-    char lock_path[LARD_LOCK_PATH_MAX];
-    lard_lockfile_path(path, lock_path);
+static int renew_use(const lard_map *map, const char *path, const lard_lockfile *lock, uint64_t *fresh) {
     int code = lard_random(fresh, sizeof *fresh);
     *fresh |= 1; /* never 0 */
-    return code ? code : lard_lockfile_note_use(lock, lock_path, lard_load(&map->control->use), *fresh);
+    return code ? code : note_use(map, path, lock, *fresh);
 }
 
 /* The clean mark goes before the first store, and on disk before it. */
@@ -408,7 +310,7 @@ larder_status lard_file_begin_use(lard_map *map, const char *path, const lard_lo
         lard_file_give_up(map, path);
         return lard_fail_call(error, "msync", path, code);
     }
-    if (alone && (code = end_former_use(map, path, lock)) != 0) {
+    if (alone && (code = note_use(map, path, lock, use)) != 0) {
         return lard_fail_call(error, "write the lock file of", path, code);
     }
     lard_store(&map->control->clean, LARD_IN_USE);
@@ -453,7 +355,7 @@ larder_status lard_file_open(const char *path, uint64_t size_bytes, const lard_l
     }
     if (fd >= 0) {
         const char *unfit = NULL;
-        status = lard_file_trusted(fd, path, &info, error);
+        status = lard_place_trusted(fd, path, &info, error);
         if (status == LARDER_OK) {
             status = lard_judge(fd, path, lock, alone, &unfit, &super, error);
         }
@@ -507,7 +409,7 @@ larder_status lard_file_sync(lard_map *map, const char *path, const lard_lockfil
     if (sync_control(map) != 0) {
         return LARDER_DAMAGED;
     }
-    end_former_use(map, path, lock); /* where this fails both numbers are right, until the next use begins */
+    note_use(map, path, lock, use); /* where this fails both numbers are right, until the next use begins */
     return LARDER_OK;
 }
 

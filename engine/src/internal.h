@@ -171,14 +171,10 @@ larder_status lard_judge(int fd, const char *path, const lard_lockfile_content *
 /* file.c — creating, mapping and replacing files */
 larder_status lard_file_open(const char *path, uint64_t size_bytes, const lard_lockfile_content *lock, bool alone,
                              lard_map **out, larder_error *error);
-larder_status lard_file_trusted(int fd, const char *path, struct stat *info, larder_error *error);
 /* Before this process stores into it. Alone: under a new use number. */
 larder_status lard_file_begin_use(lard_map *map, const char *path, const lard_lockfile *lock, bool alone,
                                   larder_error *error);
 larder_status lard_file_soil(lard_map *map);
-/* Gives what root has made to the owner of its directory: 0, or errno. Others make what is theirs. */
-int lard_file_give(int fd, const char *path);
-larder_status lard_make_directories(const char *path, larder_error *error);
 void lard_file_give_up(lard_map *map, const char *path);
 void lard_file_unmap(lard_map *map);
 void lard_file_close(lard_map *map); /* the descriptor; the map stays */
@@ -192,6 +188,15 @@ int lard_file_read(int fd, void *out, size_t bytes, uint64_t at,
 larder_status lard_fail_call(larder_error *error, const char *call, const char *path, int code);
 larder_status lard_fail(larder_error *error, larder_status status, int system_errno, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* place.c — whose files are used, and whose become those that are made */
+/* What kinds of file others could have put there, and of whom. */
+larder_status lard_place_trusted(int fd, const char *path, struct stat *info, larder_error *error);
+/* Gives what root has made to the owner of its directory: 0, or errno. Others make what is theirs. */
+int lard_place_give(int fd, const char *path);
+larder_status lard_place_make(const char *path,
+                              larder_error *error);           /* missing directories, the last one private */
+void lard_place_directory(const char *path, char *directory); /* that it is in; of LARD_LOCK_PATH_MAX bytes */
 
 /* format.c — the numbers of a new file, and their check on an old one */
 larder_status lard_format_plan(uint64_t size_bytes, lard_superblock *super);

@@ -30,6 +30,7 @@ module House
       "lockfile.c" => ["id", "content", "content->magic"],
       "memory_limit.c" => ["text"],
       "pending.c" => ["copy"],
+      "place.c" => ["directory"],
       "platform.c" => ["text"],
       "read.c" => ["out"],
       "record.c" => ["(unsigned char *)out + i * 8"],
