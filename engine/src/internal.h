@@ -286,8 +286,11 @@ static inline bool lard_is_fit(const lard_map *map) {
 /* The map that this process is attached to, or NULL. */
 static inline lard_map *lard_current_map(const larder *cache) {
     lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
-    bool ours = map && __atomic_load_n(&cache->fork_epoch, __ATOMIC_ACQUIRE) == lard_fork_epoch();
-    return LARD_LIKELY(ours && lard_is_fit(map)) ? map : NULL;
+    if (LARD_LIKELY(map && __atomic_load_n(&cache->fork_epoch, __ATOMIC_ACQUIRE) == lard_fork_epoch() &&
+                    lard_is_fit(map))) {
+        return map;
+    }
+    return NULL;
 }
 void lard_look_at_path(larder *cache, lard_map *map);
 lard_map *lard_reachable(larder *cache);
