@@ -17,7 +17,6 @@
 #include <ruby/thread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct cache {
     larder *engine;      /* NULL: closed, or not opened */
@@ -151,7 +150,6 @@ void glue_call_released(VALUE object, void (*run)(larder *engine, void *arg), vo
 
 /* ---- attaching ---- */
 
-#define SHOWN_KEY_BYTES 48
 #define LAZY_WAIT_MS 30         /* the first time: nearly all openers are done by then */
 #define WAIT_MS 1000            /* for another opener, of a cache that is not lazy */
 #define LOCKED_TOO_LONG_MS 5000 /* nobody makes or closes a file for so long: that is to be told */
@@ -167,16 +165,9 @@ static void run_attach(larder *engine, void *arg) {
     attaching->error.status = larder_attach(engine, attaching->wait_ms, &attaching->error);
 }
 
-static int64_t monotonic_ms(void) {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Another process that makes or closes the file is done soon: that is no failure before it lasts. */
 static bool is_failure(cache *self, larder_status status) {
-    int64_t now_ms = monotonic_ms();
+    int64_t now_ms = glue_clock_ms(CLOCK_MONOTONIC);
 
     if (status != LARDER_LOCKED) {
         self->locked_since_ms = 0;
@@ -233,7 +224,7 @@ larder *glue_engine(VALUE object) {
 void glue_raise_unless_attached(VALUE object, VALUE key) {
     cache *self = cache_of(object);
     larder_error error = self->failure;
-    long shown = RSTRING_LEN(key) < SHOWN_KEY_BYTES ? RSTRING_LEN(key) : SHOWN_KEY_BYTES;
+    long shown = RSTRING_LEN(key) < GLUE_SHOWN_KEY_BYTES ? RSTRING_LEN(key) : GLUE_SHOWN_KEY_BYTES;
 
     if (!self->lazy || error.status == LARDER_OK || larder_attached(engine_of(self)) == 1) {
         return;

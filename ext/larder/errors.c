@@ -10,9 +10,6 @@
 #include <ruby/encoding.h>
 #include <string.h>
 
-/* Bytes of a key that a message shows. */
-#define SHOWN_KEY_BYTES 48
-
 /* Bytes that a message shows of a path that is too long. */
 #define SHOWN_PATH_BYTES 200
 
@@ -104,7 +101,7 @@ static long whole_characters(const char *bytes, long length, long most, rb_encod
 
 void glue_raise_for_key(larder_status status, VALUE key) {
     long bytes = RSTRING_LEN(key);
-    long whole = whole_characters(RSTRING_PTR(key), bytes, SHOWN_KEY_BYTES, rb_enc_get(key));
+    long whole = whole_characters(RSTRING_PTR(key), bytes, GLUE_SHOWN_KEY_BYTES, rb_enc_get(key));
     VALUE shown = rb_str_inspect(rb_str_subseq(key, 0, whole));
 
     rb_raise(exceptions[class_of(status)], "%s: key %" PRIsVALUE "%s (%ld bytes)", larder_status_text(status),

@@ -101,13 +101,6 @@ bool fast_ready(VALUE self, unsigned events, fast_store *store) {
 
 larder *fast_engine(const fast_store *store) { return glue_engine_if_open(store->cache); }
 
-static int64_t clock_ms(clockid_t id) {
-    struct timespec now;
-
-    clock_gettime(id, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 double fast_now(void) {
     struct timespec now;
 
@@ -129,11 +122,11 @@ int64_t fast_read_time_ms(void) { return real_time ? 0 : fast_ms(fast_now()); }
 bool fast_has_passed(int64_t expires_at_ms, int64_t now_ms) {
     if (now_ms == 0) {
 #ifdef CLOCK_REALTIME_COARSE
-        if (expires_at_ms > clock_ms(CLOCK_REALTIME_COARSE) + COARSE_LAG_MS) {
+        if (expires_at_ms > glue_clock_ms(CLOCK_REALTIME_COARSE) + COARSE_LAG_MS) {
             return false;
         }
 #endif
-        now_ms = clock_ms(CLOCK_REALTIME);
+        now_ms = glue_clock_ms(CLOCK_REALTIME);
     }
     return expires_at_ms <= now_ms;
 }

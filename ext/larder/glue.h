@@ -21,6 +21,7 @@
 
 #include <ruby.h>
 #include <stdbool.h>
+#include <time.h>
 
 #include "larder.h"
 
@@ -29,6 +30,17 @@
 
 /* Keys or pairs handed to the engine at a time by the multi methods. */
 #define GLUE_BATCH 64
+
+/* Bytes of a key that a message shows. */
+#define GLUE_SHOWN_KEY_BYTES 48
+
+/* Milliseconds of a clock. */
+static inline int64_t glue_clock_ms(clockid_t id) {
+    struct timespec now;
+
+    clock_gettime(id, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
 
 /* ---- errors.c ---- */
 

@@ -190,13 +190,6 @@ VALUE glue_cache_exist(VALUE self, VALUE key, VALUE now) {
     return status == LARDER_OK ? Qtrue : Qfalse;
 }
 
-static int64_t clock_ms(void) {
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 VALUE glue_cache_ttl(VALUE self, VALUE key, VALUE now) {
     larder_call call = glue_call(now);
     larder_item item;
@@ -205,7 +198,7 @@ VALUE glue_cache_ttl(VALUE self, VALUE key, VALUE now) {
 
     glue_check_string(key, "key");
     if (call.now_ms == 0) { /* one reading for the engine's decision and for the difference */
-        call.now_ms = clock_ms();
+        call.now_ms = glue_clock_ms(CLOCK_REALTIME);
     }
     larder *engine = glue_engine(self);
     status = larder_exists(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), &item, &call);
