@@ -87,9 +87,9 @@ module Larder
       #   opened.close #=> nil
       def open(path, size: nil, size_from: nil, lock_timeout: nil, create: true, lazy: false)
         path = Options.path(path)
-        from = size && (size_from || Application.calling_line)
+        size_from ||= Application.calling_line if size && lazy # later nobody's line is on the stack
         cache = _open(path, Options.size_bytes(size), Options.lock_timeout_ms(lock_timeout), mode(create, lazy))
-        cache.send(:opened, path, size, from)
+        cache.send(:opened, path, size, size_from)
         cache.send(:attached) unless lazy
         return cache unless block_given?
 
@@ -109,7 +109,7 @@ module Larder
 
           @warned[[cache.path, size]] = true
         end
-        warn("#{from}: warning: larder: #{cache.path} has #{cache.size} bytes, not the " \
+        warn("#{from || Application.calling_line}: warning: larder: #{cache.path} has #{cache.size} bytes, not the " \
              "configured #{size}; the file's size is used. To change it: larder resize " \
              "#{Shellwords.escape(cache.path)} #{size} (--keep keeps what is in it).")
       end

@@ -57,9 +57,11 @@ module Larder
       directory
     end
 
+    # @param uid [Integer]
+    # @return [String] the user's name, or the number where it is nobody's, as in containers
     def user(uid)
       Etc.getpwuid(uid)&.name || uid.to_s
-    rescue ArgumentError # a uid of no user, as in containers
+    rescue ArgumentError
       uid.to_s
     end
 
@@ -67,6 +69,6 @@ module Larder
       Shellwords.escape(path)
     end
 
-    private_class_method :usable?, :foreign_file, :closed_directory, :read_only?, :nearest_directory, :user, :quoted
+    private_class_method :usable?, :foreign_file, :closed_directory, :read_only?, :nearest_directory, :quoted
   end
 end

@@ -3,7 +3,6 @@
 # Owns what the commands about a cache file have in common: which file they are about, and how it is opened: as it is,
 # for none of them makes, replaces or marks what the application did not.
 
-require "etc"
 require_relative "../sessions/settings"
 require_relative "command"
 require_relative "words"
@@ -53,22 +52,12 @@ module Larder
 
       def there
         missing unless File.exist?(path)
-        foreign unless File.owned?(path)
+        foreign(path, "#{self.class::NAME} #{path}") unless File.owned?(path)
       end
 
       def missing
         raise Failure, "there is no file #{path}#{" in #{Dir.pwd}" unless path.start_with?("/")}. Name the cache's " \
                        "file, or go to the application's directory; its application makes it when it first uses it"
-      end
-
-      # Who may not open it can be told who may.
-      def foreign
-        owner = File.stat(path).uid
-        name = Etc.getpwuid(owner)&.name || owner.to_s
-        raise Failure, "#{path} belongs to #{name}, who runs the application: sudo -u #{name} larder " \
-                       "#{self.class::NAME} #{path}"
-      rescue ArgumentError
-        raise Failure, "#{path} belongs to the user #{owner}, who runs the application: run larder as that user"
       end
     end
   end

@@ -2,6 +2,7 @@
 
 # Owns what all commands have in common: how arguments are understood, and that help is asked for alike.
 
+require "etc"
 require "json"
 require "optparse"
 require_relative "errors"
@@ -43,6 +44,20 @@ module Larder
       end
 
       private
+
+      # Who may not open a file can be told who may.
+      #
+      # @param path [String]
+      # @param command [String] of larder, to be run as the owner
+      # @param who [String] who runs the application, in the words of the sentence
+      # @raise [Failure]
+      def foreign(path, command, who: "who")
+        owner = File.stat(path).uid
+        name = Etc.getpwuid(owner)&.name || owner.to_s
+        raise Failure, "#{path} belongs to #{name}, #{who} runs the application: sudo -u #{name} larder #{command}"
+      rescue ArgumentError
+        raise Failure, "#{path} belongs to the user #{owner}, who runs the application: run larder as that user"
+      end
 
       # @param banner [String]
       # @param footer [String, nil]

@@ -3,8 +3,8 @@
 # Owns what is asked of the file itself: whose it is, who may touch it, whether it opens, and whether memory and disk
 # have room for it.
 
-require "etc"
 require_relative "../memory_limit"
+require_relative "../obstacle"
 require_relative "mount"
 
 module Larder
@@ -26,9 +26,9 @@ module Larder
         strange = files.find { |file| File.stat(file).uid != wanted }
         return :sound unless strange
 
-        ["#{File.basename(strange)} belongs to #{user(File.stat(strange).uid)}, and its directory to " \
-         "#{user(wanted)}, who cannot use it",
-         "sudo chown #{user(wanted)} #{both}"]
+        ["#{File.basename(strange)} belongs to #{Obstacle.user(File.stat(strange).uid)}, and its directory to " \
+         "#{Obstacle.user(wanted)}, who cannot use it",
+         "sudo chown #{Obstacle.user(wanted)} #{both}"]
       end
 
       def mode
@@ -52,7 +52,7 @@ module Larder
       end
 
       def way_in
-        return "sudo -u #{user(info.uid)} larder doctor #{quoted(@path)}" unless File.owned?(@path)
+        return "sudo -u #{Obstacle.user(info.uid)} larder doctor #{quoted(@path)}" unless File.owned?(@path)
         return "mv #{quoted(@path)} #{quoted("#{@path}.other")}" unless larders?
 
         "rm #{both} # a cache may be lost: its application makes a new one"
@@ -96,12 +96,6 @@ module Larder
         ["it is on the container's own layer (overlayfs): it goes when the container does, and one that came " \
          "with the image is copied whole at the first write",
          "docker run --volume larder:#{quoted(File.dirname(@path))} ... # a volume for its directory"]
-      end
-
-      def user(id)
-        Etc.getpwuid(id)&.name || id.to_s
-      rescue ArgumentError
-        id.to_s
       end
     end
   end

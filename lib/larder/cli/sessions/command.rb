@@ -3,7 +3,6 @@
 # Owns what the commands of `larder sessions` have in common: which file they are about, and what they say of a store
 # behind it.
 
-require "etc"
 require_relative "../../application"
 require_relative "../../sessions/outside"
 require_relative "../command"
@@ -42,7 +41,7 @@ module Larder
         def visit(&block)
           path = file
           missing(path) unless File.exist?(path)
-          foreign(path) unless File.owned?(path)
+          foreign(path, "sessions ...", who: "and its sessions to who") unless File.owned?(path)
           ::Larder::Sessions::Outside.open(path, report: ->(error) { @err.puts("larder: #{error.message}") }, &block)
         end
 
@@ -56,16 +55,6 @@ module Larder
           place = " in #{Dir.pwd}" unless path.start_with?("/")
           raise Failure, "there is no file #{path}#{place}. #{remedy}, or name the application's file with --file or " \
                          "$#{VARIABLE}"
-        end
-
-        # Who may not open it can be told who may.
-        def foreign(path)
-          owner = File.stat(path).uid
-          name = Etc.getpwuid(owner)&.name || owner.to_s
-          raise Failure, "#{path} belongs to #{name}, and its sessions to who runs the application: sudo -u #{name} " \
-                         "larder sessions ..."
-        rescue ArgumentError
-          raise Failure, "#{path} belongs to the user #{owner}, who runs the application: run larder as that user"
         end
 
         # One word beside the options.
