@@ -23,7 +23,7 @@ typedef struct cache {
     unsigned in_flight;  /* calls inside the engine without the GVL */
     unsigned fork_epoch; /* of the process that counted in_flight */
     bool closing;        /* closed for Ruby; the last call inside closes the engine's handle */
-    bool lazy;           /* attaches at its first call, and never waits for another opener */
+    bool lazy;           /* attaches at its first call, in a thread of its own */
     bool strict;         /* each call that finds it unattached raises */
     bool was_attached;
     bool told;               /* of the failure below */
@@ -150,19 +150,13 @@ void glue_call_released(VALUE object, void (*run)(larder *engine, void *arg), vo
 
 /* ---- attaching ---- */
 
-#define LAZY_WAIT_MS 30         /* the first time: nearly all openers are done by then */
-#define WAIT_MS 1000            /* for another opener, of a cache that is not lazy */
+#define WAIT_MS 1000            /* for another opener */
 #define LOCKED_TOO_LONG_MS 5000 /* nobody makes or closes a file for so long: that is to be told */
 
-struct attaching {
-    uint32_t wait_ms;
-    larder_error error;
-};
-
 static void run_attach(larder *engine, void *arg) {
-    struct attaching *attaching = arg;
+    larder_error *error = arg;
 
-    attaching->error.status = larder_attach(engine, attaching->wait_ms, &attaching->error);
+    error->status = larder_attach(engine, WAIT_MS, error);
 }
 
 /* Another process that makes or closes the file is done soon: that is no failure before it lasts. */
@@ -180,18 +174,29 @@ static bool is_failure(cache *self, larder_status status) {
 }
 
 /* Without the GVL: it may make a file. */
+VALUE glue_cache_attach(VALUE object) {
+    cache *self = cache_of(object);
+    larder_error error;
+
+    call_released(object, run_attach, &error);
+    if (error.status == LARDER_OK) {
+        self->failure.status = LARDER_OK;
+        self->locked_since_ms = 0;
+    } else if (is_failure(self, error.status)) {
+        self->told = self->told && self->failure.status == error.status;
+        self->failure = error;
+    }
+    return Qnil;
+}
+
 static void attach(VALUE object, cache *self) {
     larder *engine = engine_of(self);
 
     if (larder_attached(engine) == 0 || (self->strict && larder_attached(engine) < 0)) {
-        struct attaching attaching = {.wait_ms = !self->lazy ? WAIT_MS : self->locked_since_ms ? 0 : LAZY_WAIT_MS};
-        call_released(object, run_attach, &attaching);
-        if (attaching.error.status == LARDER_OK) {
-            self->failure.status = LARDER_OK;
-            self->locked_since_ms = 0;
-        } else if (is_failure(self, attaching.error.status)) {
-            self->told = self->told && self->failure.status == attaching.error.status;
-            self->failure = attaching.error;
+        if (self->lazy) {
+            rb_funcall(object, rb_intern("attach_in_background"), 0);
+        } else {
+            glue_cache_attach(object);
         }
     }
     if (self->lazy && !self->was_attached && larder_attached(engine_of(self)) == 1) {

@@ -108,6 +108,7 @@ void glue_check_array(VALUE object, const char *what);
 larder_call glue_call(VALUE now);
 
 VALUE glue_cache_open(VALUE klass, VALUE path, VALUE size, VALUE lock_timeout_ms, VALUE mode);
+VALUE glue_cache_attach(VALUE self); /* nil; why it could not is raised by the next call that needs the file */
 VALUE glue_cache_close(VALUE self);
 VALUE glue_cache_is_closed(VALUE self);
 VALUE glue_cache_size(VALUE self);

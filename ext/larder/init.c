@@ -39,6 +39,7 @@ void Init_larder(void) {
     rb_define_method(cache, "max_value", glue_cache_max_value, 0);
     rb_define_method(cache, "max_kept", glue_cache_max_kept, 0);
 
+    rb_define_private_method(cache, "_attach", glue_cache_attach, 0);
     rb_define_private_method(cache, "_get", glue_cache_get, 2);
     rb_define_private_method(cache, "_get_multi", glue_cache_get_multi, 2);
     rb_define_private_method(cache, "_exist", glue_cache_exist, 2);

@@ -59,7 +59,12 @@ module Larder
 
     # A file has whole pages, so it is up to this much larger than it was asked to be.
     PAGE = 4096
-    private_constant :PAGE
+    # Seconds that calls wait for a lazy cache to attach.
+    WAIT = 0.02
+    # The same where what is written first is often read next, as in tests and consoles.
+    LONG_WAIT = 5
+    WAITING_ENVIRONMENTS = %w[development test].freeze
+    private_constant :PAGE, :WAIT, :LONG_WAIT, :WAITING_ENVIRONMENTS
 
     class << self
       private :new
@@ -75,10 +80,11 @@ module Larder
       #   of a file in a process decides it.
       # @param size_from [String, nil] where `size` is configured, for that warning; nil: the line of the caller
       # @param create [Boolean] false: a file is neither made nor replaced, and {OpenError} says why none can be used
-      # @param lazy [Boolean, :strict] true: the file is opened or made by the first call that needs it. While that
-      #   cannot be, reads are misses and stores are refused; the first call raises {OpenError}, as do calls that would
-      #   delete or overwrite, which are remembered and applied later. It is tried again every second. `:strict`: every
-      #   call raises.
+      # @param lazy [Boolean, :strict] true: the file is opened or made at the first call that needs it, by another
+      #   thread. Calls wait for that until it has taken 0.02 seconds, in development and test 5 seconds. Until there is
+      #   a file, reads are misses and stores are refused. If there can be none the first call raises {OpenError}, as do
+      #   calls that would delete or overwrite, which are remembered and applied later. It is tried again every second.
+      #   `:strict`: every call raises.
       # @yieldparam cache [Cache] closed when the block ends
       # @return [Cache, Object] the cache, or the block's value
       # @raise [OpenError] with the path and the remedy
@@ -459,6 +465,25 @@ module Larder
       @path = path.freeze
       @wanted_size = size
       @size_from = size_from
+    end
+
+    # Another thread attaches, and each call waits for it until that thread has had so long: making a file may wait for
+    # a disk, and a request does better with a miss.
+    def attach_in_background
+      start_attaching unless @attaching&.alive?
+      @attaching&.join([@attach_deadline - monotonic_time, 0].max)
+    end
+
+    def start_attaching
+      @attach_deadline = monotonic_time + (WAITING_ENVIRONMENTS.include?(Application.environment) ? LONG_WAIT : WAIT)
+      @attaching = Thread.new { _attach }
+      @attaching.report_on_exception = false # who joins it raises that
+    rescue ThreadError # the process may have no more threads
+      _attach
+    end
+
+    def monotonic_time
+      Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
 
     # Called once, when there is a file.
