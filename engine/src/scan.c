@@ -84,7 +84,10 @@ larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, s
     lard_map *map = lard_enter(cache);
     position at = unpack(*cursor);
     unsigned walked = 0;
-    if (!map || prefix_bytes > LARDER_MAX_KEY) {
+    if (!map) {
+        return lard_unavailable(cache);
+    }
+    if (prefix_bytes > LARDER_MAX_KEY) {
         *cursor = 0;
         return LARDER_OK;
     }

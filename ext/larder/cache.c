@@ -229,14 +229,16 @@ larder *glue_engine(VALUE object) {
 void glue_raise_unless_attached(VALUE object, VALUE key) {
     cache *self = cache_of(object);
     larder_error error = self->failure;
-    long shown = RSTRING_LEN(key) < GLUE_SHOWN_KEY_BYTES ? RSTRING_LEN(key) : GLUE_SHOWN_KEY_BYTES;
 
     if (!self->lazy || error.status == LARDER_OK || larder_attached(engine_of(self)) == 1) {
         return;
     }
     self->told = true;
-    snprintf(error.detail, sizeof error.detail, "%.*s could not be changed: %s", (int)shown, RSTRING_PTR(key),
-             self->failure.detail);
+    if (!NIL_P(key)) {
+        long shown = RSTRING_LEN(key) < GLUE_SHOWN_KEY_BYTES ? RSTRING_LEN(key) : GLUE_SHOWN_KEY_BYTES;
+        snprintf(error.detail, sizeof error.detail, "%.*s could not be changed: %s", (int)shown, RSTRING_PTR(key),
+                 self->failure.detail);
+    }
     glue_raise_open(&error, larder_path(engine_of(self)));
 }
 

@@ -85,7 +85,7 @@ larder *glue_engine(VALUE self);
  * apply, and raise what the engine answers. */
 larder *glue_engine_to_change(VALUE self);
 
-/* Raises OpenError, which names the key, where the cache is lazy and could not be attached. */
+/* Raises OpenError, which names the key (nil: all keys), where the cache is lazy and could not be attached. */
 void glue_raise_unless_attached(VALUE self, VALUE key);
 
 /* The same, or NULL: closed, or no Larder::Cache at all. */

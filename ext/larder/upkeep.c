@@ -11,8 +11,9 @@
 /* Keys of one _scan are collected in this much memory. */
 #define SCAN_BYTES ((size_t)64 * 1024)
 
-static void raise_unless_ok(larder_status status) {
+static void raise_unless_ok(VALUE self, larder_status status) {
     if (status != LARDER_OK) {
+        glue_raise_unless_attached(self, Qnil);
         glue_raise(status);
     }
 }
@@ -64,7 +65,7 @@ VALUE glue_cache_scan(VALUE self, VALUE cursor, VALUE prefix, VALUE now) {
     scan.prefix_bytes = (size_t)RSTRING_LEN(prefix);
     scan.buffer = ALLOCV_N(char, holder, SCAN_BYTES);
     glue_call_released(self, run_scan, &scan);
-    raise_unless_ok(scan.status);
+    raise_unless_ok(self, scan.status);
     result = rb_assoc_new(scan.cursor == 0 ? Qnil : ULL2NUM(scan.cursor), keys_of(&scan));
     ALLOCV_END(holder);
     RB_GC_GUARD(prefix);
@@ -79,7 +80,7 @@ VALUE glue_cache_clear(VALUE self) {
     larder_status status;
 
     glue_call_released(self, run_clear, &status);
-    raise_unless_ok(status);
+    raise_unless_ok(self, status);
     return self;
 }
 
@@ -122,7 +123,7 @@ VALUE glue_cache_prune(VALUE self, VALUE now) {
     struct prune prune = {.call = glue_call(now)};
 
     glue_call_released(self, run_prune, &prune);
-    raise_unless_ok(prune.status);
+    raise_unless_ok(self, prune.status);
     return ULL2NUM(prune.dropped);
 }
 
@@ -134,7 +135,7 @@ VALUE glue_cache_stats(VALUE self) {
     VALUE hash = rb_hash_new();
     larder_stats stats;
 
-    raise_unless_ok(larder_get_stats(glue_engine(self), &stats));
+    raise_unless_ok(self, larder_get_stats(glue_engine(self), &stats));
 #define PUT_STAT(name, text) put(hash, #name, ULL2NUM(stats.name));
     LARDER_STATS_LIST(PUT_STAT)
 #undef PUT_STAT
@@ -171,7 +172,7 @@ VALUE glue_cache_verify(VALUE self) {
     struct verify verify;
 
     glue_call_released(self, run_verify, &verify);
-    raise_unless_ok(verify.status);
+    raise_unless_ok(self, verify.status);
     put(hash, "items", ULL2NUM(verify.report.items));
     put(hash, "records", ULL2NUM(verify.report.records));
     put(hash, "problems", ULL2NUM(verify.report.problems));

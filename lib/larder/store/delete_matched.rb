@@ -48,8 +48,8 @@ module Larder
         @cache.each_key(prefix: prefix.b, now: time).count do |key|
           pattern.match?(matchable(key)) && @cache.delete(key, now: time)
         end
-      rescue Larder::OpenError
-        @cache.clear # which keys match cannot be told: all are gone when the file can be opened
+      rescue Larder::Error
+        @cache.clear # which keys match, and are left, cannot be told: all go, now or when the file can be opened
         raise
       end
 

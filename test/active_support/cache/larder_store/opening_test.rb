@@ -22,9 +22,9 @@ module LarderStoreTests
     end
 
     # A file where the directory should be: no user gets by it.
-    def closed
-      File.write(File.join(directory, "place"), "")
-      File.join(directory, "place", "cache.larder")
+    def closed(name = "place")
+      File.write(File.join(directory, name), "")
+      File.join(directory, name, "cache.larder")
     end
 
     def open_the_way
@@ -88,6 +88,22 @@ module LarderStoreTests
       assert_nil store.read("overwritten")
       assert_equal true, store.write("overwritten", "newer")
       assert_equal "newer", store.read("overwritten")
+    end
+
+    test "a delete by pattern that could not be applied is reported, and all is gone when the file can be opened" do
+      path = File.join(directory, "place", "cache.larder")
+      in_another_process(path) { |store| store.write("user/1", "old") }
+      File.rename(File.join(directory, "place"), File.join(directory, "away"))
+      File.write(File.join(directory, "place"), "")
+      store = late(path)
+      2.times { assert_nil store.delete_matched(/user/) }
+      assert_equal %i[delete_matched delete_matched], @told.map(&:first)
+      assert(messages.all? { |message| message.include?("place is not a directory") }, messages.inspect)
+      File.delete(File.join(directory, "place"))
+      File.rename(File.join(directory, "away"), File.join(directory, "place"))
+      sleep 1.1
+      assert_nil store.read("user/1")
+      assert_raises(Larder::OpenError) { late(closed("elsewhere"), raise_errors: true).delete_matched("user/*") }
     end
 
     test "with raise_errors each use raises, and the store can be made" do
