@@ -29,8 +29,8 @@
  *     is on overlayfs (in a container's own layer, not on a volume), do not open the
  *     `.lock` file beside the cache in a process that has the cache open: closing any
  *     descriptor of it drops POSIX locks (fcntl(2)).
- *   - A copy of the file that is put back later is replaced by an empty cache, but for
- *     a copy over the live inode of a cache whose processes were all killed since.
+ *   - A copy of the file that is put back later is replaced by an empty cache, unless
+ *     cache and lock file both come back with the inodes they had.
  *   - A file that is removed or replaced by hand is noticed within a fifth of a
  *     second by processes that write, and within a thousand reads by others; until
  *     then they see neither the new file's values nor its deletes.
@@ -369,7 +369,8 @@ larder_status larder_resize(larder *cache, uint64_t size_bytes, uint32_t keep, l
  * fills `buffer` (at least LARDER_MAX_KEY + 4 bytes) with `*count` live keys that
  * start with `prefix`, each as a native 32-bit length and its bytes, unpadded;
  * `*used` is the bytes filled. A key present throughout is visited at least
- * once; one that moves while the index grows may be visited twice. Takes no lock.
+ * once; one that moves while the index grows may be visited twice. Where there is no file to visit, the reason is
+ * answered, and the cursor stays. Takes no lock.
  */
 larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, size_t prefix_bytes, void *buffer,
                           size_t buffer_bytes, size_t *count, size_t *used, const larder_call *call);

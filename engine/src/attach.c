@@ -143,6 +143,15 @@ static void drop_arriving(larder *cache) {
     }
 }
 
+/* No cache fits a lock file that is not there: this says what else is the matter with a file at the path. So none
+ * is made beside what is not Larder's. */
+static larder_status look_without_lockfile(larder *cache, larder_error *error) {
+    lard_lockfile_content content;
+    int code = lard_random(&content, sizeof content);
+    return code ? lard_fail_call(error, "random bytes for", cache->path, code)
+                : lard_file_open(cache->path, 0, &content, true, &cache->arriving, error);
+}
+
 /* Opens lock file and cache file (of size 0: makes none) and claims a slot; cache->map is the new map. */
 static larder_status attach_to_path(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
     char path[LARD_LOCK_PATH_MAX];
@@ -157,14 +166,13 @@ static larder_status attach_to_path(larder *cache, uint64_t size_bytes, int64_t 
     if (there < 0) {
         return lard_fail_call(error, "stat", path, errno);
     }
-    larder_status status = !there && size_bytes ? lard_place_make(cache->path, error) : LARDER_OK;
+    larder_status status = there ? LARDER_OK : look_without_lockfile(cache, error);
+    bool is_ours = status == LARDER_NOT_THERE || status == LARDER_UNFIT;
+    if (!there && size_bytes && is_ours) {
+        status = lard_place_make(cache->path, error);
+    }
     if (status != LARDER_OK) {
         return status;
-    }
-    if (!there && !size_bytes) { /* no cache fits a lock file that nobody has: this says what else is the matter */
-        int code = lard_random(&content, sizeof content);
-        return code ? lard_fail_call(error, "random bytes for", cache->path, code)
-                    : lard_file_open(cache->path, 0, &content, true, &cache->arriving, error);
     }
     status = enter_lockfile(cache, path, wait_ms, &file, &opener, &content, error);
     if (status != LARDER_OK) {

@@ -127,8 +127,9 @@ static larder_status create(const char *path, uint64_t size_bytes, const lard_lo
     if (fd < 0) {
         return lard_fail_call(error, "create", path, errno);
     }
-    code = LARD_CHANGE(lard_place_give(fd, path));
-    status = code ? lard_fail_call(error, "chown", path, code) : lard_place_trusted(fd, path, info, error);
+    code = LARD_CHANGE(lard_place_give(fd, path, 0600));
+    status = code ? lard_fail_call(error, "set owner and mode of", path, code)
+                  : lard_place_trusted(fd, path, info, error);
     if (status == LARDER_OK) {
         status = lard_memory_admits(fd, path, super->file_bytes, error);
     }
@@ -200,9 +201,12 @@ void lard_file_mark_superseded(lard_map *map) {
     }
 }
 
-/* Whether someone removed the file or put another one at its path. */
+/* Whether someone removed the file, put another one at its path, or wrote a copy of a former use over it. */
 bool lard_file_was_replaced(const lard_map *map, const char *path) {
     struct stat info;
+    if (!map->poisoned && lard_load(&map->control->use) != map->use) {
+        return true;
+    }
     if (stat(path, &info) == 0) {
         return (uint64_t)info.st_ino != map->inode || (uint64_t)info.st_dev != map->device;
     }
@@ -291,6 +295,7 @@ static int renew_use(const lard_map *map, const char *path, const lard_lockfile 
 larder_status lard_file_begin_use(lard_map *map, const char *path, const lard_lockfile *lock, bool alone,
                                   larder_error *error) {
     uint64_t boot[2], use = lard_load(&map->control->use);
+    map->use = use;
     if (lard_load(&map->control->clean) == LARD_IN_USE && !alone) {
         return LARDER_OK;
     }
@@ -306,6 +311,7 @@ larder_status lard_file_begin_use(lard_map *map, const char *path, const lard_lo
     lard_store(&map->control->uptime_ms, (uint64_t)lard_uptime_ms());
     lard_store(&map->control->clean, LARD_SOILED);
     lard_store_release(&map->control->use, use);
+    map->use = use;
     if ((code = sync_control(map)) != 0) {
         lard_file_give_up(map, path);
         return lard_fail_call(error, "msync", path, code);

@@ -62,6 +62,7 @@ typedef struct lard_map {
     size_t record_limit; /* longest record */
     unsigned segment_shift;
     uint32_t shard_mask;
+    uint64_t use;           /* number of the use that this process is part of */
     uint64_t device, inode; /* of fd: a host may have closed it and opened another file under its number */
     int fd;
     lard_lockfile lock;             /* of this file: who is alive there is asked by it */
@@ -192,8 +193,9 @@ larder_status lard_fail(larder_error *error, larder_status status, int system_er
 /* place.c — whose files are used, and whose become those that are made */
 /* What kinds of file others could have put there, and of whom. */
 larder_status lard_place_trusted(int fd, const char *path, struct stat *info, larder_error *error);
-/* Gives what root has made to the owner of its directory: 0, or errno. Others make what is theirs. */
-int lard_place_give(int fd, const char *path);
+/* Gives what was just made its mode, whatever the umask, and what root has made to the owner of its directory: 0,
+ * or errno. */
+int lard_place_give(int fd, const char *path, unsigned mode);
 larder_status lard_place_make(const char *path,
                               larder_error *error);           /* missing directories, the last one private */
 void lard_place_directory(const char *path, char *directory); /* that it is in; of LARD_LOCK_PATH_MAX bytes */

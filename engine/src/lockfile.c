@@ -115,9 +115,9 @@ larder_status lard_lockfile_open(const char *path, lard_lockfile *file, larder_e
         return lard_fail_call(error, "open", path, errno);
     }
     bool is_new = fstat(fd, &info) == 0 && info.st_size == 0 && info.st_nlink == 1;
-    int code = is_new ? LARD_CHANGE(lard_place_give(fd, path)) : 0;
-    larder_status status =
-        code ? lard_fail_call(error, "chown", path, code) : lard_place_trusted(fd, path, &info, error);
+    int code = is_new ? LARD_CHANGE(lard_place_give(fd, path, 0600)) : 0;
+    larder_status status = code ? lard_fail_call(error, "set owner and mode of", path, code)
+                                : lard_place_trusted(fd, path, &info, error);
     int stacked = status == LARDER_OK ? lard_is_stacked_fs(fd) : 0;
     if (stacked < 0) {
         status = lard_fail_call(error, "fstatfs", path, -stacked);

@@ -1,5 +1,5 @@
 /*
- * place.c — whose files are used, and whose become those that are made; missing directories.
+ * place.c — whose files are used, whose become those that are made, with which mode; missing directories.
  *
  * Root works for the owner of the directory: a console, a task of the deployment. It uses
  * that owner's files and leaves none of its own. Takes no lock.
@@ -32,12 +32,16 @@ static int look_at_directory(const char *path, struct stat *info) {
     return stat(directory, info) == 0 ? 0 : errno;
 }
 
-int lard_place_give(int fd, const char *path) {
-    struct stat directory;
-    if (geteuid() != 0) {
-        return 0;
+int lard_place_give(int fd, const char *path, unsigned mode) {
+    struct stat directory, info;
+    int code = fstat(fd, &info) == 0 ? 0 : errno;
+    if (code == 0 && (info.st_mode & 07777) != mode) { /* the umask took bits away */
+        code = fchmod(fd, mode) == 0 ? 0 : errno;
     }
-    int code = look_at_directory(path, &directory);
+    if (code || geteuid() != 0) {
+        return code;
+    }
+    code = look_at_directory(path, &directory);
     if (code || directory.st_uid == 0) {
         return code;
     }
@@ -73,18 +77,26 @@ larder_status lard_place_trusted(int fd, const char *path, struct stat *info, la
     return network < 0 ? lard_fail_call(error, "fstatfs", path, -network) : LARDER_OK;
 }
 
-/* One that root has just made. */
+/* One that was made a moment ago. Its owner may enter it, whatever the umask. */
 static int give_directory(const char *path) {
-    int fd = geteuid() == 0 ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-    if (fd < 0) {
-        return geteuid() == 0 ? errno : 0;
+    struct stat info;
+    if (lstat(path, &info) != 0) {
+        return errno;
     }
-    int code = lard_place_give(fd, path);
+    mode_t mode = (info.st_mode & 07777) | S_IRWXU;
+    if (geteuid() != 0) { /* it may not be opened before that */
+        return mode == (info.st_mode & 07777) || chmod(path, mode) == 0 ? 0 : errno;
+    }
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) {
+        return errno;
+    }
+    int code = lard_place_give(fd, path, mode);
     close(fd);
     return code;
 }
 
-/* Missing directories of a path, the last one private. */
+/* Missing directories of a path, the last one private, and none that others may write to. */
 larder_status lard_place_make(const char *path, larder_error *error) {
     char directory[LARD_LOCK_PATH_MAX];
     lard_place_directory(path, directory);
@@ -97,10 +109,10 @@ larder_status lard_place_make(const char *path, larder_error *error) {
         }
         char kept = *at;
         *at = '\0';
-        if (LARD_CHANGE(mkdir(directory, kept ? 0777 : 0700)) == 0) {
+        if (LARD_CHANGE(mkdir(directory, kept ? 0755 : 0700)) == 0) {
             int code = give_directory(directory);
             if (code) {
-                return lard_fail_call(error, "chown", directory, code);
+                return lard_fail_call(error, "set owner and mode of", directory, code);
             }
         } else if (errno != EEXIST && errno != EISDIR) {
             return lard_fail_call(error, "mkdir", directory, errno);

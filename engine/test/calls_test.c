@@ -16,7 +16,7 @@ static void open_it(void) { open_at(cache_path); }
 static bool names_the_offender(void) {
     return failure.status == status &&
            (strstr(failure.detail, "t.larder") || strncmp(failure.detail, "mkdir /", 7) == 0 ||
-            strncmp(failure.detail, "chown /", 7) == 0);
+            strncmp(failure.detail, "set owner and mode of /", 23) == 0);
 }
 
 /* A refusal says why and leaves no handle; a handle is good. */

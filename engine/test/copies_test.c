@@ -100,6 +100,26 @@ static void a_copy_of_a_closed_file(void) {
     larder_close(cache);
 }
 
+/* Of a former use: each process that has the file open finds another number in it. */
+static void a_copy_over_a_file_in_use(void) {
+    static const char *const ways[] = {
+        "cp backup/t.larder t.larder",
+        "cp -p backup/t.larder backup/t.larder.lock .",
+        "tar x --overwrite -f backup.tar",
+        "dd if=backup/t.larder of=t.larder conv=notrunc status=none",
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        CHECK(run("rm -rf t.larder t.larder.lock backup backup.tar") && used(i % 2));
+        larder *cache = open_cache(SIZE);
+        CHECK(cache && set(cache, "k", "v") == LARDER_OK);
+        CHECK(run("%s", ways[i]), "%s", ways[i]);
+        sleep_us(250000); /* it is looked for each 200 ms */
+        CHECK(set(cache, "k", "w") == LARDER_OK && is(cache, "deleted", NULL), "%s", ways[i]);
+        CHECK(is(cache, "kept", NULL) && in_child(open_it, NULL), "%s", ways[i]);
+        larder_close(cache);
+    }
+}
+
 static void what_is_not_copied_is_kept(void) {
     CHECK(used(false));
     larder *cache = open_cache(SIZE);
@@ -235,6 +255,7 @@ static void the_same_boot_id_for_ever(void) {
 static const test_case tests[] = {
     TEST(copies_of_a_file_in_use, "a copy of a file in use that is put back answers nothing that was deleted"),
     TEST(a_copy_of_a_closed_file, "a copy of a closed file that is put back answers nothing that was deleted"),
+    TEST(a_copy_over_a_file_in_use, "a copy of a former use that is written over a file in use is noticed"),
     TEST(what_is_not_copied_is_kept, "a file that was closed, killed or moved is kept"),
     TEST(containers_with_boot_ids_of_their_own,
          "containers with boot ids of their own leave each other's live file alone"),

@@ -31,6 +31,7 @@ static void foreign_files_are_not_touched(void) {
     CHECK(put_file(path, disk_image, sizeof disk_image, 0600));
     CHECK(try_open(path) == LARDER_NOT_LARDER);
     CHECK(file_is(path, disk_image, sizeof disk_image));
+    CHECK(!is_there(in_directory("notes.txt.lock")), "nothing is made beside it");
 }
 
 static void what_is_no_file_is_refused(void) {
@@ -149,6 +150,29 @@ static void missing_directories_are_made(void) {
     CHECK(mode_of(in_directory("d")) == 0700 && mode_of(in_directory("d/t.larder")) == 0600);
     CHECK(put_file(in_directory("file"), "", 0, 0600));
     CHECK(try_open(in_directory("file/t.larder")) == LARDER_SYSTEM && failure.system_errno == ENOTDIR);
+}
+
+static void make_under_each_umask(void *unused) {
+    static const mode_t masks[] = {0, 022, 0177, 0277, 0377, 0577, 0777};
+    (void)unused;
+    CHILD_CHECK(geteuid() != 0 || (setgid(NOBODY) == 0 && setuid(NOBODY) == 0));
+    for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
+        char path[500];
+        umask(masks[i]);
+        snprintf(path, sizeof path, "%s/%o/b/t.larder", in_directory("theirs"), (unsigned)masks[i]);
+        CHILD_CHECK(usable(path));
+        CHILD_CHECK(mode_of(path) == 0600);
+        *strrchr(path, '/') = '\0';
+        CHILD_CHECK(mode_of(path) == 0700);
+        *strrchr(path, '/') = '\0';
+        CHILD_CHECK((mode_of(path) & 0722) == 0700);
+    }
+}
+
+static void the_umask_does_not_matter(void) {
+    CHECK(mkdir(in_directory("theirs"), 0700) == 0 && chmod(test_directory, 0755) == 0);
+    CHECK(geteuid() != 0 || chown(in_directory("theirs"), NOBODY, NOBODY) == 0);
+    CHECK(in_child(make_under_each_umask, NULL));
 }
 
 static void paths_may_be_too_long(void) {
@@ -288,6 +312,7 @@ static const test_case tests[] = {
          "root gives what it makes to the directory's owner, and uses it"),
     TEST(a_directory_may_be_read_only, "a read-only directory is an error that says so"),
     TEST(missing_directories_are_made, "missing directories are made, the last one private"),
+    TEST(the_umask_does_not_matter, "what is made is its user's and nobody else's, whatever the umask"),
     TEST(paths_may_be_too_long, "a path may be too long"),
     TEST(the_lock_file_is_looked_at_too, "the lock file may be foreign, a link, a directory or unfinished"),
     TEST(another_cache_under_this_name, "another cache that is linked to this path is left to its users"),
