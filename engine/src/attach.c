@@ -244,6 +244,12 @@ static int64_t wait_after_fault(larder *cache, int64_t now_ms) {
 
 static larder_status attach_anew(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
     lard_map *map = cache->map;
+    if (cache->refusal.status != LARDER_OK) {
+        if (error) {
+            *error = cache->refusal;
+        }
+        return cache->refusal.status;
+    }
     if (lard_is_fit(map)) {
         larder_status status = attach_child(cache, wait_ms, error);
         if (status != LARDER_SYSTEM) {

@@ -39,12 +39,10 @@ static larder *handle_at(const char *path) {
     return NULL;
 }
 
-/* Absolute, so that a daemon that leaves its directory can still attach anew. */
+/* Absolute, so that a daemon that leaves its directory can still attach anew. Where it fails it is as given. */
 static larder_status absolute(const char *path, char out[PATH_MAX], larder_error *error) {
-    int written;
-    if (path[0] == '/') {
-        written = snprintf(out, PATH_MAX, "%s", path);
-    } else {
+    int written = snprintf(out, PATH_MAX, "%s", path);
+    if (path[0] != '/') {
         char here[PATH_MAX];
         if (!getcwd(here, sizeof here)) {
             return lard_fail_call(error, "current directory for", path, errno);
@@ -103,13 +101,15 @@ static larder *known_handle(const char *path) {
     return known;
 }
 
-static larder_status take_handle(const char *path, const larder_options *options, larder **out) {
+/* With a refusal it is a handle of its own, which never attaches. */
+static larder_status take_handle(const char *path, const larder_options *options, const larder_error *refusal,
+                                 larder **out) {
     lard_registry_lock();
     if (!lard_watch_forks()) {
         lard_registry_unlock();
         return LARDER_NO_MEMORY;
     }
-    larder *cache = known_handle(path);
+    larder *cache = refusal->status == LARDER_OK ? known_handle(path) : NULL;
     if (cache) {
         cache->references++;
     } else if ((cache = new_handle(path)) != NULL) {
@@ -117,6 +117,7 @@ static larder_status take_handle(const char *path, const larder_options *options
             options && options->lock_timeout_ms ? options->lock_timeout_ms : DEFAULT_LOCK_TIMEOUT_MS;
         cache->requested_bytes = options && options->size_bytes ? options->size_bytes : LARDER_DEFAULT_SIZE;
         cache->existing = options && options->existing;
+        cache->refusal = *refusal;
         cache->attaches_explicitly = options && options->attach_later;
         cache->next = handles;
         handles = cache;
@@ -143,12 +144,16 @@ larder_status larder_open(const char *path, const larder_options *options, larde
     if (status != LARDER_OK) {
         return lard_fail(error, status, 0, "%s: size %llu bytes", path, (unsigned long long)size);
     }
-    status = absolute(path, full, error);
-    if (status != LARDER_OK) {
+    larder_error refusal = {.status = LARDER_OK};
+    status = absolute(path, full, &refusal);
+    if (status != LARDER_OK && !(options && options->attach_later)) {
+        if (error) {
+            *error = refusal;
+        }
         return status;
     }
     larder *cache;
-    status = take_handle(full, options, &cache);
+    status = take_handle(full, options, &refusal, &cache);
     if (status != LARDER_OK) {
         return lard_fail(error, status, ENOMEM, "%s", path);
     }

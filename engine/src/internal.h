@@ -107,6 +107,7 @@ struct larder {
     bool all_pending;
     bool attaches_explicitly; /* by larder_attach alone */
     bool existing;            /* makes and replaces no file */
+    larder_error refusal;     /* what each attempt to attach answers, where no file can have the path */
     larder_status failure;    /* of the last attempt to attach */
     unsigned attaching;       /* epoch of the process of which a thread is at it; another: nobody is */
     int64_t next_touch_ms;    /* when to give the lock file a new time */

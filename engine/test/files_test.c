@@ -188,6 +188,36 @@ static void paths_may_be_too_long(void) {
     CHECK(usable(in_directory(name)));
 }
 
+static void attaching_refuses(const char *path, larder_status status, int system_errno) {
+    larder_options options = {.size_bytes = 1 << 20, .attach_later = 1};
+    larder *cache = NULL, *again = NULL;
+    CHECK(larder_open(path, &options, &cache, &failure) == LARDER_OK && larder_attached(cache) == 0);
+    CHECK(larder_open(path, &options, &again, &failure) == LARDER_OK && larder_attached(again) == 0);
+    for (int i = 0; i < 2; i++) {
+        memset(&failure, 0, sizeof failure);
+        CHECK(larder_attach(cache, 0, &failure) == status && larder_attach(again, 0, NULL) == status);
+        CHECK(failure.status == status && failure.system_errno == system_errno && failure.detail[0]);
+        CHECK(larder_attached(cache) == -1 && is(cache, "k", NULL));
+        CHECK(larder_delete(cache, "k", 1, NULL) != LARDER_OK && set(cache, "k", "v") != LARDER_OK);
+    }
+    larder_close(again);
+    larder_close(cache);
+}
+
+static void a_path_that_none_can_have_is_told_by_attaching(void) {
+    char path[PATH_MAX + 100], here[PATH_MAX];
+    memset(path, 'p', sizeof path);
+    path[0] = '/';
+    path[sizeof path - 1] = '\0';
+    attaching_refuses(path, LARDER_PATH_TOO_LONG, ENAMETOOLONG);
+    CHECK(getcwd(here, sizeof here) != NULL);
+    const char *gone = in_directory("gone");
+    CHECK(mkdir(gone, 0700) == 0 && chdir(gone) == 0 && rmdir(gone) == 0);
+    CHECK(try_open("t.larder") == LARDER_SYSTEM && failure.system_errno == ENOENT);
+    attaching_refuses("t.larder", LARDER_SYSTEM, ENOENT);
+    CHECK(chdir(here) == 0);
+}
+
 static void the_lock_file_is_looked_at_too(void) {
     const char *path = in_directory("t.larder"), *lock = in_directory("t.larder.lock");
     CHECK(put_file(lock, "pid 1234\n", 9, 0600));
@@ -314,6 +344,7 @@ static const test_case tests[] = {
     TEST(missing_directories_are_made, "missing directories are made, the last one private"),
     TEST(the_umask_does_not_matter, "what is made is its user's and nobody else's, whatever the umask"),
     TEST(paths_may_be_too_long, "a path may be too long"),
+    TEST(a_path_that_none_can_have_is_told_by_attaching, "a path that no file can have is told by attaching"),
     TEST(the_lock_file_is_looked_at_too, "the lock file may be foreign, a link, a directory or unfinished"),
     TEST(another_cache_under_this_name, "another cache that is linked to this path is left to its users"),
     TEST(file_systems_of_others_are_known,
