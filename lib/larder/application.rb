@@ -34,6 +34,14 @@ module Larder
       (Rails.root if defined?(Rails) && Rails.respond_to?(:root))&.to_s || Dir.pwd
     end
 
+    # @param path [String] relative to the root, or absolute
+    # @return [String] absolute; as it is where the working directory it is relative to was removed
+    def absolute(path)
+      File.expand_path(path, root)
+    rescue Errno::ENOENT
+      File.absolute_path?(path) ? File.expand_path(path, "/") : path
+    end
+
     # @return [String]
     def environment
       return Rails.env.to_s if defined?(Rails) && Rails.respond_to?(:env)
@@ -46,10 +54,11 @@ module Larder
     #
     # @param name [String]
     # @return [String] from the root
+    # @raise [ArgumentError] the environment's name is that of no directory
     def file(name)
-      own = File.join(DIRECTORY, environment, name)
+      own = File.join(DIRECTORY, directory_of(environment), name)
       shared = File.join(DIRECTORY, name)
-      return own if File.exist?(File.join(root, own)) || !File.exist?(File.join(root, shared))
+      return own if File.exist?(absolute(own)) || !File.exist?(absolute(shared))
 
       warn("larder: #{shared} is used in all environments. To give #{environment} the file, stop what uses it and: " \
            "mkdir -m 700 #{File.dirname(own)} && mv #{shared}* #{File.dirname(own)}")
@@ -63,11 +72,20 @@ module Larder
     end
 
     # @param name [String] of an environment variable
-    # @return [String, nil] nil: it is not set, or to nothing
+    # @return [String, nil] nil: it is not set, or to nothing but blanks
     def variable(name)
       value = ENV.fetch(name, "").dup.force_encoding(Encoding::UTF_8)
-      value unless value.empty?
+      value unless value.scrub.strip.empty?
     end
+
+    # One below the others, wherever files of other environments are.
+    def directory_of(environment)
+      return environment unless environment.include?("/") || [".", ".."].include?(environment)
+
+      raise ::ArgumentError, "the environment #{environment.inspect} (RAILS_ENV, RACK_ENV) is no name of a " \
+                             "directory, which its files are in; give it one without \"/\", such as \"production\""
+    end
+    private_class_method :directory_of
 
     # Notes that the caller configures something.
     #

@@ -5,25 +5,51 @@
 
 require "etc"
 require "shellwords"
+require_relative "mount"
 
 module Larder
   # @api private
   module Obstacle
     module_function
 
-    # @param path [String] absolute
+    # @param path [String] absolute, or relative where the working directory was removed
     # @return [String, nil] a sentence that names who owns what, who runs this process, and a command; nil: nothing is
     #   seen that would keep it from the file
     def at(path)
-      file = [path, "#{path}.lock"].find { |one| File.exist?(one) && !usable?(one) }
-      return foreign_file(file, path) if file
+      misnamed(path) || foreign(path) || closed(path)
+    end
 
+    # What no command mends, but another path.
+    def misnamed(path)
+      return "the working directory was removed: start the process in one that is there, or name an absolute path" \
+        unless File.absolute_path?(path)
+      return "Name a file by fewer characters: a name has 250 bytes at most, a path 4,087" if too_long?(path)
+
+      "#{path} is a directory: name a file in it, such as #{File.join(path, "cache.larder")}" if File.directory?(path)
+    end
+
+    def too_long?(path)
+      File.lstat("#{path}.lock")
+      false
+    rescue SystemCallError => error
+      error.is_a?(Errno::ENAMETOOLONG)
+    end
+
+    def foreign(path)
+      file = [path, "#{path}.lock"].find { |one| File.exist?(one) && !usable?(one) }
+      foreign_file(file, path) if file
+    end
+
+    def closed(path)
       directory = nearest_directory(path)
       return "#{directory} is not a directory: mv #{quoted(directory)} #{quoted("#{directory}.other")}" \
         unless File.directory?(directory)
-      return if File.writable?(directory) || (File.exist?(path) && File.exist?("#{path}.lock"))
 
-      closed_directory(directory)
+      files = [path, "#{path}.lock"].select { |file| File.exist?(file) }
+      fixed = [*files, directory].find { |place| Mount.read_only?(place) }
+      return read_only(fixed) if fixed
+
+      closed_directory(directory) unless files.size == 2 || File.writable?(directory)
     end
 
     # Root uses what belongs to the owner of the directory.
@@ -37,18 +63,23 @@ module Larder
         "sudo chown #{user(Process.euid)} #{quoted(path)} #{quoted("#{path}.lock")}"
     end
 
-    def closed_directory(directory)
-      if read_only?(directory)
-        "#{directory} is on a read-only file system: let LARDER_PATH name a file on a volume that can be written to"
-      else
-        "#{directory} belongs to #{user(File.stat(directory).uid)}, and #{user(Process.euid)}, who runs this " \
-          "process, may not write to it: sudo chown #{user(Process.euid)} #{quoted(directory)}"
-      end
+    def read_only(place)
+      "#{place} is on a read-only file system: let LARDER_PATH name a file on a volume that can be written to"
     end
 
-    # Writable by its mode, or for root, and yet not.
-    def read_only?(directory)
-      Process.euid.zero? || File.stat(directory).owned?
+    def closed_directory(directory)
+      owner = File.stat(directory).uid
+      if owner != Process.euid && !Process.euid.zero?
+        "#{directory} belongs to #{user(owner)}, and #{user(Process.euid)}, who runs this process, may not write to " \
+          "it: sudo chown #{user(Process.euid)} #{quoted(directory)}"
+      elsif owner == Process.euid && File.stat(directory).mode & 0o300 != 0o300 && !Process.euid.zero?
+        "#{directory} has mode #{format("%o", File.stat(directory).mode & 0o777)}, by which its owner may not write " \
+          "to it: chmod u+wx #{quoted(directory)}"
+      else
+        type = Mount.type_of(directory)
+        "#{directory} takes no files#{", as it is on #{type}" if type}: let LARDER_PATH name a file on a volume that " \
+          "can be written to"
+      end
     end
 
     def nearest_directory(path)
@@ -69,6 +100,7 @@ module Larder
       Shellwords.escape(path)
     end
 
-    private_class_method :usable?, :foreign_file, :closed_directory, :read_only?, :nearest_directory, :quoted
+    private_class_method :misnamed, :too_long?, :foreign, :closed, :usable?, :foreign_file, :read_only,
+                         :closed_directory, :nearest_directory, :quoted
   end
 end

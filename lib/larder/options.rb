@@ -15,14 +15,15 @@ module Larder
 
     module_function
 
-    # @return [String] absolute
+    # @return [String] absolute; as given where the working directory it is relative to was removed, which the engine
+    #   tells
     def path(given)
       name = given.respond_to?(:to_path) ? given.to_path : given
       raise TypeError, "path must be a String or Pathname, got #{given.class}" unless name.is_a?(String)
       raise InvalidArgument, "path is empty; name a file" if name.empty?
       raise InvalidArgument, "path #{name.inspect} contains a NUL byte" if name.b.include?("\0")
 
-      File.absolute_path(name)
+      absolute(name)
     end
 
     # @return [Integer] bytes, 0 where the engine's default is meant
@@ -82,6 +83,12 @@ module Larder
       raise InvalidArgument, "#{name} #{given} does not fit 64 bits"
     end
 
+    def absolute(name)
+      File.absolute_path(name)
+    rescue Errno::ENOENT
+      name
+    end
+
     # A real number that is one: also ActiveSupport's durations, which answer as their number does.
     def number(given, name)
       case given
@@ -100,6 +107,6 @@ module Larder
       [(seconds * 1000).round, SHORTEST_MS].max
     end
 
-    private_class_method :number, :to_ms
+    private_class_method :absolute, :number, :to_ms
   end
 end

@@ -21,6 +21,25 @@ module Larder
       end
     end
 
+    test "a variable that is blank is none" do
+      ["", " ", "\t\n"].each do |blank|
+        assert_nil with_environment("LARDER_PATH" => blank) { Application.variable("LARDER_PATH") }
+      end
+      assert_equal " a b ", with_environment("LARDER_PATH" => " a b ") { Application.variable("LARDER_PATH") }
+      assert_equal "\xFF ", with_environment("LARDER_PATH" => "\xFF ") { Application.variable("LARDER_PATH") }
+    end
+
+    test "an environment is the name of one directory" do
+      ["../../etc", "a/b", "/etc", "..", "."].each do |name|
+        error = assert_raises(::ArgumentError, name) do
+          with_environment("RAILS_ENV" => name) { Application.file("cache.larder") }
+        end
+        assert_match(/\Athe environment "#{name}" \(RAILS_ENV, RACK_ENV\) is no name of a directory/, error.message)
+      end
+      assert_equal "storage/larder/my shop/cache.larder",
+                   with_environment("RAILS_ENV" => "my shop") { Application.file("cache.larder") }
+    end
+
     test "a file that nobody has named is in the environment's directory" do
       assert_silent { assert_equal "storage/larder/test/cache.larder", file }
     end

@@ -56,7 +56,7 @@ module ActiveSupport
     # that is there is used where that is not, and a line says so. A relative path is taken from Rails.root, without
     # Rails from the current directory. Without a size it is what LARDER_SIZE says, as "512MB"; a size of the file
     # differing from the configured one is warned about, and not changed. What the configuration says comes before what
-    # the variables say, and a variable that is empty says nothing.
+    # the variables say, and a variable that is blank says nothing.
     #
     # Where Rails runs tests in parallel processes, each worker goes on with a file of its own, cache.larder.worker-0,
     # which is removed when it ends. So do stores that it makes without a path; a path that it names is taken as it is.
@@ -102,7 +102,6 @@ module ActiveSupport
       # @param path [String, Pathname, nil] the file; nil is LARDER_PATH's or the environment's, see above
       # @param options [Hash, nil] see the tables above; may also be given as keywords
       # @raise [ArgumentError] an option is of the wrong type or out of range
-      # @raise [Larder::OpenError] the path is too long
       # @example
       #   ActiveSupport::Cache::LarderStore.new("tmp/app.larder", size: 64 << 20, expires_in: 3600)
       def initialize(path = nil, options = nil, **keywords)

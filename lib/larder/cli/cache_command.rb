@@ -32,7 +32,7 @@ module Larder
       end
 
       def path
-        @path ||= Application.variable(VARIABLE) || Application.file(NAME_OF_FILE)
+        @path ||= file_of(VARIABLE, NAME_OF_FILE)
       end
 
       # @yieldparam cache [Cache] closed when the block ends

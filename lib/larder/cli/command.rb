@@ -45,6 +45,13 @@ module Larder
 
       private
 
+      # The file that nobody has named as an argument.
+      def file_of(variable, name)
+        Application.variable(variable) || Application.file(name)
+      rescue ::ArgumentError => error
+        raise UsageError, error.message
+      end
+
       # Who may not open a file can be told who may.
       #
       # @param path [String]

@@ -5,7 +5,7 @@
 
 require_relative "../memory_limit"
 require_relative "../obstacle"
-require_relative "mount"
+require_relative "../mount"
 
 module Larder
   class Doctor

@@ -76,8 +76,7 @@ module Larder
         @store_options = options
       end
 
-      # @return [Larder::Cache]
-      # @raise [Larder::OpenError] the path is too long; whatever else keeps it from the file is told at its first use
+      # @return [Larder::Cache] whatever keeps it from the file is told at its first use
       def open(path = self.path)
         Larder::Cache.open(path, size: size, size_from: @size_from, lock_timeout: @lock_timeout,
                                  lazy: @raise_errors ? :strict : true)
@@ -99,16 +98,12 @@ module Larder
         check("the path", path, "a String or Pathname") do |given|
           (given.is_a?(String) || given.is_a?(Pathname)) && !given.to_s.empty?
         end
-        File.expand_path(path.to_s, Application.root)
+        Application.absolute(path.to_s)
       end
 
+      # What is there is looked at when it is opened: it is no reason for a boot to stop.
       def path_of_deployment
-        named = Application.variable(PATH_VARIABLE)
-        path = File.expand_path(named || Application.file(DEFAULT_NAME), Application.root)
-        return Application.own(path) unless named && (named.end_with?("/") || File.directory?(path))
-
-        raise ::ArgumentError, "#{PATH_VARIABLE} is #{named.inspect}, a directory; name a file in it: " \
-                               "#{PATH_VARIABLE}=#{File.join(named, DEFAULT_NAME)}"
+        Application.own(Application.absolute(Application.variable(PATH_VARIABLE) || Application.file(DEFAULT_NAME)))
       end
 
       def take_engine_options(options)

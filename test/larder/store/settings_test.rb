@@ -41,9 +41,11 @@ module Larder
           assert_equal [path_of("s.larder"), 2 << 20], place_of(settings)
           assert_equal [path_of("d.larder"), 4 << 20], place_of(settings(nil, size: 4 << 20))
         end
-        with_environment("LARDER_PATH" => "", "LARDER_SIZE" => "") do
-          assert_equal [File.expand_path("storage/larder/#{Application.environment}/cache.larder"), nil],
-                       place_of(settings(nil))
+        ["", " ", "\t\n"].each do |blank|
+          with_environment("LARDER_PATH" => blank, "LARDER_SIZE" => blank) do
+            assert_equal [File.expand_path("storage/larder/#{Application.environment}/cache.larder"), nil],
+                         place_of(settings(nil))
+          end
         end
       end
 
@@ -53,12 +55,12 @@ module Larder
       end
 
       test "a variable that cannot be used is named, and so is what it takes" do
+        skip "Rails names the environment" if defined?(Rails) && Rails.respond_to?(:env)
         {
           { "LARDER_SIZE" => "lots" }    => /\ALARDER_SIZE "lots" is no size; give .*"256MB"/,
           { "LARDER_SIZE" => "1KB" }     => /\ALARDER_SIZE is "1KB"; it takes 1048576 to 1099511627776 bytes/,
           { "LARDER_SIZE" => "2TB" }     => /\ALARDER_SIZE is "2TB"; it takes/,
-          { "LARDER_PATH" => directory } => %r{\ALARDER_PATH is "/.*", a directory; .*=#{path_of("cache.larder")}},
-          { "LARDER_PATH" => "none/" }   => %r{\ALARDER_PATH is "none/", a directory; name a .*=none/cache\.larder}
+          { "RAILS_ENV" => "../../etc" } => %r{\Athe environment "../../etc" .* is no name of a directory}
         }.each do |variables, message|
           error = with_environment(variables) { assert_raises(::ArgumentError, variables.inspect) { settings(nil) } }
           assert_match message, error.message

@@ -46,7 +46,7 @@ module Larder
         end
 
         def file
-          @file ||= Application.variable(VARIABLE) || Application.file(::Larder::Sessions::Configuration::FILE)
+          @file ||= file_of(VARIABLE, ::Larder::Sessions::Configuration::FILE)
         end
 
         def missing(path)

@@ -106,6 +106,94 @@ module LarderStoreTests
       assert_raises(Larder::OpenError) { late(closed("elsewhere"), raise_errors: true).delete_matched("user/*") }
     end
 
+    # A path that no file can have is no reason for a boot to stop, whoever names it.
+    def assert_misses_and_one_report(report, path)
+      [-> { late(path) }, -> { with_environment("LARDER_PATH" => path) { late(nil) } }].each do |made|
+        sleep 1.1 # it is tried again every second, whichever store of the process asks
+        @told.clear
+        store = made.call
+        assert_nil store.read("key")
+        assert_nil store.read("key")
+        assert_equal 1, @told.size, messages.inspect
+        assert_match report, messages.first
+        assert_nil store.write("key", 1)
+        assert_same false, store.delete("key")
+        assert_equal 3, @told.size
+      end
+      assert_raises(Larder::OpenError) { late(path, raise_errors: true).read("key") }
+    end
+
+    test "a path that is too long, or a name in it" do
+      assert_misses_and_one_report(/\A#{directory}.*: the path is too long\. Name a file by fewer characters/,
+                                   path_of("a" * 5000))
+      assert_misses_and_one_report(/name too long.* Name a file by fewer characters/i, path_of("a" * 256))
+    end
+
+    test "a directory at the path, as Docker makes of a volume that is missing" do
+      Dir.mkdir(path_of("volume"))
+      assert_misses_and_one_report(%r{volume is a directory: name a file in it, such as #{path_of("volume")}/cache},
+                                   path_of("volume"))
+      assert_misses_and_one_report(/volume is a directory: name a file in it/, path_of("volume/"))
+      assert_empty Dir.children(path_of("volume"))
+    end
+
+    test "a working directory that was removed" do
+      Dir.mkdir(path_of("gone"))
+      Dir.chdir(path_of("gone")) do
+        Dir.rmdir(path_of("gone"))
+        assert_misses_and_one_report(/the working directory was removed: start the process in one that is there/,
+                                     "c.larder")
+        with_environment("LARDER_PATH" => nil) { assert_nil late(nil).read("key") }
+        assert_equal true, late(path_of("absolute.larder")).write("key", 1)
+        named = with_environment("LARDER_PATH" => path_of("x/../named.larder")) { late(nil) }
+        assert_equal path_of("named.larder"), named.cache.path
+      end
+      assert_equal ["absolute.larder", "absolute.larder.lock"], Dir.children(directory).sort
+    end
+
+    test "a read-only file system, with the file and without it" do
+      skip "needs root" unless Process.euid.zero?
+      skip "no mount namespaces here" unless system("unshare", "--mount", "true", err: File::NULL)
+      late(path_of("there/cache.larder")).write("key", 1)
+      script = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" || exit 77; shift; exec "$@"'
+      tell = <<~RUBY
+        ARGV.each do |path|
+          handler = ->(exception:, **) { puts exception.message }
+          ActiveSupport::Cache.lookup_store(:larder_store, path, error_handler: handler).read("key")
+        end
+      RUBY
+      lib = File.expand_path("../../../../lib", __dir__)
+      out, status = Open3.capture2e("unshare", "--mount", "sh", "-c", script, "sh", path_of("there"), RbConfig.ruby,
+                                    "-I", lib, "-ractive_support", "-rlarder", "-ractive_support/cache", "-e", tell,
+                                    path_of("there/cache.larder"), path_of("there/inner/none.larder"))
+      skip "no bind mounts here: #{out}" if status.exitstatus == 77
+      lines = out.lines.grep(/Read-only file system/)
+      assert_equal 2, lines.size, out
+      assert_match(/#{path_of("there/cache.larder")} is on a read-only file system: .*LARDER_PATH/, lines.first)
+      assert_match(/#{path_of("there")} is on a read-only file system: .*LARDER_PATH/, lines.last)
+    end
+
+    test "a directory that takes no files and is not read-only" do
+      skip "no /proc here" unless File.directory?("/proc/self")
+      store = late("/proc/self/cache.larder")
+      assert_nil store.read("key")
+      assert_match(%r{/proc/self takes no files, as it is on proc: .*LARDER_PATH}, messages.first)
+      assert_no_match(/read-only file system|chown/, messages.first)
+    end
+
+    test "a directory whose owner may not write to it" do
+      skip "needs root" unless Process.euid.zero?
+      File.chmod(0o755, directory)
+      Dir.mkdir(path_of("shut"), 0o555)
+      File.chown(NOBODY, NOBODY, path_of("shut"))
+      message = as_nobody do
+        late(path_of("shut/cache.larder")).read("key")
+        messages.first
+      end
+      assert_match(/shut has mode 555, by which its owner may not write to it/, message)
+      assert_match(/: chmod u\+wx #{path_of("shut")}\z/, message)
+    end
+
     test "with raise_errors each use raises, and the store can be made" do
       store = late(closed, raise_errors: true)
       2.times { assert_raises(Larder::OpenError) { store.read("key") } }
