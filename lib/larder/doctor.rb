@@ -35,12 +35,15 @@ module Larder
     end
 
     # Here, where the name is taken: it is loaded when it is first used.
+    require_relative "doctor/kind_checks"
     require_relative "doctor/file_checks"
     require_relative "doctor/place_checks"
     require_relative "doctor/use_checks"
 
     # The checks in their order, and what each says of a sound cache. Some need what was learned before them.
     CHECKS = {
+      kind: "it is a cache of Larder's",
+      attributes: "its attributes let it be changed",
       owner: "it belongs to the owner of its directory",
       mode: "nobody else may read or write it",
       opens: "it opens",
@@ -54,7 +57,10 @@ module Larder
       pressure: "it is not too small for what is read",
       fast_path: "simple calls are answered in C"
     }.freeze
-    private_constant :CHECKS
+    # Where one of these finds something nothing else is looked at: what would be said of a file that is not Larder's,
+    # or cannot be changed, mends nothing.
+    FIRST = %i[kind attributes].freeze
+    private_constant :CHECKS, :FIRST
 
     # @param subject [String, #cache] the path of a file that is there, or a LarderStore
     # @return [Report]
@@ -71,7 +77,8 @@ module Larder
 
     # @return [Report]
     def report
-      answers = CHECKS.keys.to_h { |check| [check, send(check)] }
+      answers = answers_of(FIRST)
+      answers.update(answers_of(CHECKS.keys - FIRST)) if answers.each_value.none?(Array)
       findings = answers.filter_map do |check, (what, mend)|
         Finding.new(check: check, what: what, mend: mend) if what.is_a?(String)
       end
@@ -81,7 +88,12 @@ module Larder
 
     private
 
+    def answers_of(checks)
+      checks.to_h { |check| [check, send(check)] }
+    end
+
     # A check answers :sound, nil where it cannot be made here, or what is wrong and the command that mends it.
+    include KindChecks
     include FileChecks
     include PlaceChecks
     include UseChecks
@@ -90,9 +102,14 @@ module Larder
       @info ||= File.lstat(@path)
     end
 
+    # Bytes of the cache, where it opens. Its file may have been extended since it was made.
+    def bytes
+      @stats ? @stats[:size_bytes] : info.size
+    end
+
     # Of the file and its lock file, those that are there.
     def files
-      [@path, @lock].select { |file| File.file?(file) }
+      [@path, @lock].select { |file| kind_of(file) == "file" }
     end
 
     def both

@@ -3,6 +3,7 @@
 require "support/store_case"
 require "support/command"
 require "json"
+require "socket"
 require "larder/doctor"
 
 module Larder
@@ -51,7 +52,7 @@ module Larder
       report = Doctor.run(@file)
       assert_predicate report, :sound?
       assert_empty report.findings
-      assert_equal %i[owner mode opens memory space layer copies damage pressure],
+      assert_equal %i[kind owner mode opens memory space layer copies damage pressure],
                    report.sound.keys
       assert_equal "#{@file} is sound", report.to_s
       Cache.open(@file) { assert_predicate Doctor.run(@file), :sound? }
@@ -98,11 +99,102 @@ module Larder
       assert_found :mode, /cache\.larder\.lock has mode 644/, /\Achmod 600 /
     end
 
-    test "a file that is not Larder's" do
-      File.write(@file, "notes " * 10_000)
-      found = findings.find { |finding| finding.check == :opens }
-      assert_match(/not a Larder cache/, found.what)
-      assert_equal "mv #{@file} #{@file}.other", found.mend
+    # ---- what is at the path ----
+
+    # The one finding, whose command, which is run, changes nothing that is there.
+    def assert_left_alone(path, what, mend)
+      before = state_of(path)
+      found = findings(path)
+      assert_equal [:kind], found.map(&:check), found.map(&:to_s).inspect
+      assert_match what, found.first.what
+      assert_match mend, found.first.mend
+      Open3.capture2e({ "PATH" => "#{File.dirname(Command::PROGRAM)}:#{ENV.fetch("PATH")}" }, "sh", "-c",
+                      found.first.mend, chdir: directory)
+      assert_equal before, state_of(path)
+    end
+
+    def state_of(path)
+      info = File.lstat(path)
+      [info.ftype, info.mode, info.uid, info.size, info.ino]
+    end
+
+    test "a file that is not Larder's is left as it is, whoever may read it and whatever its size" do
+      File.write(path_of("notes"), "notes " * 10_000, perm: 0o666)
+      File.chmod(0o666, path_of("notes"))
+      File.truncate(path_of("notes"), 1 << 40)
+      with_size("64MB") { assert_left_alone(path_of("notes"), /it is not a Larder cache/, /\A# name another path/) }
+      assert_left_alone("/etc/passwd", /it is not a Larder cache/, /\A# name another path/)
+      out, _, code = larder("doctor", "/etc/passwd")
+      assert_equal 1, code
+      assert_no_match(/chmod|chown|mv |rm /, out)
+    end
+
+    test "a file without a cache in it" do
+      File.write(path_of("empty"), "")
+      assert_left_alone(path_of("empty"), /there is no cache in it/, /\A# name another path/)
+    end
+
+    test "a directory, a link, a FIFO and a socket" do
+      Dir.mkdir(path_of("inner"))
+      assert_left_alone(path_of("inner"), /it is a directory: name a file in it/, /\A# name another path/)
+      File.mkfifo(path_of("fifo"))
+      assert_left_alone(path_of("fifo"), /it is a FIFO/, /\A# name another path/)
+      UNIXServer.open(path_of("socket")) do
+        assert_left_alone(path_of("socket"), /it is a socket/, /\A# name another path/)
+      end
+      File.symlink(path_of("nowhere"), path_of("link"))
+      assert_left_alone(path_of("link"), /it is a symbolic link/, /\A# name another path/)
+      assert_match(/it is a symbolic link/, larder("doctor", path_of("link")).first.gsub(/\s+/, " "))
+    end
+
+    test "a file that this user may not read" do
+      root!
+      ["", "storage", "storage/larder", File.dirname(FILE)].each { |each| File.chmod(0o755, path_of(each)) }
+      assert_equal([[:kind, "root alone may read it", "sudo -u root larder doctor #{@file}"]], in_child do
+        Process::UID.change_privilege(1)
+        findings.map(&:to_a)
+      end)
+    end
+
+    test "the lock file of a cache, whose removal would empty the cache" do
+      make { |cache| cache.set("k", "v") }
+      lock = "#{@file}.lock"
+      assert_left_alone(lock, /it is the lock file of #{@file}/, /\Alarder doctor #{@file}\z/)
+      make { |cache| assert_equal "v", cache.get("k") }
+    end
+
+    test "something else where the lock file should be" do
+      lock = "#{@file}.lock"
+      makers = { "FIFO" => -> { File.mkfifo(lock) }, "directory" => -> { Dir.mkdir(lock) },
+                 "socket" => -> { UNIXServer.open(lock, &:path) },
+                 "file of something else" => -> { File.write(lock, "1") },
+                 "link" => -> { File.symlink("/nowhere", lock) } }
+      makers.each do |name, maker|
+        FileUtils.rm_rf(lock)
+        maker.call
+        found = findings
+        assert_equal [[:kind, "cache.larder.lock is a #{name}, where the cache's lock file should be"]],
+                     found.map { |each| [each.check, each.what] }
+        assert_match(/\Amv #{lock} #{lock}\.other\d*\z/, found.first.mend)
+        system("sh", "-c", found.first.mend, exception: true)
+        make
+        assert_empty findings.map(&:to_s), name
+      end
+    end
+
+    test "files that cannot be changed" do
+      [@file, "#{@file}.lock", File.dirname(@file)].each do |file|
+        skip "no attributes here" unless system("chattr", "+i", file, err: File::NULL)
+        assert_found :attributes, /\A#{File.basename(file)} cannot be changed/, /\Asudo chattr -ia #{file}\z/
+      ensure
+        system("chattr", "-i", file, err: File::NULL)
+      end
+    end
+
+    test "a store that has no file yet" do
+      store = ActiveSupport::Cache.lookup_store(:larder_store, path_of("none.larder"))
+      assert_equal [:kind], findings(store).map(&:check)
+      assert_not File.exist?(path_of("none.larder"))
     end
 
     test "a file that is damaged" do
@@ -115,21 +207,31 @@ module Larder
       assert_empty findings
     end
 
-    test "a link" do
-      File.rename(@file, path_of("elsewhere"))
-      File.symlink(path_of("elsewhere"), @file)
-      assert_includes findings.map(&:check), :opens
+    test "a file of which parts are not reserved" do
+      punched = system("fallocate", "--punch-hole", "--offset", (1 << 20).to_s, "--length", (7 << 20).to_s, @file,
+                       err: File::NULL) # an empty shard
+      skip "no holes here" unless punched
+      skip "holes are not told of here" if File.stat(@file).blocks * 512 > 4 << 20
+      assert_found :space, /of 8\.0 MiB only \d\.\d MiB are reserved on the disk/, /\Afallocate --length 8388608 /
     end
 
-    test "a copy with holes" do
-      File.rename(@file, path_of("full"))
-      system("cp", "--sparse=always", path_of("full"), @file, exception: true)
-      File.chmod(0o600, @file)
-      skip "holes are not told of here" if File.stat(@file).blocks * 512 > 4 << 20
-      found = findings.find { |finding| finding.check == :space }
-      assert_match(/of 8\.0 MiB only \d\.\d MiB are reserved on the disk/, found.what)
-      system(found.mend, exception: true)
-      assert_not_includes findings.map(&:check), :space
+    test "a file that was extended, whose cache is what it was" do
+      make { |cache| cache.set("k", "v") }
+      File.truncate(@file, 1 << 42)
+      assert_found :space, /the file was extended to 4194304\.0 MiB, of which the cache uses 8\.0 MiB/,
+                   /\Atruncate --size 8388608 /
+      make { |cache| assert_equal "v", cache.get("k") }
+    end
+
+    test "a file system that is read-only" do
+      root!
+      skip "no mount namespaces here" unless system("unshare", "--mount", "true", err: File::NULL)
+      script = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" || exit 77; shift; exec "$@"'
+      out, status = Open3.capture2e("unshare", "--mount", "sh", "-c", script, "sh", File.dirname(@file), RbConfig.ruby,
+                                    Command::PROGRAM, "doctor", @file, "--json")
+      skip "no bind mounts here: #{out}" if status.exitstatus == 77
+      assert_equal [["opens", "# name a path on a volume that can be written to"]],
+                   JSON.parse(out)["findings"].map { |found| found.values_at("check", "mend") }
     end
 
     test "a control group with less memory than the file" do
@@ -254,7 +356,7 @@ module Larder
 
     test "larder doctor tells what is sound, and exits with 0" do
       text = done("doctor", env: { "RAILS_ENV" => "production" })
-      assert_match(/\ACache #{FILE}\n\n  ok    it belongs to the owner of its directory\n/, text)
+      assert_match(/\ACache #{FILE}\n\n  ok    it is a cache of Larder's\n  ok    it belongs to the owner of its/, text)
       assert_match(/\n\nSound\.\n\z/, text)
       assert_equal({ "file" => @file, "sound" => true, "findings" => [] },
                    JSON.parse(done("doctor", @file, "--json")).except("looked_at"))
@@ -270,6 +372,11 @@ module Larder
       out, = larder("doctor", FILE, "--json")
       assert_equal [["mode", "chmod 600 #{@file} #{@file}.lock"]],
                    JSON.parse(out)["findings"].map { |found| found.values_at("check", "mend") }
+    end
+
+    test "an environment that is no name of a directory is refused" do
+      assert_equal 2, refused(/environment "\.\.\/x" .* is no name of a directory/, "doctor",
+                              env: { "RAILS_ENV" => "../x" })
     end
 
     test "larder doctor says where it looked" do

@@ -40,7 +40,7 @@ module Larder
       end
 
       def act
-        missing unless File.exist?(path)
+        missing unless File.exist?(path) || File.symlink?(path)
         report = ::Larder::Doctor.run(path)
         if @json
           tell({ file: report.path, sound: report.sound?, findings: report.findings.map(&:to_h),

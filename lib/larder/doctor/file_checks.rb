@@ -11,12 +11,13 @@ module Larder
   class Doctor
     # Checks of {Doctor}.
     module FileChecks
-      # How a cache begins, and where its copy does.
-      MAGIC = "LARDER\r\n"
-      HEADS = [0, 4096].freeze
+      # How an error ends whose file is of no use.
+      UNFIT = "its application replaces it"
+      # A file has whole pages.
+      PAGE = 4096
       # Where blocks that were reserved do not count as such.
       UNCOUNTED = %w[btrfs zfs].freeze
-      private_constant :MAGIC, :HEADS, :UNCOUNTED
+      private_constant :UNFIT, :UNCOUNTED
 
       private
 
@@ -44,48 +45,53 @@ module Larder
         Cache.open(@path, create: false) { |cache| @stats = @store ? @store.stats : cache.stats }
         :sound
       rescue OpenError => error
-        [error.message, way_in] unless owner != :sound || writable_by_others?
+        [error.message, way_in(error)] unless owner != :sound || writable_by_others?
       end
 
       def writable_by_others?
         files.any? { |file| File.stat(file).mode & 0o022 != 0 }
       end
 
-      def way_in
-        return "sudo -u #{Obstacle.user(info.uid)} larder doctor #{quoted(@path)}" unless File.owned?(@path)
-        return "mv #{quoted(@path)} #{quoted("#{@path}.other")}" unless larders?
+      # What keeps this process from a file that is fit is not mended by removing it.
+      def way_in(error)
+        return ask_owner unless File.owned?(@path)
+        return "rm #{both} # a cache may be lost: its application makes a new one" if error.message.end_with?(UNFIT)
+        return "# name a path on a volume that can be written to" if Mount.read_only?(@path)
 
-        "rm #{both} # a cache may be lost: its application makes a new one"
-      end
-
-      def larders?
-        info.file? && HEADS.any? { |at| File.binread(@path, MAGIC.bytesize, at) == MAGIC }
+        "# mend what it says, or name another path: the file itself may be fit"
       end
 
       # What is in memory of the file counts as memory of the control group.
       def memory
         limit = MemoryLimit.bytes
-        return if limit.nil?
-        return :sound if info.size <= limit
+        return if limit.nil? || @stats.nil?
+        return :sound if bytes <= limit
 
         why = if Mount.type_of(@path) == "tmpfs"
                 "it is on tmpfs, where it is memory: the kernel will end processes to make room"
               else
                 "what does not fit is read from disk again and again"
               end
-        ["the file has #{shown(info.size)}, and processes here may use #{shown(limit)} of memory: #{why}",
+        ["the file has #{shown(bytes)}, and processes here may use #{shown(limit)} of memory: #{why}",
          resize(limit / 2)]
       end
 
       # A write to a hole of the file ends its process by SIGBUS when the disk is full.
       def space
+        return if @stats.nil? # it is replaced, or removed
+        return extended if info.size / PAGE > bytes / PAGE
         return if info.blocks.nil? || UNCOUNTED.include?(Mount.type_of(@path))
 
         reserved = info.blocks * 512
-        return :sound if reserved >= info.size * 9 / 10
+        return :sound if reserved >= bytes * 9 / 10
 
-        ["of #{shown(info.size)} only #{shown(reserved)} are reserved on the disk: a copy has holes, and a full disk " \
-         "ends who writes there", "fallocate --length #{info.size} #{quoted(@path)}"]
+        ["of #{shown(bytes)} only #{shown(reserved)} are reserved on the disk: a copy has holes, and a full disk " \
+         "ends who writes there", "fallocate --length #{bytes} #{quoted(@path)}"]
+      end
+
+      def extended
+        ["the file was extended to #{shown(info.size)}, of which the cache uses #{shown(bytes)}",
+         "truncate --size #{bytes} #{quoted(@path)}"]
       end
 
       def layer

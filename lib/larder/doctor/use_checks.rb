@@ -8,29 +8,28 @@ module Larder
     module UseChecks
       # Names the size for deployments.
       SIZE = "LARDER_SIZE"
-      # A file has whole pages.
-      PAGE = 4096
       # Reads below which nothing is said of how many hit.
       ENOUGH_READS = 1000
       # Full, with fewer hits than this, where more than a tenth of what was stored had to leave: too small.
       FULL = 0.9
       FEW_HITS = 0.8
       MANY_EVICTED = 0.1
-      private_constant :SIZE, :PAGE, :ENOUGH_READS, :FULL, :FEW_HITS, :MANY_EVICTED
+      private_constant :SIZE, :ENOUGH_READS, :FULL, :FEW_HITS, :MANY_EVICTED
 
       private
 
       def size
-        wanted = ENV.fetch(SIZE, "")
-        return if wanted.empty?
+        wanted = Application.variable(SIZE)
+        return if wanted.nil?
 
-        bytes = Size.parse(wanted, SIZE)
-        return :sound if (0...PAGE).cover?(info.size - bytes)
+        wanted_bytes = Size.parse(wanted, SIZE)
+        return if @stats.nil? # none that can be given another
+        return :sound if (0...FileChecks::PAGE).cover?(bytes - wanted_bytes)
 
-        ["#{SIZE} is #{wanted}, and the file has #{shown(info.size)}: a file that is there keeps its size",
+        ["#{SIZE} is #{wanted}, and the file has #{shown(bytes)}: a file that is there keeps its size",
          "larder resize #{quoted(@path)} #{quoted(wanted)}"]
       rescue ::ArgumentError => error
-        [error.message, "export #{SIZE}=#{mebibytes(info.size)}MB"]
+        [error.message, "export #{SIZE}=#{mebibytes(bytes)}MB"]
       end
 
       def damage
@@ -41,7 +40,7 @@ module Larder
 
         ["#{records} records were damaged, and #{shards} of #{@stats[:shards]} shards emptied for it: the disk, the " \
          "memory or somebody who writes to the file. If it happens again in a new one, look at `dmesg`",
-         resize(info.size)]
+         resize(bytes)]
       end
 
       def pressure
@@ -54,7 +53,7 @@ module Larder
         evicted = @stats[:evictions].fdiv(@stats[:sets])
         ["it is full, #{per_cent(@stats[:hit_ratio])} of reads find something, and #{per_cent(evicted)} of what was " \
          "stored had to leave: a larger one hits more",
-         resize(info.size * 2)]
+         resize(bytes * 2)]
       end
 
       # Of the application's store alone; a file knows nothing of it.
