@@ -10,6 +10,7 @@ require "larder/version"
 require "larder/errors"
 require "larder/options"
 require "larder/application"
+require "larder/obstacle"
 require "larder/larder"
 require "larder/cache"
 

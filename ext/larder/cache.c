@@ -205,6 +205,15 @@ static void attach(VALUE object, cache *self) {
     }
 }
 
+/* With what stands in the way, and the command that mends it. */
+NORETURN(static void raise_unattached(VALUE object, const larder_error *error));
+
+static void raise_unattached(VALUE object, const larder_error *error) {
+    VALUE exception = glue_open_error(error, larder_path(engine_of(cache_of(object))));
+
+    rb_exc_raise(rb_funcall(object, rb_intern("explained"), 1, exception));
+}
+
 larder *glue_engine_to_change(VALUE object) {
     cache *self = cache_of(object);
 
@@ -221,7 +230,7 @@ larder *glue_engine(VALUE object) {
     if (self->lazy && self->failure.status != LARDER_OK && (self->strict || !self->told) &&
         larder_attached(engine) != 1) {
         self->told = true;
-        glue_raise_open(&self->failure, larder_path(engine));
+        raise_unattached(object, &self->failure);
     }
     return engine;
 }
@@ -239,7 +248,7 @@ void glue_raise_unless_attached(VALUE object, VALUE key) {
         snprintf(error.detail, sizeof error.detail, "%.*s could not be changed: %s", (int)shown, RSTRING_PTR(key),
                  self->failure.detail);
     }
-    glue_raise_open(&error, larder_path(engine_of(self)));
+    raise_unattached(object, &error);
 }
 
 /* ---- arguments ---- */

@@ -138,7 +138,7 @@ static void append_start(VALUE message, const char *text, long most) {
 }
 
 /* The detail names the offender, but where it is a call or a size, or was cut, not always the path. */
-void glue_raise_open(const larder_error *error, const char *path) {
+VALUE glue_open_error(const larder_error *error, const char *path) {
     VALUE message = rb_utf8_str_new_cstr("");
 
     if (error->status == LARDER_PATH_TOO_LONG) {
@@ -156,5 +156,7 @@ void glue_raise_open(const larder_error *error, const char *path) {
         }
     }
     rb_str_catf(message, ": %s", larder_status_text(error->status));
-    rb_exc_raise(rb_exc_new_str(exceptions[class_of(error->status)], message));
+    return rb_exc_new_str(exceptions[class_of(error->status)], message);
 }
+
+void glue_raise_open(const larder_error *error, const char *path) { rb_exc_raise(glue_open_error(error, path)); }

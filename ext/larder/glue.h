@@ -69,6 +69,8 @@ NORETURN(void glue_raise(larder_status status));
 /* The same for a call about one key: the message tells its bytes where they matter. */
 NORETURN(void glue_raise_for_key(larder_status status, VALUE key));
 
+/* The exception, and the same raised. */
+VALUE glue_open_error(const larder_error *error, const char *path);
 NORETURN(void glue_raise_open(const larder_error *error, const char *path));
 
 /* ---- cache.c ---- */

@@ -493,5 +493,11 @@ module Larder
 
       Cache.warn_of_size(self, @wanted_size, @size_from)
     end
+
+    # Called with each error that is raised because a lazily opened cache has no file.
+    def explained(error)
+      obstacle = Obstacle.at(path)
+      obstacle ? error.exception("#{error.message}. #{obstacle}") : error
+    end
   end
 end

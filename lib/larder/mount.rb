@@ -23,8 +23,8 @@ module Larder
 
     # @return [Array(Array<String>, Array<String>), nil] the fields of a line, before and after its dash
     def above(path)
-      real = File.realpath(path)
-      File.readlines("/proc/self/mountinfo").reverse.map { |line| line.split(" - ", 2).map(&:split) }
+      real = File.realpath(path).b
+      File.readlines("/proc/self/mountinfo", mode: "rb").reverse.map { |line| line.split(" - ", 2).map(&:split) }
           .select { |place, _| above?(unescaped(place[4]), real) }
           .max_by { |place, _| unescaped(place[4]).size }
     rescue SystemCallError

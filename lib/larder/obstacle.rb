@@ -10,13 +10,19 @@ require_relative "mount"
 module Larder
   # @api private
   module Obstacle
+    # What no command mends.
+    ELSEWHERE = "name a file on a volume that can be written to (LARDER_PATH, or file: of the sessions)"
+    private_constant :ELSEWHERE
+
     module_function
 
     # @param path [String] absolute, or relative where the working directory was removed
-    # @return [String, nil] a sentence that names who owns what, who runs this process, and a command; nil: nothing is
-    #   seen that would keep it from the file
+    # @return [String, nil] a sentence in UTF-8 that names who owns what, who runs this process, and a command; nil:
+    #   nothing is seen that would keep it from the file
     def at(path)
-      misnamed(path) || foreign(path) || closed(path)
+      path = path.dup.force_encoding(Encoding::UTF_8)
+      sentence = misnamed(path) || foreign(path) || closed(path)
+      sentence && shown(sentence)
     end
 
     # What no command mends, but another path.
@@ -64,7 +70,7 @@ module Larder
     end
 
     def read_only(place)
-      "#{place} is on a read-only file system: let LARDER_PATH name a file on a volume that can be written to"
+      "#{place} is on a read-only file system: #{ELSEWHERE}"
     end
 
     def closed_directory(directory)
@@ -77,8 +83,7 @@ module Larder
           "to it: chmod u+wx #{quoted(directory)}"
       else
         type = Mount.type_of(directory)
-        "#{directory} takes no files#{", as it is on #{type}" if type}: let LARDER_PATH name a file on a volume that " \
-          "can be written to"
+        "#{directory} takes no files#{", as it is on #{type}" if type}: #{ELSEWHERE}"
       end
     end
 
@@ -97,10 +102,15 @@ module Larder
     end
 
     def quoted(path)
-      Shellwords.escape(path)
+      Shellwords.escape(shown(path))
+    end
+
+    # Paths have bytes of any kind.
+    def shown(text)
+      text.scrub { |bytes| bytes.unpack("C*").map { |byte| format("\\x%02X", byte) }.join }
     end
 
     private_class_method :misnamed, :too_long?, :foreign, :closed, :usable?, :foreign_file, :read_only,
-                         :closed_directory, :nearest_directory, :quoted
+                         :closed_directory, :nearest_directory, :quoted, :shown
   end
 end

@@ -4,7 +4,6 @@
 # reported once, all else, also each delete and overwrite that could not be applied yet, at each failing call.
 
 require "active_support/error_reporter"
-require "larder/obstacle"
 
 module Larder
   module Store
@@ -37,17 +36,10 @@ module Larder
       # @return [Object] `returning`
       # @raise [Larder::Error] `error`, where the store was made with raise_errors: true
       def failed(method, returning, error)
-        error = explained(error) if error.is_a?(Larder::OpenError)
         raise error if @raise_errors
 
         @error_handler&.call(method: method, returning: returning, exception: error)
         returning
-      end
-
-      # The same error with what stands in the way, and the command that mends it.
-      def explained(error)
-        obstacle = Obstacle.at(@cache.path)
-        obstacle ? error.exception("#{error.message}. #{obstacle}") : error
       end
     end
   end

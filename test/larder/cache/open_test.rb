@@ -262,4 +262,20 @@ class LarderCacheOpenTest < ActiveSupport::TestCase
       assert_equal expected, open_cache(name).get_multi(expected.keys)
     end
   end
+
+  test "what is told of a file that cannot be had is UTF-8 whatever its path is" do
+    ["schön ☕", "odd\xFF"].each do |name|
+      File.write(path_of(name), "")
+      [name, name.b, name.dup.force_encoding("ISO-8859-1")].each do |bytes|
+        path = File.join(directory.b, bytes.b, "c.larder").force_encoding(bytes.encoding)
+        late = Larder::Cache.open(path, lazy: true)
+        message = assert_raises(Larder::OpenError) { late.get("k") }.message
+        assert_predicate message, :valid_encoding?
+        assert_equal Encoding::UTF_8, message.encoding
+        assert_match(/ is not a directory: mv /, message)
+      ensure
+        late&.close
+      end
+    end
+  end
 end
