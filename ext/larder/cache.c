@@ -25,6 +25,7 @@ typedef struct cache {
     bool closing;        /* closed for Ruby; the last call inside closes the engine's handle */
     bool lazy;           /* attaches at its first call, in a thread of its own */
     bool strict;         /* each call that finds it unattached raises */
+    bool required;       /* the same before anything is done, also where it is being attached */
     bool was_attached;
     bool told;               /* of the failure below */
     larder_error failure;    /* why it could not attach; OK: it could, or has not tried */
@@ -159,11 +160,12 @@ static void run_attach(larder *engine, void *arg) {
     error->status = larder_attach(engine, WAIT_MS, error);
 }
 
-/* Another process that makes or closes the file is done soon: that is no failure before it lasts. */
+/* Another process that makes or closes the file is done soon: that is no failure before it lasts, unless
+ * the file is required. */
 static bool is_failure(cache *self, larder_status status) {
     int64_t now_ms = glue_clock_ms(CLOCK_MONOTONIC);
 
-    if (status != LARDER_LOCKED) {
+    if (status != LARDER_LOCKED || self->required) {
         self->locked_since_ms = 0;
         return status != LARDER_OK;
     }
@@ -219,6 +221,10 @@ larder *glue_engine_to_change(VALUE object) {
 
     if (larder_attached(engine_of(self)) != 1 || (self->lazy && !self->was_attached)) {
         attach(object, self);
+        if (self->required && larder_attached(engine_of(self)) != 1) {
+            static const larder_error underway = {.status = LARDER_LOCKED};
+            raise_unattached(object, self->failure.status == LARDER_OK ? &underway : &self->failure);
+        }
     }
     return engine_of(self);
 }
@@ -269,7 +275,7 @@ larder_call glue_call(VALUE now) { return (larder_call){.now_ms = NIL_P(now) ? 0
 
 /* ---- open and close ---- */
 
-enum { OPEN_NOW, OPEN_EXISTING, OPEN_LAZILY, OPEN_LAZILY_AND_STRICTLY };
+enum { OPEN_NOW, OPEN_EXISTING, OPEN_LAZILY, OPEN_LAZILY_AND_STRICTLY, OPEN_LAZILY_BUT_REQUIRED };
 #define OPEN_WAIT_MS 5000
 
 struct opening {
@@ -307,7 +313,8 @@ VALUE glue_cache_open(VALUE klass, VALUE path, VALUE size, VALUE lock_timeout_ms
     opening.options.existing = FIX2INT(mode) == OPEN_EXISTING;
     opening.options.attach_later = 1; /* never in a call that has the GVL: see attach() */
     opening.lazy = self->lazy = FIX2INT(mode) >= OPEN_LAZILY;
-    self->strict = FIX2INT(mode) == OPEN_LAZILY_AND_STRICTLY;
+    self->strict = FIX2INT(mode) >= OPEN_LAZILY_AND_STRICTLY;
+    self->required = FIX2INT(mode) == OPEN_LAZILY_BUT_REQUIRED;
     self->fork_epoch = fork_epoch;
     for (;;) {
         struct released call = {run_open, NULL, &opening, false};

@@ -84,7 +84,7 @@ void glue_cache_init(void);
 larder *glue_engine(VALUE self);
 
 /* The same for calls that change something: they are made in any case, for the engine remembers what it cannot
- * apply, and raise what the engine answers. */
+ * apply, and raise what the engine answers. Where the file is required they are not made: this raises. */
 larder *glue_engine_to_change(VALUE self);
 
 /* Raises OpenError, which names the key (nil: all keys), where the cache is lazy and could not be attached. */

@@ -55,13 +55,14 @@ module Larder
     EXISTING = 1
     LAZILY = 2
     LAZILY_AND_STRICTLY = 3
-    private_constant :SET, :ADD, :REPLACE, :KEEP, :NOW, :EXISTING, :LAZILY, :LAZILY_AND_STRICTLY
+    LAZILY_BUT_REQUIRED = 4
+    private_constant :SET, :ADD, :REPLACE, :KEEP, :NOW, :EXISTING, :LAZILY, :LAZILY_AND_STRICTLY, :LAZILY_BUT_REQUIRED
 
     # A file has whole pages, so it is up to this much larger than it was asked to be.
     PAGE = 4096
     # Seconds that calls wait for a lazy cache to attach.
     WAIT = 0.02
-    # The same where what is written first is often read next, as in tests and consoles.
+    # The same where what is written first is often read next, as in tests and consoles, or where the file is required.
     LONG_WAIT = 5
     WAITING_ENVIRONMENTS = %w[development test].freeze
     private_constant :PAGE, :WAIT, :LONG_WAIT, :WAITING_ENVIRONMENTS
@@ -80,11 +81,12 @@ module Larder
       #   of a file in a process decides it.
       # @param size_from [String, nil] where `size` is configured, for that warning; nil: the line of the caller
       # @param create [Boolean] false: a file is neither made nor replaced, and {OpenError} says why none can be used
-      # @param lazy [Boolean, :strict] true: the file is opened or made at the first call that needs it, by another
-      #   thread. Calls wait for that until it has taken 0.02 seconds, in development and test 5 seconds. Until there is
-      #   a file, reads are misses and stores are refused. If there can be none the first call raises {OpenError}, as do
-      #   calls that would delete or overwrite, which are remembered and applied later. It is tried again every second.
-      #   `:strict`: every call raises.
+      # @param lazy [Boolean, :strict, :required] true: the file is opened or made at the first call that needs it, by
+      #   another thread. Calls wait for that until it has taken 0.02 seconds, in development and test 5 seconds. Until
+      #   there is a file, reads are misses and stores are refused. If there can be none the first call raises
+      #   {OpenError}, as do calls that would delete or overwrite, which are remembered and applied later. It is tried
+      #   again every second. `:strict`: every call raises. `:required`: every call waits until it has taken 5 seconds,
+      #   and raises where there is no file then; nothing is remembered.
       # @yieldparam cache [Cache] closed when the block ends
       # @return [Cache, Object] the cache, or the block's value
       # @raise [OpenError] with the path and the remedy
@@ -95,7 +97,7 @@ module Larder
         path = Options.path(path)
         size_from ||= Application.calling_line if size && lazy # later nobody's line is on the stack
         cache = _open(path, Options.size_bytes(size), Options.lock_timeout_ms(lock_timeout), mode(create, lazy))
-        cache.send(:opened, path, size, size_from)
+        cache.send(:opened, path, size, size_from, lazy)
         cache.send(:attached) unless lazy
         return cache unless block_given?
 
@@ -128,7 +130,9 @@ module Larder
         raise ArgumentError, "a cache that is opened lazily is made where it is missing; leave out create: false" \
           unless create
 
-        lazy == :strict ? LAZILY_AND_STRICTLY : LAZILY
+        { true => LAZILY, strict: LAZILY_AND_STRICTLY, required: LAZILY_BUT_REQUIRED }.fetch(lazy) do
+          raise ArgumentError, "lazy is #{lazy.inspect}; it takes true, false, :strict or :required"
+        end
       end
     end
 
@@ -461,10 +465,11 @@ module Larder
 
     private
 
-    def opened(path, size, size_from)
+    def opened(path, size, size_from, lazy)
       @path = path.freeze
       @wanted_size = size
       @size_from = size_from
+      @required = lazy == :required
     end
 
     # Another thread attaches, and each call waits for it until that thread has had so long: making a file may wait for
@@ -475,7 +480,8 @@ module Larder
     end
 
     def start_attaching
-      @attach_deadline = monotonic_time + (WAITING_ENVIRONMENTS.include?(Application.environment) ? LONG_WAIT : WAIT)
+      waits = @required || WAITING_ENVIRONMENTS.include?(Application.environment)
+      @attach_deadline = monotonic_time + (waits ? LONG_WAIT : WAIT)
       @attaching = Thread.new { _attach }
       @attaching.report_on_exception = false # who joins it raises that
     rescue ThreadError # the process may have no more threads
@@ -489,9 +495,14 @@ module Larder
     # Called once, when there is a file.
     def attached
       @attached = true
-      return if @wanted_size.nil? || (0...PAGE).cover?(size - @wanted_size)
+      Cache.warn_of_size(self, @wanted_size, @size_from) unless @wanted_size.nil? ||
+                                                                (0...PAGE).cover?(size - @wanted_size)
+      @when_attached&.call
+    end
 
-      Cache.warn_of_size(self, @wanted_size, @size_from)
+    # Runs the block once there is a file: now, or within the first call that needs it.
+    def _when_attached(&block)
+      @attached ? yield : @when_attached = block
     end
 
     # Called with each error that is raised because a lazily opened cache has no file.

@@ -4,10 +4,12 @@
 
 require "test_helper"
 require "pathname"
+require "support/frozen_disk"
 
 class LarderCacheOpenTest < ActiveSupport::TestCase
   include TemporaryCaches
   include Processes
+  include FrozenDisk
 
   NOBODY = 65_534
 
@@ -263,6 +265,31 @@ class LarderCacheOpenTest < ActiveSupport::TestCase
     end
   end
 
+  test "where the file is required every call raises while it cannot be had, and nothing is remembered" do
+    open_cache("place/required.larder").tap { |made| made.set_multi(%w[a b c].to_h { [_1, "1"] }) }.close
+    block_place
+    required = open_cache("place/required.larder", lazy: :required)
+    [-> { required.get("a") }, -> { required.set("a", "2") }, -> { required.add("new", "2") },
+     -> { required.cas("a", "1", "2") }, -> { required.delete("b") }, -> { required.increment("n") },
+     -> { required.each_key.to_a }, -> { required.stats }, -> { required.clear }].each do |call|
+      2.times { assert_match(/place is not a directory: mv /, assert_raises(Larder::OpenError, &call).message) }
+    end
+    unblock_place
+    assert_equal %w[1 1 1], required.get_multi(%w[a b c]).values
+    assert_nil required.get("new")
+  end
+
+  test "where the file is required calls do not wait for ever for a disk that stands still" do
+    on_disk_of_its_own do |disk|
+      required = Larder::Cache.open(File.join(disk, "c.larder"), size: 1 << 20, lazy: :required)
+      frozen(disk) do
+        errors = Array.new(2) { assert_raises(Larder::OpenError) { required.get("k") } }
+        assert_match(/another process is making, opening/, errors.last.message)
+      end
+      assert(100.times.any? { required.set("k", "v") rescue !sleep(0.05) }) # rubocop:disable Style/RescueModifier
+    end
+  end
+
   test "what is told of a file that cannot be had is UTF-8 whatever its path is" do
     ["schön ☕", "odd\xFF"].each do |name|
       File.write(path_of(name), "")
@@ -277,5 +304,25 @@ class LarderCacheOpenTest < ActiveSupport::TestCase
         late&.close
       end
     end
+  end
+
+  test "how late a file is opened is one of four words" do
+    [:later, "required", 1].each do |lazy|
+      error = assert_raises(ArgumentError) { Larder::Cache.open(path_of, lazy: lazy) }
+      assert_equal "lazy is #{lazy.inspect}; it takes true, false, :strict or :required", error.message
+    end
+  end
+
+  private
+
+  # A file where the directory should be: no user gets by it.
+  def block_place
+    File.rename(path_of("place"), path_of("away"))
+    File.write(path_of("place"), "")
+  end
+
+  def unblock_place
+    File.delete(path_of("place"))
+    File.rename(path_of("away"), path_of("place"))
   end
 end

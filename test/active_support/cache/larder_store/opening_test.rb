@@ -1,12 +1,14 @@
 # frozen_string_literal: true
 
 require "support/environment"
+require "support/frozen_disk"
 require "support/store_case"
 
 module LarderStoreTests
   # A store is made without its file, and goes on without it.
   class OpeningTest < StoreCase
     include Environment
+    include FrozenDisk
 
     NOBODY = 65_534
 
@@ -260,46 +262,20 @@ module LarderStoreTests
     end
 
     test "a call is a miss while the disk of the file stands still, and finds the file later" do
-      on_disk_of_its_own do |disk|
-        store = late(File.join(disk, "cache.larder"), size: 1 << 20)
-        frozen(disk) do
-          assert_nil store.read("key")
-          assert_not store.write("key", 1)
+      with_environment("RAILS_ENV" => "production") do # where calls do not wait
+        on_disk_of_its_own do |disk|
+          store = late(File.join(disk, "cache.larder"), size: 1 << 20)
+          frozen(disk) do
+            assert_nil store.read("key")
+            assert_not store.write("key", 1)
+          end
+          assert(100.times.any? { store.write("key", 2) || !sleep(0.05) })
+          assert_equal 2, store.read("key")
         end
-        assert(100.times.any? { store.write("key", 2) || !sleep(0.05) })
-        assert_equal 2, store.read("key")
       end
     end
 
     private
-
-    # Not for ever: what waits for such a disk cannot be interrupted.
-    def frozen(disk)
-      assert system("fsfreeze", "--freeze", disk)
-      limit = spawn("sleep 5; fsfreeze --unfreeze #{disk}", err: File::NULL)
-      yield
-    ensure
-      system("fsfreeze", "--unfreeze", disk, err: File::NULL)
-      Process.kill(:KILL, limit)
-      Process.wait(limit)
-    end
-
-    # In production's way, where calls do not wait.
-    def on_disk_of_its_own
-      image = File.join(directory, "image")
-      disk = File.join(directory, "disk").tap { |path| Dir.mkdir(path) }
-      File.write(image, "")
-      File.truncate(image, 16 << 20)
-      made = Process.euid.zero? && system("mkfs.ext4", "-q", image, err: File::NULL) &&
-             system("mount", "-o", "loop", image, disk, err: File::NULL)
-      skip "needs root, mkfs.ext4 and loop devices" unless made
-
-      begin
-        with_environment("RAILS_ENV" => "production") { yield disk }
-      ensure
-        system("umount", "--lazy", disk)
-      end
-    end
 
     def in_another_process(path)
       pid = fork do
