@@ -124,9 +124,9 @@ module Larder
 
       # Makes a Keeper of options as users type them, see {Configuration}.
       #
-      # @return [Keeper]
+      # @return [Keeper] each use of it raises {OpenError} while its file cannot be had
       # @raise [InvalidArgument] naming the option
-      # @raise [OpenError] if the file cannot be had
+      # @raise [OpenError] the path is too long, or the size none that a file can have
       def keeper(**options)
         Configuration.new(**options).keeper
       end

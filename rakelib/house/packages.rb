@@ -47,7 +47,9 @@ module House
 
     SESSIONS = <<~RUBY
       require "larder/sessions"
-      Larder::Sessions.keeper(file: "sessions.larder", size: 4 << 20).register.announce
+      keeper = Larder::Sessions.keeper(file: "sessions.larder", size: 4 << 20)
+      keeper.register.announce
+      keeper.find("an id")
     RUBY
 
     # Larder wants no upper bound of Rails: the next minor may work, and Bundler could not try it.

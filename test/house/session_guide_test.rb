@@ -53,6 +53,7 @@ module House
       assert_operator commands.size, :>, 6
       sessions = Larder::Sessions.keeper(file: path_of("storage/larder/development/sessions.larder"), size: 1 << 20)
       sessions.register.announce
+      sessions.find("a" * 32)
       (commands - [%w[sessions --watch]]).each do |words|
         _, error, code = larder(*words, *("--yes" if words.include?("--all")))
         next assert_match(/no session has this handle/, error) if words.include?("revoke")
@@ -64,6 +65,7 @@ module House
     test "what the command shows has the shape that the guide shows" do
       sessions = Larder::Sessions.keeper(file: path_of("storage/larder/production/sessions.larder"))
       sessions.register.announce
+      sessions.find("a" * 32)
       shown = TEXT["docs/sessions.md"][/^\$ larder sessions\n(.*?)^```/m, 1]
       assert_equal shape(shown), shape(done("sessions", env: { "RAILS_ENV" => "production" }))
     end

@@ -1,34 +1,11 @@
 # frozen_string_literal: true
 
 require "support/store_case"
-require "json"
+require "support/shop"
 
 # A real Rails application with config.cache_store = :larder_store, booted in a Ruby of its own by each test.
 class RailsApplicationTest < StoreCase
-  APP = File.expand_path("app", __dir__)
-
-  setup { FileUtils.cp_r(APP, root) }
-
-  def root
-    path_of("shop")
-  end
-
-  # Boots the application and runs the script in it.
-  #
-  # @param cache_store [String] what the application's configuration says
-  # @return [Array(String, Process::Status)] what it printed, and how it ended
-  def boot(script, cache_store: ":larder_store, { size: 8.megabytes }", env: "production", from: "/")
-    File.write(File.join(root, "config/cache.rb"), "Shop.config.cache_store = #{cache_store}\n")
-    Open3.capture2e({ "RAILS_ENV" => env }, RbConfig.ruby, "-I#{File.expand_path("../../lib", __dir__)}",
-                    File.join(root, "config/boot_and_run.rb"), script, chdir: from)
-  end
-
-  # @return [Object] what the script returns in the booted application, through JSON
-  def in_rails(script, **options)
-    output, status = boot(script, **options)
-    assert_predicate status, :success?, output
-    JSON.parse(output.lines.last)
-  end
+  include RailsShop
 
   test "one line of configuration puts the cache below storage" do
     answers = in_rails(<<~RUBY, cache_store: ":larder_store")

@@ -43,7 +43,7 @@ module Larder
         pid = @pid
         @pid = nil
         change { |pids| pids - [pid.to_s] } if pid == Process.pid && !@cache.closed?
-      rescue ::Larder::DamagedError
+      rescue ::Larder::DamagedError, ::Larder::OpenError
         nil # the file is gone, and with it who was signed in
       end
 

@@ -64,9 +64,9 @@ module Larder
       end
 
       # @param path [String] of the file, where one keeps sessions
-      # @return [Keeper]
+      # @return [Keeper] its file is opened, or made, by what first needs it
       # @raise [InvalidArgument] in production, where nothing was said about a loss of the file
-      # @raise [OpenError] if the file cannot be had
+      # @raise [OpenError] the path is too long, or the size none that a file can have
       def keeper(path = self.path)
         Keeper.new(backend: @cache ? on_store : on_file(path), format: @format, lifetimes: @lifetimes, user: @user,
                    per_user: @per_user, report: self.class.method(:report))
@@ -110,7 +110,8 @@ module Larder
         raise InvalidArgument, "In production, #{LOSSES}." if production? && !@backed_by && !@ephemeral
 
         require_relative "backends/file"
-        file = Backends::File.new(Cache.open(path, size: @size, size_from: Application.calling_line(:session_store)))
+        file = Backends::File.new(Cache.open(path, size: @size, lazy: :required,
+                                                   size_from: Application.calling_line(:session_store)))
         return file unless @backed_by
 
         require_relative "backends/backed"

@@ -39,13 +39,14 @@ module Larder
         @attendance = Attendance.new(keeper.backend.cache, report: report)
       end
 
-      # Has the file say from now on how sessions live, see {Settings}.
+      # Has the file say, from its first use on, how sessions live, see {Settings}.
       # @return [void]
       def announce
         return unless @activity
 
-        @settings = Settings.of(@keeper)
-        @settings.write(@keeper.backend.cache)
+        @settings = settings = Settings.of(@keeper)
+        cache = @keeper.backend.cache
+        cache.__send__(:_when_attached) { settings.write(cache) }
       end
 
       # Enters a session that is about to become a user's. Those that are one too many end.

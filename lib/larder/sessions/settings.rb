@@ -9,7 +9,7 @@ require_relative "lifetimes"
 
 module Larder
   module Sessions
-    # An entry of the file, which the application's middleware writes when it is made, and again where it was lost.
+    # An entry of the file, which the application's middleware writes at its first use, and again where it was lost.
     class Settings
       # Where they are kept.
       KEY = "settings"

@@ -41,7 +41,7 @@ module Larder
         @backend = backend
         @prolonged = idle && [(idle / PROLONGED).to_i, 1].max
         @life = idle && (idle + @prolonged + Lifetimes::USED_EVERY)
-        @most = [most, (room(backend.cache) if backend.respond_to?(:cache))].compact.min
+        @per_user = most
       end
 
       # @param user [String]
@@ -81,9 +81,9 @@ module Larder
         surplus = []
         outcome = change(user) do |keys|
           keys -= [key]
-          keys = keys.select { |other| yield(other) } if keys.size >= [@most, MANY].compact.min
+          keys = keys.select { |other| yield(other) } if keys.size >= [most, MANY].compact.min
           counted = keys - [instead]
-          surplus = @most ? counted.first([counted.size + 1 - @most, 0].max) : []
+          surplus = most ? counted.first([counted.size + 1 - most, 0].max) : []
           keys - surplus + [key]
         end
         [outcome, surplus]
@@ -108,6 +108,11 @@ module Larder
       end
 
       private
+
+      # Sessions a user may have.
+      def most
+        @most ||= [@per_user, (room(@backend.cache) if @backend.respond_to?(:cache))].compact.min
+      end
 
       # How many keys an entry of the file has room for.
       def room(cache)

@@ -371,6 +371,7 @@ module Larder
       def application(**options)
         options = { file: path_of(FILE), size: 4 << 20, **options }
         @keeper = Rack::Session::Larder.new(->(_env) { [200, {}, []] }, options).keeper
+        @keeper.find("a" * 32) # as a request does
       end
 
       def cache

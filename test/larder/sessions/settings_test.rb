@@ -17,6 +17,13 @@ module Larder
                        backed_by: "ActiveSupport::Cache::MemoryStore" }, settings.to_h)
       end
 
+      test "it says so from its first use on, and makes no file before" do
+        made = Rack::Session::Larder.new(nil, file: path_of, size: SIZE, idle_timeout: 3600)
+        assert_not ::File.exist?(path_of)
+        assert_nil made.keeper.find("a" * 32)
+        assert_equal 3600.0, Settings.read(cache).lifetimes.idle
+      end
+
       test "what never ends is said as well" do
         middleware(idle_timeout: nil, anonymous_timeout: nil)
         assert_equal [nil], Settings.read(cache).to_h.values.uniq
@@ -68,7 +75,7 @@ module Larder
 
       def middleware(**options)
         options = { file: path_of, size: SIZE, **options }
-        Rack::Session::Larder.new(->(_env) { [200, {}, []] }, options)
+        Rack::Session::Larder.new(->(_env) { [200, {}, []] }, options).tap { |made| made.keeper.find("a" * 32) }
       end
 
       def kept?(small, key, value)

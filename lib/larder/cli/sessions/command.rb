@@ -53,8 +53,8 @@ module Larder
           others = Dir[PLACE.sub("ENVIRONMENT", "*")]
           remedy = others.empty? ? "Go to the application's directory" : "There is #{others.join(", ")}: set $RAILS_ENV"
           place = " in #{Dir.pwd}" unless path.start_with?("/")
-          raise Failure, "there is no file #{path}#{place}. #{remedy}, or name the application's file with --file or " \
-                         "$#{VARIABLE}"
+          raise Failure, "there is no file #{path}#{place}. The application makes it for its first session. " \
+                         "#{remedy}, or name the application's file with --file or $#{VARIABLE}"
         end
 
         # One word beside the options.

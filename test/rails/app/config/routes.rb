@@ -4,4 +4,5 @@ Rails.application.routes.draw do
   resources :categories, only: [:index, :show]
   get "limited", to: "limited#index"
   get "figures", to: "figures#index"
+  resource :sign_in, only: [:show, :create, :destroy]
 end
