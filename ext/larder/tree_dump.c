@@ -264,7 +264,7 @@ static bool dump_utc_time(writer *w, VALUE time) {
     dump_integer(w, FIX2LONG(seconds));
     dump_integer(w, at.tv_nsec);
     put(w, TREE_NIL);
-    put(w, TREE_TRUE);
+    put(w, TREE_NIL);
     return true;
 }
 

@@ -24,7 +24,7 @@ module Larder
 
     # code => method and classes of its parts
     MAKERS = {
-      TIME => [:make_time, Parts::SECONDS, Parts::NANOSECONDS, Parts::OFFSET, Parts::BOOLEAN],
+      TIME => [:make_time, Parts::SECONDS, Parts::NANOSECONDS, Parts::OFFSET, Parts::ZONE],
       TIME_WITH_ZONE => [:make_time_with_zone, Parts::SECONDS, Parts::NANOSECONDS, Symbol],
       DATE => [:make_date, Parts::SECONDS],
       DATE_TIME => [:make_date_time, *[Parts::SECONDS] * 8],

@@ -14,6 +14,8 @@ module Larder
       SECONDS = ->(part) { part.is_a?(Integer) && part.bit_length <= BITS }
       NANOSECONDS = ->(part) { part.is_a?(Integer) && part >= 0 && part < 1_000_000_000 }
       OFFSET = ->(part) { part.nil? || (part.is_a?(Integer) && part.abs < 86_400) }
+      # What a clock is called, as Ruby's own names for local time are.
+      ZONE = ->(part) { part.nil? || (part.instance_of?(String) && part.bytesize <= 64 && !part.include?("\0")) }
       BOOLEAN = ->(part) { part == true || part == false } # rubocop:disable Style/MultipleComparison -- what they are
       REAL = ->(part) { [Integer, Float, Rational].include?(part.class) }
       # What can be compared without asking a class of the application.

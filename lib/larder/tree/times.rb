@@ -17,24 +17,39 @@ module Larder
       }.freeze
       FRACTIONS = 1_000_000_000
       DURATION_STATE = %i[@value @parts @variable].freeze
-      private_constant :FRACTIONS, :DURATION_STATE
+
+      # The name of a zone in Marshal's bytes of a time, after those of its instant.
+      ZONE = ":\tzone".b.freeze
+      NO_ZONE = "#{ZONE}0".b.freeze
+      MARSHALLED_INSTANT = "\x04\bIu:\tTime\r".bytesize + 8
+      private_constant :FRACTIONS, :DURATION_STATE, :ZONE, :NO_ZONE, :MARSHALLED_INSTANT
 
       private
 
-      # Local ones are local again where that is the same offset.
+      # With the name of its zone, which need not be that of the place where it is read.
       def take_time(time)
         seconds, zone = time.to_i, time.zone
         return unless Parts.plain?(time) && (time.subsec * FRACTIONS).denominator == 1 && Parts::SECONDS === seconds &&
-                      (zone.nil? || zone.is_a?(String)) && Parts::OFFSET === time.utc_offset
+                      Parts::ZONE === zone && Parts::OFFSET === time.utc_offset
 
-        [TIME, [seconds, time.nsec, time.utc? ? nil : time.utc_offset, !zone.nil?]]
+        [TIME, [seconds, time.nsec, *(time.utc? ? [nil, nil] : [time.utc_offset, zone])]]
       end
 
+      # Local where that is the same; elsewhere Marshal alone gives a time the name of a zone.
       def make_time(seconds, nanoseconds, offset, zone)
         return Time.at(seconds, nanoseconds, :nsec, in: "UTC") unless offset
+        return Time.at(seconds, nanoseconds, :nsec, in: offset) unless zone
 
-        local = Time.at(seconds, nanoseconds, :nsec) if zone
-        local && local.utc_offset == offset ? local : Time.at(seconds, nanoseconds, :nsec, in: offset)
+        local = Time.at(seconds, nanoseconds, :nsec)
+        local.utc_offset == offset && local.zone == zone ? local : named_time(local, offset, zone)
+      end
+
+      # Of Marshal's bytes, in which a time of an offset has no zone.
+      def named_time(time, offset, zone)
+        zone = zone.encode(Encoding::US_ASCII) if zone.ascii_only?
+        bytes = Marshal.dump(time.getlocal(offset))
+        bytes[bytes.index(NO_ZONE, MARSHALLED_INSTANT), NO_ZONE.bytesize] = ZONE + Marshal.dump(zone).byteslice(2..)
+        Marshal.load(bytes)
       end
 
       def take_time_with_zone(time)
