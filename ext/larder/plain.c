@@ -3,9 +3,9 @@
  *
  * Rails allows race_condition_ttl to be given to the fetch that finds an entry
  * expired and not to the write before it, so a record outlives its entry by a
- * grace: as much again as its life, five minutes at most, or the
- * race_condition_ttl of the write where that is longer. The flags have room for
- * a choice of eight, so the next longer one is taken.
+ * grace: five minutes, as in Rails' stores on servers, or the race_condition_ttl of
+ * the write where that is longer. The flags have room for a choice of eight, so the
+ * next longer one is taken.
  */
 #include "plain.h"
 #include "tree.h"
@@ -18,7 +18,7 @@
 #define GRACE_MASK 0x70u
 static const int64_t graces_ms[8] = {0, 1000, 5000, 20000, 60000, 300000, 3600000, 86400000};
 
-#define MOST_DEFAULT_GRACE 300.0
+#define LEAST_GRACE 300.0
 
 static enum plain_kind kind_of_text(VALUE string) {
     int encoding = ENCODING_GET(string);
@@ -182,10 +182,7 @@ VALUE plain_load_string(uint8_t flags, VALUE bytes) {
 }
 
 static double seconds_of_grace(const plain_life *life) {
-    if (life->race > 0.0) {
-        return life->race > MOST_DEFAULT_GRACE ? life->race : MOST_DEFAULT_GRACE;
-    }
-    return life->expires_in < MOST_DEFAULT_GRACE ? life->expires_in : MOST_DEFAULT_GRACE;
+    return life->race > LEAST_GRACE ? life->race : LEAST_GRACE;
 }
 
 /* When the record goes, in Unix ms, and the grace bits for its flags. */

@@ -109,11 +109,10 @@ module LarderStoreTests
       end
     end
 
-    # expires_in, race_condition_ttl => bits of the grace, and the grace in seconds: as long as the life, five minutes
-    # at most, or race_condition_ttl where that is more; rounded up to what the flags can say.
+    # expires_in, race_condition_ttl => bits of the grace, and the grace in seconds: five minutes, or race_condition_ttl
+    # where that is more; rounded up to what the flags can say.
     GRACES = {
-      [0.5, nil] => [1, 1], [1, nil] => [1, 1], [1.001, nil] => [2, 5], [5, nil] => [2, 5], [6, nil] => [3, 20],
-      [21, nil] => [4, 60], [61, nil] => [5, 300], [100_000, nil] => [5, 300], [1, 1] => [5, 300], [1, 300] => [5, 300],
+      [0.5, nil] => [5, 300], [100_000, nil] => [5, 300], [1, 1] => [5, 300], [1, 300] => [5, 300],
       [1, 301] => [6, 3600], [1, 3601] => [7, 86_400], [1, 86_400] => [7, 86_400]
     }.freeze
 
