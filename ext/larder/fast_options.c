@@ -42,14 +42,10 @@ struct taking {
     fast_options *options;
     bool of_call;
     bool simple;
-    bool threshold; /* the call has :compress_threshold, which without :compress turns compression on */
-    bool decided;   /* the call has :compress */
 };
 
 /* What changes nothing where it is nil or false. */
-static bool is_switch(VALUE name) {
-    return name == sym_raw || name == sym_force || name == sym_unless_exist || name == sym_version;
-}
+static bool is_switch(VALUE name) { return name == sym_force || name == sym_unless_exist || name == sym_version; }
 
 static bool take(struct taking *taking, VALUE name, VALUE value) {
     fast_options *options = taking->options;
@@ -69,15 +65,16 @@ static bool take(struct taking *taking, VALUE name, VALUE value) {
     }
     if (name == sym_compress) {
         options->compress = RTEST(value);
-        taking->decided |= taking->of_call;
         return true;
     }
     if (name == sym_compress_threshold) {
-        taking->threshold |= taking->of_call;
         return FIXNUM_P(value) && FIX2LONG(value) > (long)sizeof(uint64_t); /* a number in bytes stays below it */
     }
     if (is_switch(name)) {
         return !RTEST(value);
+    }
+    if (name == sym_raw) { /* changes nothing at all */
+        return true;
     }
     if (taking->of_call) {
         return false;
@@ -120,7 +117,7 @@ static bool take_all(struct taking *taking, VALUE hash) {
 
 static bool take_call(struct taking *taking, VALUE hash) {
     taking->of_call = true;
-    return take_all(taking, hash) && (taking->decided || !taking->threshold);
+    return take_all(taking, hash);
 }
 
 bool fast_options_merge(const fast_store *store, VALUE call_options, fast_options *options) {

@@ -11,10 +11,11 @@ end
 
 require "larder/codecs"
 require "larder/store/tree_serializer"
+require "larder/store/rails_serializer"
+require "larder/store/clock"
 require "larder/store/settings"
 require "larder/store/announcements"
 require "larder/store/failsafe"
-require "larder/store/clock"
 require "larder/store/keys"
 require "larder/store/entries"
 require "larder/store/multi"

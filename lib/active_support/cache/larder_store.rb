@@ -43,8 +43,8 @@ module ActiveSupport
     # | `:race_condition_ttl` | Numeric; nil              | both  | `fetch`: one renews, others get the expired value. |
     # | `:namespace`          | String, callable; nil     | both  | Put before every key, asked for at each call.      |
     # | `:compress`           | Boolean; false            | both  | Compress what becomes smaller by it.               |
-    # | `:compress_threshold` | Integer; 1 KiB            | both  | Bytes; without `:compress`, turns that on.         |
-    # | `:raw`                | Boolean; false            | both  | Store `value.to_s`, unserialized, as counters are. |
+    # | `:compress_threshold` | Integer; 1 KiB            | both  | Bytes; a store's turns `:compress` on.             |
+    # | `:raw`                | Boolean; false            | both  | Changes nothing, as in Rails' file store.          |
     # | `:skip_nil`           | Boolean; false            | both  | `fetch`, `fetch_multi`: do not store nil.          |
     # | `:force`              | Boolean; false            | both  | `fetch`, `fetch_multi`: a miss whatever is stored. |
     # | `:expires_at`         | Time                      | call  | In place of `:expires_in`.                         |
@@ -113,7 +113,6 @@ module ActiveSupport
         @max_key_size = settings.max_key_size
         @plain_values = settings.plain_values
         @plain_trees = settings.plain_trees
-        @compressing_coder = settings.compressing_coder || @coder
         @settings = settings
         @options.default = nil # a Hash with a default has options that nobody gave
         use(settings.open)

@@ -1,45 +1,44 @@
 # frozen_string_literal: true
 
-# Owns counters: the engine's atomic 64-bit integers.
+# Owns counters: the engine's atomic 64-bit integers, and entries that are counted like them.
 
 module Larder
   module Store
-    # A counter is stored and read as a raw value: `write("n", 5, raw: true)`, `read("n", raw: true)`. An integer that
-    # was written as an entry becomes one when it is first counted.
+    # A number is counted by the engine from the first increment on, and read as any other value. An entry that was
+    # written becomes such a counter when it is first counted. One with a version stays an entry, as do all of a store
+    # with a coder of its own; these are counted by compare and swap.
     module Counters
       INT64 = (-(2**63)..((2**63) - 1))
-      INTEGER = /\A[+-]?[0-9]{1,30}\z/ # what the engine counts, where it fits 64 bits
 
       # How often a value is looked at that others change at the same time.
       ATTEMPTS = 100
+      private_constant :INT64, :ATTEMPTS
 
-      # How the bytes of Rails' coder begin, now and formerly.
-      ENTRY = /\A[\x00\x01\x04\xCC]/n
-      private_constant :INT64, :INTEGER, :ATTEMPTS, :ENTRY
-
-      # Adds to an integer, atomically among all processes. A missing or expired key counts from 0. The expiry of a
-      # present one stays as it is.
+      # Adds to an integer, atomically among all processes. A missing or expired key counts from 0, any other from
+      # what its value answers to `to_i`. The expiry of a present one stays as it is.
       #
       # @param name [Object] a key, as for read
       # @param amount [Integer] from -2**63 to 2**63-1
-      # @param options [Hash, nil] :expires_in or :expires_at (used where the key is missing), :namespace
-      # @return [Integer, nil] the sum; nil where the value is no integer or the cache could not serve
+      # @param options [Hash, nil] :expires_in or :expires_at (used where the key is missing), :namespace, :version; may
+      #   also be given as keywords
+      # @return [Integer, nil] the sum; nil where the value has no integer, the sum does not fit 64 bits, or the cache
+      #   could not serve
       # @example
-      #   cache.increment("visits", 1, expires_in: 1.day)
-      def increment(name, amount = 1, options = nil)
-        change_counter(:increment, name, amount, options)
+      #   cache.increment("visits", expires_in: 1.day)
+      def increment(name, amount = 1, options = nil, **keywords)
+        change_counter(:increment, name, amount, options ? options.merge(keywords) : keywords)
       end
 
       # Subtracts from an integer, otherwise as increment.
       #
       # @param name [Object] a key, as for read
       # @param amount [Integer]
-      # @param options [Hash, nil] :expires_in or :expires_at (used where the key is missing), :namespace
-      # @return [Integer, nil] the difference; nil where the value is no integer or the cache could not serve
+      # @param options [Hash, nil] as for increment
+      # @return [Integer, nil] the difference, otherwise as increment
       # @example
       #   cache.decrement("seats")
-      def decrement(name, amount = 1, options = nil)
-        change_counter(:decrement, name, amount, options)
+      def decrement(name, amount = 1, options = nil, **keywords)
+        change_counter(:decrement, name, amount, options ? options.merge(keywords) : keywords)
       end
 
       # Reads what increment counts. As in Rails 8.1, on every Rails.
@@ -71,51 +70,81 @@ module Larder
         amount = Integer(amount)
         options = merged_options(options)
         key = normalize_key(name, options)
-        ttl = raw_ttl(options[:expires_in])
+        options = options.merge(version: normalize_version(name, options))
 
         instrument(operation, announced(name, key), amount: amount) do
-          failsafe(operation) { count(key, operation == :increment ? amount : -amount, ttl) }
+          failsafe(operation) { count(key, operation == :increment ? amount : -amount, options) }
         end
       end
 
-      def count(key, delta, ttl)
-        attempts ||= 0
-        @cache.increment(key, delta, ttl: ttl, now: now)
+      def count(key, delta, options)
+        ATTEMPTS.times do
+          sum = (count_number(key, delta, options) if number?(options[:version])) || count_entry(key, delta, options)
+          return sum if sum
+        end
+        raise Larder::NotANumber, "#{key.inspect} was replaced each of the #{ATTEMPTS} times that it was looked at"
+      end
+
+      # May the engine count it? A counter has no version.
+      def number?(version)
+        rails_coder? && version.to_s.empty?
+      end
+
+      # @return [Integer, nil] nil where the engine knows no number under the key
+      def count_number(key, delta, options)
+        @cache.increment(key, delta, ttl: counter_ttl(options[:expires_in]), now: now)
       rescue Larder::NotANumber
-        sum = count_other(@cache.__send__(:_get_record, key, now_ms), key, delta, ttl)
-        raise if sum.nil? || (attempts += 1) == ATTEMPTS
-
-        sum || retry
-      end
-
-      # @return [Integer, false, nil] the sum; false where somebody was faster, and counting it anew may do; nil where
-      #   the record cannot be counted
-      def count_other(record, key, delta, ttl)
-        return false unless record # it expired meanwhile
-
-        bytes, flags = record
-        return (false if INT64.cover?(bytes.to_i + delta)) if flags.zero? && INTEGER.match?(bytes) # made one meanwhile
-
-        sum, ttl = count_entry(record, delta, ttl)
-        sum && @cache.__send__(:_cas_record, key, record, [sum.to_s, 0, Larder::Options.life_ms(ttl)], now_ms) && sum
-      end
-
-      # @return [Array(Integer, Float), nil] the sum and its life in seconds, where the record is an entry that can be
-      #   counted: an integer, which keeps its expiry, or an expired one, which counts as none
-      def count_entry(record, delta, ttl)
-        entry = entry_of(@cache.__send__(:_entry_of, record)) if rails_coder? && may_be_entry?(record)
-        return unless entry
-        return [delta, ttl] if entry.expired?
-
-        sum = entry.value + delta if entry.value.is_a?(Integer)
-        [sum, entry.expires_at && (entry.expires_at - now)] if sum && INT64.cover?(sum)
-      rescue ActiveSupport::Cache::DeserializationError
         nil
       end
 
-      # Raw text is none, and not to be reported as an entry that cannot be read.
-      def may_be_entry?(record)
-        record[1] > 0 || ENTRY.match?(record[0])
+      # @return [Integer, nil] nil where somebody was faster, and counting it anew may do
+      def count_entry(key, delta, options)
+        record = @cache.__send__(:_get_record, key, now_ms)
+        entry = present_entry(record, options[:version])
+        sum = entry ? number_of(key, entry) + delta : delta
+        raise Larder::NotANumber, "the sum #{sum} of #{key.inspect} does not fit 64 bits" unless INT64.cover?(sum)
+        return if record && number?(options[:version]) && counter_record?(record) # made one meanwhile
+
+        sum if swap(key, record, record_of_sum(sum, entry, options))
+      end
+
+      # What cannot be read, has expired or is of another version counts as none.
+      def present_entry(record, version)
+        entry = entry_of(@cache.__send__(:_entry_of, record)) if record
+        entry unless entry.nil? || entry.expired? || entry.mismatched?(version)
+      end
+
+      def counter_record?(record)
+        record[1].zero? && counter?(record[0])
+      end
+
+      def number_of(key, entry)
+        number = entry.value
+        return number.to_i if number.respond_to?(:to_i) && !(number.is_a?(Float) && !number.finite?)
+
+        raise Larder::NotANumber, "#{key.inspect} holds #{number.class}, which is no number and has none (to_i)"
+      rescue ActiveSupport::Cache::DeserializationError
+        0 # its class is gone: none, as a miss
+      end
+
+      # @return [Array(String, Integer, Integer)] the record of a sum, which lives as long as the entry that was counted
+      def record_of_sum(sum, entry, options)
+        life = entry ? entry.expires_at && (entry.expires_at - now) : options[:expires_in]
+        version = entry ? entry.version : options[:version]
+        return [sum.to_s, 0, Larder::Options.life_ms(counter_ttl(life))] if number?(version)
+
+        expires_at = entry ? entry.expires_at : life && (life.to_f + now)
+        summed = ActiveSupport::Cache::Entry.new(sum, expires_at: expires_at, version: version)
+        record_of(summed, options.merge(expires_in: life))
+      end
+
+      # @param record [Array, nil] what was read
+      def swap(key, record, replacement)
+        return @cache.__send__(:_set_record, key, replacement, true, now_ms) unless record
+
+        bytes, flags, ttl_ms = replacement
+        ttl_ms = Larder::Options::SHORTEST_MS if ttl_ms.negative?
+        @cache.__send__(:_cas_record, key, record, [bytes, flags, ttl_ms], now_ms)
       end
     end
   end

@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 # Owns reading and writing one entry: what Store's public methods call with a finished key and merged options, and what
-# an entry is in the file: a plain value its own bytes, any other what Rails' coder makes of it, a raw one its text.
+# an entry is in the file: a plain value its own bytes, any other what Rails' coder makes of it. `raw: true` changes
+# nothing, as in MemoryStore and FileStore.
 
 module Larder
   module Store
@@ -18,17 +19,9 @@ module Larder
 
       private
 
-      # Store's, and: who gives a threshold to one call wants that call to compress.
-      def merged_options(call_options)
-        if call_options && call_options.key?(:compress_threshold) && !call_options.key?(:compress)
-          call_options = call_options.merge(compress: true)
-        end
-        super
-      end
-
-      def read_entry(key, **options)
+      def read_entry(key, **)
         found = failsafe(:read_entry) { @cache.__send__(:_get_entry, key, now_ms) }
-        entry_of(found, raw: options[:raw]) if found
+        entry_of(found) if found
       end
 
       def write_entry(key, entry, **options)
@@ -36,7 +29,7 @@ module Larder
 
         store_safely(:write_entry) do
           if options[:unless_exist]
-            write_unless_exist(key, record, options[:raw])
+            write_unless_exist(key, record)
           else
             store_record(key, record, now_ms)
           end
@@ -53,10 +46,9 @@ module Larder
 
       # The engine's `add` holds while an expired entry is kept for race_condition_ttl; such a one is replaced, by
       # compare and swap, so that of several callers one wins.
-      def write_unless_exist(key, record, raw)
+      def write_unless_exist(key, record)
         time = now_ms
         return true if @cache.__send__(:_set_record, key, record, true, time)
-        return false if raw
 
         present = @cache.__send__(:_get_record, key, time)
         return false unless present && entry_of(@cache.__send__(:_entry_of, present))&.expired?
@@ -88,19 +80,17 @@ module Larder
         bytes = checked_payload(serialize_entry(entry, **options))
         return plain if plain && bytes.bytesize >= plain.first.bytesize # it became no smaller
 
-        bytes_record(bytes, options[:expires_in], options[:race_condition_ttl], options[:raw])
+        bytes_record(bytes, options[:expires_in], options[:race_condition_ttl])
       end
 
-      # The same for bytes of Rails' coder, or raw ones.
-      def bytes_record(bytes, expires_in, race_condition_ttl, raw)
-        return [bytes, 0, Larder::Options.ttl_ms(raw_ttl(expires_in))] if raw
-
+      # The same for bytes of Rails' coder.
+      def bytes_record(bytes, expires_in, race_condition_ttl)
         [bytes, *@cache.__send__(:_bytes_terms, expires_in&.to_f, race_condition_ttl&.to_f, now_ms)]
       end
 
       # The same for a plain value, which needs no coder: nil for any other.
       def plain_record(entry, options)
-        return if options[:raw] || !@plain_values || entry.compressed?
+        return if !@plain_values || entry.compressed?
 
         @cache.__send__(:_plain_record, entry.value, entry.expires_at, options[:expires_in]&.to_f,
                         options[:race_condition_ttl]&.to_f, entry.version, now_ms, @plain_trees)
@@ -116,29 +106,18 @@ module Larder
         options[:compress] && bytes.bytesize >= options[:compress_threshold]
       end
 
-      def serialize_entry(entry, raw: false, **options)
-        return entry.value.to_s if raw
-
-        options = with_compression(options)
-        if options[:compress] && @coder_supports_compression
-          @compressing_coder.dump_compressed(entry, options[:compress_threshold])
-        else
-          @coder.dump(entry)
-        end
-      end
-
       # @param found [String, Array(Object, Float, String), nil] bytes, or a plain value with its expiry and version
-      def entry_of(found, raw: false)
-        return deserialize_entry(found, raw: raw) unless found.instance_of?(Array)
+      def entry_of(found)
+        return deserialize_entry(found) unless found.instance_of?(Array)
 
         value, expires_at, version = found
-        raw ? Entry.new(value.to_s, expires_at: expires_at) : Entry.new(value, expires_at: expires_at, version: version)
+        Entry.new(value, expires_at: expires_at, version: version)
       end
 
       # The fast path's store of a value that is not plain.
       def store_dumped(key, value, version, expires_at, expires_in, race_condition_ttl, time)
         bytes = checked_payload(@coder.dump(Entry.new(value, expires_at: expires_at, version: version)))
-        record = bytes_record(bytes, expires_in, race_condition_ttl, false)
+        record = bytes_record(bytes, expires_in, race_condition_ttl)
         store_safely(:write_entry) { store_record(key, record, time) }
       end
 
@@ -166,37 +145,25 @@ module Larder
         FastPath::NONE
       end
 
-      def deserialize_entry(payload, raw: false, **)
-        return if payload.nil?
-        return Entry.new(text(payload)) if raw
-        return Entry.new(payload.to_i) if counter?(payload)
-
-        @coder.load(payload)
-      rescue DeserializationError
-        nil
+      def deserialize_entry(payload, **)
+        payload && counter?(payload) ? Entry.new(payload.to_i) : super
       end
 
-      # A counter that is not asked for as raw is its number, as in the stores that keep entries in memory or files.
+      # What the engine counts is the number that it counts.
       def counter?(payload)
         payload.bytesize <= LONGEST_COUNTER && COUNTER.match?(payload) && rails_coder?
       end
 
-      # Rails' coder knows what it has not dumped; what another would do with a raw value, nobody knows.
+      # Rails' coder knows what it has not dumped; what another would do with a counter, nobody knows.
       def rails_coder?
         @coder.is_a?(ActiveSupport::Cache::Coder)
-      end
-
-      # Raw values come back as text where they are text, as from Rails' stores that keep them on a server.
-      def text(bytes)
-        bytes.force_encoding(Encoding::UTF_8)
-        bytes.valid_encoding? ? bytes : bytes.force_encoding(Encoding::BINARY)
       end
 
       def checked_payload(payload)
         return payload if payload.is_a?(String)
 
         raise TypeError, "the coder of LarderStore must dump to a String, it dumped to #{payload.class}: a cache of " \
-                         "bytes cannot hold objects as they are (coder: nil)"
+                         "bytes cannot hold objects as they are"
       end
     end
   end

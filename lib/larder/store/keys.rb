@@ -6,7 +6,7 @@ require "active_support/digest"
 
 module Larder
   module Store
-    # Same keys as Store's own methods, at a third of their cost: they merge the store's options again for each key.
+    # Same keys as Store's own methods make, which are asked.
     module Keys
       # Rails 7.1 announces and logs the name that a call was given, later ones the key that it became.
       ANNOUNCES_KEYS = ActiveSupport.gem_version >= Gem::Version.new("7.2.0.alpha")
@@ -32,33 +32,15 @@ module Larder
         ANNOUNCES_KEYS ? key : name
       end
 
+      # Store's, with the limit of the engine also on a Rails whose own stores have none.
       def normalize_key(key, options = nil)
-        name = if key.instance_of?(String) then key
-               elsif plain_list?(key) then key.join("/")
-               else expanded_key(key)
-               end
-        raise ArgumentError, "key cannot be blank" if !name || name.empty?
-
-        name = namespace_key(name, options)
-        name.bytesize > @max_key_size ? truncate_key(name) : name
+        truncate_key(super)
       end
 
-      # Scalars have no version of their own, and a list of them has the empty one.
+      # Store's, where the empty one of a list is UTF-8: of any other, Rails' coder makes more bytes.
       def normalize_version(key, options = nil)
-        version = options && options[:version]
-        return super if version
-
-        case key
-        when String, Symbol, Integer then key.respond_to?(:cache_version) ? super : nil
-        else plain_list?(key) ? "" : super
-        end
-      end
-
-      # Whether Rails makes nothing else of this key than its elements joined.
-      def plain_list?(key)
-        key.instance_of?(Array) && key.all? do |element|
-          element.instance_of?(String) || element.instance_of?(Symbol) || element.instance_of?(Integer)
-        end
+        version = super
+        version == "" ? "" : version
       end
 
       # Store's copies the options and looks for the aliases in the copy.
@@ -66,8 +48,9 @@ module Larder
         ALIASES.none? { |name| options.key?(name) } ? options.dup : super
       end
 
-      def namespace_key(key, options = nil)
-        namespace = options&.key?(:namespace) ? options[:namespace] : @options[:namespace]
+      # Store's merges its options again for each key, before Rails 8.1.
+      def namespace_key(key, call_options = nil)
+        namespace = call_options&.key?(:namespace) ? call_options[:namespace] : options[:namespace]
         namespace = namespace.call if namespace.respond_to?(:call)
         key = key.dup.force_encoding(Encoding::UTF_8) if key && key.encoding != Encoding::UTF_8
 

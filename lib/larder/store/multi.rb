@@ -27,7 +27,7 @@ module Larder
         own = keys.uniq.size < keys.size # two names of one key get values of their own
         expired = []
         results = names.zip(keys).each_with_object({}) do |(name, key), found|
-          entry = entry_of(own ? copy_of(entries[key]) : entries[key], raw: options[:raw])
+          entry = entry_of(own ? copy_of(entries[key]) : entries[key])
           next unless entry
 
           if entry.expired?

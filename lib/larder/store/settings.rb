@@ -30,12 +30,8 @@ module Larder
                  %i[size max_size lock_timeout error_handler raise_errors max_key_size serializer compressor coder raw
                     expires_at version unless_exist force]).uniq.freeze
 
-      # What values go to that the file has no bytes of its own for; the file is this user's alone.
-      DEFAULT_SERIALIZER = :marshal
-      # Rails' names of the same.
-      RAILS_NAMES = %w[marshal_7_0 marshal_7_1].to_h { |name| [name.to_sym, :marshal] }.freeze
       DEFAULT_COMPRESSOR = :gzip
-      private_constant :OPTIONS, :DEFAULT_SERIALIZER, :RAILS_NAMES, :DEFAULT_COMPRESSOR
+      private_constant :OPTIONS, :DEFAULT_COMPRESSOR
 
       # @return [Hash] the options for ActiveSupport::Cache::Store, a copy of the caller's
       attr_reader :store_options
@@ -54,9 +50,6 @@ module Larder
       # @return [Boolean] also lists, hashes and whatever else Larder::Tree knows?
       attr_reader :plain_trees
 
-      # @return [ActiveSupport::Cache::Coder, nil] of entries that are compressed, where the store's own would do worse
-      attr_reader :compressing_coder
-
       # @raise [ArgumentError] names the option, what it was given and what it takes
       def initialize(path, options, keywords)
         path, options = nil, path if path.is_a?(Hash) && options.nil?
@@ -72,6 +65,7 @@ module Larder
         check(":expires_in", options[:expires_in], "seconds as a number or duration") do |given|
           given.nil? || duration?(given)
         end
+        Clock.check(options)
         take_codecs(options)
         @store_options = options
       end
@@ -171,16 +165,22 @@ module Larder
         named = serializer.nil? || serializer.is_a?(Symbol) || serializer.is_a?(String)
         @plain_values = !options.key?(:coder) && named
         @plain_trees = @plain_values && [nil, "native"].include?(serializer&.to_s)
-        return if options.key?(:coder)
+        return check_coder(options[:coder]) if options.key?(:coder)
 
-        options[:serializer] = serializer_named(serializer) if named
+        options[:serializer] = serializer_named(serializer&.to_sym) if named
         options[:compressor] = compressor_named(options.fetch(:compressor, DEFAULT_COMPRESSOR))
-        @compressing_coder = ActiveSupport::Cache::Coder.new(TreeSerializer.new, options[:compressor]) if @plain_trees
       end
 
+      def check_coder(coder)
+        check(":coder", coder, "an object with dump and load, whose dump makes a String of an entry; leave it out " \
+                               "for Larder's own") { |given| given.respond_to?(:dump) && given.respond_to?(:load) }
+      end
+
+      # The file is this user's alone, so what is read from it is trusted.
       def serializer_named(name)
-        name = name&.to_sym
-        Larder::Serializers[RAILS_NAMES.fetch(name, name) || DEFAULT_SERIALIZER, trusted: true, checksum: false]
+        return TreeSerializer.new unless name
+
+        RailsSerializer.named(name) || Larder::Serializers[name, trusted: true, checksum: false]
       end
 
       def compressor_named(given)

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The serializer of entries that are to be compressed: Larder's own bytes where there are such, Marshal's for the rest.
-# What is not compressed needs none, see Entries#plain_record.
+# The serializer of a store that was given none: Larder's own bytes where there are such, Marshal's for the rest. Most
+# entries need none, see Entries#plain_record.
 
 module Larder
   module Store

@@ -58,10 +58,9 @@ module LarderStoreTests
       assert_operator stored_bytes(new_store(compress: true), LARGE, compress: false), :>=, 5000
     end
 
-    test "a threshold alone turns compression on" do
+    test "a threshold of the store alone turns compression on" do
       cache = new_store(compress_threshold: 100)
       assert_operator stored_bytes(cache, "0" * 900), :<, 200
-      assert_operator stored_bytes(store, "0" * 900, compress_threshold: 100), :<, 200
       assert_operator stored_bytes(new_store(compress_threshold: 100, compress: false), "0" * 900), :>=, 900
     end
 
@@ -130,7 +129,6 @@ module LarderStoreTests
       cache = new_store(serializer: :message_pack)
       cache.write("packed", [:a, 1])
       assert_equal({ "marshalled" => [:a, 1], "packed" => [:a, 1] }, cache.read_multi("marshalled", "packed"))
-      assert_raises(Larder::UnserializableError) { cache.write("object", Object.new) }
     end
 
     test "a coder of one's own is used for all that Rails keeps with a value" do
@@ -164,8 +162,14 @@ module LarderStoreTests
       assert_equal "new", cache.fetch("key") { "new" }
     end
 
-    test "coder: nil is refused where it would need to store an object" do
-      error = assert_raises(TypeError) { new_store(coder: nil).write("key", "v") }
+    # A coder that leaves entries as they are.
+    module Leaving
+      def self.dump(entry) = entry
+      def self.load(entry) = entry
+    end
+
+    test "a coder that makes no bytes is refused where it would need to store an object" do
+      error = assert_raises(TypeError) { new_store(coder: Leaving).write("key", "v") }
       assert_match(/coder of LarderStore must dump to a String/, error.message)
     end
 

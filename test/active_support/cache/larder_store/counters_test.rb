@@ -16,7 +16,7 @@ module LarderStoreTests
       store.write("n", 10, raw: true)
       assert_equal 11, store.increment("n")
       assert_equal 8, store.decrement("n", 3)
-      assert_equal "8", store.read("n", raw: true)
+      assert_equal 8, store.read("n", raw: true)
       assert_equal 6, store.increment("n", -2)
     end
 
@@ -29,7 +29,7 @@ module LarderStoreTests
       assert_nil store.read_counter("n")
       store.increment("n", 3)
       assert_equal 3, store.read_counter("n")
-      assert_equal "3", store.read("n", raw: true)
+      assert_equal 3, store.read("n", raw: true)
     end
 
     test "write_counter sets what is counted from" do
@@ -101,7 +101,7 @@ module LarderStoreTests
       store.write("n", 5, expires_in: 60)
       assert_equal 6, store.increment("n", 1, expires_in: 1.day)
       assert_equal 4, store.decrement("n", 2)
-      assert_equal [4, "4"], [store.read("n"), store.read("n", raw: true)]
+      assert_equal [4, 4], [store.read("n"), store.read("n", raw: true)]
       travel(59.seconds) { assert_equal 4, store.read("n") }
       travel(61.seconds) { assert_equal 1, store.increment("n") }
     end
@@ -115,29 +115,35 @@ module LarderStoreTests
       travel(122.seconds) { assert_nil store.read_counter("n") }
     end
 
-    test "what is no integer is not counted, stays as it is, and is reported" do
-      store.write("entry", "5")
-      store.write("float", 5.5)
-      store.write("large", 2**70)
-      store.write("text", "five", raw: true)
+    test "what has no integer of 64 bits is not counted, stays as it is, and is reported" do
+      values = { "large" => 2**70, "symbol" => :a, "list" => [1], "infinite" => -Float::INFINITY }
+      store.write_multi(values)
       reports = reports_of do
-        %w[entry float large text].each do |name|
+        values.each_key do |name|
           assert_nil store.increment(name)
           assert_nil store.decrement(name)
         end
       end
       assert_equal [Larder::NotANumber] * 8, (reports.map { |report| report[:error].class })
-      assert_equal ["5", 5.5, 2**70], [store.read("entry"), store.read("float"), store.read("large")]
-      assert_equal "five", store.read("text", raw: true)
+      assert_match(/"symbol" holds Symbol/, reports[2][:error].message)
+      assert_equal values, store.read_multi(*values.keys)
     end
 
-    test "with a coder of one's own, only raw values are counters" do
+    test "with a coder of one's own, all that is counted goes through it" do
       cache = new_store(coder: Marshal)
-      cache.write("entry", 5)
+      cache.write("entry", 5, expires_in: 60)
       cache.write("text", "five", raw: true)
-      cache.write("n", 5, raw: true)
-      assert_equal [nil, nil, 6], [cache.increment("entry"), cache.increment("text"), cache.increment("n")]
-      assert_equal [5, 6], [cache.read("entry"), cache.read_counter("n")]
+      assert_equal [6, 1], [cache.increment("entry"), cache.increment("text")]
+      assert_equal [1, 3], [cache.increment("n", expires_in: 9), cache.increment("n", 2)]
+      assert_equal({ "entry" => 6, "text" => 1, "n" => 3 }, cache.read_multi("entry", "text", "n"))
+      assert_equal 3, Marshal.load(cache.cache.get("n")).value
+      travel(10.seconds) { assert_equal [6, nil], [cache.read_counter("entry"), cache.read_counter("n")] }
+    end
+
+    test "many who count with a coder of one's own lose nothing" do
+      stores = Array.new(4) { new_store(coder: Marshal) }
+      stores.map { |cache| Thread.new { 20.times { cache.increment("n") } } }.each(&:join)
+      assert_equal 80, stores.first.read_counter("n")
     end
 
     test "an overflow is not counted" do
