@@ -74,7 +74,7 @@ static larder *engine_of(const cache *self) {
 }
 
 larder *glue_engine_if_open(VALUE object) {
-    if (!rb_typeddata_is_kind_of(object, &glue_cache_type)) {
+    if (!glue_is(object, &glue_cache_type)) {
         return NULL;
     }
     const cache *self = RTYPEDDATA_DATA(object);

@@ -85,6 +85,10 @@ int64_t fast_ms(double now);
 /* What to hand to the engine for a read: 0, its own clock, unless Time.now was replaced. */
 int64_t fast_read_time_ms(void);
 
+/* Reads the cheap clock, which fast_has_passed() goes by: at the beginning of a call, as fast_ready() does, and
+ * again before a read where Ruby has run since. */
+void fast_tick(void);
+
 /* Has this time (Unix ms) passed? `now_ms` as from fast_read_time_ms(). */
 bool fast_has_passed(int64_t expires_at_ms, int64_t now_ms);
 

@@ -34,6 +34,7 @@ static VALUE inside(RB_BLOCK_CALL_FUNC_ARGLIST(payload, arg)) {
     (void)argc;
     (void)argv;
     (void)blockarg;
+    fast_tick(); /* subscribers have run */
     read->outcome = fast_entry_read(read->store, read->options, read->key, &read->value);
     if (read->outcome == FAST_OTHERWISE) {
         read_otherwise(read);

@@ -9,8 +9,11 @@
 
 #define MOST_LEAVES 8
 
-static VALUE logger = Qnil; /* of all stores */
-static bool is_broadcast;   /* an ActiveSupport::BroadcastLogger with its own methods */
+static VALUE logger = Qnil;    /* of all stores */
+static bool is_unknown = true; /* somebody is looking at it, see fast_guard.c */
+static unsigned long ticket_now;
+static bool is_broadcast;         /* an ActiveSupport::BroadcastLogger with its own methods */
+static VALUE logger_class = Qnil; /* of a broadcast, at the time it was looked at */
 static struct {
     VALUE logger;
     VALUE klass; /* at the time it was looked at: another means that methods were added to it alone */
@@ -57,6 +60,9 @@ static bool is_quiet(void) {
     if (!is_broadcast) {
         return is_known_leaf(logger) && is_quiet_leaf(logger);
     }
+    if (RBASIC_CLASS(logger) != logger_class) {
+        return false;
+    }
     VALUE broadcasts = rb_attr_get(logger, id_broadcasts);
     if (!RB_TYPE_P(broadcasts, T_ARRAY)) {
         return false;
@@ -71,13 +77,22 @@ static bool is_quiet(void) {
 }
 
 bool fast_log_wanted(VALUE store) {
-    return !NIL_P(logger) && !is_quiet() && RTEST(rb_funcall(logger, id_debug, 0)) &&
-           !RTEST(rb_attr_get(store, id_silence));
+    return is_unknown || (!NIL_P(logger) && !is_quiet() && RTEST(rb_funcall(logger, id_debug, 0)) &&
+                          !RTEST(rb_attr_get(store, id_silence)));
 }
 
-/* FastPath._log_to(logger or nil, is it a broadcast as we know it?, loggers as we know them) */
-static VALUE set_logger(VALUE self, VALUE given, VALUE broadcast, VALUE known) {
+static VALUE look_at_log(VALUE self) {
+    (void)self;
+    is_unknown = true;
+    return ULONG2NUM(++ticket_now);
+}
+
+/* FastPath._log_to(ticket, logger or nil, is it a broadcast as we know it?, loggers as we know them) */
+static VALUE set_logger(VALUE self, VALUE ticket, VALUE given, VALUE broadcast, VALUE known) {
     glue_check_array(known, "loggers");
+    if (NUM2ULONG(ticket) != ticket_now) {
+        return self;
+    }
     leaf_count = 0;
     for (long i = 0; i < RARRAY_LEN(known) && leaf_count < MOST_LEAVES; i++) {
         VALUE leaf = RARRAY_AREF(known, i);
@@ -85,7 +100,9 @@ static VALUE set_logger(VALUE self, VALUE given, VALUE broadcast, VALUE known) {
         leaves[leaf_count++].logger = leaf;
     }
     is_broadcast = RTEST(broadcast);
+    logger_class = is_broadcast ? RBASIC_CLASS(given) : Qnil;
     logger = RTEST(given) ? given : Qnil;
+    is_unknown = false;
     return self;
 }
 
@@ -96,6 +113,7 @@ static void mark(void *unused) {
         rb_gc_mark(leaves[i].logger);
         rb_gc_mark(leaves[i].klass);
     }
+    rb_gc_mark(logger_class);
 }
 
 static const rb_data_type_t marker_type = {
@@ -114,5 +132,6 @@ void fast_log_init(VALUE module) {
     id_state = rb_intern("@active_support_execution_state");
     rb_gc_register_address(&logger);
     rb_gc_register_mark_object(TypedData_Wrap_Struct(rb_cObject, &marker_type, &leaves));
-    rb_define_private_method(rb_singleton_class(module), "_log_to", set_logger, 3);
+    rb_define_private_method(rb_singleton_class(module), "_look_at_log", look_at_log, 0);
+    rb_define_private_method(rb_singleton_class(module), "_log_to", set_logger, 4);
 }

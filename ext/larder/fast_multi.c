@@ -82,6 +82,7 @@ static bool read_batch(batch *batch, int count, const VALUE *names, int *next, c
     int first = *next;
     larder_call call = {.now_ms = fast_read_time_ms()};
 
+    fast_tick(); /* other threads may have run since the last batch */
     batch->count = batch->arena_used = 0;
     for (; *next < count && !is_full(batch); ++*next) {
         if (!fast_key_expand(&batch->store, &batch->options, names[*next], &batch->key)) {

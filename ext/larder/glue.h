@@ -42,6 +42,11 @@ static inline int64_t glue_clock_ms(clockid_t id) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* Is it of that type? As rb_typeddata_is_kind_of(), for types without parents, and without a call. */
+static inline bool glue_is(VALUE object, const rb_data_type_t *type) {
+    return RB_TYPE_P(object, T_DATA) && RTYPEDDATA_P(object) && RTYPEDDATA_TYPE(object) == type;
+}
+
 /* ---- errors.c ---- */
 
 /* What a caller would handle differently, with the constants below Larder. Result is no error. errors.c has which

@@ -1,11 +1,13 @@
 # frozen_string_literal: true
 
 # Owns the conditions of the fast path (ext/larder/fast_path.c): whether Rails' methods and ours are unpatched, who
-# listens to the cache's events, and whether Time.now is Ruby's own. C keeps the answers as flags; the watchers here
-# change them at the moment something does, so that no call has to ask.
+# listens to the cache's events, and whether Time.now is Ruby's own. C keeps the answers as flags; watchers change them
+# at the moment something does, so that no call has to ask. What they cannot see is found by a look at everything, which
+# C asks for in the first call after a second.
 
 require "active_support/notifications"
 require "active_support/duration"
+require_relative "fast_path/watchers"
 require_relative "fast_path/objections"
 require_relative "fast_path/report"
 
@@ -36,17 +38,19 @@ module Larder
         _instrument handle_expired_entry handle_invalid_expires_in get_entry_value save_block_result_to_cache
         read_entry write_entry delete_entry read_multi_entries write_multi_entries delete_multi_entries
         serialize_entry deserialize_entry entry_of record_of plain_record logger silence? options
+        expand_and_namespace_key to_compress? with_compression now now_ms
       ].freeze
       ENTRY_METHODS = %i[initialize value expired? expires_at version mismatched?].freeze
       OPTION_METHODS = %i[initialize version version= expires_in expires_in= expires_at expires_at=].freeze
-      WATCHED_METHODS = (STORE_METHODS + ENTRY_METHODS + OPTION_METHODS).uniq.freeze
+      LISTENER_METHODS = %i[listening? all_listeners_for].freeze
+      WATCHED_METHODS = (STORE_METHODS + ENTRY_METHODS + OPTION_METHODS + LISTENER_METHODS + [:new]).uniq.freeze
 
-      # What Rails asks a key for, if it has it.
+      # What Rails asks a key for, if it has it, and what makes text of it.
       KEY_METHODS = %i[cache_key cache_version].freeze
       KEY_CLASSES = [String, Symbol, Integer, Array].freeze
 
-      # Whose methods may have been written in C: ours, and Ruby's own under them.
-      NATIVE_OWNERS = [self, BasicObject].freeze
+      # Whose methods may have been written in C: ours, and Ruby's own.
+      NATIVE_OWNERS = [self, BasicObject, Class].freeze
 
       # What a logger's debug? comes down to.
       LEVEL_METHODS = %i[debug? level local_level local_level_key level_override].freeze
@@ -59,85 +63,8 @@ module Larder
       OWN_MODULES = "Larder::Store::"
       RAILS_FILES = %w[cache notifications broadcast_logger].freeze
       private_constant :EVENTS, :OLD_PAYLOADS, :STORE_METHODS, :ENTRY_METHODS, :OPTION_METHODS, :WATCHED_METHODS,
-                       :KEY_METHODS, :KEY_CLASSES, :NATIVE_OWNERS, :LEVEL_METHODS, :ROOT, :OWN_MODULES, :RAILS_FILES
-
-      # Sees subscribers come and go.
-      module FanoutWatch
-        # @api private
-        def subscribe(...)
-          super.tap { FastPath.listeners_changed }
-        end
-
-        # @api private
-        def unsubscribe(...)
-          super.tap { FastPath.listeners_changed }
-        end
-      end
-
-      # Sees the notifier being replaced, and what is around its events.
-      module NotifierWatch
-        # @api private
-        def notifier=(notifier)
-          super.tap { FastPath.listeners_changed }
-        end
-
-        # @api private
-        def singleton_method_added(name)
-          super.tap { FastPath.arm if name == :instrument }
-        end
-      end
-
-      # Sees methods of a class being defined, prepended or included, whoever does it.
-      module ClassWatch
-        # @api private
-        def method_added(name)
-          super.tap { FastPath.arm if WATCHED_METHODS.include?(name) }
-        end
-
-        # @api private
-        def prepend(...)
-          super.tap { FastPath.arm }
-        end
-
-        # @api private
-        def include(...)
-          super.tap { FastPath.arm }
-        end
-      end
-
-      # The same for stores, whose subclasses are stores.
-      module StoreWatch
-        include ClassWatch
-
-        # @api private
-        def inherited(subclass)
-          super.tap { FastPath.arm }
-        end
-      end
-
-      # Sees the logger of all stores being set, which any store may do.
-      module LoggerWatch
-        # @api private
-        def logger=(logger)
-          super.tap { FastPath.logger_changed }
-        end
-      end
-
-      # Sees modules being prepended to Time's own methods. What such a module has or will get, nobody knows.
-      module TimeClassWatch
-        # @api private
-        def prepend(...)
-          super.tap { FastPath.look_at_time }
-        end
-      end
-
-      # Sees Time.now being stubbed: by travel_to, by mocks, by gems that freeze time. From then on Time.now is asked.
-      module TimeWatch
-        # @api private
-        def singleton_method_added(name)
-          super.tap { FastPath.look_at_time if name == :now }
-        end
-      end
+                       :LISTENER_METHODS, :KEY_METHODS, :KEY_CLASSES, :NATIVE_OWNERS, :LEVEL_METHODS, :ROOT,
+                       :OWN_MODULES, :RAILS_FILES
 
       class << self
         include Objections
@@ -151,20 +78,13 @@ module Larder
           _classes(ActiveSupport::Duration, ActiveSupport::Cache::WriteOptions)
           _markers(NONE, EXPIRED)
           self._notifications = ActiveSupport::Notifications
-          ActiveSupport::Notifications::Fanout.prepend(FanoutWatch)
-          ActiveSupport::Notifications.singleton_class.prepend(NotifierWatch)
-          ActiveSupport::Cache::Store.extend(StoreWatch)
-          ActiveSupport::Cache::Store.prepend(LoggerWatch)
-          ActiveSupport::Cache::Store.singleton_class.prepend(LoggerWatch)
-          [ActiveSupport::Cache::Entry, ActiveSupport::Cache::WriteOptions,
-           ActiveSupport::Notifications.singleton_class].each { |watched| watched.extend(ClassWatch) }
-          Time.singleton_class.prepend(TimeWatch)
-          Time.singleton_class.extend(TimeClassWatch)
+          Watchers.post(store_class)
           ActiveSupport.on_load(:after_initialize) { FastPath.look_again }
           look_again
         end
 
-        # Looks at everything again: also at what no watcher sees.
+        # Looks at everything again: also at what no watcher sees. Other threads run meanwhile, so each look takes a
+        # ticket first, upon which C takes the ordinary path, and goes by what the latest one found.
         # @api private
         def look_again
           listeners_changed
@@ -176,29 +96,33 @@ module Larder
         # Looks at every method again.
         # @api private
         def arm
-          _arm(objection ? [] : store_classes.reject { |store| objection_to(store) })
+          ticket = _look_at_methods
+          _arm(ticket, objection ? [] : store_classes.reject { |store| objection_to(store) })
         end
 
         # @api private
         def listeners_changed
+          ticket = _look_at_listeners
           heard = EVENTS.sum { |name, bit| listeners_to(name).empty? ? 0 : bit }
           heard = EVENTS.values.sum | OLD_PAYLOADS if heard.positive? && !Keys::ANNOUNCES_KEYS
-          self._heard = heard
+          _hear(ticket, heard)
         end
 
         # @api private
         def logger_changed
+          ticket = _look_at_log
           logger = ActiveSupport::Cache::Store.logger
           broadcast = broadcast?(logger)
           leaves = broadcast ? logger.broadcasts : [logger]
-          _log_to(logger, broadcast, leaves.select { |leaf| trusted_logger?(leaf) })
+          _log_to(ticket, logger, broadcast, leaves.select { |leaf| trusted_logger?(leaf) })
         end
 
         # @api private
         def look_at_time
+          ticket = _look_at_time
           now = Time.method(:now)
           in_front = Time.singleton_class.ancestors.take_while { |owner| owner != Time.singleton_class }
-          self._real_time = in_front == [TimeWatch] && now.owner == Time.singleton_class && builtin?(now)
+          _go_by_clock(ticket, in_front == [Watchers::TimeWatch] && now.owner == Time.singleton_class && builtin?(now))
         end
 
         # Runs the block with every call on the ordinary path: for tests, and for those who doubt.
@@ -228,7 +152,8 @@ module Larder
         # Who listens to an event, or may: of a notifier that is not Rails' nobody knows.
         def listeners_to(name)
           notifier = ActiveSupport::Notifications.notifier
-          return [notifier] unless notifier.instance_of?(ActiveSupport::Notifications::Fanout)
+          return [notifier] unless notifier.instance_of?(ActiveSupport::Notifications::Fanout) &&
+                                   LISTENER_METHODS.none? { |asked| patch_in(notifier.method(asked)) }
 
           notifier.all_listeners_for(name)
         end

@@ -8,6 +8,9 @@ module Larder
     module FastPath
       # Extends FastPath. An objection is a String for people, or nil where there is none.
       module Objections
+        NAME = Module.instance_method(:name) # some modules have a method of that name that is another
+        private_constant :NAME
+
         private
 
         # To any store.
@@ -18,8 +21,19 @@ module Larder
           patch = surroundings.filter_map { |method| patch_in(method) }.first
           return patched(patch) if patch
 
-          klass, name = KEY_CLASSES.product(KEY_METHODS).find { |key, asked| key.method_defined?(asked) }
-          "#{described(klass.instance_method(name))} changes the keys that Rails makes" if klass
+          changed = KEY_CLASSES.filter_map { |klass| key_patch_of(klass) }.first
+          "#{described(changed)} changes the keys that Rails makes" if changed
+        end
+
+        # A method by which Rails would make another key of such a name than C does.
+        def key_patch_of(klass)
+          asked = KEY_METHODS.find { |name| klass.method_defined?(name) }
+          return klass.instance_method(asked) if asked
+
+          param, text = klass.instance_method(:to_param), klass.instance_method(:to_s)
+          return param unless param.source_location&.first&.start_with?("#{rails_root}/core_ext/")
+
+          text unless builtin?(text)
         end
 
         # To stores of a class.
@@ -44,7 +58,7 @@ module Larder
           entry = ActiveSupport::Cache::Entry
           options = ActiveSupport::Cache::WriteOptions
           [*ENTRY_METHODS.map { |name| entry.instance_method(name) },
-           *OPTION_METHODS.map { |name| options.instance_method(name) },
+           *OPTION_METHODS.map { |name| options.instance_method(name) }, entry.method(:new), options.method(:new),
            ActiveSupport::Notifications.method(:instrument)]
         end
 
@@ -54,7 +68,7 @@ module Larder
 
         # A module without a method is about to get some: so stubs are made.
         def blank?(owner)
-          !owner.is_a?(Class) && owner.name.nil? &&
+          !owner.is_a?(Class) && NAME.bind_call(owner).nil? &&
             owner.instance_methods(false).empty? && owner.private_instance_methods(false).empty?
         end
 
@@ -70,7 +84,7 @@ module Larder
           until method.nil?
             file = method.source_location&.first
             return method unless file ? own_files?(file) : NATIVE_OWNERS.include?(method.owner)
-            return method unless method.owner.is_a?(Class) || method.owner.name.to_s.start_with?(OWN_MODULES)
+            return method unless method.owner.is_a?(Class) || NAME.bind_call(method.owner).to_s.start_with?(OWN_MODULES)
 
             method = method.super_method
           end

@@ -163,13 +163,13 @@ module LarderStoreTests
     end
 
     # A coder that leaves entries as they are.
-    module Leaving
+    module AsIs
       def self.dump(entry) = entry
       def self.load(entry) = entry
     end
 
     test "a coder that makes no bytes is refused where it would need to store an object" do
-      error = assert_raises(TypeError) { new_store(coder: Leaving).write("key", "v") }
+      error = assert_raises(TypeError) { new_store(coder: AsIs).write("key", "v") }
       assert_match(/coder of LarderStore must dump to a String/, error.message)
     end
 
