@@ -24,7 +24,7 @@ module LarderStoreTests
         end
         row = { "name" => "n\#{round}", "at" => Time.utc(2026), set: Set[round], "k\#{round}" => [1.5, nil, 1r, 2..3] }
         ["sym\#{round}".to_sym, 1.5 * round, -round, nil, true, { a: [round] }, "b".b, [row, row], row].each do |value|
-          raise "write" unless store.write(:value, value, expires_in: 9, race_condition_ttl: 5)
+          raise "write" unless store.write(:value, value, expires_in: 900, race_condition_ttl: 5)
           raise "value" unless store.read(:value) == value && store.exist?(:value)
         end
         pairs = many.times.to_h { |i| ["m\#{round}/\#{i}", i.odd? ? "v" * (i * 40) : [i]] }
