@@ -6,7 +6,7 @@ require "active_support/cache/memory_store"
 
 module LarderStoreTests
   # What an application may ask of any store of Rails: MemoryStore, FileStore and both paths of this one answer alike.
-  class SameAsRailsStoresTest < StoreCase
+  class RailsContractTest < StoreCase
     FastPath = Larder::Store::FastPath
     LarderStore = ActiveSupport::Cache::LarderStore
 
