@@ -138,6 +138,7 @@ module House
       end
       list("Skipped:", results.select { |result| result.skipped? && result.note })
       list_skipped_tests(results)
+      list_failed("Failed, as they may:", results.select(&:shrugged?))
       list_failed("Failed:", results.select(&:failed?))
       list_failed("Failed at first, passed alone:", results.select(&:second?).map(&:earlier))
       total = sum(results)

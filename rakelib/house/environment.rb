@@ -66,6 +66,13 @@ module House
       ENV.fetch("BUNDLE_PATH") { File.join(ROOT, "vendor/bundle") }
     end
 
+    # @return [String] where this machine keeps what checkouts share and can fetch again: a stack's root, Rails' tests
+    def cache_directory
+      base = ENV.fetch("XDG_CACHE_HOME", "")
+      base = root? ? "/var/cache" : File.join(Dir.home, ".cache") if base.empty?
+      File.join(base, "larder")
+    end
+
     # @return [Boolean] whether a program of that name is in PATH
     def program?(name)
       !program(name).nil?

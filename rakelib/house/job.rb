@@ -19,6 +19,11 @@ module House
         log.nil? && !failed?
       end
 
+      # @return [Boolean] whether it failed, as it may
+      def shrugged?
+        job.may_fail && !log.nil? && !note.nil?
+      end
+
       # @return [Boolean] whether it failed at first
       def second?
         !earlier.nil? && !failed?
@@ -35,7 +40,7 @@ module House
     # :build    not a test: counts only where it fails
     KINDS = [:one, :counted, :build].freeze
 
-    attr_reader :name, :suite, :argv, :env, :dir, :kind, :after, :weight, :limit
+    attr_reader :name, :suite, :argv, :env, :dir, :kind, :after, :weight, :limit, :may_fail
 
     # @param name [String] unique
     # @param suite [String] the line of the summary it counts in
@@ -47,8 +52,9 @@ module House
     # @param weight [Numeric] seconds it takes, roughly: the longest job starts first
     # @param limit [Numeric] seconds until it is taken for hung and killed
     # @param missing [String, nil] why it cannot run here (nil: it can)
+    # @param may_fail [Boolean] what fails counts as skipped: it tells of what is not ours to mend
     def initialize(name, suite:, argv:, env: {}, dir: ROOT, kind: :counted, after: [], weight: 1, limit: 300,
-                   missing: nil)
+                   missing: nil, may_fail: false)
       raise ArgumentError, "unknown kind #{kind.inspect}; known: #{KINDS.join(", ")}" unless KINDS.include?(kind)
 
       @name = name
@@ -61,6 +67,7 @@ module House
       @weight = weight
       @limit = limit
       @missing = missing
+      @may_fail = may_fail
     end
 
     # @param log [String] the path of what a job printed
@@ -76,6 +83,15 @@ module House
     # @param status [Process::Status]
     # @return [Array(House::Counts, String)] the counts, and a note or nil
     def judge(output, status)
+      counts, note = verdict(output, status)
+      return [counts, note] unless may_fail && counts.failed.positive?
+
+      [Counts.new(counts.passed, 0, counts.skipped + counts.failed), "#{counts.failed} failed, as they may: #{note}"]
+    end
+
+    private
+
+    def verdict(output, status)
       counts = Counts.read(output) if kind == :counted
       if kind == :counted && counts.nil?
         return [Counts.new(0, 1, 0), "printed no counts (#{describe(status)})"]
@@ -84,8 +100,6 @@ module House
 
       [counts || Counts.new(kind == :build ? 0 : 1, 0, 0), nil]
     end
-
-    private
 
     # A program that fails although its counts say that all passed has failed once more: it crashed at its end.
     def failure(counts)

@@ -30,7 +30,6 @@ module House
     HOME_FILES = [".gemrc", ".bundle/config"].freeze
     CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 
-    DEFAULT_MIRROR = "http://deb.debian.org/debian"
     CHECKOUT = "/larder/checkout"
     GEMS = "/larder/gems"
     READY = ".larder-ready"
@@ -52,10 +51,10 @@ module House
     end
 
     # @param release [String] a name of a Debian release
-    # @param base [String, nil] directory to keep roots in; nil: XDG_CACHE_HOME or /var/cache
-    def initialize(release, base: nil)
+    # @param base [String] directory to keep roots in
+    def initialize(release, base: Environment.cache_directory)
       @release = release
-      @base = base || File.join(ENV.fetch("XDG_CACHE_HOME", "/var/cache"), "larder")
+      @base = base
       @root = File.join(@base, release)
     end
 
@@ -69,7 +68,7 @@ module House
         bootstrap unless ready?
         copy_network_settings
         Checkout.copy(File.join(@root, CHECKOUT))
-        enter(["bin/test", "--no-system", "--only", "build,ruby,rails", *options])
+        enter(["bin/test", "--no-system", "--only", "build,ruby,rails,newest", *options])
       end
     end
 
@@ -92,7 +91,7 @@ module House
       partial = "#{@root}.partial"
       FileUtils.rm_rf([partial, @root])
       say "making #{@root} with debootstrap (about 900 MB, once)"
-      run("debootstrap", "--variant=minbase", "--include=#{PACKAGES.join(",")}", @release, partial, mirror)
+      run("debootstrap", "--variant=minbase", "--include=#{PACKAGES.join(",")}", @release, partial, Debian.mirror)
       FileUtils.rm_rf(Dir[File.join(partial, "var/cache/apt/archives/*.deb")])
       File.write(File.join(partial, READY), PACKAGES.join(" "))
       File.rename(partial, @root)
@@ -101,16 +100,6 @@ module House
     def install_debootstrap
       say "installing debootstrap"
       Debian.install(["debootstrap"]) || abort("stack #{@release}: could not install debootstrap")
-    end
-
-    # The mirror this machine's own apt uses.
-    #
-    # @return [String] URL
-    def mirror
-      lists = Dir["/etc/apt/sources.list", "/etc/apt/sources.list.d/*.{list,sources}"]
-      urls = lists.flat_map { |path| File.readlines(path, encoding: "UTF-8") }.reject { |line| line.start_with?("#") }
-                  .flat_map { |line| line.scan(%r{https?://\S+/debian/?(?=\s|\z)}) }
-      urls.first || DEFAULT_MIRROR
     end
 
     def copy_network_settings

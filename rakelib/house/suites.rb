@@ -2,6 +2,7 @@
 
 require_relative "environment"
 require_relative "job"
+require_relative "rails_tests"
 require_relative "stack"
 
 module House
@@ -15,6 +16,8 @@ module House
       "ruby" => "Ruby tests (test/)",
       "tools" => "the same of what its developers use: bin/, rakelib/, bench/, proof/, the documents",
       "rails" => "the tests of store and sessions on the other Rails of this Ruby: 7.1 (and Rack 2) on 3.1, 8.0 on 3.3",
+      "contract" => "Rails' own tests of cache stores, of 7.2, over :larder_store on both paths",
+      "newest" => "the same on the newest Rails for this Ruby, and what has changed there; it may fail",
       "lab" => "tests of the lab (lab/test/)",
       "proof" => "a bounded part of each attack of bin/proof: kills, models, fuzzers, hostile files",
       "guards" => "instructions that a get, set, fetch or write takes, against those on record (valgrind)",
@@ -52,7 +55,7 @@ module House
     # @param fast [Boolean] shorten the tests that kill processes at random
     # @return [Array<House::Job>]
     def jobs(names, fast: false)
-      all = names.flat_map { |name| public_send("#{name}_jobs") }
+      all = names.flat_map { |name| public_send("#{name}_jobs") }.uniq(&:name)
       fast ? all.each { |job| job.env["LARDER_SURVIVE_SECONDS"] = "1" } : all
     end
 
@@ -111,6 +114,30 @@ module House
 
     def installed?(gemfile)
       system(Environment.variables(gemfile), "bundle", "check", out: File::NULL, err: File::NULL)
+    end
+
+    # On the Rails whose tests they are.
+    def contract_jobs
+      own = Environment.gemfile == Environment.gemfile_of(RailsTests::RAILS)
+      missing = "these are tests of Rails #{RailsTests::RAILS}, which is not the one chosen here" unless own
+      argv = ["ruby", "-w", "-rbundler/setup", "-Ilib", "test/rails/suites/run.rb", RailsTests.directory,
+              "--show-skips"]
+      [rails_tests_job, job_of_rails_tests("Rails' tests of cache stores", "contract", argv, missing: missing)]
+    end
+
+    def newest_jobs
+      argv = ["ruby", "-w", "rakelib/house/newest_rails.rb"]
+      [rails_tests_job, job_of_rails_tests("newest Rails", "newest", argv, may_fail: true)]
+    end
+
+    def rails_tests_job
+      Job.new("Rails' tests", suite: "build", kind: :build, weight: 1000, missing: RailsTests.missing,
+                              argv: ["ruby", "-w", "rakelib/house/rails_tests.rb"])
+    end
+
+    def job_of_rails_tests(name, suite, argv, missing: nil, may_fail: false)
+      Job.new(name, suite: suite, argv: argv, env: Environment.variables, weight: 30, may_fail: may_fail,
+                    after: ["compile", "Rails' tests"], missing: missing || RailsTests.missing)
     end
 
     def guards_jobs

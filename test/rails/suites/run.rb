@@ -1,0 +1,158 @@
+# frozen_string_literal: true
+
+# Runs Rails' own tests of cache stores, unmodified, over LarderStore: on the ordinary path and with the fast path. They
+# are not in this repository; rakelib/house/rails_tests.rb fetches them. left_out.yml says what is not to pass.
+#
+# Run as a program: ruby -Ilib test/rails/suites/run.rb DIRECTORY [OPTION OF minitest...]
+# LARDER_UNTESTED_RAILS=1 has the fast path taken on a Rails that it would leave alone.
+
+SUITES = File.expand_path(ARGV.shift || abort("usage: run.rb DIRECTORY OF RAILS' TESTS [OPTION OF minitest...]"))
+
+# What happens to one test is seen by the others: listeners that stay, a logger, Time.
+ENV["PARALLEL_WORKERS"] = "1"
+
+# Helpers that Rails leaves out of its gem; what the gem has comes first.
+$LOAD_PATH.push(File.join(SUITES, "activesupport/lib"))
+
+require File.join(SUITES, "activesupport/test/abstract_unit")
+require "active_support/cache/larder_store"
+require File.join(SUITES, "activesupport/test/cache/behaviors")
+require "redis" # Rails' tests of failures name its error
+require "tmpdir"
+require "yaml"
+
+LEFT_OUT = YAML.load_file(File.join(__dir__, "left_out.yml"), aliases: true)
+
+if ENV["LARDER_UNTESTED_RAILS"]
+  Larder::Store::FastPath.define_singleton_method(:tested?) { true }
+  Larder::Store::FastPath.look_again
+end
+
+# Stores on a file of their own for each test, and listeners of its own: some of Rails' tests leave theirs behind.
+class LarderCase < ActiveSupport::TestCase
+  setup do
+    @directory = Dir.mktmpdir("larder-rails-suites-")
+    @notifier = ActiveSupport::Notifications.notifier
+    ActiveSupport::Notifications.notifier = ActiveSupport::Notifications::Fanout.new
+    @cache = lookup_store(expires_in: 60)
+    @cache.cache.size # opens the file
+  end
+
+  teardown do
+    ActiveSupport::Notifications.notifier = @notifier
+    FileUtils.rm_rf(@directory)
+  end
+
+  # As Minitest's, and: what is left out must fail, and counts as skipped.
+  def run
+    result = super
+    reason = LEFT_OUT.fetch("tests")[name]
+    return result unless reason
+
+    told = if result.failures.empty? then Minitest::Assertion.new("#{name} passes: take it off left_out.yml")
+           else Minitest::Skip.new(reason)
+           end
+    result.failures.replace([told])
+    result
+  end
+
+  private
+
+  def lookup_store(options = {})
+    ActiveSupport::Cache.lookup_store(:larder_store, File.join(@directory, "test.larder"),
+                                      { size: 8 << 20 }.merge(options))
+  end
+
+  # Its file cannot be opened: where its directory should be is a file.
+  def unavailable_store(**options)
+    File.write(File.join(@directory, "file"), "")
+    ActiveSupport::Cache.lookup_store(:larder_store, File.join(@directory, "file/test.larder"), options)
+  end
+end
+
+# All that is not about stores on servers.
+module EveryStore
+  extend ActiveSupport::Concern
+
+  include CacheStoreBehavior
+  include CacheStoreVersionBehavior
+  include CacheStoreCoderBehavior
+  include CacheStoreCompressionBehavior
+  include CacheStoreSerializerBehavior
+  include CacheStoreFormatVersionBehavior
+  include CacheDeleteMatchedBehavior
+  include CacheIncrementDecrementBehavior
+  include CacheInstrumentationBehavior
+  include CacheLoggingBehavior
+  include EncodedKeyCacheBehavior
+
+  private
+
+  # As MemoryStore.
+  def compression_always_disabled_by_default?
+    true
+  end
+end
+
+# Each of Rails' tests begins with the fast path on. Those that stub the store or listen turn it off for what they stub.
+class FastPathTest < LarderCase
+  include EveryStore
+
+  setup { assert_equal({ on: true, off_for: [], reasons: [] }, Larder::Store::FastPath.report(@cache)) }
+end
+
+# The same without C.
+class OrdinaryPathTest < LarderCase
+  include EveryStore
+
+  setup { assert_equal false, Larder::Store::FastPath.report(@cache).fetch(:on) }
+
+  def run
+    Larder::Store::FastPath.without { super }
+  end
+end
+
+# A store that cannot serve.
+class UnavailableTest < LarderCase
+  include FailureSafetyBehavior
+
+  private
+
+  def emulating_unavailability
+    yield unavailable_store
+  end
+end
+
+# The same with an error handler that raises what Rails' tests ask for.
+class UnavailableRaisingTest < LarderCase
+  include FailureRaisingBehavior
+
+  private
+
+  def emulating_unavailability
+    raising = ->(method:, exception:, **) { raise Redis::BaseError, "#{method}: #{exception.message}" }
+    yield unavailable_store(error_handler: raising)
+  end
+end
+
+# That nothing is left out but what the list says, and that the list says nothing of what is not there.
+class CompletenessTest < ActiveSupport::TestCase
+  CASES = [FastPathTest, OrdinaryPathTest, UnavailableTest, UnavailableRaisingTest].freeze
+
+  test "every module of Rails' is run or left out with a reason" do
+    given = Dir[File.join(SUITES, "activesupport/test/cache/behaviors/*.rb")].map do |path|
+      File.basename(path, ".rb").camelize
+    end
+    run = given.select { |name| CASES.any? { |test| test < Object.const_get(name) } }
+    assert_equal given.sort, (run + LEFT_OUT.fetch("modules").keys).sort
+  end
+
+  test "every test that is left out is one of Rails'" do
+    known = CASES.flat_map(&:runnable_methods)
+    assert_empty LEFT_OUT.fetch("tests").keys - known
+  end
+
+  test "the list has a reason for each" do
+    LEFT_OUT.each_value { |list| list.each_value { |reason| assert_operator reason.split.size, :>, 3 } }
+  end
+end
