@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns where the steps of a sequence are played: a store on a file of its own, and everything around it that a call of
-# the cache may meet. Whatever a step changed outside of the stage is put back when it closes.
+# Owns where the steps of a sequence are played: a store, and everything around it that a call of the cache may meet.
+# Whatever a step changed outside of the stage is put back when the last was played.
 
 require "support/store_case"
 require "active_support/core_ext/hash/indifferent_access"
@@ -36,22 +36,17 @@ module Differential
 
     # In 2030, where milliseconds are no whole floats.
     START = Time.at(1_900_000_000, 123, :millisecond).utc
-    REPLACED = %i[fetch read write delete exist? read_multi write_multi fetch_multi].map do |name|
-      ActiveSupport::Cache::Store.instance_method(name)
-    end.freeze
     LEVELS = { debug: 0, info: 1, error: 3 }.freeze
 
     attr_reader :store
 
-    # @param path [String] of the store's file
     # @param setup [String] source of a Hash, the store's options
-    # @param real_clock [Boolean] leave Time.now as it is, so that expiries are compared by the minute
-    def initialize(path, setup, real_clock: false)
-      @path = path
+    # @param real_clock [Boolean] leave Time.now as it is
+    # @yieldparam options [Hash]
+    # @yieldreturn [ActiveSupport::Cache::Store]
+    def initialize(setup, real_clock: false)
       @real_clock = real_clock
-      @started = Time.now.to_f
-      @store = ActiveSupport::Cache::LarderStore.new(path, { size: 4 << 20, **instance_eval(setup) })
-      @reader = Larder::Cache.open(path)
+      @store = yield instance_eval(setup)
       @events = []
       @subscribers = []
       @io = StringIO.new
@@ -64,28 +59,14 @@ module Differential
     # Plays one step after the other.
     #
     # @param steps [Array<String>] sources
-    # @yieldparam step [String] after it was played
-    # @yieldparam entered [Boolean] did it enter a method of ActiveSupport's that the fast path stands in for?
     # @return [Array<Hash>] what is to be seen after each
     def play(steps)
       travel_to(START, with_usec: true) unless @real_clock
       ActiveSupport.error_reporter.subscribe(@reports)
-      watching do
-        steps.map do |step|
-          @entered = false
-          seen = look_at(step)
-          yield step, @entered if block_given?
-          seen
-        end
-      end
+      steps.map { |step| look_at(step) }
     ensure
       @ended = Time.now.to_f
       put_back
-    end
-
-    # @return [Hash{String => String}] what is stored under each live key after the last step, by a handle of its own
-    def records_at_end
-      Larder::Cache.open(@path) { |cache| records(cache, @ended) }
     end
 
     # Yields, but not where it does so already.
@@ -99,12 +80,6 @@ module Differential
       ensure
         @busy = false
       end
-    end
-
-    # @return [void]
-    def close
-      @reader.close
-      @store.cache.close
     end
 
     private
@@ -160,21 +135,10 @@ module Differential
     # ---- what is recorded ----
 
     def look_at(step)
-      { result: outcome_of(step), events: @events.dup, log: Portrait.of_bytes(@io.string), reports: reports,
-        records: records(@reader, Time.now.to_f) }
+      { result: outcome_of(step), events: @events.dup, log: Portrait.of_bytes(@io.string), reports: reports }
     ensure
       @events.clear
       @io.string = +""
-    end
-
-    # Sets @entered where a step comes into a method that the fast path replaces.
-    def watching
-      traces = REPLACED.map do |method|
-        TracePoint.new(:call) { @entered = true }.tap { |trace| trace.enable(target: method) }
-      end
-      yield
-    ensure
-      traces&.each(&:disable)
     end
 
     # What was answered, mutable text of it then changed: it must be shared with nothing.
@@ -187,7 +151,7 @@ module Differential
 
     def spoil(result)
       case result
-      when String then result << "spoilt" unless result.frozen? || result.equal?(@name)
+      when String then result.clear unless result.frozen? || result.equal?(@name)
       when Hash then result.each_value { |value| spoil(value) } unless result.equal?(@options)
       when Array then result.each { |value| spoil(value) }
       end
@@ -195,23 +159,6 @@ module Differential
 
     def reports
       @reports.all.map { |report| Portrait.of(report[:error]) }.tap { @reports.all.clear }
-    end
-
-    # What is stored under each live key: bytes, flags and expiry.
-    def records(cache, now)
-      cache.each_key(now: now).uniq.sort.to_h do |key|
-        record = cache.__send__(:_get_record, key, Larder::Options.unix_ms(now))
-        [Portrait.of_bytes(key), record && picture_of(record)]
-      end
-    end
-
-    # A coder's bytes name the time of expiry, which by the real clock differs.
-    def picture_of(record)
-      bytes, flags, expires_at_ms = record
-      return [Portrait.of_bytes(bytes), flags, expires_at_ms].inspect unless @real_clock
-
-      expiry = expires_at_ms.zero? ? "never" : ((expires_at_ms / 1000.0) - @started).fdiv(100).floor
-      [flags.nobits?(15) ? "dumped" : Portrait.of_bytes(bytes), flags, expiry].inspect
     end
 
     def put_back

@@ -7,13 +7,13 @@
 
 require "support/store_case"
 require "support/differential/generator"
-require "support/differential/stage"
+require "support/differential/larder_stage"
+require "support/differential/shrinking"
 
 module LarderStoreTests
   class FastPathDifferentialTest < StoreCase
     CALLS = Integer(ENV.fetch("LARDER_DIFFERENTIAL_CALLS", 4000))
     LENGTH = 25
-    MOST_TRIES = 300
     FAST = %i[fetch read write delete exist? read_multi write_multi fetch_multi].freeze
     CALL = /\A(?:catch\(:out\) \{ )?store\.(?:#{FAST.map { |name| Regexp.escape(name) }.join("|")})\(/
 
@@ -112,7 +112,7 @@ module LarderStoreTests
 
     def on_stage(setup)
       Dir.mktmpdir("stage", directory) do |place|
-        stage = Differential::Stage.new(File.join(place, "test.larder"), setup, real_clock: @real_clock)
+        stage = Differential::LarderStage.new(File.join(place, "test.larder"), setup, real_clock: @real_clock)
         yield stage
       ensure
         stage&.close
@@ -121,7 +121,7 @@ module LarderStoreTests
 
     # The shortest sequence that still fails, found by leaving steps out, and the first difference in it.
     def failure_of(setup, steps, seed, number)
-      steps = shrunk(setup, steps)
+      steps = Differential::Shrinking.shortest(steps) { |shorter| play_both(setup, shorter).uniq.size > 1 }
       fast, ordinary = play_both(setup, steps)
       at = fast.zip(ordinary).index { |one, other| one != other }
       return "sequence #{number} of seed #{seed} differed, but not when played again:\n#{steps.join("\n")}" unless at
@@ -135,22 +135,6 @@ module LarderStoreTests
 
     def lines(told)
       Array(told).map { |line| "  #{line}" }.join("\n")
-    end
-
-    def shrunk(setup, steps)
-      tries = 0
-      size = steps.size / 2
-      while size >= 1 && tries < MOST_TRIES
-        at = 0
-        while at < steps.size
-          shorter = steps[0...at] + (steps[(at + size)..] || [])
-          tries += 1
-          fast, ordinary = play_both(setup, shorter)
-          fast == ordinary ? at += size : steps = shorter
-        end
-        size /= 2
-      end
-      steps
     end
   end
 end

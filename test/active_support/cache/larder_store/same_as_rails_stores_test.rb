@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+# LarderStore, on both paths, beside MemoryStore and FileStore: thousands of generated calls must give the same answers,
+# exceptions and notifications, but for what docs/guides/differences.md names.
+#
+# LARDER_CONTRACT_CALLS sets how many, LARDER_CONTRACT_SEED the seed in place of Minitest's.
+
+require "support/store_case"
+require "support/differential/comparison"
+require "support/differential/rails_generator"
+
+module LarderStoreTests
+  class SameAsRailsStoresTest < StoreCase
+    CALLS = Integer(ENV.fetch("LARDER_CONTRACT_CALLS", 1500))
+    LENGTH = 25
+    MOST = 5 # differences that are told
+    GUIDE = File.expand_path("../../../../docs/guides/differences.md", __dir__)
+
+    # What shows a difference that is known.
+    SHOWN = {
+      "counting what is no integer" => ['store.write("a", "text")', 'store.increment("a")'],
+      "deleting what has expired" => ['store.write("a", 1, expires_in: 1)', "later(5)", 'store.delete("a")'],
+      "Rails' stores differ" => ['store.write("a", 1, expires_in: 1)', "later(5)",
+                                 'store.write("a", 2, unless_exist: true)']
+    }.freeze
+
+    setup { @tally = Hash.new(0) }
+
+    test "generated calls answer and announce as in Rails' stores, on both paths" do
+      seed = Integer(ENV.fetch("LARDER_CONTRACT_SEED", Minitest.seed))
+      found = (0...(CALLS / LENGTH)).lazy.filter_map do |number|
+        generator = Differential::RailsGenerator.new(Random.new((seed * 1_000_003) + number))
+        difference = comparison.difference(*generator.setup, generator.steps(LENGTH))
+        "LARDER_CONTRACT_SEED=#{seed}, sequence #{number}: #{difference}" if difference
+      end.first(MOST)
+      assert_empty found, found.join("\n\n")
+      tell(seed)
+    end
+
+    SHOWN.each do |name, steps|
+      test "a difference is known: #{name}" do
+        assert_nil comparison.difference("{}", nil, steps)
+        assert_operator @tally[name], :>, 0
+      end
+    end
+
+    test "the guide names each known difference, and no other" do
+      rows = File.readlines(GUIDE, encoding: "UTF-8").filter_map { |line| line[/\A\| ([^|]+) \|/, 1] }
+      assert_equal Differential::KnownDifferences::NAMES.sort, (rows - ["what"]).sort
+    end
+
+    test "a difference is found, and told by the shortest sequence that has it" do
+      only_here = 'store.write("b", store.instance_of?(ActiveSupport::Cache::LarderStore) ? 1 : 2)'
+      steps = ['store.write("a", 1)', only_here, 'store.fetch("c") { 3 }', "later(1)", 'store.read("b")', "later(2)"]
+      found = comparison.difference("{ expires_in: 60 }", nil, steps)
+      assert_equal [[only_here, 'store.read("b")'], "{}"], [found.steps, found.setup]
+      assert_equal ["Integer 1", "Integer 2"], [found.seen, found.others[:file]].pluck(:result)
+    end
+
+    private
+
+    def comparison
+      @comparison ||= Differential::Comparison.new(directory, @tally)
+    end
+
+    # For bin/proof.
+    def tell(seed)
+      puts "@ #{CALLS} calls and what is around them, each played on MemoryStore, FileStore and both paths"
+      @tally.each { |name, count| puts "@ #{count} met of what is known to differ: #{name}" }
+      puts "@note seed #{seed}"
+    end
+  end
+end

@@ -1,0 +1,88 @@
+# frozen_string_literal: true
+
+# Owns the list of what LarderStore does otherwise than MemoryStore and FileStore, and why. What is on it is in
+# docs/guides/differences.md, too.
+
+module Differential
+  # Of three kinds: what is told nobody, what does not matter for the steps that follow, and what does.
+  module KnownDifferences
+    COUNTING = /store\.(?:in|de)crement\b/
+
+    # What Rails' stores answer here is what they have at hand: an Array, a Hash of entries, a number, a path.
+    UNTOLD = /\A(?:store\.mute \{ )*store\.(?:write_multi|cleanup|clear|delete_matched)\b/
+    ERROR = /\A[\w:]+Error: /
+
+    # The source of the name of what holds nothing but integers, and texts that are one.
+    COUNTED = '"count"'
+
+    # name => what it looks like; the steps that follow may differ, too
+    FOR_GOOD = {
+      "counting what is no integer" => lambda do |step, seen, *|
+        step.match?(COUNTING) && !step.include?(COUNTED) && seen[:result] == "NilClass nil"
+      end
+    }.freeze
+
+    # The same, and the steps that follow may not.
+    ONCE = {
+      "deleting what has expired" => lambda do |step, seen, other, before|
+        step.match?(/store\.delete/) && before.any?(/expire|later/) && seen[:events] == other[:events] &&
+          fewer?(seen[:result], other[:result])
+      end
+    }.freeze
+
+    # What is not compared, see #told, #events and #ends?; and what the generator leaves out.
+    NOT_COMPARED = ["answers that nobody is told", "announcing increments", "asking before writing",
+                    "the size that a cleanup announces", "many of which one cannot be serialized"].freeze
+    LEFT_OUT = ["clearing a namespace", "compressing by default", "compressing by a threshold",
+                "an expiry that is no number"].freeze
+
+    # Larder does as either.
+    AMONG_THEMSELVES = "Rails' stores differ"
+
+    NAMES = [*FOR_GOOD.keys, *ONCE.keys, *NOT_COMPARED, *LEFT_OUT, AMONG_THEMSELVES].freeze
+
+    module_function
+
+    # @param kind [Symbol] of store that `other` was seen of
+    def same?(step, seen, other, kind)
+      told(step, seen, :larder) == told(step, other, kind)
+    end
+
+    # @param steps [Array<String>] up to the one that differs
+    # @return [Array(String, Boolean), nil] the name, and whether the steps that follow may differ, too
+    def find(steps, seen, other)
+      *before, step = steps
+      { FOR_GOOD => true, ONCE => false }.each do |list, matters|
+        name, = list.find { |_, applies| applies.call(step, seen, other, before) }
+        return [name, matters] if name
+      end
+      nil
+    end
+
+    # Of many entries of which one cannot be serialized, Rails' stores keep those that came before it.
+    def ends?(step, seen)
+      step.match?(/_multi/) && seen[:result].start_with?("TypeError")
+    end
+
+    def told(step, seen, kind)
+      untold = step.match?(UNTOLD) && !seen[:result].match?(ERROR)
+      { result: untold ? nil : seen[:result], events: events(step, seen[:events], kind) }
+    end
+
+    # Increments announce themselves here, as in stores on servers; MemoryStore asks itself what is there before it
+    # writes; how many entries there are before a cleanup depends on what was dropped before.
+    def events(step, events, kind)
+      events = events.grep_v(/\Acache_(?:increment|decrement|write)\./) if step.match?(COUNTING)
+      events = events.grep_v(/\Acache_exist\?\./) if kind == :memory && step.include?("unless_exist")
+      events = events.grep_v(/\Acache_cleanup\./) if step.include?("store.cleanup")
+      events
+    end
+
+    # What had expired counts as not there.
+    def fewer?(own, other)
+      return own == "FalseClass false" && other == "TrueClass true" unless own.start_with?("Integer")
+
+      own[/-?\d+/].to_i < other[/-?\d+/].to_i
+    end
+  end
+end
