@@ -138,6 +138,7 @@ module House
       end
       list("Skipped:", results.select { |result| result.skipped? && result.note })
       list_skipped_tests(results)
+      list_notes(results)
       list_failed("Failed, as they may:", results.select(&:shrugged?))
       list_failed("Failed:", results.select(&:failed?))
       list_failed("Failed at first, passed alone:", results.select(&:second?).map(&:earlier))
@@ -180,6 +181,14 @@ module House
 
       puts "", "Skipped tests:"
       reasons.tally.each { |reason, count| puts "  #{reason}#{" (#{count} tests)" if count > 1}" }
+    end
+
+    # Of suites that look around; proofs have reports for theirs.
+    def list_notes(results)
+      results.select { |result| result.job.may_fail }.each do |result|
+        notes = Counts.notes(result.output)
+        puts "", "#{result.job.name}:", notes.map { |text| "  #{text}" } if notes.any?
+      end
     end
 
     def sum(results)

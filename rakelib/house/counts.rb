@@ -16,6 +16,9 @@ module House
   # What of a long output tells why a test failed: minitest's reports to their end, the engine's lines.
   FAILURES = /^ *\d+\) (?:Failure|Error):\n(?:.+\n)+|^.*(?: not true|not ok: |FAILED: ).*$/
 
+  # What a program that need not fail wants to be read at the end.
+  NOTE = /^@note (.+)$/
+
   # How many tests passed, failed and were skipped. Reads them out of a test program's output; adds up.
   Counts = Struct.new(:passed, :failed, :skipped) do
     # @param output [String] what the program printed
@@ -35,6 +38,12 @@ module House
     # @return [Array<String>] the lines that say which tests failed and why
     def self.failures(output)
       output.scan(FAILURES).flat_map(&:lines).map(&:chomp)
+    end
+
+    # @param output [String]
+    # @return [Array<String>] what it wants to be read
+    def self.notes(output)
+      output.scan(NOTE).flatten
     end
 
     # @return [House::Counts, nil]

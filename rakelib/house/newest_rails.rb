@@ -51,9 +51,9 @@ module House
 
     def tell((tested, before), (newest, now))
       changed = before.keys.reject { |name| before[name] == now[name] }
-      puts "Newest Rails for Ruby #{RUBY_VERSION}: #{newest}; tested: #{tested}",
-           "Of #{before.size} methods that the fast path stands in for, #{changed.size} have changed:"
-      changed.each { |name| puts "  #{name}", difference(before[name], now[name]) }
+      puts "@note #{newest} is the newest Rails for Ruby #{RUBY_VERSION}, #{tested} the one that tests run on.",
+           "@note Of #{before.size} methods that the fast path stands in for, #{changed.size} have changed there."
+      changed.each { |name| puts "@note #{name}", difference(before[name], now[name]) }
     end
 
     def difference(before, now)

@@ -15,6 +15,10 @@ module House
       assert_equal Counts.new(3, 1, 2), Counts.read("3 passed, 1 failed, 2 skipped\n")
     end
 
+    test "what is to be read at the end is found in the output" do
+      assert_equal ["8.1 is the newest"], Counts.notes("@note 8.1 is the newest\n@ 3 calls\nfine\n")
+    end
+
     test "the engine's tests are split into passed and failed" do
       assert_equal Counts.new(11, 1, 0), Counts.read("shard_test: 12 tests, 1 failed\n")
       assert_equal Counts.new(13, 0, 0), Counts.read("crash points: 13 tests, 0 failed\n")

@@ -72,7 +72,7 @@ module Differential
     # Increments announce themselves here, as in stores on servers; MemoryStore asks itself what is there before it
     # writes; how many entries there are before a cleanup depends on what was dropped before.
     def events(step, events, kind)
-      events = events.grep_v(/\Acache_(?:increment|decrement|write)\./) if step.match?(COUNTING)
+      events = events.grep_v(/\Acache_(?:increment|decrement|read|write)\./) if step.match?(COUNTING)
       events = events.grep_v(/\Acache_exist\?\./) if kind == :memory && step.include?("unless_exist")
       events = events.grep_v(/\Acache_cleanup\./) if step.include?("store.cleanup")
       events

@@ -31,7 +31,7 @@ module Differential
     RACES = ["nil", "0", "1", "5", "10", "10.seconds", "0.5"].freeze
     NAMESPACES = ["nil", '"n"', '"n"', '""', ":n", '-> { "called" }', '"n:a"'].freeze
     VERSIONS = ["nil", '"v1"', '"v2"', "1", ":v1", "false"].freeze
-    AMOUNTS = ["1", "1", "2", "-3", "10", "0", "100", "1.9"].freeze
+    AMOUNTS = ["1", "1", "2", "-3", "10", "0", "100"].freeze
     # What is counted, and what it is counted from.
     COUNTED = KnownDifferences::COUNTED
     NUMBERS = ["1", "0", "-5", "10", '"7"', '"-3"', "2**40", "10_000"].freeze
@@ -71,7 +71,7 @@ module Differential
     # @param count [Integer]
     # @return [Array<String>]
     def steps(count)
-      Array.new(count) { step }
+      Array.new(count) { chance(3) ? race : step }.flatten.first(count)
     end
 
     private
@@ -90,6 +90,16 @@ module Differential
       when 82...91 then "later(#{pick(WAITS)})"
       else surroundings
       end
+    end
+
+    # One renews an entry that has expired: what others read meanwhile, and what is left where that fails.
+    def race
+      given = pick(NAMES)
+      life = pick(LIVES.drop(1))
+      block = pick(["[store.read(#{given})]", '(raise "boom")', "later(1)", value])
+      listed = ["race_condition_ttl: #{pick([*RACES, "60", "400"])}", (option(OPTIONS) if chance(30))]
+      ["store.write(#{given}, #{value}, expires_in: #{life})", "later(#{life} + #{pick(WAITS)})",
+       "store.fetch(#{given}, #{listed.compact.join(", ")}) { #{block} }", "store.read(#{given})"]
     end
 
     def surroundings
@@ -206,7 +216,7 @@ module Differential
       when 8, 9, 10 then "{ #{call(depth - 1)}; #{value} }"
       when 11 then "{ #{pick(["listen(#{pattern})", "unlisten"])}; #{value} }"
       when 12 then "{ later(#{pick(WAITS)}); #{value} }"
-      when 13 then "{ |given, entry| [given, entry.class, entry&.expires_in, entry&.version] }"
+      when 13 then "{ |given, entry| [given, entry.class, entry&.expires_in, entry&.version.dup] }"
       when 14 then "{ define(:#{pick(RailsStage::OVERRIDES.keys)}); #{value} }"
       else ""
       end
