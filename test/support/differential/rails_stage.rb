@@ -15,7 +15,7 @@ module Differential
 
     # What a class changes of its store, by name.
     OVERRIDES = {
-      expanded_key: "private def expanded_key(key) = 'over/' + super",
+      expanded_key: "private def expanded_key(key) = super&.then { |expanded| 'over/' + expanded }",
       expanded_version: "private def expanded_version(key) = super || 'of-class'",
       normalize_version: "private def normalize_version(key, options = nil) = super&.then { |version| 'n' + version }",
       namespace_key: "private def namespace_key(key, options = nil) = 'spaced-' + super",
