@@ -43,7 +43,7 @@ module Larder
       # How far two measurements of the same contender lay apart, as a fraction: smaller differences mean nothing.
       # @param workload [String]
       # @param pass [String]
-      # @return [Float, nil] nil if no contender was measured twice
+      # @return [Float, nil] nil if no contender was measured twice, or too few rounds
       def noise(workload, pass)
         return nil unless @results.twins.size == 2
 
@@ -55,8 +55,6 @@ module Larder
       # @param pass [String]
       # @return [Symbol] :slower, :faster, or :none if the interval reaches into the noise, or there is none
       def verdict(estimate, workload, pass)
-        return :none unless interval?
-
         floor = 1.0 + [noise(workload, pass) || 0.0, 0.0].max
         return :slower if estimate.low > floor
         return :faster if estimate.high < 1.0 / floor
@@ -69,12 +67,7 @@ module Larder
       #   either side was not measured
       def judge(target)
         here = ratio(target.contender, "larder", target.workload, target.pass)
-        here && [here, interval? ? target.judge(here) : :open]
-      end
-
-      # @return [Boolean] false after a single round, which says nothing of the next one
-      def interval?
-        @results.rounds > 1
+        here && [here, target.judge(here)]
       end
 
       # @return [Array<Results::Row>] measured rows, the fastest first, those that keep nothing last

@@ -33,7 +33,9 @@ module Larder
       # @param rounds [Integer]
       # @return [String, nil]
       def few(rounds)
-        return "A single round has no interval: no difference is shown." if rounds == 1
+        if rounds < Statistics::LEAST
+          return "#{rounds == 1 ? "A single round has" : "Two rounds have"} no interval: no difference is shown."
+        end
         return if rounds >= ENOUGH
 
         held = (100 * Statistics.confidence_of(rounds)).floor

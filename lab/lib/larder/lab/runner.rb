@@ -25,8 +25,8 @@ module Larder
       TIMEOUT_SECONDS = 120
       # The part of a limited time that is planned with.
       RESERVE = 0.7
-      # Rounds that are run even if the time is up: fewer than two show no spread.
-      LEAST_ROUNDS = 2
+      # Rounds that are run even if the time is up: fewer have no interval.
+      LEAST_ROUNDS = Statistics::LEAST
 
       # What a sample keeps of the event of a block.
       KEPT = %w[workload pass seconds calls block_runs clearing laps allocated collections collecting own].freeze

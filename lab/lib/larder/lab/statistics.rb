@@ -10,15 +10,27 @@ module Larder
     module Statistics
       # A point estimate and the interval around it.
       Estimate = Struct.new(:value, :low, :high, keyword_init: true) do
+        # @return [Boolean] are there enough values behind it to say between which ones the true value lies?
+        def bounded?
+          high.finite?
+        end
+
         # Of a ratio of two measurements of the same: how far they lay apart.
-        # @return [Float] a fraction
+        # @return [Float, nil] a fraction; nil without an interval
         def noise
-          [high, 1.0 / low].max - 1.0
+          [high, 1.0 / low].max - 1.0 if bounded?
+        end
+
+        # @return [Hash{Symbol=>Float, nil}] a cell or a dot; low and high are nil without an interval
+        def to_h
+          bounded? ? super : { value: value, low: nil, high: nil }
         end
       end
 
       # Of intervals, where nothing else is asked for.
       CONFIDENCE = 0.95
+      # Values that have an interval, at least: the range of two holds the true median as often as a coin falls heads.
+      LEAST = 3
 
       module_function
 
@@ -56,13 +68,16 @@ module Larder
 
       # The median, and the values between which the true median lies with so much confidence, whatever the
       # distribution (Thompson 1936): as many of the least and of the greatest are left out as may be. Of values too few
-      # for that it is their range, and {confidence_of} says how much it is worth.
+      # for that it is their range, and {confidence_of} says how much it is worth; of fewer than {LEAST} it is
+      # unbounded, so that nothing is ever shown by them.
       # @param values [Array<Numeric>]
       # @param confidence [Float] 0..1
       # @return [Estimate]
       # @raise [ArgumentError] without values
       def estimate(values, confidence: CONFIDENCE)
         sorted = some!(values).sort
+        return Estimate.new(value: median(sorted), low: -Float::INFINITY, high: Float::INFINITY) if sorted.size < LEAST
+
         left_out = left_out_of(sorted.size, confidence)
         Estimate.new(value: median(sorted), low: sorted[left_out].to_f, high: sorted[-1 - left_out].to_f)
       end

@@ -62,10 +62,19 @@ module Larder
 
       test "the interval leaves out as many values at each end as it may, which is a matter of tossing coins" do
         # Of a table of the sign test: values, and how many of them at each end are beyond the interval.
-        { 1 => 0, 2 => 0, 5 => 0, 6 => 0, 8 => 0, 9 => 1, 11 => 1, 12 => 2, 15 => 3, 20 => 5, 25 => 7 }
+        { 3 => 0, 5 => 0, 6 => 0, 8 => 0, 9 => 1, 11 => 1, 12 => 2, 15 => 3, 20 => 5, 25 => 7 }
           .each do |count, beyond|
           estimate = Statistics.estimate((1..count).to_a.shuffle(random: Random.new(count)))
           assert_equal [1.0 + beyond, count.to_f - beyond], [estimate.low, estimate.high], count
+        end
+      end
+
+      test "one value or two have no interval, and nothing is shown by them" do
+        [[3.0], [2.0, 4.0]].each do |values|
+          estimate = Statistics.estimate(values)
+          assert_equal [-Float::INFINITY, Float::INFINITY], [estimate.low, estimate.high]
+          assert_equal({ value: 3.0, low: nil, high: nil }, estimate.to_h)
+          assert_nil estimate.noise
         end
       end
 

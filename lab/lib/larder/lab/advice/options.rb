@@ -16,7 +16,7 @@ module Larder
         include CommandLine
 
         # Rounds, and seconds of a block.
-        MODES = { quick: [2, 0.01], usual: [3, 0.02], thorough: [7, 0.2] }.freeze
+        MODES = { quick: [3, 0.01], usual: [3, 0.02], thorough: [7, 0.2] }.freeze
         # What --quick goes without.
         SLOW = %w[json active_support_json zstd-1 brotli-5 gzip-6 file solid_cache valkey].freeze
         COMPRESSORS = %w[none snappy lz4 lz4_flex zstd-1 zstd-3 brotli-5 gzip-6 zlib].freeze

@@ -111,7 +111,7 @@ module Larder
 
         # Of several rounds.
         def estimate(values)
-          return if values.size < 2
+          return if values.one?
 
           { **Statistics.estimate(values).to_h, dots: values }
         end

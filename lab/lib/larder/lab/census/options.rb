@@ -11,7 +11,7 @@ module Larder
       class Options < Loads::Options
         LOAD = "statistics"
         DEFAULT = { rounds: 5, seconds: 0.2, sizes: [10_000, 1_000_000], limit: nil }.freeze
-        QUICK = { rounds: 2, seconds: 0.03, sizes: [10_000], limit: nil }.freeze
+        QUICK = { rounds: 3, seconds: 0.03, sizes: [10_000], limit: nil }.freeze
         # Who takes part in a quick run.
         QUICKLY = %w[larder sql-mariadb].freeze
         # Of --sizes: with fewer there would be nobody to ask about.

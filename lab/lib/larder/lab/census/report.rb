@@ -130,7 +130,7 @@ module Larder
         end
 
         def own_doubts
-          [fewer, (Doubt.far_apart(times.blocks) if results.rounds > 1)]
+          [fewer, Doubt.far_apart(times.blocks)]
         end
 
         def fewer

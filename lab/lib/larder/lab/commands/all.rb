@@ -60,8 +60,8 @@ module Larder
                      "sessions" => ["--only", %w[larder sql-mariadb activerecord-mariadb memcached hash]] }.freeze
           # Less than by itself: of stores, whose rounds differ by more than their blocks do, shorter blocks.
           LESS = { "stores" => %w[--seconds 0.4],
-                   "sessions" => %w[--rounds 2 --requests 100 --served 1000],
-                   "statistics" => %w[--rounds 2 --sizes 10000] }.freeze
+                   "sessions" => %w[--rounds 3 --requests 100 --served 1000],
+                   "statistics" => %w[--rounds 3 --sizes 10000] }.freeze
           LESS_QUICKLY = { "sessions" => %w[--parts work] }.freeze
           # And who in a quick run.
           CHOSEN_QUICKLY = CHOSEN.except("matrix", "sessions").merge(

@@ -52,7 +52,7 @@ module Larder
         DEFAULT = { rounds: 5, seconds: 0.04, calls: 3, rtts: %w[0 0.2ms 0.5ms 1ms 5ms],
                     bandwidths: %w[none 3gbit 1gbit 100mbit],
                     codecs: %w[marshal+none marshal+snappy marshal+lz4 marshal+zstd-3 marshal+zlib larder+none] }.freeze
-        QUICK = { rounds: 2, seconds: 0.008, calls: 2, rtts: %w[0 0.5ms 2ms], bandwidths: %w[none 1gbit 100mbit],
+        QUICK = { rounds: 3, seconds: 0.008, calls: 2, rtts: %w[0 0.5ms 2ms], bandwidths: %w[none 1gbit 100mbit],
                   codecs: %w[marshal+none marshal+snappy marshal+zstd-3], stores: STORES - %w[valkey] }.freeze
         PAYLOADS = %w[hello page megabyte].freeze
         CODEC_PAYLOAD = "books-plain"

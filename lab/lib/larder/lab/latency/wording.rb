@@ -47,7 +47,7 @@ module Larder
         end
 
         def interval(estimate)
-          estimate && { "value" => estimate.value, "low" => estimate.low, "high" => estimate.high }
+          estimate&.to_h&.transform_keys(&:to_s)
         end
 
         def section(title, *blocks)

@@ -107,12 +107,11 @@ module Larder
             Statistics.paired_ratios(round.last(half).map { |slice| rate(slice) },
                                      round.first(half).map { |slice| rate(slice) })
           end
-          Statistics.estimate(pairs) if pairs.size > 1
+          Statistics.estimate(pairs) unless pairs.empty?
         end
 
         def cell(estimate)
-          estimate && { "value" => estimate.value, "low" => estimate.low, "high" => estimate.high,
-                        "same" => 1.0.between?(estimate.low, estimate.high) }
+          estimate && { **estimate.to_h.transform_keys(&:to_s), "same" => 1.0.between?(estimate.low, estimate.high) }
         end
 
         # Bytes in the first and the last quarter of the slices.

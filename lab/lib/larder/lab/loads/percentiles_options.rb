@@ -10,7 +10,7 @@ module Larder
       class PercentilesOptions < Options
         LOAD = "latency"
         DEFAULT = { rounds: 5, seconds: 0.4, limit: 220 }.freeze
-        QUICK = { rounds: 2, seconds: 0.06, limit: 25 }.freeze
+        QUICK = { rounds: 3, seconds: 0.06, limit: 25 }.freeze
         # Of what the closed loop reached.
         SHARES = [0.5, 0.8].freeze
         BANNER = <<~TEXT

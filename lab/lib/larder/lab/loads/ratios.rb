@@ -25,7 +25,7 @@ module Larder
         # @return [String] what it has instead, and why that is not enough where it looks like much
         def self.not_shown(cell)
           text = "ratio #{Reports::Cells.text(cell.except("same"), "ratio")}"
-          cell["low"] ? text : "#{text} of a single round, which has no interval"
+          cell["low"] ? text : "#{text} of too few rounds for an interval"
         end
 
         # @return [String, nil] the row that others are compared with; nil without samples
@@ -48,9 +48,7 @@ module Larder
         def cell(row, other = base)
           estimate = estimate(row, other) or return
 
-          return { "value" => estimate.value, "same" => true } if single?
-
-          { "value" => estimate.value, "low" => estimate.low, "high" => estimate.high, "same" => same?(estimate) }
+          { **estimate.to_h.transform_keys(&:to_s), "same" => same?(estimate) }
         end
 
         # @param row [String]
@@ -76,7 +74,7 @@ module Larder
         end
 
         # How far two measurements of the same contender lay apart.
-        # @return [Float, nil] a fraction; nil if nothing was measured twice
+        # @return [Float, nil] a fraction; nil if nothing was measured twice, or too few rounds
         def noise
           estimate(*@twins)&.noise if @twins.any?
         end
@@ -85,10 +83,8 @@ module Larder
         # @return [Hash{String=>Object}, nil] the median over rounds as a cell; nil without samples of every round
         def median(row)
           values = @samples[row] or return
-          return { "value" => values.first } if values.one?
 
-          estimate = Statistics.estimate(values)
-          { "value" => estimate.value, "low" => estimate.low, "high" => estimate.high }
+          Statistics.estimate(values).to_h.transform_keys(&:to_s)
         end
 
         # @param row [String]
@@ -103,11 +99,6 @@ module Larder
         end
 
         private
-
-        # One round says nothing of the next.
-        def single?
-          @samples.values.first.one?
-        end
 
         def same?(estimate)
           floor = 1.0 + [noise.to_f, 0.0].max

@@ -114,8 +114,6 @@ module Larder
           return if many.empty? || many.size != one.size || one.any?(&:zero?)
 
           parts = Statistics.paired_ratios(many, one).map { |gain| gain / count }
-          return { "value" => parts.first } if parts.one?
-
           Statistics.estimate(parts).to_h.transform_keys(&:to_s)
         end
 

@@ -42,9 +42,10 @@ module Larder
         end
 
         # @param estimate [Statistics::Estimate]
-        # @return [String] "28.2 (27.0–29.1)"
+        # @return [String] "28.2 (27.0–29.1)"; without an interval "28.2"
         def ratio(estimate)
-          "#{significant(estimate.value)} (#{significant(estimate.low)}–#{significant(estimate.high)})"
+          range = " (#{significant(estimate.low)}–#{significant(estimate.high)})" if estimate.bounded?
+          "#{significant(estimate.value)}#{range}"
         end
 
         # @param bytes [Integer, nil]

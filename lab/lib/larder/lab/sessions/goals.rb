@@ -69,7 +69,7 @@ module Larder
         def above_floor(part)
           above = part.above_floor("larder")
           judgement = judge(above) if above
-          above &&= Statistics::Estimate.new(**above.to_h.transform_values { |seconds| seconds * 1e6 })
+          above &&= Statistics::Estimate.new(**%i[value low high].to_h { |end_of| [end_of, above[end_of] * 1e6] })
           ["work beyond a Hash's, µs", "≤ #{(ABOVE_FLOOR * 1e6).round}", *outcome(above, judgement)]
         end
 
@@ -79,13 +79,10 @@ module Larder
           above.low > ABOVE_FLOOR ? :missed : :open
         end
 
-        # One round says nothing of the next.
         def outcome(estimate, judgement)
           return [nil, "not measured"] unless estimate
 
-          several = @results.rounds > 1
-          cell = estimate.to_h.transform_keys(&:to_s)
-          [several ? cell : cell.slice("value"), WORDS.fetch(several ? judgement : :open)]
+          [estimate.to_h.transform_keys(&:to_s), WORDS.fetch(judgement)]
         end
       end
     end

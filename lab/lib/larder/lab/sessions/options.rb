@@ -12,7 +12,7 @@ module Larder
       class Options < Loads::Options
         LOAD = "sessions"
         DEFAULT = { rounds: 5, seconds: 0.2, sessions: 10_000, requests: 1_000, served: 10_000, limit: nil }.freeze
-        QUICK = { rounds: 2, seconds: 0.05, sessions: 1_000, requests: 40, served: 200, limit: nil }.freeze
+        QUICK = { rounds: 3, seconds: 0.05, sessions: 1_000, requests: 40, served: 200, limit: nil }.freeze
         # Who takes part in a quick run.
         QUICKLY = %w[larder sql-mariadb memcached].freeze
         # What is measured, by the names users type.

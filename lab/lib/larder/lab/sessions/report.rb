@@ -62,7 +62,7 @@ module Larder
 
         def own_doubts
           blocks = results.measured.any? ? parts.values.map(&:blocks).reduce({}, :merge) : {}
-          [fewer, without_application, parts["puma"]&.doubt, (Doubt.far_apart(blocks) if results.rounds > 1)]
+          [fewer, without_application, parts["puma"]&.doubt, Doubt.far_apart(blocks)]
         end
 
         def without_application

@@ -126,10 +126,8 @@ module Larder
           above = above_floor("larder") if once.include?("larder")
           return unless above
 
-          value, low, high = above.to_a.map { |seconds| Figures.significant(seconds * 1e6) }
-          range = " (#{low} to #{high})" if results.rounds > 1
           "Work of an unchanged session, Larder's less that of a Hash, which serves one process only: " \
-            "#{value} µs#{range}."
+            "#{Reports::Cells.text(above.to_h, "micros")} µs."
         end
 
         def noise

@@ -119,6 +119,8 @@ module Larder
           floors = @results.settings.workload_types.flat_map do |type|
             type.passes.filter_map { |pass| @comparison.noise(type.key, pass.key) }
           end
+          return if floors.empty?
+
           "Noise: two measurements of #{contender} lay up to #{Figures.percent(floors.max)} apart; differences " \
             "within a step's own noise are not shown as differences (≈)."
         end

@@ -32,13 +32,10 @@ module Larder
           Statistics.median(seconds) unless seconds.empty?
         end
 
-        # @return [Statistics::Estimate, nil] seconds of one call; low and high are nil after a single round
+        # @return [Statistics::Estimate, nil] seconds of one call
         def estimate(name, operation)
           seconds = @results.seconds(name, @group, operation)
-          return if seconds.empty?
-          return Statistics::Estimate.new(value: seconds.first) if seconds.size == 1
-
-          Statistics.estimate(seconds)
+          Statistics.estimate(seconds) unless seconds.empty?
         end
 
         # @param other [String] the contestant to compare with
@@ -52,7 +49,7 @@ module Larder
 
         # How far two measurements of the same codec lay apart, as a fraction: smaller differences mean nothing.
         # @param operation [String]
-        # @return [Float] 0.0 if nothing was measured twice
+        # @return [Float] 0.0 if nothing was measured twice, or too few rounds
         def noise(operation)
           @noise ||= {}
           @noise[operation] ||= (twins && ratio(twins.first, operation, twins.last)&.noise) || 0.0
@@ -60,10 +57,10 @@ module Larder
 
         # @param estimate [Statistics::Estimate] from {#ratio}
         # @param operation [String]
-        # @return [Boolean] does it show no difference, beyond the noise? A single round never shows one.
+        # @return [Boolean] does it show no difference, beyond the noise?
         def same?(estimate, operation)
           floor = 1.0 + noise(operation)
-          @results.plan.rounds == 1 || (estimate.low <= floor && estimate.high >= 1.0 / floor)
+          estimate.low <= floor && estimate.high >= 1.0 / floor
         end
 
         # @return [Object] the ratio as the cell of a table
@@ -72,7 +69,6 @@ module Larder
 
           ratio = ratio(name, operation, other)
           return unless ratio
-          return { "value" => ratio.value, "same" => true } if @results.plan.rounds == 1
 
           ratio.to_h.transform_keys(&:to_s).merge("same" => same?(ratio, operation))
         end

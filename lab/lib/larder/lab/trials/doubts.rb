@@ -23,8 +23,6 @@ module Larder
         private
 
         def noise
-          return if @plan.rounds == 1
-
           worst = blocks.keys.map { |_, group, operation| Comparison.new(@results, group).noise(operation) }.max
           return unless worst&.positive?
 

@@ -17,7 +17,7 @@ module Larder
         include CommandLine
 
         # Where a command says nothing else of a mode.
-        MODES = { quick: { rounds: 2, seconds: 0.02 }, usual: { rounds: 5, seconds: 0.1 },
+        MODES = { quick: { rounds: 3, seconds: 0.02 }, usual: { rounds: 5, seconds: 0.1 },
                   thorough: { rounds: 7, seconds: 1.0 } }.freeze
 
         # @param kind [String] "compressors" or "serializers"

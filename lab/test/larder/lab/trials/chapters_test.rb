@@ -69,7 +69,7 @@ module Larder
         test "few rounds, another load and rounds far apart are doubted" do
           results = results("compressors", "books", compressors, environment: { load_average: 3.0, cores: 2 })
           slow = { "event" => "block", "operation" => "compress", "calls" => 1, "seconds" => 9 }
-          results.add("none", "books", 3, slow)
+          results.add("none", "books", 4, slow)
           warnings = Chapters::Compressors.new(results).to_chapter.warnings
           [/an impression, not evidence/, /load 3\.0 on 2 cores/, /far apart: none \(books, compress/]
             .zip(warnings) { |doubt, said| assert_match doubt, said }
@@ -96,7 +96,7 @@ module Larder
 
         def twin(results, name, fields)
           results.plan.trials << Trial.new(name: "#{name} (again)", group: "books", job: {}, twin: name)
-          [1, 2].each { |round| fill(results, "#{name} (again)", "books", round, fields) }
+          (1..3).each { |round| fill(results, "#{name} (again)", "books", round, fields) }
         end
 
         def compressors
@@ -105,13 +105,13 @@ module Larder
             .transform_values { |seconds, bytes| { "compress" => seconds, "decompress" => seconds / 2, bytes: bytes } }
         end
 
-        # Two rounds in which everything takes as long; first calls take three times as long.
+        # Three rounds in which everything takes as long; first calls take three times as long.
         def results(kind, group, samples, names: samples.keys, environment: {})
           trials = names.map { |name| Trial.new(name: name, group: group, job: {}) }
-          plan = Plan.new(kind: kind, trials: trials, titles: { group => group }, rounds: 2, seconds: 0.01, seed: 1,
+          plan = Plan.new(kind: kind, trials: trials, titles: { group => group }, rounds: 3, seconds: 0.01, seed: 1,
                           urls: {})
           made = Results.new(plan, environment)
-          samples.each { |name, fields| [1, 2].each { |round| fill(made, name, group, round, fields) } }
+          samples.each { |name, fields| (1..3).each { |round| fill(made, name, group, round, fields) } }
           made
         end
 
