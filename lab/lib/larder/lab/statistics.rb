@@ -2,8 +2,6 @@
 
 # Owns the arithmetic of samples: median, percentiles, intervals. Knows nothing of stores or reports.
 
-require_relative "bootstrap"
-
 module Larder
   module Lab
     # Plain functions over arrays of numbers. None changes its argument.
@@ -88,24 +86,6 @@ module Larder
         1.0 - (0.5**(count - 1))
       end
 
-      # @param count [Integer] of values
-      # @param other [Integer] of values from the same distribution
-      # @return [Float] 0..1: how probable it is that all of the ones lie on one side of all of the others
-      def apart(count, other)
-        2.0 / Bootstrap.choose(count + other, count)
-      end
-
-      # The quotient of the medians of two independent sets, each resampled by itself.
-      # @param numerators [Array<Numeric>]
-      # @param denominators [Array<Numeric>]
-      # @param confidence [Float] 0..1
-      # @return [Estimate]
-      # @raise [ArgumentError] without values
-      def bootstrap_ratio(numerators, denominators, confidence: CONFIDENCE)
-        ratios = Bootstrap.quotients(Bootstrap.medians(some!(numerators)), Bootstrap.medians(some!(denominators)))
-        interval(median(numerators) / median(denominators), ratios, confidence)
-      end
-
       # Element by element quotients: what two contenders took in the same round.
       # @param numerators [Array<Numeric>]
       # @param denominators [Array<Numeric>] as many
@@ -132,13 +112,6 @@ module Larder
         [(count / 2) - 1, 0].max
       end
       private_class_method :left_out_of
-
-      def interval(value, distribution, confidence)
-        tail = (1.0 - confidence) / 2.0
-        Estimate.new(value: value, low: Bootstrap.quantile(distribution, tail),
-                     high: Bootstrap.quantile(distribution, 1.0 - tail))
-      end
-      private_class_method :interval
 
       def some!(values)
         raise ArgumentError, "no values" if values.empty?

@@ -7,6 +7,7 @@ require "json"
 require "rbconfig"
 require_relative "clock"
 require_relative "errors"
+require_relative "reference"
 
 module Larder
   module Lab
@@ -40,6 +41,7 @@ module Larder
       # @raise [Unavailable] if the contender cannot be had
       # @raise [Voided] if it broke the rules, died, or did not finish in time
       def run(&block)
+        Reference.take
         start
         follow(&block)
       ensure

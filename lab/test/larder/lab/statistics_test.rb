@@ -90,18 +90,6 @@ module Larder
         end
       end
 
-      test "few values of one distribution lie apart by chance, and how often that is is known" do
-        random = Random.new(2)
-        { [2, 2] => 1 / 3.0, [3, 3] => 0.1, [2, 4] => 2 / 15.0 }.each do |(count, other), often|
-          apart = Array.new(4_000) do
-            ones, others = [count, other].map { |size| Array.new(size) { random.rand }.minmax }
-            ones.last < others.first || others.last < ones.first
-          end
-          assert_in_delta often, Statistics.apart(count, other), 1e-12
-          assert_in_delta often, apart.count(true) / 4_000.0, 0.03
-        end
-      end
-
       test "ratios are taken round by round" do
         assert_equal [2.0, 0.5], Statistics.paired_ratios([4, 1], [2, 2])
       end

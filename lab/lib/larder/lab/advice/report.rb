@@ -3,6 +3,7 @@
 # Owns the chapter that advice becomes: its order, what follows in words, and what is doubtful.
 
 require_relative "../document"
+require_relative "../reference"
 require_relative "configuration"
 require_relative "flips"
 require_relative "ranking"
@@ -196,7 +197,7 @@ module Larder
         def measures
           @parts.samples.map do |operation, name, seconds|
             Document::Measure.new(key: "advise/#{operation}/#{name}", label: "#{operation}, #{name}", unit: "seconds",
-                                  better: "lower", samples: seconds)
+                                  better: "lower", samples: seconds, base: Reference::KEY)
           end
         end
 

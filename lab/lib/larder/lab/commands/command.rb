@@ -6,6 +6,7 @@ require_relative "../clock"
 require_relative "../document"
 require_relative "../environment"
 require_relative "../progress"
+require_relative "../reference"
 require_relative "../reports"
 require_relative "../watch"
 
@@ -40,7 +41,7 @@ module Larder
         # @return [Document::Chapter]
         def watched(options)
           watch = Watch.new
-          chapter(options).tap do |chapter|
+          Reference.during { chapter(options) }.tap do |chapter|
             chapter.warnings.concat(gone_without(options), watch.warnings(chapter.measures))
           end
         end

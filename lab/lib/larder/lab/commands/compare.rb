@@ -7,34 +7,34 @@ require_relative "../comparing/chapter"
 module Larder
   module Lab
     module Commands
-      # `larder-lab compare`: two runs beside each other, for people and for CI.
+      # `larder-lab compare`: two sets of runs beside each other, for people and for CI.
       class Compare < Command
         NAME = "compare"
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "two JSON files of runs beside each other; --fail-on 5% for CI"
+        SUMMARY = "two directories of runs beside each other; --fail-on 5% for CI"
 
-        # Two files and how to compare them.
+        # Two directories and how to compare them.
         class Options
           include CommandLine
 
           BANNER = <<~TEXT
-            Usage: larder-lab compare FIRST.json SECOND.json [options]
+            Usage: larder-lab compare FIRST SECOND [options]
 
-            Says which measures of the second run are worse or better than those of the
-            first, beyond what their intervals allow. A measure that has a base (a store
-            beside larder, a codec beside its table's) is compared as the ratio to that
-            base within the same round, so that a machine that was slower as a whole
-            changes nothing.
+            FIRST and SECOND are directories with the JSON files of as many runs each, five
+            or more. Says which measures are worse or better in the second runs, beyond
+            what the interval over the pairs allows. Times and rates are compared in
+            relation to a loop of Ruby alone that each run measures beside them, so that a
+            machine that was slower as a whole changes nothing. Make the runs in turns.
           TEXT
 
           FOOTER = <<~TEXT
 
             Examples:
-              larder-lab stores --json before.json
-              larder-lab compare before.json after.json
-              larder-lab compare before.json after.json --fail-on 5%
+              larder-lab stores --json before/1.json
+              larder-lab compare before after
+              larder-lab compare before after --fail-on 5%
 
             Exit codes: 0 compared, 1 worse than --fail-on allows or nothing in common,
             2 wrong usage.
@@ -42,7 +42,7 @@ module Larder
           private_constant :BANNER, :FOOTER
 
           # @return [Array<String>] two paths
-          attr_reader :files
+          attr_reader :directories
           # @return [Float, nil] share
           attr_reader :fail_on
           # @return [Boolean]
@@ -55,13 +55,13 @@ module Larder
           private
 
           def operands(rest)
-            @files = rest
+            @directories = rest
           end
 
           def understood
-            return if help? || files.size == 2
+            return if help? || directories.size == 2
 
-            raise UsageError, "name two JSON files, not #{files.size}"
+            raise UsageError, "name two directories of runs, not #{directories.size}"
           end
 
           def parser
@@ -70,7 +70,7 @@ module Larder
               options.on("--fail-on SHARE", "exit 1 if a measure is shown to be worse,", "and by more, as 5%") do |text|
                 @fail_on = share(text)
               end
-              options.on("--absolute", "not in relation to bases") { @absolute = true }
+              options.on("--absolute", "not in relation to the reference loop") { @absolute = true }
               options.on("--all", "list also what did not change") { @everything = true }
             end
           end
@@ -92,11 +92,11 @@ module Larder
 
         # @param options [Options]
         # @return [Document::Chapter]
-        # @raise [UsageError] if a file is no report of the lab
+        # @raise [UsageError] if there are too few runs, or a file is no report of the lab
         def chapter(options)
-          runs = options.files.map { |file| Document.load(file) }
-          Comparing::Chapter.new(*runs, fail_on: options.fail_on, absolute: options.absolute,
-                                        everything: options.everything).to_chapter
+          pairs = Comparing::Runs.pairs(options.directories)
+          Comparing::Chapter.new(*pairs, fail_on: options.fail_on, absolute: options.absolute,
+                                         everything: options.everything).to_chapter
         end
       end
     end

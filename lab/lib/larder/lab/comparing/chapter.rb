@@ -1,33 +1,34 @@
 # frozen_string_literal: true
 
-# Owns what is told of two runs: which measures changed, which did not, and what makes them hard to compare.
+# Owns what is told of two sets of runs: which measures changed, which did not, and what makes them hard to compare.
 
 require_relative "../document"
 require_relative "../reports/figures"
 require_relative "change"
+require_relative "runs"
 
 module Larder
   module Lab
     module Comparing
-      # Makes the chapter of two documents.
+      # Makes the chapter.
       class Chapter
         Figures = Reports::Figures
         # Changes that are drawn, at most.
         DRAWN = 30
         # What ought to be alike.
         ALIKE = { "ruby" => "Ruby", "cpu" => "processor", "cores" => "number of cores", "kernel" => "kernel",
+                  "yjit" => "use of YJIT",
                   "file_system" => "file system", "governor" => "frequency governor" }.freeze
         FORMATS = { "seconds" => :duration, "bytes" => :bytes, "share" => :percent }.freeze
         WORDS = { worse: "worse", better: "better", none: "no difference is shown" }.freeze
 
-        # @param before [Document]
-        # @param after [Document]
+        # @param before [Runs]
+        # @param after [Runs] as many
         # @param fail_on [Float, nil] share by which a measure may be worse
-        # @param absolute [Boolean] not in relation to the bases
+        # @param absolute [Boolean] not in relation to the reference loop
         # @param everything [Boolean] also list what did not change
         def initialize(before, after, fail_on: nil, absolute: false, everything: false)
-          @before = before
-          @after = after
+          @sides = [before, after]
           @fail_on = fail_on
           @absolute = absolute
           @everything = everything
@@ -36,35 +37,35 @@ module Larder
         # @return [Document::Chapter]
         def to_chapter
           Document::Chapter.new(
-            key: "compare", title: "Two runs beside each other",
+            key: "compare", title: "Two sets of runs beside each other",
             lead: "The second in relation to the first; above 1 it took longer, or more.",
-            facts: [@before, @after].map { |run| "#{run.environment["time"]}: larder-lab #{run.command}" },
-            conclusions: conclusions, warnings: warnings, sections: sections, failed: changes.empty? || failing.any?,
-            details: { environment: @after.environment }
+            facts: facts, conclusions: conclusions, warnings: warnings, sections: sections,
+            failed: changes.empty? || failing.any?, details: { environment: runs.last.environment }
           )
         end
 
-        # @return [Array<Change>] of measures that both runs have
+        # @return [Array<Change>] of measures that all runs have
         def changes
+          kind = @absolute ? :values : :related
           @changes ||= common.map do |key|
-            pair = [firsts[key], seconds[key]]
-            bases = [firsts[pair[0].base], seconds[pair[1].base]] if pair[0].base && !@absolute
-            Change.new(*pair, bases: bases)
+            Change.new(@sides.first.measures[key], *@sides.map { |side| side.public_send(kind, key) })
           end
         end
 
         private
 
-        def firsts
-          @firsts ||= @before.measures.to_h { |measure| [measure.key, measure] }
+        def runs
+          @sides.flat_map(&:documents)
         end
 
-        def seconds
-          @seconds ||= @after.measures.to_h { |measure| [measure.key, measure] }
+        def facts
+          firsts = @sides.map { |side| side.documents.first }
+          ["#{@sides.first.count} pairs of runs",
+           *firsts.map { |run| "from #{run.environment["time"]}: larder-lab #{run.command}" }]
         end
 
         def common
-          firsts.keys & seconds.keys
+          @sides.map { |side| side.measures.keys }.inject(:&)
         end
 
         def shown
@@ -82,7 +83,17 @@ module Larder
           worse, better = %i[worse better].map { |verdict| changes.count { |change| change.verdict == verdict } }
           counts = "Of #{changes.size} measures #{worse} are worse, #{better} better; of the other " \
                    "#{changes.size - worse - better} no difference is shown."
-          [counts, chance, limit].compact
+          [counts, machine, chance, limit].compact
+        end
+
+        # What the machine did, which is no change of what was measured.
+        def machine
+          first, second = @sides.map(&:reference)
+          return if first.empty? || first.size != second.size
+
+          ratio = Statistics.estimate(Statistics.paired_ratios(second, first))
+          seen = @absolute ? "and nothing here is seen in relation to it" : "and times are seen in relation to it"
+          "The reference loop took #{Figures.ratio(ratio)} times as long in the second runs, #{seen}."
         end
 
         # What is shown where there is nothing.
@@ -104,24 +115,18 @@ module Larder
 
         def warnings
           differing = ALIKE.filter_map do |key, name|
-            pair = [@before, @after].map { |run| run.environment[key] }
-            "The #{name} differs: #{pair.map { |value| value || "unknown" }.join(" and ")}." if pair.uniq.size > 1
+            found = runs.map { |run| run.environment[key] }.uniq.map { |value| value.nil? ? "unknown" : value }
+            "The #{name} differs: #{found.join(" and ")}." if found.size > 1
           end
-          [*differing, *missing, *single]
+          [*differing, missing].compact
         end
 
         def missing
-          [[firsts.keys - seconds.keys, "first"], [seconds.keys - firsts.keys, "second"]].filter_map do |keys, which|
-            next if keys.empty?
+          keys = runs.flat_map { |run| run.measures.map(&:key) }.uniq - common - [Reference::KEY]
+          return if keys.empty?
 
-            more = keys.size > 3 ? " and #{keys.size - 3} more" : ""
-            "Only the #{which} run has #{keys.first(3).join(", ")}#{more}."
-          end
-        end
-
-        def single
-          count = changes.count(&:single?)
-          ["#{count} measures were taken once and have no interval: of them no difference is shown."] if count.positive?
+          more = keys.size > 3 ? " and #{keys.size - 3} more" : ""
+          "Only some runs have #{keys.first(3).join(", ")}#{more}."
         end
 
         def sections
@@ -136,13 +141,13 @@ module Larder
           columns = [{ title: "" }, { title: "first", align: "right" }, { title: "second", align: "right" },
                      { title: "second to first", format: "ratio" }, { title: "" }]
           Document::Table.build(columns: columns, notes: notes(listed), rows: listed.map do |change|
-            [label(change), figure(change, change.before), figure(change, change.after), interval(change),
-             WORDS.fetch(change.verdict)]
+            [label(change), *@sides.map { |side| figure(side, change) }, interval(change), WORDS.fetch(change.verdict)]
           end)
         end
 
         def notes(listed)
-          listed.any?(&:relative?) ? ["× is in relation to the measure's base, from the same rounds."] : []
+          related = !@absolute && listed.any? { |change| change.measure.base }
+          related ? ["second to first: of times and rates in relation to the reference loop of each run."] : []
         end
 
         def label(change)
@@ -153,9 +158,8 @@ module Larder
           change.ratio&.to_h&.transform_keys(&:to_s)
         end
 
-        def figure(change, value)
-          return "#{Figures.significant(value)}×" if change.relative?
-
+        def figure(side, change)
+          value = Statistics.median(side.values(change.measure.key))
           Figures.public_send(FORMATS.fetch(change.measure.unit, :significant), value)
         end
 

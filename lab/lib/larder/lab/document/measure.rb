@@ -10,8 +10,8 @@ module Larder
 
       # key: stands for the same quantity in every run, parts separated by "/", as "stores/one-thread/hit/redis"; label:
       # for people; unit: one of {UNITS}; better: "lower" or "higher"; samples: one for each
-      # round, or a single one; base: key of the measure that this one is to be seen in relation to (nil: none), whose
-      # samples are of the same rounds.
+      # round, or a single one; base: key of the measure of its chapter that this one is to be seen in relation to
+      # beside another run, {Reference::KEY} where the machine's speed matters (nil: none).
       Measure = Struct.new(:key, :label, :unit, :better, :samples, :base, keyword_init: true) do
         # @raise [ArgumentError] for a unit that the schema does not have
         def initialize(unit:, **fields)

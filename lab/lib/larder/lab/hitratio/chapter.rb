@@ -200,8 +200,7 @@ module Larder
           @rows.flat_map do |row|
             @policies.map do |policy|
               Document::Measure.new(key: key(row, policy), label: "#{policy}: misses, #{row.trace} at #{row.size}",
-                                    unit: "share", better: "lower", samples: [row.miss_ratio(policy)],
-                                    base: policy != "lru" && @policies.include?("lru") ? key(row, "lru") : nil)
+                                    unit: "share", better: "lower", samples: [row.miss_ratio(policy)])
             end
           end
         end

@@ -227,7 +227,7 @@ module Larder
 
         def measure(name, what, unit, better, samples)
           D::Measure.new(key: "endurance/#{what}/#{name}", label: "#{name}: #{what} while full", unit: unit,
-                         better: better, samples: samples)
+                         better: better, samples: samples, base: (Reference::KEY unless unit == "bytes"))
         end
       end
     end

@@ -3,6 +3,7 @@
 # Owns the comparison of rows under load: ratios of paired rounds with intervals, and whether they clear the noise.
 
 require_relative "../document"
+require_relative "../reference"
 require_relative "../reports/cells"
 require_relative "../statistics"
 
@@ -65,12 +66,12 @@ module Larder
         # @param label [String] for people, after the row's name
         # @yieldparam row [String]
         # @yieldreturn [String] the key of its measure
-        # @return [Document::Measure, nil] the row's seconds, seen beside {#base}; nil without samples of every round
+        # @return [Document::Measure, nil] the row's seconds; nil without samples of every round
         def measure(row, label)
           return unless @samples.key?(row)
 
           Document::Measure.new(key: yield(row), label: "#{row}: #{label}", unit: "seconds", better: "lower",
-                                samples: @samples[row], base: (yield(base) if row != base))
+                                samples: @samples[row], base: Reference::KEY)
         end
 
         # How far two measurements of the same contender lay apart.

@@ -234,17 +234,15 @@ module Larder
         def measures
           views.flat_map do |view|
             view.counts.flat_map do |count|
-              base = ratios_of(view, count).base
-              names.map { |name| measure(name, view, count, base) }
+              names.map { |name| measure(name, view, count) }
             end
           end
         end
 
-        def measure(name, view, count, base)
-          key = ->(row) { "scaling/#{view.callers}/#{view.mix == "read" ? "read" : "mixed"}/#{count}/#{row}" }
-          D::Measure.new(key: key.call(name), label: "#{name}: #{view.title}, #{count}", unit: "per second",
-                         better: "higher", samples: samples(name, view, count),
-                         base: (key.call(base) if name != base))
+        def measure(name, view, count)
+          key = "scaling/#{view.callers}/#{view.mix == "read" ? "read" : "mixed"}/#{count}/#{name}"
+          D::Measure.new(key: key, label: "#{name}: #{view.title}, #{count}", unit: "per second",
+                         better: "higher", samples: samples(name, view, count), base: Reference::KEY)
         end
       end
     end

@@ -143,16 +143,14 @@ module Larder
         def measures_of(name, page)
           return [] if events(name, page).empty?
 
-          base = ratios_of(page).base
-          key = ->(row, what) { "sessions/puma#{page.path}/#{what}/#{row}" }
           samples = { "rate" => [rates(name, page), "per second", "higher"],
                       "p50" => [medians(name, page), "seconds", "lower"] }
           samples.filter_map do |what, (values, unit, better)|
             next if values.any?(&:nil?)
 
-            D::Measure.new(key: key.call(name, what), label: "#{name}: #{page.path} by way of Puma, #{what}",
-                           unit: unit, better: better, samples: values,
-                           base: (key.call(base, what) if name != base))
+            D::Measure.new(key: "sessions/puma#{page.path}/#{what}/#{name}", unit: unit, better: better,
+                           samples: values, base: Reference::KEY,
+                           label: "#{name}: #{page.path} by way of Puma, #{what}")
           end
         end
 

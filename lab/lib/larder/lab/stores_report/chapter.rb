@@ -32,11 +32,10 @@ module Larder
 
         # @return [Document::Chapter]
         def to_chapter
-          measures = Measures.new(@results, @comparison)
           Document::Chapter.new(
             key: "stores", title: "Stores through the cache API of Rails", lead: CALL, facts: facts,
             conclusions: @comparison.base ? @judgements.words : [], warnings: Doubts.new(@results).lines,
-            sections: sections, measures: measures.to_a, failed: failed?, details: details
+            sections: sections, measures: Measures.new(@results).to_a, failed: failed?, details: details
           )
         end
 

@@ -1,17 +1,16 @@
 # frozen_string_literal: true
 
 require_relative "../document"
+require_relative "../reference"
 
 module Larder
   module Lab
     module StoresReport
-      # What `compare` sets beside another run: seconds per call of every row, step and round, in relation to the base.
+      # What `compare` sets beside another run: seconds per call of every row, step and round.
       class Measures
         # @param results [Results]
-        # @param comparison [Comparison]
-        def initialize(results, comparison)
+        def initialize(results)
           @results = results
-          @comparison = comparison
         end
 
         # @return [Array<Document::Measure>]
@@ -24,9 +23,8 @@ module Larder
         private
 
         def measure(name, type, pass)
-          base = @comparison.base
           Document::Measure.new(key: key(name, type, pass), label: "#{name}: #{pass.title}, #{type.title.downcase}",
-                                unit: "seconds", better: "lower", base: (key(base, type, pass) unless name == base),
+                                unit: "seconds", better: "lower", base: Reference::KEY,
                                 samples: @results.per_call(name, type.key, pass.key))
         end
 

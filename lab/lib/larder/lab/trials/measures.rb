@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../document"
-require_relative "comparison"
+require_relative "../reference"
 
 module Larder
   module Lab
@@ -20,22 +20,20 @@ module Larder
         # @return [Array<Document::Measure>]
         def to_a
           @results.plan.groups.flat_map do |group|
-            base = Comparison.new(@results, group).base
-            @results.measured(group).flat_map { |name| [*times(group, name, base), bytes(group, name)] }
+            @results.measured(group).flat_map { |name| [*times(group, name), bytes(group, name)] }
           end
         end
 
         private
 
-        def times(group, name, base)
+        def times(group, name)
           @operations.filter_map do |operation|
             samples = @results.seconds(name, group, operation)
             next if samples.empty?
 
-            paired = base != name && @results.seconds(base, group, operation).size == samples.size
             Document::Measure.new(key: key(group, operation, name), label: "#{name}: #{operation}, #{group}",
                                   unit: "seconds", better: "lower", samples: samples,
-                                  base: paired ? key(group, operation, base) : nil)
+                                  base: Reference::KEY)
           end
         end
 

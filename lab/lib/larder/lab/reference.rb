@@ -1,0 +1,60 @@
+# frozen_string_literal: true
+
+# Owns the reference loop: work of Ruby alone, of no store and no codec, whose time says how fast the machine was during
+# a run. It is the base of what `compare` sets beside another run.
+
+require_relative "clock"
+require_relative "document"
+require_relative "statistics"
+
+module Larder
+  module Lab
+    # Taken before each worker process of a run, while nothing else is measured.
+    module Reference
+      # Of its measure, one in each chapter; what other measures name as their base.
+      KEY = "reference"
+      # Keys of the loop, and how often it goes round them.
+      KEYS = 1_000
+      TURNS = 10
+      # Laps of which the median counts: the first may meet a sleeping processor.
+      LAPS = 3
+
+      extend Clock
+
+      class << self
+        # Collects what is taken while the block runs.
+        # @yieldreturn [Document::Chapter]
+        # @return [Document::Chapter] with one measure more, if anything was taken
+        def during
+          @taken = []
+          chapter = yield
+          chapter.measures << measure(@taken) if @taken.any?
+          chapter
+        ensure
+          @taken = nil
+        end
+
+        # Where nobody collects it does nothing.
+        # @return [void]
+        def take
+          @taken&.push(Statistics.median(Array.new(LAPS) { lap }))
+        end
+
+        private
+
+        # Strings made and looked up, as every cache call does.
+        def lap
+          kept = {}
+          started = now
+          TURNS.times { KEYS.times { |i| kept["reference/#{i}"] ||= "value #{i}" } }
+          now - started
+        end
+
+        def measure(seconds)
+          Document::Measure.new(key: KEY, label: "the reference loop", unit: "seconds", better: "lower",
+                                samples: seconds)
+        end
+      end
+    end
+  end
+end
