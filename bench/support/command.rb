@@ -130,7 +130,7 @@ module Bench
     def facts(name)
       found = Larder::Lab::Environment.facts(name == "tails-memory" ? Parts::MEMORY : @directory)
       found = found.except(:time, :file_system) if name == "tails-memory"
-      found.except(:time).merge(compiler: House::Environment.said("cc", "--version"),
+      found.except(:time, :yjit).merge(compiler: House::Environment.said("cc", "--version"),
                                commit: House::Environment.commit)
     end
 

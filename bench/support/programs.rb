@@ -54,8 +54,10 @@ module Bench
         file = File.join(directory, "run.json")
         run(House::Environment.variables(House::Environment.lab_gemfile), "bundle", "exec", "lab/exe/larder-lab",
             "stores", "--json", file, *arguments)
-        chapter = JSON.parse(File.read(file, encoding: "UTF-8")).dig("chapters", 0)
-        [lab_figures(chapter.fetch("measures")), circumstances(chapter.fetch("details"))]
+        report = JSON.parse(File.read(file, encoding: "UTF-8"))
+        chapter = report.dig("chapters", 0)
+        [lab_figures(chapter.fetch("measures")),
+         { **circumstances(chapter.fetch("details")), "yjit" => report.dig("environment", "yjit") }]
       end
     end
 
@@ -95,14 +97,14 @@ module Bench
     # @return [Array<Bench::Figure>]
     def lab_figures(measures)
       samples = measures.to_h { |measure| measure.values_at("key", "samples") }
-      measures.flat_map do |measure|
+      measures.reject { |measure| measure["key"] == "reference" }.flat_map do |measure|
         _, workload, pass, row = measure["key"].split("/", 4)
         seconds = measure["samples"]
         base = samples.fetch("stores/#{workload}/#{pass}/larder")
         times = STATISTICS.estimate(STATISTICS.paired_ratios(seconds, base))
         name = "#{workload}, #{pass}: #{row}"
         [Figure.new(name: name, unit: "us", median: STATISTICS.median(seconds) * 1e6),
-         Figure.new(name: "#{name} as larder", unit: "x", median: times.value, low: times.low, high: times.high)]
+         Figure.new(name: "#{name} as larder", unit: "x", median: times.value, **times.to_h.slice(:low, :high))]
       end
     end
 

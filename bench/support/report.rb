@@ -61,6 +61,8 @@ module Bench
       servers = said.flat_map { |one| one["servers"] || [] }.uniq
       lines = []
       lines << "- gems: #{gems.map { |name, version| "#{name} #{version}" }.join(", ")}" unless gems.empty?
+      yjit = said.filter_map { |one| one["yjit"] }.uniq
+      lines << "- YJIT: #{yjit.join(" and ")}" unless yjit.empty?
       lines << "- servers: #{servers.join(", ")}" unless servers.empty?
       lines
     end

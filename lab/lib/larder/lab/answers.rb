@@ -4,6 +4,7 @@
 
 require "json"
 require_relative "errors"
+require_relative "yjit"
 
 module Larder
   module Lab
@@ -29,7 +30,7 @@ module Larder
       # @yieldreturn [Hash, nil] fields of "done"
       def answering
         emit("started")
-        emit("done", **yield.to_h)
+        emit("done", **yield.to_h, yjit: Yjit.on?)
       rescue Unavailable => error
         emit("unavailable", reason: error.message)
       rescue Voided => error

@@ -6,6 +6,7 @@ require_relative "commands"
 require_relative "errors"
 require_relative "terminal"
 require_relative "version"
+require_relative "yjit"
 
 module Larder
   module Lab
@@ -30,7 +31,9 @@ module Larder
         case name
         when nil, "help", "--help", "-h" then out.puts(help)
         when "--version", "version" then out.puts("larder-lab #{VERSION}")
-        else return Commands.fetch(name).new(Terminal.new(out), Terminal.new(err)).run(rest)
+        else
+          Yjit.enable
+          return Commands.fetch(name).new(Terminal.new(out), Terminal.new(err)).run(rest)
         end
         OK
       rescue UsageError => error

@@ -4,6 +4,7 @@
 
 require "etc"
 require "open3"
+require_relative "yjit"
 
 module Larder
   module Lab
@@ -16,6 +17,7 @@ module Larder
       def facts(directory)
         {
           ruby: RUBY_DESCRIPTION,
+          yjit: Yjit.on? ? "on" : "off",
           kernel: Etc.uname.values_at(:sysname, :release, :machine).join(" "),
           cpu: cpu,
           cores: Etc.nprocessors,

@@ -3,6 +3,7 @@
 # Owns what a worker process is told and how it answers: its side of {WorkerProcess}.
 
 require "json"
+require_relative "yjit"
 
 module Larder
   module Lab
@@ -12,7 +13,8 @@ module Larder
       private_constant :TURN
 
       # Reads the job from standard input; sends all that is printed to standard error, for events alone go to what was
-      # standard output; and ends this process when the lab's does.
+      # standard output; ends this process when
+      # the lab's does, and has YJIT as all others have it.
       #
       # @return [Array(Hash{String => Object}, IO)] the job, and where events go
       def self.take
@@ -20,6 +22,7 @@ module Larder
         output.sync = true
         $stdout.reopen($stderr)
         job = JSON.parse($stdin.gets)
+        Yjit.enable
         Thread.new do
           $stdin.read
           act

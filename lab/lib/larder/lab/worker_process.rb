@@ -8,6 +8,7 @@ require "rbconfig"
 require_relative "clock"
 require_relative "errors"
 require_relative "reference"
+require_relative "yjit"
 
 module Larder
   module Lab
@@ -72,7 +73,7 @@ module Larder
           event = JSON.parse(line)
           @alive = true
           case event["event"]
-          when "done" then return event
+          when "done" then return alike(event)
           when "unavailable" then raise Unavailable, event["reason"]
           when "started" then next
           when "void" then raise Voided, event["reason"]
@@ -82,6 +83,13 @@ module Larder
         raise Voided, "its process #{cause_of_death}" if @alive
 
         raise Unavailable, "its process does not start: it #{cause_of_death}"
+      end
+
+      # What an application in it turned on would have made it faster than the others.
+      def alike(event)
+        return event unless event["yjit"] == !Yjit.on?
+
+        raise Voided, "it ran with YJIT #{event["yjit"] ? "on" : "off"}, unlike the lab"
       end
 
       # The next complete line, or nil at the end of the stream.

@@ -70,8 +70,8 @@ module Larder
 
         def environment
           facts = @document.environment
-          machine = [facts["ruby"], facts["cpu"], facts["cores"] && "#{facts["cores"]} cores", facts["kernel"],
-                     facts["time"]].compact
+          machine = [facts["ruby"], facts["yjit"] && "YJIT #{facts["yjit"]}", facts["cpu"],
+                     facts["cores"] && "#{facts["cores"]} cores", facts["kernel"], facts["time"]].compact
           "#{escaped(machine.join(", "))}; larder-lab #{@document.version}, #{@document.elapsed.round} s"
         end
       end

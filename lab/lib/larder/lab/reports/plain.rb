@@ -119,7 +119,8 @@ module Larder
           machine = [facts["cpu"], facts["cores"] && "#{facts["cores"]} cores",
                      facts["memory_bytes"] && Figures.bytes(facts["memory_bytes"]), facts["kernel"],
                      facts["file_system"]]
-          section("Environment", items([facts["ruby"], machine.compact.join(", "), versions(facts)].compact))
+          ruby = [facts["ruby"], facts["yjit"] && "YJIT #{facts["yjit"]}"].compact.join(", ")
+          section("Environment", items([ruby, machine.compact.join(", "), versions(facts)].compact))
         end
 
         def versions(facts)

@@ -149,7 +149,7 @@ module Larder
 
         def assert_document(document)
           assert_empty ReportSchema.errors(document)
-          assert_equal RUBY_DESCRIPTION, document.dig("environment", "ruby")
+          assert_equal RUBY_DESCRIPTION[/\A\S+ \S+/], document.dig("environment", "ruby")[/\A\S+ \S+/]
           chapter = document["chapters"].first
           details = chapter["details"]
           assert_equal ["memory", "memory (again)", "null", "file"], details["rows"].map { |row| row["name"] }

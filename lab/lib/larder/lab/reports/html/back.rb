@@ -9,7 +9,7 @@ module Larder
       class Html
         # The end of the page: the machine in full, and how to read what stands above.
         class Back
-          NAMES = { "ruby" => "Ruby", "kernel" => "Kernel", "cpu" => "Processor", "cores" => "Cores",
+          NAMES = { "ruby" => "Ruby", "yjit" => "YJIT", "kernel" => "Kernel", "cpu" => "Processor", "cores" => "Cores",
                     "governor" => "Frequency governor", "memory_bytes" => "Memory", "file_system" => "File system",
                     "load_average" => "Load before the run", "time" => "Time", "versions" => "Versions" }.freeze
 

@@ -68,6 +68,7 @@ module Larder
             environment = @document.environment
             { "Run" => tag(:code, "larder-lab #{@document.command}"), "When" => at(environment["time"]),
               "Machine" => machine(environment), "Ruby" => environment["ruby"]&.[](/\Aj?ruby [\w.]+|.+/i),
+              "YJIT" => environment["yjit"],
               "Took" => took(@document.elapsed), "By" => "larder-lab #{@document.version}" }.compact
           end
 

@@ -1,0 +1,24 @@
+# frozen_string_literal: true
+
+# Owns whether Ruby's compiler YJIT is on: in each process of the lab alike, whatever it loads.
+
+module Larder
+  module Lab
+    # A Rails application turns YJIT on where Ruby lets it, from Ruby 3.3 on; a store without an application would run
+    # without it, beside one that brings its own.
+    module Yjit
+      module_function
+
+      # Does what a Rails application does, in the lab and in each of its workers.
+      # @return [void]
+      def enable
+        RubyVM::YJIT.enable if defined?(RubyVM::YJIT) && RubyVM::YJIT.respond_to?(:enable)
+      end
+
+      # @return [Boolean]
+      def on?
+        (defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled?) == true
+      end
+    end
+  end
+end

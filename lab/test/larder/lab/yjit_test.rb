@@ -1,0 +1,35 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "larder/lab/worker_process"
+require "larder/lab/yjit"
+
+module Larder
+  module Lab
+    class YjitTest < ActiveSupport::TestCase
+      # Where this Ruby turns YJIT on while it runs.
+      CAN = defined?(RubyVM::YJIT) && RubyVM::YJIT.respond_to?(:enable)
+
+      test "a store without an application, one that brings an application, and the report all have YJIT alike" do
+        with_directory do |dir|
+          file = File.join(dir, "run.json")
+          run = small_run("--only", "memory,solid_cache", "--workloads", "one-thread", "--json", file)
+          assert_equal 0, run.status, run.err
+          document = JSON.parse(File.read(file))
+          skip "Solid Cache is not installed" if run.out.include?("solid_cache: ")
+          assert_equal CAN ? "on" : "off", document.dig("environment", "yjit")
+          assert_match(/YJIT #{document.dig("environment", "yjit")}$/, run.out)
+        end
+      end
+
+      test "a process that has it otherwise than the lab is void" do
+        with_directory do |dir|
+          script = File.join(dir, "worker.rb")
+          File.write(script, %(puts '{"event":"done","yjit":#{!Yjit.on?}}'))
+          process = WorkerProcess.new({}, dir: dir, log: File.join(dir, "log"), timeout: 30, script: script)
+          assert_match(/YJIT (on|off), unlike the lab/, assert_raises(Voided) { process.run }.message)
+        end
+      end
+    end
+  end
+end
