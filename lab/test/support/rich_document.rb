@@ -5,7 +5,7 @@ module RichDocument
   D = Larder::Lab::Document
 
   NAMES = ["larder", "memory", "file", "redis", "redis with hiredis over a Unix socket", "valkey",
-           "memcached, meta protocol", "solid_cache on SQLite", "solid_cache on PostgreSQL, tuned (pg_prewarm)",
+           "memcached, meta protocol", "solid_cache on SQLite", "solid_cache on PostgreSQL, tuned (unlogged)",
            "solid_cache on MariaDB", "litecache", "null"].freeze
   BASE = [1.1e-6, 1.9e-5, 3.2e-5, 4.4e-5, 3.9e-5, 4.5e-5, 3.0e-5, 2.1e-4, 3.8e-4, 4.1e-4, 2.7e-5, 6.0e-7].freeze
   PARTS = ["serialize", "compress", "Rails' cache API", "round trip", "transfer", "server", "decompress",

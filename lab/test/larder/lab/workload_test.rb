@@ -100,6 +100,16 @@ module Larder
         end
       end
 
+      test "large values, which no compressor makes smaller, meet none" do
+        zlib = Class.new { def deflate(_) = raise("compressed") }.new
+        with_directory do |dir|
+          store = ActiveSupport::Cache::FileStore.new(dir, serializer: Marshal, compressor: zlib)
+          assert_raises(RuntimeError) { store.write("key", "x" * 10_000) }
+          workload = Workloads::Large.new(Standing.new(store), count: 200, threads: 1)
+          assert_nil workload.run(Workloads::Large::WRITE, 1).wrong
+        end
+      end
+
       test "headings name the number of threads" do
         assert_equal "3 threads, as published", Workloads::ThreadsAsPublished.heading(3)
         assert_equal "One thread", Workloads::OneThread.heading(3)

@@ -5,10 +5,11 @@ require_relative "solid_cache_postgresql_store"
 module Larder
   module Lab
     module Contenders
-      # Solid Cache on a PostgreSQL that is tuned for it: the settings of its server, an unlogged table, which writes no
-      # write-ahead log and is empty after a crash, and pg_prewarm before the run, as published.
+      # Solid Cache on a PostgreSQL that is tuned for it: the settings of its server, and an unlogged table, which
+      # writes no write-ahead log and is empty after a crash. Published was pg_prewarm besides: here the table begins
+      # empty, so there is nothing to warm.
       class SolidCachePostgresqlTunedStore < SolidCachePostgresqlStore
-        named "solid_cache-postgresql-tuned", "Solid Cache on PostgreSQL: unlogged table, settings, pg_prewarm"
+        named "solid_cache-postgresql-tuned", "Solid Cache on PostgreSQL: unlogged table, settings"
         slow_to_start
         needs_gem "pg", ">= 1.1"
         needs_gem "activerecord"
@@ -22,21 +23,10 @@ module Larder
         def define_schema
           ActiveRecord::ConnectionAdapters::PostgreSQLAdapter.create_unlogged_tables = true
           super
-          prewarm
-        end
-
-        # On a server of the user's we may not be allowed to; the record tells.
-        def prewarm
-          ask_database("CREATE EXTENSION IF NOT EXISTS pg_prewarm WITH SCHEMA #{OwnPlace::NAME}")
-          where = ask_database("SELECT extnamespace::regnamespace FROM pg_extension WHERE extname = 'pg_prewarm'")
-          pages = ask_database("SELECT #{where}.pg_prewarm('solid_cache_entries')")
-          @prewarmed = "pg_prewarm('solid_cache_entries'): #{pages} pages"
-        rescue ActiveRecord::StatementInvalid => error
-          @prewarmed = "not prewarmed: #{error.message.lines.first.to_s.strip}"
         end
 
         def recorded_database
-          { **super, table: "unlogged", prewarmed: @prewarmed }
+          { **super, table: "unlogged" }
         end
       end
     end
