@@ -21,11 +21,12 @@ module SampleParts
   # @param wobble [Float] share by which rounds differ
   # @param losses [Hash{String=>Array<String>}] by serializer
   # @param largest [Hash{String=>Integer}] bytes that a store takes, by store
+  # @param round_trip [Float] seconds
   # @return [Larder::Lab::Advice::Parts]
-  def build(wobble: 0.0, losses: {}, largest: {}, stores: STORES)
+  def build(wobble: 0.0, losses: {}, largest: {}, stores: STORES, round_trip: 0.0)
     factors = [1.0, 1.0 + wobble, 1.0 - wobble]
     Larder::Lab::Advice::Parts.new(nature: nature, group: GROUP, codecs: codecs(factors, losses),
-                                   stores: stores_of(factors, largest, stores))
+                                   stores: stores_of(factors, largest, stores), round_trip: round_trip)
   end
 
   def nature

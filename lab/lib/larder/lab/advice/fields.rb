@@ -38,6 +38,8 @@ module Larder
 
       # Everything that is asked.
       module Fields
+        # Of a round trip: to a server on the same host, as it is measured.
+        LOCAL = "local"
         WHO = %w[hosts processes nobody].freeze
         POLICIES = %w[unknown allkeys-lru allkeys-lfu allkeys-random volatile-lru volatile-lfu volatile-random
                       volatile-ttl noeviction].freeze
@@ -58,6 +60,7 @@ module Larder
         one_of = lambda do |names|
           ->(text, option) { names.include?(text) ? text : refuse.call(text, option, "one of #{names.join(", ")}") }
         end
+        trip = ->(text, option) { Units.duration(text, option) unless text == LOCAL }
         some = lambda do |text, option|
           Units.size(text, option).then { |n| n.positive? ? n : refuse.call(text, option, "more than 0") }
         end
@@ -81,11 +84,14 @@ module Larder
                     words: ["who must see the same values: hosts, processes", "(of one host) or nobody"],
                     default: ->(question) { question.hosts > 1 ? "hosts" : "processes" },
                     ask: "Who must share what is cached: hosts, processes or nobody?"),
-          Field.new(key: :rtt, flag: "--rtt TIME", words: ["round trip to a server, as 0.5ms"], default: "0.5ms",
-                    ask: "How long is a round trip to a cache server on your network?",
-                    parse: Units.method(:duration)),
-          Field.new(key: :bandwidth, flag: "--bandwidth BITS", words: ["to a server, as 1gbit; none: no limit"],
-                    default: "1gbit", ask: "What bandwidth does one connection to it get?",
+          Field.new(key: :rtt, flag: "--rtt TIME", parse: trip,
+                    words: ["round trip to a server, as 0.5ms; local: on the",
+                            "same host, measured (local; of several hosts 0.5ms)"],
+                    default: ->(question) { question.hosts > 1 ? "0.5ms" : LOCAL },
+                    ask: "How long is a round trip to your cache server (local: it is on the same host)?"),
+          Field.new(key: :bandwidth, flag: "--bandwidth BITS", ask: "What bandwidth does one connection to it get?",
+                    words: ["to a server, as 1gbit; none: no limit", "(none; of several hosts 1gbit)"],
+                    default: ->(question) { question.hosts > 1 ? "1gbit" : "none" },
                     parse: Units.method(:bandwidth)),
           Field.new(key: :regions, flag: "--regions N", words: ["regions that the machines are in"], default: "1",
                     ask: "In how many regions are the machines?", parse: count),

@@ -6,6 +6,8 @@
 require "delegate"
 require_relative "../clock"
 require_relative "../contenders"
+require_relative "../latency/floor"
+require_relative "../statistics"
 require_relative "../trials/contestants"
 require_relative "../trials/payloads"
 require_relative "../trials/runner"
@@ -69,7 +71,8 @@ module Larder
           @environment = codecs.environment
           raise UsageError, refusals(codecs) if codecs.samples.empty?
 
-          Parts.new(nature: nature, codecs: codecs, stores: stores(sizes(codecs)), group: group)
+          Parts.new(nature: nature, codecs: codecs, stores: stores(sizes(codecs)), group: group,
+                    round_trip: round_trip)
         end
 
         # Runs lines of configuration.
@@ -125,6 +128,13 @@ module Larder
             name == "larder" ? [own, trial(CODED, { **own.job, plain: false })] : [own]
           end
           run("store_calls", "stores", 2 * sizes.size, jobs)
+        end
+
+        # Of a small message to a process that sends it back.
+        def round_trip
+          return 0.0 unless @options.stores.any? { |name| Profiles.fetch(name).remote? }
+
+          Statistics.median(Latency::Floor.straight)
         end
 
         def server(store)

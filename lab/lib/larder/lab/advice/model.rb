@@ -13,15 +13,15 @@ module Larder
       # seconds_a_bit: on the wire
       Circumstances = Struct.new(:reads, :rtt, :seconds_a_bit, keyword_init: true) do
         # @param question [Question]
+        # @param local [Float] seconds of a round trip on one host
         # @return [Circumstances]
-        def self.of(question)
-          new(reads: question.reads, rtt: question.mean_rtt,
+        def self.of(question, local)
+          new(reads: question.reads, rtt: question.mean_rtt(local),
               seconds_a_bit: question.bandwidth ? 1.0 / question.bandwidth : 0.0)
         end
       end
 
-      # Time of a call = serializer + compressor + store + round trip + bytes on the wire; the last two of stores that
-      # are asked over a network only.
+      # Time of a call = serializer + compressor + store + round trip + bytes on the wire; the last two of servers only.
       class Model
         # Of a call, in the order in which they are drawn.
         PARTS = ["serializer", "compressor", "store", "round trip", "on the wire"].freeze
@@ -134,8 +134,13 @@ module Larder
             serialize, compress = OPERATIONS.fetch(call)
             [@parts.serializing(serialize, choice.serializer),
              @parts.compressing(compress, choice.serializer, choice.compressor),
-             @parts.storing(call, stored_by(choice), bytes(choice))]
+             apart(choice, @parts.storing(call, stored_by(choice), bytes(choice)))]
           end
+        end
+
+        # A server's time without the round trip that was in it when it was measured here.
+        def apart(choice, seconds)
+          choice.profile.remote? ? seconds.less(@parts.round_trip) : seconds
         end
 
         def rtt

@@ -14,13 +14,18 @@ module Larder
 
         # @return [Hash{String=>Object}] see {PayloadNature#to_h}
         attr_reader :nature
+        # @return [Float] seconds of a round trip to a process on this host, which is part of a server's time; 0.0 where
+        #   no server was measured
+        attr_reader :round_trip
 
         # @param nature [Hash{String=>Object}]
         # @param codecs [Trials::Results] of the kind "parts"
         # @param stores [Trials::Results] of the kind "store_calls"
         # @param group [String] of both
-        def initialize(nature:, codecs:, stores:, group:)
+        # @param round_trip [Float] seconds
+        def initialize(nature:, codecs:, stores:, group:, round_trip: 0.0)
           @nature = nature
+          @round_trip = round_trip
           @codecs = codecs
           @stores = stores
           @group = group

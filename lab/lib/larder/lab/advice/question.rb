@@ -55,9 +55,10 @@ module Larder
 
         # The time of a round trip, as the mean of the machines sees it: with several regions the server is near to one
         # of them.
+        # @param local [Float] seconds of a round trip on one host
         # @return [Float] seconds
-        def mean_rtt
-          (rtt + (region_rtt * (regions - 1))) / regions
+        def mean_rtt(local)
+          ((rtt || local) + (region_rtt * (regions - 1))) / regions
         end
 
         # @return [Array<Field>] that were not said and matter

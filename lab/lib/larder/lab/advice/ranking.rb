@@ -25,7 +25,7 @@ module Larder
         def initialize(question, parts)
           @question = question
           @parts = parts
-          @model = Model.new(parts, Circumstances.of(question))
+          @model = Model.new(parts, Circumstances.of(question, parts.round_trip))
           @constraints = Constraints.new(question, parts, @model)
         end
 

@@ -11,6 +11,7 @@ require_relative "sections/answer"
 require_relative "sections/given"
 require_relative "sections/times"
 require_relative "sections/wire"
+require_relative "tried"
 
 module Larder
   module Lab
@@ -39,14 +40,15 @@ module Larder
         end
 
         # @param environment [Hash]
-        # @param tried [Trials::Results, nil] of the configuration
+        # @param results [Trials::Results, nil] of the configuration
         # @return [Document::Chapter]
-        def chapter(environment, tried)
+        def chapter(environment, results)
+          tried = Tried.new(@ranking, @ranking.best, results)
           Document::Chapter.new(
             key: "advise", title: "Advice: store, serializer, compressor", facts: facts, lead: lead,
             sections: @ranking.best ? sections(tried) : left_out,
             conclusions: @ranking.best ? conclusions : [nothing],
-            warnings: warnings, measures: measures, failed: @ranking.best.nil?,
+            warnings: [*warnings, tried.miss].compact, measures: measures, failed: @ranking.best.nil?,
             details: { environment: { **environment, versions: @parts.versions }, **details }
           )
         end

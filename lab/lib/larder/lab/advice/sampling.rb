@@ -105,6 +105,12 @@ module Larder
           Figure.new(values.zip(other.values).map { |one, two| one / two })
         end
 
+        # @param seconds [Float] that are sure
+        # @return [Figure] without so much; nothing is less than 0
+        def less(seconds)
+          Figure.new(values.map { |value| [value - seconds, 0.0].max })
+        end
+
         # @param other [Numeric]
         # @return [Figure]
         def *(other)

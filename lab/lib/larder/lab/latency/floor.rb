@@ -43,6 +43,11 @@ module Larder
         RUBY
         private_constant :ECHO
 
+        # @return [Array<Float>] seconds of round trips to a process on this host
+        def self.straight
+          new([], nil).straight
+        end
+
         # @param rtts [Array<Float>] seconds
         # @param dir [String] for the proxy's log
         def initialize(rtts, dir)
@@ -61,6 +66,11 @@ module Larder
           ensure
             proxy&.stop
           end
+        end
+
+        # @return [Array<Float>] seconds without the proxy
+        def straight
+          with_echo { |port| trips(port) }
         end
 
         private

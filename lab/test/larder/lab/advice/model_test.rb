@@ -20,6 +20,18 @@ module Larder
           [50e-6, 60e-6, 100e-6, 0.5e-3, 2700 * 8e-9].zip(write) { |want, got| assert_in_delta want, got, 1e-12 }
         end
 
+        test "the round trip of this host, in which a server was measured, is counted once" do
+          @parts = SampleParts.build(round_trip: 40e-6)
+          choice = Choice.new("redis", "native", "none")
+          far, near = [0.5e-3, 40e-6].map do |rtt|
+            model(rtt: rtt, seconds_a_bit: 0.0).call("read", choice).map(&:value)
+          end
+          [40e-6, 0, 50e-6, 0.5e-3, 0].zip(far) { |want, got| assert_in_delta want, got, 1e-12 }
+          assert_in_delta 130e-6, near.sum, 1e-12
+          now = model
+          assert_in_delta now.mixed(choice).value * 21, now.line(choice, :rtt).cost(0.5e-3), 1e-9
+        end
+
         test "a store of this machine has no wire" do
           read = model.call("read", Choice.new("larder", "larder", "none")).map(&:value)
           [40e-6, 0, 5e-6, 0, 0].zip(read) { |want, got| assert_in_delta want, got, 1e-12 }

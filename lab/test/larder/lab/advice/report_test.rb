@@ -12,9 +12,21 @@ module Larder
     module Advice
       class ReportTest < ActiveSupport::TestCase
         # In every form that reads the blocks themselves.
-        def chapter(*arguments, parts: SampleParts.build(wobble: 0.02))
+        def chapter(*arguments, parts: SampleParts.build(wobble: 0.02), tried: nil)
           options = Options.new.parse(["--memory", "8gb", "--seed", "1", *arguments])
-          Report.new(options, parts).chapter({ ruby: "ruby" }, nil)
+          Report.new(options, parts).chapter({ ruby: "ruby" }, tried && trial(*tried))
+        end
+
+        # What a write and a read of the advised lines took.
+        def trial(write, read)
+          SampleParts.results("pasted", ["pasted"], {}).tap do |results|
+            SampleParts.add(results, "pasted", [1.0, 1.0, 1.0], "write" => write, "read" => read)
+          end
+        end
+
+        # A server that is fast enough for no compressor to pay, with a round trip of this host in its time.
+        def near_redis
+          SampleParts.build(stores: { "redis" => [26e-6, 31e-6] }, round_trip: 20e-6)
         end
 
         def document(chapter)
@@ -51,7 +63,7 @@ module Larder
         end
 
         test "a choice that something speaks against says so" do
-          words = chapter("--persistent").conclusions.join("\n")
+          words = chapter("--persistent", "--rtt", "0.5ms").conclusions.join("\n")
           assert_match(/\ATake file .*^What speaks against it: it removes nothing when it is full/m, words)
         end
 
@@ -59,6 +71,23 @@ module Larder
           made = chapter("--hosts", "2", parts: SampleParts.build(largest: { "redis" => 1000, "memcached" => 1000 }))
           assert_predicate made, :failed?
           assert_match(/Nothing can be advised/, text(made))
+        end
+
+        test "a server on the same host is as far away as was measured, and no wire is between" do
+          near = chapter("--hosts", "1", parts: SampleParts.build(round_trip: 40e-6))
+          assert_match(/^  --rtt +local: 40.0 µs, measured \(assumed\)$/, text(near))
+          assert_match(/^  --bandwidth +none \(assumed\)$/, text(near))
+          assert_match(/^  --rtt +0.5ms \(assumed\)$/, text(chapter("--hosts", "4")))
+        end
+
+        test "lines that take what their parts add up to raise no doubt, and what misses them does" do
+          { [76e-6, 71e-6] => nil,
+            [76e-6 * 1.5, 71e-6] => /misses its own trial: a write took 114 µs where .* 76.0 µs\./,
+            [76e-6, 71e-6 / 1.5] => /a read took 47.3 µs where the parts add up to 71.0 µs\./ }.each do |times, miss|
+            doubts = chapter("--shared-by", "hosts", "--stores", "redis", tried: times, parts: near_redis).warnings
+            found = doubts.grep(/its own trial/)
+            miss ? assert_match(miss, found.join) : assert_empty(found)
+          end
         end
 
         test "all forms can be made of it" do

@@ -62,6 +62,14 @@ module Larder
           assert_match(/Tried here with your value and a server on this machine/, run.out)
         end
 
+        test "with a server on the one host: the round trip to it is measured, and the lines are tried beside it" do
+          run = lab("advise", *SMALL, "--stores", "redis", "--payload", "hash", "--serializers", "native")
+          skip "redis-server is not installed" if run.out.include?("redis-server is not on the PATH")
+          assert_equal 0, run.status, run.err
+          assert_match(/^  --rtt +local: \S+ µs, measured \(assumed\)$/, run.out)
+          assert_match(/Tried here with your value and a server on this machine: .* The parts add up to/m, run.out)
+        end
+
         test "nothing can be advised: a chapter that says why, and exit code 1" do
           run = lab("advise", *SMALL, "--stores", "larder", "--hosts", "2", "--payload", "hash", "--serializers",
                     "larder")

@@ -28,7 +28,7 @@ module Larder
           # @param ranking [Ranking]
           # @param flips [Flips]
           # @param configuration [Configuration]
-          # @param tried [Trials::Results, nil] of the lines
+          # @param tried [Tried] the lines
           def initialize(ranking, flips, configuration, tried)
             @ranking = ranking
             @flips = flips
@@ -39,21 +39,6 @@ module Larder
           # @return [Array<Document::Section>]
           def to_a
             [*against, changes, paste, section("Not measured", [Document::List.new(items: not_measured)])]
-          end
-
-          # @return [String, nil] whether the lines work
-          def tried
-            return "Not tried here: it needs an application, and `bin/rails solid_cache:install`." unless @tried
-
-            group = @tried.plan.groups.first
-            error = @tried.reason("pasted", group)
-            return "It could not be tried here: #{error.message}" if error
-
-            read, write = %w[read write].map { |call| Statistics.median(@tried.seconds("pasted", group, call)) }
-            near = " and a server on this machine" if @configuration.choice.profile.remote?
-            "Tried here with your value#{near}: a read took #{Figures.duration(read)}, a write " \
-              "#{Figures.duration(write)}. The parts add up to #{Figures.duration(near("read"))} and " \
-              "#{Figures.duration(near("write"))}#{" without the network" if near}."
           end
 
           private
@@ -107,12 +92,8 @@ module Larder
           def paste
             code = [("# Gemfile\n#{@configuration.gemfile}\n" if @configuration.gemfile),
                     "# config/environments/production.rb\n#{@configuration.code}"].compact.join
-            section("To paste", [Document::Code.new(text: code, language: "ruby"), Document::Prose.new(text: tried)])
-          end
-
-          # A call's time on this machine.
-          def near(call)
-            @ranking.model.call(call, @configuration.choice).first(3).sum(&:value)
+            section("To paste", [Document::Code.new(text: code, language: "ruby"),
+                                 Document::Prose.new(text: @tried.words)])
           end
 
           def not_measured

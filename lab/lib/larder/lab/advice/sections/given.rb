@@ -23,6 +23,7 @@ module Larder
             @question = question
             @title = title
             @nature = parts.nature
+            @round_trip = parts.round_trip
           end
 
           # @return [Array<Document::Section>]
@@ -35,10 +36,16 @@ module Larder
 
           def circumstances
             rows = Fields::ALL.select { |field| field.apt_for?(@question) }.map do |field|
-              said = field.key == :payload ? @title : @question.said(field.key)
-              [field.option, @question.given?(field.key) ? said : "#{said} (assumed)"]
+              [field.option, @question.given?(field.key) ? said(field.key) : "#{said(field.key)} (assumed)"]
             end
             Document::Table.build(columns: [{ title: "" }, { title: "" }], rows: rows)
+          end
+
+          def said(key)
+            return @title if key == :payload
+            return @question.said(key) unless key == :rtt && @question.rtt.nil? && @round_trip.positive?
+
+            "#{@question.said(key)}: #{Figures.duration(@round_trip)}, measured"
           end
 
           def value
