@@ -126,7 +126,7 @@ module Larder
       #
       # @return [Keeper] each use of it raises {OpenError} while its file cannot be had
       # @raise [InvalidArgument] naming the option
-      # @raise [OpenError] the path is too long, or the size none that a file can have
+      # @raise [OpenError] the size is none that a file can have
       def keeper(**options)
         Configuration.new(**options).keeper
       end

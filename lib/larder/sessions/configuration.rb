@@ -66,7 +66,7 @@ module Larder
       # @param path [String] of the file, where one keeps sessions
       # @return [Keeper] its file is opened, or made, by what first needs it
       # @raise [InvalidArgument] in production, where nothing was said about a loss of the file
-      # @raise [OpenError] the path is too long, or the size none that a file can have
+      # @raise [OpenError] the size is none that a file can have
       def keeper(path = self.path)
         Keeper.new(backend: @cache ? on_store : on_file(path), format: @format, lifetimes: @lifetimes, user: @user,
                    per_user: @per_user, report: self.class.method(:report))
@@ -130,7 +130,7 @@ module Larder
       end
 
       def path
-        ::File.expand_path(@file || Application.own(Application.file(FILE)), Application.root)
+        Application.absolute(@file || Application.own(Application.file(FILE)))
       end
 
       def production?

@@ -186,12 +186,36 @@ module Rack
         assert_equal 65_534, ::File.stat(@path).uid
       end
 
+      test "a path that no file can have stops no boot, and is told" do
+        Dir.mkdir(path_of("directory"))
+        { "/#{"a" * 5000}" => /Name a file by fewer characters/, path_of("directory") => /is a directory: name a file in it/,
+          path_of("a" * 255) => /Name a file by fewer characters/ }.each do |path, told|
+          @app = nil
+          @path = path
+          assert_equal "here", get(does: ->(_) { "here" }).body
+          assert_match(told, assert_raises(::Larder::OpenError) { get }.message)
+        end
+      end
+
+      test "neither does a working directory that was removed" do
+        @path = "sessions.larder"
+        message = in_child do
+          Dir.mkdir(path_of("gone"))
+          Dir.chdir(path_of("gone"))
+          Dir.rmdir(path_of("gone"))
+          get(does: ->(_) { "here" })
+          get
+        rescue ::Larder::OpenError => e
+          e.message
+        end
+        assert_match(/the working directory was removed/, message)
+      end
+
       test "wrong arguments are raised when the middleware is made" do
         assert_raises(::Larder::InvalidArgument) { Larder.new(nil, file: @path, idle_timeout: 0) }
         assert_raises(::Larder::InvalidArgument) { Larder.new(nil, file: @path, size: "big") }
         error = assert_raises(::Larder::OpenError) { Larder.new(nil, file: @path, size: 17) }
         assert_match(/size 17 is not between/, error.message)
-        assert_raises(::Larder::OpenError) { Larder.new(nil, file: "/#{"a" * 5000}", size: SIZE) }
       end
 
       private
