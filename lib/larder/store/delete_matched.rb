@@ -6,11 +6,16 @@ module Larder
   module Store
     # Patterns are a Regexp, as of FileStore and MemoryStore, or a glob, as of RedisCacheStore.
     module DeleteMatched
+      # What stands for it: no character, and so in no text.
+      NUL = "\u{10FFFF}"
+      private_constant :NUL
+
       # Deletes the entries whose key matches. Walks all keys of the cache (of the namespace, where there is one), which
       # stops nobody from using it.
       #
-      # @param matcher [Regexp, String] a Regexp is searched in the key; a glob must match all of it, and knows
-      #   `*`, `?`, `[abc]`, `[a-z]`, `[^a]` and `\` before a character that stands for itself
+      # @param matcher [Regexp, String] a Regexp is searched in the key; a glob must match all of it, as
+      #   File.fnmatch? has it with FNM_DOTMATCH: `*`, `?`, `[abc]`, `[a-z]`, `[^a]`, and `\` before a character that
+      #   stands for itself; `/` and a leading dot are characters as any other
       # @param options [Hash, nil] :namespace
       # @return [Integer, nil] how many were deleted; nil where the cache could not serve
       # @raise [ArgumentError] the matcher is something else
@@ -19,22 +24,31 @@ module Larder
       #   cache.delete_matched("products/*")
       def delete_matched(matcher, options = nil)
         options = merged_options(options)
-        pattern = key_pattern(matcher, options)
-        shown = matcher.is_a?(String) ? namespace_key(matcher, options) : pattern.inspect
+        glob = matcher.is_a?(String)
+        check_matcher(matcher) unless glob
+        shown = glob ? namespace_key(matcher, options) : key_matcher(matcher, options).inspect
 
-        instrument(:delete_matched, announced(matcher.is_a?(String) ? matcher : matcher.inspect, shown)) do
-          failsafe(:delete_matched) { delete_keys(pattern, key_prefix(options)) }
+        instrument(:delete_matched, announced(glob ? matcher : matcher.inspect, shown)) do
+          failsafe(:delete_matched) { delete_keys(matching(matcher, options), key_prefix(options)) }
         end
       end
 
       private
 
-      def key_pattern(matcher, options)
-        case matcher
-        when Regexp then key_matcher(matcher, options)
-        when String then /\A#{Regexp.escape(key_prefix(options))}#{Glob.source(matcher)}\z/m
-        else
-          raise ArgumentError, "delete_matched of LarderStore takes a Regexp or a glob String, not #{matcher.inspect}"
+      def check_matcher(matcher)
+        return if matcher.is_a?(Regexp)
+
+        raise ArgumentError, "delete_matched of LarderStore takes a Regexp or a glob String, not #{matcher.inspect}"
+      end
+
+      # @return [Proc] is a key, as text, one of those?
+      def matching(matcher, options)
+        return key_matcher(matcher, options).method(:match?) if matcher.is_a?(Regexp)
+
+        prefix = matchable(key_prefix(options))
+        glob = without_nul(matchable(matcher))
+        lambda do |key|
+          key.start_with?(prefix) && File.fnmatch?(glob, without_nul(key.delete_prefix(prefix)), File::FNM_DOTMATCH)
         end
       end
 
@@ -43,47 +57,25 @@ module Larder
         namespace_key("", options)
       end
 
-      def delete_keys(pattern, prefix)
+      def delete_keys(matching, prefix)
         time = now
         @cache.each_key(prefix: prefix.b, now: time).count do |key|
-          pattern.match?(matchable(key)) && @cache.delete(key, now: time)
+          matching.call(matchable(key)) && @cache.delete(key, now: time)
         end
       rescue Larder::Error
         @cache.clear # which keys match, and are left, cannot be told: all go, now or when the file can be opened
         raise
       end
 
-      # Keys are text to a pattern; bytes that are not text never match anything but "any character".
+      # Keys and globs are text; each run of bytes that is none is one unknown character.
       def matchable(key)
         key.dup.force_encoding(Encoding::UTF_8).scrub
       end
 
-      # Translates globs to the language of Regexp.
-      module Glob
-        TOKEN = /\\(?<literal>.)|(?<any>\*)|(?<one>\?)|\[(?<not>\^?)(?<set>(?:\\.|[^\]\\])+)\]|(?<char>.)/m
-        private_constant :TOKEN
-
-        # @param glob [String]
-        # @return [String] the source of a Regexp for what `*`, `?`, `[...]` and `\` stand for
-        def self.source(glob)
-          glob.gsub(TOKEN) do
-            match = $~
-            if match[:any] then ".*"
-            elsif match[:one] then "."
-            elsif match[:set] then "[#{match[:not]}#{set(match[:set])}]"
-            else
-              Regexp.escape(match[:literal] || match[:char])
-            end
-          end
-        end
-
-        # A dash between two characters is a range; nothing else in a set has a meaning to a glob.
-        def self.set(inside)
-          inside.gsub(/\\(.)|([\[&^])/m) { Regexp.escape($1 || $2).sub(/\A(?=[&^-]\z)/, "\\") }
-        end
-        private_class_method :set
+      # File.fnmatch? takes its arguments for names of files, which have no NUL.
+      def without_nul(text)
+        text.tr("\0", NUL)
       end
-      private_constant :Glob
     end
   end
 end

@@ -49,7 +49,8 @@ module LarderStoreTests
       "h[ae]llo"      => [["hello", "hallo"], ["hillo", "haello"]],
       "h[^e]llo"      => [["hallo", "hbllo"], ["hello", "hllo"]],
       "h[a-b]llo"     => [["hallo", "hbllo"], ["hcllo", "h-llo"]],
-      "h[]llo"        => [["h[]llo"], ["hllo"]],
+      "h[!e]llo"      => [["hallo", "h!llo"], ["hello", "hllo"]],
+      "h[]llo"        => [[], ["h[]llo", "hllo"]],
       "a\\*c"         => [["a*c"], ["abc", "a\\*c"]],
       "a[*?]c"        => [["a*c", "a?c"], ["abc"]],
       "a[\\]\\-x]c"   => [["a]c", "a-c", "axc"], ["abc", "a\\c"]],
@@ -57,13 +58,30 @@ module LarderStoreTests
       "a[x^]c"        => [["axc", "a^c"], ["abc"]],
       "(a|b).c+"      => [["(a|b).c+"], ["a.c", "b.c", "a.cc", "(a|b)xc+"]],
       "über*"         => [["über", "überall"], ["uber"]],
-      "*"             => [["a", "line\nbreak", "ü"], []],
+      "ü?"            => [["üä"], ["ü", "üäö"]],
+      "{a,b}"         => [["{a,b}"], ["a", "b"]],
+      ".*"            => [[".a", "."], ["a."]],
+      "a/**/b"        => [["a/x/b", "a/x/y/b", "a/.x/b"], ["a/b"]],
+      "*"             => [["a", ".a", "a/.b", "line\nbreak", "ü", "a\0b"], []],
+      "a\0*"          => [["a\0", "a\0b"], ["a", "ab"]],
       "products/*"    => [["products/1", "products/1/2"], ["product", "products"]]
     }.each do |glob, (matching, others)|
       test "the glob #{glob} matches whole keys and nothing else" do
         write_keys(*matching, *others)
         assert_equal matching.size, store.delete_matched(glob)
         assert_equal others.sort, left
+      end
+    end
+
+    test "a glob matches as File.fnmatch? says, a leading dot included" do
+      random = Random.new(21)
+      keys = Array.new(60) { Array.new(random.rand(1..5)) { "ab./[]-^!\\*".chars.sample(random: random) }.join }.uniq
+      60.times do
+        glob = Array.new(random.rand(1..5)) { "ab./*?[]-^!\\".chars.sample(random: random) }.join
+        store.clear
+        write_keys(*keys)
+        store.delete_matched(glob)
+        assert_equal keys.reject { |key| File.fnmatch?(glob, key, File::FNM_DOTMATCH) }.sort, left, glob
       end
     end
 
