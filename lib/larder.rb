@@ -18,7 +18,7 @@ require "larder/cache"
 module Larder
   autoload :Serializers, "larder/codecs"
   autoload :Compressors, "larder/codecs"
-  autoload :Strategy, "larder/codecs"
+  autoload :Cacheable, "larder/codecs"
   autoload :Dictionary, "larder/dictionary"
   autoload :Dictionaries, "larder/dictionaries"
   autoload :Doctor, "larder/doctor"

@@ -66,7 +66,7 @@ enum tree_tag {
 
 /*
  * The bytes of a value, a new binary String; Qundef where it is not of this kind. May run Ruby, and raise.
- * `natural`: also objects whose class says itself how it is cached (Larder::Strategy).
+ * `natural`: also objects whose class says itself how it is cached (Larder::Cacheable).
  */
 VALUE tree_dump(VALUE value, bool natural);
 

@@ -55,7 +55,7 @@ module Larder
     # @return [String] a frame, binary
     # @raise [Larder::UnserializableError] the codec could not bring it back
     def dump(value)
-      declaration = Strategy.of(value)
+      declaration = Cacheable.of(value)
       id, payload = declaration ? [Serializers::TYPED, typed.dump(declaration, value)] : plain(value)
       if payload.bytesize > @max_bytes
         raise UnserializableError, "#{payload.bytesize} bytes are more than #{self} reads again; raise max_bytes: " \
@@ -136,17 +136,17 @@ module Larder
       (id == Serializers::TYPED ? typed : codec_with(id)).load(payload)
     end
 
-    # What the codec refuses may hold objects whose class says how, deeper than Strategy.of looks.
+    # What the codec refuses may hold objects whose class says how, deeper than Cacheable.of looks.
     def plain(value)
       [@id, @codec.dump(value)]
     rescue UnserializableError
-      mixture = Strategy::Mixture.of(value) or raise
+      mixture = Cacheable::Mixture.of(value) or raise
       [Serializers::TYPED, typed.dump(mixture, value)]
     end
 
     # Of objects whose class says how.
     def typed
-      @typed ||= Strategy::Frame.new(max_bytes: @max_bytes, loads: trusted?) { |codec| may_run?(codec) }
+      @typed ||= Cacheable::Frame.new(max_bytes: @max_bytes, loads: trusted?) { |codec| may_run?(codec) }
     end
 
     def codec_with(id)

@@ -10,7 +10,7 @@ module Larder
   module Serializers
     TABLE = { marshal: 0x01, json: 0x02, active_support_json: 0x03, message_pack: 0x04,
               xml: 0x05, protobuf: 0x06, native: 0x07 }.freeze
-    # What a class declared for its objects, see Larder::Strategy::Frame.
+    # What a class declared for its objects, see Larder::Cacheable::Frame.
     TYPED = 0x08
     REGISTRY = Codecs::Registry.new("serializer", self, TABLE)
 

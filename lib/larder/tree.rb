@@ -11,7 +11,7 @@ require "larder/tree/numbers"
 require "larder/tree/texts"
 require "larder/tree/collections"
 require "larder/tree/types"
-require "larder/strategy"
+require "larder/cacheable"
 
 module Larder
   # Of an object: a code, which is part of the format and never changes, and its parts, which are plain values or again

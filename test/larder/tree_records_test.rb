@@ -36,8 +36,8 @@ class LarderTreeRecordsTest < ActiveSupport::TestCase
 
   class Declared < ActiveRecord::Base
     self.table_name = "books"
-    include Larder::Strategy
-    cache_with serializer: :json, compressor: :zstd
+    include Larder::Cacheable
+    cached_with serializer: :json, compressor: :zstd
   end
 
   setup do

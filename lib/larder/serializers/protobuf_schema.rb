@@ -4,7 +4,7 @@
 
 module Larder
   module Serializers
-    # Numbers are those that it is told, or given in the order of the fields: see Strategy::FieldTypes for who tells.
+    # Numbers are those that it is told, or given in the order of the fields: see Cacheable::FieldTypes for who tells.
     module ProtobufSchema
       TYPES = { integer: :TYPE_SINT64, big_integer: :TYPE_SINT64, string: :TYPE_STRING, text: :TYPE_STRING,
                 immutable_string: :TYPE_STRING, boolean: :TYPE_BOOL, float: :TYPE_DOUBLE, binary: :TYPE_BYTES,

@@ -106,7 +106,7 @@ module Larder
       # Classes that say themselves how they are cached; records where the application keeps all their state, and not
       # their attributes alone (Rails' own format 7.1, which is that of new applications).
       def left_to_others?(type, taker)
-        !Strategy.of_type(type).nil? ||
+        !Cacheable.of_type(type).nil? ||
           (taker == :take_record && ActiveRecord::Marshalling.format_version < 7.1)
       end
 

@@ -8,11 +8,11 @@ require "active_support/all"
 require "active_model"
 require "bigdecimal"
 
-class LarderStrategyFieldTypesTest < ActiveSupport::TestCase
+class LarderCacheableFieldTypesTest < ActiveSupport::TestCase
   include CodecCase
 
   class Item
-    include Larder::Strategy
+    include Larder::Cacheable
 
     attr_accessor :a, :b, :c
   end
@@ -22,7 +22,7 @@ class LarderStrategyFieldTypesTest < ActiveSupport::TestCase
   def codec = Larder::Serializers[:json]
 
   def declare(fields = nil, serializer: :protobuf, **options)
-    Item.cache_with(serializer: serializer, fields: fields, **options)
+    Item.cached_with(serializer: serializer, fields: fields, **options)
   end
 
   def item(**values)
@@ -94,7 +94,7 @@ class LarderStrategyFieldTypesTest < ActiveSupport::TestCase
       declare({ a: type })
       values.each do |value|
         error = assert_raises(Larder::UnserializableError, "#{value.inspect} as #{type}") { codec.dump(item(a: value)) }
-        assert_match(/cache_with of #{Item}: the field a is .*, which is no :#{type}/, error.message)
+        assert_match(/cached_with of #{Item}: the field a is .*, which is no :#{type}/, error.message)
       end
     end
     declare({ a: :string })
@@ -175,16 +175,16 @@ class LarderStrategyFieldTypesTest < ActiveSupport::TestCase
 
   test "rows by a given schema are read by that one only" do
     require "google/protobuf/wrappers_pb"
-    type = Class.new { include Larder::Strategy; attr_accessor :value }
+    type = Class.new { include Larder::Cacheable; attr_accessor :value }
     self.class.const_set(:Wrapped, type)
-    type.cache_with serializer: :protobuf, schema: Google::Protobuf::StringValue
+    type.cached_with serializer: :protobuf, schema: Google::Protobuf::StringValue
     frame = codec.dump(type.new.tap { |made| made.value = "x" })
     assert_equal "x", codec.load(frame).value
-    type.cache_with serializer: :json, schema: Google::Protobuf::StringValue
+    type.cached_with serializer: :json, schema: Google::Protobuf::StringValue
     assert_equal "x", codec.load(frame).value
-    type.cache_with serializer: :protobuf, schema: Google::Protobuf::BytesValue
+    type.cached_with serializer: :protobuf, schema: Google::Protobuf::BytesValue
     assert_match(/another schema/, assert_unreadable { codec.load(frame) }.message)
-    type.cache_with serializer: :protobuf, fields: { value: :string }
+    type.cached_with serializer: :protobuf, fields: { value: :string }
     assert_match(/another schema/, assert_unreadable { codec.load(frame) }.message)
   end
 

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# What a class declared with cache_with, checked, and how rows of its objects become bytes.
+# What a class declared with cached_with, checked, and how rows of its objects become bytes.
 
 module Larder
-  module Strategy
-    # See Strategy::ClassMethods#cache_with.
+  module Cacheable
+    # See Cacheable::ClassMethods#cached_with.
     class Declaration
       # Of all names, and of schemas that are derived for entries of other declarations.
       MOST_CODECS = 32
@@ -17,22 +17,22 @@ module Larder
       # @return [Class]
       attr_reader :type
       # @return [Integer]
-      attr_reader :version
+      attr_reader :schema_version
       # @return [Symbol]
       attr_reader :serializer
       # @return [Symbol, nil]
       attr_reader :compressor
       # @return [Integer] bytes
-      attr_reader :threshold
+      attr_reader :compress_threshold
 
-      def initialize(type, serializer:, compressor: nil, threshold: 1024, fields: nil, schema: nil, version: 1,
-                     serializer_options: {}, compressor_options: {}, **unknown)
+      def initialize(type, serializer:, compressor: nil, compress_threshold: 1024, fields: nil, schema: nil,
+                     schema_version: 1, serializer_options: {}, compressor_options: {}, **unknown)
         @type = type
         refuse(unknown.keys.first) if unknown.any?
         @serializer = Serializers::REGISTRY.check(serializer)
         @compressor = Compressors::REGISTRY.check(compressor) if compressor
-        @threshold = Codecs::Options.range(threshold, 0..(1 << 40), "threshold: of #{self}")
-        @version = Codecs::Options.range(version, 0..(1 << 31), "version: of #{self}")
+        @compress_threshold = Codecs::Options.range(compress_threshold, 0..(1 << 40), "compress_threshold: of #{self}")
+        @schema_version = Codecs::Options.range(schema_version, 0..(1 << 31), "schema_version: of #{self}")
         @types, @only = types_of(fields)
         @schema = schema_of(schema)
         @serializer_options = serializer_options
@@ -120,7 +120,7 @@ module Larder
 
       # @return [String]
       def to_s
-        "cache_with of #{@type}"
+        "cached_with of #{@type}"
       end
 
       private

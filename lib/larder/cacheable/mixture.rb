@@ -4,7 +4,7 @@
 # left without the objects, the objects, and where they stand.
 
 module Larder
-  module Strategy
+  module Cacheable
     # Made for one value, when it is stored.
     # @api private
     class Mixture
@@ -42,7 +42,7 @@ module Larder
           level = [value]
           looked_at = 0
           until level.empty? || looked_at > LOOKED_AT
-            return true if level.any? { |inner| Strategy.of_object(inner) }
+            return true if level.any? { |inner| Cacheable.of_object(inner) }
 
             looked_at += level.size
             level = level.flat_map { |inner| first_of(inner) }
@@ -92,7 +92,7 @@ module Larder
         @places = []
         @groups = Hash.new { |groups, declaration| groups[declaration] = [] }.compare_by_identity
         @found = {}.compare_by_identity
-        @declared = Hash.new { |declared, type| declared[type] = Strategy.of_type(type) }.compare_by_identity
+        @declared = Hash.new { |declared, type| declared[type] = Cacheable.of_type(type) }.compare_by_identity
         @skeleton = take(value, [])
       end
 
@@ -104,7 +104,7 @@ module Larder
       private
 
       def take(value, path)
-        declaration = @declared[Strategy.class_of(value)]
+        declaration = @declared[Cacheable.class_of(value)]
         return put(declaration, value, path) if declaration
         return value if path.size >= MOST_DEPTH
 

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# What Strategy::Frame reads from.
+# What Cacheable::Frame reads from.
 
 module Larder
-  module Strategy
+  module Cacheable
     # Bytes that are taken one part after the other.
     # @api private
     class Input

@@ -1,31 +1,31 @@
 # frozen_string_literal: true
 
-# Lets a class say how its objects are cached. What that means for bytes is in strategy/declaration.rb and
-# strategy/frame.rb, how an object becomes fields and back in strategy/fields.rb and strategy/field_types.rb, and what
-# becomes of objects among other values in strategy/mixture.rb.
+# Lets a class say how its objects are cached. What that means for bytes is in cacheable/declaration.rb and
+# cacheable/frame.rb, how an object becomes fields and back in cacheable/fields.rb and cacheable/field_types.rb, and
+# what becomes of objects among other values in cacheable/mixture.rb.
 
-require "larder/strategy/field_types"
-require "larder/strategy/fields"
-require "larder/strategy/declaration"
-require "larder/strategy/mixture"
-require "larder/strategy/input"
-require "larder/strategy/frame"
+require "larder/cacheable/field_types"
+require "larder/cacheable/fields"
+require "larder/cacheable/declaration"
+require "larder/cacheable/mixture"
+require "larder/cacheable/input"
+require "larder/cacheable/frame"
 
 module Larder
-  # Includes `cache_with` into a class: a Struct, a Data, an ActiveModel, an ActiveRecord or any other.
+  # Includes `cached_with` into a class: a Struct, a Data, an ActiveModel, an ActiveRecord or any other.
   #
   #   class Book
-  #     include Larder::Strategy
+  #     include Larder::Cacheable
   #
-  #     cache_with serializer: :protobuf, compressor: :zstd, fields: { id: :integer, title: :string }
+  #     cached_with serializer: :protobuf, compressor: :zstd, fields: { id: :integer, title: :string }
   #   end
   #
   # Every store whose serializer is one of Larder's, and Larder's own stores, follow it: for an object, for an Array of
   # such objects or a Hash with them as values, and for Arrays and Hashes that hold them among other things, where an
   # object is among the first few or the store's serializer alone knows no way. Any other container, a Set or a Hash
   # with a default, is the store's serializer's affair. Subclasses inherit it. What was written under another
-  # declaration of the class stays readable, until `version:` or the type of a field changes.
-  module Strategy
+  # declaration of the class stays readable, until `schema_version:` or the type of a field changes.
+  module Cacheable
     CLASS_OF = ::Kernel.instance_method(:class)
     private_constant :CLASS_OF
 
@@ -62,11 +62,11 @@ module Larder
         CLASS_OF.bind_call(object)
       end
 
-      # Classes may have a cache_strategy of their own, which is none of these.
+      # Classes may have a cache_declaration of their own, which is none of these.
       #
       # @return [Declaration, nil]
       def of_type(type)
-        type.cache_strategy if type.is_a?(ClassMethods)
+        type.cache_declaration if type.is_a?(ClassMethods)
       end
 
       private
@@ -84,31 +84,34 @@ module Larder
       end
     end
 
-    # What `include Larder::Strategy` gives a class.
+    # What `include Larder::Cacheable` gives a class.
     module ClassMethods
       # Declares how objects of this class are cached.
       #
       # @param serializer [Symbol] one of Larder::Serializers.names
       # @param compressor [Symbol, nil] one of Larder::Compressors.names
-      # @param threshold [Integer] bytes from which on it compresses
+      # @param compress_threshold [Integer] bytes from which on it compresses
       # @param fields [Array<Symbol>, Hash{Symbol => Symbol}, nil] what of an object is kept, with types as ActiveModel
       #   calls them (`:integer`, `:datetime`, …) where the serializer alone would not bring them back; nil: all of it.
       #   A value of another type is refused. Integers have 8 bytes; a time is a Time in UTC when it comes back, with
       #   its nanoseconds, or of a record what Rails makes of it; what is :binary is a binary String.
       # @param schema [Class, nil] of google-protobuf, for serializer: :protobuf
-      # @param version [Integer] entries of another one are misses
+      # @param schema_version [Integer] entries of another one are misses
       # @param options [Hash] `level:` and others of the codecs, as `serializer_options:` and `compressor_options:`;
       #   they are checked at once, which loads the codec's gem
-      # @return [Larder::Strategy::Declaration]
+      # @return [Larder::Cacheable::Declaration]
       # @raise [ArgumentError] names what is wrong
-      def cache_with(serializer:, compressor: nil, threshold: 1024, fields: nil, schema: nil, version: 1, **options)
-        @cache_strategy = Declaration.new(self, serializer: serializer, compressor: compressor, threshold: threshold,
-                                                fields: fields, schema: schema, version: version, **options)
+      def cached_with(serializer:, compressor: nil, compress_threshold: 1024, fields: nil, schema: nil,
+                      schema_version: 1, **options)
+        @cache_declaration = Declaration.new(
+          self, serializer: serializer, compressor: compressor, compress_threshold: compress_threshold, fields: fields,
+                schema: schema, schema_version: schema_version, **options
+        )
       end
 
-      # @return [Larder::Strategy::Declaration, nil] its own, or the one that it inherits
-      def cache_strategy
-        @cache_strategy || Strategy.of_type(superclass)
+      # @return [Larder::Cacheable::Declaration, nil] its own, or the one that it inherits
+      def cache_declaration
+        @cache_declaration || Cacheable.of_type(superclass)
       end
     end
   end

@@ -7,7 +7,7 @@ require "support/codec_case"
 require "active_support/all"
 require "active_record"
 
-class LarderStrategyRecordsTest < ActiveSupport::TestCase
+class LarderCacheableRecordsTest < ActiveSupport::TestCase
   include CodecCase
 
   class Base < ActiveRecord::Base
@@ -25,7 +25,7 @@ class LarderStrategyRecordsTest < ActiveSupport::TestCase
   end
 
   class Product < Base
-    include Larder::Strategy
+    include Larder::Cacheable
   end
 
   FIELDS = { id: :integer, name: :string, price: :decimal, updated_at: :datetime }.freeze
@@ -42,7 +42,7 @@ class LarderStrategyRecordsTest < ActiveSupport::TestCase
   end
 
   test "the guide's example stores records, new ones and old ones" do
-    Product.cache_with serializer: :protobuf, compressor: :zstd, threshold: 20, fields: FIELDS
+    Product.cached_with serializer: :protobuf, compressor: :zstd, compress_threshold: 20, fields: FIELDS
     old, fresh = product, Product.new(name: "new")
     back = copy([old, fresh, old])
     assert_equal [false, true, false], back.map(&:new_record?)
@@ -56,7 +56,7 @@ class LarderStrategyRecordsTest < ActiveSupport::TestCase
   test "fields: leaves the others out, by every serializer" do
     old = product
     SERIALIZERS.product([%i[id name], { id: :integer, name: :string }]) do |name, fields|
-      Product.cache_with serializer: name, fields: fields
+      Product.cached_with serializer: name, fields: fields
       assert_not_includes codec.dump(old), "secret"
       back = copy(old)
       assert_equal({ "id" => old.id, "name" => "a" }, back.attributes, name)
@@ -67,12 +67,12 @@ class LarderStrategyRecordsTest < ActiveSupport::TestCase
   test "what was stored whole is read after fields: were named, and the other way round" do
     old = product
     %i[message_pack marshal json].each do |name|
-      Product.cache_with serializer: name
+      Product.cached_with serializer: name
       whole = codec.dump([old])
-      Product.cache_with serializer: name, fields: %i[id name]
+      Product.cached_with serializer: name, fields: %i[id name]
       part = codec.dump([old])
       assert_equal [old], codec.load(whole)
-      Product.cache_with serializer: name
+      Product.cached_with serializer: name
       assert_equal [old], codec.load(part)
     end
   end
@@ -87,7 +87,7 @@ class LarderStrategyRecordsTest < ActiveSupport::TestCase
       names.product([fields, fields.keys]) do |name, given|
         next if name == :protobuf && given.is_a?(Array)
 
-        Product.cache_with serializer: name, fields: given
+        Product.cached_with serializer: name, fields: given
         back = copy(old)
         assert_equal old.attributes.slice(*back.attributes.keys), back.attributes, name
         assert_equal [old.sold_at.class, old.sold_at.nsec, fields.size],
@@ -101,8 +101,8 @@ class LarderStrategyRecordsTest < ActiveSupport::TestCase
   end
 
   test "a value that the column does not take is refused with its class" do
-    Product.cache_with serializer: :json
+    Product.cached_with serializer: :json
     error = assert_raises(Larder::UnserializableError) { codec.dump(Product.new(id: 2**64)) }
-    assert_match(/cache_with of #{Product}: 18446744073709551616 is out of range/, error.message)
+    assert_match(/cached_with of #{Product}: 18446744073709551616 is out of range/, error.message)
   end
 end

@@ -4,7 +4,7 @@
 # Data's, which has no other way, and no setter: what is read was an object before.
 
 module Larder
-  module Strategy
+  module Cacheable
     # Ways to take objects apart, by what kind of class it is.
     # @api private
     module Fields
@@ -102,7 +102,7 @@ module Larder
           values = values.slice(*@only.map(&:name)) if @only
           @typed ? values : values.transform_values { |value| plain(value) }
         rescue ::RangeError => e
-          raise UnserializableError, "cache_with of #{object.class}: #{e.message}"
+          raise UnserializableError, "cached_with of #{object.class}: #{e.message}"
         end
 
         def make(type, fields, is_new = false)

@@ -6,21 +6,21 @@ require "test_helper"
 require "support/codec_case"
 require "active_support/all"
 
-class LarderStrategyMixtureTest < ActiveSupport::TestCase
+class LarderCacheableMixtureTest < ActiveSupport::TestCase
   include CodecCase
 
   Point = Struct.new(:x, :y) do
-    include Larder::Strategy
+    include Larder::Cacheable
 
-    cache_with serializer: :native
+    cached_with serializer: :native
   end
 
   class Tag
-    include Larder::Strategy
+    include Larder::Cacheable
 
     attr_accessor :id, :more
 
-    cache_with serializer: :json
+    cached_with serializer: :json
 
     def initialize(id, more = nil)
       @id = id
@@ -36,7 +36,7 @@ class LarderStrategyMixtureTest < ActiveSupport::TestCase
   end
 
   class OwnTag < Tag
-    cache_with serializer: :xml, version: 2
+    cached_with serializer: :xml, schema_version: 2
   end
 
   class List < Array; end
@@ -85,8 +85,8 @@ class LarderStrategyMixtureTest < ActiveSupport::TestCase
   end
 
   test "what a row cannot hold is named" do
-    assert_match(/cache_with of #{Tag}: the field more, of Proc: json cannot bring back/, refusal(Tag.new(1, proc {})))
-    assert_match(/cache_with of #{Point}: the field y, of IO: native/, refusal(Point.new(1, $stdout)))
+    assert_match(/cached_with of #{Tag}: the field more, of Proc: json cannot bring back/, refusal(Tag.new(1, proc {})))
+    assert_match(/cached_with of #{Point}: the field y, of IO: native/, refusal(Point.new(1, $stdout)))
     assert_match(/the field more, of Symbol/, refusal(Tag.new(Tag.new(2), :symbol)))
   end
 
@@ -112,15 +112,15 @@ class LarderStrategyMixtureTest < ActiveSupport::TestCase
   end
 
   test "values without declared objects are not looked at beyond the first few" do
-    assert_not Larder::Strategy::Mixture.likely?([{ a: 1, b: [2] }] * 5)
-    assert Larder::Strategy::Mixture.likely?({ rows: [1] * 100, tags: [[Tag.new(1)]] })
-    assert_not Larder::Strategy::Mixture.likely?([1] * 100 + [Tag.new(1)])
-    assert_nil Larder::Strategy.of({ tag: 1 })
+    assert_not Larder::Cacheable::Mixture.likely?([{ a: 1, b: [2] }] * 5)
+    assert Larder::Cacheable::Mixture.likely?({ rows: [1] * 100, tags: [[Tag.new(1)]] })
+    assert_not Larder::Cacheable::Mixture.likely?([1] * 100 + [Tag.new(1)])
+    assert_nil Larder::Cacheable.of({ tag: 1 })
   end
 
   test "places that are none are unreadable" do
     native = ->(value) { serializer(:native).dump(value).byteslice(6..) }
-    inner = Larder::Strategy.of(Tag.new(1)).then { |tags| typed.dump(tags, [Tag.new(1)]) }
+    inner = Larder::Cacheable.of(Tag.new(1)).then { |tags| typed.dump(tags, [Tag.new(1)]) }
     [[nil], [[[0], 0, 0]], [[[2], 0, 0]], [[[1, 0], 0, 0]], [[[1], 1, 0]], [[[1], 0, 1]], [[["a"], 0, 0]], nil,
      [[[], 0, 0]]].each do |places|
       payload = [native.call([1, nil]), native.call(places)].reduce("\3".b) { |out, part| out << part.bytesize << part }
@@ -133,6 +133,6 @@ class LarderStrategyMixtureTest < ActiveSupport::TestCase
   private
 
   def typed
-    Larder::Strategy::Frame.new(max_bytes: 1 << 20) { true }
+    Larder::Cacheable::Frame.new(max_bytes: 1 << 20) { true }
   end
 end

@@ -16,7 +16,7 @@
 # each, length and bytes of its objects, as an Array of kind 1.
 
 module Larder
-  module Strategy
+  module Cacheable
     # Writes and reads them, for Larder::Serializer.
     class Frame
       OBJECT = 0
@@ -37,7 +37,7 @@ module Larder
         @native = Serializers::Native.new(trusted: loads)
       end
 
-      # @param declaration [Declaration, Mixture] what Strategy.of says of the value
+      # @param declaration [Declaration, Mixture] what Cacheable.of says of the value
       # @param value [Object] an object, an Array or a Hash
       # @return [String] binary
       # @raise [Larder::UnserializableError]
@@ -69,7 +69,7 @@ module Larder
 
       def put_objects(out, declaration, objects, keys = nil, above = [])
         check_trust(declaration)
-        out << leb128(declaration.version)
+        out << leb128(declaration.schema_version)
         put_types(out, objects)
         put_numbers(out, declaration.new_ones(objects))
         put_layout(out, declaration.layout)
@@ -180,11 +180,11 @@ module Larder
         found = objects.find { |object| above.key?(object) } or return
 
         raise UnserializableError, "#{found.class} and what it holds hold each other; name the fields: to keep " \
-                                   "without those, or cache_with serializer: :marshal"
+                                   "without those, or cached_with serializer: :marshal"
       end
 
       def compressed(declaration, bytes)
-        return unless declaration.compressor && bytes.bytesize >= declaration.threshold
+        return unless declaration.compressor && bytes.bytesize >= declaration.compress_threshold
 
         packed = declaration.compressor_codec(declaration.compressor).deflate(bytes)
         packed if packed.bytesize < bytes.bytesize
@@ -250,7 +250,7 @@ module Larder
         type = Tree::Parts.constant(name, load: @loads) or raise UnreadableError, "no such class (#{name})"
         return type if type.is_a?(Class) && type.is_a?(ClassMethods)
 
-        raise UnreadableError, "untrusted (#{name} does not include Larder::Strategy)"
+        raise UnreadableError, "untrusted (#{name} does not include Larder::Cacheable)"
       rescue NameError
         raise UnreadableError, "no such class (#{name})"
       end
@@ -258,10 +258,11 @@ module Larder
       # Of all classes, for one may have another now than the first.
       def declaration_of(types, version)
         declarations = types.all.map do |type|
-          declaration = type.cache_strategy or raise UnreadableError, "undeclared (#{type})"
-          next declaration if declaration.version == version
+          declaration = type.cache_declaration or raise UnreadableError, "undeclared (#{type})"
+          next declaration if declaration.schema_version == version
 
-          raise UnreadableError, "another version (#{version} of #{type}, and now it is #{declaration.version})"
+          raise UnreadableError, "another schema_version (#{version} of #{type}, and now it is " \
+                                 "#{declaration.schema_version})"
         end
         declarations.first
       end

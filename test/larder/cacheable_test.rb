@@ -7,27 +7,27 @@ require "support/codec_case"
 require "active_support/all"
 require "active_model"
 
-class LarderStrategyTest < ActiveSupport::TestCase
+class LarderCacheableTest < ActiveSupport::TestCase
   include CodecCase
 
   Row = Struct.new(:id, :name, :at) do
-    include Larder::Strategy
+    include Larder::Cacheable
 
-    cache_with serializer: :native
+    cached_with serializer: :native
   end
 
   Named = Struct.new(:id, :name, keyword_init: true) do
-    include Larder::Strategy
+    include Larder::Cacheable
 
-    cache_with serializer: :json, compressor: :zstd, threshold: 200
+    cached_with serializer: :json, compressor: :zstd, compress_threshold: 200
   end
 
   class Book
-    include Larder::Strategy
+    include Larder::Cacheable
 
     FIELDS = { id: :integer, title: :string, price: :decimal, published: :date, read_at: :datetime, sold: :boolean,
                weight: :float }.freeze
-    cache_with serializer: :protobuf, fields: FIELDS
+    cached_with serializer: :protobuf, fields: FIELDS
 
     attr_accessor(*FIELDS.keys)
 
@@ -46,11 +46,11 @@ class LarderStrategyTest < ActiveSupport::TestCase
   class Model
     include ActiveModel::Model
     include ActiveModel::Attributes
-    include Larder::Strategy
+    include Larder::Cacheable
 
     attribute :id, :integer
     attribute :name, :string
-    cache_with serializer: :xml
+    cached_with serializer: :xml
 
     def ==(other)
       other.instance_of?(Model) && attributes == other.attributes
@@ -78,7 +78,7 @@ class LarderStrategyTest < ActiveSupport::TestCase
 
   test "the bytes name the class and the serializer" do
     assert_equal 8, Larder::Codecs::Frame.open_value(codec.dump(BOOK)).first
-    assert_includes codec.dump(BOOK), "LarderStrategyTest::Book"
+    assert_includes codec.dump(BOOK), "LarderCacheableTest::Book"
     assert_includes codec.dump(Named.new(id: 1, name: "x")), '[{"id":1,"name":"x"}]'
     assert_operator codec.dump([BOOK] * 100).bytesize, :<, 6000
   end
@@ -91,7 +91,7 @@ class LarderStrategyTest < ActiveSupport::TestCase
   end
 
   test "a subclass inherits, and objects of both come back as what they were" do
-    assert_same Book.cache_strategy, AudioBook.cache_strategy
+    assert_same Book.cache_declaration, AudioBook.cache_declaration
     assert_equal [BOOK, AUDIO, BOOK], codec.load(codec.dump([BOOK, AUDIO, BOOK]))
   end
 
@@ -103,7 +103,7 @@ class LarderStrategyTest < ActiveSupport::TestCase
     with_declaration(Named, serializer: :json) do
       frame = codec.dump([Named.new(id: 1, name: "x")])
       %i[message_pack xml native].each do |serializer|
-        Named.cache_with serializer: serializer, compressor: :lz4, threshold: 0
+        Named.cached_with serializer: serializer, compressor: :lz4, compress_threshold: 0
         assert_equal [Named.new(id: 1, name: "x")], codec.load(frame)
         frame = codec.dump([Named.new(id: 1, name: "x")])
       end
@@ -113,16 +113,16 @@ class LarderStrategyTest < ActiveSupport::TestCase
   test "another version does not" do
     with_declaration(Named, serializer: :json) do
       frame = codec.dump(Named.new(id: 1))
-      Named.cache_with serializer: :json, version: 2
+      Named.cached_with serializer: :json, schema_version: 2
       error = assert_unreadable { codec.load(frame) }
-      assert_match(/another version \(1 of .*Named, and now it is 2\)/, error.message)
+      assert_match(/another schema_version \(1 of .*Named, and now it is 2\)/, error.message)
     end
   end
 
   test "fields that came or went leave the others" do
     with_declaration(Book, serializer: :json, fields: { id: :integer, title: :string }) do
       frame = codec.dump(BOOK)
-      Book.cache_with serializer: :json, fields: { id: :integer, weight: :float }
+      Book.cached_with serializer: :json, fields: { id: :integer, weight: :float }
       assert_equal [-7, nil, nil], codec.load(frame).then { |book| [book.id, book.title, book.weight] }
     end
   end
@@ -140,8 +140,8 @@ class LarderStrategyTest < ActiveSupport::TestCase
   end
 
   test "only classes that declare something are made, whatever the bytes say" do
-    ["Object", "LarderStrategyTest", "Kernel", "No::Such", "String", "lower", "", "A::",
-     "LarderStrategyTest::Gone"].each do |name|
+    ["Object", "LarderCacheableTest", "Kernel", "No::Such", "String", "lower", "", "A::",
+     "LarderCacheableTest::Gone"].each do |name|
       payload = "\0\1\1".b << name.bytesize << name << "\1\0\0\0\2\0[{}]"
       assert_unreadable { codec.load(Larder::Codecs::Frame.value(8, payload)) }
     end
@@ -166,7 +166,7 @@ class LarderStrategyTest < ActiveSupport::TestCase
   end
 
   test "rows of an entry are not decompressed beyond what all of it may have" do
-    with_declaration(Named, serializer: :json, compressor: :zstd, threshold: 0) do
+    with_declaration(Named, serializer: :json, compressor: :zstd, compress_threshold: 0) do
       value = Array.new(6) { |i| [[Named.new(id: i, name: "x" * 1000)], nil] }
       frame = codec.dump(value)
       assert_equal value, codec(max_bytes: 8000).load(frame)
@@ -177,11 +177,11 @@ class LarderStrategyTest < ActiveSupport::TestCase
   class ModelWithWays
     include ActiveModel::Attributes
     include ActiveModel::Dirty
-    include Larder::Strategy
+    include Larder::Cacheable
 
     attribute :name, :string
     attribute :count, :integer, default: 7
-    cache_with serializer: :json
+    cached_with serializer: :json
 
     def initialize(name)
       super()
@@ -204,76 +204,76 @@ class LarderStrategyTest < ActiveSupport::TestCase
   test "fields that are not declared are not set, whatever the bytes hold" do
     with_declaration(Book, serializer: :json, fields: %i[id title]) do
       frame = codec(:json, checksum: false).dump(Book.new(id: 1, title: "admin"))
-      Book.cache_with serializer: :json, fields: %i[id]
+      Book.cached_with serializer: :json, fields: %i[id]
       assert_equal [:@id], codec(checksum: false).load(frame).instance_variables
     end
     with_declaration(Row, serializer: :json, fields: %i[id name]) do
       frame = codec.dump(Row.new(1, "a"))
-      Row.cache_with serializer: :json, fields: %i[id at]
+      Row.cached_with serializer: :json, fields: %i[id at]
       assert_equal Row.new(1, nil), codec.load(frame)
     end
   end
 
   class Aside
-    def self.cache_strategy(_name) = :write_through
+    def self.cache_declaration(_name) = :write_through
   end
 
   class Beside < Aside
-    include Larder::Strategy
+    include Larder::Cacheable
   end
 
   module Through
-    include Larder::Strategy
+    include Larder::Cacheable
   end
 
   class Within
     include Through
   end
 
-  test "a cache_strategy that is none of these is left alone" do
+  test "a cache_declaration that is none of these is left alone" do
     marshal = codec(:marshal, trusted: true)
     [Aside, Beside, Within].each do |type|
-      assert_nil Larder::Strategy.of(type.new)
+      assert_nil Larder::Cacheable.of(type.new)
       assert_instance_of type, marshal.load(marshal.dump(type.new))
     end
   end
 
   test "what is wrong in a declaration is said" do
-    type = Class.new { include Larder::Strategy }
-    assert_message(/unknown serializer :yml/) { type.cache_with serializer: :yml }
-    assert_message(/unknown compressor :zip/) { type.cache_with serializer: :json, compressor: :zip }
-    assert_message(/schema: of .* takes a message class/) { type.cache_with serializer: :protobuf, schema: String }
-    assert_message(/threshold: of .* is -1/) { type.cache_with serializer: :json, threshold: -1 }
-    assert_message(/needs schema: a message class, or fields:/) { type.cache_with serializer: :protobuf }
-    assert_message(/cache_with of .* has no option :level; it takes :serializer, .*_options: \{ level: 3 \}/) do
-      type.cache_with serializer: :json, level: 3
+    type = Class.new { include Larder::Cacheable }
+    assert_message(/unknown serializer :yml/) { type.cached_with serializer: :yml }
+    assert_message(/unknown compressor :zip/) { type.cached_with serializer: :json, compressor: :zip }
+    assert_message(/schema: of .* takes a message class/) { type.cached_with serializer: :protobuf, schema: String }
+    assert_message(/compress_threshold: of .* is -1/) { type.cached_with serializer: :json, compress_threshold: -1 }
+    assert_message(/needs schema: a message class, or fields:/) { type.cached_with serializer: :protobuf }
+    assert_message(/cached_with of .* has no option :level; it takes :serializer, .*_options: \{ level: 3 \}/) do
+      type.cached_with serializer: :json, level: 3
     end
     assert_message(/compressor :zstd of .* has no option :levle; it takes :level/) do
-      type.cache_with serializer: :json, compressor: :zstd, compressor_options: { levle: 3 }
+      type.cached_with serializer: :json, compressor: :zstd, compressor_options: { levle: 3 }
     end
     assert_message(/level: of compressor :zstd is 99/) do
-      type.cache_with serializer: :json, compressor: :zstd, compressor_options: { level: 99 }
+      type.cached_with serializer: :json, compressor: :zstd, compressor_options: { level: 99 }
     end
     assert_message(/compressor_options: and no compressor:/) do
-      type.cache_with serializer: :json, compressor_options: { level: 1 }
+      type.cached_with serializer: :json, compressor_options: { level: 1 }
     end
     assert_message(/serializer :json of .* has no option :deep/) do
-      type.cache_with serializer: :json, serializer_options: { deep: 1 }
+      type.cached_with serializer: :json, serializer_options: { deep: 1 }
     end
-    assert_message(/fields: of .* is :id; it takes names/) { type.cache_with serializer: :json, fields: :id }
+    assert_message(/fields: of .* is :id; it takes names/) { type.cached_with serializer: :json, fields: :id }
     assert_message(/what is in Array is no field/) do
-      Class.new(Array) { include Larder::Strategy }.cache_with serializer: :json
+      Class.new(Array) { include Larder::Cacheable }.cached_with serializer: :json
     end
-    assert_raises(Larder::UnserializableError) { codec.dump(type.tap { |t| t.cache_with serializer: :json }.new) }
+    assert_raises(Larder::UnserializableError) { codec.dump(type.tap { |t| t.cached_with serializer: :json }.new) }
   end
 
   private
 
   def with_declaration(type, **options)
-    before = type.cache_strategy
-    type.cache_with(**options)
+    before = type.cache_declaration
+    type.cached_with(**options)
     yield
   ensure
-    type.instance_variable_set(:@cache_strategy, before)
+    type.instance_variable_set(:@cache_declaration, before)
   end
 end

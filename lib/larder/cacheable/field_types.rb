@@ -9,7 +9,7 @@ require "date"
 require "zlib"
 
 module Larder
-  module Strategy
+  module Cacheable
     # `fields:` with types, of one declaration. A value that is none of its field's type is refused when it is stored.
     #
     # A field is known in bytes by a number of its name and type, so an entry tells what was written: other fields stay
@@ -155,7 +155,7 @@ module Larder
 
       def wrong(type, name, kind, value)
         text = UnserializableError.excerpt(value)
-        raise UnserializableError, "cache_with of #{type}: the field #{name} is #{text} (#{value.class}), which is " \
+        raise UnserializableError, "cached_with of #{type}: the field #{name} is #{text} (#{value.class}), which is " \
                                    "no #{kind.inspect}#{" of 8 bytes" if kind == :integer && value.is_a?(::Integer)}"
       end
 
@@ -209,7 +209,7 @@ module Larder
       def take_registered(kind, value, type, name)
         @registered.fetch(kind).serialize(value)
       rescue ::ArgumentError, ::RangeError, ::TypeError, ::NoMethodError => e
-        raise UnserializableError, "cache_with of #{type}: the field #{name} is no #{kind.inspect}: #{e.message}"
+        raise UnserializableError, "cached_with of #{type}: the field #{name} is no #{kind.inspect}: #{e.message}"
       end
 
       def made(kind, plain)
