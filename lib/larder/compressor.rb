@@ -1,33 +1,32 @@
 # frozen_string_literal: true
 
-# What a store gets as its `compressor:`: frames around one codec's bytes, a limit for what comes out of them, and the
-# reading of what other codecs, or Rails' own zlib, wrote.
+# What all compressors have in common: frames around a codec's bytes, a limit for what comes out of them, and the
+# reading of what other compressors, or Rails' own zlib, wrote.
 
 require "zlib"
 
 module Larder
-  # See Larder::Compressors.
+  # Each of Larder::Compressors is one: a store's `compressor:`.
   class Compressor
     # Bytes that a value may have when it is decompressed: the longest that Larder's file takes.
     MAX_BYTES = 64 << 20
+    # What all take, beside what is their own.
+    FRAMING = %i[max_bytes checksum].freeze
 
-    # @return [Symbol]
-    attr_reader :name
-
-    # @param name [Symbol, String]
     # @param max_bytes [Integer] refuse what would be larger decompressed; of what is stored as well as of what is read
     # @param checksum [Boolean] put one before what is written, and refuse what has none; false where the store has its
     #   own, as Larder's
-    # @param options [Hash] of the codec
-    # @raise [ArgumentError] see Compressors.[]
-    def initialize(name, max_bytes: MAX_BYTES, checksum: true, **options)
-      codec = Compressors::REGISTRY.find(name)
-      @name = name.to_sym
-      @id = Compressors::REGISTRY.id_of(@name)
+    # @raise [ArgumentError] one of them is out of range
+    def initialize(max_bytes: MAX_BYTES, checksum: true)
+      @id = Compressors::REGISTRY.id_of(name)
       @max_bytes = Codecs::Options.range(max_bytes, 1..(1 << 40), "max_bytes: of #{self}")
       @checksum = checksum
-      @codec = Codecs::Options.build(codec, "compressor #{@name.inspect}", options)
-      @codecs = { @id => @codec }
+      @others = {}
+    end
+
+    # @return [Symbol]
+    def name
+      self.class::NAME
     end
 
     # @param bytes [String]
@@ -39,7 +38,7 @@ module Larder
                                    "(#{@max_bytes})"
       end
 
-      Codecs::Frame.compressed(@id, bytes.bytesize, @codec.deflate(bytes), checksum: @checksum)
+      Codecs::Frame.compressed(@id, bytes.bytesize, compress(bytes), checksum: @checksum)
     end
 
     # @param frame [String] of this compressor, of another one, or of Rails' zlib
@@ -54,7 +53,7 @@ module Larder
 
     # @return [String]
     def to_s
-      "Larder::Compressors[#{@name.inspect}]"
+      self.class.to_s
     end
     alias inspect to_s
 
@@ -66,17 +65,19 @@ module Larder
       raise UnreadableError, "too large (#{size} bytes, max_bytes: is #{@max_bytes})" if size > @max_bytes
       raise UnreadableError, "too large (#{body.bytesize} for #{size} bytes)" if body.bytesize > most_for(size)
 
-      bytes = codec.inflate(body, size)
+      bytes = codec.decompress(body, size)
       raise UnreadableError, "wrong size (#{bytes.bytesize} bytes of #{size})" unless bytes.bytesize == size
 
       bytes.force_encoding(Encoding::BINARY)
     end
 
     def codec_with(id)
-      @codecs[id] || begin
+      return self if id == @id
+
+      @others[id] || begin
         codec = Compressors::REGISTRY.with_id(id) or raise UnreadableError, "unknown compressor (#{id})"
-        @codecs = @codecs.merge(id => codec.new)
-        @codecs[id]
+        @others = @others.merge(id => codec.new)
+        @others[id]
       end
     end
 

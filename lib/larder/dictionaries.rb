@@ -12,7 +12,7 @@
 require "larder/dictionary"
 
 module Larder
-  # Given to a compressor in place of one dictionary: `Larder::Compressors[:zstd, dictionary: dictionaries]`.
+  # Given to a compressor in place of one dictionary: `Larder::Compressors::Zstd.new(dictionary: dictionaries)`.
   class Dictionaries
     # Seconds after which another process's new dictionary is noticed, at the latest.
     REFRESH = 60

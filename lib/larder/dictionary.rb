@@ -6,7 +6,7 @@ require "fiddle"
 require "larder/codecs"
 
 module Larder
-  # Made by train, given to a compressor: `Larder::Compressors[:zstd, dictionary: dictionary]`.
+  # Made by train, given to a compressor: `Larder::Compressors::Zstd.new(dictionary: dictionary)`.
   class Dictionary
     # Bytes that it has at most, unless told otherwise. More than some hundred times a sample helps little.
     DEFAULT_SIZE = 16 << 10

@@ -38,7 +38,7 @@ class LarderCoderTest < ActiveSupport::TestCase
     end
   end
 
-  def store(name = :json, compressor: Larder::Compressors[:gzip], **options)
+  def store(name = :json, compressor: Larder::Compressors.lookup(:gzip), **options)
     SharedStore.new(serializer: Larder::Serializers[name, **options], compressor: compressor)
   end
 

@@ -4,6 +4,8 @@
 
 require "test_helper"
 require "support/codec_case"
+require "active_support/all"
+require "tmpdir"
 
 class LarderCompressorsTest < ActiveSupport::TestCase
   include CodecCase
@@ -14,18 +16,18 @@ class LarderCompressorsTest < ActiveSupport::TestCase
 
   each_compressor do |name|
     test "#{name} brings bytes back" do
-      compressor = Larder::Compressors[name]
+      compressor = Larder::Compressors.lookup(name)
       PAYLOADS.each { |bytes| assert_equal bytes.b, compressor.inflate(compressor.deflate(bytes)) }
       assert_equal Encoding::BINARY, compressor.inflate(compressor.deflate("é")).encoding
       assert_not_predicate compressor.inflate(compressor.deflate(TEXT)), :frozen?
     end
 
     test "#{name} makes text smaller, and frozen text too" do
-      assert_operator Larder::Compressors[name].deflate(TEXT.dup.freeze).bytesize, :<, TEXT.bytesize / 10
+      assert_operator Larder::Compressors.lookup(name).deflate(TEXT.dup.freeze).bytesize, :<, TEXT.bytesize / 10
     end
 
     test "#{name} reads no damaged bytes" do
-      compressor = Larder::Compressors[name]
+      compressor = Larder::Compressors.lookup(name)
       frame = compressor.deflate(TEXT)
       random = Random.new(2)
       300.times do
@@ -39,7 +41,7 @@ class LarderCompressorsTest < ActiveSupport::TestCase
 
     # As it would be without a checksum, in Larder's own file.
     test "#{name} makes no more of damaged bytes than was promised" do
-      compressor = Larder::Compressors[name, checksum: false]
+      compressor = Larder::Compressors.lookup(name, checksum: false)
       frame = compressor.deflate(TEXT)
       random = Random.new(3)
       300.times do
@@ -54,30 +56,33 @@ class LarderCompressorsTest < ActiveSupport::TestCase
     end
 
     test "#{name} opens no bomb" do
-      bomb = Larder::Compressors[name, max_bytes: 64 << 20].deflate("\0".b * (20 << 20))
+      bomb = Larder::Compressors.lookup(name, max_bytes: 64 << 20).deflate("\0".b * (20 << 20))
       assert_operator bomb.bytesize, :<, 1 << 20
-      error = assert_unreadable { Larder::Compressors[name, max_bytes: 1 << 20].inflate(bomb) }
+      error = assert_unreadable { Larder::Compressors.lookup(name, max_bytes: 1 << 20).inflate(bomb) }
       assert_match(/too large/, error.message)
       lying = lie_about_size(bomb, 1000)
-      grown = growth_of_memory { assert_unreadable { Larder::Compressors[name, checksum: false].inflate(lying) } }
+      compressor = Larder::Compressors.lookup(name, checksum: false)
+      grown = growth_of_memory { assert_unreadable { compressor.inflate(lying) } }
       assert_operator grown, :<, 150 << 20
     end
 
     test "#{name} stores nothing that it would not read again" do
-      compressor = Larder::Compressors[name, max_bytes: 1000]
+      compressor = Larder::Compressors.lookup(name, max_bytes: 1000)
       assert_equal NOISE[0, 1000], compressor.inflate(compressor.deflate(NOISE[0, 1000]))
       assert_raises(Larder::UnserializableError) { compressor.deflate(NOISE[0, 1001]) }
     end
 
     test "#{name} reads what the others wrote, and Rails' zlib" do
-      compressor = Larder::Compressors[name]
-      each_compressor_here { |other| assert_equal TEXT, compressor.inflate(Larder::Compressors[other].deflate(TEXT)) }
+      compressor = Larder::Compressors.lookup(name)
+      each_compressor_here do |other|
+        assert_equal TEXT, compressor.inflate(Larder::Compressors.lookup(other).deflate(TEXT))
+      end
       assert_equal TEXT, compressor.inflate(Zlib.deflate(TEXT))
-      assert_unreadable { Larder::Compressors[name, max_bytes: 1000].inflate(Zlib.deflate(TEXT)) }
+      assert_unreadable { Larder::Compressors.lookup(name, max_bytes: 1000).inflate(Zlib.deflate(TEXT)) }
     end
 
     test "#{name} serves threads at once" do
-      compressor = Larder::Compressors[name]
+      compressor = Larder::Compressors.lookup(name)
       threads = Array.new(4) do |i|
         Thread.new do
           20.times.all? do |n|
@@ -89,11 +94,42 @@ class LarderCompressorsTest < ActiveSupport::TestCase
     end
   end
 
+  test "a compressor is made by its class, or by its name, and both are alike" do
+    made = Larder::Compressors::Zstd.new(level: 19, max_bytes: 1000)
+    found = Larder::Compressors.lookup("zstd", level: 19)
+    assert_equal [Larder::Compressors::Zstd] * 2, [made.class, found.class]
+    assert_equal found.deflate(TEXT[0, 900]), made.deflate(TEXT[0, 900])
+    assert_raises(Larder::UnserializableError) { made.deflate(TEXT) }
+    assert_kind_of Larder::Compressor, made
+    assert_raises(ArgumentError) { Larder::Compressors::Zstd.new(levle: 3) }
+    assert_not_respond_to Larder::Compressors, :[]
+  end
+
+  class BriefGzip < Larder::Compressors::Gzip
+    def initialize = super(level: 1, max_bytes: 500)
+  end
+
+  test "an application's subclass of one is read by all others" do
+    frame = BriefGzip.new.deflate("a" * 500)
+    assert_equal "a" * 500, Larder::Compressors.lookup(:zstd).inflate(frame)
+    assert_raises(Larder::UnserializableError) { BriefGzip.new.deflate("a" * 501) }
+  end
+
+  test "any store of Rails compresses with one" do
+    Dir.mktmpdir do |dir|
+      cache = ActiveSupport::Cache::FileStore.new(dir, serializer: Marshal,
+                                                       compressor: Larder::Compressors::Zstd.new(level: 3))
+      cache.write("key", TEXT)
+      assert_equal TEXT, cache.read("key")
+      assert_operator Dir.glob("#{dir}/**/*").sum { |path| File.file?(path) ? File.size(path) : 0 }, :<, 2000
+    end
+  end
+
   test "Zstandard frames of every level and shape come back, and nothing that stands behind one" do
     random = Random.new(5)
     mixed = Array.new(400) { |i| i.even? ? random.bytes(900) : "the same words again " * 60 }.join
     ["a" * 700_000, random.bytes(300_000), mixed, "x" * 300].product([-5, 1, 3, 9, 19, 22]) do |bytes, level|
-      zstd = Larder::Compressors[:zstd, level: level, checksum: false]
+      zstd = Larder::Compressors.lookup(:zstd, level: level, checksum: false)
       frame = zstd.deflate(bytes)
       assert_equal bytes.b, zstd.inflate(frame)
       next if frame.bytesize < 300
@@ -109,33 +145,39 @@ class LarderCompressorsTest < ActiveSupport::TestCase
 lz4: { level: 0..12 } }.each do |name, levels|
       option, range = levels.first
       text = (1..3000).map { |i| (i * 7919).to_s(36) * 3 }.join(",")
-      fast, small = range.minmax.map { |level| Larder::Compressors[name, option => level] }
+      fast, small = range.minmax.map { |level| Larder::Compressors.lookup(name, option => level) }
       assert_operator small.deflate(text).bytesize, :<, fast.deflate(text).bytesize, name
       assert_equal text, fast.inflate(small.deflate(text)).force_encoding("UTF-8")
-      assert_raises(ArgumentError) { Larder::Compressors[name, option => range.max + 200] }
+      assert_raises(ArgumentError) { Larder::Compressors.lookup(name, option => range.max + 200) }
     end
   end
 
   test "what is wrong is said" do
-    assert_message(/unknown compressor :zst; did you mean :zstd\?; known: :gzip, :brotli/) { Larder::Compressors[:zst] }
-    assert_message(/compressor :zstd has no option :lvl; it takes :level/) { Larder::Compressors[:zstd, lvl: 1] }
-    assert_message(/compressor :snappy has no option :level; it takes none/) { Larder::Compressors[:snappy, level: 1] }
-    assert_message(/level: of compressor :gzip is "9"; it takes an Integer from 1 to 9/) do
-      Larder::Compressors[:gzip, level: "9"]
+    assert_message(/unknown compressor :zst; did you mean :zstd\?; known: :gzip, :brotli/) do
+      Larder::Compressors.lookup(:zst)
     end
-    assert_message(/max_bytes: of Larder::Compressors\[:gzip\] is 0/) { Larder::Compressors[:gzip, max_bytes: 0] }
+    assert_message(/compressor :zstd has no option :lvl; it takes :level, :dictionary, :max_bytes/) do
+      Larder::Compressors.lookup(:zstd, lvl: 1)
+    end
+    assert_message(/compressor :snappy has no option :level; it takes :max_bytes, :checksum/) do
+      Larder::Compressors.lookup(:snappy, level: 1)
+    end
+    assert_message(/level: of compressor :gzip is "9"; it takes an Integer from 1 to 9/) do
+      Larder::Compressors.lookup(:gzip, level: "9")
+    end
+    assert_message(/max_bytes: of Larder::Compressors::Gzip is 0/) { Larder::Compressors.lookup(:gzip, max_bytes: 0) }
   end
 
   test "a missing gem is named, with the line that the Gemfile lacks" do
-    output = without_gem("brotli") { "Larder::Compressors[:brotli]" }
+    output = without_gem("brotli") { "Larder::Compressors.lookup(:brotli)" }
     assert_match(
       /compressor :brotli needs the gem brotli: add `gem "brotli"` to the Gemfile .*\(Larder::MissingGemError\)/, output
     )
   end
 
   test "a missing gem is a miss for what was written with it" do
-    frame = Larder::Compressors[:brotli].deflate(TEXT).unpack1("H*")
-    output = without_gem("brotli") { %(Larder::Compressors[:gzip].inflate(["#{frame}"].pack("H*"))) }
+    frame = Larder::Compressors.lookup(:brotli).deflate(TEXT).unpack1("H*")
+    output = without_gem("brotli") { %(Larder::Compressors.lookup(:gzip).inflate(["#{frame}"].pack("H*"))) }
     assert_match(/needs the gem brotli.*\(ActiveSupport::Cache::DeserializationError\)/, output)
   end
 

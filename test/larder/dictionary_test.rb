@@ -29,8 +29,8 @@ class LarderDictionaryTest < ActiveSupport::TestCase
   end
 
   test "small similar values become a third and less, where Zstandard alone saves little" do
-    alone, trained = [Larder::Compressors[:zstd],
-                      Larder::Compressors[:zstd, dictionary: dictionary]].map do |compressor|
+    alone, trained = [Larder::Compressors.lookup(:zstd),
+                      Larder::Compressors.lookup(:zstd, dictionary: dictionary)].map do |compressor|
       NEW.sum(&:bytesize).fdiv(NEW.sum { |json| compressor.deflate(json).bytesize })
     end
     assert_operator alone, :<, 1.6
@@ -38,9 +38,9 @@ class LarderDictionaryTest < ActiveSupport::TestCase
   end
 
   test "what was compressed with a dictionary comes back, long values too" do
-    compressor = Larder::Compressors[:zstd, dictionary: dictionary]
+    compressor = Larder::Compressors.lookup(:zstd, dictionary: dictionary)
     [*NEW, NEW.join, "", "x"].each { |text| assert_equal text.b, compressor.inflate(compressor.deflate(text)) }
-    plain = Larder::Compressors[:zstd]
+    plain = Larder::Compressors.lookup(:zstd)
     assert_equal NEW[0].b, compressor.inflate(plain.deflate(NEW[0]))
     assert_unreadable { plain.inflate(compressor.deflate(NEW[0])) }
   end
@@ -48,15 +48,17 @@ class LarderDictionaryTest < ActiveSupport::TestCase
   test "a dictionary is its bytes" do
     copy = Larder::Dictionary.new(dictionary.bytes)
     assert_equal dictionary.id, copy.id
-    frame = Larder::Compressors[:zstd, dictionary: dictionary].deflate(NEW[0])
-    assert_equal NEW[0], Larder::Compressors[:zstd, dictionary: copy].inflate(frame)
+    frame = Larder::Compressors.lookup(:zstd, dictionary: dictionary).deflate(NEW[0])
+    assert_equal NEW[0], Larder::Compressors.lookup(:zstd, dictionary: copy).inflate(frame)
   end
 
   test "what is wrong is said" do
     assert_message(/2 samples are too few to train a dictionary/) { Larder::Dictionary.train(%w[a b]) }
     assert_message(/size: of Larder::Dictionary.train is 1/) { Larder::Dictionary.train(TRAINED_ON, size: 1) }
     assert_message(/no dictionary of Zstandard/) { Larder::Dictionary.new("bytes") }
-    assert_message(/dictionary: of compressor :zstd is String/) { Larder::Compressors[:zstd, dictionary: "bytes"] }
+    assert_message(/dictionary: of compressor :zstd is String/) do
+      Larder::Compressors.lookup(:zstd, dictionary: "bytes")
+    end
     assert_message(/takes a block that answers the cache/) { Larder::Dictionaries.new("a") }
     assert_raises(TypeError) { Larder::Dictionary.train([1] * 20) }
   end
@@ -110,7 +112,7 @@ class LarderDictionaryTest < ActiveSupport::TestCase
       shelf = Shelf.new
       Larder::Dictionaries.new("jams") { shelf }.use(dictionary)
       shelf.entries["larder:dictionary:jams:#{id}"] = bytes
-      compressor = Larder::Compressors[:zstd, dictionary: Larder::Dictionaries.new("jams") { shelf }]
+      compressor = Larder::Compressors.lookup(:zstd, dictionary: Larder::Dictionaries.new("jams") { shelf })
       assert_equal NEW.first, compressor.inflate(compressor.deflate(NEW.first)), what
     end
   end
@@ -129,8 +131,8 @@ class LarderDictionaryTest < ActiveSupport::TestCase
     used = Larder::Dictionaries.new("jams", refresh: 0) { shelf }
     used.use(dictionary)
     shelf.entries.delete("larder:dictionary:jams:#{dictionary.id}")
-    frame = Larder::Compressors[:zstd, dictionary: used].deflate(NEW.first)
-    another = Larder::Compressors[:zstd, dictionary: Larder::Dictionaries.new("jams") { shelf }]
+    frame = Larder::Compressors.lookup(:zstd, dictionary: used).deflate(NEW.first)
+    another = Larder::Compressors.lookup(:zstd, dictionary: Larder::Dictionaries.new("jams") { shelf })
     assert_equal NEW.first, another.inflate(frame)
   end
 
@@ -150,7 +152,7 @@ class LarderDictionaryTest < ActiveSupport::TestCase
   private
 
   def zstd(dictionaries)
-    Larder::Compressors[:zstd, dictionary: dictionaries]
+    Larder::Compressors.lookup(:zstd, dictionary: dictionaries)
   end
 
   def byte_cache

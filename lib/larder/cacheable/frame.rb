@@ -186,7 +186,7 @@ module Larder
       def compressed(declaration, bytes)
         return unless declaration.compressor && bytes.bytesize >= declaration.compress_threshold
 
-        packed = declaration.compressor_codec(declaration.compressor).deflate(bytes)
+        packed = declaration.compressor_codec(declaration.compressor).compress(bytes)
         packed if packed.bytesize < bytes.bytesize
       end
 
@@ -289,7 +289,7 @@ module Larder
         compressor = Compressors::REGISTRY.name_of(id) or raise UnreadableError, "no such compressor"
         size = input.number
         input.allow(size)
-        bytes = declaration.compressor_codec(compressor).inflate(input.rest, size)
+        bytes = declaration.compressor_codec(compressor).decompress(input.rest, size)
         raise UnreadableError, "wrong size" unless bytes.bytesize == size
 
         bytes.force_encoding(Encoding::BINARY)

@@ -12,11 +12,12 @@ module Larder
       # @param who [String] for the message
       # @param options [Hash] of the user
       # @param limits [Hash] of the caller, for codecs that have them
+      # @param also [Array<Symbol>] options beside those that its constructor names
       # @return [Object] an instance
       # @raise [ArgumentError]
-      def build(codec, who, options, limits = {})
+      def build(codec, who, options, limits = {}, also: [])
         takes = codec.instance_method(:initialize).parameters.filter_map { |kind, name| name if kind == :key }
-        known = takes - [:trusted] # who trusts is said to the serializer
+        known = takes - [:trusted] + also # who trusts is said to the serializer
         unknown = options.keys - known
         return codec.new(**limits.slice(*takes), **options) if unknown.empty?
 

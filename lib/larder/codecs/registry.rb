@@ -17,7 +17,7 @@ module Larder
         @home = home
         @table = table.freeze
         @names = table.invert.freeze
-        @loaded = {}
+        table.each_key { |name| home.autoload(constant(name), "#{home.name.gsub("::", "/").downcase}/#{name}") }
       end
 
       # @return [Array<Symbol>]
@@ -29,8 +29,7 @@ module Larder
       # @return [Class]
       # @raise [ArgumentError] names those that there are
       def find(name)
-        key = check(name)
-        @loaded[key] || load(key)
+        @home.const_get(constant(check(name)))
       end
 
       # @param name [Symbol, String]
@@ -62,10 +61,8 @@ module Larder
       private
 
       # "lz4_flex" is Lz4Flex in lz4_flex.rb, below the file of its home.
-      def load(name)
-        require "#{@home.name.gsub("::", "/").downcase}/#{name}"
-        @loaded = @loaded.merge(name => @home.const_get(name.to_s.split("_").map(&:capitalize).join))
-        @loaded[name]
+      def constant(name)
+        name.to_s.split("_").map(&:capitalize).join
       end
 
       def unknown(name)

@@ -5,20 +5,24 @@
 module Larder
   module Compressors
     # The smallest text, slowly.
-    class Brotli
+    class Brotli < Compressor
+      NAME = :brotli
+
       # @param quality [Integer] 0 is fast, 11 small
-      def initialize(quality: 5)
+      # @param framing [Hash] `max_bytes:` and `checksum:`, see Larder::Compressor
+      def initialize(quality: 5, **framing)
+        super(**framing)
         Codecs::OptionalGems.need("brotli", gem: "brotli", who: "compressor :brotli")
         @quality = Codecs::Options.range(quality, 0..11, "quality: of compressor :brotli")
       end
 
-      # @return [String]
-      def deflate(bytes)
+      # @api private
+      def compress(bytes)
         ::Brotli.deflate(bytes, quality: @quality)
       end
 
-      # @return [String]
-      def inflate(body, size)
+      # @api private
+      def decompress(body, size)
         decompressor = ::Brotli::Decompressor.new
         out = decompressor.process(body, output_buffer_limit: size + 1)
         out << decompressor.process("", output_buffer_limit: 1) until enough?(decompressor, out, size)

@@ -8,24 +8,27 @@ require "larder/codecs/bounded"
 module Larder
   module Compressors
     # Small and slow; everybody can read it.
-    class Gzip
+    class Gzip < Compressor
+      NAME = :gzip
       WINDOW_BITS = Zlib::MAX_WBITS + 16 # zlib's way to say: with gzip's header
 
       # @param level [Integer] 1 is fast, 9 small
-      def initialize(level: 6)
+      # @param framing [Hash] `max_bytes:` and `checksum:`, see Larder::Compressor
+      def initialize(level: 6, **framing)
+        super(**framing)
         @level = Codecs::Options.range(level, 1..9, "level: of compressor :gzip")
       end
 
-      # @return [String]
-      def deflate(bytes)
+      # @api private
+      def compress(bytes)
         stream = Zlib::Deflate.new(@level, WINDOW_BITS)
         stream.deflate(bytes, Zlib::FINISH)
       ensure
         stream&.close
       end
 
-      # @return [String]
-      def inflate(body, size)
+      # @api private
+      def decompress(body, size)
         Codecs::Bounded.zlib(body, size, WINDOW_BITS)
       end
     end

@@ -13,21 +13,24 @@ require "zlib"
 module Larder
   module Compressors
     # LZ4 of another make; lets other threads run while it works.
-    class Lz4Flex
+    class Lz4Flex < Compressor
+      NAME = :lz4_flex
       HINT = "it comes as a binary for Ruby 3.2 and later only, and needs Rust elsewhere; :lz4 compresses alike"
 
-      def initialize
+      # @param framing [Hash] `max_bytes:` and `checksum:`, see Larder::Compressor
+      def initialize(**framing)
+        super
         Codecs::OptionalGems.need("lz4_flex", gem: "lz4_flex", who: "compressor :lz4_flex", hint: HINT)
       end
 
-      # @return [String]
-      def deflate(bytes)
+      # @api private
+      def compress(bytes)
         compressed = ::Lz4Flex::VarInt.compress(bytes)
         [Zlib.crc32(bytes)].pack("V") << compressed.byteslice(Codecs::Frame.leb128(bytes.bytesize).bytesize..)
       end
 
-      # @return [String]
-      def inflate(body, size)
+      # @api private
+      def decompress(body, size)
         raise UnreadableError, "truncated" if body.bytesize < 5
 
         bytes = ::Lz4Flex::VarInt.decompress(Codecs::Frame.leb128(size) << body.byteslice(4..))

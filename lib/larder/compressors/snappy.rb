@@ -5,20 +5,24 @@
 module Larder
   module Compressors
     # Fast; text becomes somewhat smaller.
-    class Snappy
-      def initialize
+    class Snappy < Compressor
+      NAME = :snappy
+
+      # @param framing [Hash] `max_bytes:` and `checksum:`, see Larder::Compressor
+      def initialize(**framing)
+        super
         Codecs::OptionalGems.need("snappy", gem: "snappy", who: "compressor :snappy")
       end
 
-      # @return [String]
-      def deflate(bytes)
+      # @api private
+      def compress(bytes)
         ::Snappy.deflate(bytes)
       end
 
       # Snappy's own bytes begin with the size, as LEB128, and the library makes room for that much.
       #
-      # @return [String]
-      def inflate(body, size)
+      # @api private
+      def decompress(body, size)
         promised, = Codecs::Frame.size_at(body, 0)
         raise UnreadableError, "wrong size (#{promised} bytes of #{size})" unless promised == size
 

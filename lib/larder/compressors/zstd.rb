@@ -5,7 +5,9 @@
 module Larder
   module Compressors
     # As small as gzip at several times its speed.
-    class Zstd
+    class Zstd < Compressor
+      NAME = :zstd
+
       # Bytes that a block becomes at most; one of equal bytes is written as four.
       BLOCK_BYTES = 128 << 10
       # What comes out of a slice of a frame may be as much as was promised, and 8 MiB more.
@@ -22,7 +24,9 @@ module Larder
 
       # @param level [Integer] 1 is fast, 19 small; negative ones are faster still
       # @param dictionary [Larder::Dictionary, Larder::Dictionaries, nil]
-      def initialize(level: 3, dictionary: nil)
+      # @param framing [Hash] `max_bytes:` and `checksum:`, see Larder::Compressor
+      def initialize(level: 3, dictionary: nil, **framing)
+        super(**framing)
         Codecs::OptionalGems.need("zstd-ruby", gem: "zstd-ruby", who: "compressor :zstd")
         unless dictionary.nil? || (dictionary.respond_to?(:current) && dictionary.respond_to?(:find))
           raise ::ArgumentError, "dictionary: of compressor :zstd is #{dictionary.class}; it takes a " \
@@ -35,8 +39,8 @@ module Larder
         @to_decompress = {}
       end
 
-      # @return [String]
-      def deflate(bytes)
+      # @api private
+      def compress(bytes)
         dictionary = @dictionaries&.current
         prepared = dictionary && compressing(dictionary)
         prepared ? ::Zstd.compress(bytes, dict: prepared) : ::Zstd.compress(bytes, level: @level)
@@ -45,8 +49,8 @@ module Larder
       # The library makes what a frame says, however much. So its blocks are counted first, and where they could become
       # more than was promised, as many small ones could, the frame goes to the library in slices.
       #
-      # @return [String]
-      def inflate(body, size)
+      # @api private
+      def decompress(body, size)
         raise UnreadableError, "no Zstandard frame" unless body.start_with?(MAGIC) && body.bytesize > 5
 
         dictionary = dictionary_of(body)

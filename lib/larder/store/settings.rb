@@ -186,7 +186,7 @@ module Larder
       def compressor_named(given)
         return given unless given.is_a?(Symbol) || given.is_a?(String)
 
-        Larder::Compressors[given, checksum: false]
+        Larder::Compressors.lookup(given, checksum: false)
       end
 
       # Off, as in MemoryStore: compressing costs far more than the copy it saves. Who gives a threshold wants it.

@@ -125,7 +125,8 @@ module Larder
           return choice.store == "larder" ? {} : { "compress" => "false" } if choice.compressor == "none"
           return {} if choice.rails_default?
 
-          { "compressor" => codec == "zlib" ? "Zlib" : "Larder::Compressors[:#{codec}#{levels}]", "compress" => "true" }
+          { "compressor" => codec == "zlib" ? "Zlib" : "Larder::Compressors.lookup(:#{codec}#{levels})",
+            "compress" => "true" }
         end
 
         def contestant

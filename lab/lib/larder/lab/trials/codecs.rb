@@ -34,7 +34,7 @@ module Larder
         when "none" then NONE
         when "zlib" then Way.new(->(bytes) { Zlib.deflate(bytes) }, ->(bytes) { Zlib.inflate(bytes) }, true)
         else
-          made = ::Larder::Compressors[codec, checksum: false, **options]
+          made = ::Larder::Compressors.lookup(codec, checksum: false, **options)
           Way.new(made.method(:deflate).to_proc, made.method(:inflate).to_proc, true)
         end
       rescue ::Larder::MissingGemError => error
