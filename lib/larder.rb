@@ -19,6 +19,7 @@ module Larder
   autoload :Serializers, "larder/codecs"
   autoload :Compressors, "larder/codecs"
   autoload :Cacheable, "larder/codecs"
+  autoload :Coder, "larder/coder"
   autoload :Dictionary, "larder/dictionary"
   autoload :Dictionaries, "larder/dictionaries"
   autoload :Doctor, "larder/doctor"

@@ -10,7 +10,10 @@ require "larder/version"
 require "larder/errors"
 require "larder/larder"
 require "larder/tree"
+
 module Larder
+  autoload :Coder, "larder/coder"
+
   # What serializers, compressors and dictionaries have in common.
   module Codecs
     autoload :Signature, "larder/codecs/signature" # and with it OpenSSL, for those who sign
@@ -25,7 +28,6 @@ require "larder/codecs/options"
 require "larder/codecs/bounded"
 require "larder/codecs/reading"
 require "larder/serializer"
-require "larder/coder"
 require "larder/compressor"
 require "larder/serializers"
 require "larder/compressors"

@@ -1,37 +1,38 @@
 # frozen_string_literal: true
 
-# An entry's bytes, in stores that were given one of Larder's serializers. Rails' own coder puts the expiry, the version
+# An entry's bytes, in any store of Rails that was given Larder's codecs. Rails' own coder puts the expiry, the version
 # and Strings around or beside what a serializer makes, asks it about none of them, and reads a version by Marshal.
 
 require "active_support/cache"
+require "larder/codecs"
 
 module Larder
-  # Rails' coder, and: what is signed is signed as a whole, Strings, expiry and version included; and a version is
-  # nothing that runs code, unless the store is trusted.
-  # @api private
+  # The `coder:` of any ActiveSupport::Cache store: Rails' own format by one of Larder's serializers. What is signed is
+  # signed as a whole, Strings, expiry and version included; and a version is nothing that runs code, unless the store
+  # is trusted.
+  #
+  #   config.cache_store = :redis_cache_store, {
+  #     url: ENV["REDIS_URL"],
+  #     coder: Larder::Coder.new(serializer: :message_pack, compressor: Larder::Compressors::Zstd.new(level: 3))
+  #   }
   class Coder < ActiveSupport::Cache::Coder
     # Of the frame around a signed entry, beside the ids of serializers.
     ENTRY = 0x3F
     MARSHAL = "\x04\x08".b.freeze
     private_constant :MARSHAL
 
-    # Gives stores this coder in place of Rails' where the serializer is one of Larder's: there is no other place to ask
-    # for it, but the option coder:, which would leave serializer: and compressor: without effect.
-    module Factory
-      # @api private
-      def new(serializer, *arguments, **options)
-        return super unless equal?(ActiveSupport::Cache::Coder) && serializer.is_a?(Larder::Serializer)
-
-        Larder::Coder.new(serializer, *arguments, **options)
-      end
-    end
-
-    # @param serializer [Larder::Serializer]
-    # @param arguments [Array] see ActiveSupport::Cache::Coder
-    def initialize(serializer, *arguments, **options)
-      super(serializer.signature ? serializer.enclosed : serializer, *arguments, **options)
-      @configured = serializer
-      @signature = serializer.signature
+    # @param serializer [Symbol, String, Larder::Serializer] one of Larder::Serializers.names, or what
+    #   Larder::Serializers[] makes of one with options
+    # @param compressor [Symbol, String, #deflate, nil] one of Larder::Compressors.names, or what has `deflate` and
+    #   `inflate`; nil: nothing is compressed
+    # @raise [ArgumentError] an unknown name, or something else; the message says what there is
+    # @raise [Larder::MissingGemError]
+    # @example
+    #   Larder::Coder.new(serializer: Larder::Serializers[:native, sign_with: "sixteen bytes or more"], compressor: nil)
+    def initialize(serializer: :native, compressor: :gzip)
+      @configured = serializer_of(serializer)
+      @signature = @configured.signature
+      super(@signature ? @configured.enclosed : @configured, compressor_of(compressor))
     end
 
     # @param entry [ActiveSupport::Cache::Entry]
@@ -56,6 +57,26 @@ module Larder
 
     private
 
+    def serializer_of(given)
+      return given if given.is_a?(Serializer)
+      return Serializers[given] if name?(given)
+
+      raise ::ArgumentError, "serializer: of Larder::Coder is #{given.inspect}; it takes one of Larder::Serializers: " \
+                             "a name (#{Serializers.names.map(&:inspect).join(", ")}), or Larder::Serializers[…]"
+    end
+
+    def compressor_of(given)
+      return Compressors.lookup(given) if name?(given)
+      return given if given.nil? || (given.respond_to?(:deflate) && given.respond_to?(:inflate))
+
+      raise ::ArgumentError, "compressor: of Larder::Coder is #{given.inspect}; it takes a name " \
+                             "(#{Compressors.names.map(&:inspect).join(", ")}), what has deflate and inflate, or nil"
+    end
+
+    def name?(given)
+      given.is_a?(Symbol) || given.is_a?(String)
+    end
+
     def verified(dumped)
       dumped = dumped.b
       raise UnreadableError, "unsigned" unless Codecs::Frame.value?(dumped)
@@ -73,5 +94,3 @@ module Larder
     end
   end
 end
-
-ActiveSupport::Cache::Coder.singleton_class.prepend(Larder::Coder::Factory)

@@ -6,7 +6,7 @@
 # the table of README.md. The shared tests (test/larder/codecs/) find it by this table.
 
 module Larder
-  # Turns values into bytes, for the `serializer:` of any ActiveSupport::Cache store.
+  # Turns values into bytes, for any ActiveSupport::Cache store: see Larder::Coder.
   module Serializers
     TABLE = { marshal: 0x01, json: 0x02, active_support_json: 0x03, message_pack: 0x04,
               xml: 0x05, protobuf: 0x06, native: 0x07 }.freeze
@@ -20,7 +20,7 @@ module Larder
     # @raise [ArgumentError] an unknown name or option; the message names those that there are
     # @raise [Larder::MissingGemError]
     # @example
-    #   config.cache_store = :redis_cache_store, { serializer: Larder::Serializers[:message_pack] }
+    #   Larder::Coder.new(serializer: Larder::Serializers[:message_pack, max_bytes: 1 << 20])
     def self.[](name, **options)
       Serializer.new(name, **options)
     end

@@ -52,7 +52,53 @@ module House
       blocks.each { |block| assert_runs block }
     end
 
+    # An application's world around the blocks of one document: its configuration, and records of products.
+    APPLICATION = <<~RUBY
+      require "active_support/all"
+      require "active_record"
+      require "logger"
+      require "active_support/cache/larder_store"
+      ENV["REDIS_URL"] ||= "redis://127.0.0.1:1/0"
+      ENV["CACHE_SECRET"] ||= "sixteen bytes or more"
+      ActiveRecord::Base.establish_connection(adapter: "sqlite3", database: ":memory:")
+      ActiveRecord::Base.connection.create_table(:products) do |t|
+        t.string :name
+        t.string :secret
+        t.decimal :price
+        t.timestamps
+      end
+      class Product < ActiveRecord::Base; end
+      600.times { |i| Product.create!(name: "product \#{i} of the house, in a box", secret: "kept out", price: i) }
+      module Rails
+        def self.cache = @cache ||= ActiveSupport::Cache.lookup_store(:larder_store, "rails.larder", size: 16 << 20)
+      end
+      ActiveSupport::Cache.format_version = 7.1
+      config = Object.new
+      def config.cache_store=(given)
+        puts ActiveSupport::Cache.lookup_store(*given).class
+      end
+    RUBY
+
+    test "the Ruby of the guide to codecs runs, as does the README's of codecs" do
+      blocks = read("docs/guides/codecs.md").scan(/^```ruby\n(.*?)^```/m).flatten
+      blocks << read("README.md")[/^## Codecs\n.*?^```ruby\n(.*?)^```/m, 1]
+      assert_operator blocks.size, :>=, 5
+      product = 'cached = Rails.cache.tap { |cache| cache.write("p", Product.first(3)) }.read("p")'
+      stores = run_ruby([APPLICATION, *blocks, product, "puts cached.map(&:name).size"].join("\n")).lines.map(&:chomp)
+      assert_equal %w[LarderStore RedisCacheStore RedisCacheStore RedisCacheStore RedisCacheStore 3],
+                   (stores.map { |line| line.split("::").last })
+    end
+
     private
+
+    def run_ruby(program)
+      Dir.mktmpdir do |dir|
+        out, error, status = Open3.capture3(RbConfig.ruby, "-W0", "-I#{ROOT}/lib", "-rbundler/setup", "-",
+stdin_data: program, chdir: dir)
+        assert_predicate status, :success?, "#{program}\n#{out}#{error}"
+        out
+      end
+    end
 
     def read(document)
       File.read(File.join(ROOT, document), encoding: "UTF-8")

@@ -38,8 +38,8 @@ class LarderCoderTest < ActiveSupport::TestCase
     end
   end
 
-  def store(name = :json, compressor: Larder::Compressors.lookup(:gzip), **options)
-    SharedStore.new(serializer: Larder::Serializers[name, **options], compressor: compressor)
+  def store(name = :json, **options)
+    SharedStore.new(coder: Larder::Coder.new(serializer: Larder::Serializers[name, **options]))
   end
 
   # As Rails' coder makes it. type: 1 an object, 2 a String; version: its bytes
@@ -47,10 +47,42 @@ class LarderCoderTest < ActiveSupport::TestCase
     ["\x00\x11".b, [type, -1.0, version ? version.bytesize : -1].pack("CEl<"), version.to_s.b, payload.b].join
   end
 
-  test "stores have Larder's coder where the serializer is Larder's, and Rails' otherwise" do
-    assert_instance_of Larder::Coder, store.instance_variable_get(:@coder)
-    rails = ActiveSupport::Cache::MemoryStore.new(serializer: :marshal_7_1) # rubocop:disable Naming/VariableNumber
-    assert_instance_of ActiveSupport::Cache::Coder, rails.instance_variable_get(:@coder)
+  test "Rails' own coder is Rails' own, whatever serializer it is given" do
+    rails = ActiveSupport::Cache::Coder.new(Larder::Serializers[:json], Zlib)
+    assert_instance_of ActiveSupport::Cache::Coder, rails
+    assert_equal [1], rails.load(rails.dump(ActiveSupport::Cache::Entry.new([1]))).value
+    assert_same Class, ActiveSupport::Cache::Coder.method(:new).owner
+  end
+
+  test "Larder's own store has Larder's coder where the serializer is Larder's" do
+    { { serializer: :json } => Larder::Coder, { serializer: Larder::Serializers[:json] } => Larder::Coder,
+      {} => Larder::Coder, { serializer: Marshal } => ActiveSupport::Cache::Coder }.each do |options, coder|
+      cache = ActiveSupport::Cache.lookup_store(:larder_store, "unused.larder", options)
+      assert_instance_of coder, cache.instance_variable_get(:@coder)
+    end
+  end
+
+  test "codecs are named, or made" do
+    value = { "a" => "b" * 5000 }
+    [[:json, :zstd], ["native", "gzip"], [Larder::Serializers[:json], Larder::Compressors::Lz4.new], [:json, Zlib],
+     [:json, nil]].each do |serializer, compressor|
+      cache = SharedStore.new(coder: Larder::Coder.new(serializer: serializer, compressor: compressor), compress: true)
+      cache.write("key", value)
+      assert_equal value, cache.read("key")
+      assert_operator cache.stored["key"].bytesize, compressor ? :< : :>, 1000
+    end
+    plain = Larder::Coder.new
+    assert_equal [:a], plain.load(plain.dump(ActiveSupport::Cache::Entry.new([:a]))).value
+  end
+
+  test "what is wrong is said" do
+    assert_message(/unknown serializer :jsn; did you mean :json/) { Larder::Coder.new(serializer: :jsn) }
+    assert_message(/unknown compressor :zst; did you mean :zstd/) { Larder::Coder.new(compressor: :zst) }
+    assert_message(/serializer: of Larder::Coder is Marshal; it takes .*:native.* or Larder::Serializers/) do
+      Larder::Coder.new(serializer: Marshal)
+    end
+    assert_message(/compressor: of Larder::Coder is 9; it takes a name \(:gzip, /) { Larder::Coder.new(compressor: 9) }
+    assert_message(/give sign_with: a secret/) { Larder::Coder.new(serializer: :marshal) }
   end
 
   test "a version by Marshal is a miss, and runs nothing, in a store that strangers can write to" do

@@ -169,6 +169,15 @@ module Larder
 
         options[:serializer] = serializer_named(serializer&.to_sym) if named
         options[:compressor] = compressor_named(options.fetch(:compressor, DEFAULT_COMPRESSOR))
+        take_coder(options)
+      end
+
+      # Of entries, where the serializer is Larder's; any other serializer is Rails' coder's.
+      def take_coder(options)
+        return unless options[:serializer].is_a?(Larder::Serializer)
+
+        serializer, compressor = options.delete(:serializer), options.delete(:compressor)
+        options[:coder] = Larder::Coder.new(serializer: serializer, compressor: compressor)
       end
 
       def check_coder(coder)

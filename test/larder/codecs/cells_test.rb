@@ -66,8 +66,8 @@ class LarderCodecsCellsTest < ActiveSupport::TestCase
 
   # @param on [ActiveSupport::Cache::Store, nil] a memory store's content is its own
   def store(kind, serializer_name, compressor, on: nil, **options)
-    given = { serializer: serializer(serializer_name, **options), compressor: Larder::Compressors.lookup(compressor),
-              compress: true, compress_threshold: 64 }
+    coder = Larder::Coder.new(serializer: serializer(serializer_name, **options), compressor: compressor)
+    given = { coder: coder, compress: true, compress_threshold: 64 }
     made = ActiveSupport::Cache.lookup_store(*STORES.fetch(kind).call(self, given))
     made.instance_variable_set(:@data, on.instance_variable_get(:@data)) if kind == :memory && on
     made

@@ -64,7 +64,7 @@ module Larder
         private
 
         def larders?
-          options.any? { |_, value| value.start_with?("Larder::") }
+          options.any? { |_, value| value.include?("Larder::") }
         end
 
         def driver
@@ -94,7 +94,7 @@ module Larder
         end
 
         def options
-          @options ||= size.merge(serializer, compressor)
+          @options ||= size.merge(choice.store == "larder" ? own : coder)
         end
 
         def hash
@@ -103,11 +103,25 @@ module Larder
           ", {\n#{options.map { |key, value| "  #{key}: #{value}" }.join(",\n")}\n}"
         end
 
-        def serializer
-          return {} if choice.serializer == "larder" || choice.rails_default?
-          return { "serializer" => ":#{choice.serializer}" } if choice.store == "larder"
+        # Larder's store takes codecs by name.
+        def own
+          serializer = choice.serializer == "larder" ? {} : { "serializer" => ":#{choice.serializer}" }
+          choice.compressor == "none" ? serializer : { **serializer, "compressor" => compressor, "compress" => "true" }
+        end
 
-          { "serializer" => "Larder::Serializers[:#{choice.serializer}#{marshal}]" }
+        # Any other store of Rails is given Larder's codecs as its coder.
+        def coder
+          return {} if choice.rails_default?
+
+          packs = choice.compressor != "none"
+          { "coder" => "Larder::Coder.new(serializer: #{serializer}, compressor: #{packs ? compressor : "nil"})",
+            "compress" => packs.to_s }
+        end
+
+        def serializer
+          return ":#{choice.serializer}" unless marshal
+
+          "Larder::Serializers[:marshal#{marshal}]"
         end
 
         # Larder's Marshal reads nothing that anybody could have written.
@@ -122,11 +136,9 @@ module Larder
         end
 
         def compressor
-          return choice.store == "larder" ? {} : { "compress" => "false" } if choice.compressor == "none"
-          return {} if choice.rails_default?
+          return "Zlib" if codec == "zlib"
 
-          { "compressor" => codec == "zlib" ? "Zlib" : "Larder::Compressors.lookup(:#{codec}#{levels})",
-            "compress" => "true" }
+          levels.empty? ? ":#{codec}" : "Larder::Compressors.lookup(:#{codec}#{levels})"
         end
 
         def contestant
