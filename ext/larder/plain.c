@@ -90,7 +90,7 @@ bool plain_from(VALUE value, plain_value *plain) {
 }
 
 bool plain_from_tree(VALUE value, plain_value *plain) {
-    VALUE bytes = tree_dump(value, false);
+    VALUE bytes = tree_dump(value, Qfalse);
 
     if (bytes == Qundef) {
         return false;
@@ -159,7 +159,7 @@ VALUE plain_load(uint8_t flags, const char *bytes, size_t size_bytes) {
     case PLAIN_SYMBOL:
         return load_symbol(rb_utf8_str_new(bytes, (long)size_bytes));
     case PLAIN_TREE:
-        return tree_load(bytes, size_bytes, true);
+        return tree_load(bytes, size_bytes, true, Qnil);
     default:
         return Qnil;
     }

@@ -66,20 +66,21 @@ enum tree_tag {
 
 /*
  * The bytes of a value, a new binary String; Qundef where it is not of this kind. May run Ruby, and raise.
- * `natural`: also objects whose class says itself how it is cached (Larder::Cacheable).
+ * `natural`: false, true: also records where the application keeps all their state by Marshal, or a
+ * Larder::Cacheable::Mixture: also objects whose class says itself how it is cached, which the mixture keeps.
  */
-VALUE tree_dump(VALUE value, bool natural);
+VALUE tree_dump(VALUE value, VALUE natural);
 
 /*
  * The value, or Qundef where the bytes are not whole and of this kind. Runs Ruby where they hold other objects
  * than text, numbers, Arrays and Hashes, whose errors are Qundef. `trusted`: nobody else could write them, so that
- * files may be loaded for the classes that they name.
+ * files may be loaded for the classes that they name. `kept`: the objects that a Mixture kept, in groups; or nil.
  */
-VALUE tree_load(const char *bytes, size_t size_bytes, bool trusted);
+VALUE tree_load(const char *bytes, size_t size_bytes, bool trusted, VALUE kept);
 
 /*
- * Larder.__send__(:_tree_dump, value, natural): a String, or nil; (:_tree_load, string, trusted): a list of the
- * value, or nil; (:_singular?, object): did somebody give this one object methods?
+ * Larder.__send__(:_tree_dump, value, natural): a String, or nil; (:_tree_load, string, trusted, kept): a list of
+ * the value, or nil; (:_singular?, object): did somebody give this one object methods?
  */
 void tree_init(VALUE larder_module);
 void tree_load_init(void); /* by tree_init */

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-static ID id_compare_by_identity_p, id_default, id_default_proc, id_take, id_take_list, id_to_i, id_utc_p,
-    id_subsec;
+static ID id_compare_by_identity_p, id_default, id_default_proc, id_take, id_take_list, id_keeps_p, id_to_i,
+    id_utc_p, id_subsec;
 
 VALUE tree_module = Qnil, tree_unreadable = Qnil;
 
@@ -209,7 +209,7 @@ static VALUE list_taken(const writer *w, VALUE array) {
             return Qnil;
         }
     }
-    return rb_funcall(tree_module, id_take_list, 3, array, rb_obj_class(first), w->natural ? Qtrue : Qfalse);
+    return rb_funcall(tree_module, id_take_list, 3, array, rb_obj_class(first), w->natural);
 }
 
 /* ---- any value ---- */
@@ -272,10 +272,9 @@ static bool dump_other(writer *w, VALUE object) {
     if (RBASIC_CLASS(object) == rb_cTime && dump_utc_time(w, object)) {
         return true;
     }
-    VALUE natural = w->natural ? Qtrue : Qfalse;
-
-    return dump_taken(
-        w, NIL_P(tree_module) ? Qnil : rb_funcall(tree_module, id_take, 3, object, rb_obj_class(object), natural));
+    return dump_taken(w, NIL_P(tree_module)
+                             ? Qnil
+                             : rb_funcall(tree_module, id_take, 3, object, rb_obj_class(object), w->natural));
 }
 
 static bool dump_nested(writer *w, VALUE object, bool (*dump)(writer *, VALUE)) {
@@ -289,6 +288,11 @@ static bool dump_nested(writer *w, VALUE object, bool (*dump)(writer *, VALUE)) 
     return done;
 }
 
+/* One whose class says how it is cached is kept as its class says, whatever else it has. */
+static bool is_kept(const writer *w, VALUE object) {
+    return !RB_SPECIAL_CONST_P(w->natural) && RTEST(rb_funcall(w->natural, id_keeps_p, 1, rb_obj_class(object)));
+}
+
 static bool dump_object(writer *w, VALUE object) {
     VALUE class = RBASIC_CLASS(object);
 
@@ -298,7 +302,7 @@ static bool dump_object(writer *w, VALUE object) {
     if (class == rb_cArray || class == rb_cHash) {
         return !rb_ivar_count(object) && dump_nested(w, object, class == rb_cArray ? dump_array : dump_hash);
     }
-    return !is_singular(object) && dump_nested(w, object, dump_other);
+    return (!is_singular(object) || is_kept(w, object)) && dump_nested(w, object, dump_other);
 }
 
 static bool dump_value(writer *w, VALUE value) {
@@ -317,7 +321,7 @@ static bool dump_value(writer *w, VALUE value) {
     return !RB_SPECIAL_CONST_P(value) && dump_object(w, value);
 }
 
-VALUE tree_dump(VALUE value, bool natural) {
+VALUE tree_dump(VALUE value, VALUE natural) {
     writer w;
 
     w.depth = w.shapes = w.symbols = w.pooled = w.last = w.nans = 0;
@@ -333,17 +337,17 @@ VALUE tree_dump(VALUE value, bool natural) {
 }
 
 static VALUE tree_dump_native(VALUE self, VALUE value, VALUE natural) {
-    VALUE bytes = tree_dump(value, RTEST(natural));
+    VALUE bytes = tree_dump(value, natural);
 
     (void)self;
     return bytes == Qundef ? Qnil : bytes;
 }
 
 /* The value within an Array: it may be nil. */
-static VALUE tree_load_native(VALUE self, VALUE bytes, VALUE trusted) {
+static VALUE tree_load_native(VALUE self, VALUE bytes, VALUE trusted, VALUE kept) {
     (void)self;
     glue_check_string(bytes, "bytes");
-    VALUE value = tree_load(RSTRING_PTR(bytes), (size_t)RSTRING_LEN(bytes), RTEST(trusted));
+    VALUE value = tree_load(RSTRING_PTR(bytes), (size_t)RSTRING_LEN(bytes), RTEST(trusted), kept);
     RB_GC_GUARD(bytes);
     return value == Qundef ? Qnil : rb_ary_new_from_args(1, value);
 }
@@ -365,6 +369,7 @@ static VALUE set_module(VALUE self, VALUE module, VALUE unreadable) {
 void tree_init(VALUE larder_module) {
     id_take = rb_intern("take");
     id_take_list = rb_intern("take_list");
+    id_keeps_p = rb_intern("keeps?");
     id_compare_by_identity_p = rb_intern("compare_by_identity?");
     id_default = rb_intern("default");
     id_default_proc = rb_intern("default_proc");
@@ -372,7 +377,7 @@ void tree_init(VALUE larder_module) {
     id_utc_p = rb_intern("utc?");
     id_subsec = rb_intern("subsec");
     rb_define_private_method(rb_singleton_class(larder_module), "_tree_dump", tree_dump_native, 2);
-    rb_define_private_method(rb_singleton_class(larder_module), "_tree_load", tree_load_native, 2);
+    rb_define_private_method(rb_singleton_class(larder_module), "_tree_load", tree_load_native, 3);
     rb_define_private_method(rb_singleton_class(larder_module), "_singular?", singular_p, 1);
     rb_define_private_method(rb_singleton_class(larder_module), "_tree_by", set_module, 2);
     tree_load_init();

@@ -21,6 +21,7 @@ typedef struct {
     unsigned depth, shapes, symbols, pooled;
     unsigned nans; /* that were read */
     bool trusted;
+    VALUE kept;
     struct {
         uint16_t first, count;
     } shape[TREE_SHAPES];
@@ -290,7 +291,8 @@ static VALUE load_other(reader *r) {
     if (time != Qundef || NIL_P(tree_module)) {
         return time;
     }
-    VALUE object = rb_funcall(tree_module, id_make, 3, UINT2NUM(code), parts, r->trusted ? Qtrue : Qfalse);
+    VALUE object =
+        rb_funcall(tree_module, id_make, 4, UINT2NUM(code), parts, r->trusted ? Qtrue : Qfalse, r->kept);
     return object == tree_unreadable ? Qundef : object;
 }
 
@@ -366,13 +368,14 @@ static VALUE load_value(reader *r) {
     return tag >= TREE_SHAPE ? load_within(r, load_short_shape) : load_tagged(r, tag);
 }
 
-VALUE tree_load(const char *bytes, size_t size_bytes, bool trusted) {
+VALUE tree_load(const char *bytes, size_t size_bytes, bool trusted, VALUE kept) {
     reader r;
 
     r.at = (const unsigned char *)bytes;
     r.end = r.at + size_bytes;
     r.depth = r.shapes = r.symbols = r.pooled = r.nans = 0;
     r.trusted = trusted;
+    r.kept = kept;
     VALUE value = load_value(&r);
     return r.at == r.end ? value : Qundef;
 }

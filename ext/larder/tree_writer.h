@@ -25,7 +25,7 @@ typedef struct {
     unsigned depth, shapes, symbols, pooled;
     unsigned last; /* the shape that was used last */
     unsigned nans; /* that were written */
-    bool natural;
+    VALUE natural; /* see tree_dump() */
     struct {
         uint16_t first, count;
     } shape[TREE_SHAPES];

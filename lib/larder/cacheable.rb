@@ -2,12 +2,14 @@
 
 # Lets a class say how its objects are cached. What that means for bytes is in cacheable/declaration.rb and
 # cacheable/frame.rb, how an object becomes fields and back in cacheable/fields.rb and cacheable/field_types.rb, and
-# what becomes of objects among other values in cacheable/mixture.rb.
+# what becomes of objects among other values in cacheable/mixture.rb and cacheable/promise.rb.
 
 require "larder/cacheable/field_types"
 require "larder/cacheable/fields"
 require "larder/cacheable/declaration"
 require "larder/cacheable/mixture"
+require "larder/cacheable/names"
+require "larder/cacheable/promise"
 require "larder/cacheable/input"
 require "larder/cacheable/frame"
 
@@ -20,32 +22,35 @@ module Larder
   #     cached_with serializer: :protobuf, compressor: :zstd, fields: { id: :integer, title: :string }
   #   end
   #
-  # Every store whose serializer is one of Larder's, and Larder's own stores, follow it: for an object, for an Array of
-  # such objects or a Hash with them as values, and for Arrays and Hashes that hold them among other things, where an
-  # object is among the first few or the store's serializer alone knows no way. Any other container, a Set or a Hash
-  # with a default, is the store's serializer's affair. Subclasses inherit it. What was written under another
-  # declaration of the class stays readable, until `schema_version:` or the type of a field changes.
+  # Every store whose serializer is one of Larder's, and Larder's own stores, follow it, wherever an object stands in a
+  # value of Arrays, Hashes, Sets, Structs, Data and records. What is in any other container, as an OpenStruct or a
+  # relation, is the store's serializer's affair, unless the class names `fields:`: then it is refused, for nothing else
+  # of an object is ever cached. Subclasses inherit it. What was written under another declaration of the class stays
+  # readable, until `schema_version:` or the type of a field changes.
   module Cacheable
     CLASS_OF = ::Kernel.instance_method(:class)
     private_constant :CLASS_OF
 
-    @included = false
+    @used = false
+    @types = ObjectSpace::WeakMap.new
 
     class << self
       # @private
       def included(type)
-        @included = true
+        @used = true
         type.extend(ClassMethods)
+      end
+
+      # @return [Boolean] does any class include it?
+      def used?
+        @used
       end
 
       # @param value [Object]
       # @return [Declaration, nil] of an object, or of all objects of an Array or Hash
-      # @return [Mixture] of an Array or Hash that holds such objects among other things
       def of(value)
-        return unless @included
-
-        if value.instance_of?(Array) then of_all(value, value)
-        elsif Mixture.plain_hash?(value) then of_all(value, value.values)
+        if value.instance_of?(Array) then shared(value)
+        elsif plain_hash?(value) then shared(value.values, value.keys)
         else of_object(value)
         end
       end
@@ -69,18 +74,30 @@ module Larder
         type.cache_declaration if type.is_a?(ClassMethods)
       end
 
-      private
-
-      def of_all(value, objects)
-        shared(objects) || (Mixture.of(value) if Mixture.likely?(value))
+      # @return [Array<Class>] those that declared something
+      def types
+        @types.keys
       end
 
+      # @private
+      def declared(type)
+        @types[type] = true
+      end
+
+      private
+
       # One declaration for all of them; else nobody's.
-      def shared(objects)
+      def shared(objects, keys = [])
         return if objects.empty?
 
         first = of_object(objects.first)
-        first if first && objects.all? { |object| of_object(object).equal?(first) }
+        first if first && objects.all? { |object| of_object(object).equal?(first) } &&
+                 keys.none? { |key| of_object(key) }
+      end
+
+      # Is it nothing but a Hash?
+      def plain_hash?(value)
+        value.instance_of?(Hash) && value.default.nil? && value.default_proc.nil? && !value.compare_by_identity?
       end
     end
 
@@ -107,6 +124,15 @@ module Larder
           self, serializer: serializer, compressor: compressor, compress_threshold: compress_threshold, fields: fields,
                 schema: schema, schema_version: schema_version, **options
         )
+        Cacheable.declared(self)
+        Promise.guard(self) if fields
+        @cache_declaration
+      end
+
+      # @private
+      def inherited(type)
+        super
+        Promise.guard(type) if Promise.promises?(type)
       end
 
       # @return [Larder::Cacheable::Declaration, nil] its own, or the one that it inherits

@@ -55,8 +55,7 @@ module Larder
     # @return [String] a frame, binary
     # @raise [Larder::UnserializableError] the codec could not bring it back
     def dump(value)
-      declaration = Cacheable.of(value)
-      id, payload = declaration ? [Serializers::TYPED, typed.dump(declaration, value)] : plain(value)
+      id, payload = Cacheable.used? ? as_declared(value) : [@id, @codec.dump(value)]
       if payload.bytesize > @max_bytes
         raise UnserializableError, "#{payload.bytesize} bytes are more than #{self} reads again; raise max_bytes: " \
                                    "(#{@max_bytes})"
@@ -136,12 +135,10 @@ module Larder
       (id == Serializers::TYPED ? typed : codec_with(id)).load(payload)
     end
 
-    # What the codec refuses may hold objects whose class says how, deeper than Cacheable.of looks.
-    def plain(value)
-      [@id, @codec.dump(value)]
-    rescue UnserializableError
-      mixture = Cacheable::Mixture.of(value) or raise
-      [Serializers::TYPED, typed.dump(mixture, value)]
+    # Objects whose class says how, wherever they stand; the rest by the codec.
+    def as_declared(value)
+      found = Cacheable.of(value) || Cacheable::Promise.dump(@name, @codec, value)
+      found.is_a?(String) ? [@id, found] : [Serializers::TYPED, typed.dump(found, value)]
     end
 
     # Of objects whose class says how.

@@ -74,9 +74,12 @@ module Larder
 
       # @param object [Object] that nobody gave methods of its own
       # @param type [Class] of it
-      # @param natural [Boolean] also if the class says itself how it is cached
+      # @param natural [Boolean, Cacheable::Mixture] true: also records where the application keeps all their state; a
+      #   mixture: also objects whose class says itself how it is cached, which it keeps
       # @return [Array(Integer, Object), nil] code and parts; nil: of a class, or in a state, that has none
       def take(object, type, natural)
+        return [KEPT, natural.keep(object, type)] if natural.is_a?(Cacheable::Mixture) && natural.keeps?(type)
+
         taker = taker_of(type, natural)
         __send__(taker, object) unless taker == :none
       rescue StandardError, SystemStackError # of methods that the application gave its class; Marshal is asked then
@@ -98,14 +101,24 @@ module Larder
       # @param code [Integer]
       # @param parts [Object]
       # @param trusted [Boolean] nobody else could write these bytes: classes may be loaded for them
+      # @param kept [Array<Array<Object>>, nil] by a mixture, in groups
       # @return [Object] UNREADABLE where these parts make nothing
-      def make(code, parts, trusted)
+      def make(code, parts, trusted, kept)
+        return kept_at(kept, parts) if code == KEPT
+
         maker, *types = MAKERS[code]
         return UNREADABLE unless maker && Parts.fit?(parts, types)
 
         LOADERS.include?(maker) ? __send__(maker, *parts, trusted) : __send__(maker, *parts)
       rescue *FAILURES
         UNREADABLE
+      end
+
+      def kept_at(kept, parts)
+        return UNREADABLE unless kept && Parts.fit?(parts, [Parts::PLACE, Parts::PLACE])
+
+        group, number = parts
+        kept.fetch(group, []).fetch(number, UNREADABLE)
       end
 
       # @param name [Symbol] of a class of the application

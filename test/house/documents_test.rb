@@ -94,7 +94,7 @@ module House
     def run_ruby(program)
       Dir.mktmpdir do |dir|
         out, error, status = Open3.capture3(RbConfig.ruby, "-W0", "-I#{ROOT}/lib", "-rbundler/setup", "-",
-stdin_data: program, chdir: dir)
+                                            stdin_data: program, chdir: dir)
         assert_predicate status, :success?, "#{program}\n#{out}#{error}"
         out
       end

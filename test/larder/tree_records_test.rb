@@ -114,7 +114,7 @@ class LarderTreeRecordsTest < ActiveSupport::TestCase
 
   test "what was built into an association comes back with it" do
     author = Author.first.tap { |found| found.books.build(title: "next") }
-    copy = Larder.__send__(:_tree_load, Larder.__send__(:_tree_dump, author, true), false).first
+    copy = Larder.__send__(:_tree_load, Larder.__send__(:_tree_dump, author, true), false, nil).first
     assert_equal ["next"], copy.association(:books).target.map(&:title)
   end
 

@@ -12,7 +12,7 @@ class LarderTreeTest < ActiveSupport::TestCase
   end
 
   def load(bytes)
-    Larder.__send__(:_tree_load, bytes, false)
+    Larder.__send__(:_tree_load, bytes, false, nil)
   end
 
   VALUES = [

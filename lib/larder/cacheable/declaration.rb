@@ -118,6 +118,16 @@ module Larder
         @only.nil? && (@serializer == :marshal || (@serializer == :message_pack && record?))
       end
 
+      # @return [Boolean] is there something of its objects that must not be cached?
+      def promises?
+        !@only.nil?
+      end
+
+      # @return [Boolean] may its rows hold objects of declared classes, which are taken out?
+      def mixes?
+        !whole? && @types.nil?
+      end
+
       # @return [String]
       def to_s
         "cached_with of #{@type}"

@@ -5,15 +5,15 @@
 #   kind: 0 an object, 1 an Array, 2 a Hash | version, LEB128 | classes: count, then length and bytes of each name
 #   | objects: count; with more than one class, for each a byte: which | new records: count, then the place of each
 #   | fields with types: twice their count, and one where a schema was given, then four bytes of each, and of the schema
-#   | of a Hash: length and bytes of its keys, by :native | length and bytes of objects within rows, if there are such
+#   | of a Hash: length and bytes of its keys, by :native | length and bytes of objects kept of rows, if there are such
 #   | serializer's id | compressor's id, or 0 | of compressed rows, the size before, LEB128 | rows
 #
 # Rows are what the serializer makes of [row, row, …].
 #
-#   kind: 3 Arrays and Hashes that hold objects | length, and what :native makes of them without the objects | objects
+#   kind: 3 anything that holds objects | length, and what :native makes of it with numbers for objects | objects kept
 #
-# Objects within something else: length, and what :native makes of their places (see Mixture) | count of groups | of
-# each, length and bytes of its objects, as an Array of kind 1.
+# Objects kept (see Mixture): count of groups | of each, length and bytes of its objects, as an Array of kind 1. Rows of
+# which there are such are by :native.
 
 module Larder
   module Cacheable
@@ -45,7 +45,7 @@ module Larder
         out = String.new(encoding: Encoding::BINARY)
         if declaration.is_a?(Mixture)
           put_string(out << MIXTURE, declaration.bytes)
-          return out << within(declaration, [])
+          return out << kept(declaration, [])
         end
 
         case value
@@ -122,29 +122,27 @@ module Larder
       end
 
       def put_rows(out, declaration, objects, above)
-        within, bytes = bytes_of(declaration, objects, above)
-        put_string(out, within) << Serializers::REGISTRY.id_of(declaration.serializer)
+        kept, serializer, bytes = bytes_of(declaration, objects, above)
+        put_string(out, kept) << Serializers::REGISTRY.id_of(serializer)
         packed = compressed(declaration, bytes)
         return out << 0 << (bytes.encoding == Encoding::BINARY ? bytes : bytes.b) unless packed
 
         out << Compressors::REGISTRY.id_of(declaration.compressor) << leb128(bytes.bytesize) << packed
       end
 
-      # Of rows that the serializer does not take, the declared objects are taken out first.
+      # @return [Array(String, Symbol, String)] the declared objects in rows, the serializer of rows, and its bytes
       def bytes_of(declaration, objects, above)
-        rows = declaration.rows(objects)
-        codec = declaration.codec(declaration.serializer)
-        begin
-          ["", codec.dump(rows)]
-        rescue UnserializableError => e
-          mixture = Mixture.within(rows) unless declaration.whole?
-          refuse(declaration, codec, rows, e) unless mixture
-          [within(mixture, above + objects), rows_of(declaration, codec, mixture.skeleton)]
-        end
+        rows = rows_of(declaration, declaration.rows(objects))
+        return ["", declaration.serializer, rows] if rows.is_a?(String)
+
+        [kept(rows, above + objects), :native, rows.bytes]
       end
 
-      def rows_of(declaration, codec, rows)
-        codec.dump(rows)
+      # @return [String, Mixture]
+      def rows_of(declaration, rows)
+        name = declaration.serializer
+        codec = declaration.codec(name)
+        declaration.mixes? ? Promise.dump(name, codec, rows) : Promise.checked(name, codec.dump(rows), rows)
       rescue UnserializableError => e
         refuse(declaration, codec, rows, e)
       end
@@ -157,6 +155,8 @@ module Larder
           row.each_pair do |name, value|
             codec.dump([value])
           rescue UnserializableError => e
+            next if declaration.mixes? && Mixture.new([value]).any?
+
             raise UnserializableError, "#{declaration}: the field #{name}, of #{value.class}: #{e.message}"
           end
         end
@@ -164,11 +164,9 @@ module Larder
       end
 
       # @param above [Array<Object>] in whose rows these are found
-      def within(mixture, above)
+      def kept(mixture, above)
         known = above.to_h { |object| [object, true] }.compare_by_identity
-        out = String.new(encoding: Encoding::BINARY)
-        put_string(out, @native.dump(mixture.places))
-        out << leb128(mixture.groups.size)
+        out = String.new(encoding: Encoding::BINARY) << leb128(mixture.groups.size)
         mixture.groups.each_pair do |declaration, objects|
           check_circle(objects, known)
           put_string(out, put_objects(String.new(encoding: Encoding::BINARY) << LIST, declaration, objects, nil, above))
@@ -201,14 +199,16 @@ module Larder
       end
 
       def take_mixture(input)
-        skeleton = @native.load(input.string)
-        take_within(input, skeleton)
+        bytes = input.string
+        @native.load(bytes, take_kept(input))
       end
 
-      def take_within(input, skeleton)
-        places = @native.load(input.string)
-        groups = Array.new(input.count) { take_any(input.within(input.string)) }
-        Mixture.fill(skeleton, places, groups)
+      # @return [Array<Array<Object>>]
+      def take_kept(input)
+        Array.new(input.count) do
+          objects = take_any(input.within(input.string))
+          objects.is_a?(Array) ? objects : raise(UnreadableError, "damaged (a group that is no list)")
+        end
       end
 
       def take_objects(input, kind)
@@ -219,13 +219,17 @@ module Larder
         layout = take_layout(input)
         declaration.check(layout)
         keys = @native.load(input.string) if kind == HASH
-        within = input.string
+        kept = input.string
         serializer = take_serializer(input)
-        rows = declaration.codec(serializer, layout).load(take_bytes(input, declaration))
-        rows = take_within(input.within(within), rows) unless within.empty?
+        bytes = take_bytes(input, declaration)
+        rows = kept.empty? ? declaration.codec(serializer, layout).load(bytes) : take_rows(input.within(kept), bytes)
         raise UnreadableError, "damaged (not as many rows as objects)" unless whole?(rows, types.count, kind)
 
         of_kind(kind, declaration.objects(rows, types, new_ones, serializer), keys)
+      end
+
+      def take_rows(kept, bytes)
+        @native.load(bytes, take_kept(kept))
       end
 
       def whole?(rows, count, kind)

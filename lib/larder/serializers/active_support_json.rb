@@ -11,7 +11,7 @@ module Larder
     class ActiveSupportJson < Json
       # @return [String]
       def dump(value)
-        ActiveSupport::JSON.encode(value)
+        Cacheable::Promise.while_encoding { ActiveSupport::JSON.encode(value) }
       end
     end
   end

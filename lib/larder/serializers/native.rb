@@ -27,10 +27,11 @@ module Larder
         )
       end
 
+      # @param kept [Array<Array<Object>>, nil] what a Cacheable::Mixture kept of the value
       # @return [Object]
       # @raise [Larder::UnreadableError]
-      def load(payload)
-        found = Larder.__send__(:_tree_load, payload, @trusted)
+      def load(payload, kept = nil)
+        found = Larder.__send__(:_tree_load, payload, @trusted, kept)
         found ? found.first : raise(UnreadableError, "damaged, or of a class that is not there")
       end
     end

@@ -28,5 +28,6 @@ module Larder
     TEXT = 23
     RECORDS = 24
     STRUCTS = 25
+    KEPT = 26 # by a Cacheable::Mixture: the number of its group, and its own there
   end
 end

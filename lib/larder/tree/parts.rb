@@ -13,6 +13,7 @@ module Larder
       # Whatever the calendar reckons with: larger ones take time and memory.
       SECONDS = ->(part) { part.is_a?(Integer) && part.bit_length <= BITS }
       NANOSECONDS = ->(part) { part.is_a?(Integer) && part >= 0 && part < 1_000_000_000 }
+      PLACE = ->(part) { part.is_a?(Integer) && part >= 0 && part.bit_length <= BITS }
       OFFSET = ->(part) { part.nil? || (part.is_a?(Integer) && part.abs < 86_400) }
       # What a clock is called, as Ruby's own names for local time are.
       ZONE = ->(part) { part.nil? || (part.instance_of?(String) && part.bytesize <= 64 && !part.include?("\0")) }

@@ -7,7 +7,8 @@
 module Larder
   module Tree
     # A record and those it has loaded, each once: [class, attributes, new?, name, number or numbers, …], the record
-    # itself first. A number is the place of another.
+    # itself first. A number is the place of another; one whose class says how it is cached stands there itself, for
+    # whoever keeps it.
     module Records
       # Takes records apart.
       class Taking
@@ -21,7 +22,7 @@ module Larder
         end
 
         # @param target [Array<ActiveRecord::Base>, ActiveRecord::Base, nil]
-        # @return [Array<Integer>, Integer, nil]
+        # @return [Array<Integer, ActiveRecord::Base>, Integer, ActiveRecord::Base, nil]
         def take(target)
           return target.map { |record| number_of(record) } if target.is_a?(Array)
 
@@ -31,6 +32,8 @@ module Larder
         private
 
         def number_of(record)
+          return record if Cacheable.of_type(record.class)
+
           @numbers[record] || begin
             attributes = record.attributes_for_database
             refuse(record) unless whole?(record, attributes)
@@ -123,11 +126,17 @@ module Larder
         entry.drop(3).each_slice(2) do |name, target|
           next unless record.class.reflect_on_association(name) # it may be gone
 
-          target = target.is_a?(Array) ? target.map { |at| records.fetch(at) } : target && records.fetch(target)
+          target = target.is_a?(Array) ? target.map { |at| at(at, records) } : target && at(target, records)
           record.association(name).target = target
         end
       end
-      private_class_method :make_all, :type_named, :made, :associate
+
+      def at(place, records)
+        return records.fetch(place) if place.is_a?(Integer)
+
+        place.is_a?(ActiveRecord::Base) ? place : raise(UnreadableError, "damaged (no record)")
+      end
+      private_class_method :make_all, :type_named, :made, :associate, :at
     end
   end
 end

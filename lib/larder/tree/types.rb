@@ -100,14 +100,13 @@ module Larder
 
       def taker_of(type, natural)
         taker = @takers[type] || (@takers[type] = find_taker(type))
-        natural || !left_to_others?(type, taker) ? taker : :none
+        Cacheable.of_type(type) || (!natural && left_to_marshal?(taker)) ? :none : taker
       end
 
-      # Classes that say themselves how they are cached; records where the application keeps all their state, and not
-      # their attributes alone (Rails' own format 7.1, which is that of new applications).
-      def left_to_others?(type, taker)
-        !Cacheable.of_type(type).nil? ||
-          (taker == :take_record && ActiveRecord::Marshalling.format_version < 7.1)
+      # Records where the application keeps all their state, and not their attributes alone (Rails' own format 7.1,
+      # which is that of new applications).
+      def left_to_marshal?(taker)
+        taker == :take_record && ActiveRecord::Marshalling.format_version < 7.1
       end
 
       # Only what its name leads to again.
