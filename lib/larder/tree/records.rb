@@ -67,7 +67,8 @@ module Larder
         end
 
         def add_associations(record, entry)
-          record.class.normalized_reflections.each_key do |name|
+          record.class.reflect_on_all_associations.each do |reflection|
+            name = reflection.name
             next unless record.association_cached?(name)
 
             association = record.association(name)
