@@ -106,6 +106,7 @@ module ActiveSupport
       #   ActiveSupport::Cache::LarderStore.new("tmp/app.larder", size: 64 << 20, expires_in: 3600)
       def initialize(path = nil, options = nil, **keywords)
         settings = Larder::Store::Settings.new(path, options, keywords)
+        default_serializer # raises where ActiveSupport::Cache.format_version is none; Rails does not ask beside a coder
         super(settings.store_options)
 
         @error_handler = settings.error_handler

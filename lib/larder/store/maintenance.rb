@@ -16,7 +16,7 @@ module Larder
       def clear(options = nil)
         prefix = key_prefix(merged_options(options))
         failsafe(:clear) do
-          prefix.empty? ? @cache.clear : delete_keys(//, prefix)
+          prefix.empty? ? @cache.clear : delete_keys(->(_key) { true }, prefix)
           true
         end
       end

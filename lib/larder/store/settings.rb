@@ -31,7 +31,9 @@ module Larder
                     expires_at version unless_exist force]).uniq.freeze
 
       DEFAULT_COMPRESSOR = :gzip
-      private_constant :OPTIONS, :DEFAULT_COMPRESSOR
+      # Of ActiveSupport::Cache.format_version.
+      FORMAT_WITH_COMPRESSORS = 7.1
+      private_constant :OPTIONS, :DEFAULT_COMPRESSOR, :FORMAT_WITH_COMPRESSORS
 
       # @return [Hash] the options for ActiveSupport::Cache::Store, a copy of the caller's
       attr_reader :store_options
@@ -168,6 +170,7 @@ module Larder
         return check_coder(options[:coder]) if options.key?(:coder)
 
         options[:serializer] = serializer_named(serializer&.to_sym) if named
+        check_format_version(options[:compressor]) if serializer.nil?
         options[:compressor] = compressor_named(options.fetch(:compressor, DEFAULT_COMPRESSOR))
         take_coder(options)
       end
@@ -178,6 +181,16 @@ module Larder
 
         serializer, compressor = options.delete(:serializer), options.delete(:compressor)
         options[:coder] = Larder::Coder.new(serializer: serializer, compressor: compressor)
+      end
+
+      # As Rails' stores, although Larder's bytes are the same for all versions.
+      def check_format_version(compressor)
+        return if ActiveSupport::Cache.format_version >= FORMAT_WITH_COMPRESSORS
+        return if [NilClass, Symbol, String, Larder::Compressor].any? { |taken| compressor.is_a?(taken) }
+
+        raise ::ArgumentError, ":compressor of LarderStore is #{compressor.inspect}, which Rails takes from cache format " \
+                               "version 7.1 on: config.active_support.cache_format_version = 7.1, or name one of " \
+                               "Larder's (#{Larder::Compressors.names.map(&:inspect).join(", ")})"
       end
 
       def check_coder(coder)

@@ -17,7 +17,7 @@ module Differential
 
     # name => what it looks like; the steps that follow may differ, too
     FOR_GOOD = {
-      "counting what is no integer" => lambda do |step, seen, *|
+      "counting what has no to_i" => lambda do |step, seen, *|
         step.match?(COUNTING) && !step.include?(COUNTED) && seen[:result] == "NilClass nil"
       end
     }.freeze
@@ -35,7 +35,7 @@ module Differential
     NOT_COMPARED = ["answers that nobody is told", "announcing increments", "asking before writing",
                     "the size that a cleanup announces", "many of which one cannot be serialized"].freeze
     LEFT_OUT = ["clearing a namespace", "compressing by default", "compressing by a threshold",
-                "an expiry that is no number"].freeze
+                "an expiry that is no number", "the last millisecond"].freeze
 
     # Larder does as either.
     AMONG_THEMSELVES = "Rails' stores differ"

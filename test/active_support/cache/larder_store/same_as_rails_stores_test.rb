@@ -18,8 +18,8 @@ module LarderStoreTests
 
     # What shows a difference that is known.
     SHOWN = {
-      "counting what is no integer" => ['store.write("a", "text")', 'store.increment("a")'],
-      "deleting what has expired" => ['store.write("a", 1, expires_in: 1)', "later(5)", 'store.delete("a")'],
+      "counting what has no to_i" => ['store.write("a", [1])', 'store.increment("a")'],
+      "deleting what has expired" => ['store.write("a", 1, expires_in: 1)', "later(400)", 'store.delete("a")'],
       "Rails' stores differ" => ['store.write("a", 1, expires_in: 1)', "later(5)",
                                  'store.write("a", 2, unless_exist: true)']
     }.freeze
