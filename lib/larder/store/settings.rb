@@ -188,8 +188,8 @@ module Larder
         return if ActiveSupport::Cache.format_version >= FORMAT_WITH_COMPRESSORS
         return if [NilClass, Symbol, String, Larder::Compressor].any? { |taken| compressor.is_a?(taken) }
 
-        raise ::ArgumentError, ":compressor of LarderStore is #{compressor.inspect}, which Rails takes from cache format " \
-                               "version 7.1 on: config.active_support.cache_format_version = 7.1, or name one of " \
+        raise ::ArgumentError, ":compressor of LarderStore is #{compressor.inspect}, which Rails takes from cache " \
+                               "format version 7.1 on: config.active_support.cache_format_version = 7.1, or name one of " \
                                "Larder's (#{Larder::Compressors.names.map(&:inspect).join(", ")})"
       end
 

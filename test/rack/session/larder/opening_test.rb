@@ -188,7 +188,8 @@ module Rack
 
       test "a path that no file can have stops no boot, and is told" do
         Dir.mkdir(path_of("directory"))
-        { "/#{"a" * 5000}" => /Name a file by fewer characters/, path_of("directory") => /is a directory: name a file in it/,
+        { "/#{"a" * 5000}" => /Name a file by fewer characters/,
+          path_of("directory") => /is a directory: name a file in it/,
           path_of("a" * 255) => /Name a file by fewer characters/ }.each do |path, told|
           @app = nil
           @path = path
