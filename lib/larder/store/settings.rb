@@ -189,8 +189,8 @@ module Larder
         return if [NilClass, Symbol, String, Larder::Compressor].any? { |taken| compressor.is_a?(taken) }
 
         raise ::ArgumentError, ":compressor of LarderStore is #{compressor.inspect}, which Rails takes from cache " \
-                               "format version 7.1 on: config.active_support.cache_format_version = 7.1, or name one of " \
-                               "Larder's (#{Larder::Compressors.names.map(&:inspect).join(", ")})"
+                               "format version 7.1 on: config.active_support.cache_format_version = 7.1, or name one " \
+                               "of Larder's (#{Larder::Compressors.names.map(&:inspect).join(", ")})"
       end
 
       def check_coder(coder)
