@@ -110,7 +110,8 @@ class LarderCacheRecordsTest < ActiveSupport::TestCase
     assert_equal ["text", 1, 0], native(:_plain_record, "text", nil, nil, nil, nil, NOW, false)
     assert_equal ["text", 0x81, 0], native(:_plain_record, "text", nil, nil, nil, "", NOW, false)
     assert_equal ["", 0x50 | 6, 301_000], native(:_plain_record, nil, (NOW / 1000.0) + 1, 1.0, nil, nil, NOW, false)
-    assert_equal ["", 0x10 | 6, -1], native(:_plain_record, nil, (NOW / 1000.0) - 9, 1.0, nil, nil, NOW, false)
+    assert_equal ["", 0x50 | 6, 291_000], native(:_plain_record, nil, (NOW / 1000.0) - 9, 1.0, nil, nil, NOW, false)
+    assert_equal ["", 0x50 | 6, -1], native(:_plain_record, nil, (NOW / 1000.0) - 300, 1.0, nil, nil, NOW, false)
     [[Object.new, nil, nil, nil, nil], ["text", nil, nil, nil, "v1"], ["text", nil, nil, nil, 1],
      [2**64, nil, nil, nil, nil], ["text", Float::NAN, 1.0, nil, nil], ["text", Float::INFINITY, 1.0, nil, nil],
      ["text", -1.0, 1.0, nil, nil], ["text", 1e300, 1e300, nil, nil], ["text", 2e9, 1.0, 1e9, nil]].each do |arguments|
