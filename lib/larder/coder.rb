@@ -47,7 +47,7 @@ module Larder
     # @return [ActiveSupport::Cache::Entry]
     # @raise [ActiveSupport::Cache::DeserializationError] which stores take for a miss
     def load(dumped)
-      Codecs::Reading.guard(@configured) do
+      Codecs::Reading.guard(@configured, dumped.bytesize) do
         entry = super(@signature ? verified(dumped) : dumped)
         raise UnreadableError, "foreign (no entry)" unless entry.is_a?(ActiveSupport::Cache::Entry)
 

@@ -45,7 +45,7 @@ module Larder
     # @return [String] binary
     # @raise [ActiveSupport::Cache::DeserializationError] which stores take for a miss
     def inflate(frame)
-      Codecs::Reading.guard(self) do
+      Codecs::Reading.guard(self, frame.bytesize) do
         frame = frame.b unless frame.encoding == Encoding::BINARY # clients of servers give text its encoding
         Codecs::Frame.compressed?(frame) ? open_frame(frame) : foreign(frame)
       end

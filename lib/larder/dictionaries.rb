@@ -129,7 +129,7 @@ module Larder
     end
 
     def opened(frame)
-      Codecs::Reading.guard(self) do
+      Codecs::Reading.guard(self, frame.to_s.bytesize) do
         frame = frame.to_s.b
         raise UnreadableError, "foreign (no dictionary)" unless Codecs::Frame.value?(frame)
 

@@ -68,7 +68,7 @@ module Larder
     # @return [Object] the value
     # @raise [ActiveSupport::Cache::DeserializationError] which stores take for a miss
     def load(bytes)
-      Codecs::Reading.guard(self) do
+      Codecs::Reading.guard(self, bytes.bytesize) do
         raise UnreadableError, "too large (#{bytes.bytesize} bytes, max_bytes: is #{@max_bytes})" if too_large?(bytes)
 
         bytes = bytes.b unless bytes.encoding == Encoding::BINARY # clients of servers give text its encoding
@@ -167,7 +167,11 @@ module Larder
       raise UnreadableError, "foreign (#{bytes.byteslice(0, 4).inspect})" unless rails
       raise UnreadableError, "untrusted (bytes of Rails' Marshal)" unless @trusted
 
-      ActiveSupport::Cache::SerializerWithFallback[:marshal_7_1].load(bytes) # rubocop:disable Naming/VariableNumber
+      begin
+        ActiveSupport::Cache::SerializerWithFallback[:marshal_7_1].load(bytes) # rubocop:disable Naming/VariableNumber
+      rescue ActiveSupport::Cache::DeserializationError => e
+        raise e.cause || e # Rails takes every ArgumentError for one of Marshal's
+      end
     end
   end
 end

@@ -11,6 +11,7 @@ require "larder/tree/numbers"
 require "larder/tree/texts"
 require "larder/tree/collections"
 require "larder/tree/types"
+require "larder/own_failure"
 require "larder/cacheable"
 
 module Larder
@@ -59,9 +60,7 @@ module Larder
 
     HOOKS = %i[marshal_dump _dump].freeze
     NAME_OF = Module.instance_method(:name)
-    # Whatever a class says of parts that are not its own, or a library of sizes that cannot be.
-    FAILURES = [StandardError, ScriptError, SystemStackError, NoMemoryError].freeze
-    private_constant :HOOKS, :NAME_OF, :FAILURES
+    private_constant :HOOKS, :NAME_OF
 
     @takers = ObjectSpace::WeakMap.new # by class, so that one that was reloaded is not kept
 
@@ -78,24 +77,22 @@ module Larder
       #   mixture: also objects whose class says itself how it is cached, which it keeps
       # @return [Array(Integer, Object), nil] code and parts; nil: of a class, or in a state, that has none
       def take(object, type, natural)
-        return [KEPT, natural.keep(object, type)] if natural.is_a?(Cacheable::Mixture) && natural.keeps?(type)
-
-        taker = taker_of(type, natural)
-        __send__(taker, object) unless taker == :none
-      rescue StandardError, SystemStackError # of methods that the application gave its class; Marshal is asked then
+        taken(object, type, natural)
+      rescue UnserializableError
         nil
+      rescue *OwnFailure::KINDS => e # of methods that the application gave its class; Marshal is asked then
+        raise unless OwnFailure.again?(e) { taken(object, type, natural) }
       end
 
       # @param list [Array] of such objects
       # @param type [Class] of the first
       # @return [Array(Integer, Object), nil] code and parts of all of them together; nil: each is taken by itself
       def take_list(list, type, natural)
-        case taker_of(type, natural)
-        when :take_record then take_records(list, natural)
-        when :take_struct then take_structs(list, type)
-        end
-      rescue StandardError, SystemStackError
+        taken_list(list, type, natural)
+      rescue UnserializableError
         nil
+      rescue *OwnFailure::KINDS => e
+        raise unless OwnFailure.again?(e) { taken_list(list, type, natural) }
       end
 
       # @param code [Integer]
@@ -104,21 +101,13 @@ module Larder
       # @param kept [Array<Array<Object>>, nil] by a mixture, in groups
       # @return [Object] UNREADABLE where these parts make nothing
       def make(code, parts, trusted, kept)
-        return kept_at(kept, parts) if code == KEPT
-
-        maker, *types = MAKERS[code]
-        return UNREADABLE unless maker && Parts.fit?(parts, types)
-
-        LOADERS.include?(maker) ? __send__(maker, *parts, trusted) : __send__(maker, *parts)
-      rescue *FAILURES
+        made(code, parts, trusted, kept)
+      rescue UnreadableError
         UNREADABLE
-      end
+      rescue *OwnFailure::KINDS => e
+        raise unless OwnFailure.again?(e) { made(code, parts, trusted, kept) }
 
-      def kept_at(kept, parts)
-        return UNREADABLE unless kept && Parts.fit?(parts, [Parts::PLACE, Parts::PLACE])
-
-        group, number = parts
-        kept.fetch(group, []).fetch(number, UNREADABLE)
+        UNREADABLE
       end
 
       # @param name [Symbol] of a class of the application
@@ -130,6 +119,38 @@ module Larder
 
         type = Parts.constant(name.name, load: load)
         type if type.is_a?(Class) && type < kin && NAME_OF.bind_call(type) == name.name
+      end
+
+      private
+
+      def taken(object, type, natural)
+        return [KEPT, natural.keep(object, type)] if natural.is_a?(Cacheable::Mixture) && natural.keeps?(type)
+
+        taker = taker_of(type, natural)
+        __send__(taker, object) unless taker == :none
+      end
+
+      def taken_list(list, type, natural)
+        case taker_of(type, natural)
+        when :take_record then take_records(list, natural)
+        when :take_struct then take_structs(list, type)
+        end
+      end
+
+      def kept_at(kept, parts)
+        return UNREADABLE unless kept && Parts.fit?(parts, [Parts::PLACE, Parts::PLACE])
+
+        group, number = parts
+        kept.fetch(group, []).fetch(number, UNREADABLE)
+      end
+
+      def made(code, parts, trusted, kept)
+        return kept_at(kept, parts) if code == KEPT
+
+        maker, *types = MAKERS[code]
+        return UNREADABLE unless maker && Parts.fit?(parts, types)
+
+        LOADERS.include?(maker) ? __send__(maker, *parts, trusted) : __send__(maker, *parts)
       end
     end
   end

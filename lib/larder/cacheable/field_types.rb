@@ -149,8 +149,9 @@ module Larder
       def registered(kind)
         require "active_model/type"
         ActiveModel::Type.lookup(kind)
-      rescue ::ArgumentError
-        nil # nobody knows it: said by the caller
+      rescue ::ArgumentError => e
+        raise unless OwnFailure.again?(e) { ActiveModel::Type.lookup(kind) }
+        # nil: nobody knows it, said by the caller
       end
 
       def wrong(type, name, kind, value)
@@ -209,6 +210,8 @@ module Larder
       def take_registered(kind, value, type, name)
         @registered.fetch(kind).serialize(value)
       rescue ::ArgumentError, ::RangeError, ::TypeError, ::NoMethodError => e
+        raise unless OwnFailure.again?(e) { @registered.fetch(kind).serialize(value) }
+
         raise UnserializableError, "cached_with of #{type}: the field #{name} is no #{kind.inspect}: #{e.message}"
       end
 

@@ -98,11 +98,9 @@ module Larder
         end
 
         def take(object)
-          values = object.attributes_for_database
+          values = values_of(object)
           values = values.slice(*@only.map(&:name)) if @only
           @typed ? values : values.transform_values { |value| plain(value) }
-        rescue ::RangeError => e
-          raise UnserializableError, "cached_with of #{object.class}: #{e.message}"
         end
 
         def make(type, fields, is_new = false)
@@ -116,6 +114,14 @@ module Larder
         end
 
         private
+
+        def values_of(record)
+          record.attributes_for_database
+        rescue ::RangeError => e
+          raise unless OwnFailure.again?(e) { record.attributes_for_database }
+
+          raise UnserializableError, "cached_with of #{record.class}: #{e.message}"
+        end
 
         # As text that the column's type reads again, or from_text.
         def plain(value)

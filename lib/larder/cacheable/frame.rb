@@ -255,7 +255,9 @@ module Larder
         return type if type.is_a?(Class) && type.is_a?(ClassMethods)
 
         raise UnreadableError, "untrusted (#{name} does not include Larder::Cacheable)"
-      rescue NameError
+      rescue NameError => e
+        raise unless OwnFailure.again?(e) { Tree::Parts.constant(name, load: @loads) }
+
         raise UnreadableError, "no such class (#{name})"
       end
 

@@ -4,6 +4,7 @@
 # for each reason. A deploy that changes a codec must not flood the error tracker with one report for each entry.
 
 require "active_support/error_reporter"
+require "larder/own_failure"
 
 module Larder
   module Codecs
@@ -18,14 +19,23 @@ module Larder
       module_function
 
       # @param who [#to_s] the codec that was configured, for the report
+      # @param size_bytes [Integer] of what is read
       # @return [Object] what the block makes of the bytes
       # @raise [ActiveSupport::Cache::DeserializationError] it could not
-      def guard(who)
+      def guard(who, size_bytes)
         yield
       rescue ActiveSupport::Cache::DeserializationError # of a codec within, and reported there
         raise
-      rescue StandardError, ScriptError, SystemStackError, NoMemoryError => e # what a library says of strange bytes
-        error = e.is_a?(UnreadableError) ? e : UnreadableError.new("#{e.class}: #{e.message.to_s.scrub[0, 200]}")
+      rescue UnreadableError => error
+        unreadable(who, error)
+      rescue *OwnFailure::KINDS => e # what a library says of strange bytes
+        raise unless OwnFailure.again?(e, size_bytes) { yield }
+
+        unreadable(who, UnreadableError.new("#{e.class}: #{e.message.to_s.scrub[0, 200]}"))
+      end
+
+      # @raise [ActiveSupport::Cache::DeserializationError]
+      def unreadable(who, error)
         report(who, error)
         raise ActiveSupport::Cache::DeserializationError, "#{who}: #{error.message}"
       end

@@ -130,6 +130,8 @@ module Larder
       def prepare(dictionary)
         ::Zstd::CDict.new(dictionary.bytes, @level)
       rescue RuntimeError => e
+        raise unless OwnFailure.again?(e) { ::Zstd::CDict.new(dictionary.bytes, @level) }
+
         Codecs::Reading.report(dictionary, UnreadableError.new("no dictionary (#{e.message})"))
         nil
       end

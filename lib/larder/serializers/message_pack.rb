@@ -32,9 +32,12 @@ module Larder
       def dump(value)
         know_records
         @packer.dump(value)
-      rescue ActiveSupport::MessagePack::UnserializableObjectError, ::NoMethodError => e
-        raise UnserializableError, "message_pack cannot bring back a value of #{value.class}: #{e.message}; " \
-                                   ":marshal can"
+      rescue ActiveSupport::MessagePack::UnserializableObjectError => e
+        refuse(value, e)
+      rescue ::NoMethodError => e
+        raise unless OwnFailure.again?(e) { @packer.dump(value) }
+
+        refuse(value, e)
       end
 
       # @return [Object]
@@ -45,15 +48,24 @@ module Larder
 
       private
 
+      def refuse(value, error)
+        raise UnserializableError, "message_pack cannot bring back a value of #{value.class}: #{error.message}; " \
+                                   ":marshal can"
+      end
+
       # Rails' applications have done so; other programs with ActiveRecord have not.
       def know_records
         return if @knows_records || !defined?(ActiveRecord::Base)
 
+        require "active_record/message_pack"
+        Thread.handle_interrupt(Object => :never) { register_records } # wholly or not at all
         @knows_records = true
+      end
+
+      def register_records
         factory = @packer.message_pack_factory
         return if factory.frozen? || factory.type_registered?(ActiveRecord::Base)
 
-        require "active_record/message_pack"
         ActiveRecord::MessagePack::Extensions.install(@packer)
       end
     end

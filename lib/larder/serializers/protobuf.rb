@@ -93,6 +93,8 @@ module Larder
       def encoded(message)
         @schema.encode(message, recursion_limit: @max_depth)
       rescue *ERRORS => e
+        raise unless OwnFailure.again?(e) { @schema.encode(message, recursion_limit: @max_depth) }
+
         refuse(e.message)
       end
 
@@ -113,6 +115,8 @@ module Larder
       def made_of(hash)
         @schema.new(compact(hash))
       rescue *ERRORS => e
+        raise unless OwnFailure.again?(e) { @schema.new(compact(hash)) }
+
         refuse(e.message)
       end
 

@@ -2,6 +2,8 @@
 
 # Owns sessions as Marshal keeps them: all of Larder's sessions that asks Marshal, and only where it is chosen by name.
 
+require "larder/own_failure"
+
 module Larder
   module Sessions
     module Format
@@ -15,6 +17,8 @@ module Larder
         def dump(values)
           Marshal.dump(values)
         rescue TypeError => error
+          raise unless OwnFailure.again?(error) { Marshal.dump(values) }
+
           key, = values.find { |_, value| unmarshallable?(value) }
           raise LossyValueError, "session[#{key.inspect}] cannot be kept: #{error.message}"
         end
@@ -28,6 +32,8 @@ module Larder
 
           raise UnreadableError, "a session is no Hash but a #{values.class}"
         rescue TypeError, ArgumentError, EOFError => error
+          raise unless OwnFailure.again?(error, bytes.bytesize) { Marshal.load(bytes) }
+
           raise UnreadableError, "a session cannot be read: #{error.message}"
         end
 

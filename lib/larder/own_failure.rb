@@ -1,0 +1,77 @@
+# frozen_string_literal: true
+
+# Tells what a piece of work fails with by itself from what was raised into it from outside: by Thread#raise, Timeout, a
+# signal's trap, a fiber's scheduler. Ruby leaves no mark on either. So the work is done once more: its own failure
+# comes again, the other does not. Nothing is paid for work that does not fail.
+
+require "timeout"
+
+module Larder
+  # For the rescue clauses of work that calls methods of others, as decoding does, and may be done twice.
+  # @api private
+  module OwnFailure
+    # Whatever a class says of parts that are not its own, or a library of bytes.
+    KINDS = [StandardError, ScriptError, SystemStackError, NoMemoryError].freeze
+    # Nobody raises these from outside, and the second time they would be as expensive.
+    CERTAIN = [SystemStackError, NoMemoryError].freeze
+    # Kept back while work is done again, and raised after it. All others end it at once.
+    KEPT_BACK = [StandardError, ScriptError].to_h { |kind| [kind, :never] }.freeze
+    # Given to work that is done again, and as much again for each MiB that it reads: it may have been interrupted
+    # because it hangs.
+    SECONDS = 1.0
+    ADDRESS = /0x\h+/
+    private_constant :CERTAIN, :KEPT_BACK, :SECONDS, :ADDRESS
+
+    # @private
+    class Unfinished < Exception; end # rubocop:disable Lint/InheritException -- no rescue clause of the work's takes it
+    private_constant :Unfinished
+
+    module_function
+
+    # @param error [Exception] that the work ended with
+    # @param size_bytes [Integer] that it reads
+    # @yield the same work
+    # @return [Boolean] is it the work's own failure? If not, raise it on
+    # @example
+    #   rescue *OwnFailure::KINDS => e
+    #     raise unless OwnFailure.again?(e) { made(parts) }
+    def again?(error, size_bytes = 0, &work)
+      return true if CERTAIN.include?(error.class)
+
+      second = failure_of(SECONDS * (1 + (size_bytes >> 20)), &work)
+      !second.nil? && same?(error, second)
+    end
+
+    # @return [Exception, nil] nil: it did not fail, or took too long
+    def failure_of(seconds)
+      Thread.handle_interrupt(KEPT_BACK) do
+        Timeout.timeout(seconds, Unfinished) { yield }
+        nil
+      rescue Unfinished
+        nil
+      rescue *KINDS => e
+        e
+      end
+    end
+
+    # Of one class and message, and raised at the same place.
+    def same?(first, second)
+      return false unless first.instance_of?(second.class)
+
+      frames = second.backtrace.take_while { |frame| !frame.start_with?(__FILE__) }
+      above(first.backtrace.first(frames.size)) == above(frames) &&
+        text(first) == text(second)
+    end
+
+    def text(error)
+      error.message.to_s.b.gsub(ADDRESS, "")
+    end
+
+    # The frames above the last, which is where the work was called from: native methods say that they were there.
+    def above(frames)
+      place = frames.last[/\A.*?:\d+:/].to_s
+      frames[0...-1].map { |frame| frame.delete_prefix(place) }
+    end
+    private_class_method :failure_of, :same?, :text, :above
+  end
+end
