@@ -65,6 +65,9 @@ static bool object_is_json(search *s, VALUE value) {
 }
 
 static bool is_json(search *s, VALUE value) {
+    if (s->values % 0x10000u == 0) {
+        rb_thread_check_ints();
+    }
     bool holds = s->values++ == MOST_VALUES  ? false
                  : RB_FLOAT_TYPE_P(value)    ? isfinite(RFLOAT_VALUE(value))
                  : SYMBOL_P(value)           ? false

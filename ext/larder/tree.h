@@ -17,6 +17,7 @@
  *   AF       a Hash of a new shape: count, keys, then values
  *   B0       a Hash of a shape seen before: number, values
  *   B1       any other object: code, then its parts, a value (lib/larder/tree.rb)
+ *   B2       first byte of all: objects have numbers  B3  one seen before: number
  *   C0..DF   the same, of the shapes 0 to 31
  *
  * Lengths, counts and numbers are LEB128 (seven bits a byte, the lowest first);
@@ -27,8 +28,8 @@
  * A value is not of this kind, and Rails' coder is asked instead, where it holds an
  * object of a class that is not known; one with instance variables; a Hash with a
  * default or of compare_by_identity; a Hash or Set with NaN in a key, which equals
- * nothing; or more than TREE_DEPTH of them within each other, as a cycle does. An
- * object that stands in it twice comes back as two.
+ * nothing; or more than TREE_DEPTH of them within each other, or itself. What stands
+ * in it more than once is written once (tree_again.h), but for text and numbers.
  */
 #ifndef LARDER_TREE_H
 #define LARDER_TREE_H
@@ -38,7 +39,7 @@
 enum { TREE_DEPTH = 100, TREE_SHAPES = 256, TREE_SYMBOLS = 256, TREE_SHAPE_KEYS = 64, TREE_POOL = 1024 };
 
 /* Codes of Larder::Tree that are known here. */
-enum { TREE_CODE_TIME = 1, TREE_CODE_SET = 10 };
+enum { TREE_CODE_TIME = 1, TREE_CODE_SET = 10, TREE_CODE_RECORD = 16, TREE_CODE_RECORDS = 24 };
 
 enum tree_tag {
     TREE_TEXT = 0x80,
@@ -60,6 +61,8 @@ enum tree_tag {
     TREE_NEW_SHAPE,
     TREE_SHAPE_AGAIN,
     TREE_OTHER,
+    TREE_NUMBERED,
+    TREE_AGAIN,
     TREE_SHAPE = 0xc0,
     TREE_NEGATIVE = 0xe0
 };

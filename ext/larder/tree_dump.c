@@ -1,61 +1,20 @@
 /*
  * tree_dump.c — values to bytes (tree.h).
  */
-#include "tree_writer.h"
+#include "tree_shapes.h"
 
 #include <ruby/encoding.h>
 #include <string.h>
 #include <time.h>
 
-static ID id_compare_by_identity_p, id_default, id_default_proc, id_take, id_take_list, id_keeps_p, id_to_i,
-    id_utc_p, id_subsec;
+static ID id_compare_by_identity, id_compare_by_identity_p, id_default, id_default_proc, id_take, id_take_list,
+    id_keeps_p, id_to_i, id_utc_p, id_subsec;
 
 VALUE tree_module = Qnil, tree_unreadable = Qnil;
 
 static bool dump_value(writer *w, VALUE value);
 
 /* ---- Hashes ---- */
-
-static bool is_plain_string(VALUE string) {
-    int encoding = ENCODING_GET(string);
-
-    return encoding == rb_utf8_encindex() || encoding == rb_ascii8bit_encindex() ||
-           encoding == rb_usascii_encindex();
-}
-
-/* One of a subclass, or with instance variables, is not the same: it would come back without. */
-static bool same_key(VALUE a, VALUE b) {
-    return a == b || (!RB_SPECIAL_CONST_P(a) && !RB_SPECIAL_CONST_P(b) && RBASIC_CLASS(a) == rb_cString &&
-                      RBASIC_CLASS(b) == rb_cString && RSTRING_LEN(a) == RSTRING_LEN(b) &&
-                      ENCODING_GET(a) == ENCODING_GET(b) &&
-                      memcmp(RSTRING_PTR(a), RSTRING_PTR(b), (size_t)RSTRING_LEN(a)) == 0 && !rb_ivar_count(b));
-}
-
-static bool has_shape(const writer *w, unsigned number, const VALUE *pairs, unsigned count) {
-    const VALUE *keys = w->pool + w->shape[number].first;
-
-    if (w->shape[number].count != count) {
-        return false;
-    }
-    for (unsigned i = 0; i < count; i++) {
-        if (!same_key(keys[i], pairs[2 * i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Of a Hash with these keys, or `shapes` where none has them. Rows of one kind mostly follow each other. */
-static unsigned shape_of(const writer *w, const VALUE *pairs, unsigned count) {
-    if (w->last < w->shapes && has_shape(w, w->last, pairs, count)) {
-        return w->last;
-    }
-    unsigned number = 0;
-    while (number < w->shapes && !has_shape(w, number, pairs, count)) {
-        number++;
-    }
-    return number;
-}
 
 static bool dump_keys(writer *w, const VALUE *pairs, unsigned count) {
     if (!room(w, 3)) {
@@ -88,29 +47,6 @@ static bool put_shape(writer *w, unsigned number) {
     return true;
 }
 
-typedef struct {
-    VALUE *pairs;
-    unsigned count, room;
-    bool named; /* all keys are Symbols, and Strings that need no class and no encoding beside them */
-} pairs_of;
-
-static bool is_name(VALUE key) {
-    return SYMBOL_P(key) || (!RB_SPECIAL_CONST_P(key) && RBASIC_CLASS(key) == rb_cString && is_plain_string(key));
-}
-
-static int take_pair(VALUE key, VALUE value, VALUE argument) {
-    pairs_of *taken = (pairs_of *)argument;
-
-    if (taken->count == taken->room) { /* more than there were */
-        taken->named = false;
-        return ST_STOP;
-    }
-    taken->named = taken->named && is_name(key);
-    taken->pairs[2 * taken->count] = key;
-    taken->pairs[2 * taken->count++ + 1] = value;
-    return ST_CONTINUE;
-}
-
 static bool dump_shaped(writer *w, const VALUE *pairs, unsigned count) {
     unsigned number = shape_of(w, pairs, count);
     bool is_new = number == w->shapes;
@@ -134,6 +70,7 @@ static int dump_pair(VALUE key, VALUE value, VALUE argument) {
     writer *w = (writer *)argument;
     unsigned nans = w->nans;
 
+    step(w);
     if (dump_value(w, key) && w->nans == nans && dump_value(w, value)) {
         return ST_CONTINUE;
     }
@@ -143,18 +80,15 @@ static int dump_pair(VALUE key, VALUE value, VALUE argument) {
 
 static bool dump_pairs(writer *w, VALUE hash) {
     unsigned depth = w->depth;
+    size_t count = RHASH_SIZE(hash);
 
     if (!room(w, 12)) {
         return false;
     }
     put(w, TREE_HASH);
-    put_count(w, RHASH_SIZE(hash));
+    put_count(w, count);
     rb_hash_foreach(hash, dump_pair, (VALUE)w);
-    return w->depth == depth;
-}
-
-static bool may_be_shaped(const writer *w, size_t count) {
-    return count && count <= TREE_SHAPE_KEYS && w->shapes < TREE_SHAPES && w->pooled + count <= TREE_POOL;
+    return w->depth == depth && RHASH_SIZE(hash) == count;
 }
 
 /* Ruby has no other way to ask for these three. */
@@ -183,12 +117,15 @@ static bool dump_taken(writer *w, VALUE taken) {
     if (NIL_P(taken) || !room(w, 2)) {
         return false;
     }
+    if (NIL_P(w->taken)) {
+        w->taken = rb_ary_new();
+    }
     unsigned code = NUM2UINT(rb_ary_entry(taken, 0)) & 255, nans = w->nans;
     put(w, TREE_OTHER);
     put(w, code);
-    bool done = dump_value(w, rb_ary_entry(taken, 1));
-    RB_GC_GUARD(taken); /* remembered keys and symbols may stand in it */
-    return done && (code != TREE_CODE_SET || w->nans == nans);
+    rb_ary_push(w->taken,
+                taken); /* remembered keys and symbols may stand in it, and no other object in its place */
+    return dump_value(w, rb_ary_entry(taken, 1)) && (code != TREE_CODE_SET || w->nans == nans);
 }
 
 /* A singleton class tells that somebody gave this one object methods. */
@@ -196,12 +133,22 @@ static bool is_singular(VALUE object) {
     return !RB_SPECIAL_CONST_P(object) && RBASIC_CLASS(object) != rb_obj_class(object);
 }
 
-/* Records share what they have loaded, Structs their class, so a list of them is taken as a whole. */
-static VALUE list_taken(const writer *w, VALUE array) {
+/* For records, which know one another wherever they stand in the value. */
+static VALUE records_of(writer *w, VALUE object) {
+    if (!RB_TYPE_P(object, T_OBJECT)) {
+        return Qnil;
+    }
+    return NIL_P(w->records) ? (w->records = rb_ary_new()) : w->records;
+}
+
+/*
+ * Records share what they have loaded, Structs their class, so a list of them is taken as a whole. But not Structs
+ * that are numbered.
+ */
+static VALUE list_taken(writer *w, VALUE array) {
     VALUE first = rb_ary_entry(array, 0);
 
-    if (NIL_P(tree_module) || RB_SPECIAL_CONST_P(first) ||
-        (RB_BUILTIN_TYPE(first) != T_OBJECT && RB_BUILTIN_TYPE(first) != T_STRUCT)) {
+    if (NIL_P(tree_module) || !(RB_TYPE_P(first, T_OBJECT) || (RB_TYPE_P(first, T_STRUCT) && NIL_P(w->extents)))) {
         return Qnil;
     }
     for (long i = 0; i < RARRAY_LEN(array); i++) {
@@ -209,7 +156,16 @@ static VALUE list_taken(const writer *w, VALUE array) {
             return Qnil;
         }
     }
-    return rb_funcall(tree_module, id_take_list, 3, array, rb_obj_class(first), w->natural);
+    return rb_funcall(tree_module, id_take_list, 4, array, rb_obj_class(first), w->natural, records_of(w, first));
+}
+
+/* The Structs of a list are objects of the value as well. */
+static bool add_structs(writer *w, VALUE array) {
+    for (long i = 0; i < RARRAY_LEN(array) && !w->repeated; i++) {
+        VALUE object = RARRAY_AREF(array, i);
+        w->repeated = RB_TYPE_P(object, T_STRUCT) && !seen_add(&w->seen, object);
+    }
+    return !w->repeated;
 }
 
 /* ---- any value ---- */
@@ -219,19 +175,21 @@ static bool dump_array(writer *w, VALUE array) {
     long count = RARRAY_LEN(array);
 
     if (!NIL_P(taken)) {
-        return dump_taken(w, taken);
+        return add_structs(w, array) && dump_taken(w, taken);
     }
     if (!room(w, 12)) {
         return false;
     }
     put(w, TREE_ARRAY);
     put_count(w, (size_t)count);
-    for (long i = 0; i < count; i++) { /* the Ruby that takes objects apart could have shortened it */
+    for (long i = 0; i < count;
+         i++) { /* the Ruby that takes objects apart, or a thread, could have shortened it */
+        step(w);
         if (!dump_value(w, rb_ary_entry(array, i))) {
             return false;
         }
     }
-    return true;
+    return RARRAY_LEN(array) == count;
 }
 
 /* Is it a part of a second in nanoseconds? */
@@ -269,15 +227,17 @@ static bool dump_utc_time(writer *w, VALUE time) {
 }
 
 static bool dump_other(writer *w, VALUE object) {
-    if (RBASIC_CLASS(object) == rb_cTime && dump_utc_time(w, object)) {
+    if (RBASIC_CLASS(object) == rb_cTime && NIL_P(w->extents) && dump_utc_time(w, object)) {
         return true;
     }
-    return dump_taken(w, NIL_P(tree_module)
-                             ? Qnil
-                             : rb_funcall(tree_module, id_take, 3, object, rb_obj_class(object), w->natural));
+    if (NIL_P(tree_module)) {
+        return false;
+    }
+    return dump_taken(
+        w, rb_funcall(tree_module, id_take, 4, object, rb_obj_class(object), w->natural, records_of(w, object)));
 }
 
-static bool dump_nested(writer *w, VALUE object, bool (*dump)(writer *, VALUE)) {
+static bool dump_within(writer *w, VALUE object, bool (*dump)(writer *, VALUE)) {
     bool done = false;
 
     if (w->depth < TREE_DEPTH) {
@@ -286,6 +246,48 @@ static bool dump_nested(writer *w, VALUE object, bool (*dump)(writer *, VALUE)) 
         w->depth--;
     }
     return done;
+}
+
+static bool dump_again(writer *w, VALUE extent) {
+    if (NIL_P(extent) || !room(w, 6) || !tree_again(&w->reach, w->depth, extent)) {
+        return false;
+    }
+    put(w, TREE_AGAIN);
+    put_count(w, tree_extent_number(extent));
+    w->nans += w->nans ? 1 : 0; /* it may hold some */
+    return true;
+}
+
+__attribute__((noinline, cold)) static bool dump_numbered(writer *w, VALUE object, bool (*dump)(writer *, VALUE)) {
+    VALUE extent = rb_hash_lookup2(w->extents, object, Qundef);
+    if (extent != Qundef) {
+        return dump_again(w, extent);
+    }
+    tree_reach before = w->reach;
+    size_t start = written(w);
+
+    rb_hash_aset(w->extents, object, Qnil);
+    w->reach.deepest = w->depth + 1;
+    if (!dump_within(w, object, dump)) {
+        return false;
+    }
+    uint64_t bytes = written(w) - start + w->reach.again_bytes - before.again_bytes;
+    extent = tree_extent(w->number++, w->reach.deepest - w->depth, bytes);
+    rb_hash_aset(w->extents, object, extent);
+    w->reach.deepest = before.deepest > w->reach.deepest ? before.deepest : w->reach.deepest;
+    return true;
+}
+
+static bool dump_nested(writer *w, VALUE object, bool (*dump)(writer *, VALUE)) {
+    step(w);
+    if (!NIL_P(w->extents)) {
+        return dump_numbered(w, object, dump);
+    }
+    if (!seen_add(&w->seen, object)) {
+        w->repeated = true;
+        return false;
+    }
+    return dump_within(w, object, dump);
 }
 
 /* One whose class says how it is cached is kept as its class says, whatever else it has. */
@@ -321,15 +323,32 @@ static bool dump_value(writer *w, VALUE value) {
     return !RB_SPECIAL_CONST_P(value) && dump_object(w, value);
 }
 
+static bool dump_whole(writer *w, VALUE value, VALUE extents) {
+    w->depth = w->shapes = w->symbols = w->pooled = w->last = w->nans = w->steps = 0;
+    w->extents = extents;
+    w->number = 0;
+    w->reach = (tree_reach){0, 0};
+    w->records = w->taken = Qnil;
+    w->repeated = false;
+    seen_init(&w->seen);
+    w->out = rb_str_buf_new(FIRST_BYTES);
+    w->at = RSTRING_PTR(w->out);
+    w->end = w->at + rb_str_capacity(w->out);
+    if (!NIL_P(extents)) {
+        put(w, TREE_NUMBERED);
+    }
+    return dump_value(w, value);
+}
+
 VALUE tree_dump(VALUE value, VALUE natural) {
     writer w;
 
-    w.depth = w.shapes = w.symbols = w.pooled = w.last = w.nans = 0;
     w.natural = natural;
-    w.out = rb_str_buf_new(FIRST_BYTES);
-    w.at = RSTRING_PTR(w.out);
-    w.end = w.at + rb_str_capacity(w.out);
-    if (!dump_value(&w, value)) {
+    bool done = dump_whole(&w, value, Qnil);
+    if (!done && w.repeated) {
+        done = dump_whole(&w, value, rb_funcallv(rb_hash_new(), id_compare_by_identity, 0, NULL));
+    }
+    if (!done) {
         return Qundef;
     }
     rb_str_set_len(w.out, w.at - RSTRING_PTR(w.out));
@@ -370,6 +389,7 @@ void tree_init(VALUE larder_module) {
     id_take = rb_intern("take");
     id_take_list = rb_intern("take_list");
     id_keeps_p = rb_intern("keeps?");
+    id_compare_by_identity = rb_intern("compare_by_identity");
     id_compare_by_identity_p = rb_intern("compare_by_identity?");
     id_default = rb_intern("default");
     id_default_proc = rb_intern("default_proc");

@@ -6,7 +6,7 @@
  * of memory. `bytes` must stay where they are while objects are made: on the C
  * stack, or in a String that the caller keeps.
  */
-#include "tree.h"
+#include "tree_again.h"
 
 #include <ruby/encoding.h>
 #include <limits.h>
@@ -20,8 +20,12 @@ typedef struct {
     const unsigned char *at, *end;
     unsigned depth, shapes, symbols, pooled;
     unsigned nans; /* that were read */
+    unsigned steps;
     bool trusted;
     VALUE kept;
+    VALUE ended, extents; /* objects and how far each goes; nil: they are not numbered */
+    tree_reach reach;
+    VALUE records; /* that Larder::Tree has made so far */
     struct {
         uint16_t first, count;
     } shape[TREE_SHAPES];
@@ -39,6 +43,13 @@ static VALUE known_key[KNOWN_KEYS];
 static ID id_make;
 
 static VALUE load_value(reader *r);
+
+/* A signal, a timeout or another thread may come in between. */
+static inline void step(reader *r) {
+    if (++r->steps % STEPS == 0) {
+        rb_thread_check_ints();
+    }
+}
 
 static inline size_t left(const reader *r) { return (size_t)(r->end - r->at); }
 
@@ -130,6 +141,7 @@ static VALUE load_array(reader *r) {
     /* Lists in lists could each ask for as much as there are bytes. */
     VALUE array = rb_ary_new_capa((long)(count < MOST_CAPACITY ? count : MOST_CAPACITY));
     for (size_t i = 0; i < count; i++) {
+        step(r);
         VALUE value = load_value(r);
         if (value == Qundef) {
             return Qundef;
@@ -154,6 +166,7 @@ static VALUE load_hash(reader *r) {
     VALUE hash = rb_hash_new();
     for (size_t i = 0; i < count; i++) {
         unsigned nans = r->nans;
+        step(r);
         VALUE key = load_value(r);
         VALUE value = key == Qundef || r->nans != nans ? Qundef : load_value(r);
         if (value == Qundef) {
@@ -291,21 +304,51 @@ static VALUE load_other(reader *r) {
     if (time != Qundef || NIL_P(tree_module)) {
         return time;
     }
-    VALUE object =
-        rb_funcall(tree_module, id_make, 4, UINT2NUM(code), parts, r->trusted ? Qtrue : Qfalse, r->kept);
+    if ((code == TREE_CODE_RECORD || code == TREE_CODE_RECORDS) && NIL_P(r->records)) {
+        r->records = rb_ary_new();
+    }
+    VALUE object = rb_funcall(tree_module, id_make, 5, UINT2NUM(code), parts, r->trusted ? Qtrue : Qfalse, r->kept,
+                              r->records);
     return object == tree_unreadable ? Qundef : object;
 }
 
 /* ---- any value ---- */
+
+__attribute__((noinline, cold)) static VALUE load_numbered(reader *r, VALUE (*load)(reader *)) {
+    const unsigned char *start = r->at;
+    tree_reach before = r->reach;
+
+    r->reach.deepest = r->depth;
+    VALUE value = load(r);
+    if (value != Qundef) {
+        uint64_t bytes = (uint64_t)(r->at - start) + r->reach.again_bytes - before.again_bytes;
+        rb_ary_push(r->ended, value);
+        rb_ary_push(r->extents, tree_extent(0, r->reach.deepest - r->depth + 1, bytes));
+        r->reach.deepest = before.deepest > r->reach.deepest ? before.deepest : r->reach.deepest;
+    }
+    return value;
+}
 
 static VALUE load_within(reader *r, VALUE (*load)(reader *)) {
     if (r->depth == TREE_DEPTH) {
         return Qundef;
     }
     r->depth++;
-    VALUE value = load(r);
+    step(r);
+    VALUE value = NIL_P(r->ended) ? load(r) : load_numbered(r, load);
     r->depth--;
     return value;
+}
+
+static VALUE load_again(reader *r) {
+    size_t number;
+
+    if (NIL_P(r->ended) || !take_count(r, &number) || number >= (size_t)RARRAY_LEN(r->ended) ||
+        !tree_again(&r->reach, r->depth, rb_ary_entry(r->extents, (long)number))) {
+        return Qundef;
+    }
+    r->nans += r->nans ? 1 : 0; /* it may hold some */
+    return rb_ary_entry(r->ended, (long)number);
 }
 
 static VALUE load_tagged(reader *r, unsigned tag) {
@@ -343,6 +386,8 @@ static VALUE load_tagged(reader *r, unsigned tag) {
         return load_within(r, load_shape_again);
     case TREE_OTHER:
         return load_within(r, load_other);
+    case TREE_AGAIN:
+        return load_again(r);
     default:
         return Qundef;
     }
@@ -373,9 +418,16 @@ VALUE tree_load(const char *bytes, size_t size_bytes, bool trusted, VALUE kept) 
 
     r.at = (const unsigned char *)bytes;
     r.end = r.at + size_bytes;
-    r.depth = r.shapes = r.symbols = r.pooled = r.nans = 0;
+    r.depth = r.shapes = r.symbols = r.pooled = r.nans = r.steps = 0;
     r.trusted = trusted;
     r.kept = kept;
+    r.ended = r.extents = r.records = Qnil;
+    r.reach = (tree_reach){0, 0};
+    if (r.at < r.end && *r.at == TREE_NUMBERED) {
+        r.at++;
+        r.ended = rb_ary_new();
+        r.extents = rb_ary_new();
+    }
     VALUE value = load_value(&r);
     return r.at == r.end ? value : Qundef;
 }

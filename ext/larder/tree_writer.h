@@ -9,7 +9,7 @@
 #ifndef LARDER_TREE_WRITER_H
 #define LARDER_TREE_WRITER_H
 
-#include "tree.h"
+#include "tree_again.h"
 
 #include <math.h>
 #include <ruby/encoding.h>
@@ -25,7 +25,15 @@ typedef struct {
     unsigned depth, shapes, symbols, pooled;
     unsigned last; /* the shape that was used last */
     unsigned nans; /* that were written */
-    VALUE natural; /* see tree_dump() */
+    unsigned steps;
+    VALUE natural;   /* see tree_dump() */
+    bool repeated;   /* an object was there already */
+    tree_seen seen;  /* the objects, where they are not numbered */
+    VALUE extents;   /* by object, nil while it has not ended; nil: they are not numbered */
+    uint64_t number; /* of the next */
+    tree_reach reach;
+    VALUE taken;   /* what Larder::Tree has made of objects; nil: nothing */
+    VALUE records; /* what Larder::Tree knows of those that it took apart */
     struct {
         uint16_t first, count;
     } shape[TREE_SHAPES];
@@ -50,6 +58,15 @@ static inline bool grow(writer *w, size_t bytes) {
 
 static inline bool room(writer *w, size_t bytes) { return (size_t)(w->end - w->at) >= bytes || grow(w, bytes); }
 
+static inline size_t written(const writer *w) { return (size_t)(w->at - RSTRING_PTR(w->out)); }
+
+/* A signal, a timeout or another thread may come in between. */
+static inline void step(writer *w) {
+    if (++w->steps % STEPS == 0) {
+        rb_thread_check_ints();
+    }
+}
+
 static inline void put(writer *w, unsigned byte) { *w->at++ = (char)byte; }
 
 static inline void put_count(writer *w, size_t count) {
@@ -66,7 +83,7 @@ static inline void put_number(writer *w, uint64_t number, unsigned bytes) {
 }
 
 /* The String's bytes are asked for last: to make room may collect garbage, and move it. */
-static inline bool put_tagged(writer *w, unsigned tag, VALUE string) {
+__attribute__((always_inline)) static inline bool put_tagged(writer *w, unsigned tag, VALUE string) {
     size_t size = (size_t)RSTRING_LEN(string);
 
     if (!room(w, size + 12)) {

@@ -40,7 +40,7 @@ module Larder
       DURATION => [:make_duration, Numeric, Hash],
       STRUCT => [:make_struct, Symbol, Array, Array],
       DATA => [:make_data, Symbol, Array, Array],
-      RECORD => [:make_record, Array],
+      RECORD => [:make_record, Integer, Array],
       BINARY => [:make_binary, String],
       URI => [:make_uri, String],
       IP_ADDRESS => [:make_ip_address, String, Integer],
@@ -51,8 +51,9 @@ module Larder
       STRUCTS => [:make_structs, Symbol, Array, Array]
     }.freeze
     # Whose parts name classes.
-    LOADERS = %i[make_struct make_data make_record make_records make_structs].freeze
-    private_constant :MAKERS, :LOADERS
+    LOADERS = %i[make_struct make_data make_structs].freeze
+    RECORD_MAKERS = %i[make_record make_records].freeze
+    private_constant :MAKERS, :LOADERS, :RECORD_MAKERS
 
     # Classes that are what they are called; others are found by what they descend from.
     TAKERS = [Times, Numbers, Texts, Collections].map { |sort| sort::TAKERS }.reduce(:merge).freeze
@@ -75,37 +76,40 @@ module Larder
       # @param type [Class] of it
       # @param natural [Boolean, Cacheable::Mixture] true: also records where the application keeps all their state; a
       #   mixture: also objects whose class says itself how it is cached, which it keeps
+      # @param records [Array, nil] an empty one for the whole value, where Records keeps what it knows
       # @return [Array(Integer, Object), nil] code and parts; nil: of a class, or in a state, that has none
-      def take(object, type, natural)
-        taken(object, type, natural)
+      def take(object, type, natural, records)
+        taken(object, type, natural, records)
       rescue UnserializableError
         nil
       rescue *OwnFailure::KINDS => e # of methods that the application gave its class; Marshal is asked then
-        raise unless OwnFailure.again?(e) { taken(object, type, natural) }
+        raise unless OwnFailure.again?(e) { taken(object, type, natural, []) }
       end
 
       # @param list [Array] of such objects
       # @param type [Class] of the first
       # @return [Array(Integer, Object), nil] code and parts of all of them together; nil: each is taken by itself
-      def take_list(list, type, natural)
-        taken_list(list, type, natural)
+      def take_list(list, type, natural, records)
+        taken_list(list, type, natural, records)
       rescue UnserializableError
         nil
       rescue *OwnFailure::KINDS => e
-        raise unless OwnFailure.again?(e) { taken_list(list, type, natural) }
+        raise unless OwnFailure.again?(e) { taken_list(list, type, natural, []) }
       end
 
       # @param code [Integer]
       # @param parts [Object]
       # @param trusted [Boolean] nobody else could write these bytes: classes may be loaded for them
       # @param kept [Array<Array<Object>>, nil] by a mixture, in groups
+      # @param records [Array, nil] those that were made so far of the whole value
       # @return [Object] UNREADABLE where these parts make nothing
-      def make(code, parts, trusted, kept)
-        made(code, parts, trusted, kept)
+      def make(code, parts, trusted, kept, records)
+        count = records&.size
+        made(code, parts, trusted, kept, records)
       rescue UnreadableError
         UNREADABLE
       rescue *OwnFailure::KINDS => e
-        raise unless OwnFailure.again?(e) { made(code, parts, trusted, kept) }
+        raise unless OwnFailure.again?(e) { made(code, parts, trusted, kept, records&.first(count)) }
 
         UNREADABLE
       end
@@ -123,16 +127,18 @@ module Larder
 
       private
 
-      def taken(object, type, natural)
+      def taken(object, type, natural, records)
         return [KEPT, natural.keep(object, type)] if natural.is_a?(Cacheable::Mixture) && natural.keeps?(type)
 
         taker = taker_of(type, natural)
-        __send__(taker, object) unless taker == :none
+        return if taker == :none
+
+        taker == :take_record ? take_record(object, records) : __send__(taker, object)
       end
 
-      def taken_list(list, type, natural)
+      def taken_list(list, type, natural, records)
         case taker_of(type, natural)
-        when :take_record then take_records(list, natural)
+        when :take_record then take_records(list, natural, records)
         when :take_struct then take_structs(list, type)
         end
       end
@@ -144,11 +150,12 @@ module Larder
         kept.fetch(group, []).fetch(number, UNREADABLE)
       end
 
-      def made(code, parts, trusted, kept)
+      def made(code, parts, trusted, kept, records)
         return kept_at(kept, parts) if code == KEPT
 
         maker, *types = MAKERS[code]
         return UNREADABLE unless maker && Parts.fit?(parts, types)
+        return __send__(maker, *parts, trusted, records) if RECORD_MAKERS.include?(maker)
 
         LOADERS.include?(maker) ? __send__(maker, *parts, trusted) : __send__(maker, *parts)
       end

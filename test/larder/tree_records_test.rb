@@ -50,6 +50,22 @@ class LarderTreeRecordsTest < ActiveSupport::TestCase
     end
   end
 
+  %i[native marshal].each do |name|
+    test "#{name} brings a record back as one, wherever it stands" do
+      books = Book.includes(:author).order(:id).to_a
+      value = { books: books, first: books.first, by_id: books.index_by(&:id), authors: books.map(&:author),
+                pairs: books.map { |book| [book, book.author] } }
+      bytes = serializer(name).dump(value)
+      copy = serializer(name).load(bytes)
+      assert_equal value, copy
+      assert_same copy[:books][0], copy[:first]
+      assert_same copy[:books][1], copy[:by_id].values[1]
+      assert_same copy[:books][0].author, copy[:authors][2]
+      copy[:pairs].zip(copy[:books]) { |pair, book| assert pair[0].equal?(book) && pair[1].equal?(copy[:authors][0]) }
+      assert_operator bytes.bytesize, :<, serializer(name).dump(books).bytesize + 400
+    end
+  end
+
   %i[native marshal message_pack].each do |name|
     test "#{name} brings records back with what they have loaded" do
       books = Book.includes(:author).order(:id).to_a

@@ -139,9 +139,18 @@ class LarderTreeTest < ActiveSupport::TestCase
            [Row.new(1, "a"), { "at" => Time.utc(2026), n: [nil, 2.5] }], { a: Row.new(Row.new, [1]) },
            [ActiveSupport::SafeBuffer.new("x"), 3.days, Time.utc(2026).in_time_zone("Berlin"), Pathname("a")]].freeze
 
+  SHARED = [1, { "a" => [2] }].freeze
+  # The same objects again, alone, as keys, in objects and in lists of them.
+  AGAIN = [
+    [SHARED, SHARED], { "a" => SHARED, SHARED => "b", 3 => { x: SHARED } }, Array.new(9) { { id: 1, list: SHARED } },
+    [Row.new(1, SHARED), Row.new(SHARED, SHARED)], [Row.new(1, 2)] * 3, Set[SHARED, [SHARED]],
+    Array.new(3, Date.new(2026)), [{ SHARED => 1 }, { SHARED => 2 }], 40.times.reduce([]) { |inner, _| [inner, inner] },
+    [Time.utc(2026), SHARED, SHARED, Time.utc(2026)], Row.new(SHARED.last, SHARED)
+  ].freeze
+
   test "whatever bytes are changed, left out or put in, there is a value or none, and soon" do
     random = Random.new(Minitest.seed)
-    seeds = SEEDS.map { |value| dump(value).byteslice(0, 3000) }
+    seeds = (SEEDS + AGAIN.first(8) + AGAIN.last(2)).map { |value| dump(value).byteslice(0, 3000) }
     started = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
     tried = 0
     while Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) - started < 2
@@ -166,6 +175,110 @@ class LarderTreeTest < ActiveSupport::TestCase
       return "\xB1".b if bytes.empty?
     end
     bytes
+  end
+
+  test "what stands in a value more than once is written once, and comes back as one" do
+    AGAIN.each do |value|
+      bytes = dump(value)
+      next assert_nil(bytes) if value.equal?(AGAIN[8]) # 2**40 lists are more than are written
+
+      copy = load(bytes).first
+      assert_equal identities(Marshal.load(Marshal.dump(value))), identities(copy)
+      assert_equal bytes, dump(copy), "written alike again"
+    end
+    shared = { "a" => [] }
+    assert_equal "b2ad02af01 8161 ad00 b301".delete(" "), dump([shared, shared]).unpack1("H*")
+  end
+
+  test "a value of which little is written is soon written and read, however much it would be" do
+    lists = 21.times.reduce([]) { |inner, _| [inner, inner] }
+    pairs = 15.times.reduce(Row.new(1, 2)) { |inner, _| Row.new(inner, inner) }
+    hashes = 19.times.reduce({}) { |inner, _| { a: inner, b: inner } }
+    { lists => 200, pairs => 400, hashes => 200 }.each do |value, most|
+      before = GC.stat(:total_allocated_objects)
+      bytes = dump(value)
+      copy = load(bytes).first
+      assert_operator bytes.bytesize, :<, most
+      assert_operator GC.stat(:total_allocated_objects) - before, :<, 2000
+      assert_same copy.to_a.flatten(1)[0], copy.to_a.flatten(1)[1] if copy.is_a?(Array)
+    end
+    orders = Array.new(2000) { |i| { "id" => i, "customer" => [{ "name" => "x" * 2000 }] * 1 } }
+    customers = orders.first(20).map { |order| order["customer"] }
+    orders.each_with_index { |order, i| order["customer"] = customers[i % 20] }
+    assert_operator dump(orders).bytesize, :<, 80_000
+  end
+
+  test "more than 64 MiB of the same again, or deeper than 100, is left to others" do
+    assert_nil dump(40.times.reduce([]) { |inner, _| [inner, inner] })
+    assert_nil dump(30.times.reduce(Row.new(1, 2)) { |inner, _| Row.new(inner, inner) })
+    deep = 60.times.reduce([]) { |inner, _| [inner] }
+    assert_nil dump([deep, 60.times.reduce(deep) { |inner, _| [inner] }])
+    assert_equal [deep, [deep]], load(dump([deep, [deep]])).first
+  end
+
+  test "a few bytes are no value of which anything could become" do
+    doubled = lambda do |times|
+      "\xB2".b + ("\xAD\x02".b * times) + "\xAD\x00".b + (0...times).map { |i| [0xB3, i].pack("CC") }.join
+    end
+    assert_equal 12.times.reduce([]) { |inner, _| [inner, inner] }, load(doubled.call(12)).first
+    [40, 90].each { |times| assert_nil load(doubled.call(times)) }
+    # A chain of 90, whose end is the chain of 90 before it.
+    chain = "\xAD\x01".b * 90
+    assert_nil load("\xB2\xAD\x02".b + chain + "\xAD\x00".b + chain + "\xB3\x5A".b)
+    ["\xB3\x00", "\xB2\xB3\x00", "\xB2\xAD\x01\xB3\x00", "\xB2", "\xB2\xB2\x01", "\xAD\x01\xB2\x01",
+     "\xB2\xAD\x02\xAD\x00\xB3\x01", "\xB2\xAD\x02\xAD\x00\xB3\xFF\xFF\xFF\xFF\x7F"].each do |bytes|
+      assert_nil load(bytes.b), bytes.inspect
+    end
+    # [NaN], as a key of a Hash, and in a Set.
+    list = "\xB2\xAD\x02\xAD\x01".b + dump(Float::NAN)
+    assert_nil load(list + "\xAE\x01\xB3\x00\x01".b)
+    assert_nil load(list + "\xB1\x0A\xAD\x01\xAD\x01\xB3\x00".b)
+  end
+
+  test "what holds itself is left to others, however often it does" do
+    list = []
+    list << list << list
+    hash = {}
+    hash[:a] = hash[:b] = [hash]
+    pair = Row.new
+    pair.id = pair.name = pair
+    [list, hash, pair, [list, list], Set[list]].each { |value| assert_nil dump(value) }
+  end
+
+  test "a long work is interrupted" do
+    long = Array.new(2_000_000) { |i| [i] }
+    bytes = dump(long)
+    [-> { dump(long) }, -> { load(bytes) }, -> { Larder.__send__(:_json_offender, long) }].each do |work|
+      # Between two works it may be met, too, but not ten times.
+      assert(Array.new(10) { interrupted(&work) }.any?(/_tree_dump|_tree_load|_json_offender/))
+    end
+  end
+
+  # @return [String] where the work was
+  def interrupted
+    entered = Queue.new
+    thread = Thread.new do
+      entered << true
+      loop { yield }
+    rescue KeyError => e
+      e.backtrace.join
+    end
+    entered.pop
+    thread.raise(KeyError)
+    thread.value
+  end
+
+  # Which objects are the same, by the order in which they come.
+  def identities(value, seen = {}.compare_by_identity)
+    case value
+    when Array, Hash, Struct, Set, Date
+      return seen[value] if seen[value]
+
+      seen[value] = seen.size
+      parts = value.is_a?(Hash) ? value.to_a.flatten(1) : value.to_a unless value.is_a?(Date)
+      [value.class, parts&.map { |part| identities(part, seen) }]
+    else value
+    end
   end
 
   test "what comes back is one's own" do

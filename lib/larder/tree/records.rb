@@ -6,17 +6,15 @@
 
 module Larder
   module Tree
-    # A record and those it has loaded, each once: [class, attributes, new?, name, number or numbers, …], the record
-    # itself first. A number is the place of another; one whose class says how it is cached stands there itself, for
-    # whoever keeps it.
+    # Records and those they have loaded, each once in a value: [class, attributes, new?, name, number or numbers, …]. A
+    # number is the place of another, counted from the first record of the value; one whose class says how it is cached
+    # stands there itself, for whoever keeps it.
     module Records
-      # Takes records apart.
+      # Takes the records of one value apart.
       class Taking
-        # @return [Array<Array>]
-        attr_reader :entries
-
         def initialize
           @entries = []
+          @given = 0
           @numbers = {}.compare_by_identity
           @names = Hash.new { |names, type| names[type] = type.name.to_sym }.compare_by_identity
         end
@@ -27,6 +25,11 @@ module Larder
           return target.map { |record| number_of(record) } if target.is_a?(Array)
 
           number_of(target) if target
+        end
+
+        # @return [Array<Array>] of the records that came since it was asked last
+        def new_entries
+          @entries.drop(@given).tap { @given = @entries.size }
         end
 
         private
@@ -79,40 +82,25 @@ module Larder
 
       module_function
 
-      # @return [Array<Array>]
-      def take(record)
-        taking = Taking.new
-        taking.take(record)
-        taking.entries
+      # @param target [Array<ActiveRecord::Base>, ActiveRecord::Base]
+      # @param known [Array] empty at first: what is known of the value's records
+      # @return [Array(Array<Integer>, Array<Array>), Array(Integer, Array<Array>)] places, or a place, and new entries
+      def take(target, known)
+        taking = (known[0] ||= Taking.new)
+        [taking.take(target), taking.new_entries]
       end
 
-      # Several at once, which share what they have loaded.
-      #
-      # @param records [Array<ActiveRecord::Base>]
-      # @return [Array(Array<Integer>, Array<Array>)] their places, and the entries
-      def take_list(records)
-        taking = Taking.new
-        [taking.take(records), taking.entries]
-      end
-
+      # @param places [Array<Integer>]
       # @param entries [Array<Array>]
       # @param trusted [Boolean] may a class be loaded for them?
-      # @return [ActiveRecord::Base]
-      def make(entries, trusted)
-        make_all(entries, trusted).first || UNREADABLE
-      end
-
+      # @param known [Array<ActiveRecord::Base>] the value's records so far; these are added
       # @return [Array<ActiveRecord::Base>]
-      def make_list(places, entries, trusted)
-        records = make_all(entries, trusted)
-        places.map { |place| records.fetch(place) }
-      end
-
-      def make_all(entries, trusted)
-        types = Hash.new { |known, name| known[name] = type_named(name, trusted) }
+      def make(places, entries, trusted, known)
+        types = Hash.new { |found, name| found[name] = type_named(name, trusted) }
         records = entries.map { |name, attributes, is_new| made(types[name], attributes, is_new) }
-        records.zip(entries) { |record, entry| associate(record, entry, records) if entry.size > 3 }
-        records
+        known.concat(records)
+        records.zip(entries) { |record, entry| associate(record, entry, known) if entry.size > 3 }
+        places.map { |place| known.fetch(place) }
       end
 
       def type_named(name, trusted)
@@ -137,7 +125,7 @@ module Larder
 
         place.is_a?(ActiveRecord::Base) ? place : raise(UnreadableError, "damaged (no record)")
       end
-      private_class_method :make_all, :type_named, :made, :associate, :at
+      private_class_method :type_named, :made, :associate, :at
     end
   end
 end

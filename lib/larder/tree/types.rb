@@ -70,26 +70,26 @@ module Larder
         type.allocate.tap { |data| DATA_INITIALIZE.bind_call(data, **members.zip(values).to_h) }
       end
 
-      def take_record(record)
-        [RECORD, [Records.take(record)]]
+      def take_record(record, known)
+        [RECORD, Records.take(record, known)]
       end
 
-      def make_record(entries, trusted)
-        Records.make(entries, trusted)
+      def make_record(place, entries, trusted, known)
+        Records.make([place], entries, trusted, known).first
       end
 
-      def take_records(list, natural)
+      def take_records(list, natural, known)
         return unless list.all? { |object| object.is_a?(ActiveRecord::Base) && record?(object.class, natural) }
 
-        [RECORDS, Records.take_list(list)]
+        [RECORDS, Records.take(list, known)]
       end
 
       def record?(type, natural)
         taker_of(type, natural) == :take_record
       end
 
-      def make_records(places, entries, trusted)
-        Records.make_list(places, entries, trusted)
+      def make_records(places, entries, trusted, known)
+        Records.make(places, entries, trusted, known)
       end
 
       def name_of(type)

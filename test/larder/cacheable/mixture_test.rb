@@ -73,6 +73,18 @@ class LarderCacheableMixtureTest < ActiveSupport::TestCase
      { a: tag, b: [own] }.with_indifferent_access].each { |value| assert_comes_back value }
   end
 
+  test "what stands there again is looked through once, and what holds itself is refused" do
+    lists = 60.times.reduce([Tag.new(1)]) { |inner, _| [inner, inner] }
+    assert_raises(Larder::UnserializableError) { serializer(:native).dump(lists) }
+    lists = 10.times.reduce([Tag.new(1)]) { |inner, _| [inner, inner] }
+    copy = serializer(:native).load(serializer(:native).dump(lists))
+    assert_equal lists, copy
+    assert_same copy[0], copy[1]
+    circle = [Tag.new(1)]
+    circle << circle << circle
+    assert_raises(Larder::UnserializableError) { serializer(:native).dump(circle) }
+  end
+
   test "objects in each other come back" do
     assert_comes_back Tag.new(1, Tag.new(2, [Tag.new(3), nil]))
     assert_comes_back [Tag.new(1, { "a" => [OwnTag.new(2, Point.new(1, Tag.new(3)))] })] * 2

@@ -206,5 +206,23 @@ module LarderStoreTests
         both { assert_equal [nil, false], [store.read("key"), store.exist?("key")] }
       end
     end
+
+    Node = Struct.new(:left, :right)
+
+    test "a value that holds the same again and again is as small, and as soon there, as by Marshal" do
+      lists = 22.times.reduce([]) { |inner, _| [inner, inner] }
+      nodes = 24.times.reduce(Node.new) { |inner, _| Node.new(inner, inner) } # Marshal's: too many bytes otherwise
+      circle = { "a" => [] }
+      circle["a"] << circle << circle
+      { lists: lists, nodes: nodes, circle: circle }.each_pair do |name, value|
+        both do
+          assert store.write(name, value)
+          copy = store.read(name)
+          assert_operator store.cache.get(name.to_s).bytesize, :<, 600
+          first, second = copy.is_a?(Hash) ? copy["a"] : copy.to_a
+          assert_same first, second
+        end
+      end
+    end
   end
 end
