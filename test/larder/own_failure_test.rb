@@ -171,7 +171,7 @@ class LarderOwnFailureTest < StoreCase
   def everywhere(&work)
     place = 0
     loop do
-      place += ALL ? 1 : 1 + (place / 15)
+      place += ALL ? 1 : 1 + (place / 8)
       error = KINDS[place % KINDS.size].new("raised at event #{place}")
       found, answers = raised_at(place, error, &work)
       return assert(answers.all?) unless found
