@@ -19,9 +19,9 @@ module Larder
           [high, 1.0 / low].max - 1.0 if bounded?
         end
 
-        # @return [Hash{Symbol=>Float, nil}] a cell or a dot; low and high are nil without an interval
+        # @return [Hash{Symbol=>Float}] a cell or a dot; without an interval it has no low and high
         def to_h
-          bounded? ? super : { value: value, low: nil, high: nil }
+          bounded? ? super : { value: value }
         end
       end
 
