@@ -156,7 +156,7 @@ module Larder
           assert_equal ["measured"], details["rows"].map { |row| row["state"] }.uniq
           assert_equal 1, details.dig("settings", "seed")
           assert_samples details
-          assert_equal 4 * 10, chapter["measures"].size
+          assert_equal (4 * 10) + 1, chapter["measures"].size, "each row and step, and the reference loop"
           assert_operator chapter["measures"].flat_map { |measure| measure["samples"] }.min, :>, 0
         end
 
