@@ -178,7 +178,7 @@ module Larder
             @published = true
           end
           options.on("--defaults", "do not ask in a terminal") { @silent = true }
-          options.on("--quick", "an impression in 20 seconds: fewer choices") { @mode = :quick }
+          options.on("--quick", "an impression in half a minute: fewer choices") { @mode = :quick }
           options.on("--thorough", "seven rounds, longer blocks") { @mode = :thorough }
           options.on("--rounds N", Integer, "processes for each part (3)") { |number| @rounds = positive(number) }
           seed_option(options)
