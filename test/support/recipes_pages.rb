@@ -21,7 +21,10 @@ end
 class RecipesPages < ActionDispatch::IntegrationTest
   self.app = Rails.application
 
-  setup { Rails.cache.clear until Rails.cache.cache.size.positive? } # which opens a file
+  setup do
+    sleep(0.01) until Rails.cache.cache.size.positive? # which opens a file
+    Rails.cache.clear
+  end
 
   # @return [Nokogiri::HTML::Document] of the last page
   def page(browser = self)
