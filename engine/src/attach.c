@@ -365,7 +365,13 @@ static void touch_lockfile(larder *cache, int64_t now_ms) {
     utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
 }
 
-/* A file that was removed or replaced by hand is left like one that the engine replaced: by everybody. */
+/* A copy of a former use was written over the file: the number stays the same while anybody is attached. */
+static bool was_overwritten(const lard_map *map) {
+    return !map->poisoned && lard_load(&map->control->use) != map->use;
+}
+
+/* A file that was removed, replaced or overwritten by hand is left like one that the engine replaced: by
+ * everybody. */
 void lard_look_at_path(larder *cache, lard_map *map) {
     int64_t now_ms = lard_monotonic_coarse_ms();
     if (now_ms < __atomic_load_n(&cache->next_look_ms, __ATOMIC_RELAXED)) {
@@ -375,7 +381,7 @@ void lard_look_at_path(larder *cache, lard_map *map) {
     if (LARD_UNLIKELY(now_ms >= __atomic_load_n(&cache->next_touch_ms, __ATOMIC_RELAXED))) {
         touch_lockfile(cache, now_ms);
     }
-    if (lard_file_was_replaced(map, cache->path)) {
+    if (lard_file_was_replaced(map, cache->path) || was_overwritten(map)) {
         lard_file_mark_superseded(map);
     }
 }

@@ -201,12 +201,9 @@ void lard_file_mark_superseded(lard_map *map) {
     }
 }
 
-/* Whether someone removed the file, put another one at its path, or wrote a copy of a former use over it. */
+/* Whether someone removed the file or put another one at its path. */
 bool lard_file_was_replaced(const lard_map *map, const char *path) {
     struct stat info;
-    if (!map->poisoned && lard_load(&map->control->use) != map->use) {
-        return true;
-    }
     if (stat(path, &info) == 0) {
         return (uint64_t)info.st_ino != map->inode || (uint64_t)info.st_dev != map->device;
     }
