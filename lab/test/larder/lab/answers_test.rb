@@ -16,12 +16,13 @@ module Larder
         end
       end
 
-      test "what the block answers is told with the end" do
-        assert_equal [{ "event" => "started" }, { "event" => "done", "bytes" => 7 }], events { { bytes: 7 } }
+      test "what the block answers is told with the end, and whether YJIT was on" do
+        done = { "event" => "done", "bytes" => 7, "yjit" => Yjit.on? }
+        assert_equal [{ "event" => "started" }, done], events { { bytes: 7 } }
       end
 
       test "nothing to tell is an end as well" do
-        assert_equal({ "event" => "done" }, events { nil }.last)
+        assert_equal({ "event" => "done", "yjit" => Yjit.on? }, events { nil }.last)
       end
 
       test "what cannot be had is unavailable" do
