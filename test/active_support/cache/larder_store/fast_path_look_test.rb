@@ -57,6 +57,7 @@ module LarderStoreTests
     end
 
     test "listening? is asked from the moment it is stubbed or defined anew" do
+      skip "not yet so with Rails 7.1" if ActiveSupport.version < Gem::Version.new("7.2")
       { "a stub" => -> { ActiveSupport::Notifications.notifier.define_singleton_method(:listening?) { |_| true } },
         "a definition" => -> { ActiveSupport::Notifications::Fanout.class_eval { def listening?(_) = true } },
         "a prepended module" => lambda do
@@ -117,6 +118,7 @@ module LarderStoreTests
     end
 
     test "a module put around the notifier is found after a second" do
+      skip "not yet so with Rails 7.1" if ActiveSupport.version < Gem::Version.new("7.2")
       patch = -> { ActiveSupport::Notifications.notifier.extend(Module.new { def listening?(_) = true }) }
       assert_equal [EVERY, [:read]], at_once_and_later(patch) { taken }.values_at(0, 2)
     end

@@ -154,6 +154,7 @@ module LarderStoreTests
     end
 
     test "a read-only file system, with the file and without it" do
+      skip "not yet so with Rails 7.1" if ActiveSupport.version < Gem::Version.new("7.2")
       skip "needs root" unless Process.euid.zero?
       skip "no mount namespaces here" unless system("unshare", "--mount", "true", err: File::NULL)
       late(path_of("there/cache.larder")).write("key", 1)

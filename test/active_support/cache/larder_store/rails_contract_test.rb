@@ -7,6 +7,8 @@ require "active_support/cache/memory_store"
 module LarderStoreTests
   # What an application may ask of any store of Rails: MemoryStore, FileStore and both paths of this one answer alike.
   class RailsContractTest < StoreCase
+    setup { skip "the stores of Rails 7.1 take other arguments" if ActiveSupport.version < Gem::Version.new("7.2") }
+
     FastPath = Larder::Store::FastPath
     LarderStore = ActiveSupport::Cache::LarderStore
 
