@@ -2,10 +2,10 @@
 
 # Owns what all commands have in common: how arguments are understood, and that help is asked for alike.
 
-require "etc"
 require "json"
 require "optparse"
 require_relative "errors"
+require_relative "../obstacle"
 
 module Larder
   module CLI
@@ -59,11 +59,12 @@ module Larder
       # @param who [String] who runs the application, in the words of the sentence
       # @raise [Failure]
       def foreign(path, command, who: "who")
-        owner = File.stat(path).uid
-        name = Etc.getpwuid(owner)&.name || owner.to_s
-        raise Failure, "#{path} belongs to #{name}, #{who} runs the application: sudo -u #{name} larder #{command}"
-      rescue ArgumentError
-        raise Failure, "#{path} belongs to the user #{owner}, who runs the application: run larder as that user"
+        number = File.stat(path).uid
+        owner = Obstacle.user(number)
+        raise Failure, "#{path} belongs to the user #{number}, who runs the application: run larder as that user" \
+          if owner == number.to_s
+
+        raise Failure, "#{path} belongs to #{owner}, #{who} runs the application: sudo -u #{owner} larder #{command}"
       end
 
       # @param banner [String]
