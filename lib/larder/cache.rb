@@ -495,8 +495,7 @@ module Larder
     # Called once, when there is a file.
     def attached
       @attached = true
-      Cache.warn_of_size(self, @wanted_size, @size_from) unless @wanted_size.nil? ||
-                                                                (0...PAGE).cover?(size - @wanted_size)
+      Cache.warn_of_size(self, @wanted_size, @size_from) if @wanted_size && !(0...PAGE).cover?(size - @wanted_size)
       @when_attached&.call
     end
 
