@@ -261,8 +261,8 @@ larder_status larder_open(const char *path, const larder_options *options, larde
  * forked child and where the file was replaced, and wait a second at most, but
  * for handles that were opened with `attach_later`: whoever cannot let a call
  * wait asks larder_attached() before it, and has another thread or a better moment for larder_attach().
- * With it larder_open says nothing of a path that is too long, or is relative where the working directory was
- * removed: larder_attach does.
+ * With it larder_open accepts a path that is too long, or is relative where the working directory was removed;
+ * larder_attach reports the error.
  *
  * larder_attached: 1, attached; 0, larder_attach() should be called; -1, it failed a moment ago: later (or NULL).
  * larder_attach: OK, or why not; LOCKED where another process makes, opens or closes the file
