@@ -61,7 +61,7 @@ module Larder
     # A file has whole pages, so it is up to this much larger than it was asked to be.
     PAGE = 4096
     # Seconds that calls wait for a lazy cache to attach.
-    WAIT = 0.04
+    WAIT = 0.01
     # The same where what is written first is often read next, as in tests and consoles, or where the file is required.
     LONG_WAIT = 5
     WAITING_ENVIRONMENTS = %w[development test].freeze
@@ -82,7 +82,7 @@ module Larder
       # @param size_from [String, nil] where `size` is configured, for that warning; nil: the line of the caller
       # @param create [Boolean] false: a file is neither made nor replaced, and {OpenError} says why none can be used
       # @param lazy [Boolean, :strict, :required] true: the file is opened or made at the first call that needs it, by
-      #   another thread. Calls wait for that until it has taken 0.04 seconds, in development and test 5 seconds. Until
+      #   another thread. Calls wait for that until it has taken 0.01 seconds, in development and test 5 seconds. Until
       #   there is a file, reads are misses and stores are refused. If there can be none the first call raises
       #   {OpenError}, as do calls that would delete or overwrite, which are remembered and applied later. It is tried
       #   again every second. `:strict`: every call raises. `:required`: every call waits until it has taken 5 seconds,
