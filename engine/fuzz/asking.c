@@ -34,7 +34,7 @@ void operation_get(const command *c) {
         } else {
             EXPECT(model_alive(&model[key]) && item.size_bytes == bytes && item.flags == model[key].flags &&
                        item.expires_at_ms == model[key].expires_ms && item.is_counter == model[key].counter &&
-                       item.is_kept == model[key].kept,
+                       item.is_pinned == model[key].pinned,
                    "key %u exists", key);
         }
     } else {
@@ -65,7 +65,8 @@ void operation_get_multi(const command *c) {
         } else {
             EXPECT(one->status == LARDER_OK && model_alive(&model[key]) && one->item.size_bytes == bytes[i] &&
                        memcmp(one->buffer, want, bytes[i]) == 0 && one->item.flags == model[key].flags &&
-                       one->item.expires_at_ms == model[key].expires_ms && one->item.is_kept == model[key].kept,
+                       one->item.expires_at_ms == model[key].expires_ms &&
+                       one->item.is_pinned == model[key].pinned,
                    "key %u, number %u of many: %s", key, i, larder_status_name(one->status));
         }
         free(one->buffer);
@@ -119,7 +120,7 @@ void operation_prune(const command *c) {
     larder_status status = larder_prune(cache, c->a & 128 ? NULL : &dropped, call);
     EXPECT(status == LARDER_OK || (status == LARDER_BUSY && (world_stopped || (call && call->flags))), "prune: %s",
            larder_status_name(status));
-    keeping_check(status == LARDER_OK);
+    pinning_check(status == LARDER_OK);
 }
 
 void operation_clear(void) {
@@ -142,9 +143,9 @@ void operation_verify(void) {
            (unsigned long long)stats.items, (unsigned long long)report.items);
     EXPECT(stats.damaged == 0 && stats.resets == 0, "%llu damaged, %llu resets", (unsigned long long)stats.damaged,
            (unsigned long long)stats.resets);
-    EXPECT(stats.kept_bytes <= stats.kept_room_bytes || model_deaths, "%llu bytes are kept where %llu may be",
-           (unsigned long long)stats.kept_bytes, (unsigned long long)stats.kept_room_bytes);
-    keeping_check(false);
+    EXPECT(stats.pinned_bytes <= stats.pinned_room_bytes || model_deaths, "%llu bytes are kept where %llu may be",
+           (unsigned long long)stats.pinned_bytes, (unsigned long long)stats.pinned_room_bytes);
+    pinning_check(false);
 }
 
 /* Arguments that are not valid are refused, and change nothing. */

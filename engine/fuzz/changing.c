@@ -54,7 +54,7 @@ void operation_increment(const command *c) {
     entry.text = false;
     operations_attempt_at(key, &entry);
     larder_status status = larder_increment(cache, name, key_bytes, delta, initial, ttl_ms, &result, call);
-    bool may_be_new = !was || old->uncertain || (!old->kept && model_evictions(cache) > old->evictions);
+    bool may_be_new = !was || old->uncertain || (!old->pinned && model_evictions(cache) > old->evictions);
     if (status == LARDER_INVALID) {
         EXPECT(ttl_ms < 0, "key %u: a life of %lld", key, (long long)ttl_ms);
     } else if (status == LARDER_NOT_A_NUMBER) {
@@ -72,7 +72,7 @@ void operation_increment(const command *c) {
             bool kept = old_sum && item.expires_at_ms == old->expires_ms;
             EXPECT(kept || item.expires_at_ms == operations_expiry(ttl_ms), "key %u: another life", key);
             entry.flags = kept ? old->flags : 0;
-            entry.kept = item.is_kept;
+            entry.pinned = item.is_pinned;
         }
         entry.expires_ms = item.expires_at_ms;
         entry.number = result;

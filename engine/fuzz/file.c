@@ -123,7 +123,7 @@ static void set(unsigned key, size_t bytes, int64_t ttl_ms, bool keep) {
     larder_store store;
     contents_draft(key, bytes, &store);
     store.ttl_ms = ttl_ms;
-    store.keep = keep;
+    store.pin = keep;
     larder_status status = larder_set(cache, &store, NULL);
     EXPECT(status == LARDER_OK || is_refusal(status), "set: %s", larder_status_name(status));
     contents_stored(key, status == LARDER_OK, status == LARDER_OK && !live_damage);
@@ -140,7 +140,7 @@ static void cas(const command *c) {
     memcpy(expected, old, bytes);
     contents_draft(key, 8 + c->n % 500, &store);
     store.expected_flags = contents_flags(key);
-    store.keep = keeps(c);
+    store.pin = keeps(c);
     larder_status status = larder_cas(cache, &store, expected, bytes, NULL);
     EXPECT(status == LARDER_OK || status == LARDER_MISS || status == LARDER_NOT_STORED || is_refusal(status),
            "cas: %s", larder_status_name(status));
@@ -205,7 +205,7 @@ static void fill(const command *c) {
     for (unsigned i = 0; i < 30 + c->n % 400; i++) {
         size_t bytes = (size_t)snprintf(name, sizeof name, "filler %u", (c->key + i) % 5000);
         larder_store store = {
-            .key = name, .key_bytes = bytes, .value = value, .value_bytes = c->a * 2 + i % 100, .keep = keeps(c)};
+            .key = name, .key_bytes = bytes, .value = value, .value_bytes = c->a * 2 + i % 100, .pin = keeps(c)};
         larder_status status = larder_set(cache, &store, NULL);
         EXPECT(status == LARDER_OK || is_refusal(status), "set: %s", larder_status_name(status));
     }

@@ -83,7 +83,7 @@ void model_seen(larder *cache, unsigned key) {
 
 void model_forgotten(larder *cache, unsigned key) {
     model_entry *entry = &model[key];
-    EXPECT(!model_alive(entry) || entry->uncertain || !entry->kept, "key %u is gone, and was kept", key);
+    EXPECT(!model_alive(entry) || entry->uncertain || !entry->pinned, "key %u is gone, and was kept", key);
     EXPECT(!model_alive(entry) || entry->uncertain || model_evictions(cache) > entry->evictions,
            "key %u is gone, and nothing was evicted", key);
     entry->present = entry->present && !model_alive(entry); /* the expired live again when the clock is set back */
@@ -112,7 +112,7 @@ void model_compare(larder *cache, unsigned key, const larder_call *call) {
         EXPECT(item.size_bytes == bytes && memcmp(have, want, bytes) == 0, "key %u has another value", key);
         EXPECT(item.flags == entry->flags && item.expires_at_ms == entry->expires_ms,
                "key %u: flags %u, expiry %lld", key, item.flags, (long long)item.expires_at_ms);
-        EXPECT(item.is_counter == entry->counter && item.is_kept == entry->kept, "key %u", key);
+        EXPECT(item.is_counter == entry->counter && item.is_pinned == entry->pinned, "key %u", key);
         model_seen(cache, key);
     }
     free(have);

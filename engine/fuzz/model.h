@@ -15,7 +15,7 @@ typedef struct {
     bool present;
     bool uncertain; /* it may be gone, for a reason the model knows */
     bool counter, text;
-    bool kept; /* no eviction is an excuse */
+    bool pinned; /* no eviction is an excuse */
     uint8_t flags;
     uint32_t stamp;
     size_t bytes;

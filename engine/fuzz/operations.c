@@ -126,9 +126,9 @@ static void perform(const command *c) {
 
 /* Nothing that was tried is an excuse for its loss. */
 static bool is_kept_on(const operations_attempt *tried, const model_entry *before) {
-    return before->kept && model_alive(before) && !before->uncertain && model_alive(&tried->entry) &&
-           !keeping_may_be_refused(tried->key, &tried->entry, LARDER_FULL) &&
-           !keeping_may_be_refused(tried->key, &tried->entry, LARDER_VALUE_TOO_LARGE);
+    return before->pinned && model_alive(before) && !before->uncertain && model_alive(&tried->entry) &&
+           !pinning_may_be_refused(tried->key, &tried->entry, LARDER_FULL) &&
+           !pinning_may_be_refused(tried->key, &tried->entry, LARDER_VALUE_TOO_LARGE);
 }
 
 /* What was about to be stored is there, or what was there before; nobody says which. */
@@ -139,7 +139,7 @@ static void settle_attempt(const operations_attempt *tried) {
     larder_item item;
     larder_status status = larder_exists(cache, name, key_bytes, &item, NULL);
     bool is_new = status == LARDER_OK && tried->entry.present && item.is_counter == tried->entry.counter &&
-                  item.expires_at_ms == tried->entry.expires_ms && item.is_kept == tried->entry.kept;
+                  item.expires_at_ms == tried->entry.expires_ms && item.is_pinned == tried->entry.pinned;
     if (is_new) {
         size_t bytes;
         const unsigned char *want = model_value(&tried->entry, tried->key, &bytes);
@@ -170,7 +170,7 @@ static void settle_attempt(const operations_attempt *tried) {
 static void after_death(void) {
     world_kill = 0;
     model_deaths++;
-    keeping_died();
+    pinning_died();
     bool moving = false;
     for (uint32_t s = 0; s < cache->map->super.shard_count; s++) {
         lard_view view = lard_view_of(cache->map, s);
@@ -268,7 +268,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     appended = worked = model_more_evictions = model_doubts = model_deaths = 0;
     memset(model, 0, sizeof model);
     operations_begin();
-    keeping_begin();
+    pinning_begin();
     run(&input);
     check_all();
     reopen();

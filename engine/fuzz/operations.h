@@ -38,11 +38,11 @@ void operations_stored(unsigned key, const model_entry *entry, uint64_t eviction
 void operations_refused(unsigned key, const model_entry *wanted, larder_status status, bool overwrites,
                         const larder_call *call);
 
-void keeping_begin(void);
-void keeping_died(void);
-bool keeping_chosen(const command *c);
-bool keeping_may_be_refused(unsigned key, const model_entry *wanted, larder_status status);
-void keeping_check(bool exact);
+void pinning_begin(void);
+void pinning_died(void);
+bool pinning_chosen(const command *c);
+bool pinning_may_be_refused(unsigned key, const model_entry *wanted, larder_status status);
+void pinning_check(bool exact);
 
 void operation_get(const command *c);
 void operation_get_multi(const command *c);

@@ -179,7 +179,7 @@ static unsigned patch_record(const file *f, const command *c) {
     uint64_t *words = record_of(f, c->key);
     unsigned half = c->a & 4 ? 4 + c->n % 100 : (c->n >> 24) % 8; /* its body, or its header */
     if (c->a & 8) {                                               /* the kind of record */
-        words[2] = (words[2] & ~(0xffull << 16)) | (uint64_t)(c->n % 6 | (c->n >> 8 & LARD_KEPT)) << 16;
+        words[2] = (words[2] & ~(0xffull << 16)) | (uint64_t)(c->n % 6 | (c->n >> 8 & LARD_PINNED)) << 16;
     } else {
         change((uint8_t *)words + half * 4, 4, c, f->super);
     }

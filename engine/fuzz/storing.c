@@ -41,7 +41,7 @@ int64_t operations_ttl(const command *c) {
 }
 
 static size_t size_of(const command *c, size_t key_bytes) {
-    size_t most = keeping_chosen(c) ? larder_max_kept(cache) - key_bytes : larder_max_value(cache);
+    size_t most = pinning_chosen(c) ? larder_max_pinned(cache) - key_bytes : larder_max_value(cache);
     size_t n = c->n & 0xfffffff;
     if (worked > MOST_WORK) {
         return n % 200;
@@ -103,7 +103,7 @@ void operations_attempt_at(unsigned key, const model_entry *entry) {
 }
 
 bool operations_is_large(const model_entry *entry) {
-    return !entry->counter && !entry->kept && entry->bytes + 4096 > ORDINARY;
+    return !entry->counter && !entry->pinned && entry->bytes + 4096 > ORDINARY;
 }
 
 void operations_stored(unsigned key, const model_entry *entry, uint64_t evictions_before) {
@@ -128,7 +128,7 @@ void operations_refused(unsigned key, const model_entry *wanted, larder_status s
         overwrites = overwrites && !try;
     } else {
         EXPECT((status == LARDER_VALUE_TOO_LARGE || status == LARDER_FULL) && wanted &&
-                   keeping_may_be_refused(key, wanted, status),
+                   pinning_may_be_refused(key, wanted, status),
                "key %u: %s of %zu bytes", key, larder_status_name(status), wanted ? wanted->bytes : 0);
     }
     model[key].present = model[key].present && !overwrites;
@@ -138,7 +138,7 @@ void operations_refused(unsigned key, const model_entry *wanted, larder_status s
 
 static model_entry entry_of(const command *c, unsigned key, size_t key_bytes, larder_store *store) {
     model_entry entry = {
-        .present = true, .stamp = ++stamps, .flags = c->a & 32 ? (uint8_t)c->n : 0, .kept = keeping_chosen(c)};
+        .present = true, .stamp = ++stamps, .flags = c->a & 32 ? (uint8_t)c->n : 0, .pinned = pinning_chosen(c)};
     int64_t ttl_ms = operations_ttl(c);
     size_t bytes;
     if (c->a & 64) {
@@ -151,7 +151,7 @@ static model_entry entry_of(const command *c, unsigned key, size_t key_bytes, la
     memcpy(value_bytes, model_value(&entry, key, &bytes), entry.bytes);
     worked += bytes;
     *store = (larder_store){
-        .value = value_bytes, .value_bytes = bytes, .ttl_ms = ttl_ms, .flags = entry.flags, .keep = entry.kept};
+        .value = value_bytes, .value_bytes = bytes, .ttl_ms = ttl_ms, .flags = entry.flags, .pin = entry.pinned};
     return entry;
 }
 

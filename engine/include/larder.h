@@ -156,7 +156,7 @@ typedef struct larder_item {
     int64_t expires_at_ms; /* Unix time, 0: never */
     uint8_t flags;         /* as given to larder_set */
     uint8_t is_counter;    /* 1 where the value was made by larder_increment */
-    uint8_t is_kept;       /* 1 where eviction leaves it */
+    uint8_t is_pinned;     /* 1 where eviction leaves it */
     uint8_t reserved[13];
 } larder_item;
 
@@ -186,8 +186,8 @@ typedef struct larder_store {
     uint8_t expected_flags;         /* of larder_cas */
     uint8_t flags;                  /* the caller's own: how the value is encoded; 0 for plain bytes */
     uint8_t mode;                   /* larder_mode */
-    uint8_t keep;                   /* 1: eviction leaves it until it expires or is dropped, see larder_max_kept */
-    larder_status status;           /* out, of larder_set_multi */
+    uint8_t pin;          /* 1: eviction leaves it until it expires or is dropped, see larder_max_pinned */
+    larder_status status; /* out, of larder_set_multi */
     uint64_t reserved[2];
 } larder_store;
 
@@ -214,8 +214,8 @@ typedef struct larder_store {
     X(items, "items in the index, also expired ones that nobody has dropped yet")          \
     X(used_bytes, "bytes of segments in use, dead records included")                       \
     X(index_bytes, "bytes of segments used by the index")                                  \
-    X(kept_bytes, "bytes that items take which eviction leaves")                           \
-    X(kept_room_bytes, "bytes that such items may take")                                   \
+    X(pinned_bytes, "bytes of pinned items, which eviction leaves")                        \
+    X(pinned_room_bytes, "bytes that pinned items may take")                               \
     X(capacity_bytes, "bytes of segments that items and index may take before some leave") \
     X(size_bytes, "bytes of the file")                                                     \
     X(shards, "shards")                                                                    \
@@ -283,13 +283,13 @@ uint64_t larder_size(const larder *cache);    /* bytes of the file */
 size_t larder_max_value(const larder *cache); /* longest value: min(64 MiB, capacity / 8) */
 
 /*
- * Longest key and value together of an item that is kept. What is kept leaves only when it expires, is deleted or
- * replaced, or with larder_clear; a damaged or replaced file loses it like the rest. It may take two thirds of
- * a shard, where a long item counts with what it leaves of a segment: beyond that a store with `keep` is FULL, and
+ * Longest key and value together of an item that is pinned. A pinned item leaves only when it expires, is deleted
+ * or replaced, or with larder_clear; a damaged or replaced file loses it like the rest. It may take two thirds of
+ * a shard, where a long item counts with what it leaves of a segment: beyond that a store with `pin` is FULL, and
  * what the key had before is treated as in any refusal. What was deleted makes room at once, what has expired
- * within a second. Everything else is evicted before that. An increment of a kept number leaves it kept.
+ * within a second. Everything else is evicted before that. An increment of a pinned number leaves it pinned.
  */
-size_t larder_max_kept(const larder *cache);
+size_t larder_max_pinned(const larder *cache);
 
 /*
  * Copies the value into `buffer`. Returns OK, MISS, KEY_TOO_LONG, or

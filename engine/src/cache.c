@@ -170,7 +170,7 @@ static larder_status prune_shard(larder *cache, lard_view *view, uint64_t *dropp
             return status;
         }
         moves_down = next ? moves_down : lard_load(&view->head->moves_down);
-        *dropped += lard_keep_prune(cache, view, &next, BUCKETS_A_TURN, lard_now(call));
+        *dropped += lard_pin_prune(cache, view, &next, BUCKETS_A_TURN, lard_now(call));
         pass += next == 0;
         bool done = next == 0 && lard_load(&view->head->moves_down) == moves_down;
         lard_shard_end_turn(view);

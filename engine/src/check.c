@@ -149,7 +149,7 @@ static uint64_t check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slo
         problem(report, view, "the bucket count was damaged meanwhile");
     } else if (!lard_record_sound(view, offset, &info)) {
         problem(report, view, "the record of a slot of bucket %u has a wrong checksum", bucket);
-    } else if (LARD_WORD2_KEPT(info.word2) && !lard_keeps(view)) {
+    } else if (LARD_WORD2_PINNED(info.word2) && !lard_has_pins(view)) {
         problem(report, view, "an item of bucket %u is kept, and the shard has none that are", bucket);
     } else if (hash.tag != LARD_SLOT_TAG(value) || lard_hash_shard(view->map, &hash) != view->number ||
                (lard_bucket_of(hash.first, count) != bucket && lard_bucket_of(hash.second, count) != bucket)) {

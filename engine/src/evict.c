@@ -116,7 +116,7 @@ static uint32_t choose(lard_view *view, int64_t now_ms) {
     prospects found = look_over(view, now_ms, false);
     uint32_t small = lard_load(&view->head->small_segments);
     uint32_t main_count = lard_load(&view->head->main_segments);
-    uint64_t kept = lard_keep_bytes(view) >> view->map->segment_shift; /* not to be shared */
+    uint64_t kept = lard_pin_bytes(view) >> view->map->segment_shift; /* not to be shared */
     uint64_t shared = small + (main_count > kept ? main_count - kept : 0);
     unsigned queue = (uint64_t)small << 16 <= shared * small_share(view);
     queue = found.oldest[queue] ? queue : !queue;
@@ -227,7 +227,7 @@ static void settle(larder *cache, lard_view *view, const candidate *one, uint32_
     if (!found.slot) {
         return;
     }
-    bool ghost = false, kept = LARD_WORD2_KEPT(info->word2);
+    bool ghost = false, kept = LARD_WORD2_PINNED(info->word2);
     bool is_chunk = LARD_WORD2_TYPE(info->word2) == LARD_TYPE_CHUNK; /* counted with its head */
     unsigned statistic = LARD_STAT_expirations;
     if (!lard_expired(info, now_ms)) {
@@ -237,7 +237,7 @@ static void settle(larder *cache, lard_view *view, const candidate *one, uint32_
             decide_for_row(view, one, true);
             return;
         }
-        statistic = kept ? LARD_STAT_damaged : LARD_STAT_evictions; /* in a sound shard there is room: keep.c */
+        statistic = kept ? LARD_STAT_damaged : LARD_STAT_evictions; /* in a sound shard there is room: pin.c */
         ghost = !is_chunk;
     }
     if (lard_index_unlink(view, found.slot, found.value,
@@ -246,7 +246,7 @@ static void settle(larder *cache, lard_view *view, const candidate *one, uint32_
         lard_count(cache, statistic, !is_chunk);
         decide_for_row(view, one, false);
         if (kept) {
-            lard_add(&view->head->kept_bytes, -lard_keep_cost(view, one->bytes));
+            lard_add(&view->head->pinned_bytes, -lard_pin_cost(view, one->bytes));
         }
     }
 }
@@ -323,7 +323,7 @@ static bool holds_records(const lard_view *view, uint32_t victim) {
 /* The last free segment was taken for what is kept: the rest of the victim must follow before others write there.
  */
 static bool is_urgent(const lard_view *view) {
-    return lard_load(&view->head->free_segments) == 0 && lard_keeps(view);
+    return lard_load(&view->head->free_segments) == 0 && lard_has_pins(view);
 }
 
 void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsigned spare, int64_t now_ms) {

@@ -145,7 +145,7 @@ static lard_u64 *dispensable(const lard_view *view, lard_bucket *const buckets[2
     for (unsigned i = 0; i < 2 * LARD_BUCKET_SLOTS; i++) {
         lard_u64 *slot = &buckets[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS];
         uint64_t now = lard_load(slot);
-        if ((!best || worth(now) < worth(*value)) && !lard_keep_cost_of(view, now)) {
+        if ((!best || worth(now) < worth(*value)) && !lard_pin_cost_of(view, now)) {
             best = slot;
             *value = now;
         }
@@ -184,7 +184,7 @@ larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash 
         if (occupied && lard_index_make_room(view, buckets)) {
             continue;
         }
-        if (occupied && lard_keep_cost_of(view, best_value)) {
+        if (occupied && lard_pin_cost_of(view, best_value)) {
             best = dispensable(view, buckets, &best_value);
             if (!best) {
                 return LARDER_FULL;
@@ -213,7 +213,7 @@ larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash 
 /* What a deleter found. */
 typedef struct {
     bool was_live;
-    uint64_t kept_bytes;
+    uint64_t pinned_bytes;
     lard_head *head; /* of a large value, where it is wanted */
 } deletion;
 
@@ -232,16 +232,16 @@ static bool delete_in_slot(const lard_view *view, lard_u64 *slot, const lard_has
             continue; /* moved or recycled meanwhile */
         }
         lard_head large = {{0, 0}, 0, 0};
-        uint64_t kept_bytes = 0;
+        uint64_t pinned_bytes = 0;
         if (found->head && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_HEAD) {
             lard_record_head(view, LARD_SLOT_OFFSET(settled), &info, &large);
         }
-        if (LARD_UNLIKELY(LARD_WORD2_KEPT(info.word2))) {
-            kept_bytes = lard_keep_cost_of(view, settled);
+        if (LARD_UNLIKELY(LARD_WORD2_PINNED(info.word2))) {
+            pinned_bytes = lard_pin_cost_of(view, settled);
         }
         if (lard_index_unlink(view, slot, value, 0)) {
             found->was_live |= !lard_expired(&info, now_ms);
-            found->kept_bytes = kept_bytes;
+            found->pinned_bytes = pinned_bytes;
             if (large.value_bytes) {
                 *found->head = large;
             }
@@ -303,8 +303,8 @@ bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void 
     }
     if (any) {
         lard_index_count_off(view, is_chunk);
-        if (LARD_UNLIKELY(found.kept_bytes != 0)) {
-            lard_add(&view->head->kept_bytes, -found.kept_bytes);
+        if (LARD_UNLIKELY(found.pinned_bytes != 0)) {
+            lard_add(&view->head->pinned_bytes, -found.pinned_bytes);
         }
     }
     return found.was_live;

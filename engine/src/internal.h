@@ -397,7 +397,7 @@ typedef struct {
     unsigned type;
     unsigned flags;
     unsigned reads; /* the frequency it starts with */
-    unsigned keep;  /* LARD_KEPT, or 0: which of two writers it has to go to, below */
+    unsigned pin;   /* LARD_PINNED, or 0: which of two writers it has to go to, below */
     bool to_main;   /* past the small queue */
 } lard_draft;
 /* Copies out up to `capacity` bytes of value. OK, BUFFER_TOO_SMALL, or DAMAGED where the checksum is wrong. */
@@ -471,12 +471,12 @@ larder_status lard_store_in(larder *cache, lard_map *map, const lard_hash *hash,
                             lard_condition condition, const lard_expected *expected, const larder_call *call);
 
 /* The same for a draft that is to be kept: FULL where its shard keeps as much as it may. */
-larder_status lard_write_kept_locked(larder *cache, lard_view *view, const lard_hash *hash,
-                                     const lard_draft *draft, lard_condition condition,
-                                     const lard_expected *expected, int64_t now_ms, lard_head *replaced);
-larder_status lard_write_kept(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *draft,
-                              lard_condition condition, const lard_expected *expected, const larder_call *call,
-                              lard_head *replaced);
+larder_status lard_write_pinned_locked(larder *cache, lard_view *view, const lard_hash *hash,
+                                       const lard_draft *draft, lard_condition condition,
+                                       const lard_expected *expected, int64_t now_ms, lard_head *replaced);
+larder_status lard_write_pinned(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *draft,
+                                lard_condition condition, const lard_expected *expected, const larder_call *call,
+                                lard_head *replaced);
 /* Without the lock: the queue that a new value of the key should go to, as far as can be told. */
 uint32_t lard_queue_of(lard_map *map, const lard_hash *hash, const lard_draft *draft);
 bool lard_expiry_from_ttl(int64_t ttl_ms, int64_t now_ms, uint64_t *expiry_ms);
@@ -521,7 +521,7 @@ static inline bool lard_call_known(const larder_call *call) {
     return !call || ((call->flags & ~LARDER_CALL_TRY) | call->reserved) == 0;
 }
 static inline bool lard_store_known(const larder_store *store) {
-    return (store->reserved[0] | store->reserved[1]) == 0 && store->mode <= LARDER_REPLACE && store->keep <= 1;
+    return (store->reserved[0] | store->reserved[1]) == 0 && store->mode <= LARDER_REPLACE && store->pin <= 1;
 }
 static inline bool lard_options_known(const larder_options *options) {
     uint32_t set = options && (options->existing > 1 || options->attach_later > 1);
@@ -554,7 +554,7 @@ bool lard_evict_is_roomy(const lard_view *view);
 void lard_evict_at_once(larder *cache, lard_view *view, int64_t now_ms);
 void lard_evict_place_large(lard_map *map, const lard_hash *hash, lard_draft *draft);
 
-#include "keep.h"
+#include "pin.h"
 
 /* ghost.c — keys that were evicted a short while ago */
 #define LARD_GHOST_WINDOW 15u /* eighths of the shard: how much the queue may have emptied since */

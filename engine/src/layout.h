@@ -152,14 +152,14 @@ typedef struct { /* row of a shard's segment table */
 
 typedef struct { /* head of a shard */
     /* line 0: writers */
-    lard_u32 lock;       /* 0, or owner: bit 31 waiters, 12..30 incarnation, 0..11 process slot + 1 */
-    lard_u32 closed[2];  /* segment + 1 that small, main appended to before; 0: none */
-    lard_u32 gap[2];     /* bytes left at its end, at most; a hint */
-    lard_u32 mean_bytes; /* of the items' records, about; 0: unknown */
-    lard_u64 kept_bytes; /* of live records that eviction leaves; signed, as items; a little off after a crash */
-    lard_u32 keeps;      /* 0: there is no such record */
-    lard_u32 full_ms;    /* when a count found no room for more of them, low bits; a hint */
-    lard_u64 chunks;     /* of `items`, those that are parts of large values; signed, as items */
+    lard_u32 lock;         /* 0, or owner: bit 31 waiters, 12..30 incarnation, 0..11 process slot + 1 */
+    lard_u32 closed[2];    /* segment + 1 that small, main appended to before; 0: none */
+    lard_u32 gap[2];       /* bytes left at its end, at most; a hint */
+    lard_u32 mean_bytes;   /* of the items' records, about; 0: unknown */
+    lard_u64 pinned_bytes; /* of live records that eviction leaves; signed, as items; a little off after a crash */
+    lard_u32 has_pins;     /* 0: there is no such record */
+    lard_u32 full_ms;      /* when a count found no room for more of them, low bits; a hint */
+    lard_u64 chunks;       /* of `items`, those that are parts of large values; signed, as items */
     lard_u32 reserved0[4];
     /* line 1: read by all, seldom written */
     lard_u64 epoch; /* clear epoch (32) | resets (32); 0 while the shard is being reset */
@@ -222,7 +222,7 @@ enum {
     LARD_TYPE_CHUNK = 4, /* of a large value; its key is a lard_chunk_key, in a key space of its own */
     /* bit 7 is for records with an extension (tags, lease tokens); unknown types are misses */
 };
-#define LARD_KEPT 0x40u /* bit 6 of the type's byte: eviction leaves it */
+#define LARD_PINNED 0x40u /* bit 6 of the type's byte: eviction leaves it */
 #define LARD_RECORD_HEADER 24u
 #define LARD_COUNTER_BYTES 32u
 #define LARD_EXPIRY_BITS 48
@@ -254,8 +254,8 @@ static inline uint64_t lard_record_bytes(unsigned type, uint64_t key_bytes, uint
 #define LARD_WORD2(key_bytes, type, flags, value_bytes) \
     ((uint64_t)(key_bytes) | (uint64_t)(type) << 16 | (uint64_t)(flags) << 24 | (uint64_t)(value_bytes) << 32)
 #define LARD_WORD2_KEY_BYTES(w) ((uint32_t)((w)&0xffff))
-#define LARD_WORD2_TYPE(w) ((unsigned)((w) >> 16) & (0xff & ~LARD_KEPT))
-#define LARD_WORD2_KEPT(w) ((unsigned)((w) >> 16) & LARD_KEPT)
+#define LARD_WORD2_TYPE(w) ((unsigned)((w) >> 16) & (0xff & ~LARD_PINNED))
+#define LARD_WORD2_PINNED(w) ((unsigned)((w) >> 16) & LARD_PINNED)
 #define LARD_WORD2_FLAGS(w) ((unsigned)((w) >> 24) & 0xff)
 #define LARD_WORD2_VALUE_BYTES(w) ((uint32_t)((w) >> 32))
 

@@ -162,7 +162,7 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
                 .expires_at_ms = (int64_t)at.info.expiry_ms,
                 .flags = (uint8_t)LARD_WORD2_FLAGS(at.info.word2),
                 .is_counter = type == LARD_TYPE_COUNTER,
-                .is_kept = LARD_WORD2_KEPT(at.info.word2) != 0,
+                .is_pinned = LARD_WORD2_PINNED(at.info.word2) != 0,
             };
         }
         if (found_at) {

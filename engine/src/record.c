@@ -84,7 +84,7 @@ void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, co
     lard_u64 *body = words + LARD_RECORD_HEADER / 8;
     bool counter = draft->type == LARD_TYPE_COUNTER;
     size_t value_bytes = counter ? LARD_COUNTER_BYTES : draft->value_bytes;
-    uint64_t word2 = LARD_WORD2(draft->key_bytes, draft->type | draft->keep, draft->flags, value_bytes);
+    uint64_t word2 = LARD_WORD2(draft->key_bytes, draft->type | draft->pin, draft->flags, value_bytes);
     uint32_t crc = lard_crc_word(LARD_CRC_START, word2);
 
     if (counter) {

@@ -51,14 +51,14 @@ static larder_status copy_item(const copying *copy, const char *key, size_t key_
                         .expiry_ms = (uint64_t)item.expires_at_ms,
                         .type = LARD_TYPE_PLAIN,
                         .flags = item.flags,
-                        .keep = item.is_kept ? LARD_KEPT : 0};
+                        .pin = item.is_pinned ? LARD_PINNED : 0};
     if (item.is_counter && lard_counter_parse(copy->value, item.size_bytes, &draft.number)) {
         draft.type = LARD_TYPE_COUNTER;
         draft.value_bytes = 0;
     }
     lard_hash hash = lard_hash_key(copy->to, key, key_bytes, false);
     status = lard_store_in(copy->cache, copy->to, &hash, &draft, LARD_IF_ANY, NULL, &copy->call);
-    return item.is_kept ? status : LARDER_OK;
+    return item.is_pinned ? status : LARDER_OK;
 }
 
 static larder_status copy_all(copying *copy, char *keys) {

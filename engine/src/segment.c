@@ -168,7 +168,7 @@ uint64_t lard_segment_reserve(larder *cache, lard_view *view, uint32_t queue, ui
     for (uint32_t attempt = 0; attempt < most; attempt++) {
         if (LARD_UNLIKELY(!moving && lard_load(&view->head->free_segments) == 0 &&
                           lard_load(&view->head->victim) &&
-                          lard_keeps(view))) { /* somebody died where nothing but the victim might be moved */
+                          lard_has_pins(view))) { /* somebody died where nothing but the victim might be moved */
             lard_evict_some(cache, view, UINT64_MAX, spare_at(view, attempt, bytes), now_ms);
         }
         uint64_t offset = room_for(view, queue, bytes);

@@ -99,8 +99,8 @@ static void reset(lard_view *view) {
     lard_store(&view->head->active[0], 0);
     lard_store(&view->head->active[1], 0);
     lard_store(&view->head->mean_bytes, 0);
-    lard_store(&view->head->kept_bytes, 0);
-    lard_store(&view->head->keeps, 0);
+    lard_store(&view->head->pinned_bytes, 0);
+    lard_store(&view->head->has_pins, 0);
     lard_store(&view->head->gap[0], 0);
     lard_store(&view->head->gap[1], 0);
     lard_store(&view->head->victim, 0);
@@ -139,11 +139,11 @@ static void repair(larder *cache, lard_view *view) {
     if (lard_bucket_count(view) <= MOST_COUNTED) {
         lard_index_recount(view);
     }
-    if (lard_keeps(view)) {
-        lard_keep_finish_copy(view);
+    if (lard_has_pins(view)) {
+        lard_pin_finish_copy(view);
         if (lard_bucket_count(view) <= MOST_COUNTED) {
             uint32_t next = 0;
-            lard_keep_prune(cache, view, &next, UINT32_MAX, 0);
+            lard_pin_prune(cache, view, &next, UINT32_MAX, 0);
         }
     }
 }

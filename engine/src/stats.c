@@ -75,7 +75,7 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats) {
     for (uint32_t s = 0; s < map->super.shard_count; s++) {
         lard_view view = lard_view_of(map, s);
         uint64_t epoch;
-        stats->kept_room_bytes += lard_keep_room(&view);
+        stats->pinned_room_bytes += lard_pin_room(&view);
         if (!lard_shard_current(&view, &epoch)) {
             continue;
         }
@@ -84,7 +84,7 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats) {
         stats->used_bytes +=
             (uint64_t)(lard_load(&view.head->small_segments) + lard_load(&view.head->main_segments))
             << map->segment_shift;
-        stats->kept_bytes += lard_keep_bytes(&view);
+        stats->pinned_bytes += lard_pin_bytes(&view);
         stats->index_bytes += (uint64_t)lard_load(&view.head->index_pages) << map->segment_shift;
     }
     stats->oldest_age_ms = now_ms - oldest_ms;

@@ -22,8 +22,8 @@ larder_status lard_store_in(larder *cache, lard_map *map, const lard_hash *hash,
 
     if (draft->value_bytes > lard_max_value(map)) {
         status = LARDER_VALUE_TOO_LARGE;
-    } else if (draft->keep) { /* whole, so that no part of it can be missing */
-        status = lard_write_kept(cache, map, hash, draft, condition, expected, call, &replaced);
+    } else if (draft->pin) { /* whole, so that no part of it can be missing */
+        status = lard_write_pinned(cache, map, hash, draft, condition, expected, call, &replaced);
     } else {
         if (lard_record_bytes(draft->type, draft->key_bytes, draft->value_bytes) > map->record_limit) {
             if (call && (call->flags & LARDER_CALL_TRY)) {
@@ -77,7 +77,7 @@ static larder_status begin_store(larder *cache, const larder_store *request, lar
         .value_bytes = request->value_bytes,
         .type = LARD_TYPE_PLAIN,
         .flags = request->flags,
-        .keep = request->keep ? LARD_KEPT : 0,
+        .pin = request->pin ? LARD_PINNED : 0,
     };
     if (request->ttl_ms >= 0 && !lard_expiry_from_ttl(request->ttl_ms, lard_now(call), &draft->expiry_ms)) {
         return LARDER_INVALID;

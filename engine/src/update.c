@@ -34,8 +34,8 @@ static larder_status number_of(const lard_view *view, uint64_t offset, const lar
 static larder_status write_either(larder *cache, lard_view *view, const lard_hash *hash, const lard_draft *draft,
                                   lard_condition condition, const lard_expected *expected, int64_t now_ms,
                                   lard_head *replaced) {
-    return (draft->keep ? lard_write_kept_locked : lard_write_locked)(cache, view, hash, draft, condition,
-                                                                      expected, now_ms, replaced);
+    return (draft->pin ? lard_write_pinned_locked : lard_write_locked)(cache, view, hash, draft, condition,
+                                                                       expected, now_ms, replaced);
 }
 
 /* NOT_STORED where the number that was read left its slot, deleted or moved, before the sum was in its place. */
@@ -57,7 +57,7 @@ static larder_status increment_once(larder *cache, lard_view *view, const lard_h
         } else {
             draft->expiry_ms = info.expiry_ms;
             draft->flags = LARD_WORD2_FLAGS(info.word2);
-            draft->keep = LARD_WORD2_KEPT(info.word2);
+            draft->pin = LARD_WORD2_PINNED(info.word2);
         }
     }
     if (__builtin_add_overflow(number, delta, &draft->number)) {
@@ -125,7 +125,7 @@ larder_status lard_pin_counter(larder *cache, lard_map *map, const lard_hash *ha
         lard_expected same = {.slot = found.value};
         pinned.expiry_ms = info.expiry_ms;
         pinned.flags = LARD_WORD2_FLAGS(info.word2);
-        pinned.keep = LARD_WORD2_KEPT(info.word2);
+        pinned.pin = LARD_WORD2_PINNED(info.word2);
         status = write_either(cache, &view, hash, &pinned, LARD_IF_SLOT, &same, lard_now(call), &none);
         status = status == LARDER_NOT_STORED ? LARDER_OK : status;
     }

@@ -78,16 +78,16 @@ uint32_t lard_queue_of(lard_map *map, const lard_hash *hash, const lard_draft *d
 
 /* What is about to be replaced: the head of a large value, 0 bytes where it is another kind, as nearly always; and
  * the bytes of a record that was kept. */
-LARD_INLINE void note_replaced(const lard_view *view, uint64_t slot, lard_head *replaced, uint64_t *kept_bytes) {
+LARD_INLINE void note_replaced(const lard_view *view, uint64_t slot, lard_head *replaced, uint64_t *pinned_bytes) {
     lard_record_info old;
     uint64_t offset = LARD_SLOT_OFFSET(slot);
     replaced->value_bytes = 0;
-    *kept_bytes = 0;
+    *pinned_bytes = 0;
     if (lard_segment_left(view, offset) >= LARD_RECORD_HEADER &&
         ((lard_load(&lard_words(view, offset)[2]) >> 16) & 0xff) >= LARD_TYPE_HEAD &&
         lard_record_info_at(view, offset, &old)) {
         lard_record_head(view, offset, &old, replaced);
-        *kept_bytes = lard_keep_cost_of(view, slot);
+        *pinned_bytes = lard_pin_cost_of(view, slot);
     }
 }
 
@@ -95,15 +95,15 @@ LARD_INLINE larder_status publish(larder *cache, lard_view *view, const lard_has
                                   lard_condition condition, const lard_expected *expected, lard_found found,
                                   uint64_t slot, int64_t now_ms, lard_head *replaced) {
     for (;;) { /* each round more means that eviction or a lock-free deleter came in between */
-        uint64_t kept_bytes;
+        uint64_t pinned_bytes;
         if (!found.slot) {
             return lard_index_insert(cache, view, hash, slot);
         }
-        note_replaced(view, found.value, replaced, &kept_bytes);
+        note_replaced(view, found.value, replaced, &pinned_bytes);
         uint64_t with_frequency = slot | (found.value & LARD_FREQUENCY_MASK);
         if (lard_index_unlink(view, found.slot, found.value, with_frequency)) {
-            if (LARD_UNLIKELY(kept_bytes != 0)) {
-                lard_add(&view->head->kept_bytes, -kept_bytes);
+            if (LARD_UNLIKELY(pinned_bytes != 0)) {
+                lard_add(&view->head->pinned_bytes, -pinned_bytes);
             }
             return LARDER_OK;
         }
@@ -115,8 +115,8 @@ LARD_INLINE larder_status publish(larder *cache, lard_view *view, const lard_has
     }
 }
 
-/* The shard is locked and stays so. `keep`: as the draft says. */
-LARD_INLINE larder_status write_record(bool keep, larder *cache, lard_view *view, const lard_hash *hash,
+/* The shard is locked and stays so. `pin`: as the draft says. */
+LARD_INLINE larder_status write_record(bool pin, larder *cache, lard_view *view, const lard_hash *hash,
                                        const lard_draft *draft, lard_condition condition,
                                        const lard_expected *expected, int64_t now_ms, lard_head *replaced) {
     bool is_chunk = draft->type == LARD_TYPE_CHUNK;
@@ -125,14 +125,14 @@ LARD_INLINE larder_status write_record(bool keep, larder *cache, lard_view *view
     uint32_t queue;
     if (condition == LARD_IF_ANY) {
         found = lard_index_guess(view, hash); /* its record comes while others leave and ours is written */
-        queue = keep ? LARD_SEGMENT_MAIN : queue_for(view, &found, hash, draft);
+        queue = pin ? LARD_SEGMENT_MAIN : queue_for(view, &found, hash, draft);
         lard_evict_upkeep(cache, view, queue, bytes, now_ms);
     } else {
         found = lard_index_find(view, hash, draft->key, draft->key_bytes, is_chunk);
         if (!holds(view, &found, condition, expected, now_ms)) {
             return LARDER_NOT_STORED;
         }
-        queue = keep ? LARD_SEGMENT_MAIN : queue_for(view, &found, hash, draft);
+        queue = pin ? LARD_SEGMENT_MAIN : queue_for(view, &found, hash, draft);
     }
     uint64_t offset = lard_segment_reserve(cache, view, queue, bytes, now_ms);
     if (!offset) {
@@ -162,23 +162,23 @@ larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash 
 }
 
 /* Counted before others may find it: whoever dies in between leaves the count too high, not too low. */
-larder_status lard_write_kept_locked(larder *cache, lard_view *view, const lard_hash *hash,
-                                     const lard_draft *draft, lard_condition condition,
-                                     const lard_expected *expected, int64_t now_ms, lard_head *replaced) {
+larder_status lard_write_pinned_locked(larder *cache, lard_view *view, const lard_hash *hash,
+                                       const lard_draft *draft, lard_condition condition,
+                                       const lard_expected *expected, int64_t now_ms, lard_head *replaced) {
     lard_found found = lard_index_find(view, hash, draft->key, draft->key_bytes, false);
     if (!holds(view, &found, condition, expected, now_ms)) {
         return LARDER_NOT_STORED;
     }
-    if (!lard_keep_admits(cache, view, hash, draft, now_ms)) {
+    if (!lard_pin_admits(cache, view, hash, draft, now_ms)) {
         return LARDER_FULL;
     }
     uint64_t bytes = lard_record_bytes(draft->type, draft->key_bytes, draft->value_bytes);
-    uint64_t cost = lard_keep_cost(view, bytes);
-    lard_store(&view->head->keeps, 1);
-    lard_add(&view->head->kept_bytes, cost);
+    uint64_t cost = lard_pin_cost(view, bytes);
+    lard_store(&view->head->has_pins, 1);
+    lard_add(&view->head->pinned_bytes, cost);
     larder_status status = write_record(true, cache, view, hash, draft, condition, expected, now_ms, replaced);
     if (status != LARDER_OK) {
-        lard_add(&view->head->kept_bytes, -cost);
+        lard_add(&view->head->pinned_bytes, -cost);
     }
     return status;
 }
@@ -197,19 +197,19 @@ larder_status lard_write(larder *cache, lard_map *map, const lard_hash *hash, co
     return lard_outcome(map, status);
 }
 
-larder_status lard_write_kept(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *draft,
-                              lard_condition condition, const lard_expected *expected, const larder_call *call,
-                              lard_head *replaced) {
+larder_status lard_write_pinned(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *draft,
+                                lard_condition condition, const lard_expected *expected, const larder_call *call,
+                                lard_head *replaced) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
     int64_t now_ms = lard_now(call);
-    if (lard_record_bytes(draft->type, draft->key_bytes, draft->value_bytes) > lard_keep_limit(map)) {
+    if (lard_record_bytes(draft->type, draft->key_bytes, draft->value_bytes) > lard_pin_limit(map)) {
         return LARDER_VALUE_TOO_LARGE;
     }
     larder_status status = lard_shard_lock(cache, &view, call);
     if (status != LARDER_OK) {
         return status;
     }
-    status = lard_write_kept_locked(cache, &view, hash, draft, condition, expected, now_ms, replaced);
+    status = lard_write_pinned_locked(cache, &view, hash, draft, condition, expected, now_ms, replaced);
     lard_shard_unlock(&view);
     return lard_outcome(map, status);
 }

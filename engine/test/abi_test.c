@@ -37,7 +37,7 @@ static void what_is_given_has_its_places(void) {
     AT(larder_store, expected_flags, 48);
     AT(larder_store, flags, 49);
     AT(larder_store, mode, 50);
-    AT(larder_store, keep, 51);
+    AT(larder_store, pin, 51);
     AT(larder_store, status, 52);
     AT(larder_store, reserved, 56);
     BYTES(larder_store, 72);
@@ -52,7 +52,7 @@ static void what_is_answered_has_its_places(void) {
     AT(larder_item, expires_at_ms, 8);
     AT(larder_item, flags, 16);
     AT(larder_item, is_counter, 17);
-    AT(larder_item, is_kept, 18);
+    AT(larder_item, is_pinned, 18);
     BYTES(larder_item, 32);
     AT(larder_stats, hits, 0);
     AT(larder_stats, lock_waits, 96);
@@ -122,7 +122,7 @@ static void calls_of_a_later_version(void) {
 static void stores_and_lookups_of_a_later_version(void) {
     char buffer[8];
     larder *cache = open_cache(1 << 20);
-    larder_store stores[4] = {{.reserved = {1}}, {.reserved = {0, 1}}, {.keep = 2}, {.mode = 3}};
+    larder_store stores[4] = {{.reserved = {1}}, {.reserved = {0, 1}}, {.pin = 2}, {.mode = 3}};
     for (int i = 0; i < 4; i++) {
         stores[i].key = stores[i].value = "k";
         stores[i].key_bytes = stores[i].value_bytes = 1;

@@ -12,7 +12,7 @@
 #include <dirent.h>
 #include <poll.h>
 
-enum { KEPT_ALL, MAY_FORGET, MUST_FORGET };
+enum { PINNED_ALL, MAY_FORGET, MUST_FORGET };
 enum { SIZE = 1 << 20, KEPT = 8, LARGE = 20000, PATIENCE_MS = 30000 };
 
 typedef struct {
@@ -21,7 +21,7 @@ typedef struct {
     void (*before)(void); /* in the process that acts, with calls that work; may be NULL */
     void (*act)(void);    /* with failing calls */
     void (*after)(void);  /* with working ones; may be NULL */
-    int values;           /* those of before: KEPT_ALL, unless more than one call failed */
+    int values;           /* those of before: PINNED_ALL, unless more than one call failed */
     bool foreign;         /* the file is not Larder's, and stays as it is */
     bool may_die;         /* of SIGBUS, where the handler cannot have zeros, nor a page of them */
 } scenario;
@@ -49,7 +49,7 @@ static larder_status open_at(const char *path) {
 }
 
 /* Values that were stored before anything failed. */
-static void store_kept(void) {
+static void store_pinned(void) {
     static unsigned char value[LARGE];
     char key[32];
     int64_t number;
@@ -63,7 +63,7 @@ static void store_kept(void) {
 }
 
 /* How many of them are there; each is right or missing, and what was deleted is missing. */
-static int count_kept(void) {
+static int count_pinned(void) {
     static unsigned char want[LARGE], have[LARGE];
     char key[32];
     int found = 0;
@@ -82,13 +82,13 @@ static int count_kept(void) {
 
 static inline void clean_file(void) {
     MUST(open_at(cache_path) == LARDER_OK);
-    store_kept();
+    store_pinned();
     larder_close(cache);
 }
 
 static inline void file_of_killed_users(void) {
     MUST(open_at(cache_path) == LARDER_OK);
-    store_kept();
+    store_pinned();
 }
 
 static bool failed_at(int kind) { return plan->failed && plan->failed_of[kind]; }
@@ -184,7 +184,7 @@ static void play(const scenario *scene) {
     }
     if (cache) {
         hurry();
-        count_kept();
+        count_pinned();
     }
     let_others_look();
     end_meanwhile();
@@ -200,7 +200,7 @@ static void play(const scenario *scene) {
     if (!scene->foreign) {
         MUST(open_at(cache_path) == LARDER_OK && cache);
         MUST(is(cache, "of the neighbour", "neighbour") && set(cache, "again", "again") == LARDER_OK);
-        count_kept();
+        count_pinned();
         MUST(is(cache, "again", "again") && sound(cache));
         larder_close(cache);
         look_for_leaks(descriptors, memory);
@@ -216,12 +216,12 @@ static void look_from_outside(const scenario *scene) {
         _exit(0);
     }
     MUST(status == LARDER_OK && cache);
-    int found = count_kept();
+    int found = count_pinned();
     MUST(found == 0 || scene->values != MUST_FORGET);
     MUST(set(cache, "of the neighbour", "neighbour") == LARDER_OK && is(cache, "of the neighbour", "neighbour"));
     MUST(sound(cache));
     larder_close(cache);
-    _exit(scene->values == KEPT_ALL && found < KEPT ? 3 : 0);
+    _exit(scene->values == PINNED_ALL && found < KEPT ? 3 : 0);
 }
 
 /* What another process finds: 0, 3 where values are missing, or -1. */
@@ -270,7 +270,7 @@ static bool said_something(int fd) {
 /* One failing call costs no values, unless it is the one that tells the boot, or brings them to the disk: then a
  * crash of the machine may have torn them, or may do so. */
 static bool may_cost_values(const scenario *scene) {
-    return scene->values != KEPT_ALL || plan->way != ONCE || plan->failed_kind == CALL_msync ||
+    return scene->values != PINNED_ALL || plan->way != ONCE || plan->failed_kind == CALL_msync ||
            (plan->failed_kind == CALL_open && plan->code == EACCES);
 }
 

@@ -166,11 +166,11 @@ static void segments_are_walked(void) {
 static void what_is_kept_is_looked_for(void) {
     CHECK(begin());
     lard_view view = shard();
-    larder_store store = {.key = "kept", .key_bytes = 4, .value = "value", .value_bytes = 5, .keep = 1};
+    larder_store store = {.key = "kept", .key_bytes = 4, .value = "value", .value_bytes = 5, .pin = 1};
     CHECK(larder_set(cache, &store, NULL) == LARDER_OK && sound(cache));
-    lard_store(&view.head->keeps, 0);
+    lard_store(&view.head->has_pins, 0);
     CHECK(finds("is kept"));
-    lard_store(&view.head->keeps, 1);
+    lard_store(&view.head->has_pins, 1);
     CHECK(sound(cache));
     larder_close(cache);
 }

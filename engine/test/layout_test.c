@@ -65,8 +65,8 @@ static void shard_fields_have_their_places(void) {
     AT(lard_shard, lock, 0, 4);
     AT(lard_shard, closed, 4, 8);
     AT(lard_shard, gap, 12, 8);
-    AT(lard_shard, kept_bytes, 24, 8);
-    AT(lard_shard, keeps, 32, 4);
+    AT(lard_shard, pinned_bytes, 24, 8);
+    AT(lard_shard, has_pins, 32, 4);
     AT(lard_shard, full_ms, 36, 4);
     AT(lard_shard, epoch, 64, 8);
     AT(lard_shard, bucket_count, 72, 4);

@@ -101,7 +101,7 @@ static void with_what_it_had(void) {
                               .value_bytes = (size_t)i,
                               .ttl_ms = i % 2 ? 60000 : 0,
                               .flags = (uint8_t)i,
-                              .keep = i % 10 == 0};
+                              .pin = i % 10 == 0};
         CHECK(larder_set(cache, &store, NULL) == LARDER_OK);
     }
     CHECK(set_bytes(cache, "large", value, PART, 0) == LARDER_OK &&
@@ -113,7 +113,7 @@ static void with_what_it_had(void) {
     for (int i = 0; i < ITEMS; i++) {
         snprintf(key, sizeof key, "k%d", i);
         CHECK(larder_get(cache, key, strlen(key), have, sizeof have, &item, NULL) == LARDER_OK);
-        CHECK(item.size_bytes == (size_t)i && item.flags == (uint8_t)i && item.is_kept == (i % 10 == 0) &&
+        CHECK(item.size_bytes == (size_t)i && item.flags == (uint8_t)i && item.is_pinned == (i % 10 == 0) &&
               memcmp(have, value, (size_t)i) == 0);
         CHECK(i % 2 ? item.expires_at_ms >= soon_ms && item.expires_at_ms < soon_ms + 60000 : !item.expires_at_ms);
     }
@@ -134,7 +134,7 @@ static void kept_items_must_fit(void) {
     for (int i = 0; i < 400; i++) {
         snprintf(key, sizeof key, "k%d", i);
         larder_store store = {
-            .key = key, .key_bytes = strlen(key), .value = value, .value_bytes = sizeof value, .keep = 1};
+            .key = key, .key_bytes = strlen(key), .value = value, .value_bytes = sizeof value, .pin = 1};
         CHECK(larder_set(cache, &store, NULL) == LARDER_OK);
     }
     CHECK(larder_resize(cache, SMALL, 1, &why) == LARDER_FULL && !is_there(in_directory("t.larder.resize")));

@@ -257,7 +257,7 @@ static void *write_beside_upkeep(void *number) {
     char key[32], value[64] = {0};
     larder_report report;
     for (int i = 0; i < rounds(20000); i++) {
-        larder_store store = {.key = key, .value = value, .value_bytes = sizeof value, .keep = i % 2, .ttl_ms = 5};
+        larder_store store = {.key = key, .value = value, .value_bytes = sizeof value, .pin = i % 2, .ttl_ms = 5};
         store.key_bytes = (size_t)snprintf(key, sizeof key, "of %d %d", (int)(uintptr_t)number, i % 5000);
         if ((uintptr_t)number < 2 && i % 1000) {
             continue;

@@ -355,6 +355,6 @@ VALUE glue_cache_is_closed(VALUE self) {
 
 VALUE glue_cache_size(VALUE self) { return ULL2NUM(larder_size(glue_engine(self))); }
 
-VALUE glue_cache_max_kept(VALUE self) { return SIZET2NUM(larder_max_kept(glue_engine(self))); }
+VALUE glue_cache_max_pinned(VALUE self) { return SIZET2NUM(larder_max_pinned(glue_engine(self))); }
 
 VALUE glue_cache_max_value(VALUE self) { return SIZET2NUM(larder_max_value(glue_engine(self))); }

@@ -120,7 +120,7 @@ VALUE glue_cache_close(VALUE self);
 VALUE glue_cache_is_closed(VALUE self);
 VALUE glue_cache_size(VALUE self);
 VALUE glue_cache_max_value(VALUE self);
-VALUE glue_cache_max_kept(VALUE self);
+VALUE glue_cache_max_pinned(VALUE self);
 
 /* ---- read.c ---- */
 
@@ -142,7 +142,7 @@ VALUE glue_cache_ttl(VALUE self, VALUE key, VALUE now);
 
 VALUE glue_cache_set(VALUE self, VALUE key, VALUE value, VALUE ttl_ms, VALUE mode, VALUE now);
 VALUE glue_cache_set_multi(VALUE self, VALUE hash, VALUE ttl_ms, VALUE now);
-VALUE glue_cache_cas(VALUE self, VALUE key, VALUE expected, VALUE value, VALUE ttl_ms, VALUE keep, VALUE now);
+VALUE glue_cache_cas(VALUE self, VALUE key, VALUE expected, VALUE value, VALUE ttl_ms, VALUE pin, VALUE now);
 VALUE glue_cache_increment(VALUE self, VALUE key, VALUE delta, VALUE initial, VALUE ttl_ms, VALUE now);
 VALUE glue_cache_touch(VALUE self, VALUE key, VALUE ttl_ms, VALUE now);
 VALUE glue_cache_delete(VALUE self, VALUE key, VALUE now);

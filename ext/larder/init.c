@@ -37,7 +37,7 @@ void Init_larder(void) {
     rb_define_method(cache, "closed?", glue_cache_is_closed, 0);
     rb_define_method(cache, "size", glue_cache_size, 0);
     rb_define_method(cache, "max_value", glue_cache_max_value, 0);
-    rb_define_method(cache, "max_kept", glue_cache_max_kept, 0);
+    rb_define_method(cache, "max_pinned", glue_cache_max_pinned, 0);
 
     rb_define_private_method(cache, "_attach", glue_cache_attach, 0);
     rb_define_private_method(cache, "_get", glue_cache_get, 2);

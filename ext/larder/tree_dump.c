@@ -291,7 +291,7 @@ static bool dump_nested(writer *w, VALUE object, bool (*dump)(writer *, VALUE)) 
 }
 
 /* One whose class says how it is cached is kept as its class says, whatever else it has. */
-static bool is_kept(const writer *w, VALUE object) {
+static bool is_pinned(const writer *w, VALUE object) {
     return !RB_SPECIAL_CONST_P(w->natural) && RTEST(rb_funcall(w->natural, id_keeps_p, 1, rb_obj_class(object)));
 }
 
@@ -304,7 +304,7 @@ static bool dump_object(writer *w, VALUE object) {
     if (class == rb_cArray || class == rb_cHash) {
         return !rb_ivar_count(object) && dump_nested(w, object, class == rb_cArray ? dump_array : dump_hash);
     }
-    return (!is_singular(object) || is_kept(w, object)) && dump_nested(w, object, dump_other);
+    return (!is_singular(object) || is_pinned(w, object)) && dump_nested(w, object, dump_other);
 }
 
 static bool dump_value(writer *w, VALUE value) {

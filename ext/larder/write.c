@@ -96,11 +96,11 @@ static larder_status perform(VALUE self, write_t *write, VALUE key, VALUE value,
 
 /* The answer of a store: true, or false where its condition did not hold or it was refused. Who wants an item kept
  * is told where there is no room. */
-static VALUE stored(larder_status status, VALUE key, bool keep) {
+static VALUE stored(larder_status status, VALUE key, bool pin) {
     if (status == LARDER_OK) {
         return Qtrue;
     }
-    if (status == LARDER_FULL && keep) {
+    if (status == LARDER_FULL && pin) {
         glue_raise_for_key(status, key);
     }
     if (status == LARDER_NOT_STORED || status == LARDER_MISS || glue_is_refusal(status)) {
@@ -109,16 +109,16 @@ static VALUE stored(larder_status status, VALUE key, bool keep) {
     glue_raise_for_key(status, key);
 }
 
-/* Added to the mode: larder_store.keep. lib/larder/cache.rb calls it KEEP. */
-#define MODE_KEEP 4u
+/* Added to the mode: larder_store.pin. lib/larder/cache.rb calls it PIN. */
+#define MODE_PIN 4u
 
 static VALUE set(VALUE self, write_t *write, VALUE key, VALUE value, VALUE ttl_ms, VALUE mode) {
     glue_check_string(key, "key");
     glue_check_string(value, "value");
     write->store.ttl_ms = NUM2LL(ttl_ms);
-    write->store.mode = (uint8_t)(NUM2UINT(mode) & ~MODE_KEEP);
-    write->store.keep = (NUM2UINT(mode) & MODE_KEEP) != 0;
-    return stored(perform(self, write, key, value, Qnil), key, write->store.keep);
+    write->store.mode = (uint8_t)(NUM2UINT(mode) & ~MODE_PIN);
+    write->store.pin = (NUM2UINT(mode) & MODE_PIN) != 0;
+    return stored(perform(self, write, key, value, Qnil), key, write->store.pin);
 }
 
 VALUE glue_cache_set(VALUE self, VALUE key, VALUE value, VALUE ttl_ms, VALUE mode, VALUE now) {
@@ -140,14 +140,14 @@ static VALUE swap(VALUE self, write_t *write, VALUE key, VALUE expected, VALUE v
     glue_check_string(key, "key");
     glue_check_string(expected, "expected");
     glue_check_string(value, "value");
-    return stored(perform(self, write, key, value, expected), key, write->store.keep);
+    return stored(perform(self, write, key, value, expected), key, write->store.pin);
 }
 
-VALUE glue_cache_cas(VALUE self, VALUE key, VALUE expected, VALUE value, VALUE ttl_ms, VALUE keep, VALUE now) {
+VALUE glue_cache_cas(VALUE self, VALUE key, VALUE expected, VALUE value, VALUE ttl_ms, VALUE pin, VALUE now) {
     write_t write = {.perform = perform_cas, .call = glue_call(now)};
 
     write.store.ttl_ms = NUM2LL(ttl_ms);
-    write.store.keep = RTEST(keep);
+    write.store.pin = RTEST(pin);
     return swap(self, &write, key, expected, value);
 }
 

@@ -49,14 +49,14 @@ module Larder
     ADD = 1
     REPLACE = 2
     # Added to them.
-    KEEP = 4
+    PIN = 4
     # What the native calls the ways to open.
     NOW = 0
     EXISTING = 1
     LAZILY = 2
     LAZILY_AND_STRICTLY = 3
     LAZILY_BUT_REQUIRED = 4
-    private_constant :SET, :ADD, :REPLACE, :KEEP, :NOW, :EXISTING, :LAZILY, :LAZILY_AND_STRICTLY, :LAZILY_BUT_REQUIRED
+    private_constant :SET, :ADD, :REPLACE, :PIN, :NOW, :EXISTING, :LAZILY, :LAZILY_AND_STRICTLY, :LAZILY_BUT_REQUIRED
 
     # A file has whole pages, so it is up to this much larger than it was asked to be.
     PAGE = 4096
@@ -155,11 +155,11 @@ module Larder
     #   @example
     #     cache.max_value <= Larder::Cache::MAX_VALUE #=> true
 
-    # @!method max_kept
-    #   @return [Integer] bytes of the longest key and value together that `keep: true` takes. Items so stored are not
+    # @!method max_pinned
+    #   @return [Integer] bytes of the longest key and value together that `pin: true` takes. Items so stored are not
     #     evicted; they may take two thirds of the file, and beyond that storing one raises {FullError}.
     #   @example
-    #     cache.max_kept >= 16_000 #=> true
+    #     cache.max_pinned >= 16_000 #=> true
 
     # @!method pids
     #   @return [Array<Integer>] of the processes that have the file open, this one too, as each knows its own: in other
@@ -207,13 +207,13 @@ module Larder
     # @param value [String]
     # @param ttl [Numeric, nil] seconds to live, nil: for ever
     # @param now [Numeric, nil] Unix time the TTL counts from, nil: the clock
-    # @param keep [Boolean] never evict it: it stays until it expires or is deleted, see {#max_kept}
+    # @param pin [Boolean] never evict it: it stays until it expires or is deleted, see {#max_pinned}
     # @return [Boolean] false: refused, and the old value is gone
-    # @raise [FullError] with `keep: true` where no room could be made
+    # @raise [FullError] with `pin: true` where no room could be made
     # @example
     #   cache.set("greeting", "hello", ttl: 1.5) #=> true
-    def set(key, value, ttl: nil, now: nil, keep: false)
-      _set(key, value, ttl.nil? ? 0 : Options.ttl_ms(ttl), keep ? SET + KEEP : SET, now && Options.unix_ms(now))
+    def set(key, value, ttl: nil, now: nil, pin: false)
+      _set(key, value, ttl.nil? ? 0 : Options.ttl_ms(ttl), pin ? SET + PIN : SET, now && Options.unix_ms(now))
     end
 
     # Stores where the key is absent.
@@ -224,8 +224,8 @@ module Larder
     # @example
     #   cache.add("lock", "held", ttl: 10) #=> true
     #   cache.add("lock", "held", ttl: 10) #=> false
-    def add(key, value, ttl: nil, now: nil, keep: false)
-      _set(key, value, Options.ttl_ms(ttl), keep ? ADD + KEEP : ADD, now && Options.unix_ms(now))
+    def add(key, value, ttl: nil, now: nil, pin: false)
+      _set(key, value, Options.ttl_ms(ttl), pin ? ADD + PIN : ADD, now && Options.unix_ms(now))
     end
 
     # Stores where the key is present.
@@ -235,8 +235,8 @@ module Larder
     # @raise (see #set)
     # @example
     #   cache.replace("nobody", "here") #=> false
-    def replace(key, value, ttl: nil, now: nil, keep: false)
-      _set(key, value, Options.ttl_ms(ttl), keep ? REPLACE + KEEP : REPLACE, now && Options.unix_ms(now))
+    def replace(key, value, ttl: nil, now: nil, pin: false)
+      _set(key, value, Options.ttl_ms(ttl), pin ? REPLACE + PIN : REPLACE, now && Options.unix_ms(now))
     end
 
     # Compare and swap: stores where the key's value is byte for byte `expected`.
@@ -246,15 +246,15 @@ module Larder
     # @param value [String]
     # @param ttl [Numeric, nil] seconds to live, nil: for ever
     # @param now [Numeric, nil] Unix time the TTL counts from, nil: the clock
-    # @param keep [Boolean] never evict the new value, see {#max_kept}
+    # @param pin [Boolean] never evict the new value, see {#max_pinned}
     # @return [Boolean] false: the key is absent or has another value, or the store was refused
     # @raise (see #set)
     # @example
     #   cache.set("state", "new")
     #   cache.cas("state", "new", "paid") #=> true
     #   cache.cas("state", "new", "paid") #=> false
-    def cas(key, expected, value, ttl: nil, now: nil, keep: false)
-      _cas(key, expected, value, Options.life_ms(ttl), keep, now && Options.unix_ms(now))
+    def cas(key, expected, value, ttl: nil, now: nil, pin: false)
+      _cas(key, expected, value, Options.life_ms(ttl), pin, now && Options.unix_ms(now))
     end
 
     # Stores many pairs with the same TTL.
@@ -402,7 +402,7 @@ module Larder
     # @return [self]
     # @raise [OpenError] the size is none that a cache can have, the disk has no room for it beside the old one, or
     #   others have it open that is to be kept
-    # @raise [FullError] there is no room for what was stored with `keep: true`
+    # @raise [FullError] there is no room for what was stored with `pin: true`
     # @raise [DamagedError] the file cannot be used any more
     # @example
     #   cache.resize(4 << 20).size #=> 4194304

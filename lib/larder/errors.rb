@@ -25,7 +25,7 @@ module Larder
   # other answer (`increment`); methods that store answer false.
   class BusyError < Error; end
 
-  # No room could be made for the item, raised by `increment` and with `keep: true`; methods that store answer false
+  # No room could be made for the item, raised by `increment` and with `pin: true`; methods that store answer false
   # otherwise.
   class FullError < Error; end
 

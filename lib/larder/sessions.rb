@@ -4,7 +4,7 @@
 
 require_relative "../larder"
 require_relative "sessions/configuration"
-require_relative "sessions/keeper"
+require_relative "sessions/repository"
 require_relative "sessions/statistics"
 
 module Larder
@@ -27,7 +27,7 @@ module Larder
 
     class << self
       # Counts and gauges: `:sessions`, `:signed_in` and `:anonymous` that are alive, `:active_1m`, `:active_5m`,
-      # `:active_1h`, `:active_1d`, `:kept_bytes` of `:kept_room_bytes` that those who are signed in may have, how
+      # `:active_1h`, `:active_1d`, `:pinned_bytes` of `:pinned_room_bytes` that those who are signed in may have, how
       # `:full` that is (0 to 1), and `:evictions`.
       #
       # @return [Hash{Symbol => Integer, Float}]
@@ -122,19 +122,19 @@ module Larder
         statistics.recount
       end
 
-      # Makes a Keeper of options as users type them, see {Configuration}.
+      # Makes a Repository of options as users type them, see {Configuration}.
       #
-      # @return [Keeper] each use of it raises {OpenError} while its file cannot be had
+      # @return [Repository] each use of it raises {OpenError} while its file cannot be had
       # @raise [InvalidArgument] naming the option
       # @raise [OpenError] the size is none that a file can have
-      def keeper(**options)
-        Configuration.new(**options).keeper
+      def repository(**options)
+        Configuration.new(**options).repository
       end
 
-      # @param keeper [Keeper, nil] the one that questions are about
+      # @param repository [Repository, nil] the one that questions are about
       # @return [void]
-      def use(keeper)
-        @statistics = keeper && Statistics.new(keeper)
+      def use(repository)
+        @statistics = repository && Statistics.new(repository)
       end
 
       # @param env [Hash] of a request
@@ -162,7 +162,7 @@ module Larder
           raise Error, "no sessions of Larder's are configured: config.session_store :larder_store in Rails, " \
                        "or use Rack::Session::Larder"
         end
-        keeper(**Configuration.split(options).first)
+        repository(**Configuration.split(options).first)
       end
     end
   end

@@ -47,7 +47,7 @@ module House
 
     SESSIONS = <<~RUBY
       require "larder/sessions"
-      keeper = Larder::Sessions.keeper(file: "sessions.larder", size: 4 << 20)
+      keeper = Larder::Sessions.repository(file: "sessions.larder", size: 4 << 20)
       keeper.register.announce
       keeper.find("an id")
     RUBY

@@ -24,7 +24,7 @@ ActiveSupport::Cache.format_version = 7.1
 store = ActiveSupport::Cache.lookup_store(:larder_store, File.join(ARGV.fetch(1), "guard.larder"), { size: 64 << 20 })
 
 # In a minute that does not end, as a use is written once in each.
-sessions = Larder::Sessions::Keeper.new(
+sessions = Larder::Sessions::Repository.new(
   backend: Larder::Sessions::Backends::File.new(Larder::Cache.open(File.join(ARGV.fetch(1), "sessions.larder"))),
   format: Larder::Sessions::Format.fetch(:json), lifetimes: Larder::Sessions::Lifetimes.new(idle: 1_209_600),
   clock: -> { 1_800_000_000 }

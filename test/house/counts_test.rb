@@ -34,13 +34,13 @@ module House
           Actual: 2
 
         more noise
-          keep.c:7: a name: x == y not true
+          pin.c:7: a name: x == y not true
           not ok: a name
-        keep: 10 tests, 1 failed
+        pin: 10 tests, 1 failed
         FAILED: build/keep
       TEXT
       assert_equal ["  1) Failure:", "ATest#test_a [a.rb:3]:", "Expected: 1", "  Actual: 2",
-                    "  keep.c:7: a name: x == y not true", "  not ok: a name", "FAILED: build/keep"],
+                    "  pin.c:7: a name: x == y not true", "  not ok: a name", "FAILED: build/keep"],
                    Counts.failures(output)
       assert_empty Counts.failures("3 tests, 0 failed\n")
     end

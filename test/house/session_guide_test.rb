@@ -51,8 +51,8 @@ module House
       lines = consoles.flat_map { |block| block.scan(/^\$ (larder .*)$/).flatten }
       commands = lines.map { |line| line.sub(/ *(?:#|\|).*/, "").split.drop(1) }
       assert_operator commands.size, :>, 6
-      sessions = Larder::Sessions.keeper(file: path_of("storage/larder/development/sessions.larder"), size: 1 << 20)
-      sessions.register.announce
+      sessions = Larder::Sessions.repository(file: path_of("storage/larder/development/sessions.larder"), size: 1 << 20)
+      sessions.index.announce
       sessions.find("a" * 32)
       (commands - [%w[sessions --watch]]).each do |words|
         _, error, code = larder(*words, *("--yes" if words.include?("--all")))
@@ -63,8 +63,8 @@ module House
     end
 
     test "what the command shows has the shape that the guide shows" do
-      sessions = Larder::Sessions.keeper(file: path_of("storage/larder/production/sessions.larder"))
-      sessions.register.announce
+      sessions = Larder::Sessions.repository(file: path_of("storage/larder/production/sessions.larder"))
+      sessions.index.announce
       sessions.find("a" * 32)
       shown = TEXT["docs/sessions.md"][/^\$ larder sessions\n(.*?)^```/m, 1]
       assert_equal shape(shown), shape(done("sessions", env: { "RAILS_ENV" => "production" }))

@@ -172,14 +172,14 @@ module Examples
   # Three sessions of a user, one of nobody's; a line `expression   # => value` is to be true.
   def questions(example)
     boot
-    keeper = Larder::Sessions.keeper(ephemeral: true)
+    repository = Larder::Sessions.repository(ephemeral: true)
     now = Time.now.to_i - 180
-    keeper.define_singleton_method(:now) { now }
+    repository.define_singleton_method(:now) { now }
     %w[Safari curl Firefox].each do |agent|
       now += 60
-      keeper.begin(Digest::SHA256.digest(agent), { "user_id" => 7, "agent" => agent })
+      repository.begin(Digest::SHA256.digest(agent), { "user_id" => 7, "agent" => agent })
     end
-    keeper.begin(Digest::SHA256.digest("nobody"), { "cart" => {} })
+    repository.begin(Digest::SHA256.digest("nobody"), { "cart" => {} })
     code = example.gsub(/^(.+?)\s+# => (.+)$/) { "Examples.same((#{$1}), (#{$2}))" }
     Struct.new(:user).new(User.new(7)).instance_eval(code, __FILE__, __LINE__)
   end

@@ -2,7 +2,7 @@
 
 # Owns how many sessions were last used when: counters by minute, hour and day in Larder's file. Knows no session.
 
-require_relative "keeping"
+require_relative "pinning"
 
 module Larder
   module Sessions
@@ -118,7 +118,7 @@ module Larder
 
       def begin_counter(scale, step)
         name = name(scale, step)
-        Keeping.as_room_allows { |keep| @cache.add(name, "0", ttl: scale.life, keep: keep) }
+        Pinning.as_room_allows { |pin| @cache.add(name, "0", ttl: scale.life, pin: pin) }
         @known[scale] = [step, name]
         name
       end
@@ -129,7 +129,7 @@ module Larder
       end
 
       def put(name, number, scale)
-        Keeping.as_room_allows { |keep| @cache.set(name, number.to_s, ttl: scale.life, keep: keep) }
+        Pinning.as_room_allows { |pin| @cache.set(name, number.to_s, ttl: scale.life, pin: pin) }
       end
     end
   end

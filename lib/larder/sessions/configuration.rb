@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# Owns how sessions are configured: from options as users type them to a Keeper with its backend.
+# Owns how sessions are configured: from options as users type them to a Repository with its backend.
 
 require_relative "../application"
 require_relative "../size"
 require_relative "errors"
 require_relative "format"
 require_relative "identity"
-require_relative "keeper"
+require_relative "repository"
 
 module Larder
   module Sessions
@@ -60,15 +60,15 @@ module Larder
         @per_user = count(:per_user, per_user)
         @lifetimes = Lifetimes.new(idle: seconds(:idle_timeout, idle_timeout),
                                    anonymous: seconds(:anonymous_timeout, anonymous_timeout),
-                                   most: seconds(:max_lifetime, max_lifetime))
+                                   max: seconds(:max_lifetime, max_lifetime))
       end
 
       # @param path [String] of the file, where one keeps sessions
-      # @return [Keeper] its file is opened, or made, by what first needs it
+      # @return [Repository] its file is opened, or made, by what first needs it
       # @raise [InvalidArgument] in production, where nothing was said about a loss of the file
       # @raise [OpenError] the size is none that a file can have
-      def keeper(path = self.path)
-        Keeper.new(backend: @cache ? on_store : on_file(path), format: @format, lifetimes: @lifetimes, user: @user,
+      def repository(path = self.path)
+        Repository.new(backend: @cache ? on_store : on_file(path), format: @format, lifetimes: @lifetimes, user: @user,
                    per_user: @per_user, report: self.class.method(:report))
       end
 

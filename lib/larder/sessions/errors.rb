@@ -18,9 +18,9 @@ module Larder
     # A session that is too long to be kept.
     class TooLongError < Error
       # @param bytes [Integer]
-      # @param most [Integer]
-      def initialize(bytes, most)
-        super("a session of #{bytes} bytes is longer than the #{most} that a file of this size keeps for those who " \
+      # @param max [Integer]
+      def initialize(bytes, max)
+        super("a session of #{bytes} bytes is longer than the #{max} that a file of this size keeps for those who " \
               "are signed in: keep less in it, and what is large in the database or the cache")
       end
     end

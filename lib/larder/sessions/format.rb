@@ -28,8 +28,8 @@ module Larder
         end
       end
 
-      # JSON, of which {Lossless} says what it keeps. Safe to read whoever wrote it. Nested 100 deep at most, which is
-      # the library's own limit: options, even those that say the same, double its time for what sessions are.
+      # JSON, of which {JsonRoundTrip} says what it keeps. Safe to read whoever wrote it. Nested 100 deep at most, which
+      # is the library's own limit: options, even those that say the same, double its time for what sessions are.
       module Json
         module_function
 
@@ -39,7 +39,7 @@ module Larder
         def dump(values)
           JSON.generate(values).force_encoding(Encoding::BINARY)
         rescue JSON::JSONError, EncodingError
-          Lossless.check(values)
+          JsonRoundTrip.check(values)
           raise
         end
 
@@ -60,7 +60,7 @@ module Larder
         # @return [void]
         # @raise [LossyValueError] naming the first value that would come back as something else
         def check(values)
-          Lossless.check(values)
+          JsonRoundTrip.check(values)
         end
 
         # @param _bytes [String]
@@ -117,5 +117,5 @@ module Larder
   end
 end
 
-require_relative "lossless"
+require_relative "json_round_trip"
 require_relative "marshalled"

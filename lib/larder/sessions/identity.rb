@@ -12,7 +12,7 @@ module Larder
     # administrator 7 is not the user 7.
     module Identity
       # Bytes of the longest name.
-      MOST = 255
+      MAX = 255
       # The kind whose users go by their id alone.
       USER = "user"
       WARDEN = /\Awarden\.user\.(\w+)\.key\z/
@@ -21,7 +21,7 @@ module Larder
       module_function
 
       # @param user [String, Integer, Symbol, #id] a name, an id, or a model
-      # @return [String] its name; a digest of one that is longer than {MOST}
+      # @return [String] its name; a digest of one that is longer than {MAX}
       # @raise [InvalidArgument] naming what has none
       def of(user)
         name = case user
@@ -89,7 +89,7 @@ module Larder
 
       def short(name)
         name = name.dup.force_encoding(Encoding::UTF_8) # its bytes count, and records tell no other encoding
-        return name if name.bytesize.between?(1, MOST)
+        return name if name.bytesize.between?(1, MAX)
 
         Digest::SHA256.hexdigest(name) unless name.empty?
       end

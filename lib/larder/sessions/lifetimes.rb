@@ -14,11 +14,11 @@ module Larder
 
       # @param idle [Numeric, nil] seconds after its last use when a session ends; nil: never
       # @param anonymous [Numeric, nil] the same where nobody is signed in; nil: as idle
-      # @param most [Numeric, nil] seconds after its beginning when it ends, used or not; nil: never
-      def initialize(idle: nil, anonymous: nil, most: nil)
+      # @param max [Numeric, nil] seconds after its beginning when it ends, used or not; nil: never
+      def initialize(idle: nil, anonymous: nil, max: nil)
         @idle = idle
         @anonymous = [idle, anonymous].compact.min
-        @most = most
+        @max = max
         @every = every(@idle)
         @anonymous_every = every(@anonymous)
         @rest = @idle && (@idle + @every)
@@ -30,13 +30,13 @@ module Larder
       # @return [Numeric, nil] the same where nobody is signed in
       attr_reader :anonymous
       # @return [Numeric, nil] the longest that a session lives, used or not; nil: for ever
-      attr_reader :most
+      attr_reader :max
 
       # @param record [Record]
       # @param now [Integer] Unix seconds
       # @return [Boolean]
       def over?(record, now)
-        return true if @most && now >= record.began + @most
+        return true if @max && now >= record.began + @max
 
         rest = record.user? ? @rest : @anonymous_rest
         rest ? now >= record.used + rest : false
@@ -55,9 +55,9 @@ module Larder
       # @return [Numeric, nil] seconds that it is to be kept; nil: for ever
       def left(record, now)
         rest = record.user? ? @rest : @anonymous_rest
-        return rest unless @most
+        return rest unless @max
 
-        [record.began + @most - now, 1].max.then { |most| rest && rest < most ? rest : most }
+        [record.began + @max - now, 1].max.then { |max| rest && rest < max ? rest : max }
       end
 
       private

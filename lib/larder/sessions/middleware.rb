@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Owns what Rack's and Rails' session middleware have in common here: which session a request has found, when it is
-# kept, and what its id is kept as. What is right under concurrency is the Keeper's work.
+# kept, and what its id is kept as. What is right under concurrency is the Repository's work.
 
 require "digest"
 require_relative "../sessions"
@@ -27,17 +27,17 @@ module Larder
         Digest::SHA256.digest(id.public_id)
       end
 
-      # @return [Keeper]
-      attr_reader :keeper
+      # @return [Repository]
+      attr_reader :repository
 
       # @param app [#call]
-      # @param options [Hash] those of {Sessions.keeper}, and Rack's own
+      # @param options [Hash] those of {Sessions.repository}, and Rack's own
       # @raise [InvalidArgument]
       def initialize(app, options = {})
         own, racks = Configuration.split(options)
         racks[:key] = racks[:key].to_s if racks[:key] # cookies are asked for by Strings
         @configuration = Configuration.new(**own)
-        keep_by(@configuration.keeper)
+        keep_by(@configuration.repository)
         super(app, { same_site: self.class::SAME_SITE, **racks })
         @cookie = Cookie.new(@key)
       end
@@ -51,7 +51,7 @@ module Larder
 
       # @return [Array(Rack::Session::SessionId, Hash)]
       def find_session(request, sid)
-        found = sid && @keeper.find(Middleware.key(sid))
+        found = sid && @repository.find(Middleware.key(sid))
         request.set_header(FOUND, found)
         found ? [sid, found.values] : [generate_sid, {}]
       end
@@ -62,9 +62,9 @@ module Larder
         renewed = request.delete_header(RENEWED)
         key = Middleware.key(sid)
         bound = request.get_header(BOUND)
-        kept = if renewed then @keeper.renew(renewed, key, values, bound: bound)
-               elsif found&.key == key then @keeper.commit(found, values, bound: bound)
-               else @keeper.begin(key, values, bound: bound)
+        kept = if renewed then @repository.renew(renewed, key, values, bound: bound)
+               elsif found&.key == key then @repository.commit(found, values, bound: bound)
+               else @repository.begin(key, values, bound: bound)
                end
         kept ? sid : false
       end
@@ -73,7 +73,7 @@ module Larder
       def delete_session(request, sid, options)
         return generate_sid if request.has_header?(RENEWED)
 
-        @keeper.end(Middleware.key(sid))
+        @repository.end(Middleware.key(sid))
         [FOUND, BOUND].each { |name| request.delete_header(name) }
         generate_sid unless options[:drop]
       end
@@ -92,7 +92,7 @@ module Larder
         renew(request, session)
         super
         left = request.delete_header(RENEWED)
-        @keeper.end(left.key) if left
+        @repository.end(left.key) if left
       end
 
       # Goes on with another file, see Larder::ParallelTests.
@@ -101,16 +101,16 @@ module Larder
       # @yieldparam path [String] of the file
       # @yieldreturn [String] of the other
       def work_apart
-        backend = @keeper.backend
-        keep_by(@configuration.keeper(yield(backend.cache.path))) if backend.respond_to?(:cache)
+        backend = @repository.backend
+        keep_by(@configuration.repository(yield(backend.cache.path))) if backend.respond_to?(:cache)
       end
 
       private
 
-      def keep_by(keeper)
-        keeper.register.announce
-        Sessions.use(keeper)
-        @keeper = keeper
+      def keep_by(repository)
+        repository.index.announce
+        Sessions.use(repository)
+        @repository = repository
       end
 
       # Neither its id, nor its cookie, nor what is asked of it calls for more. Rack's own way comes to the same for
@@ -126,7 +126,7 @@ module Larder
 
       def keep(request, session, found)
         values = session.to_hash.delete_if { |_, value| value.nil? }
-        return if @keeper.commit(found, values, bound: request.get_header(BOUND))
+        return if @repository.commit(found, values, bound: request.get_header(BOUND))
 
         request.get_header(Rack::RACK_ERRORS).puts("#{self.class.name}: the session has ended meanwhile, or could " \
                                                    "not be kept; what this request has changed in it is dropped.")
@@ -153,7 +153,7 @@ module Larder
       # or begun, while this request was at work on one that is over by now.
       def set_cookie(request, response, cookie)
         found = request.get_header(FOUND) if cookie[:expires]
-        super unless found && found.key == Digest::SHA256.digest(cookie[:value]) && @keeper.record(found.key).nil?
+        super unless found && found.key == Digest::SHA256.digest(cookie[:value]) && @repository.record(found.key).nil?
       end
 
       # What is no String is no id.

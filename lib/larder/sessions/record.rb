@@ -38,7 +38,7 @@ module Larder
       # @param began [Integer] Unix seconds
       # @param used [Integer] Unix seconds
       # @param values [String]
-      # @param user [String, nil] of {Identity::MOST} bytes at most
+      # @param user [String, nil] of {Identity::MAX} bytes at most
       # @param bound [Boolean]
       # @param moved [Boolean] see {#moved?}
       # @return [Record]

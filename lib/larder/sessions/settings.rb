@@ -4,7 +4,7 @@
 # live, and whether a store has copies. Of the other options none changes what such a program finds or ends.
 
 require "json"
-require_relative "keeping"
+require_relative "pinning"
 require_relative "lifetimes"
 
 module Larder
@@ -22,10 +22,10 @@ module Larder
       # @return [String, nil] the class of the store behind the file, nil: there is none
       attr_reader :backed_by
 
-      # @param keeper [Keeper] the application's
+      # @param repository [Repository] the application's
       # @return [Settings]
-      def self.of(keeper)
-        new(lifetimes: keeper.lifetimes, backed_by: keeper.backend.behind)
+      def self.of(repository)
+        new(lifetimes: repository.lifetimes, backed_by: repository.backend.behind)
       end
 
       # @param cache [Cache]
@@ -34,8 +34,8 @@ module Larder
         options = JSON.parse(cache.get(KEY) || "null")
         return unless options.is_a?(Hash)
 
-        idle, anonymous, most = options.values_at("idle_timeout", "anonymous_timeout", "max_lifetime")
-        new(lifetimes: Lifetimes.new(idle: idle, anonymous: anonymous, most: most), backed_by: options["backed_by"])
+        idle, anonymous, max = options.values_at("idle_timeout", "anonymous_timeout", "max_lifetime")
+        new(lifetimes: Lifetimes.new(idle: idle, anonymous: anonymous, max: max), backed_by: options["backed_by"])
       rescue JSON::ParserError
         nil
       end
@@ -70,7 +70,7 @@ module Larder
 
       # @return [Hash{Symbol => Numeric, String, nil}] as users type them
       def to_h
-        { idle_timeout: lifetimes.idle, anonymous_timeout: lifetimes.anonymous, max_lifetime: lifetimes.most,
+        { idle_timeout: lifetimes.idle, anonymous_timeout: lifetimes.anonymous, max_lifetime: lifetimes.max,
           backed_by: backed_by }
       end
 
@@ -81,7 +81,7 @@ module Larder
       end
 
       def store(cache, how)
-        Keeping.as_room_allows { |keep| cache.public_send(how, KEY, bytes, keep: keep) }
+        Pinning.as_room_allows { |pin| cache.public_send(how, KEY, bytes, pin: pin) }
       end
     end
   end

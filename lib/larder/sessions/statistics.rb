@@ -8,7 +8,7 @@ require_relative "info"
 
 module Larder
   module Sessions
-    # Answers for one Keeper.
+    # Answers for one Repository.
     class Statistics
       # Where the secret of handles is kept.
       SECRET = "secret"
@@ -20,22 +20,22 @@ module Larder
       PASSES = 10
       private_constant :SECRET, :CODE, :PASSES
 
-      # @param keeper [Keeper]
-      def initialize(keeper)
-        @keeper = keeper
-        @register = keeper.register
+      # @param repository [Repository]
+      def initialize(repository)
+        @repository = repository
+        @index = repository.index
       end
 
       # @return [Hash{Symbol => Integer, Float, nil}] see {Sessions.stats}
       def stats
         activity
-        cache = @keeper.backend.cache.stats
-        signed_in, = count(@keeper.lifetimes.idle)
-        _, anonymous = count(@keeper.lifetimes.anonymous)
+        cache = @repository.backend.cache.stats
+        signed_in, = count(@repository.lifetimes.idle)
+        _, anonymous = count(@repository.lifetimes.anonymous)
         { sessions: signed_in + anonymous, signed_in: signed_in, anonymous: anonymous }
           .merge(WINDOWS.transform_values { |last| active(last: last) })
-          .merge(kept_bytes: cache[:kept_bytes], kept_room_bytes: cache[:kept_room_bytes],
-                 full: cache[:kept_bytes].fdiv(cache[:kept_room_bytes]).round(4), evictions: cache[:evictions])
+          .merge(pinned_bytes: cache[:pinned_bytes], pinned_room_bytes: cache[:pinned_room_bytes],
+                 full: cache[:pinned_bytes].fdiv(cache[:pinned_room_bytes]).round(4), evictions: cache[:evictions])
       end
 
       # @param last [Numeric] seconds
@@ -56,15 +56,15 @@ module Larder
       # @return [Boolean]
       def logged_in?(user)
         user = Identity.of(user)
-        @register.users.any?(user) { |key| record(key, user) }
+        @index.users.any?(user) { |key| record(key, user) }
       end
 
       # @param user [Object]
       # @return [Time, nil]
       def last_seen(user)
         user = Identity.of(user)
-        times = @register.users.keys(user).filter_map { |key| record(key, user)&.used }
-        seen = [*times, @register.users.seen(user)].compact.max
+        times = @index.users.keys(user).filter_map { |key| record(key, user)&.used }
+        seen = [*times, @index.users.seen(user)].compact.max
         seen && Time.at(seen)
       end
 
@@ -73,9 +73,9 @@ module Larder
       def for(user)
         user = Identity.of(user)
         secret = secret()
-        found = @register.users.keys(user).filter_map do |key|
+        found = @index.users.keys(user).filter_map do |key|
           record = record(key, user)
-          record && Info.new(handle: handle(user, key, secret), record: record, format: @keeper.format)
+          record && Info.new(handle: handle(user, key, secret), record: record, format: @repository.format)
         end
         found.sort_by { |info| [-info.used_at.to_i, info.handle] }
       end
@@ -85,7 +85,7 @@ module Larder
       def revoke(handle)
         user, = split(handle)
         key = user && key_with(handle, user)
-        !key.nil? && !record(key, user).nil? && @keeper.end(key)
+        !key.nil? && !record(key, user).nil? && @repository.end(key)
       end
 
       # @param user [Object]
@@ -96,7 +96,7 @@ module Larder
         kept = except && key_of(except, user)
         ended = 0
         PASSES.times do
-          keys = @register.users.keys(user) - [kept]
+          keys = @index.users.keys(user) - [kept]
           break if keys.empty?
 
           ended += end_each(keys, user)
@@ -107,58 +107,58 @@ module Larder
       # @return [Integer] how many were ended
       def logout_all
         activity
-        @register.log_out_all
-        each_record.count { |key, record| record.user && @keeper.end(key) }
+        @index.log_out_all
+        each_record.count { |key, record| record.user && @repository.end(key) }
       end
 
       # Counts activity anew.
       # @return [void]
       def recount
         activity
-        @register.recount
+        @index.recount
       end
 
       # @param session [#id] of a request
       # @return [String, nil] its handle, nil: nobody is signed in
       def handle_of(session)
         key = key_in(session)
-        user = key && @keeper.record(key)&.user
+        user = key && @repository.record(key)&.user
         user && handle(user, key, secret)
       end
 
       private
 
       def activity
-        @register.activity ||
-          raise(UnsupportedError, "sessions are counted in Larder's file, and these are kept in #{@keeper.backend}. " \
+        @index.activity ||
+          raise(UnsupportedError, "sessions are counted in Larder's file, and these are in #{@repository.backend}. " \
                                   "Keep them in file: with backed_by: that store")
       end
 
       # Nobody knows how many would be alive who may idle for ever: all that were counted.
       def count(last)
         activity
-        @register.look_after_the_dead
-        @register.activity.count(last: last || Float::INFINITY, now: @keeper.now)
+        @index.look_after_the_dead
+        @index.activity.count(last: last || Float::INFINITY, now: @repository.now)
       end
 
       # Whoever is signing in at this moment either sees that the key has gone, and ends the session, or has stored it
       # before: then it is here by the second look.
       def end_each(keys, user)
-        ended = keys.count { |key| record(key, user) && @keeper.end(key) }
-        keys.each { |key| @register.users.remove(user, key, seen: 0) }
-        ended + keys.count { |key| record(key, user) && @keeper.end(key) }
+        ended = keys.count { |key| record(key, user) && @repository.end(key) }
+        keys.each { |key| @index.users.remove(user, key, seen: 0) }
+        ended + keys.count { |key| record(key, user) && @repository.end(key) }
       end
 
       def record(key, user)
-        record = @keeper.record(key)
+        record = @repository.record(key)
         record if record&.user == user
       end
 
       def each_record
         return enum_for(:each_record) unless block_given?
 
-        @keeper.each_key do |key|
-          record = @keeper.record(key)
+        @repository.each_key do |key|
+          record = @repository.record(key)
           yield key, record if record
         end
       end
@@ -175,7 +175,7 @@ module Larder
         return unless code&.match?(/\A\h{#{CODE * 2}}\z/o) && name.match?(/\A[\w-]+\z/)
 
         user = name.tr("-_", "+/").unpack1("m").force_encoding(Encoding::UTF_8)
-        [user, code] if user.bytesize <= Identity::MOST
+        [user, code] if user.bytesize <= Identity::MAX
       end
 
       def same?(one, other)
@@ -184,9 +184,9 @@ module Larder
 
       # Kept beside the sessions, so that handles are the same in all processes.
       def secret
-        backend = @keeper.backend
+        backend = @repository.backend
         backend.read(SECRET) || begin
-          backend.add(SECRET, SecureRandom.bytes(32), nil, keep: true)
+          backend.add(SECRET, SecureRandom.bytes(32), nil, pin: true)
           backend.read(SECRET) || raise(Error, "#{backend} kept no secret for handles")
         end
       end
@@ -199,7 +199,7 @@ module Larder
 
       def key_with(handle, user)
         secret = secret()
-        @register.users.keys(user).find { |key| same?(handle(user, key, secret), handle) }
+        @index.users.keys(user).find { |key| same?(handle(user, key, secret), handle) }
       end
 
       def key_in(session)

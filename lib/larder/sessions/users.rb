@@ -36,12 +36,12 @@ module Larder
 
       # @param backend [Backends::File, Backends::Store, Backends::Backed]
       # @param idle [Numeric, nil] seconds after its last use when a session ends, nil: never
-      # @param most [Integer, nil] sessions a user, nil: as many as can be named
-      def initialize(backend, idle: nil, most: nil)
+      # @param max [Integer, nil] sessions a user, nil: as many as can be named
+      def initialize(backend, idle: nil, max: nil)
         @backend = backend
         @prolonged = idle && [(idle / PROLONGED).to_i, 1].max
         @life = idle && (idle + @prolonged + Lifetimes::USED_EVERY)
-        @per_user = most
+        @per_user = max
       end
 
       # @param user [String]
@@ -81,9 +81,9 @@ module Larder
         surplus = []
         outcome = change(user) do |keys|
           keys -= [key]
-          keys = keys.select { |other| yield(other) } if keys.size >= [most, MANY].compact.min
+          keys = keys.select { |other| yield(other) } if keys.size >= [max, MANY].compact.min
           counted = keys - [instead]
-          surplus = most ? counted.first([counted.size + 1 - most, 0].max) : []
+          surplus = max ? counted.first([counted.size + 1 - max, 0].max) : []
           keys - surplus + [key]
         end
         [outcome, surplus]
@@ -110,13 +110,13 @@ module Larder
       private
 
       # Sessions a user may have.
-      def most
-        @most ||= [@per_user, (room(@backend.cache) if @backend.respond_to?(:cache))].compact.min
+      def max
+        @max ||= [@per_user, (room(@backend.cache) if @backend.respond_to?(:cache))].compact.min
       end
 
       # How many keys an entry of the file has room for.
       def room(cache)
-        (cache.max_kept - PREFIX.bytesize - Identity::MOST - HEADER) / KEY
+        (cache.max_pinned - PREFIX.bytesize - Identity::MAX - HEADER) / KEY
       end
 
       def entry(user)
@@ -132,7 +132,7 @@ module Larder
 
       def restored(key)
         bytes = @backend.reload(key)
-        @backend.restore(key, bytes, @life, keep: true) if bytes
+        @backend.restore(key, bytes, @life, pin: true) if bytes
         @backend.read(key) if bytes
       end
 
@@ -150,9 +150,9 @@ module Larder
       def store(user, entry, keys, seen)
         bytes = [VERSION, seen >> 32, seen & 0xffffffff].pack("CCN") << keys.join
         life = keys.empty? ? (@life || SEEN) : @life
-        return @backend.swap(PREFIX + user, entry.bytes, bytes, life, keep: keys.any?) if entry
+        return @backend.swap(PREFIX + user, entry.bytes, bytes, life, pin: keys.any?) if entry
 
-        @backend.add(PREFIX + user, bytes, life, keep: keys.any?)
+        @backend.add(PREFIX + user, bytes, life, pin: keys.any?)
       end
     end
   end

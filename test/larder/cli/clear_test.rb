@@ -20,7 +20,7 @@ module Larder
 
       test "everything goes, at once for all processes, and is counted" do
         cache.set_multi((0...1500).to_h { |i| ["k#{i}", "v"] })
-        cache.set("kept", "v", keep: true)
+        cache.set("kept", "v", pin: true)
         assert_equal "Dropped 1,501 items from #{file}.\n", done("clear", file)
         assert_equal [nil, nil, 0], [cache.get("k1"), cache.get("kept"), cache.stats[:items]]
         assert_equal "Dropped 0 items from #{file}.\n", done("clear", file)
@@ -45,12 +45,12 @@ module Larder
       end
 
       test "sessions are not a cache" do
-        keeper = Rack::Session::Larder.new(->(_env) { [200, {}, []] }, { file: file, size: SIZE }).keeper
-        keeper.begin("s/key", { "cart" => 1 })
+        repository = Rack::Session::Larder.new(->(_env) { [200, {}, []] }, { file: file, size: SIZE }).repository
+        repository.begin("s/key", { "cart" => 1 })
         assert_equal 1, refused(/holds an application's sessions.*larder sessions logout --all --file #{file}/,
                                 "clear", file)
-        assert_equal 1, Larder::Sessions::Statistics.new(keeper).stats[:sessions]
-        keeper.backend.cache.close
+        assert_equal 1, Larder::Sessions::Statistics.new(repository).stats[:sessions]
+        repository.backend.cache.close
       end
 
       test "a cache that has a key named settings is a cache" do

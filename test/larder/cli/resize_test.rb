@@ -57,7 +57,7 @@ module Larder
       test "with --keep it has what it had" do
         cache.set("short", "1", ttl: 1000)
         cache.set("large", "x" * 900_000)
-        cache.set("kept", "2", keep: true)
+        cache.set("kept", "2", pin: true)
         cache.increment("n", 5)
         cache.close
         assert_equal "#{file} has 16.0 MiB now, before 8.0 MiB: 4 items kept.\n", done("resize", file, "16MB", "--keep")
@@ -65,7 +65,7 @@ module Larder
         assert_equal ["1", "x" * 900_000, "2"], (%w[short large kept].map { |key| again.get(key) })
         assert_equal 6, again.increment("n")
         assert_includes 900..1000, again.ttl("short")
-        assert_operator again.stats[:kept_bytes], :>, 0
+        assert_operator again.stats[:pinned_bytes], :>, 0
       end
 
       test "with --keep nobody may have it open, and who has is named" do
@@ -76,7 +76,7 @@ module Larder
       end
 
       test "with --keep what must be kept must fit" do
-        400.times { |i| cache.set("k#{i}", "v" * 4000, keep: true) }
+        400.times { |i| cache.set("k#{i}", "v" * 4000, pin: true) }
         cache.close
         assert_equal 1, refused(/1\.0 MiB have no room for what .* must keep; name a larger SIZE/,
                                 "resize", file, "1MB", "--keep")
@@ -84,10 +84,10 @@ module Larder
       end
 
       test "sessions are not emptied, and can be kept" do
-        keeper = Rack::Session::Larder.new(->(_env) { [200, {}, []] }, { file: file, size: SIZE }).keeper
-        assert keeper.begin(Digest::SHA256.digest("a"), { "user_id" => 1 })
+        repository = Rack::Session::Larder.new(->(_env) { [200, {}, []] }, { file: file, size: SIZE }).repository
+        assert repository.begin(Digest::SHA256.digest("a"), { "user_id" => 1 })
         assert_equal 1, refused(/holds an application's sessions.*--keep keeps them/, "resize", file, "16MB")
-        keeper.backend.cache.close
+        repository.backend.cache.close
         done("resize", file, "16MB", "--keep")
         assert_equal 1, JSON.parse(done("sessions", "--file", file, "--json"))["signed_in"]
       end

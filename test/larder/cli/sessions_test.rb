@@ -17,12 +17,12 @@ module Larder
       FILE = "storage/larder/development/sessions.larder"
       LIB = File.expand_path("../../../lib", __dir__)
 
-      teardown { @keeper&.backend&.cache&.close }
+      teardown { @repository&.backend&.cache&.close }
 
       test "the figures are a table for people and one line for machines" do
         application(max_lifetime: 90 * 86_400)
         6.times { |i| enter("u#{i}", i) }
-        3.times { |i| @keeper.begin(key("a#{i}"), { "cart" => i }) }
+        3.times { |i| @repository.begin(key("a#{i}"), { "cart" => i }) }
         assert_equal <<~TEXT, done("sessions").sub(/^    \d.* of/, "    N of")
           Sessions in storage/larder/development/sessions.larder
 
@@ -51,7 +51,7 @@ module Larder
                                            evictions])
         assert_equal [path_of(FILE), 2_592_000, 86_400, 7_776_000, nil],
                      figures.values_at(*%w[file idle_timeout anonymous_timeout max_lifetime backed_by])
-        assert_equal Larder::Sessions::Statistics.new(@keeper).stats.keys, figures.keys[1..11].map(&:to_sym)
+        assert_equal Larder::Sessions::Statistics.new(@repository).stats.keys, figures.keys[1..11].map(&:to_sym)
       end
 
       test "it needs nothing but the standard library and Larder" do
@@ -67,7 +67,7 @@ module Larder
 
       test "large numbers keep their columns" do
         application
-        minute = @keeper.now / 60
+        minute = @repository.now / 60
         { "m" => 60, "h" => 3600, "d" => 86_400 }.each do |letter, step|
           cache.set("n/#{letter}#{minute * 60 / step}", ((1_234_567_890 << 32) + 1_000_000_000).to_s)
         end
@@ -83,7 +83,7 @@ module Larder
       test "a file that is nearly full says so" do
         application(size: 1 << 20)
         i = 0
-        i += 1 while @keeper.begin(key(i.to_s), { "user_id" => i, "data" => "x" * 400 })
+        i += 1 while @repository.begin(key(i.to_s), { "user_id" => i, "data" => "x" * 400 })
         text = done("sessions")
         assert_match(/^    \[#{"#" * 27}.{3}\] >?\d\d %$/, text)
         assert_match(/^Nearly full: who signs in then gets no session/, text)
@@ -92,7 +92,7 @@ module Larder
       test "active counts as the application does" do
         application
         3.times { |i| enter("u#{i}", i) }
-        @keeper.begin(key("a"), { "cart" => 1 })
+        @repository.begin(key("a"), { "cart" => 1 })
         assert_equal "4 sessions used in the last 5 minutes: 3 signed in, 1 anonymous\n", done("sessions", "active")
         assert_equal "3 signed-in sessions used in the last 2 hours\n",
                      done("sessions", "active", "--last=2h", "--signed-in")
@@ -108,17 +108,17 @@ module Larder
         text = done("sessions", "user", "42")
         assert_match(/\A42 is signed in, last seen (?:a moment|\d+ minutes?) ago, \d{4}-\d\d-\d\d \d\d:\d\d\.$/, text)
         assert_match(/^  handle +began +used$/, text)
-        handles = Larder::Sessions::Statistics.new(@keeper).for(42).map(&:handle)
+        handles = Larder::Sessions::Statistics.new(@repository).for(42).map(&:handle)
         assert_equal handles, text.scan(/^  (\S+\.\h{32})  \d{4}-\d\d-\d\d \d\d:\d\d  /).flatten
         found = json("sessions", "user", "42")
         assert_equal [true, handles], [found["logged_in"], found["sessions"].map { |session| session["handle"] }]
-        assert_equal Larder::Sessions::Statistics.new(@keeper).last_seen(42).utc.iso8601, found["last_seen"]
+        assert_equal Larder::Sessions::Statistics.new(@repository).last_seen(42).utc.iso8601, found["last_seen"]
       end
 
       test "user tells of somebody who is signed out, and of nobody" do
         application
         enter("a", 42)
-        @keeper.end(key("a"))
+        @repository.end(key("a"))
         assert_match(/\A42 is not signed in, last seen .* ago/, done("sessions", "user", "42"))
         assert_equal "43 is not signed in, and was not seen lately.\n", done("sessions", "user", "43")
         assert_equal({ "user" => "43", "logged_in" => false, "last_seen" => nil, "sessions" => [] },
@@ -128,8 +128,8 @@ module Larder
 
       test "users may have any name, in any locale" do
         application
-        @keeper.begin(key("a"), { "cart" => 1 }, bound: "zoë/7")
-        @keeper.begin(key("b"), { "cart" => 1 }, bound: "-5")
+        @repository.begin(key("a"), { "cart" => 1 }, bound: "zoë/7")
+        @repository.begin(key("b"), { "cart" => 1 }, bound: "-5")
         [{ "LC_ALL" => "C" }, { "LC_ALL" => "C.UTF-8" }].each do |env|
           assert json("sessions", "user", "zoë/7", env: env)["logged_in"], env
         end
@@ -140,17 +140,17 @@ module Larder
       test "revoke ends the session that a handle names, and no other" do
         application
         %w[a b].each { |name| enter(name, 42) }
-        slow = @keeper.find(key("a"))
+        slow = @repository.find(key("a"))
         handle = json("sessions", "user", "42")["sessions"].last["handle"]
         assert_equal "The session has ended.\n", done("sessions", "revoke", handle)
-        assert_equal 1, %w[a b].count { |name| @keeper.find(key(name)) }
+        assert_equal 1, %w[a b].count { |name| @repository.find(key(name)) }
         assert_equal 1, refused(/no session has this handle/, "sessions", "revoke", handle)
         assert_equal 1, refused(/no session has this handle/, "sessions", "revoke", "nonsense")
         out, _, code = larder("sessions", "revoke", handle, "--json")
         assert_equal [1, { "revoked" => false, "copies_in" => nil }], [code, JSON.parse(out)]
         rest = json("sessions", "user", "42")["sessions"].sole["handle"]
         assert_equal({ "revoked" => true, "copies_in" => nil }, json("sessions", "revoke", rest))
-        refute @keeper.commit(slow, { "user_id" => 42, "late" => 1 })
+        refute @repository.commit(slow, { "user_id" => 42, "late" => 1 })
       end
 
       test "logout ends a user's sessions, but one" do
@@ -163,13 +163,13 @@ module Larder
         assert_equal 2, refused(/oops is no handle of a session of 42/, *%w[sessions logout 42 --except oops])
         assert_equal({ "user" => "42", "ended" => 1, "copies_in" => nil }, json("sessions", "logout", "42"))
         assert_equal "42 was not signed in.\n", done("sessions", "logout", "42")
-        assert @keeper.find(key("other"))
+        assert @repository.find(key("other"))
       end
 
       test "logout of everybody asks in a terminal, and elsewhere wants to be told" do
         application
         3.times { |i| enter("u#{i}", i) }
-        @keeper.begin(key("cart"), { "cart" => 1 })
+        @repository.begin(key("cart"), { "cart" => 1 })
         assert_equal 2, refused(/elsewhere give --yes/, "sessions", "logout", "--all", stdin: "y\n")
         ["n\n", "\n", "\x04"].each do |keys|
           text, code = in_terminal("sessions", "logout", "--all") do |screen|
@@ -185,7 +185,7 @@ module Larder
         end
         assert_match(/3 sessions ended\. Nobody is signed in who was before\./, text)
         assert_equal 0, code
-        assert_equal [0, 1], Larder::Sessions::Statistics.new(@keeper).stats.values_at(:signed_in, :anonymous)
+        assert_equal [0, 1], Larder::Sessions::Statistics.new(@repository).stats.values_at(:signed_in, :anonymous)
         enter("new", 1)
         assert_equal({ "ended" => 1, "copies_in" => nil }, json("sessions", "logout", "--all", "--yes"))
       end
@@ -203,7 +203,7 @@ module Larder
         application
         enter("a", 1)
         pid = fork do
-          @keeper.register.activity.define_singleton_method(:began) { |_record| Process.kill(:KILL, Process.pid) }
+          @repository.index.activity.define_singleton_method(:began) { |_record| Process.kill(:KILL, Process.pid) }
           enter("b", 2)
         end
         Process.wait(pid)
@@ -316,8 +316,8 @@ module Larder
 
       test "it takes for over what the application does" do
         application(idle_timeout: nil, anonymous_timeout: nil)
-        past = @keeper.now - 7200
-        @keeper.define_singleton_method(:now) { past }
+        past = @repository.now - 7200
+        @repository.define_singleton_method(:now) { past }
         enter("a", 42)
         assert json("sessions", "user", "42")["logged_in"]
         application(idle_timeout: 3600)
@@ -337,7 +337,7 @@ module Larder
         out = json("sessions", "logout", "--all", "--yes")
         assert_equal({ "ended" => 1, "copies_in" => "ActiveSupport::Cache::FileStore" }, out)
         assert_equal 4, Dir[path_of("store/**/*")].count { |path| path.include?("session%2F732f") && File.file?(path) }
-        assert_empty(%w[a b c d].filter_map { |name| @keeper.find(key(name)) })
+        assert_empty(%w[a b c d].filter_map { |name| @repository.find(key(name)) })
         assert_match(/Not known here: sessions that this file has lost/, done("sessions", "user", "42"))
       end
 
@@ -349,7 +349,7 @@ module Larder
           fork do
             reader.close
             200.times { |i| enter("#{worker}/#{i}", "#{worker}/#{i}") && sleep(0.005) }
-            @keeper.register.leave
+            @repository.index.leave
             exit!(0)
           end
         end
@@ -370,12 +370,12 @@ module Larder
 
       def application(**options)
         options = { file: path_of(FILE), size: 4 << 20, **options }
-        @keeper = Rack::Session::Larder.new(->(_env) { [200, {}, []] }, options).keeper
-        @keeper.find("a" * 32) # as a request does
+        @repository = Rack::Session::Larder.new(->(_env) { [200, {}, []] }, options).repository
+        @repository.find("a" * 32) # as a request does
       end
 
       def cache
-        @keeper.backend.cache
+        @repository.backend.cache
       end
 
       def json(*arguments, **settings)
@@ -389,7 +389,7 @@ module Larder
       end
 
       def enter(name, user)
-        assert @keeper.begin(key(name), { "user_id" => user })
+        assert @repository.begin(key(name), { "user_id" => user })
       end
     end
   end

@@ -13,34 +13,34 @@ module Larder
 
       test "in production a loss of the file must have been thought of" do
         in_environment("production") do
-          error = assert_raises(InvalidArgument) { Sessions.keeper(file: path_of) }
+          error = assert_raises(InvalidArgument) { Sessions.repository(file: path_of) }
           assert_match(/In production, say what a loss.*backed_by:.*ephemeral: true/, error.message)
           refute_path_exists path_of
-          assert_equal path_of, Sessions.keeper(file: path_of, ephemeral: true).backend.to_s
+          assert_equal path_of, Sessions.repository(file: path_of, ephemeral: true).backend.to_s
           assert_match(/backed by ActiveSupport::Cache::MemoryStore/,
-                       Sessions.keeper(file: path_of, backed_by: :memory_store).backend.to_s)
-          assert Sessions.keeper(cache: :memory_store)
+                       Sessions.repository(file: path_of, backed_by: :memory_store).backend.to_s)
+          assert Sessions.repository(cache: :memory_store)
         end
       end
 
       test "nothing said, sessions are in a file of their own, and end" do
         in_environment(nil) do
-          keeper = Dir.chdir(directory) { Sessions.keeper }
-          assert_equal File.join(directory, "storage/larder/development/sessions.larder"), keeper.backend.to_s
-          assert_equal [30 * 86_400, 86_400], [keeper.lifetimes.idle, keeper.lifetimes.anonymous]
-          assert_equal Configuration::SIZE, keeper.backend.cache.size
+          repository = Dir.chdir(directory) { Sessions.repository }
+          assert_equal File.join(directory, "storage/larder/development/sessions.larder"), repository.backend.to_s
+          assert_equal [30 * 86_400, 86_400], [repository.lifetimes.idle, repository.lifetimes.anonymous]
+          assert_equal Configuration::SIZE, repository.backend.cache.size
         end
       end
 
       test "environments have files of their own" do
         paths = %w[test production].map do |name|
-          in_environment(name) { Dir.chdir(directory) { Sessions.keeper(ephemeral: true).backend.to_s } }
+          in_environment(name) { Dir.chdir(directory) { Sessions.repository(ephemeral: true).backend.to_s } }
         end
         assert_equal(%w[test production].map { |name| path_of("storage/larder/#{name}/sessions.larder") }, paths)
       end
 
       test "a size may be in words" do
-        assert_equal 2 << 20, Sessions.keeper(file: path_of, size: "2MB").backend.cache.size
+        assert_equal 2 << 20, Sessions.repository(file: path_of, size: "2MB").backend.cache.size
       end
 
       test "options that make no sense are refused with their names" do
@@ -53,7 +53,7 @@ module Larder
           { cache: :null_store, backed_by: :memory_store } => /cache: is a store already/,
           { cache: :null_store, file: path_of }            => /file: and cache: exclude each other/
         }.each do |options, message|
-          assert_match message, assert_raises(InvalidArgument) { Sessions.keeper(**options) }.message
+          assert_match message, assert_raises(InvalidArgument) { Sessions.repository(**options) }.message
         end
       end
 

@@ -4,7 +4,7 @@ require "test_helper"
 require "active_support/core_ext/hash/indifferent_access"
 require "active_support/core_ext/numeric/time"
 require "active_support/core_ext/string/output_safety"
-require "larder/sessions/keeper"
+require "larder/sessions/repository"
 
 module Larder
   module Sessions
@@ -59,7 +59,7 @@ module Larder
       end
 
       test "as deep as JSON reads, and no deeper" do
-        [Lossless::DEEPEST, Lossless::DEEPEST + 1].zip([true, false]) do |levels, fits|
+        [JsonRoundTrip::DEEPEST, JsonRoundTrip::DEEPEST + 1].zip([true, false]) do |levels, fits|
           session = { "deep" => levels.times.reduce(1) { |inner, _| [inner] } }
           if fits
             Format::Json.check(session)

@@ -102,7 +102,7 @@ module Larder
       end
 
       def check_statistics(directory)
-        Sessions.use(Sessions.keeper(file: File.join(directory, "sessions.larder"), size: 8 << 20))
+        Sessions.use(Sessions.repository(file: File.join(directory, "sessions.larder"), size: 8 << 20))
         SESSIONS.times { |i| assert Sessions.logged_in?(i), i }
         Sessions.recount
         assert_equal SESSIONS, Sessions.active(last: 3600, signed_in: true)

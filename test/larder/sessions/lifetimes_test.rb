@@ -35,7 +35,7 @@ module Larder
       end
 
       test "the longest life counts from the beginning, used or not" do
-        lifetimes = Lifetimes.new(idle: 600, most: 1000)
+        lifetimes = Lifetimes.new(idle: 600, max: 1000)
         assert_equal [false, true], [999, 1000].map { |now| lifetimes.over?(record(990), now) }
         assert_equal [660, 100, 1], [0, 900, 1001].map { |now| lifetimes.left(record(now), now) }
       end

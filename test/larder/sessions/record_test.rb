@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/sessions/keeper"
+require "larder/sessions/repository"
 
 module Larder
   module Sessions

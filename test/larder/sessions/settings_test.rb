@@ -20,7 +20,7 @@ module Larder
       test "it says so from its first use on, and makes no file before" do
         made = Rack::Session::Larder.new(nil, file: path_of, size: SIZE, idle_timeout: 3600)
         assert_not ::File.exist?(path_of)
-        assert_nil made.keeper.find("a" * 32)
+        assert_nil made.repository.find("a" * 32)
         assert_equal 3600.0, Settings.read(cache).lifetimes.idle
       end
 
@@ -39,19 +39,19 @@ module Larder
       end
 
       test "a console, a job or another program that asks about sessions says nothing" do
-        Sessions.keeper(file: path_of, size: SIZE).begin("a" * 32, { "user_id" => 1 })
+        Sessions.repository(file: path_of, size: SIZE).begin("a" * 32, { "user_id" => 1 })
         assert_nil Settings.read(cache)
       end
 
       test "it is written again after the file was lost" do
-        keeper = middleware.keeper
-        keeper.begin("a" * 32, { "a" => 1 })
+        repository = middleware.repository
+        repository.begin("a" * 32, { "a" => 1 })
         cache.clear
-        keeper.begin("b" * 32, { "a" => 1 })
+        repository.begin("b" * 32, { "a" => 1 })
         assert_nil Settings.read(cache), "looked for a moment ago"
-        keeper.define_singleton_method(:now) { super() + 60 }
-        keeper.begin("c" * 32, { "a" => 1 })
-        assert_equal keeper.lifetimes.idle, Settings.read(cache).lifetimes.idle
+        repository.define_singleton_method(:now) { super() + 60 }
+        repository.begin("c" * 32, { "a" => 1 })
+        assert_equal repository.lifetimes.idle, Settings.read(cache).lifetimes.idle
       end
 
       test "what later versions add, and what is no settings, does no harm" do
@@ -66,7 +66,7 @@ module Larder
       test "in a file that is full it is kept like what may be evicted" do
         small = open_cache("small.larder", size: 1 << 20)
         [2000, 50, 0].each { |bytes| 2000.times { |i| kept?(small, "#{bytes} #{i}", "x" * bytes) } }
-        assert_raises(FullError) { small.set("settings", "{}", keep: true) }
+        assert_raises(FullError) { small.set("settings", "{}", pin: true) }
         middleware(file: path_of("small.larder"), size: small.size)
         assert Settings.read(small)
       end
@@ -75,11 +75,11 @@ module Larder
 
       def middleware(**options)
         options = { file: path_of, size: SIZE, **options }
-        Rack::Session::Larder.new(->(_env) { [200, {}, []] }, options).tap { |made| made.keeper.find("a" * 32) }
+        Rack::Session::Larder.new(->(_env) { [200, {}, []] }, options).tap { |made| made.repository.find("a" * 32) }
       end
 
       def kept?(small, key, value)
-        small.set(key, value, keep: true)
+        small.set(key, value, pin: true)
       rescue FullError
         false
       end

@@ -17,8 +17,8 @@ module Larder
       setup do
         @now = 1_900_000_000
         @reports = []
-        @keeper = keeper(Backends::File.new(open_cache(size: 4 << 20)))
-        @statistics = Statistics.new(@keeper)
+        @repository = repository(Backends::File.new(open_cache(size: 4 << 20)))
+        @statistics = Statistics.new(@repository)
       end
 
       teardown { assert_empty @reports }
@@ -30,16 +30,16 @@ module Larder
         assert @statistics.logged_in?(1)
         assert @statistics.logged_in?(User.new(2))
         refute @statistics.logged_in?(3)
-        @keeper.end(key("a"))
+        @repository.end(key("a"))
         refute @statistics.logged_in?(1)
-        found = @keeper.find(key("b"))
-        @keeper.commit(found, found.values.except("user_id"))
+        found = @repository.find(key("b"))
+        @repository.commit(found, found.values.except("user_id"))
         refute @statistics.logged_in?("2")
       end
 
       test "a session that is over is nobody's, though nobody asked for it" do
-        @keeper = keeper(@keeper.backend, lifetimes: Lifetimes.new(idle: 600))
-        @statistics = Statistics.new(@keeper)
+        @repository = repository(@repository.backend, lifetimes: Lifetimes.new(idle: 600))
+        @statistics = Statistics.new(@repository)
         enter("a", 1)
         @now += 600 + Lifetimes::USED_EVERY
         refute @statistics.logged_in?(1)
@@ -48,8 +48,8 @@ module Larder
 
       test "another who signs in in the same session takes it over" do
         enter("a", 1)
-        found = @keeper.find(key("a"))
-        @keeper.commit(found, { "user_id" => 2 })
+        found = @repository.find(key("a"))
+        @repository.commit(found, { "user_id" => 2 })
         assert_equal [false, true], [@statistics.logged_in?(1), @statistics.logged_in?(2)]
       end
 
@@ -58,11 +58,11 @@ module Larder
         enter("a", 1)
         enter("b", 1)
         @now += 120
-        found = @keeper.find(key("a"))
-        @keeper.commit(found, found.values)
+        found = @repository.find(key("a"))
+        @repository.commit(found, found.values)
         assert_equal Time.at(@now), @statistics.last_seen(1)
-        @keeper.end(key("a"))
-        @keeper.end(key("b"))
+        @repository.end(key("a"))
+        @repository.end(key("b"))
         assert_equal Time.at(@now), @statistics.last_seen(1)
       end
 
@@ -95,15 +95,15 @@ module Larder
         assert @statistics.revoke(handle)
         refute @statistics.revoke(handle)
         assert_equal 1, @statistics.for(1).size
-        assert_equal 1, %w[a b].count { |name| @keeper.find(key(name)) }
+        assert_equal 1, %w[a b].count { |name| @repository.find(key(name)) }
       end
 
       test "handles are the same in every process of the file, and others in another file" do
         enter("a", 1)
-        other = Statistics.new(keeper(Backends::File.new(open_cache("other.larder"))))
+        other = Statistics.new(repository(Backends::File.new(open_cache("other.larder"))))
         other.send(:secret)
         handle = @statistics.for(1).first.handle
-        assert_equal handle, Statistics.new(keeper(@keeper.backend)).for(1).first.handle
+        assert_equal handle, Statistics.new(repository(@repository.backend)).for(1).first.handle
         refute other.revoke(handle)
       end
 
@@ -121,73 +121,73 @@ module Larder
 
       test "what was logged out is not brought back by a request that is still at work on it" do
         enter("a", 1)
-        slow = @keeper.find(key("a"))
+        slow = @repository.find(key("a"))
         @statistics.logout(1)
-        refute @keeper.commit(slow, slow.values.merge("late" => true))
-        assert_nil @keeper.find(key("a"))
+        refute @repository.commit(slow, slow.values.merge("late" => true))
+        assert_nil @repository.find(key("a"))
         refute @statistics.logged_in?(1)
       end
 
       test "a logout that comes between the entry of a sign-in and its session ends it" do
         statistics = @statistics
-        backend = @keeper.backend
+        backend = @repository.backend
         backend.define_singleton_method(:add) do |key, *rest, **options|
           statistics.logout(1) if key.start_with?("s/")
           super(key, *rest, **options)
         end
-        refute @keeper.begin(key("a"), { "user_id" => 1 })
-        assert_nil @keeper.find(key("a"))
+        refute @repository.begin(key("a"), { "user_id" => 1 })
+        assert_nil @repository.find(key("a"))
       end
 
       test "a logout that has looked at a session before somebody signs in in it ends it" do
-        @keeper.begin(key("a"), { "cart" => 1 })
-        found = @keeper.find(key("a"))
-        sign_in = Fiber.new { @keeper.commit(found, { "user_id" => 1 }) }
-        @keeper.backend.define_singleton_method(:swap) do |key, *rest, **options|
+        @repository.begin(key("a"), { "cart" => 1 })
+        found = @repository.find(key("a"))
+        sign_in = Fiber.new { @repository.commit(found, { "user_id" => 1 }) }
+        @repository.backend.define_singleton_method(:swap) do |key, *rest, **options|
           Fiber.yield if key.start_with?("s/") && Fiber.current == sign_in
           super(key, *rest, **options)
         end
         sign_in.resume # it is entered, and not yet stored
-        @keeper.register.users.define_singleton_method(:remove) do |*all, **options|
+        @repository.index.users.define_singleton_method(:remove) do |*all, **options|
           sign_in.resume if sign_in.alive?
           super(*all, **options)
         end
         @statistics.logout(1)
         refute sign_in.alive?
-        assert_nil @keeper.find(key("a")), "nobody could end it any more"
+        assert_nil @repository.find(key("a")), "nobody could end it any more"
       end
 
       test "a session that each request changes stays its user's for as long as it lives" do
-        @keeper = keeper(@keeper.backend, lifetimes: Lifetimes.new(idle: 16_000))
+        @repository = repository(@repository.backend, lifetimes: Lifetimes.new(idle: 16_000))
         enter("a", 1)
-        @keeper.backend.cache.touch("u/1", ttl: 60)
+        @repository.backend.cache.touch("u/1", ttl: 60)
         @now += 1000
-        found = @keeper.find(key("a"))
-        @keeper.commit(found, found.values.merge("a" => 1))
-        assert_operator @keeper.backend.cache.ttl("u/1"), :>, 16_000
+        found = @repository.find(key("a"))
+        @repository.commit(found, found.values.merge("a" => 1))
+        assert_operator @repository.backend.cache.ttl("u/1"), :>, 16_000
       end
 
       test "logging out everybody ends who is signed in and leaves the others" do
         5.times { |i| enter("a#{i}", i) }
-        @keeper.begin(key("cart"), { "cart" => 1 })
-        slow = @keeper.find(key("a0"))
+        @repository.begin(key("cart"), { "cart" => 1 })
+        slow = @repository.find(key("a0"))
         assert_equal 5, @statistics.logout_all
-        refute @keeper.commit(slow, { "user_id" => 0, "late" => 1 })
+        refute @repository.commit(slow, { "user_id" => 0, "late" => 1 })
         assert_equal [0, 1], @statistics.stats.values_at(:signed_in, :anonymous)
-        assert @keeper.find(key("cart"))
+        assert @repository.find(key("cart"))
       end
 
       test "logging out everybody needs no room, and goes on where another does the same" do
         statistics = @statistics
         full = true
-        @keeper.backend.define_singleton_method(:add) do |key, *rest, keep: false|
-          full && key == "logout" && keep ? :full : super(key, *rest, keep: keep)
+        @repository.backend.define_singleton_method(:add) do |key, *rest, pin:|
+          full && key == "logout" && pin ? :full : super(key, *rest, pin: pin)
         end
         enter("a", 1)
         assert_equal 1, @statistics.logout_all
         full = false
         enter("b", 1)
-        @keeper.backend.define_singleton_method(:swap) do |key, *rest, **options|
+        @repository.backend.define_singleton_method(:swap) do |key, *rest, **options|
           singleton_class.remove_method(:swap)
           statistics.logout_all
           super(key, *rest, **options)
@@ -198,27 +198,27 @@ module Larder
       end
 
       test "only so many sessions a user: the oldest of more end" do
-        @keeper = keeper(@keeper.backend, per_user: 3)
-        @statistics = Statistics.new(@keeper)
+        @repository = repository(@repository.backend, per_user: 3)
+        @statistics = Statistics.new(@repository)
         %w[a b c].each { |name| enter(name, 1) }
-        @keeper.end(key("b"))
+        @repository.end(key("b"))
         enter("d", 1)
-        assert @keeper.find(key("a")), "what has ended does not count"
+        assert @repository.find(key("a")), "what has ended does not count"
         enter("e", 1)
-        assert_nil @keeper.find(key("a"))
+        assert_nil @repository.find(key("a"))
         assert_equal 3, @statistics.for(1).size
       end
 
       test "activity is counted by the time of the last use" do
         10.times { |i| enter("u#{i}", i) }
-        4.times { |i| @keeper.begin(key("a#{i}"), { "cart" => i }) }
+        4.times { |i| @repository.begin(key("a#{i}"), { "cart" => i }) }
         assert_equal [14, 10, 4], [active(300), active(300, true), active(300, false)]
         @now += 600
         assert_equal 0, active(300)
         3.times { |i| use("u#{i}") }
         use("a1")
         assert_equal [4, 3, 1, 14], [active(300), active(300, true), active(300, false), active(3600)]
-        @keeper.end(key("u1"))
+        @repository.end(key("u1"))
         assert_equal [3, 13], [active(300), active(3600)]
       end
 
@@ -233,22 +233,22 @@ module Larder
       end
 
       test "signing in and out moves a session from one kind to the other" do
-        @keeper.begin(key("a"), { "cart" => 1 })
-        found = @keeper.find(key("a"))
-        @keeper.commit(found, found.values.merge("user_id" => 1))
+        @repository.begin(key("a"), { "cart" => 1 })
+        found = @repository.find(key("a"))
+        @repository.commit(found, found.values.merge("user_id" => 1))
         assert_equal [1, 0], [active(300, true), active(300, false)]
-        found = @keeper.find(key("a"))
-        @keeper.commit(found, found.values.except("user_id"))
+        found = @repository.find(key("a"))
+        @repository.commit(found, found.values.except("user_id"))
         assert_equal [0, 1], [active(300, true), active(300, false)]
       end
 
       test "the figures of stats" do
         3.times { |i| enter("u#{i}", i) }
-        @keeper.begin(key("a"), { "cart" => 1 })
+        @repository.begin(key("a"), { "cart" => 1 })
         stats = @statistics.stats
         assert_equal [4, 3, 1], stats.values_at(:sessions, :signed_in, :anonymous)
         assert_equal [4] * 4, stats.values_at(:active_1m, :active_5m, :active_1h, :active_1d)
-        assert_operator stats[:kept_bytes], :>, 0
+        assert_operator stats[:pinned_bytes], :>, 0
         assert_operator stats[:full], :<, 0.1
       end
 
@@ -262,27 +262,27 @@ module Larder
       test "counts are made anew after a process was killed between a session and its count" do
         enter("a", 1)
         pid = fork do
-          activity = @keeper.register.activity
+          activity = @repository.index.activity
           activity.define_singleton_method(:began) { |_record| Process.kill(:KILL, Process.pid) }
           enter("b", 2)
         end
         Process.wait(pid)
-        assert @keeper.find(key("b"))
-        assert_equal [1, 0], @keeper.register.activity.count(last: 300, now: @now)
-        @keeper.register.look_after_the_dead.join
+        assert @repository.find(key("b"))
+        assert_equal [1, 0], @repository.index.activity.count(last: 300, now: @now)
+        @repository.index.look_after_the_dead.join
         assert_equal 2, active(300)
-        assert_nil @keeper.register.look_after_the_dead
+        assert_nil @repository.index.look_after_the_dead
       end
 
       test "a process that exits in order leaves nothing to count" do
         pid = fork { enter("a", 1) }
         Process.wait(pid)
-        assert_nil @keeper.register.look_after_the_dead
+        assert_nil @repository.index.look_after_the_dead
         assert_equal 1, active(300)
       end
 
       test "who is signed in stays when others come in numbers" do
-        small = keeper(Backends::File.new(open_cache("small.larder", size: 1 << 20)))
+        small = repository(Backends::File.new(open_cache("small.larder", size: 1 << 20)))
         200.times { |i| assert small.begin(key("u#{i}"), { "user_id" => i }) }
         20_000.times { |i| small.begin(key("a#{i}"), { "cart" => "x" * 100 }) }
         assert_equal(200, 200.times.count { |i| small.find(key("u#{i}")) })
@@ -290,7 +290,7 @@ module Larder
       end
 
       test "a full file says so, and loses nobody who is signed in" do
-        small = keeper(Backends::File.new(open_cache("small.larder", size: 1 << 20)))
+        small = repository(Backends::File.new(open_cache("small.larder", size: 1 << 20)))
         signed_in = 0
         signed_in += 1 while small.begin(key("u#{signed_in}"), { "user_id" => signed_in, "data" => "x" * 500 })
         assert_operator signed_in, :>, 500
@@ -304,8 +304,8 @@ module Larder
       end
 
       test "on another store users are known, and activity is not" do
-        @keeper = keeper(Backends::Store.new(ActiveSupport::Cache::MemoryStore.new))
-        @statistics = Statistics.new(@keeper)
+        @repository = repository(Backends::Store.new(ActiveSupport::Cache::MemoryStore.new))
+        @statistics = Statistics.new(@repository)
         %w[a b].each { |name| enter(name, 1) }
         assert @statistics.logged_in?(1)
         assert @statistics.revoke(@statistics.for(1).first.handle)
@@ -315,14 +315,15 @@ module Larder
           @statistics.logout_all
         }].each do |question|
           error = assert_raises(UnsupportedError, &question)
-          assert_match(/kept in ActiveSupport::Cache::MemoryStore.*backed_by:/, error.message)
+          assert_match(/are in ActiveSupport::Cache::MemoryStore.*backed_by:/, error.message)
         end
       end
 
       private
 
-      def keeper(backend, **options)
-        Keeper.new(backend: backend, format: Format::Json, report: @reports.method(:<<), clock: -> { @now }, **options)
+      def repository(backend, **options)
+        Repository.new(backend: backend, format: Format::Json, report: @reports.method(:<<), clock: -> { @now },
+                       **options)
       end
 
       def key(name)
@@ -330,12 +331,12 @@ module Larder
       end
 
       def enter(name, user, more = {})
-        assert @keeper.begin(key(name), { "user_id" => user, **more })
+        assert @repository.begin(key(name), { "user_id" => user, **more })
       end
 
       def use(name)
-        found = @keeper.find(key(name))
-        assert @keeper.commit(found, found.values)
+        found = @repository.find(key(name))
+        assert @repository.commit(found, found.values)
       end
 
       def active(last, signed_in = nil)

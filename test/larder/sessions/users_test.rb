@@ -24,13 +24,13 @@ module Larder
       end
 
       test "the oldest of more than the most are told" do
-        few = Users.new(@backend, most: 2)
+        few = Users.new(@backend, max: 2)
         assert_equal([[], [], [KEYS[0]], [KEYS[1]]], KEYS.first(4).map { |key| few.add("7", key) { true }.last })
         assert_equal KEYS[2, 2], few.keys("7")
       end
 
       test "those that are no longer leave before others have to" do
-        few = Users.new(@backend, most: 2)
+        few = Users.new(@backend, max: 2)
         KEYS.first(2).each { |key| few.add("7", key) { true } }
         assert_equal([:stored, []], few.add("7", KEYS[2]) { |key| key != KEYS[0] })
         assert_equal KEYS[1, 2], few.keys("7")
@@ -43,7 +43,7 @@ module Larder
         users.remove("7", KEYS[1], seen: 2**34)
         assert_equal [[], 2**33], [users.keys("7"), users.seen("7")]
         assert_nil users.seen("8")
-        assert_equal 0, cache.stats[:kept_bytes]
+        assert_equal 0, cache.stats[:pinned_bytes]
         assert_in_delta 30 * 86_400, cache.ttl("u/7"), 60
       end
 
@@ -77,11 +77,11 @@ module Larder
 
       test "as many as an entry has room for are named, and the oldest of more are told" do
         all = users
-        keys = Array.new((cache.max_kept / 32) + 1) { |i| [i].pack("N") * 8 }
-        surplus = keys.map { |key| all.add("7" * Identity::MOST, key) { true } }
+        keys = Array.new((cache.max_pinned / 32) + 1) { |i| [i].pack("N") * 8 }
+        surplus = keys.map { |key| all.add("7" * Identity::MAX, key) { true } }
         assert_equal [:stored], surplus.map(&:first).uniq
-        assert_equal keys - surplus.flat_map(&:last), all.keys("7" * Identity::MOST)
-        assert_operator all.keys("7" * Identity::MOST).size, :>, 500
+        assert_equal keys - surplus.flat_map(&:last), all.keys("7" * Identity::MAX)
+        assert_operator all.keys("7" * Identity::MAX).size, :>, 500
       end
 
       test "many at once lose nothing" do

@@ -256,7 +256,7 @@ module Rack
       test "requiring it brings all that it needs" do
         ["rack/session/larder", "action_dispatch/middleware/session/larder_store", "larder/sessions"].each do |library|
           lib = ::File.expand_path("../../../lib", __dir__)
-          script = "require #{library.inspect}; Larder::Sessions.keeper(file: #{path_of.inspect}, size: #{SIZE})"
+          script = "require #{library.inspect}; Larder::Sessions.repository(file: #{path_of.inspect}, size: #{SIZE})"
           assert system(RbConfig.ruby, "-w", "-I#{lib}", "-e", script), library
         end
       end

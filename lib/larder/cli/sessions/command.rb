@@ -4,7 +4,7 @@
 # behind it.
 
 require_relative "../../application"
-require_relative "../../sessions/outside"
+require_relative "../../sessions/offline"
 require_relative "../command"
 require_relative "../words"
 
@@ -35,14 +35,14 @@ module Larder
           end
         end
 
-        # @yieldparam sessions [::Larder::Sessions::Outside]
+        # @yieldparam sessions [::Larder::Sessions::Offline]
         # @return [Object] the block's
         # @raise [Failure, OpenError]
         def visit(&block)
           path = file
           missing(path) unless File.exist?(path)
           foreign(path, "sessions ...", who: "and its sessions to who") unless File.owned?(path)
-          ::Larder::Sessions::Outside.open(path, report: ->(error) { @err.puts("larder: #{error.message}") }, &block)
+          ::Larder::Sessions::Offline.open(path, report: ->(error) { @err.puts("larder: #{error.message}") }, &block)
         end
 
         def file

@@ -92,7 +92,7 @@ module Larder
 
         def table(stats)
           numbers = stats.transform_values { |number| Words.count(number) }
-          width = [*numbers.except(:kept_bytes, :kept_room_bytes, :full).values.map(&:size), 7].max
+          width = [*numbers.except(:pinned_bytes, :pinned_room_bytes, :full).values.map(&:size), 7].max
           line = ->(label, key, more = nil) { "  #{label.ljust(18)}#{numbers[key].rjust(width)}#{more}".rstrip }
           [line["alive", :sessions],
            line["  signed in", :signed_in, share(stats, :signed_in)],
@@ -106,7 +106,7 @@ module Larder
            "",
            "  room of those signed in",
            "    #{bar(stats[:full])} #{Words.percent(stats[:full])}",
-           "    #{Words.bytes_of(stats[:kept_bytes], stats[:kept_room_bytes])}",
+           "    #{Words.bytes_of(stats[:pinned_bytes], stats[:pinned_room_bytes])}",
            "",
            line["evicted", :evictions]]
         end
@@ -131,8 +131,8 @@ module Larder
           lives = settings.lifetimes
           anonymous = " (anonymous: #{Words.span(lives.anonymous)})" if lives.anonymous && lives.anonymous != lives.idle
           ["A session ends after #{lives.idle ? Words.span(lives.idle) : "no time"} without use#{anonymous}" \
-           "#{lives.most ? "," : "."}",
-           *("and #{Words.span(lives.most)} after it began, used or not." if lives.most),
+           "#{lives.max ? "," : "."}",
+           *("and #{Words.span(lives.max)} after it began, used or not." if lives.max),
            *("Copies are in #{settings.backed_by}." if settings.backed_by)]
         end
       end

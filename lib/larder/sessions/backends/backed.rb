@@ -4,7 +4,7 @@
 
 require_relative "direct"
 require_relative "file"
-require_relative "marks"
+require_relative "tombstones"
 require_relative "store"
 
 module Larder
@@ -29,7 +29,7 @@ module Larder
           @store = Direct.of(store)
           @name = store.class.name
           @report = report
-          @marks = Marks.new(file.cache)
+          @tombstones = Tombstones.new(file.cache)
         end
 
         # @return [Cache]
@@ -45,14 +45,14 @@ module Larder
 
         # @param (see File#add)
         # @return (see File#add)
-        def add(key, bytes, ttl, keep: false)
-          @file.add(key, bytes, ttl, keep: keep).tap { |outcome| copy(key, bytes, ttl) if outcome == :stored }
+        def add(key, bytes, ttl, pin: false)
+          @file.add(key, bytes, ttl, pin: pin).tap { |outcome| copy(key, bytes, ttl) if outcome == :stored }
         end
 
         # @param (see File#swap)
         # @return (see File#swap)
-        def swap(key, expected, bytes, ttl, keep: false)
-          @file.swap(key, expected, bytes, ttl, keep: keep).tap do |outcome|
+        def swap(key, expected, bytes, ttl, pin: false)
+          @file.swap(key, expected, bytes, ttl, pin: pin).tap do |outcome|
             copy(key, bytes, ttl) if outcome == :stored
           end
         end
@@ -68,26 +68,27 @@ module Larder
         # @return (see File#delete)
         def delete(key)
           left = cache.ttl(key)
-          @marks.set(key, life: [Marks.beyond(left || Marks::REMEMBERED), Marks::REMEMBERED].compact.min, keep: !!left)
+          life = [Tombstones.beyond(left || Tombstones::REMEMBERED), Tombstones::REMEMBERED].compact.min
+          @tombstones.set(key, life: life, pin: !!left)
           deleted = @file.delete(key)
           reached = reported { @store.delete(name(key)) }
-          @marks.set(key, life: Marks.beyond(left)) if left && !reached
+          @tombstones.set(key, life: Tombstones.beyond(left)) if left && !reached
           deleted
         end
 
         # @param (see File#reload)
         # @return (see File#reload)
         def reload(key)
-          reported { @store.read(name(key)) } unless @marks.set?(key)
+          reported { @store.read(name(key)) } unless @tombstones.set?(key)
         end
 
         # Puts back what was reloaded.
         #
         # @param (see File#add)
         # @return [Symbol] as {File#add}, or :gone where it was deleted meanwhile
-        def restore(key, bytes, ttl, keep: false)
-          outcome = @file.add(key, bytes, ttl, keep: keep)
-          return outcome unless @marks.set?(key)
+        def restore(key, bytes, ttl, pin: false)
+          outcome = @file.add(key, bytes, ttl, pin: pin)
+          return outcome unless @tombstones.set?(key)
 
           @file.delete(key) # a deleter sets its mark before: one of the two deletes it
           :gone

@@ -3,7 +3,7 @@
 # Owns how sessions are ended in a file whose copies are in a store that this program does not have.
 
 require_relative "file"
-require_relative "marks"
+require_relative "tombstones"
 
 module Larder
   module Sessions
@@ -14,14 +14,14 @@ module Larder
         # @param cache [Larder::Cache]
         def initialize(cache)
           super
-          @marks = Marks.new(cache)
+          @tombstones = Tombstones.new(cache)
         end
 
         # @param (see File#delete)
         # @return (see File#delete)
         def delete(key)
-          life = Marks.beyond(@cache.ttl(key) || 0)
-          @marks.set(key, life: life && [life, Marks::REMEMBERED].max)
+          life = Tombstones.beyond(@cache.ttl(key) || 0)
+          @tombstones.set(key, life: life && [life, Tombstones::REMEMBERED].max)
           super
         end
       end

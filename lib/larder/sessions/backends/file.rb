@@ -31,12 +31,12 @@ module Larder
         # @param key [String]
         # @param bytes [String]
         # @param ttl [Numeric, nil] seconds to live
-        # @param keep [Boolean] it must not leave because others come
+        # @param pin [Boolean] it must not leave because others come
         # @return [Symbol] :stored, :changed where the key is taken, :refused, :full
         # @raise [TooLongError]
-        def add(key, bytes, ttl, keep: false)
+        def add(key, bytes, ttl, pin: false)
           outcome(bytes) do
-            next :stored if @cache.add(key, bytes, ttl: ttl, keep: keep)
+            next :stored if @cache.add(key, bytes, ttl: ttl, pin: pin)
 
             :changed if @cache.exist?(key)
           end
@@ -48,13 +48,13 @@ module Larder
         # @param expected [String] what was read
         # @param bytes [String]
         # @param ttl [Numeric, nil] seconds to live
-        # @param keep [Boolean] it must not leave because others come
+        # @param pin [Boolean] it must not leave because others come
         # @return [Symbol] :stored, :gone where there is nothing, :changed where there is something else, :refused,
         #   :full; all but the first change nothing
         # @raise [TooLongError]
-        def swap(key, expected, bytes, ttl, keep: false)
+        def swap(key, expected, bytes, ttl, pin: false)
           outcome(bytes) do
-            next :stored if @cache.cas(key, expected, bytes, ttl: ttl, keep: keep)
+            next :stored if @cache.cas(key, expected, bytes, ttl: ttl, pin: pin)
 
             found = @cache.get(key)
             next :gone if found.nil?
@@ -108,7 +108,7 @@ module Larder
         rescue ::Larder::FullError
           :full
         rescue ::Larder::InvalidArgument
-          raise TooLongError.new(bytes.bytesize, @cache.max_kept)
+          raise TooLongError.new(bytes.bytesize, @cache.max_pinned)
         end
       end
     end

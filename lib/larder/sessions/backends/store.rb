@@ -46,7 +46,7 @@ module Larder
 
         # @param (see File#add)
         # @return (see File#add)
-        def add(key, bytes, ttl, keep: false) # rubocop:disable Lint/UnusedMethodArgument -- such stores evict as they do
+        def add(key, bytes, ttl, pin: false) # rubocop:disable Lint/UnusedMethodArgument -- such stores evict as they do
           return :stored if @store.write(name(key), bytes, expires_in: ttl, unless_exist: true)
 
           @store.exist?(name(key)) ? :changed : :refused
@@ -54,7 +54,7 @@ module Larder
 
         # @param (see File#swap)
         # @return (see File#swap)
-        def swap(key, expected, bytes, ttl, keep: false) # rubocop:disable Lint/UnusedMethodArgument -- as above
+        def swap(key, expected, bytes, ttl, pin: false) # rubocop:disable Lint/UnusedMethodArgument -- as above
           key = name(key)
           locked(key) do
             found = @store.read(key)

@@ -28,65 +28,66 @@ module Larder
         end
 
         def test_what_the_file_has_lost_comes_back_with_its_user
-          @keeper.begin(A, { "user_id" => 1, "cart" => 2 })
-          @keeper.begin(B, { "cart" => 3 })
+          @repository.begin(A, { "user_id" => 1, "cart" => 2 })
+          @repository.begin(B, { "cart" => 3 })
           begin_anew("second.larder")
-          assert_equal({ "user_id" => 1, "cart" => 2 }, @keeper.find(A).values)
-          assert_equal({ "cart" => 3 }, @keeper.find(B).values)
+          assert_equal({ "user_id" => 1, "cart" => 2 }, @repository.find(A).values)
+          assert_equal({ "cart" => 3 }, @repository.find(B).values)
           assert @statistics.logged_in?(1)
           assert_equal 2, @statistics.active(last: 300)
           assert @backend.cache.exist?("s/#{A}"), "it is in the file again"
         end
 
         def test_each_change_and_each_use_is_there_as_well
-          @keeper.begin(A, { "user_id" => 1 })
-          found = @keeper.find(A)
-          @keeper.commit(found, found.values.merge("more" => 2))
+          @repository.begin(A, { "user_id" => 1 })
+          found = @repository.find(A)
+          @repository.commit(found, found.values.merge("more" => 2))
           @now += 100
-          found = @keeper.find(A)
-          @keeper.commit(found, found.values)
+          found = @repository.find(A)
+          @repository.commit(found, found.values)
           begin_anew("second.larder")
-          assert_equal [{ "user_id" => 1, "more" => 2 }, @now], [@keeper.find(A).values, @keeper.find(A).record.used]
+          found = @repository.find(A)
+          assert_equal [{ "user_id" => 1, "more" => 2 }, @now], [found.values, found.record.used]
         end
 
         def test_an_unchanged_session_does_not_ask_the_store
-          @keeper.begin(A, { "user_id" => 1 })
+          @repository.begin(A, { "user_id" => 1 })
           @store.define_singleton_method(:read) { |*| raise "read" }
           @store.define_singleton_method(:write) { |*, **| raise "written" }
-          found = @keeper.find(A)
-          assert @keeper.commit(found, found.values)
+          found = @repository.find(A)
+          assert @repository.commit(found, found.values)
         end
 
         def test_a_user_is_logged_out_everywhere_though_the_file_was_lost
-          @keeper.begin(A, { "user_id" => 1 })
-          @keeper.begin(B, { "user_id" => 1 })
+          @repository.begin(A, { "user_id" => 1 })
+          @repository.begin(B, { "user_id" => 1 })
           begin_anew("second.larder")
           assert_equal 2, @statistics.logout(1)
-          assert_nil @keeper.find(A)
+          assert_nil @repository.find(A)
           begin_anew("third.larder")
-          assert_equal [nil, nil, false], [@keeper.find(A), @keeper.find(B), @statistics.logged_in?(1)]
+          assert_equal [nil, nil, false], [@repository.find(A), @repository.find(B), @statistics.logged_in?(1)]
         end
 
         def test_everybody_is_logged_out_though_the_file_was_lost
-          @keeper.begin(A, { "user_id" => 1 })
-          @keeper.begin(B, { "cart" => 1 })
+          @repository.begin(A, { "user_id" => 1 })
+          @repository.begin(B, { "cart" => 1 })
           begin_anew("second.larder")
           @statistics.logout_all
-          assert_nil @keeper.find(A)
+          assert_nil @repository.find(A)
           begin_anew("third.larder")
-          assert_nil @keeper.find(A)
-          assert @keeper.find(B)
+          assert_nil @repository.find(A)
+          assert @repository.find(B)
           @now += 1
-          assert @keeper.begin("c" * 32, { "user_id" => 1 })
+          assert @repository.begin("c" * 32, { "user_id" => 1 })
           begin_anew("fourth.larder")
-          assert @keeper.find("c" * 32)
+          assert @repository.find("c" * 32)
         end
 
         def test_what_was_ended_does_not_come_back_from_a_store_that_was_not_reached
-          @keeper.begin(A, { "user_id" => 1 })
+          @repository.begin(A, { "user_id" => 1 })
           @store.singleton_class.define_method(:delete) { |*, **| false }
-          @keeper.end(A)
-          assert_nil @keeper.find(A)
+          @repository.end(A)
+          assert_nil @repository.find(A)
         ensure
           @store.singleton_class.remove_method(:delete)
         end
@@ -107,64 +108,65 @@ module Larder
         end
 
         def test_ending_what_is_not_there_takes_no_room_from_those_who_are_signed_in
-          before = @backend.cache.stats[:kept_bytes]
-          100.times { |i| @keeper.end([i].pack("N") * 8) }
-          assert_equal before, @backend.cache.stats[:kept_bytes]
+          before = @backend.cache.stats[:pinned_bytes]
+          100.times { |i| @repository.end([i].pack("N") * 8) }
+          assert_equal before, @backend.cache.stats[:pinned_bytes]
         end
 
         def test_what_is_ended_while_it_is_reloaded_stays_so
-          @keeper.begin(A, { "user_id" => 1 })
+          @repository.begin(A, { "user_id" => 1 })
           begin_anew("second.larder")
-          keeper = @keeper
+          repository = @repository
           @backend.define_singleton_method(:reload) do |key|
-            super(key).tap { keeper.end(A) if key == "s/#{A}" }
+            super(key).tap { repository.end(A) if key == "s/#{A}" }
           end
-          assert_nil @keeper.find(A)
+          assert_nil @repository.find(A)
           assert_nil @backend.read("s/#{A}")
         end
 
         # The slower of two writers would leave the older session in the store.
         def test_the_copy_is_the_newest_however_slow_a_writer_is
-          @keeper.begin(A, { "count" => 0 })
-          slow = @keeper.find(A)
-          keeper = @keeper
+          @repository.begin(A, { "count" => 0 })
+          slow = @repository.find(A)
+          repository = @repository
           overtaken = false
           @store.define_singleton_method(:write) do |name, *rest, **options|
             unless overtaken
               overtaken = true
-              quick = keeper.find(A)
-              keeper.commit(quick, quick.values.merge("quick" => 1))
+              quick = repository.find(A)
+              repository.commit(quick, quick.values.merge("quick" => 1))
             end
             super(name, *rest, **options)
           end
-          assert @keeper.commit(slow, slow.values.merge("slow" => 1))
+          assert @repository.commit(slow, slow.values.merge("slow" => 1))
           begin_anew("second.larder")
-          assert_equal({ "count" => 0, "quick" => 1, "slow" => 1 }, @keeper.find(A).values)
+          assert_equal({ "count" => 0, "quick" => 1, "slow" => 1 }, @repository.find(A).values)
         end
 
         def test_a_session_ended_while_it_is_written_leaves_no_copy
-          @keeper.begin(A, { "count" => 0 })
-          found = @keeper.find(A)
-          keeper = @keeper
+          @repository.begin(A, { "count" => 0 })
+          found = @repository.find(A)
+          repository = @repository
           ended = false
           @store.define_singleton_method(:write) do |name, *rest, **options|
-            ended ||= keeper.end(A)
+            ended ||= repository.end(A)
             super(name, *rest, **options)
           end
-          @keeper.commit(found, { "count" => 1 })
+          @repository.commit(found, { "count" => 1 })
           begin_anew("second.larder")
-          assert_nil @keeper.find(A)
+          assert_nil @repository.find(A)
         end
 
         def test_a_store_that_fails_is_reported_and_the_file_goes_on
           reports = []
           file = File.new(open_cache("other.larder"))
-          keeper = Keeper.new(backend: Backed.new(file, Broken.new, report: reports.method(:<<)), format: Format::Json)
-          assert_nil keeper.find(A)
-          assert keeper.begin(A, { "user_id" => 1 })
-          assert keeper.find(A)
-          assert keeper.end(A)
-          assert_nil keeper.find(A)
+          backed = Backed.new(file, Broken.new, report: reports.method(:<<))
+          repository = Repository.new(backend: backed, format: Format::Json)
+          assert_nil repository.find(A)
+          assert repository.begin(A, { "user_id" => 1 })
+          assert repository.find(A)
+          assert repository.end(A)
+          assert_nil repository.find(A)
           assert_equal [IOError], reports.map(&:class).uniq
         end
 
@@ -173,9 +175,9 @@ module Larder
         # The same store behind a new file, as after a loss of the machine's disk.
         def begin_anew(name)
           @backend = Backed.new(File.new(open_cache(name, size: 1 << 20)), @store)
-          @keeper = Keeper.new(backend: @backend, format: Format::Json, clock: -> { @now },
+          @repository = Repository.new(backend: @backend, format: Format::Json, clock: -> { @now },
                                lifetimes: Lifetimes.new(idle: 3600))
-          @statistics = Statistics.new(@keeper)
+          @statistics = Statistics.new(@repository)
         end
       end
 

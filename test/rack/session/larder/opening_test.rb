@@ -254,7 +254,7 @@ module Rack
 
       # As when the last process ends. The next request begins another.
       def leave
-        app.keeper.backend.cache.close
+        app.repository.backend.cache.close
         @app = nil
       end
 

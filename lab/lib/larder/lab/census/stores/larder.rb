@@ -30,9 +30,9 @@ module Larder
             @now = population.at
             @cache = ::Larder::Cache.open(File.join(dir, "sessions-#{population.size}.larder"),
                                           size: [population.size * ROOM, LEAST].max)
-            @keeper = keeper_of(@cache)
-            @keeper.register.announce
-            ::Larder::Sessions.use(@keeper)
+            @repository = repository_of(@cache)
+            @repository.index.announce
+            ::Larder::Sessions.use(@repository)
           end
 
           # Begins all sessions, each at its time.
@@ -42,7 +42,7 @@ module Larder
           def load
             @population.size.times do |number|
               @now = @population.used(number)
-              begun = @keeper.begin(key(number), @population.values(number))
+              begun = @repository.begin(key(number), @population.values(number))
               raise Voided, "session #{number} could not be begun" unless begun
 
               yield number if (number % Worker::TOGETHER).zero?
@@ -59,7 +59,7 @@ module Larder
 
             # A session and its user are two items of the index.
             index = 2 * @population.signed_in * stats[:index_bytes].fdiv(stats[:items])
-            { bytes: stats[:used_bytes], signed_in_bytes: stats[:kept_bytes] + index }
+            { bytes: stats[:used_bytes], signed_in_bytes: stats[:pinned_bytes] + index }
           end
 
           # @return [Hash{String=>#call}] by name: what takes a user's id, seconds or nothing
@@ -95,8 +95,8 @@ module Larder
           # @yieldparam list [Array<Object>] what {#note} takes, one for each
           # @return [Object] the block's
           def noting(numbers)
-            activity = ::Larder::Sessions::Activity.new(@cache) # the keeper's own is left as warm as it is
-            real = numbers.map { |number| @keeper.record(key(number)) }
+            activity = ::Larder::Sessions::Activity.new(@cache) # the repository's own is left as warm as it is
+            real = numbers.map { |number| @repository.record(key(number)) }
             before = real.map { |record| record.with(used: @now - Population::MINUTE) }
             after = real.map { |record| record.with(used: @now) }
             real.zip(before) { |records| activity.moved(*records) }
@@ -107,18 +107,18 @@ module Larder
 
           # @return [#call] notes one use
           def note
-            register = @keeper.register
-            ->(records) { register.used(*records) }
+            index = @repository.index
+            ->(records) { index.used(*records) }
           end
 
           # Lets go of the file; this process is no longer missed.
           # @return [void]
           def leave
-            return unless @keeper
+            return unless @repository
 
-            @keeper.register.leave
+            @repository.index.leave
             @cache.close
-            @keeper = nil
+            @repository = nil
           end
 
           # @return [Hash{Symbol=>Object}] for the record
@@ -133,13 +133,14 @@ module Larder
           end
 
           # As the middleware makes it, but for the clock.
-          def keeper_of(cache)
+          def repository_of(cache)
             sessions = ::Larder::Sessions
             require "larder/sessions/backends/file"
-            sessions::Keeper.new(backend: sessions::Backends::File.new(cache), format: sessions::Format.fetch(:json),
-                                 lifetimes: sessions::Lifetimes.new(idle: idle, anonymous: anonymous),
-                                 per_user: sessions::Configuration::PER_USER, clock: -> { @now },
-                                 report: ->(error) { raise Voided, error.message })
+            sessions::Repository.new(backend: sessions::Backends::File.new(cache),
+                                     format: sessions::Format.fetch(:json),
+                                     lifetimes: sessions::Lifetimes.new(idle: idle, anonymous: anonymous),
+                                     per_user: sessions::Configuration::PER_USER, clock: -> { @now },
+                                     report: ->(error) { raise Voided, error.message })
           end
 
           def idle

@@ -4,7 +4,7 @@ require "test_helper"
 require "active_support/cache"
 require "larder/sessions"
 require "larder/sessions/backends/backed"
-require "larder/sessions/outside"
+require "larder/sessions/offline"
 
 module Larder
   module Sessions
@@ -21,11 +21,11 @@ module Larder
         plain(Lifetimes.new(idle: 3600))
         enter("a", 1)
         enter("b", 2)
-        outside do |outside|
-          assert_equal [2, 2, 0], outside.stats.values_at(:sessions, :signed_in, :anonymous)
-          assert_equal 2, outside.active(last: 300, signed_in: true)
-          assert_equal Statistics.new(@keeper).for(1).map(&:to_h), outside.for("1").map(&:to_h)
-          assert_equal Time.at(@now), outside.last_seen("2")
+        outside do |offline|
+          assert_equal [2, 2, 0], offline.stats.values_at(:sessions, :signed_in, :anonymous)
+          assert_equal 2, offline.active(last: 300, signed_in: true)
+          assert_equal Statistics.new(@repository).for(1).map(&:to_h), offline.for("1").map(&:to_h)
+          assert_equal Time.at(@now), offline.last_seen("2")
         end
       end
 
@@ -33,94 +33,94 @@ module Larder
         plain(Lifetimes.new)
         @now -= 7200
         enter("a", 1)
-        outside { |outside| assert_equal 1, outside.for("1").size }
+        outside { |offline| assert_equal 1, offline.for("1").size }
         plain(Lifetimes.new(idle: 3600))
-        outside do |outside|
-          assert_empty outside.for("1")
-          assert_equal 0, outside.stats[:sessions]
+        outside do |offline|
+          assert_empty offline.for("1")
+          assert_equal 0, offline.stats[:sessions]
         end
-        plain(Lifetimes.new(idle: 86_400, most: 7300))
-        outside { |outside| assert_equal 1, outside.for("1").size }
-        plain(Lifetimes.new(idle: 86_400, most: 7100))
-        outside { |outside| assert_empty outside.for("1") }
+        plain(Lifetimes.new(idle: 86_400, max: 7300))
+        outside { |offline| assert_equal 1, offline.for("1").size }
+        plain(Lifetimes.new(idle: 86_400, max: 7100))
+        outside { |offline| assert_empty offline.for("1") }
       end
 
       test "what it ends has ended, also for a request that is at work on it" do
         plain(Lifetimes.new(idle: 3600))
         %w[a b c].each { |name| enter(name, 1) }
-        slow = @keeper.find(key("a"))
-        outside do |outside|
-          handles = outside.for("1").map(&:handle)
-          assert outside.revoke(handles.first)
-          assert_equal 1, outside.logout("1", except: handles.last)
-          assert_equal handles.last(1), outside.for("1").map(&:handle)
-          assert_equal 1, outside.logout_all
+        slow = @repository.find(key("a"))
+        outside do |offline|
+          handles = offline.for("1").map(&:handle)
+          assert offline.revoke(handles.first)
+          assert_equal 1, offline.logout("1", except: handles.last)
+          assert_equal handles.last(1), offline.for("1").map(&:handle)
+          assert_equal 1, offline.logout_all
         end
-        refute @keeper.commit(slow, { "user_id" => 1, "late" => true })
-        assert_equal 0, Statistics.new(@keeper).stats[:sessions]
+        refute @repository.commit(slow, { "user_id" => 1, "late" => true })
+        assert_equal 0, Statistics.new(@repository).stats[:sessions]
         assert_empty cache.each_key(prefix: "x/").to_a, "marks are for files with a store behind them"
       end
 
       test "it leaves nobody behind who would be taken for dead" do
         plain(Lifetimes.new(idle: 3600))
         enter("a", 1)
-        @keeper.register.leave
-        outside { |outside| outside.logout("1") }
+        @repository.index.leave
+        outside { |offline| offline.logout("1") }
         assert_empty cache.get("processes").to_s
       end
 
       test "it makes no file, and takes none that is not of sessions" do
-        assert_raises(OpenError) { Outside.open(path_of("none.larder")) { flunk } }
+        assert_raises(OpenError) { Offline.open(path_of("none.larder")) { flunk } }
         assert_empty Dir.children(directory)
         open_cache("cache.larder").set("n/m1", "counted by somebody else")
-        error = assert_raises(NoSettingsError) { Outside.open(path_of("cache.larder")) { flunk } }
+        error = assert_raises(NoSettingsError) { Offline.open(path_of("cache.larder")) { flunk } }
         assert_match(/cache\.larder tells nothing about sessions/, error.message)
       end
 
       test "a handle that is nobody's ends nothing" do
         backed
         enter("a", 1)
-        outside do |outside|
-          assert_raises(InvalidArgument) { outside.logout("1", except: "nonsense") }
-          assert_raises(InvalidArgument) { outside.logout("") }
-          refute outside.revoke("nonsense")
+        outside do |offline|
+          assert_raises(InvalidArgument) { offline.logout("1", except: "nonsense") }
+          assert_raises(InvalidArgument) { offline.logout("") }
+          refute offline.revoke("nonsense")
         end
-        assert @keeper.find(key("a"))
+        assert @repository.find(key("a"))
         forget("a")
-        assert @keeper.find(key("a")), "nor keeps it from being reloaded"
+        assert @repository.find(key("a")), "nor keeps it from being reloaded"
       end
 
       test "what it ended does not come back from the store behind the file" do
         backed
         %w[a b c d].each { |name| enter(name, name < "c" ? 1 : 2) }
-        outside do |outside|
-          assert outside.revoke(outside.for("1").first.handle)
-          assert_equal 1, outside.logout("1")
-          assert_equal 2, outside.logout_all
+        outside do |offline|
+          assert offline.revoke(offline.for("1").first.handle)
+          assert_equal 1, offline.logout("1")
+          assert_equal 2, offline.logout_all
         end
         assert_equal(4, %w[a b c d].count { |name| @store.exist?(Backends::Store.name_of("s/#{key(name)}")) })
-        assert_empty(%w[a b c d].filter_map { |name| @keeper.find(key(name)) })
-        refute Statistics.new(@keeper).logged_in?(1)
+        assert_empty(%w[a b c d].filter_map { |name| @repository.find(key(name)) })
+        refute Statistics.new(@repository).logged_in?(1)
       end
 
       test "nor does what this file had lost before" do
         backed
         enter("a", 1)
         enter("b", 2)
-        @keeper.begin(key("cart"), { "cart" => 1 })
+        @repository.begin(key("cart"), { "cart" => 1 })
         %w[a b cart].each { |name| forget(name) }
         cache.delete("u/1")
-        outside { |outside| assert_equal 0, outside.logout("1") }
-        assert_nil @keeper.find(key("a"))
-        assert @keeper.find(key("b")), "another's"
+        outside { |offline| assert_equal 0, offline.logout("1") }
+        assert_nil @repository.find(key("a"))
+        assert @repository.find(key("b")), "another's"
         forget("b")
         outside(&:logout_all)
-        assert_nil @keeper.find(key("b"))
-        assert @keeper.find(key("cart"))
+        assert_nil @repository.find(key("b"))
+        assert @repository.find(key("cart"))
         @now += 1
         enter("c", 1)
         forget("c")
-        assert @keeper.find(key("c")), "who signs in afterwards stays"
+        assert @repository.find(key("c")), "who signs in afterwards stays"
       end
 
       test "a session that is reloaded while its user is logged out has ended" do
@@ -129,12 +129,12 @@ module Larder
         forget("a")
         cache.delete("u/1")
         test = self
-        @keeper.backend.define_singleton_method(:restore) do |name, *rest, **options|
-          test.outside { |outside| outside.logout("1") } if name.start_with?("s/")
+        @repository.backend.define_singleton_method(:restore) do |name, *rest, **options|
+          test.outside { |offline| offline.logout("1") } if name.start_with?("s/")
           super(name, *rest, **options)
         end
-        assert_nil @keeper.find(key("a"))
-        assert_nil @keeper.backend.read("s/#{key("a")}")
+        assert_nil @repository.find(key("a"))
+        assert_nil @repository.backend.read("s/#{key("a")}")
       end
 
       test "a mark lives as long as the copy" do
@@ -150,7 +150,7 @@ module Larder
 
       # Called by blocks that run as another object.
       def outside(&block)
-        Outside.open(path_of, report: ->(error) { raise error }, &block)
+        Offline.open(path_of, report: ->(error) { raise error }, &block)
       end
 
       private
@@ -164,8 +164,8 @@ module Larder
       end
 
       def application(backend, lifetimes)
-        @keeper = Keeper.new(backend: backend, format: Format::Json, lifetimes: lifetimes, clock: -> { @now })
-        @keeper.register.announce
+        @repository = Repository.new(backend: backend, format: Format::Json, lifetimes: lifetimes, clock: -> { @now })
+        @repository.index.announce
       end
 
       def key(name)
@@ -173,7 +173,7 @@ module Larder
       end
 
       def enter(name, user)
-        assert @keeper.begin(key(name), { "user_id" => user })
+        assert @repository.begin(key(name), { "user_id" => user })
       end
 
       # As a file does that was lost.

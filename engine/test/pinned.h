@@ -22,7 +22,7 @@ static inline larder_status put(const char *name, int i, size_t bytes, unsigned 
                           .value = value,
                           .value_bytes = bytes,
                           .ttl_ms = ttl_ms,
-                          .keep = (uint8_t)keep};
+                          .pin = (uint8_t)keep};
     return larder_set(cache, &store, &call);
 }
 
@@ -34,7 +34,7 @@ static inline bool is_there(int i, size_t bytes) {
     larder_item item;
     describe(want, bytes, (uint64_t)i, 1);
     return larder_get(cache, key, key_of(i, key), have, sizeof have, &item, NULL) == LARDER_OK &&
-           item.size_bytes == bytes && memcmp(have, want, bytes) == 0 && item.is_kept;
+           item.size_bytes == bytes && memcmp(have, want, bytes) == 0 && item.is_pinned;
 }
 
 static inline void fill(int from, int count, size_t bytes, bool is_read) {
@@ -55,12 +55,12 @@ static inline larder_stats stats(void) {
 
 /* What the shards believe, and what a count says. */
 static inline bool counted(void) {
-    uint64_t before = stats().kept_bytes;
+    uint64_t before = stats().pinned_bytes;
     larder_prune(cache, NULL, NULL);
-    if (stats().kept_bytes != before) {
-        fprintf(stderr, "  believed to be %d, counted %d\n", (int)before, (int)stats().kept_bytes);
+    if (stats().pinned_bytes != before) {
+        fprintf(stderr, "  believed to be %d, counted %d\n", (int)before, (int)stats().pinned_bytes);
     }
-    return stats().kept_bytes == before;
+    return stats().pinned_bytes == before;
 }
 
 #endif

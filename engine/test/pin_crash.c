@@ -1,5 +1,5 @@
 /*
- * keep_crash.c — deaths at the stores of writers in a cache that is full of what is kept:
+ * pin_crash.c — deaths at the stores of writers in a cache that is full of what is kept:
  * compaction moves it on without end, and whoever dies where, all of it stays, each item
  * with the last value that was acknowledged or the one being written.
  */
@@ -43,7 +43,7 @@ static larder_status keep(int i, uint64_t stamp) {
                           .value = value,
                           .value_bytes = bytes_of(i, stamp),
                           .mode = LARDER_ADD,
-                          .keep = 1};
+                          .pin = 1};
     book->asked[i] = stamp;
     larder_status status;
     do { /* a refused swap leaves what was there, so it may be tried again */
@@ -63,7 +63,7 @@ static bool stands(int i) {
     larder_item item;
     uint64_t stamp;
     larder_status status = larder_get(cache, key, key_of(i, key), value, sizeof value, &item, NULL);
-    if (status != LARDER_OK || !describes(value, item.size_bytes, (uint64_t)i, &stamp) || !item.is_kept) {
+    if (status != LARDER_OK || !describes(value, item.size_bytes, (uint64_t)i, &stamp) || !item.is_pinned) {
         fprintf(stderr, "  item %d is gone or torn: %s\n", i, larder_status_name(status));
         return false;
     }
@@ -137,7 +137,7 @@ static void nobody_who_dies_loses_what_is_kept(void) {
     larder_prune(cache, NULL, NULL);
     larder_get_stats(cache, &after);
     CHECK(killed > rounds / 2 && before.repairs > 0, "%d killed", killed);
-    CHECK(after.kept_bytes <= after.kept_room_bytes);
+    CHECK(after.pinned_bytes <= after.pinned_room_bytes);
     printf("  %d deaths, %d repairs, %d items kept\n", killed, (int)before.repairs, book->stored);
     larder_close(cache);
 }

@@ -1,5 +1,5 @@
 /*
- * keeping.c — what the model knows of items that are kept (operations.h): which they are,
+ * pinning.c — what the model knows of items that are kept (operations.h): which they are,
  * how much of the room they take, and when it may be said that there is none.
  *
  * Two sums enclose what the engine may count: without and with what has expired, or may
@@ -13,7 +13,7 @@ static uint64_t uncounted;
 static int64_t uncounted_ms;
 
 /* Forms of an operation (stream.h: op / 24) that few of the older inputs in corpus/ have. */
-bool keeping_chosen(const command *c) {
+bool pinning_chosen(const command *c) {
     unsigned form = c->op / OPERATIONS;
     return form == 2 || form == 4 || form == 7 || form == 8;
 }
@@ -40,7 +40,7 @@ static uint32_t shard_of(unsigned key) {
 typedef enum { SURE, COUNTED, ANY } certainty;
 
 static bool counts(const model_entry *entry, certainty least) {
-    if (!entry->present || !entry->kept) {
+    if (!entry->present || !entry->pinned) {
         return false;
     }
     int64_t seen_ms = world_now_ms - world_lag_ms - REFUSALS_MS;
@@ -59,43 +59,43 @@ static uint64_t sum_of(uint32_t shard, unsigned but_for, certainty least) {
     return sum;
 }
 
-void keeping_begin(void) { uncounted = 0; }
+void pinning_begin(void) { uncounted = 0; }
 
 /* A delete needs no lock: who dies in it leaves the count too high until somebody has counted anew. */
-void keeping_died(void) {
+void pinning_died(void) {
     for (unsigned i = 0; i < attempt_count; i++) {
         const model_entry *had = &model[attempts[i].key];
-        uncounted += had->present && had->kept ? cost_of(attempts[i].key, had) : 0;
+        uncounted += had->present && had->pinned ? cost_of(attempts[i].key, had) : 0;
     }
     uncounted_ms = world_now_ms;
 }
 
-bool keeping_may_be_refused(unsigned key, const model_entry *wanted, larder_status status) {
+bool pinning_may_be_refused(unsigned key, const model_entry *wanted, larder_status status) {
     unsigned char name[LARDER_MAX_KEY + 1];
     size_t value_bytes, key_bytes = model_key(key, name);
     model_value(wanted, key, &value_bytes);
     if (status == LARDER_VALUE_TOO_LARGE) {
         return value_bytes > larder_max_value(cache) ||
-               (wanted->kept && key_bytes + value_bytes > larder_max_kept(cache));
+               (wanted->pinned && key_bytes + value_bytes > larder_max_pinned(cache));
     }
     int64_t since_ms = world_now_ms - uncounted_ms;
     uncounted = since_ms < 0 || since_ms > REFUSALS_MS + world_lag_ms ? 0 : uncounted;
     lard_view view = lard_view_of(cache->map, shard_of(key));
     uint64_t cost = cost_of(key, wanted), before = counts(&model[key], SURE) ? cost_of(key, &model[key]) : 0;
     uint64_t others = sum_of(view.number, key, COUNTED) + uncounted;
-    return wanted->kept && cost > before && others + cost > lard_keep_room(&view);
+    return wanted->pinned && cost > before && others + cost > lard_pin_room(&view);
 }
 
 /* `exact`: it was counted a moment ago; else a process that died may have left the count too high. */
-void keeping_check(bool exact) {
+void pinning_check(bool exact) {
     uncounted = exact ? 0 : uncounted;
     for (uint32_t s = 0; s < cache->map->super.shard_count; s++) {
         lard_view view = lard_view_of(cache->map, s);
-        uint64_t epoch, said = lard_shard_current(&view, &epoch) ? lard_keep_bytes(&view) : 0;
+        uint64_t epoch, said = lard_shard_current(&view, &epoch) ? lard_pin_bytes(&view) : 0;
         uint64_t least = sum_of(s, MODEL_KEYS, SURE), most = sum_of(s, MODEL_KEYS, ANY);
         EXPECT(said >= least, "shard %u says it keeps %llu bytes, and keeps %llu", s, (unsigned long long)said,
                (unsigned long long)least);
-        EXPECT((said <= most && said <= lard_keep_room(&view)) || (model_deaths && !exact),
+        EXPECT((said <= most && said <= lard_pin_room(&view)) || (model_deaths && !exact),
                "shard %u says it keeps %llu bytes, and keeps %llu", s, (unsigned long long)said,
                (unsigned long long)most);
     }

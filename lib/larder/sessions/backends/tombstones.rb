@@ -2,14 +2,14 @@
 
 # Owns the marks in a file of Larder's of what was deleted there, while a store may still have a copy.
 
-require_relative "../keeping"
+require_relative "../pinning"
 
 module Larder
   module Sessions
     module Backends
       # What is marked is not reloaded from the store. A deleter sets the mark before it deletes, and who reloads looks
       # for it afterwards: one of the two deletes what came between.
-      class Marks
+      class Tombstones
         # Before the keys.
         PREFIX = "x/"
         # Seconds that a mark lives where its deleter has reached the store as well, or will.
@@ -33,11 +33,11 @@ module Larder
 
         # @param key [String]
         # @param life [Numeric, nil] seconds, nil: for ever
-        # @param keep [Boolean] it must not be evicted, as far as there is room
+        # @param pin [Boolean] it must not be evicted, as far as there is room
         # @return [void]
-        def set(key, life: REMEMBERED, keep: true)
-          Keeping.as_room_allows do |room|
-            ATTEMPTS.times { break if @cache.set(PREFIX + key, "", ttl: life, keep: keep && room) }
+        def set(key, life: REMEMBERED, pin: true)
+          Pinning.as_room_allows do |room|
+            ATTEMPTS.times { break if @cache.set(PREFIX + key, "", ttl: life, pin: pin && room) }
           end
         end
 

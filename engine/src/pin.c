@@ -1,5 +1,5 @@
 /*
- * keep.c — items that eviction leaves: how much of a shard they may take, and how much they do.
+ * pin.c — pinned items, which eviction leaves: how much of a shard they may take, and how much they do.
  *
  * They stand in the main queue. Emptying a segment copies them on, which needs room: so
  * that there is always some, they may have two thirds of the shard, and nothing else
@@ -20,30 +20,30 @@
 #define REFUSALS_MS 1000u   /* a count that found no room is believed for so long */
 #define WIDENINGS 16 /* attempts to have the index grow: two buckets each, where an item needs a sixth of one */
 
-size_t lard_keep_limit(const lard_map *map) { return map->super.segment_bytes / RECORDS_A_SEGMENT; }
+size_t lard_pin_limit(const lard_map *map) { return map->super.segment_bytes / RECORDS_A_SEGMENT; }
 
-size_t larder_max_kept(const larder *cache) {
+size_t larder_max_pinned(const larder *cache) {
     const lard_map *map = cache ? __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE) : NULL;
-    return map ? lard_keep_limit(map) - LARD_RECORD_HEADER : 0;
+    return map ? lard_pin_limit(map) - LARD_RECORD_HEADER : 0;
 }
 
-uint64_t lard_keep_room(const lard_view *view) {
+uint64_t lard_pin_room(const lard_view *view) {
     uint64_t segments = view->map->super.segments_per_shard - LARD_SPARE_SEGMENTS; /* of 8 at least */
     return (segments << view->map->segment_shift) * ROOM;
 }
 
-uint64_t lard_keep_cost(const lard_view *view, uint64_t record_bytes) {
+uint64_t lard_pin_cost(const lard_view *view, uint64_t record_bytes) {
     uint64_t segment = view->map->super.segment_bytes;
     return record_bytes < segment ? segment / (segment / record_bytes) : segment;
 }
 
-uint64_t lard_keep_cost_of(const lard_view *view, uint64_t slot) {
+uint64_t lard_pin_cost_of(const lard_view *view, uint64_t slot) {
     lard_record_info info;
-    if (!lard_slot_record(view, slot, &info) || !LARD_WORD2_KEPT(info.word2)) {
+    if (!lard_slot_record(view, slot, &info) || !LARD_WORD2_PINNED(info.word2)) {
         return 0;
     }
-    return lard_keep_cost(view, lard_record_bytes(LARD_WORD2_TYPE(info.word2), LARD_WORD2_KEY_BYTES(info.word2),
-                                                  LARD_WORD2_VALUE_BYTES(info.word2)));
+    return lard_pin_cost(view, lard_record_bytes(LARD_WORD2_TYPE(info.word2), LARD_WORD2_KEY_BYTES(info.word2),
+                                                 LARD_WORD2_VALUE_BYTES(info.word2)));
 }
 
 /* The index has slots to give while it grows with its items, which takes a free segment now and then. Otherwise an
@@ -59,22 +59,22 @@ static void widen_index(larder *cache, lard_view *view, int64_t now_ms) {
 
 /* Is there room for a draft in place of what its key has? */
 static bool fits(const lard_view *view, const lard_hash *hash, const lard_draft *draft, bool *is_new) {
-    uint64_t cost = lard_keep_cost(view, lard_record_bytes(draft->type, draft->key_bytes, draft->value_bytes));
+    uint64_t cost = lard_pin_cost(view, lard_record_bytes(draft->type, draft->key_bytes, draft->value_bytes));
     lard_found found = lard_index_find(view, hash, draft->key, draft->key_bytes, false);
     *is_new = !found.slot;
-    uint64_t before = found.slot ? lard_keep_cost_of(view, found.value) : 0;
-    return cost <= before || lard_keep_bytes(view) + cost <= lard_keep_room(view) + before;
+    uint64_t before = found.slot ? lard_pin_cost_of(view, found.value) : 0;
+    return cost <= before || lard_pin_bytes(view) + cost <= lard_pin_room(view) + before;
 }
 
-bool lard_keep_admits(larder *cache, lard_view *view, const lard_hash *hash, const lard_draft *draft,
-                      int64_t now_ms) {
+bool lard_pin_admits(larder *cache, lard_view *view, const lard_hash *hash, const lard_draft *draft,
+                     int64_t now_ms) {
     bool is_new;
     if (!fits(view, hash, draft, &is_new)) {
         if ((uint32_t)now_ms - lard_load(&view->head->full_ms) < REFUSALS_MS) {
             return false;
         }
         uint32_t next = 0;
-        lard_keep_prune(cache, view, &next, UINT32_MAX, now_ms);
+        lard_pin_prune(cache, view, &next, UINT32_MAX, now_ms);
         if (!fits(view, hash, draft, &is_new)) {
             lard_store(&view->head->full_ms, (uint32_t)now_ms);
             return false;
@@ -111,7 +111,7 @@ static uint64_t last_in_main(const lard_view *view, lard_record_info *info) {
  * Eviction died between a copy and its slot. A second copy might be the one record too many for the segment that
  * the victim is emptied into.
  */
-void lard_keep_finish_copy(lard_view *view) {
+void lard_pin_finish_copy(lard_view *view) {
     unsigned char key[LARDER_MAX_KEY + 8];
     lard_record_info copy, original;
     uint32_t victim = lard_load(&view->head->victim);
@@ -133,7 +133,7 @@ void lard_keep_finish_copy(lard_view *view) {
     }
 }
 
-uint64_t lard_keep_prune(larder *cache, lard_view *view, uint32_t *next, uint32_t most, int64_t now_ms) {
+uint64_t lard_pin_prune(larder *cache, lard_view *view, uint32_t *next, uint32_t most, int64_t now_ms) {
     uint64_t dropped = 0, kept = 0;
     uint32_t count = lard_bucket_count(view), from = *next;
     uint32_t end = from < count && count - from > most ? from + most : count;
@@ -145,20 +145,20 @@ uint64_t lard_keep_prune(larder *cache, lard_view *view, uint32_t *next, uint32_
             if (!LARD_SLOT_OFFSET(value) || !lard_slot_record(view, value, &info)) {
                 continue;
             }
-            uint64_t cost = lard_keep_cost_of(view, value);
+            uint64_t cost = lard_pin_cost_of(view, value);
             if (!lard_expired(&info, now_ms)) {
                 kept += cost;
             } else if (lard_index_unlink(view, &bucket->slots[i], value, 0)) {
                 bool is_chunk = LARD_WORD2_TYPE(info.word2) == LARD_TYPE_CHUNK;
                 lard_index_count_off(view, is_chunk);
-                lard_add(&view->head->kept_bytes, -cost);
+                lard_add(&view->head->pinned_bytes, -cost);
                 dropped += !is_chunk;
             }
         }
     }
     if (from == 0 && end == count) {
-        lard_store(&view->head->kept_bytes, kept);
-        lard_store(&view->head->keeps, kept != 0);
+        lard_store(&view->head->pinned_bytes, kept);
+        lard_store(&view->head->has_pins, kept != 0);
     }
     lard_count(cache, LARD_STAT_expirations, dropped);
     *next = end < count ? end : 0;

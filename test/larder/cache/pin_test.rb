@@ -14,7 +14,7 @@ module Larder
 
       test "what is kept outlives whatever is stored after it" do
         5000.times { |i| cache.set("filler #{i}", "x" * 200) }
-        50.times { |i| assert cache.set("kept #{i}", "here", keep: true) && cache.set("other #{i}", "here") }
+        50.times { |i| assert cache.set("kept #{i}", "here", pin: true) && cache.set("other #{i}", "here") }
         20_000.times { |i| cache.set("later #{i}", "x" * 200) }
         found = ->(name) { 50.times.count { |i| cache.get("#{name} #{i}") == "here" } }
         assert_equal 50, found.call("kept")
@@ -22,16 +22,16 @@ module Larder
       end
 
       test "every way to store can keep, and the next one decides again" do
-        kept = -> { cache.stats[:kept_bytes].positive? }
-        assert cache.add("key", "1", keep: true)
+        kept = -> { cache.stats[:pinned_bytes].positive? }
+        assert cache.add("key", "1", pin: true)
         assert kept.call
         assert cache.replace("key", "2")
         refute kept.call
-        assert cache.replace("key", "3", keep: true)
+        assert cache.replace("key", "3", pin: true)
         assert kept.call
         assert cache.cas("key", "3", "4")
         refute kept.call
-        assert cache.cas("key", "4", "5", keep: true)
+        assert cache.cas("key", "4", "5", pin: true)
         assert kept.call
         assert_equal 6, cache.increment("key")
         assert kept.call
@@ -41,24 +41,24 @@ module Larder
 
       test "a cache full of what is kept says so, and loses none of it" do
         stored = 0
-        error = assert_raises(FullError) { loop { cache.add("key #{stored}", "x" * 500, keep: true) && stored += 1 } }
+        error = assert_raises(FullError) { loop { cache.add("key #{stored}", "x" * 500, pin: true) && stored += 1 } }
         assert_match(/no room could be made for the item: key "key #{stored}"/, error.message)
-        assert_raises(FullError) { cache.set("key #{stored}", "x" * 500, keep: true) }
+        assert_raises(FullError) { cache.set("key #{stored}", "x" * 500, pin: true) }
         assert_equal(stored, (0...stored).count { |i| cache.get("key #{i}") == "x" * 500 })
-        assert_operator cache.stats[:kept_bytes], :<=, cache.stats[:kept_room_bytes]
+        assert_operator cache.stats[:pinned_bytes], :<=, cache.stats[:pinned_room_bytes]
         assert cache.set("other", "is stored")
       end
 
       test "a refused swap leaves what was there" do
-        assert cache.add("key", "small", keep: true)
-        assert_raises(FullError) { 10_000.times { |i| cache.add("filler #{i}", "x" * 500, keep: true) } }
-        assert_raises(FullError) { cache.cas("key", "small", "x" * 2000, keep: true) }
+        assert cache.add("key", "small", pin: true)
+        assert_raises(FullError) { 10_000.times { |i| cache.add("filler #{i}", "x" * 500, pin: true) } }
+        assert_raises(FullError) { cache.cas("key", "small", "x" * 2000, pin: true) }
         assert_equal "small", cache.get("key")
       end
 
       test "what is too long to be kept is an error that names the key" do
-        assert cache.set("key", "x" * (cache.max_kept - 3), keep: true)
-        error = assert_raises(InvalidArgument) { cache.set("key", "x" * (cache.max_kept + 8), keep: true) }
+        assert cache.set("key", "x" * (cache.max_pinned - 3), pin: true)
+        error = assert_raises(InvalidArgument) { cache.set("key", "x" * (cache.max_pinned + 8), pin: true) }
         assert_match(/key "key"/, error.message)
       end
     end

@@ -6,7 +6,7 @@ module Larder
   module Sessions
     # The difference between a session as a request found it and as it leaves it, by key. Values are compared by their
     # bytes, so that what was changed within them counts.
-    class Change
+    class Changeset
       # Keys that the first writer decides: others have already handed out what follows from its value.
       FIRST_WINS = %w[_csrf_token].freeze
       # What is under a key that there is not.
@@ -16,7 +16,7 @@ module Larder
       # @param before [Hash{String => Object}] as it was found: what its bytes say, untouched since
       # @param after [Hash{String => Object}]
       # @param format [#dump, #text?] see {Format}
-      # @return [Change]
+      # @return [Changeset]
       def self.between(before, after, format)
         left = before.size
         set = after.reject do |key, value|

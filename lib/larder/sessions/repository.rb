@@ -3,16 +3,16 @@
 # Owns the life of a session: found, changed, kept, used, ended. Everything that must be right when requests overlap is
 # here. Knows neither Rack nor Rails, and keeps nothing itself: that is a backend's work.
 
-require_relative "change"
+require_relative "changeset"
 require_relative "format"
 require_relative "identity"
 require_relative "lifetimes"
 require_relative "record"
-require_relative "register"
-require_relative "renewal"
+require_relative "index"
+require_relative "id_rotation"
 
 module Larder
-  # Sessions that are right under concurrency, see {Keeper}.
+  # Sessions that are right under concurrency, see {Repository}.
   module Sessions
     # Finds, keeps and ends sessions by their keys, which are digests of their ids, of {Users::KEY} bytes.
     #
@@ -20,9 +20,9 @@ module Larder
     # - What it changed is applied to the session as it is by then: of two requests that change different keys, both
     #   are kept.
     # - What was ended stays so: a slower request that had found it before writes nothing.
-    # - Who is signed in is entered in the {Register} before, and their sessions are not evicted.
-    class Keeper
-      include Renewal
+    # - Who is signed in is entered in the {Index} before, and their sessions are not evicted.
+    class Repository
+      include IdRotation
 
       # Attempts to change a session that others change meanwhile.
       ATTEMPTS = 100
@@ -37,8 +37,8 @@ module Larder
       attr_reader :backend
       # @return [Lifetimes]
       attr_reader :lifetimes
-      # @return [Register]
-      attr_reader :register
+      # @return [Index]
+      attr_reader :index
       # @return [#load]
       attr_reader :format
 
@@ -57,7 +57,7 @@ module Larder
         @user = user
         @report = report
         @clock = clock
-        @register = Register.new(self, per_user: per_user, report: report)
+        @index = Index.new(self, per_user: per_user, report: report)
       end
 
       # @return [Integer] Unix seconds
@@ -114,7 +114,7 @@ module Larder
         bytes = @format.dump(values)
         return use(found) if !said && bytes == found.record.values
 
-        change = Change.between(@format.load(found.record.values), values, @format)
+        change = Changeset.between(@format.load(found.record.values), values, @format)
         return use(found) if change.none? && !said
 
         @format.check(@format.wrote?(found.record.values) ? change.set : values)
@@ -130,7 +130,7 @@ module Larder
         bytes = @backend.read(PREFIX + key)
         ended = @backend.delete(PREFIX + key)
         record = bytes && Record.parse(bytes)
-        @register.ended(record, key) if record && ended && !record.moved?
+        @index.ended(record, key) if record && ended && !record.moved?
         ended
       rescue DamagedError => error
         @report.call(error) # this process cannot reach the file any more, and finds no session in it either
@@ -147,12 +147,12 @@ module Larder
 
       # @param instead [String, nil] the key of a session that is about to end
       def start(record, key, instead: nil)
-        return false unless record.user.nil? || @register.admit(record.user, key, instead: instead)
+        return false unless record.user.nil? || @index.admit(record.user, key, instead: instead)
 
-        outcome = @backend.add(PREFIX + key, record.to_bytes, @lifetimes.left(record, now), keep: !record.user.nil?)
+        outcome = @backend.add(PREFIX + key, record.to_bytes, @lifetimes.left(record, now), pin: !record.user.nil?)
         return refused(outcome) unless outcome == :stored
 
-        @register.began(record)
+        @index.began(record)
         still_admitted?(record, key)
       end
 
@@ -169,14 +169,14 @@ module Larder
       def restored(key)
         bytes = @backend.reload(PREFIX + key)
         record = bytes && Record.parse(bytes)
-        return if record.nil? || record.moved? || @lifetimes.over?(record, now) || @register.logged_out?(record)
-        return unless record.user.nil? || @register.admit(record.user, key)
+        return if record.nil? || record.moved? || @lifetimes.over?(record, now) || @index.logged_out?(record)
+        return unless record.user.nil? || @index.admit(record.user, key)
 
-        outcome = @backend.restore(PREFIX + key, bytes, @lifetimes.left(record, now), keep: !record.user.nil?)
+        outcome = @backend.restore(PREFIX + key, bytes, @lifetimes.left(record, now), pin: !record.user.nil?)
         return @backend.read(PREFIX + key) if %i[changed gone].include?(outcome)
 
-        @register.began(record) if outcome == :stored
-        return over(key) if @register.logged_out?(record) # meanwhile
+        @index.began(record) if outcome == :stored
+        return over(key) if @index.logged_out?(record) # meanwhile
 
         bytes
       end
@@ -187,7 +187,7 @@ module Larder
 
         record = found.record.with(used: now)
         outcome = replace(found, record)
-        @register.used(found.record, record) if outcome == :stored
+        @index.used(found.record, record) if outcome == :stored
         outcome != :gone
       end
 
@@ -210,20 +210,20 @@ module Larder
       # @return [Boolean, Symbol] true, false, or :changed
       def swap(before, after)
         newly = after.user && after.user != before.record.user
-        return false if newly && !@register.admit(after.user, before.key)
+        return false if newly && !@index.admit(after.user, before.key)
 
         outcome = replace(before, after)
         return outcome if outcome == :changed
         return refused(outcome) unless outcome == :stored
 
-        @register.changed(before.record, after, before.key)
+        @index.changed(before.record, after, before.key)
         newly ? still_admitted?(after, before.key) : true
       end
 
       # @return [Symbol] as the backend's swap
       def replace(before, after)
         @backend.swap(PREFIX + before.key, before.bytes, after.to_bytes, @lifetimes.left(after, now),
-                      keep: !after.user.nil?)
+                      pin: !after.user.nil?)
       end
 
       def changed(record, values, bound, bytes = @format.dump(values))
@@ -238,9 +238,9 @@ module Larder
         Found.new(key, bytes, record) unless record.nil? || record.moved?
       end
 
-      # A logout of all the user's sessions may have come between the entry in the register and the session.
+      # A logout of all the user's sessions may have come between the entry in the index and the session.
       def still_admitted?(record, key)
-        return true if record.user.nil? || @register.admitted?(record.user, key)
+        return true if record.user.nil? || @index.admitted?(record.user, key)
 
         self.end(key)
         false

@@ -36,85 +36,85 @@ module Larder
       end
 
       def test_it_goes_on_with_its_values_its_user_and_its_age
-        @keeper.begin(OLD, { "cart" => 1 }, bound: "7")
+        @repository.begin(OLD, { "cart" => 1 }, bound: "7")
         @now += 100
         assert renew({ "cart" => 2 })
-        assert_nil @keeper.find(OLD)
-        found = @keeper.find(NEW)
+        assert_nil @repository.find(OLD)
+        found = @repository.find(NEW)
         assert_equal [{ "cart" => 2 }, "7", true, @now - 100, @now],
                      [found.values, *%i[user bound? began used].map { |name| found.record.public_send(name) }]
         assert_equal 1, @statistics.for(7).size
       end
 
       def test_it_ends_after_its_longest_life_however_often_it_is_renewed
-        begin_anew(lifetimes: Lifetimes.new(most: 1000))
-        @keeper.begin(OLD, { "user_id" => 7 })
+        begin_anew(lifetimes: Lifetimes.new(max: 1000))
+        @repository.begin(OLD, { "user_id" => 7 })
         @now += 999
         assert renew({ "user_id" => 7 })
         @now += 1
-        assert_nil @keeper.find(NEW)
+        assert_nil @repository.find(NEW)
       end
 
       def test_who_signs_in_has_a_session_that_begins
-        @keeper.begin(OLD, { "cart" => 1 })
+        @repository.begin(OLD, { "cart" => 1 })
         @now += 100
         assert renew({ "cart" => 1, "user_id" => 7 })
-        assert_equal @now, @keeper.find(NEW).record.began
+        assert_equal @now, @repository.find(NEW).record.began
       end
 
       def test_what_others_have_changed_meanwhile_is_kept
-        @keeper.begin(OLD, { "a" => 1, "b" => 1 })
-        assert(renew({ "a" => 2, "b" => 1 }) { |found| @keeper.commit(found, { "a" => 1, "b" => 2 }) })
-        assert_equal({ "a" => 2, "b" => 2 }, @keeper.find(NEW).values)
+        @repository.begin(OLD, { "a" => 1, "b" => 1 })
+        assert(renew({ "a" => 2, "b" => 1 }) { |found| @repository.commit(found, { "a" => 1, "b" => 2 }) })
+        assert_equal({ "a" => 2, "b" => 2 }, @repository.find(NEW).values)
       end
 
       def test_who_has_signed_out_meanwhile_stays_so
-        @keeper.begin(OLD, { "user_id" => 7, "a" => 1 })
-        assert(renew({ "user_id" => 7, "a" => 2 }) { |found| @keeper.commit(found, { "a" => 1 }) })
-        assert_nil @keeper.find(NEW).record.user
+        @repository.begin(OLD, { "user_id" => 7, "a" => 1 })
+        assert(renew({ "user_id" => 7, "a" => 2 }) { |found| @repository.commit(found, { "a" => 1 }) })
+        assert_nil @repository.find(NEW).record.user
       end
 
       def test_who_is_no_longer_bound_meanwhile_stays_so
-        @keeper.begin(OLD, { "a" => 1 }, bound: "8")
-        assert(renew({ "a" => 1 }) { |found| @keeper.commit(found, found.values, bound: false) })
-        assert_nil @keeper.find(NEW).record.user
+        @repository.begin(OLD, { "a" => 1 }, bound: "8")
+        assert(renew({ "a" => 1 }) { |found| @repository.commit(found, found.values, bound: false) })
+        assert_nil @repository.find(NEW).record.user
       end
 
       def test_an_ended_session_does_not_go_on
-        @keeper.begin(OLD, { "user_id" => 7 })
-        refute(renew({ "user_id" => 7, "a" => 1 }) { @keeper.end(OLD) })
-        assert_nil @keeper.find(NEW)
+        @repository.begin(OLD, { "user_id" => 7 })
+        refute(renew({ "user_id" => 7, "a" => 1 }) { @repository.end(OLD) })
+        assert_nil @repository.find(NEW)
       end
 
       def test_who_signs_in_twice_at_once_is_signed_in_by_each
-        @keeper.begin(OLD, { "cart" => 1 })
-        other = @keeper.find(OLD)
+        @repository.begin(OLD, { "cart" => 1 })
+        other = @repository.find(OLD)
         assert renew({ "cart" => 1, "user_id" => 7 })
-        assert @keeper.renew(other, THIRD, { "cart" => 1, "user_id" => 7 })
+        assert @repository.renew(other, THIRD, { "cart" => 1, "user_id" => 7 })
         assert_equal 2, @statistics.for(7).size
       end
 
       def test_of_two_renewals_of_one_session_one_goes_on
-        @keeper.begin(OLD, { "user_id" => 7 })
-        other = @keeper.find(OLD)
+        @repository.begin(OLD, { "user_id" => 7 })
+        other = @repository.find(OLD)
         assert renew({ "user_id" => 7 })
-        refute @keeper.renew(other, THIRD, { "user_id" => 7 })
+        refute @repository.renew(other, THIRD, { "user_id" => 7 })
         assert_equal 1, @statistics.for(7).size
       end
 
       def test_it_takes_nobody_elses_place
         begin_anew(per_user: 2)
-        @keeper.begin(THIRD, { "user_id" => 7 })
-        @keeper.begin(OLD, { "user_id" => 7 })
+        @repository.begin(THIRD, { "user_id" => 7 })
+        @repository.begin(OLD, { "user_id" => 7 })
         assert renew({ "user_id" => 7 })
-        assert @keeper.find(NEW)
-        assert @keeper.find(THIRD)
+        assert @repository.find(NEW)
+        assert @repository.find(THIRD)
       end
 
       def test_a_value_that_would_be_lost_leaves_all_as_it_was
-        @keeper.begin(OLD, { "user_id" => 7 })
+        @repository.begin(OLD, { "user_id" => 7 })
         assert_raises(LossyValueError) { renew({ "user_id" => 7, "at" => Time.at(0) }) }
-        assert @keeper.find(OLD)
+        assert @repository.find(OLD)
       end
 
       def test_a_logout_that_comes_at_any_moment_of_a_renewal_leaves_nobody_signed_in
@@ -131,7 +131,7 @@ module Larder
 
       def test_an_end_that_comes_at_any_moment_of_a_renewal_ends_the_one_or_comes_too_late
         ended = nil
-        at_any_call(of: -> { @renew.call }, comes: -> { ended = @keeper.end(OLD) }) do |call|
+        at_any_call(of: -> { @renew.call }, comes: -> { ended = @repository.end(OLD) }) do |call|
           assert_equal ended ? [THIRD] : [NEW, THIRD], signed_in, "before call #{call}"
           ended = nil
         end
@@ -147,9 +147,9 @@ module Larder
           break if interrupted > calls
 
           begin_anew
-          [OLD, THIRD].each { |key| @keeper.begin(key, { "user_id" => 7 }) }
-          found = @keeper.find(OLD)
-          @renew = -> { @keeper.renew(found, NEW, { "user_id" => 7, "a" => 1 }) }
+          [OLD, THIRD].each { |key| @repository.begin(key, { "user_id" => 7 }) }
+          found = @repository.find(OLD)
+          @renew = -> { @repository.renew(found, NEW, { "user_id" => 7, "a" => 1 }) }
           calls = [calls, interrupt(interrupted, of, comes)].max
           yield interrupted
         end
@@ -171,19 +171,19 @@ module Larder
       end
 
       def signed_in
-        [OLD, NEW, THIRD].select { |key| @keeper.find(key)&.record&.user }
+        [OLD, NEW, THIRD].select { |key| @repository.find(key)&.record&.user }
       end
 
       def renew(values)
-        found = @keeper.find(OLD)
-        yield @keeper.find(OLD) if block_given?
-        @keeper.renew(found, NEW, values)
+        found = @repository.find(OLD)
+        yield @repository.find(OLD) if block_given?
+        @repository.renew(found, NEW, values)
       end
 
       def begin_anew(**options)
         @backend = Interrupted.new(backend)
-        @keeper = Keeper.new(backend: @backend, format: Format::Json, clock: -> { @now }, **options)
-        @statistics = Statistics.new(@keeper)
+        @repository = Repository.new(backend: @backend, format: Format::Json, clock: -> { @now }, **options)
+        @statistics = Statistics.new(@repository)
       end
     end
 
@@ -201,12 +201,12 @@ module Larder
       end
 
       test "a logout of everybody that has looked at what is new, and not yet at what was, ends both" do
-        @keeper.begin(OLD, { "user_id" => 7 })
-        found = @keeper.find(OLD)
-        keeper = @keeper
+        @repository.begin(OLD, { "user_id" => 7 })
+        found = @repository.find(OLD)
+        repository = @repository
         renewed = nil
-        @keeper.define_singleton_method(:each_key) do |&block|
-          renewed = keeper.renew(found, NEW, { "user_id" => 7 })
+        @repository.define_singleton_method(:each_key) do |&block|
+          renewed = repository.renew(found, NEW, { "user_id" => 7 })
           block.call(OLD)
         end
         @statistics.logout_all
@@ -218,7 +218,7 @@ module Larder
         skip "needs fork" unless Process.respond_to?(:fork)
         (1..20).each do |call|
           begin_anew
-          @keeper.begin(OLD, { "user_id" => 7 })
+          @repository.begin(OLD, { "user_id" => 7 })
           Process.wait(fork do
             interrupt(call, -> { renew({ "user_id" => 7 }) }, -> { Process.kill(:KILL, Process.pid) })
             exit!

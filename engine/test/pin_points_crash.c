@@ -1,5 +1,5 @@
 /*
- * keep_points_crash.c — a writer is killed at each store that others may see (heads, segment
+ * pin_points_crash.c — a writer is killed at each store that others may see (heads, segment
  * table, index; not the bytes of records) in a file where compaction has no room to spare:
  * nothing that is kept is lost or counted out, and writers go on.
  *
@@ -34,7 +34,7 @@ static larder_status keep(int i, larder_mode mode) {
     snprintf(key, sizeof key, "kept %05d", i);
     describe(value, bytes, (uint64_t)i, stamp);
     larder_store store = {
-        .key = key, .key_bytes = NAME, .value = value, .value_bytes = bytes, .mode = (uint8_t)mode, .keep = 1};
+        .key = key, .key_bytes = NAME, .value = value, .value_bytes = bytes, .mode = (uint8_t)mode, .pin = 1};
     book->asked[i] = stamp;
     larder_status status = larder_set(cache, &store, NULL);
     book->had[i] = status == LARDER_OK ? stamp : book->had[i];
@@ -48,7 +48,7 @@ static bool stands(int i) {
     uint64_t stamp;
     snprintf(key, sizeof key, "kept %05d", i);
     larder_status status = larder_get(cache, key, NAME, value, sizeof value, &item, NULL);
-    bool right = status == LARDER_OK ? item.is_kept && describes(value, item.size_bytes, (uint64_t)i, &stamp) &&
+    bool right = status == LARDER_OK ? item.is_pinned && describes(value, item.size_bytes, (uint64_t)i, &stamp) &&
                                            (stamp == book->had[i] || stamp == book->asked[i])
                                      : book->had[i] == 0;
     if (!right) {
@@ -66,7 +66,7 @@ static void all_stand(void) {
         CHILD_CHECK(stands(i));
         bytes += book->had[i] ? record_bytes : 0;
     }
-    CHILD_CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.kept_bytes >= bytes);
+    CHILD_CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.pinned_bytes >= bytes);
 }
 
 static void store_others(int count, bool and_read) {

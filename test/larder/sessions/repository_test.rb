@@ -3,7 +3,7 @@
 require "test_helper"
 require "active_support/cache"
 require "support/servers"
-require "larder/sessions/keeper"
+require "larder/sessions/repository"
 require "larder/sessions/backends/file"
 require "larder/sessions/backends/store"
 
@@ -20,90 +20,90 @@ module Larder
         super
         @now = 1_900_000_000
         @reports = []
-        @keeper = keeper
+        @repository = repository
       end
 
       def test_what_is_begun_is_found_with_its_values
-        assert @keeper.begin(K, { "user_id" => 1 })
-        assert_equal({ "user_id" => 1 }, @keeper.find(K).values)
-        assert_nil @keeper.find("o" * 32)
+        assert @repository.begin(K, { "user_id" => 1 })
+        assert_equal({ "user_id" => 1 }, @repository.find(K).values)
+        assert_nil @repository.find("o" * 32)
       end
 
       def test_a_key_is_begun_once
-        assert @keeper.begin(K, { "a" => 1 })
-        assert_not @keeper.begin(K, { "a" => 2 })
+        assert @repository.begin(K, { "a" => 1 })
+        assert_not @repository.begin(K, { "a" => 2 })
         assert_equal({ "a" => 1 }, values)
       end
 
       def test_an_unchanged_session_is_not_written
-        @keeper.begin(K, { "cart" => { "pear" => 1 } })
-        found = @keeper.find(K)
-        assert @keeper.commit(found, found.values)
-        assert_equal found.bytes, @keeper.find(K).bytes
+        @repository.begin(K, { "cart" => { "pear" => 1 } })
+        found = @repository.find(K)
+        assert @repository.commit(found, found.values)
+        assert_equal found.bytes, @repository.find(K).bytes
       end
 
       def test_a_change_within_a_value_is_written
-        @keeper.begin(K, { "cart" => { "pear" => 1 } })
-        found = @keeper.find(K)
+        @repository.begin(K, { "cart" => { "pear" => 1 } })
+        found = @repository.find(K)
         found.values["cart"]["pear"] = 2
-        assert @keeper.commit(found, found.values)
+        assert @repository.commit(found, found.values)
         assert_equal({ "cart" => { "pear" => 2 } }, values)
       end
 
       def test_a_use_is_written_once_in_a_minute
-        @keeper.begin(K, { "a" => 1 })
+        @repository.begin(K, { "a" => 1 })
         used = [0, 59, 1, 30, 30].map do |later|
           @now += later
-          found = @keeper.find(K)
-          assert @keeper.commit(found, found.values)
-          @keeper.find(K).record.used - 1_900_000_000
+          found = @repository.find(K)
+          assert @repository.commit(found, found.values)
+          @repository.find(K).record.used - 1_900_000_000
         end
         assert_equal [0, 0, 60, 60, 120], used
       end
 
       def test_two_requests_that_change_different_keys_keep_both
-        @keeper.begin(K, { "a" => 1, "b" => 1, "c" => 1 })
-        one, two = Array.new(2) { @keeper.find(K) }
-        assert @keeper.commit(one, one.values.merge("a" => 2).except("c"))
-        assert @keeper.commit(two, two.values.merge("b" => 2, "d" => 4))
+        @repository.begin(K, { "a" => 1, "b" => 1, "c" => 1 })
+        one, two = Array.new(2) { @repository.find(K) }
+        assert @repository.commit(one, one.values.merge("a" => 2).except("c"))
+        assert @repository.commit(two, two.values.merge("b" => 2, "d" => 4))
         assert_equal({ "a" => 2, "b" => 2, "d" => 4 }, values)
       end
 
       def test_a_read_only_request_does_not_bring_old_values_back
-        @keeper.begin(K, { "a" => 1 })
-        slow, quick = Array.new(2) { @keeper.find(K) }
+        @repository.begin(K, { "a" => 1 })
+        slow, quick = Array.new(2) { @repository.find(K) }
         @now += 3600
-        assert @keeper.commit(quick, { "a" => 2 })
-        assert @keeper.commit(slow, slow.values)
+        assert @repository.commit(quick, { "a" => 2 })
+        assert @repository.commit(slow, slow.values)
         assert_equal({ "a" => 2 }, values)
       end
 
       def test_an_ended_session_is_not_brought_back_by_a_slower_request
-        @keeper.begin(K, { "user_id" => 1 })
-        changing, using = Array.new(2) { @keeper.find(K) }
-        @keeper.end(K)
+        @repository.begin(K, { "user_id" => 1 })
+        changing, using = Array.new(2) { @repository.find(K) }
+        @repository.end(K)
         @now += 3600
-        assert_not @keeper.commit(changing, changing.values.merge("a" => 1))
-        assert_not @keeper.commit(using, using.values)
-        assert_nil @keeper.find(K)
+        assert_not @repository.commit(changing, changing.values.merge("a" => 1))
+        assert_not @repository.commit(using, using.values)
+        assert_nil @repository.find(K)
       end
 
       def test_the_csrf_token_of_the_first_writer_stays
-        @keeper.begin(K, { "a" => 1 })
-        one, two = Array.new(2) { @keeper.find(K) }
-        @keeper.commit(one, one.values.merge("_csrf_token" => "first"))
-        @keeper.commit(two, two.values.merge("_csrf_token" => "second", "b" => 2))
+        @repository.begin(K, { "a" => 1 })
+        one, two = Array.new(2) { @repository.find(K) }
+        @repository.commit(one, one.values.merge("_csrf_token" => "first"))
+        @repository.commit(two, two.values.merge("_csrf_token" => "second", "b" => 2))
         assert_equal({ "a" => 1, "_csrf_token" => "first", "b" => 2 }, values)
       end
 
       def test_many_at_once_lose_nothing
-        @keeper.begin(K, {})
+        @repository.begin(K, {})
         threads = Array.new(8) do |number|
           Thread.new do
             10.times do |i|
-              found = @keeper.find(K)
+              found = @repository.find(K)
               Thread.pass
-              flunk "not kept" unless @keeper.commit(found, found.values.merge("#{number}/#{i}" => i))
+              flunk "not kept" unless @repository.commit(found, found.values.merge("#{number}/#{i}" => i))
             end
           end
         end
@@ -112,41 +112,41 @@ module Larder
       end
 
       def test_a_session_ends_when_it_is_idle_and_not_before
-        @keeper = keeper(lifetimes: Lifetimes.new(idle: 600))
-        @keeper.begin(K, { "a" => 1 })
+        @repository = repository(lifetimes: Lifetimes.new(idle: 600))
+        @repository.begin(K, { "a" => 1 })
         5.times do
           @now += 590
-          found = @keeper.find(K)
+          found = @repository.find(K)
           assert found
-          @keeper.commit(found, found.values)
+          @repository.commit(found, found.values)
         end
         @now += 600 + Lifetimes::USED_EVERY
-        assert_nil @keeper.find(K)
+        assert_nil @repository.find(K)
         @now -= 600
-        assert_nil @keeper.find(K), "ended once, it stays so"
+        assert_nil @repository.find(K), "ended once, it stays so"
       end
 
       def test_a_session_ends_after_its_longest_life_however_much_it_is_used
-        @keeper = keeper(lifetimes: Lifetimes.new(most: 1000))
-        @keeper.begin(K, { "a" => 1 })
+        @repository = repository(lifetimes: Lifetimes.new(max: 1000))
+        @repository.begin(K, { "a" => 1 })
         @now += 999
-        found = @keeper.find(K)
-        assert @keeper.commit(found, { "a" => 2 })
+        found = @repository.find(K)
+        assert @repository.commit(found, { "a" => 2 })
         @now += 1
-        assert_nil @keeper.find(K)
+        assert_nil @repository.find(K)
       end
 
       def test_a_value_that_would_be_lost_is_refused_and_nothing_is_written
-        assert_raises(LossyValueError) { @keeper.begin(K, { "at" => Time.at(0) }) }
-        assert_nil @keeper.find(K)
-        @keeper.begin(K, { "a" => 1 })
-        assert_raises(LossyValueError) { @keeper.commit(@keeper.find(K), { "a" => :b }) }
+        assert_raises(LossyValueError) { @repository.begin(K, { "at" => Time.at(0) }) }
+        assert_nil @repository.find(K)
+        @repository.begin(K, { "a" => 1 })
+        assert_raises(LossyValueError) { @repository.commit(@repository.find(K), { "a" => :b }) }
         assert_equal({ "a" => 1 }, values)
       end
 
       def test_what_marshal_wrote_before_is_read_without_a_word_and_named_when_it_is_to_be_written_as_json
-        Keeper.new(backend: @backend, format: Format::Marshalled, clock: -> { @now }).begin(K, { "a" => :b })
-        hybrid = Keeper.new(backend: @backend, format: Format::Hybrid, clock: -> { @now })
+        Repository.new(backend: @backend, format: Format::Marshalled, clock: -> { @now }).begin(K, { "a" => :b })
+        hybrid = Repository.new(backend: @backend, format: Format::Hybrid, clock: -> { @now })
         found = hybrid.find(K)
         assert hybrid.commit(found, found.values)
         error = assert_raises(LossyValueError) { hybrid.commit(found, found.values.merge("c" => 1)) }
@@ -159,7 +159,7 @@ module Larder
         record = Record.of(began: @now, used: @now, values: "no JSON")
         [record.to_bytes, "other bytes"].each do |bytes|
           @backend.add("s/#{K}", bytes, 60)
-          assert_nil @keeper.find(K)
+          assert_nil @repository.find(K)
           @backend.delete("s/#{K}")
         end
         assert_equal [UnreadableError] * 2, @reports.map(&:class)
@@ -168,11 +168,12 @@ module Larder
       private
 
       def values
-        @keeper.find(K).values
+        @repository.find(K).values
       end
 
-      def keeper(**options)
-        Keeper.new(backend: @backend, format: Format::Json, report: @reports.method(:<<), clock: -> { @now }, **options)
+      def repository(**options)
+        Repository.new(backend: @backend, format: Format::Json, report: @reports.method(:<<), clock: -> { @now },
+                       **options)
       end
     end
 
@@ -185,11 +186,11 @@ module Larder
       end
 
       test "a store that is refused keeps what was there" do
-        @keeper.begin(K, { "a" => 1 })
-        found = @keeper.find(K)
+        @repository.begin(K, { "a" => 1 })
+        found = @repository.find(K)
         too_long = "x" * (open_cache.max_value + 1)
         assert_match(/longer than the \d+/, assert_raises(TooLongError) do
-          @keeper.commit(found, { "a" => too_long })
+          @repository.commit(found, { "a" => too_long })
         end.message)
         assert_equal({ "a" => 1 }, values)
       end
@@ -216,16 +217,16 @@ module Larder
           next unless @store.respond_to?(:with_local_cache)
 
           key = KeeperTests::K
-          @keeper.begin(key, { "a" => 1 })
+          @repository.begin(key, { "a" => 1 })
           @store.with_local_cache do
-            found, late = Array.new(2) { @keeper.find(key) }
-            Thread.new { @keeper.commit(@keeper.find(key), { "a" => 1, "b" => 1 }) }.join
-            assert @keeper.commit(found, { "a" => 2 })
+            found, late = Array.new(2) { @repository.find(key) }
+            Thread.new { @repository.commit(@repository.find(key), { "a" => 1, "b" => 1 }) }.join
+            assert @repository.commit(found, { "a" => 2 })
             assert_equal({ "a" => 2, "b" => 1 }, values)
-            Thread.new { @keeper.end(key) }.join
-            refute @keeper.commit(late, { "a" => 3 })
+            Thread.new { @repository.end(key) }.join
+            refute @repository.commit(late, { "a" => 3 })
           end
-          assert_nil @keeper.find(key)
+          assert_nil @repository.find(key)
         end
 
         public :path_of

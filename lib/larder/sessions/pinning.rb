@@ -7,8 +7,8 @@ require_relative "errors"
 module Larder
   module Sessions
     # Counters, marks and settings are worth having also where a file is full of those who are signed in.
-    module Keeping
-      # @yieldparam keep [Boolean] true, and false where no room could be made for that
+    module Pinning
+      # @yieldparam pin [Boolean] true, and false where no room could be made for that
       # @return [Object] the block's value
       def self.as_room_allows
         yield true

@@ -9,7 +9,7 @@ module Larder
 
     # What JSON keeps: nil, true, false, Integers, finite Floats, Strings of valid UTF-8, and Arrays and Hashes of
     # these whose keys are Strings; each of exactly that class.
-    module Lossless
+    module JsonRoundTrip
       # Arrays and Hashes within each other that JSON reads (its own limit is 100, of which the session is one).
       DEEPEST = 99
       # Characters of a key in a message.

@@ -1,8 +1,8 @@
 /*
- * keep_full_test.c — a cache that is full of what is kept says so, loses none of it, and has
+ * pin_full_test.c — a cache that is full of what is kept says so, loses none of it, and has
  * room for others.
  */
-#include "kept.h"
+#include "pinned.h"
 
 static void a_cache_full_of_it_says_so_and_loses_nothing(void) {
     const size_t sizes[] = {8,    40,    300,  3000,
@@ -16,7 +16,7 @@ static void a_cache_full_of_it_says_so_and_loses_nothing(void) {
             stored++;
             CHECK(stored < 100000);
         }
-        uint64_t bytes = stats().kept_bytes, room = stats().kept_room_bytes;
+        uint64_t bytes = stats().pinned_bytes, room = stats().pinned_room_bytes;
         CHECK(bytes > room * 9 / 10 && bytes <= room, "%d of %d", (int)bytes, (int)room);
         CHECK(keep(stored, sizes[s]) == LARDER_FULL && keep(stored + 1, sizes[s]) == LARDER_FULL);
         for (int i = 0; i < stored; i++) {
@@ -131,7 +131,7 @@ static void what_leaves_makes_room(void) {
     CHECK(keep(stored, BYTES) == LARDER_OK && keep(stored + 1, BYTES) == LARDER_FULL);
     CHECK(put("kept", 8, BYTES, 0, 0, 0) == LARDER_OK && keep(stored + 1, BYTES) == LARDER_OK, "kept no longer");
     larder_clear(cache);
-    CHECK(stats().kept_bytes == 0 && keep(0, BYTES) == LARDER_OK && counted());
+    CHECK(stats().pinned_bytes == 0 && keep(0, BYTES) == LARDER_OK && counted());
     larder_close(cache);
 }
 
@@ -145,11 +145,11 @@ static void who_is_refused_again_costs_no_count(void) {
         stored++;
     }
     lard_view view = lard_view_of(cache->map, 0);
-    lard_store(&view.head->kept_bytes, 1ull << 40);
-    CHECK(put("kept", stored, BYTES, 1, 0, now + 999) == LARDER_FULL && lard_keep_bytes(&view) == 1ull << 40);
-    CHECK(put("kept", stored, BYTES, 1, 0, now + 1000) == LARDER_FULL && lard_keep_bytes(&view) < 2 << 20);
-    lard_store(&view.head->kept_bytes, 1ull << 40);
-    CHECK(put("kept", stored, BYTES, 1, 0, now) == LARDER_FULL && lard_keep_bytes(&view) < 2 << 20,
+    lard_store(&view.head->pinned_bytes, 1ull << 40);
+    CHECK(put("kept", stored, BYTES, 1, 0, now + 999) == LARDER_FULL && lard_pin_bytes(&view) == 1ull << 40);
+    CHECK(put("kept", stored, BYTES, 1, 0, now + 1000) == LARDER_FULL && lard_pin_bytes(&view) < 2 << 20);
+    lard_store(&view.head->pinned_bytes, 1ull << 40);
+    CHECK(put("kept", stored, BYTES, 1, 0, now) == LARDER_FULL && lard_pin_bytes(&view) < 2 << 20,
           "clock set back");
     char key[32];
     larder_delete(cache, key, key_of(7, key), NULL);
@@ -167,7 +167,8 @@ static void an_expired_one_is_no_more_room_than_it_was(void) {
         stored++;
     }
     CHECK(put("short", 1, 15000, 1, 0, now + 2000) == LARDER_FULL);
-    CHECK(stats().kept_bytes <= stats().kept_room_bytes && put("short", 1, 8000, 1, 0, now + 2000) == LARDER_OK);
+    CHECK(stats().pinned_bytes <= stats().pinned_room_bytes &&
+          put("short", 1, 8000, 1, 0, now + 2000) == LARDER_OK);
     larder_close(cache);
 }
 
@@ -181,7 +182,7 @@ static void what_has_expired_is_kept_no_longer(void) {
     }
     CHECK(put("kept", stored, BYTES, 1, 0, now + 999) == LARDER_FULL);
     CHECK(put("kept", stored, BYTES, 1, 0, now + 1999) == LARDER_OK);
-    CHECK(stats().kept_bytes < 1000 && counted());
+    CHECK(stats().pinned_bytes < 1000 && counted());
     CHECK(sound(cache));
     larder_close(cache);
 }
@@ -191,12 +192,12 @@ static void a_wrong_count_refuses_nobody(void) {
     cache = open_cache(2 << 20);
     CHECK(keep(0, BYTES) == LARDER_OK);
     lard_view view = lard_view_of(cache->map, 0);
-    lard_store(&view.head->kept_bytes, 1ull << 40); /* as crashes might leave it, one after the other */
-    CHECK(keep(1, BYTES) == LARDER_OK && stats().kept_bytes < 1000);
-    lard_store(&view.head->kept_bytes, (uint64_t)-5000);
-    CHECK(keep(2, BYTES) == LARDER_OK && stats().kept_bytes == 0);
+    lard_store(&view.head->pinned_bytes, 1ull << 40); /* as crashes might leave it, one after the other */
+    CHECK(keep(1, BYTES) == LARDER_OK && stats().pinned_bytes < 1000);
+    lard_store(&view.head->pinned_bytes, (uint64_t)-5000);
+    CHECK(keep(2, BYTES) == LARDER_OK && stats().pinned_bytes == 0);
     larder_prune(cache, NULL, NULL);
-    CHECK(stats().kept_bytes > 900 && stats().kept_bytes < 1100);
+    CHECK(stats().pinned_bytes > 900 && stats().pinned_bytes < 1100);
     larder_close(cache);
 }
 
@@ -257,4 +258,4 @@ static const test_case tests[] = {
     TEST(a_damaged_shard_goes_on, "a shard that is damaged so that nothing can be moved goes on"),
 };
 
-RUN("keep, full", tests)
+RUN("pin, full", tests)

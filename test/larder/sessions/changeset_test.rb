@@ -2,7 +2,7 @@
 
 require "test_helper"
 require "active_support/core_ext/numeric/time"
-require "larder/sessions/keeper"
+require "larder/sessions/repository"
 
 module Larder
   module Sessions
@@ -49,7 +49,7 @@ module Larder
       private
 
       def change(before, after, format = Format::Json)
-        Change.between(before, after, format)
+        Changeset.between(before, after, format)
       end
     end
   end

@@ -13,8 +13,8 @@ module Larder
     # The questions of {Statistics}, and what ends sessions.
     #
     # @example
-    #   Larder::Sessions::Outside.open("/data/sessions.larder") { |outside| outside.stats[:signed_in] }
-    class Outside
+    #   Larder::Sessions::Offline.open("/data/sessions.larder") { |offline| offline.stats[:signed_in] }
+    class Offline
       # @return [Settings] of the application
       attr_reader :settings
       # @return [String] of the file
@@ -22,17 +22,17 @@ module Larder
 
       # @param path [String]
       # @param report [#call] told of what went wrong, as an Error
-      # @yieldparam outside [Outside]
+      # @yieldparam offline [Offline]
       # @return [Object] the block's
       # @raise [OpenError] if there is no file, or none that can be used
       # @raise [NoSettingsError]
       def self.open(path, report: Configuration.method(:report))
         Cache.open(path, create: false) do |cache|
-          outside = new(cache, report: report)
+          offline = new(cache, report: report)
           begin
-            yield outside
+            yield offline
           ensure
-            outside.leave
+            offline.leave
           end
         end
       end
@@ -44,13 +44,14 @@ module Larder
         @path = cache.path
         @settings = Settings.read(cache) || raise(NoSettingsError, cache.path)
         backend = (settings.backed_by ? Backends::Detached : Backends::File).new(cache)
-        @keeper = Keeper.new(backend: backend, format: Format::Json, lifetimes: settings.lifetimes, report: report)
-        @statistics = Statistics.new(@keeper)
+        @repository = Repository.new(backend: backend, format: Format::Json, lifetimes: settings.lifetimes,
+                                     report: report)
+        @statistics = Statistics.new(@repository)
       end
 
       # @return [Hash{Symbol => Integer, Float}] see {Sessions.stats}
       def stats
-        @keeper.register.look_after_the_dead&.join
+        @repository.index.look_after_the_dead&.join
         @statistics.stats
       end
 
@@ -59,7 +60,7 @@ module Larder
       # @return [Integer] see {Sessions.active}
       # @raise [InvalidArgument]
       def active(last:, signed_in: nil)
-        @keeper.register.look_after_the_dead&.join
+        @repository.index.look_after_the_dead&.join
         @statistics.active(last: last, signed_in: signed_in)
       end
 
@@ -94,7 +95,7 @@ module Larder
           raise InvalidArgument, "#{except} is no handle of a session of #{user}"
         end
 
-        @keeper.register.log_out(user) if settings.backed_by
+        @repository.index.log_out(user) if settings.backed_by
         @statistics.logout(user, except: except)
       end
 
@@ -111,7 +112,7 @@ module Larder
       # Signs this process off that has changed the counts.
       # @return [void]
       def leave
-        @keeper.register.leave
+        @repository.index.leave
       end
     end
   end

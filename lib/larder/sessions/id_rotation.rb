@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# Owns how a session goes on under another key, as options[:renew] asks at a sign-in. A part of the Keeper.
+# Owns how a session goes on under another key, as options[:renew] asks at a sign-in. A part of the Repository.
 
 module Larder
   module Sessions
     # A session is kept under its other key before it is taken from the one that it had, by compare and swap. So whoever
     # changes or ends it meanwhile is seen, and a process that dies in between leaves one of the two at least.
-    module Renewal
+    module IdRotation
       # Attempts to move a session that others change meanwhile.
       ATTEMPTS = 100
       # Seconds that what was moved is there, should its process die before it deletes it.
@@ -16,15 +16,15 @@ module Larder
       # Lets a session go on under another key, with what others have made of it by then, and ends it under its own. It
       # is as old as before, unless somebody else is signed in now.
       #
-      # @param found [Keeper::Found]
+      # @param found [Repository::Found]
       # @param key [String] the other
       # @param values [Hash{String => Object}]
-      # @param bound [String, false, nil] as {Keeper#commit} takes it
+      # @param bound [String, false, nil] as {Repository#commit} takes it
       # @return [Boolean] false: it has ended meanwhile and nobody has signed in since, or it could not be kept
       # @raise [LossyValueError] naming a value that would not come back
       def renew(found, key, values, bound: nil)
         @format.check(values)
-        change = Change.between(@format.load(found.record.values), values, @format)
+        change = Changeset.between(@format.load(found.record.values), values, @format)
         other = move(found, key, change, bound)
         return other unless other.is_a?(Record)
         return true if other.user && other.user != found.record.user # it is over, and somebody signs in
@@ -47,7 +47,7 @@ module Larder
           return true if outcome == :stored
           return after unless outcome == :changed
 
-          other = Keeper::Found.new(key, after.to_bytes, after)
+          other = Repository::Found.new(key, after.to_bytes, after)
           before = again(before.key)
           return after unless before
         end
@@ -61,14 +61,14 @@ module Larder
 
       # Of all that end a session or move it on, one is told that it did.
       def take(before)
-        return :gone if before.record.user && @register.everybody_out?(since: before.record.used)
+        return :gone if before.record.user && @index.everybody_out?(since: before.record.used)
 
         moved = before.record.moved(now)
-        outcome = @backend.swap(Keeper::PREFIX + before.key, before.bytes, moved.to_bytes, REST)
+        outcome = @backend.swap(Repository::PREFIX + before.key, before.bytes, moved.to_bytes, REST)
         return outcome unless outcome == :stored
 
-        @register.ended(before.record, before.key)
-        @backend.delete(Keeper::PREFIX + before.key) ? :stored : :gone
+        @index.ended(before.record, before.key)
+        @backend.delete(Repository::PREFIX + before.key) ? :stored : :gone
       end
     end
   end

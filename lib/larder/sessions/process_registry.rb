@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# Owns which processes are changing the counts of sessions, and notices those that died at it.
+# The processes that change the counts of sessions: registered while they do, and found where they died at it.
 
 module Larder
   module Sessions
-    # A process that is killed between a session and its counts leaves them one off. So each signs in before its first
-    # change and signs off when it exits; who is signed in and no longer there died, and the counts are made anew.
-    class Attendance
+    # A process that is killed between a session and its counts leaves them one off. So each registers before its first
+    # change and unregisters when it exits; one that is registered and no longer there died: the counts are made anew.
+    class ProcessRegistry
       # Where the ids of processes are, with blanks between them.
       LIST = "processes"
       # Held by who is counting, for so many seconds at most.
@@ -26,25 +26,25 @@ module Larder
         @looked = -Float::INFINITY
       end
 
-      # Signs this process in.
+      # Registers this process.
       # @return [void]
-      def attend
+      def register
         pid = Process.pid
         return if pid == @pid
 
         @pid = pid
         change { |pids| pids | [pid.to_s] }
-        at_exit { leave if Process.pid == pid }
+        at_exit { unregister if Process.pid == pid }
       end
 
-      # Signs this process off.
+      # Takes this process out.
       # @return [void]
-      def leave
+      def unregister
         pid = @pid
         @pid = nil
         change { |pids| pids - [pid.to_s] } if pid == Process.pid && !@cache.closed?
       rescue ::Larder::DamagedError, ::Larder::OpenError
-        nil # the file is gone, and with it who was signed in
+        nil # the file is gone, and with it the list
       end
 
       # Looks, once in a minute, whether anybody died, and counts anew in a thread of its own if so.
@@ -66,13 +66,13 @@ module Larder
         @cache.get(LIST).to_s.split
       end
 
-      # Who cannot sign in, for want of room or of a lock, goes on: its death would go unnoticed, and nothing more.
+      # Who cannot register, for want of room or of a lock, goes on: its death would go unnoticed, and nothing more.
       def change
         ATTEMPTS.times do
           before = @cache.get(LIST)
           after = yield(before.to_s.split).join(" ")
           return if before == after
-          return if before ? @cache.cas(LIST, before, after, keep: true) : @cache.add(LIST, after, keep: true)
+          return if before ? @cache.cas(LIST, before, after, pin: true) : @cache.add(LIST, after, pin: true)
         end
       rescue ::Larder::FullError => error
         @report.call(error)

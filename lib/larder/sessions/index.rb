@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# Owns what is known about sessions beside the sessions: whose they are, and when how many were used. The Keeper tells
-# it of each beginning, use and end.
+# Owns what is known about sessions beside the sessions: whose they are, and when how many were used. The Repository
+# tells it of each beginning, use and end.
 
 require_relative "activity"
-require_relative "attendance"
-require_relative "backends/marks"
+require_relative "process_registry"
+require_relative "backends/tombstones"
 require_relative "settings"
 require_relative "users"
 
@@ -13,7 +13,7 @@ module Larder
   module Sessions
     # The index of users and, in Larder's file, the counts of activity. That something could not be noted down is
     # reported and harms no session, but for one: nobody is signed in who cannot be entered.
-    class Register
+    class Index
       # When everybody was last logged out.
       LOGOUT = "logout"
       # Attempts at a note of a logout, where others log out as well or the file is full.
@@ -25,18 +25,18 @@ module Larder
       # @return [Activity, nil] nil: the backend has no counters
       attr_reader :activity
 
-      # @param keeper [Keeper]
+      # @param repository [Repository]
       # @param per_user [Integer, nil] sessions that a user may have at a time
       # @param report [#call] told of what went wrong, as an Error
-      def initialize(keeper, per_user:, report:)
-        @keeper = keeper
+      def initialize(repository, per_user:, report:)
+        @repository = repository
         @report = report
-        idle = keeper.lifetimes.idle
-        @users = Users.new(keeper.backend, idle: idle, most: per_user)
-        return unless keeper.backend.respond_to?(:cache)
+        idle = repository.lifetimes.idle
+        @users = Users.new(repository.backend, idle: idle, max: per_user)
+        return unless repository.backend.respond_to?(:cache)
 
-        @activity = Activity.new(keeper.backend.cache)
-        @attendance = Attendance.new(keeper.backend.cache, report: report)
+        @activity = Activity.new(repository.backend.cache)
+        @processes = ProcessRegistry.new(repository.backend.cache, report: report)
       end
 
       # Has the file say, from its first use on, how sessions live, see {Settings}.
@@ -44,8 +44,8 @@ module Larder
       def announce
         return unless @activity
 
-        @settings = settings = Settings.of(@keeper)
-        cache = @keeper.backend.cache
+        @settings = settings = Settings.of(@repository)
+        cache = @repository.backend.cache
         cache.__send__(:_when_attached) { settings.write(cache) }
       end
 
@@ -56,9 +56,9 @@ module Larder
       # @param instead [String, nil] the key of a session that is about to end
       # @return [Boolean] false: it could not be entered, and must not be stored
       def admit(user, key, instead: nil)
-        outcome, surplus = @users.add(user, key, instead: instead) { |other| @keeper.record(other)&.user == user }
-        surplus.each { |other| @keeper.end(other) }
-        @report.call(NoRoomError.new(@keeper.backend)) if outcome == :full
+        outcome, surplus = @users.add(user, key, instead: instead) { |other| @repository.record(other)&.user == user }
+        surplus.each { |other| @repository.end(other) }
+        @report.call(NoRoomError.new(@repository.backend)) if outcome == :full
         outcome == :stored
       end
 
@@ -72,7 +72,7 @@ module Larder
       # @param record [Record] as it was stored
       # @return [void]
       def began(record)
-        note(@keeper.now) { @activity&.began(record) }
+        note(@repository.now) { @activity&.began(record) }
       end
 
       # @param before [Record]
@@ -104,7 +104,7 @@ module Larder
       # @param key [String]
       # @return [void]
       def ended(record, key)
-        now = @keeper.now
+        now = @repository.now
         note(now) do
           @activity&.ended(record, now)
           @users.remove(record.user, key, seen: record.used) if record.user
@@ -122,8 +122,8 @@ module Larder
       # @param user [String]
       # @return [void]
       def log_out(user)
-        life = [@keeper.lifetimes.idle, @keeper.lifetimes.most].compact.min
-        note_logout("#{LOGOUT}/#{user}", Backends::Marks.beyond(life || Float::INFINITY))
+        life = [@repository.lifetimes.idle, @repository.lifetimes.max].compact.min
+        note_logout("#{LOGOUT}/#{user}", Backends::Tombstones.beyond(life || Float::INFINITY))
       end
 
       # @param record [Record]
@@ -131,7 +131,7 @@ module Larder
       def logged_out?(record)
         return false unless record.user
 
-        backend = @keeper.backend
+        backend = @repository.backend
         at = backend.read(LOGOUT) || backend.reload(LOGOUT)
         [at, backend.read("#{LOGOUT}/#{record.user}")].compact.any? { |time| record.began <= time.to_i }
       end
@@ -139,7 +139,7 @@ module Larder
       # @param since [Integer] Unix seconds
       # @return [Boolean] has everybody been logged out since, or in that second?
       def everybody_out?(since:)
-        at = @keeper.backend.read(LOGOUT)
+        at = @repository.backend.read(LOGOUT)
         !at.nil? && since <= at.to_i
       end
 
@@ -147,46 +147,46 @@ module Larder
       #
       # @return [Thread, nil] that is counting
       def look_after_the_dead
-        @attendance&.look(@keeper.now) { recount }
+        @processes&.look(@repository.now) { recount }
       end
 
       # Makes the counts of activity anew.
       # @return [void]
       def recount
         @activity.recount do |count|
-          @keeper.each_key { |key| (record = @keeper.record(key)) && count.call(record) }
+          @repository.each_key { |key| (record = @repository.record(key)) && count.call(record) }
         end
       end
 
       # Signs this process off that has changed the counts.
       # @return [void]
       def leave
-        @attendance&.leave
+        @processes&.unregister
       end
 
       private
 
       def note_logout(name, life = nil)
-        keep = true
+        pin = true
         ATTEMPTS.times do
-          outcome = note_time(name, life, keep)
+          outcome = note_time(name, life, pin)
           return if outcome == :stored
 
-          keep = false if outcome == :full # a note that may be evicted is better than none
+          pin = false if outcome == :full # a note that may be evicted is better than none
         end
-        raise Error, "#{@keeper.backend} took no note of the logout: nobody was logged out, try again"
+        raise Error, "#{@repository.backend} took no note of the logout: nobody was logged out, try again"
       end
 
-      def note_time(name, life, keep)
-        backend = @keeper.backend
+      def note_time(name, life, pin)
+        backend = @repository.backend
         bytes = backend.read(name)
-        now = @keeper.now.to_s
-        bytes ? backend.swap(name, bytes, now, life, keep: keep) : backend.add(name, now, life, keep: keep)
+        now = @repository.now.to_s
+        bytes ? backend.swap(name, bytes, now, life, pin: pin) : backend.add(name, now, life, pin: pin)
       end
 
       def note(now)
-        @attendance&.attend
-        @settings&.keep(@keeper.backend.cache, now)
+        @processes&.register
+        @settings&.keep(@repository.backend.cache, now)
         yield
       rescue ::Larder::Error => error
         @report.call(error)
