@@ -4,10 +4,8 @@
  * Looks for an order that keeps what was over before something else began
  * (linearizability: Herlihy, Wing, 1990), in which each operation answers as it
  * did. An operation that never came back may have had its effect or not. A key
- * that may be forgotten can be missing from any moment on; one that may be
- * overlooked, because it is on its way to another bucket, is missed by some reads
- * and found by others. A delete drops what it
- * meets for as long as it runs: also a value that was stored after it had dropped
+ * that may be forgotten can be missing from any moment on. A delete drops what
+ * it meets for as long as it runs: also a value that was stored after it had dropped
  * another, which is more than it need do, but no lie.
  */
 #include "world.h"
@@ -16,22 +14,19 @@
 
 typedef struct {
     const event *events;
-    unsigned count, forgettable, overlooked;
+    unsigned count, forgettable;
 } trial;
 
 /* Of a compare and swap that names a life, or none. */
 static bool is_expected(int held, int expected) { return held == expected || held % LIFE == expected; }
 
 /* What an operation that was done says of the state, and what it makes of it; false where it contradicts it. */
-static bool follows(const event *one, int *held, unsigned overlooked) {
+static bool follows(const event *one, int *held) {
     const operation *what = &one->what;
     int *at = &held[what->key];
     bool ok = one->status == LARDER_OK;
     switch (what->verb) {
     case GET:
-        if (one->status == LARDER_MISS && one->process != JUDGE && overlooked >> what->key & 1) {
-            return true;
-        }
         return ok ? one->saw == *at && *at != 0 : one->status == LARDER_MISS && *at == 0;
     case TOUCH:
         if (ok && *at != 0) {
@@ -100,7 +95,7 @@ static void takes_effect(const event *one, int *held) {
         held[one->what.key] = (before ? before : NUMBER) + one->what.value;
         return;
     }
-    if (!follows(&done, held, 0) && one->what.verb != DELETE) {
+    if (!follows(&done, held) && one->what.verb != DELETE) {
         held[one->what.key] = before;
     }
 }
@@ -112,7 +107,7 @@ static bool explain_after(const trial *of, unsigned placed, unsigned i, const in
     memcpy(next, held, sizeof next);
     if (lost) {
         takes_effect(&of->events[i], next);
-    } else if (!follows(&of->events[i], next, of->overlooked)) {
+    } else if (!follows(&of->events[i], next)) {
         return false;
     }
     return explain(of, placed | 1u << i, next);
@@ -164,9 +159,8 @@ static bool explain(const trial *of, unsigned placed, const int *held) {
     return false;
 }
 
-bool judge_explains(const event *events, unsigned count, const int *first, unsigned forgettable,
-                    unsigned overlooked) {
-    trial of = {events, count, forgettable, overlooked};
+bool judge_explains(const event *events, unsigned count, const int *first, unsigned forgettable) {
+    trial of = {events, count, forgettable};
     for (unsigned i = 0; i < count; i++) {
         if (events[i].done && events[i].saw == TORN) {
             return false;

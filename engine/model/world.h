@@ -57,7 +57,6 @@ typedef struct {
         bool may_die;
     } processes[MOST_PROCESSES];
     unsigned forgettable; /* keys that may be gone at any time: a bit each */
-    unsigned overlooked;  /* keys that reads may miss */
     bool long_values;     /* in chunks */
     bool strangers;       /* the processes do not know yet where the buckets are */
 } scenario;
@@ -85,7 +84,6 @@ bool world_is_sound(char *why, size_t bytes);
 unsigned litmus_agree(memory_model model);
 
 /* judge.c — is there an order of the operations that explains what each one answered? */
-bool judge_explains(const event *events, unsigned count, const int *first, unsigned forgettable,
-                    unsigned overlooked);
+bool judge_explains(const event *events, unsigned count, const int *first, unsigned forgettable);
 
 #endif

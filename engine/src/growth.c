@@ -14,12 +14,12 @@
  * moment longer than the count tells: a reader may know an older count (pages.h).
  * So either the splitter sees the original gone or the deleter sees the copy.
  *
- * A move puts a pending slot into the other bucket, which no reader follows, marks
- * the original in the same way, takes the mark off the new one, and empties the
- * original. A deleter empties pending slots too, so a deleted item is never moved
- * back to life: where only one slot is pending, a repair drops it. Where both are,
- * nobody deleted the item, and a repair keeps it. `moves` is odd meanwhile, so that
- * a reader that found nothing looks again.
+ * A move puts a pending slot into the other bucket, marks the original in the same
+ * way, takes the mark off the new one, and empties the original. A deleter empties
+ * pending slots too, so a deleted item is never moved back to life: where only one
+ * slot is pending, no reader follows it, and a repair drops it. Where both are,
+ * nobody deleted the item: a reader takes it (read.c), and a repair keeps it. `moves`
+ * is odd meanwhile, so that a reader that found nothing looks for both, and again.
  */
 #include "internal.h"
 

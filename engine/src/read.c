@@ -49,6 +49,35 @@ static __attribute__((noinline)) larder_status read_odd(const lard_view *view, c
 
 enum found { FOUND, ABSENT, AGAIN };
 
+/*
+ * An item that is moved to its other bucket has a pending slot in both for a moment (growth.c): as long as its
+ * mover does not run, and until a repair where that died. Both together name an item that nobody had deleted when
+ * the later of them became pending; whoever has emptied one of them since has not answered yet. One alone proves
+ * nothing.
+ */
+static __attribute__((noinline)) enum found find_moving(const lard_view *view, const lard_hash *hash,
+                                                        const void *key, size_t key_bytes, bool is_chunk,
+                                                        lard_bucket *first, lard_bucket *second, lard_hit *hit) {
+    for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
+        uint64_t value = lard_load_acquire(&first->slots[i]), settled = value & ~LARD_SLOT_PENDING;
+        if (LARD_SLOT_TAG(value) != hash->tag || value == settled ||
+            !lard_slot_record(view, settled, &hit->info) ||
+            !lard_record_is_key(view, LARD_SLOT_OFFSET(settled), &hit->info, key, key_bytes, is_chunk)) {
+            continue;
+        }
+        for (unsigned other = 0; other < LARD_BUCKET_SLOTS; other++) {
+            uint64_t twin = lard_load_acquire(&second->slots[other]);
+            if (LARD_SLOT_SAME(twin, value)) {
+                hit->slot = &second->slots[other];
+                hit->slot_value = twin;
+                hit->offset = LARD_SLOT_OFFSET(settled);
+                return FOUND;
+            }
+        }
+    }
+    return AGAIN;
+}
+
 LARD_INLINE enum found find(const lard_view *view, uint64_t epoch, const lard_hash *hash, const void *key,
                             size_t key_bytes, bool is_chunk, lard_hit *hit) {
     uint32_t moves = lard_load_acquire(&view->head->moves);
@@ -80,8 +109,11 @@ LARD_INLINE enum found find(const lard_view *view, uint64_t epoch, const lard_ha
         }
     }
     lard_fence_acquire();
-    bool changed = (moves & 1) || lard_load(&view->head->moves) != moves || lard_bucket_count(view) != count ||
+    bool changed = lard_load(&view->head->moves) != moves || lard_bucket_count(view) != count ||
                    lard_load(&view->head->epoch) != epoch;
+    if (LARD_UNLIKELY(moves & 1)) {
+        return find_moving(view, hash, key, key_bytes, is_chunk, first, second, hit);
+    }
     return changed ? AGAIN : ABSENT;
 }
 

@@ -50,23 +50,32 @@ static bool begin_again(const lard_view *view, position *at) {
     return true;
 }
 
+/* Of the key of a pending slot, which may be of an item that was deleted. */
+static bool is_found(larder *cache, lard_map *map, const void *key, size_t key_bytes, int64_t now_ms) {
+    lard_hash hash = lard_hash_key(map, key, key_bytes, false);
+    return lard_read(cache, map, &hash, key, key_bytes, false, NULL, 0, NULL, NULL, now_ms) == LARDER_OK;
+}
+
 /* The live user key of a slot into `key`: its length, or -1. */
-static int64_t live_key(const lard_view *view, lard_u64 *slot, unsigned char *key, int64_t now_ms) {
+static int64_t live_key(larder *cache, const lard_view *view, lard_u64 *slot, unsigned char *key, int64_t now_ms) {
     for (int attempt = 0; attempt < 8; attempt++) {
         lard_record_info info;
         uint64_t value = lard_load_acquire(slot);
-        uint64_t offset = LARD_SLOT_OFFSET(value);
+        uint64_t settled = value & ~LARD_SLOT_PENDING;
+        uint64_t offset = LARD_SLOT_OFFSET(settled);
         if (!offset) {
             return -1;
         }
-        bool fit = lard_slot_record(view, value, &info) && LARD_WORD2_KEY_BYTES(info.word2) <= LARDER_MAX_KEY &&
+        bool fit = lard_slot_record(view, settled, &info) && LARD_WORD2_KEY_BYTES(info.word2) <= LARDER_MAX_KEY &&
                    LARD_WORD2_TYPE(info.word2) != LARD_TYPE_CHUNK && !lard_expired(&info, now_ms);
         if (fit) {
             lard_record_copy_key(view, offset, &info, key);
         }
         lard_fence_acquire();
         if (LARD_SLOT_SAME(lard_load(slot), value)) {
-            return fit ? (int64_t)LARD_WORD2_KEY_BYTES(info.word2) : -1;
+            size_t key_bytes = LARD_WORD2_KEY_BYTES(info.word2);
+            fit = fit && (value == settled || is_found(cache, view->map, key, key_bytes, now_ms));
+            return fit ? (int64_t)key_bytes : -1;
         }
     }
     return -1;
@@ -105,7 +114,7 @@ larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, s
         for (; at.bucket < lard_bucket_count(&view); at.bucket++, at.slot = 0) {
             lard_bucket *bucket = lard_bucket_at(&view, at.bucket);
             for (; bucket && at.slot < LARD_BUCKET_SLOTS; at.slot++) {
-                int64_t bytes = live_key(&view, &bucket->slots[at.slot], key, now_ms);
+                int64_t bytes = live_key(cache, &view, &bucket->slots[at.slot], key, now_ms);
                 if (bytes < (int64_t)prefix_bytes || (prefix_bytes && memcmp(key, prefix, prefix_bytes) != 0)) {
                     continue;
                 }

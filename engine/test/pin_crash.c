@@ -103,6 +103,7 @@ static void nobody_who_dies_loses_what_is_kept(void) {
     book = shared_memory(sizeof *book);
     cache = open_cache(1 << 20);
     larder_status status;
+    larder_stats last = {0};
     while ((status = keep(book->stored, 1)) == LARDER_OK) {
         book->stored++;
         CHECK(book->stored < ITEMS);
@@ -127,7 +128,12 @@ static void nobody_who_dies_loses_what_is_kept(void) {
               round);
         killed += WIFSIGNALED(ended);
         next_random(&random);
-        CHECK(all_stand(), "round %d, killed at store %lu", round, at);
+        larder_stats now;
+        larder_get_stats(cache, &now);
+        CHECK(all_stand(), "round %d, killed at store %lu: %d damaged, %d evictions, %d expirations, %d resets",
+              round, at, (int)(now.damaged - last.damaged), (int)(now.evictions - last.evictions),
+              (int)(now.expirations - last.expirations), (int)(now.resets - last.resets));
+        last = now;
         CHECK(round % 20 || sound(cache), "round %d", round);
     }
     work(&random);
