@@ -29,7 +29,8 @@ module Larder
         shown = glob ? namespace_key(matcher, options) : key_matcher(matcher, options).inspect
 
         instrument(:delete_matched, announced(glob ? matcher : matcher.inspect, shown)) do
-          failsafe(:delete_matched) { delete_keys(matching(matcher, options), key_prefix(options)) }
+          prefix = glob ? key_prefix(options) : namespace_prefix(options)
+          failsafe(:delete_matched) { delete_keys(matching(matcher, options), prefix) }
         end
       end
 
@@ -52,9 +53,15 @@ module Larder
         end
       end
 
-      # What every key of the namespace starts with.
+      # What every key that the store makes starts with.
       def key_prefix(options)
         namespace_key("", options)
+      end
+
+      # What every key of the namespace starts with. Without one all keys are meant, also where a class that overrides
+      # namespace_key makes others: as in Rails' stores, which ask for the option alone.
+      def namespace_prefix(options)
+        options[:namespace].nil? ? "" : key_prefix(options)
       end
 
       def delete_keys(matching, prefix)

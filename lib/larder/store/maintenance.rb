@@ -14,7 +14,7 @@ module Larder
       # @example
       #   Rails.cache.clear
       def clear(options = nil)
-        prefix = key_prefix(merged_options(options))
+        prefix = namespace_prefix(merged_options(options))
         failsafe(:clear) do
           prefix.empty? ? @cache.clear : delete_keys(->(_key) { true }, prefix)
           true

@@ -87,5 +87,16 @@ module LarderStoreTests
       assert_same true, store.clear
       assert_equal 0, store.cache.each_key.count
     end
+
+    test "clear and delete_matched without a namespace reach all, also where a class makes keys of its own" do
+      %i[clear delete_matched].each do |method|
+        store.write_multi({ "a" => 1, "b" => 2 })
+        own = new_store
+        own.define_singleton_method(:namespace_key) { |key, options = nil| "own-#{super(key, options)}" }
+        own.write("a", 3)
+        own.public_send(method, *(/a/ if method == :delete_matched))
+        assert_equal [nil, method == :clear ? nil : 2, nil], [store.read("a"), store.read("b"), own.read("a")]
+      end
+    end
   end
 end
