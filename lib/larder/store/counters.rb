@@ -18,7 +18,7 @@ module Larder
       # what its value answers to `to_i`. The expiry of a present one stays as it is.
       #
       # @param name [Object] a key, as for read
-      # @param amount [Integer] from -2**63 to 2**63-1
+      # @param amount [Integer] from -2**63 to 2**63-1; of what is none, as 1.9 or "2", Integer(amount) is taken
       # @param options [Hash, nil] :expires_in or :expires_at (used where the key is missing), :namespace, :version; may
       #   also be given as keywords
       # @return [Integer, nil] the sum; nil where the value has no integer, the sum does not fit 64 bits, or the cache
@@ -67,13 +67,13 @@ module Larder
       private
 
       def change_counter(operation, name, amount, options)
-        amount = Integer(amount)
         options = merged_options(options)
         key = normalize_key(name, options)
         options = options.merge(version: normalize_version(name, options))
 
         instrument(operation, announced(name, key), amount: amount) do
-          failsafe(operation) { count(key, operation == :increment ? amount : -amount, options) }
+          delta = Integer(amount)
+          failsafe(operation) { count(key, operation == :increment ? delta : -delta, options) }
         end
       end
 
@@ -103,7 +103,8 @@ module Larder
         entry = present_entry(record, options[:version])
         sum = entry ? number_of(key, entry) + delta : delta
         raise Larder::NotANumber, "the sum #{sum} of #{key.inspect} does not fit 64 bits" unless INT64.cover?(sum)
-        return if record && number?(options[:version]) && counter_record?(record) # made one meanwhile
+        # One of the engine's, which has no version to differ in: found so, or made meanwhile.
+        return count_number(key, delta, options) if record && counter_record?(record)
 
         sum if swap(key, record, record_of_sum(sum, entry, options))
       end

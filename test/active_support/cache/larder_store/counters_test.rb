@@ -64,6 +64,14 @@ module LarderStoreTests
       travel(61.seconds) { assert_nil store.read_counter("n") }
     end
 
+    test "a counter that is counted with a version keeps its expiry" do
+      store.increment("n", 1, expires_in: 60)
+      assert_equal 3, store.increment("n", 2, version: "v1")
+      assert_equal 2, store.decrement("n", 1, version: "v2", expires_in: 1.day)
+      travel(59.seconds) { assert_equal 2, store.read_counter("n") }
+      travel(61.seconds) { assert_nil store.read_counter("n") }
+    end
+
     test "expires_at is taken" do
       store.increment("n", 1, expires_at: 1.minute.from_now)
       travel(61.seconds) { assert_nil store.read_counter("n") }

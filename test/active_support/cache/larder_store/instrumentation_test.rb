@@ -95,6 +95,15 @@ module LarderStoreTests
                    (events.map { |_, payload| payload.values_at(:key, :amount, :store) })
     end
 
+    test "the amount is announced as it was given, also where it cannot be counted" do
+      events = announced do
+        store.increment("a", 1.9)
+        assert_raises(ArgumentError) { store.decrement("a", "one") }
+      end
+      assert_equal [["increment", 1.9, nil], ["decrement", "one", ArgumentError]],
+                   (events.map { |name, payload| [name, payload[:amount], payload[:exception_object]&.class] })
+    end
+
     test "delete_matched is announced with its pattern" do
       cache = new_store(namespace: "n")
       events = announced { cache.delete_matched(/foo/) && cache.delete_matched("foo*") }
