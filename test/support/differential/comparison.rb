@@ -77,23 +77,20 @@ module Differential
       end
     end
 
-    # Where Rails' stores differ from one another, Larder may do as either. Of a store from which it differs in a way
-    # that matters later, no more is asked.
+    # Where Rails' stores differ from one another, Larder may do as either. After a difference that matters later,
+    # nothing more is compared: of one store alone nobody can tell whether the other would agree with it.
     def first_difference(steps, seen, others)
-      compared = others.keys
       steps.each_with_index do |step, at|
-        break if compared.empty? || KnownDifferences.ends?(step, seen[at])
+        break if KnownDifferences.ends?(step, seen[at])
 
-        differing = compared.reject { |kind| KnownDifferences.same?(step, seen[at], others[kind][at], kind) }
-        next if differing.empty?
-
-        alone = differing == compared
+        differing = others.keys.reject { |kind| KnownDifferences.same?(step, seen[at], others[kind][at], kind) }
+        alone = differing == others.keys
         known = differing.to_h { |kind| [kind, reason(steps[0..at], seen[at], others[kind][at], alone)] }
         unknown = differing.select { |kind| known[kind].nil? }
         return [at, unknown.to_h { |kind| [kind, others[kind][at]] }] if unknown.any?
 
         known.each_value { |name, _| @tally[name] += 1 }
-        compared -= differing.select { |kind| known[kind].last }
+        break if known.each_value.any?(&:last)
       end
       nil
     end

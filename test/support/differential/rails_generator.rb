@@ -14,8 +14,8 @@ module Differential
     ODD_NAMES = ['Named.new("a")', 'Versioned.new("a", "v1")', 'Versioned.new("a", "v2")',
                  '[Versioned.new("a", "v1"), "x"]', '{ a: 1, "b" => 2 }', "1.5", "nil", '""', '" "', "[]", '[""]',
                  "[nil]", '["a", nil]', '[["a"], :b]',
-                 "{}", "true", '"k" * 200', '"é b/%?"', "-7", "2**70", '"a\0b"', 'Text.new("a")',
-                 'Odd.new("odd")'].freeze
+                 "{}", "true", '"k" * 200', '"k" * 300', '"é" * 140', '"é b/%?"', "-7", "2**70", '"a\0b"',
+                 'Text.new("a")', 'Odd.new("odd")'].freeze
 
     VALUES = ['"text"', '+"text"', "1", "0", "-5", "nil", "nil", "true", "false", "1.5", ":symbol", '"7"', '"x" * 2000',
               '""', "[1, [nil]]", "{ a: 1 }", '"é"', '"bytes".b', "10"].freeze
@@ -46,11 +46,14 @@ module Differential
     }.freeze
     WRITE_OPTIONS = OPTIONS.merge(unless_exist: SWITCHES).freeze
 
+    # From Rails 8.1 on all stores limit keys, read and write counters, and can be given a namespace.
+    RAILS_8_1 = ActiveSupport.version >= Gem::Version.new("8.1")
     SETUPS = [
       "{}", "{}", "{}", "{}", '{ namespace: "n" }', "{ expires_in: 5 }", "{ expires_in: 60, race_condition_ttl: 5 }",
       "{ compress: true, compress_threshold: 1 }", "{ compress: true }", "{ raw: true }", "{ skip_nil: true }",
       '{ namespace: -> { "called" } }', "{ race_condition_ttl: 10 }", "{ expired_in: 5 }", "{ own_option: 1 }",
-      "{ serializer: Marshal }", "{ coder: Marshal }", '{ version: "v1" }'
+      "{ serializer: Marshal }", "{ coder: Marshal }", '{ version: "v1" }',
+      *("{ max_key_size: 100 }" if RAILS_8_1)
     ].freeze
     CLASSES = [nil, nil, nil, nil, nil, '"plain"', '"tenant"', '"keys"', '"versions"', '"writer"', '"changing"',
                '"changing"'].freeze
@@ -136,7 +139,7 @@ module Differential
     end
 
     def other_call
-      case @random.rand(24)
+      case @random.rand(RAILS_8_1 ? 28 : 24)
       when 0, 1, 2 then "store.delete(#{arguments(name, 15)})"
       when 3, 4, 5 then "store.exist?(#{arguments(name, 20)})"
       when 6, 7, 8, 9 then "store.increment(#{counting})"
@@ -147,15 +150,36 @@ module Differential
       when 18 then "store.clear(namespace: nil)"
       when 19, 20 then "store.fetch(#{arguments(name, 20)})"
       when 21, 22 then "store.mute { #{call(0)} }"
-      else "store.read(#{pick([name, COUNTED])}, raw: true)"
+      when 23 then "store.read(#{pick([name, COUNTED])}, raw: true)"
+      when 24, 25 then "store.read_counter(#{counter}#{listed_options(20)})"
+      when 26 then "store.write_counter(#{counter}, #{pick(NUMBERS)}#{listed_options(45)})"
+      else "store.namespace = #{pick(NAMESPACES)}; store.namespace.class"
       end
     end
+
+    # Lives of a counter that expires at once; what is below 1e-9 Rails refuses in expires_in, not in its aliases.
+    AT_ONCE = Regexp.union(/expires_at: Time\.now(?: - 5)?(?! \+|\.)/, /expires_in: 1e-9/,
+                           /expired?_in: (?:1e-9|0(?![.\d])|-1(?:\.second)?)/)
+    private_constant :AT_ONCE
 
     # Increments take keywords in Rails' stores that keep entries here, a Hash in none of them.
     # A counter that expires at once lives for a millisecond, in which a clock that stands still stays.
     def counting
-      given = [chance(80) ? COUNTED : name, (pick(AMOUNTS) if chance(60)), (option_list(OPTIONS) if chance(40))]
-      given.compact.join(", ").gsub(/expires_at: Time\.now(?: - 5)?(?! \+|\.)|expires_in: 1e-9/, "expires_in: 5")
+      given = [counter, (amount if chance(60)), (option_list(OPTIONS) if chance(40))]
+      given.compact.join(", ").gsub(AT_ONCE, "expires_in: 5")
+    end
+
+    def counter
+      chance(80) ? COUNTED : name
+    end
+
+    def amount
+      chance(97) ? pick(AMOUNTS) : "1.9"
+    end
+
+    # For what takes keywords alone.
+    def listed_options(percent)
+      ", #{option_list(WRITE_OPTIONS)}" if chance(percent)
     end
 
     def caught(source)

@@ -47,9 +47,13 @@ module Differential
       @copies = []
     end
 
-    # One for each kind and name: LarderStore can tell so many apart and no more.
+    # One for each kind and name: LarderStore can tell so many apart and no more. It has a name, which MemoryStore asks
+    # for from Rails 8.1 on (Strategy::LocalCache).
     def self.subclass(kind, name)
-      (@subclasses ||= {})[[kind, name]] ||= Class.new(STORES.fetch(kind)) { class_eval(CLASSES.fetch(name)) }
+      constant = "#{kind}_#{name}".camelize
+      return const_get(constant, false) if const_defined?(constant, false)
+
+      const_set(constant, Class.new(STORES.fetch(kind))).tap { |store| store.class_eval(CLASSES.fetch(name)) }
     end
 
     # @return [void]
@@ -114,14 +118,16 @@ module Differential
     end
 
     def announced(payload)
-      super(payload.except(:store).merge(key: names_of(payload[:key])))
+      super(payload.except(:store).merge(payload.slice(:key, :hits).transform_values { |keys| names_of(keys) }))
     end
 
-    # FileStore announces the files that keys became.
+    # FileStore announces the files that keys became, in texts of its own; others may announce the caller's.
     def names_of(key)
       case key
       when Array then key.map { |one| names_of(one) }
-      when String then @kind == :file && key.start_with?("#{@path}/") ? @store.__send__(:file_path_key, key) : key
+      when Hash then key.transform_keys { |one| names_of(one) }
+      when String
+        String.new(@kind == :file && key.start_with?("#{@path}/") ? @store.__send__(:file_path_key, key) : key)
       else key
       end
     end
