@@ -32,7 +32,7 @@ module Larder
         @repository = repository
         @report = report
         idle = repository.lifetimes.idle
-        @users = Users.new(repository.backend, idle: idle, max: per_user)
+        @users = Users.new(repository.backend, idle: idle, max: per_user, clock: -> { repository.now })
         return unless repository.backend.respond_to?(:cache)
 
         @activity = Activity.new(repository.backend.cache)
@@ -62,6 +62,18 @@ module Larder
         outcome == :stored
       end
 
+      # Has the index name a session for as long as it lives from now on, before it is kept for so long. That it could
+      # not is reported, and tried again with the next use.
+      #
+      # @param user [String]
+      # @param key [String]
+      # @return [void]
+      def keep(user, key)
+        @users.keep(user, key) || admit(user, key)
+      rescue ::Larder::Error => error
+        @report.call(error)
+      end
+
       # @param user [String]
       # @param key [String]
       # @return [Boolean] is the session still the user's, as far as the index knows?
@@ -79,10 +91,7 @@ module Larder
       # @param after [Record] the same session, used later
       # @return [void]
       def used(before, after)
-        note(after.used) do
-          @activity&.moved(before, after)
-          @users.used(after.user, before.used, after.used) if after.user
-        end
+        note(after.used) { @activity&.moved(before, after) }
       end
 
       # @param before [Record]
@@ -92,11 +101,7 @@ module Larder
       def changed(before, after, key)
         note(after.used) do
           @activity&.moved(before, after)
-          if before.user == after.user
-            @users.used(after.user, before.used, after.used) if after.user
-          elsif before.user
-            @users.remove(before.user, key, seen: before.used)
-          end
+          @users.remove(before.user, key, seen: before.used) if before.user && before.user != after.user
         end
       end
 

@@ -186,6 +186,7 @@ module Larder
         return true if now < found.record.used + @lifetimes.used_every(found.record)
 
         record = found.record.with(used: now)
+        @index.keep(record.user, found.key) if record.user
         outcome = replace(found, record)
         @index.used(found.record, record) if outcome == :stored
         outcome != :gone
@@ -212,6 +213,7 @@ module Larder
         newly = after.user && after.user != before.record.user
         return false if newly && !@index.admit(after.user, before.key)
 
+        @index.keep(after.user, before.key) if after.user && !newly
         outcome = replace(before, after)
         return outcome if outcome == :changed
         return refused(outcome) unless outcome == :stored

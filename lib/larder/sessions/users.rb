@@ -10,17 +10,23 @@ module Larder
     # A session is entered before it is stored, so that none is that the index does not name; and who has stored one
     # looks whether it is still named: a logout in between takes it along.
     #
-    #   0   version (8)   1
+    # An entry outlives the sessions that it names, whatever the options were under which each was written: its own end
+    # is in it, and is put off before a session is kept for longer.
+    #
+    #   0   version (8)   2
     #   1   seen (40)     Unix seconds of the last use of a session that has ended, 0: none has
-    #   6   keys          32 bytes each, in the order in which they were entered
+    #   6   ends (40)     Unix seconds at which the entry does, all bits: never
+    #   11  keys          32 bytes each, in the order in which they were entered
     class Users
-      VERSION = 1
-      HEADER = 6
+      VERSION = 2
+      HEADER = 11
+      # The end of an entry that has none.
+      NEVER = (1 << 40) - 1
       # Bytes of a session's key.
       KEY = 32
       # Before the names of users.
       PREFIX = "u/"
-      # An entry is prolonged after such a part of the time for which a session may be idle.
+      # An entry lives longer by such a part of the idle timeout, so that it is seldom prolonged.
       PROLONGED = 16
       # Keys of which those that are no longer are looked for.
       MANY = 50
@@ -28,20 +34,22 @@ module Larder
       ATTEMPTS = 100
       # Seconds for which it is known when somebody who is signed out was last seen, where sessions may idle for ever.
       SEEN = 30 * 86_400
-      private_constant :VERSION, :HEADER, :PREFIX, :PROLONGED, :MANY, :ATTEMPTS, :SEEN
+      private_constant :VERSION, :HEADER, :NEVER, :PREFIX, :PROLONGED, :MANY, :ATTEMPTS, :SEEN
 
       # An entry as it was read.
-      Entry = Struct.new(:bytes, :seen, :keys)
+      Entry = Struct.new(:bytes, :seen, :ends, :keys)
       private_constant :Entry
 
       # @param backend [Backends::File, Backends::Store, Backends::Backed]
       # @param idle [Numeric, nil] seconds after its last use when a session ends, nil: never
       # @param max [Integer, nil] sessions a user, nil: as many as can be named
-      def initialize(backend, idle: nil, max: nil)
+      # @param clock [#call] Unix time
+      def initialize(backend, idle: nil, max: nil, clock: -> { Time.now.to_i })
         @backend = backend
-        @prolonged = idle && [(idle / PROLONGED).to_i, 1].max
-        @life = idle && (idle + @prolonged + Lifetimes::USED_EVERY)
+        @needed = idle && (idle.ceil + Lifetimes::USED_EVERY)
+        @life = idle && (@needed + [(idle / PROLONGED).to_i, 1].max)
         @per_user = max
+        @clock = clock
       end
 
       # @param user [String]
@@ -97,14 +105,17 @@ module Larder
         change(user, seen: seen) { |keys| keys - [key] } if keys(user).include?(key)
       end
 
-      # Keeps the entry for as long again, seldom: it lives longer by a part than any session of its user.
+      # Puts off the end of the entry, where that is before the end of a session that is used now.
       #
       # @param user [String]
-      # @param before [Integer] Unix seconds of the use before
-      # @param now [Integer] Unix seconds
-      # @return [void]
-      def used(user, before, now)
-        @backend.touch(PREFIX + user, @life) if @life && before / @prolonged != now / @prolonged
+      # @param key [String]
+      # @return [Boolean] false: the entry does not name the session
+      def keep(user, key)
+        bytes = @backend.read(PREFIX + user)
+        return true if bytes && lasts?(bytes) && named?(bytes, key)
+
+        change(user) { |keys| keys.include?(key) ? keys : (return false) }
+        true
       end
 
       private
@@ -123,17 +134,39 @@ module Larder
         key = PREFIX + user
         bytes = @backend.read(key) || restored(key)
         return unless bytes
-        return Entry.new(bytes, 0, []) unless bytes.getbyte(0) == VERSION && bytes.bytesize >= HEADER
+        return Entry.new(bytes, 0, 0, []) unless readable?(bytes)
 
         _version, high, low = bytes.unpack("CCN")
         keys = ((bytes.bytesize - HEADER) / KEY).times.map { |i| bytes.byteslice(HEADER + (i * KEY), KEY) }
-        Entry.new(bytes, (high << 32) | low, keys)
+        Entry.new(bytes, (high << 32) | low, ends(bytes), keys)
+      end
+
+      def readable?(bytes)
+        bytes.getbyte(0) == VERSION && bytes.bytesize >= HEADER
+      end
+
+      def ends(bytes)
+        high, low = bytes.unpack("CN", offset: 6)
+        (high << 32) | low
+      end
+
+      def lasts?(bytes)
+        readable?(bytes) && ends(bytes) >= (@needed ? @clock.call + @needed : NEVER)
+      end
+
+      def named?(bytes, key)
+        at = HEADER - 1
+        bytes = bytes.b unless bytes.encoding == Encoding::BINARY
+        nil while (at = bytes.index(key, at + 1)) && (at - HEADER) % KEY != 0
+        !at.nil?
       end
 
       def restored(key)
         bytes = @backend.reload(key)
-        @backend.restore(key, bytes, @life, pin: true) if bytes
-        @backend.read(key) if bytes
+        return unless bytes && readable?(bytes)
+
+        @backend.restore(key, bytes, left(ends(bytes)), pin: true)
+        @backend.read(key)
       end
 
       def change(user, seen: 0)
@@ -148,11 +181,22 @@ module Larder
 
       # Nothing is kept of those who are signed in nowhere, but when they were seen.
       def store(user, entry, keys, seen)
-        bytes = [VERSION, seen >> 32, seen & 0xffffffff].pack("CCN") << keys.join
-        life = keys.empty? ? (@life || SEEN) : @life
-        return @backend.swap(PREFIX + user, entry.bytes, bytes, life, pin: keys.any?) if entry
+        ends = ends_of(entry, keys)
+        bytes = [VERSION, seen >> 32, seen & 0xffffffff, ends >> 32, ends & 0xffffffff].pack("CCNCN") << keys.join
+        return @backend.swap(PREFIX + user, entry.bytes, bytes, left(ends), pin: keys.any?) if entry
 
-        @backend.add(PREFIX + user, bytes, life, pin: keys.any?)
+        @backend.add(PREFIX + user, bytes, left(ends), pin: keys.any?)
+      end
+
+      # What was there may have been kept for longer, by other options.
+      def ends_of(entry, keys)
+        life = keys.empty? ? (@life || SEEN) : @life
+        ends = life ? @clock.call + life : NEVER
+        entry&.keys&.intersect?(keys) ? [ends, entry.ends].max : ends
+      end
+
+      def left(ends)
+        [ends - @clock.call, 1].max unless ends == NEVER
       end
     end
   end

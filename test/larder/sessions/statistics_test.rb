@@ -160,11 +160,40 @@ module Larder
       test "a session that each request changes stays its user's for as long as it lives" do
         @repository = repository(@repository.backend, lifetimes: Lifetimes.new(idle: 16_000))
         enter("a", 1)
-        @repository.backend.cache.touch("u/1", ttl: 60)
-        @now += 1000
+        @now += 2000
         found = @repository.find(key("a"))
+        ends = @now + 16_000 + Lifetimes::USED_EVERY
         @repository.commit(found, found.values.merge("a" => 1))
-        assert_operator @repository.backend.cache.ttl("u/1"), :>, 16_000
+        assert_operator entry_ends(@repository.backend), :>=, ends
+      end
+
+      test "whoever is signed in is found, and signed out, after sessions may live for longer" do
+        [3600, 86_400, nil].product([true, false], [:file, :store, :backed]) do |idle, changes, where|
+          backend = backend_of(where)
+          repository(backend, lifetimes: Lifetimes.new(idle: 60)).begin(key("a"), { "user_id" => 1 })
+          longer = repository(backend, lifetimes: Lifetimes.new(idle: idle))
+          @now += 61
+          found = longer.find(key("a"))
+          assert longer.commit(found, changes ? { "user_id" => 1, "a" => 1 } : found.values)
+          @now += 3000
+          forget_expired(backend)
+          assert longer.find(key("a"))
+          statistics = Statistics.new(longer)
+          assert statistics.logged_in?(1), [idle, changes, where].inspect
+          assert_equal [1, 1], [statistics.for(1).size, statistics.logout(1)]
+          assert_nil longer.find(key("a"))
+        end
+      end
+
+      test "a user's entry that is gone is there again after the next use" do
+        enter("a", 1)
+        enter("b", 1)
+        @repository.backend.cache.delete("u/1")
+        refute @statistics.logged_in?(1)
+        @now += 60
+        %w[a b].each { |name| use(name) }
+        assert @statistics.logged_in?(1)
+        assert_equal 2, @statistics.logout(1)
       end
 
       test "logging out everybody ends who is signed in and leaves the others" do
@@ -320,6 +349,24 @@ module Larder
       end
 
       private
+
+      def backend_of(where)
+        store = ActiveSupport::Cache::MemoryStore.new
+        return Backends::Store.new(store) if where == :store
+
+        file = Backends::File.new(open_cache("#{@files = @files.to_i + 1}.larder", size: 1 << 20))
+        where == :file ? file : Backends::Backed.new(file, store)
+      end
+
+      # An entry whose end has come by the clock of this test.
+      def forget_expired(backend)
+        backend.delete("u/1") if entry_ends(backend) <= @now
+      end
+
+      def entry_ends(backend)
+        high, low = backend.read("u/1").unpack("@6CN")
+        (high << 32) | low
+      end
 
       def repository(backend, **options)
         Repository.new(backend: backend, format: Format::Json, report: @reports.method(:<<), clock: -> { @now },

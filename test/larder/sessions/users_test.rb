@@ -48,14 +48,35 @@ module Larder
       end
 
       test "an entry outlives the sessions that it names, though it is seldom prolonged" do
-        idle = Users.new(@backend, idle: 1600)
+        now = 1000
+        idle = Users.new(@backend, idle: 1600, clock: -> { now })
         idle.add("7", KEYS[0]) { true }
         assert_operator cache.ttl("u/7"), :>=, 1600 + 100
-        cache.touch("u/7", ttl: 500)
-        idle.used("7", 1000, 1099)
-        assert_operator cache.ttl("u/7"), :<=, 500
-        idle.used("7", 1000, 1100)
+        before = cache.get("u/7")
+        now += 100
+        assert idle.keep("7", KEYS[0])
+        assert_equal before, cache.get("u/7")
+        now += 1
+        assert idle.keep("7", KEYS[0])
+        assert_not_equal before, cache.get("u/7")
         assert_operator cache.ttl("u/7"), :>=, 1600 + 100
+        refute idle.keep("7", KEYS[1])
+        refute idle.keep("8", KEYS[0])
+        assert_equal [KEYS[0]], idle.keys("7")
+      end
+
+      test "an entry lives no shorter for a session that does, where it names others" do
+        [Users.new(@backend), Users.new(@backend, idle: 86_400)].each_with_index do |long, user|
+          short = Users.new(@backend, idle: 60)
+          long.add(user.to_s, KEYS[0]) { true }
+          life = cache.ttl("u/#{user}")
+          short.add(user.to_s, KEYS[1]) { true }
+          short.remove(user.to_s, KEYS[1], seen: 1)
+          assert_in_delta life, cache.ttl("u/#{user}"), 60 unless life == Float::INFINITY
+          assert_equal life, cache.ttl("u/#{user}") if life == Float::INFINITY
+          short.remove(user.to_s, KEYS[0], seen: 1)
+          assert_operator cache.ttl("u/#{user}"), :<, 3600, "nobody is named any more"
+        end
       end
 
       test "somebody is asked for, the newest session first" do
@@ -68,7 +89,7 @@ module Larder
       end
 
       test "an entry of another version is none" do
-        cache.set("u/7", "\2#{"x" * 37}")
+        cache.set("u/7", "\1#{"x" * 42}")
         assert_empty users.keys("7")
         refute(users.any?("7") { true })
         enter("7", KEYS[0])
