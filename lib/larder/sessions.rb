@@ -10,9 +10,10 @@ require_relative "sessions/statistics"
 module Larder
   # Sessions in a file of Larder's, or in any store of ActiveSupport's, and what is known about them.
   #
-  # Users are models, ids or names, see {Identity}. The questions are about the sessions of this process's middleware;
-  # in a console or a job, about those that Rails is configured with. They answer from counters and an index in the
-  # file: `active` and `logged_in?` look at a few entries, whatever the number of sessions.
+  # Users are models, ids of a User, or names of others ("Admin/7"), see {Identity}. A session may have several: each
+  # question finds it by each of them. The questions are about the sessions of this process's middleware; in a console
+  # or a job, about those that Rails is configured with. They answer from counters and an index in the file: `active`
+  # and `logged_in?` look at a few entries, whatever the number of sessions.
   #
   # @example
   #   Larder::Sessions.active(last: 5.minutes)        #=> 214
@@ -47,21 +48,21 @@ module Larder
         statistics.active(last: last, signed_in: signed_in)
       end
 
-      # @param user [Object] a model, an id or a name
+      # @param user [Object] a model, the id of a User, or a name
       # @return [Boolean]
       # @raise [InvalidArgument]
       def logged_in?(user)
         statistics.logged_in?(user)
       end
 
-      # @param user [Object] a model, an id or a name
+      # @param user [Object] a model, the id of a User, or a name
       # @return [Time, nil] of the last use of any of the user's sessions, to a minute; nil: not known
       # @raise [InvalidArgument]
       def last_seen(user)
         statistics.last_seen(user)
       end
 
-      # @param user [Object] a model, an id or a name
+      # @param user [Object] a model, the id of a User, or a name
       # @return [Array<Info>] the user's sessions, the one used last before the others
       # @raise [InvalidArgument]
       def for(user)
@@ -78,7 +79,7 @@ module Larder
 
       # Ends a user's sessions. Requests that are at work on one of them cannot keep it any more.
       #
-      # @param user [Object] a model, an id or a name
+      # @param user [Object] a model, the id of a User, or a name
       # @param except [String, #id, nil] a handle, or a request's `session`, that goes on
       # @return [Integer] how many were ended
       # @raise [InvalidArgument]
@@ -96,15 +97,22 @@ module Larder
 
       # Says who is signed in, where that is neither in the session's `user_id` nor Warden's. With the session it ends.
       #
-      # @param user [Object, nil] a model, an id or a name; nil: nobody is any more
+      # @example
+      #   Larder::Sessions.bind(user)
+      #   Larder::Sessions.bind(user, admin)     # both are signed in
+      #   Larder::Sessions.bind(7, as: "Guest")  # "Guest/7"
+      #
+      # @param users [Array<Object>] models, or ids; nil: nobody is any more
+      # @param as [Class, String, nil] the class that ids are of; nil: User
       # @param env [Hash] of the request, where the call is made in another fiber
       # @return [void]
       # @raise [InvalidArgument]
       # @raise [Error] outside of a request
-      def bind(user, env: Thread.current[REQUEST])
+      def bind(*users, as: nil, env: Thread.current[REQUEST])
         raise Error, "bind is called outside of a request that has Larder's sessions: pass env: request.env" unless env
+        raise InvalidArgument, "bind whom? Give users, or nil where nobody is signed in any more" if users.empty?
 
-        env[Middleware::BOUND] = user.nil? ? false : Identity.of(user)
+        env[Middleware::BOUND] = users.compact.map { |user| Identity.in_session(user, as: as) }.uniq
         env[Rack::RACK_SESSION]&.update({}) # what is neither read nor written is not kept
       end
 

@@ -43,7 +43,7 @@ module Larder
       # @param max_lifetime [Numeric, nil] seconds after its beginning when it ends; nil: never
       # @param per_user [Integer, nil] sessions that a user may have at a time: the oldest of more end; nil: as many
       #   as an entry of the file names, 1000 in one of 64 MiB
-      # @param user [#call, Symbol, String, nil] how to know who is signed in, see {Identity.finder}
+      # @param user [#call, Hash, Symbol, String, nil] how to know who is signed in, see {Identity.finder}
       # @raise [InvalidArgument] naming the option
       def initialize(file: nil, size: nil, backed_by: nil, ephemeral: nil, cache: nil, serializer: :json,
                      idle_timeout: IDLE, anonymous_timeout: ANONYMOUS, max_lifetime: nil, per_user: PER_USER, user: nil)

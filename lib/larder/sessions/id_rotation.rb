@@ -19,7 +19,7 @@ module Larder
       # @param found [Repository::Found]
       # @param key [String] the other
       # @param values [Hash{String => Object}]
-      # @param bound [String, false, nil] as {Repository#commit} takes it
+      # @param bound [Array<String>, nil] as {Repository#commit} takes it
       # @return [Boolean] false: it has ended meanwhile and nobody has signed in since, or it could not be kept
       # @raise [LossyValueError] naming a value that would not come back
       def renew(found, key, values, bound: nil)
@@ -27,7 +27,7 @@ module Larder
         change = Changeset.between(@format.load(found.record.values), values, @format)
         other = move(found, key, change, bound)
         return other unless other.is_a?(Record)
-        return true if other.user && other.user != found.record.user # it is over, and somebody signs in
+        return true if others?(other, found.record) # it is over, and somebody signs in
 
         self.end(key)
         false
@@ -56,12 +56,17 @@ module Larder
 
       def moved_on(record, change, bound)
         after = changed(record, change.applied_to(@format.load(record.values)), bound)
-        after.user == record.user ? after : after.with(began: now, used: now)
+        others?(after, record) || (record.user? && !after.user?) ? after.with(began: now, used: now) : after
+      end
+
+      # Is somebody signed in, and none of those who were before?
+      def others?(after, before)
+        after.user? && !after.users.intersect?(before.users)
       end
 
       # Of all that end a session or move it on, one is told that it did.
       def take(before)
-        return :gone if before.record.user && @index.everybody_out?(since: before.record.used)
+        return :gone if before.record.user? && @index.everybody_out?(since: before.record.used)
 
         moved = before.record.moved(now)
         outcome = @backend.swap(Repository::PREFIX + before.key, before.bytes, moved.to_bytes, REST)

@@ -49,36 +49,40 @@ module Larder
         cache.__send__(:_when_attached) { settings.write(cache) }
       end
 
-      # Enters a session that is about to become a user's. Those that are one too many end.
+      # Enters a session that is about to become that of users. Those that are one too many end.
       #
-      # @param user [String]
+      # @param users [Array<String>]
       # @param key [String]
       # @param instead [String, nil] the key of a session that is about to end
       # @return [Boolean] false: it could not be entered, and must not be stored
-      def admit(user, key, instead: nil)
-        outcome, surplus = @users.add(user, key, instead: instead) { |other| @repository.record(other)&.user == user }
-        surplus.each { |other| @repository.end(other) }
-        @report.call(NoRoomError.new(@repository.backend)) if outcome == :full
-        outcome == :stored
+      def admit(users, key, instead: nil)
+        users.all? do |user|
+          outcome, surplus = @users.add(user, key, instead: instead) do |other|
+            @repository.record(other)&.users&.include?(user)
+          end
+          surplus.each { |other| @repository.end(other) }
+          @report.call(NoRoomError.new(@repository.backend)) if outcome == :full
+          outcome == :stored
+        end
       end
 
       # Has the index name a session for as long as it lives from now on, before it is kept for so long. That it could
       # not is reported, and tried again with the next use.
       #
-      # @param user [String]
+      # @param users [Array<String>]
       # @param key [String]
       # @return [void]
-      def keep(user, key)
-        @users.keep(user, key) || admit(user, key)
+      def keep(users, key)
+        users.each { |user| @users.keep(user, key) || admit([user], key) }
       rescue ::Larder::Error => error
         @report.call(error)
       end
 
-      # @param user [String]
+      # @param users [Array<String>]
       # @param key [String]
-      # @return [Boolean] is the session still the user's, as far as the index knows?
-      def admitted?(user, key)
-        @users.keys(user).include?(key)
+      # @return [Boolean] is the session still that of them all, as far as the index knows?
+      def admitted?(users, key)
+        users.all? { |user| @users.keys(user).include?(key) }
       end
 
       # @param record [Record] as it was stored
@@ -101,7 +105,7 @@ module Larder
       def changed(before, after, key)
         note(after.used) do
           @activity&.moved(before, after)
-          @users.remove(before.user, key, seen: before.used) if before.user && before.user != after.user
+          (before.users - after.users).each { |user| @users.remove(user, key, seen: before.used) }
         end
       end
 
@@ -112,7 +116,7 @@ module Larder
         now = @repository.now
         note(now) do
           @activity&.ended(record, now)
-          @users.remove(record.user, key, seen: record.used) if record.user
+          record.users.each { |user| @users.remove(user, key, seen: record.used) }
         end
       end
 
@@ -132,13 +136,14 @@ module Larder
       end
 
       # @param record [Record]
-      # @return [Boolean] has its user, or everybody, been logged out since it began?
+      # @return [Boolean] has one of its users, or everybody, been logged out since it began?
       def logged_out?(record)
-        return false unless record.user
+        return false unless record.user?
 
         backend = @repository.backend
         at = backend.read(LOGOUT) || backend.reload(LOGOUT)
-        [at, backend.read("#{LOGOUT}/#{record.user}")].compact.any? { |time| record.began <= time.to_i }
+        times = [at, *record.users.map { |user| backend.read("#{LOGOUT}/#{user}") }]
+        times.compact.any? { |time| record.began <= time.to_i }
       end
 
       # @param since [Integer] Unix seconds

@@ -6,7 +6,8 @@ require "time"
 
 module Larder
   module Sessions
-    # A session of a user's: enough for a page that says where somebody is signed in. Its key and its id stay hidden.
+    # A session in which somebody is signed in: enough for a page that says where that is. Its key and its id stay
+    # hidden.
     class Info
       # @return [String] names it for {Sessions.revoke}; safe to show to its user
       attr_reader :handle
@@ -20,9 +21,14 @@ module Larder
         @format = format
       end
 
-      # @return [String] see {Identity}
+      # @return [String] see {Identity}; of several the first
       def user
-        @record.user
+        users.first
+      end
+
+      # @return [Array<String>] all who are signed in in it
+      def users
+        @record.users
       end
 
       # @return [Time] when it began
@@ -42,9 +48,9 @@ module Larder
         (@values ||= @format.load(@record.values))[key.to_s]
       end
 
-      # @return [Hash{Symbol => String}]
+      # @return [Hash{Symbol => String, Array<String>}]
       def to_h
-        { handle: handle, user: user, began_at: began_at.utc.iso8601, used_at: used_at.utc.iso8601 }
+        { handle: handle, user: user, users: users, began_at: began_at.utc.iso8601, used_at: used_at.utc.iso8601 }
       end
 
       # @return [String] no values

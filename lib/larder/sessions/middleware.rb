@@ -146,7 +146,7 @@ module Larder
 
       # A new session in which nothing was kept, or nils alone, is not one, unless somebody was bound to it.
       def commit_session?(request, session, _options)
-        super && !(request.get_header(FOUND).nil? && session.to_hash.compact.empty? && !request.get_header(BOUND))
+        super && (request.get_header(FOUND) || session.to_hash.compact.any? || request.get_header(BOUND)&.any?)
       end
 
       # A cookie that is written each time, as it expires, does not replace that of a session which has been renewed,

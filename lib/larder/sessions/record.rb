@@ -1,28 +1,34 @@
 # frozen_string_literal: true
 
-# Owns the bytes that a session is kept as: when it began, when it was last used, whose it is, and its values. Knows
-# neither stores nor serializers.
+# Owns the bytes that a session is kept as: when it began, when it was last used, who is signed in, and its values.
+# Knows neither stores nor serializers.
+
+require_relative "errors"
 
 module Larder
   module Sessions
     # One session as it is kept, read from its bytes as far as it is asked about.
     #
-    #   0   version (8)   1
-    #   1   flags (8)     bit 0: its user was bound, not found in its values; bit 1: it was moved
+    #   0   version (8)   2
+    #   1   flags (8)     bit 0: it was moved
     #   2   began (40)    Unix seconds
     #   7   used (40)     Unix seconds, to a minute or so
-    #   12  user (8)      bytes of the user's name, 0: nobody is signed in
-    #   13  user, values  the latter as the format of the store makes them
+    #   12  users (8)     how many are signed in, 0: nobody
+    #   13  bound (8)     how many of them, the first, were bound rather than found in its values
+    #   14  each user     bytes of the name (8), the name
+    #       values        as the format of the store makes them
     class Record
-      VERSION = 1
+      VERSION = 2
       FLAGS = 1
       BEGAN = 2
       USED = 7
-      USER = 12
-      HEADER = 13
-      BOUND = 1
-      MOVED = 2
-      private_constant :VERSION, :FLAGS, :BEGAN, :USED, :USER, :HEADER, :BOUND, :MOVED
+      USERS = 12
+      BOUND = 13
+      HEADER = 14
+      MOVED = 1
+      # Who may be signed in at once.
+      MANY = 255
+      private_constant :VERSION, :FLAGS, :BEGAN, :USED, :USERS, :BOUND, :HEADER, :MOVED, :MANY
 
       # @return [String] bytes
       attr_reader :to_bytes
@@ -32,27 +38,39 @@ module Larder
       def self.parse(bytes)
         return unless bytes.getbyte(0) == VERSION && bytes.bytesize >= HEADER
 
-        new(bytes) if bytes.bytesize >= HEADER + bytes.getbyte(USER)
+        at = HEADER
+        bytes.getbyte(USERS).times do
+          length = bytes.getbyte(at)
+          return if length.nil?
+
+          at += 1 + length
+        end
+        new(bytes, at) if bytes.bytesize >= at
       end
 
       # @param began [Integer] Unix seconds
       # @param used [Integer] Unix seconds
       # @param values [String]
-      # @param user [String, nil] of {Identity::MAX} bytes at most
-      # @param bound [Boolean]
+      # @param users [Array<String>] names of {Identity::MAX} bytes at most
+      # @param bound [Array<String>] those who were bound, before the others
       # @param moved [Boolean] see {#moved?}
       # @return [Record]
-      def self.of(began:, used:, values:, user: nil, bound: false, moved: false)
-        name = user.to_s
-        flags = (bound ? BOUND : 0) | (moved ? MOVED : 0)
-        new([VERSION, flags, began >> 32, began & 0xffffffff, used >> 32, used & 0xffffffff, name.bytesize, name,
-             values].pack("CCCNCNCa*a*"))
+      # @raise [InvalidArgument]
+      def self.of(began:, used:, values:, users: [], bound: [], moved: false)
+        users = bound | users
+        raise InvalidArgument, "a session of #{users.size} users: #{MANY} at most" if users.size > MANY
+
+        head = [VERSION, moved ? MOVED : 0, began >> 32, began & 0xffffffff, used >> 32, used & 0xffffffff, users.size,
+                bound.size].pack("CCCNCNCC")
+        users.each { |name| head << [name.bytesize].pack("C") << name.b }
+        new(head + values.b, head.bytesize)
       end
 
       private_class_method :new
 
-      def initialize(bytes)
+      def initialize(bytes, values_at)
         @to_bytes = bytes
+        @values_at = values_at
       end
 
       # @return [Integer] Unix seconds at which it began
@@ -65,22 +83,19 @@ module Larder
         @used ||= seconds(USED)
       end
 
-      # @return [String, nil] who is signed in, see {Identity}
-      def user
-        return @user if defined?(@user)
-
-        length = @to_bytes.getbyte(USER)
-        @user = (@to_bytes.byteslice(HEADER, length).force_encoding(Encoding::UTF_8) if length.positive?)
+      # @return [Array<String>] who is signed in, see {Identity}: first who was bound
+      def users
+        @users ||= names
       end
 
       # @return [Boolean] is anybody signed in?
       def user?
-        @to_bytes.getbyte(USER).positive?
+        @to_bytes.getbyte(USERS).positive?
       end
 
-      # @return [Boolean] was its user bound rather than found in its values?
-      def bound?
-        @to_bytes.getbyte(FLAGS).anybits?(BOUND)
+      # @return [Array<String>] those of its users who were bound rather than found in its values
+      def bound
+        users.first(@to_bytes.getbyte(BOUND))
       end
 
       # @return [Boolean] does it go on under another key, and is nothing here any more?
@@ -90,17 +105,17 @@ module Larder
 
       # @return [String] its values
       def values
-        @values ||= @to_bytes.byteslice(HEADER + @to_bytes.getbyte(USER), @to_bytes.bytesize)
+        @values ||= @to_bytes.byteslice(@values_at, @to_bytes.bytesize)
       end
 
       # @param used [Integer] Unix seconds
       # @param values [String]
-      # @param user [String, nil]
-      # @param bound [Boolean]
+      # @param users [Array<String>]
+      # @param bound [Array<String>]
       # @param began [Integer] Unix seconds
       # @return [Record] the same session, later
-      def with(used:, values: self.values, user: self.user, bound: bound?, began: self.began)
-        self.class.of(began: began, used: used, values: values, user: user, bound: bound)
+      def with(used:, values: self.values, users: self.users, bound: self.bound, began: self.began)
+        self.class.of(began: began, used: used, values: values, users: users, bound: bound)
       end
 
       # @param now [Integer] Unix seconds
@@ -110,6 +125,15 @@ module Larder
       end
 
       private
+
+      def names
+        at = HEADER
+        Array.new(@to_bytes.getbyte(USERS)) do
+          length = @to_bytes.getbyte(at)
+          at += 1 + length
+          @to_bytes.byteslice(at - length, length).force_encoding(Encoding::UTF_8)
+        end
+      end
 
       def seconds(at)
         (@to_bytes.getbyte(at) << 32) | @to_bytes.unpack1("N", offset: at + 1)

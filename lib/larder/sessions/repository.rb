@@ -45,7 +45,7 @@ module Larder
       # @param backend [#read, #add, #swap, #delete, #reload] see {Backends::File}
       # @param format [#dump, #load, #check] see {Format}
       # @param lifetimes [Lifetimes]
-      # @param user [#call] answers the name of who is signed in, or nil, for values; see {Identity.finder}
+      # @param user [#call] answers the names of those who are signed in, for values; see {Identity.finder}
       # @param per_user [Integer, nil] sessions that a user may have at a time: the oldest of more end
       # @param report [#call] told of what went wrong, as an Error
       # @param clock [#call] Unix time
@@ -93,24 +93,24 @@ module Larder
       #
       # @param key [String]
       # @param values [Hash{String => Object}]
-      # @param bound [String, false, nil] who was bound to it; nil, false: nobody, its values tell
+      # @param bound [Array<String>, nil] who was bound to it, beside those whom its values tell
       # @return [Boolean] false: it could not be kept
       # @raise [LossyValueError] naming a value that would not come back
       def begin(key, values, bound: nil)
         @format.check(values)
-        user = bound || @user.call(values)
-        start(Record.of(began: now, used: now, values: @format.dump(values), user: user, bound: !!bound), key)
+        start(Record.of(began: now, used: now, values: @format.dump(values), users: @user.call(values),
+                        bound: bound || []), key)
       end
 
       # Keeps what a request has made of a session.
       #
       # @param found [Found]
       # @param values [Hash{String => Object}]
-      # @param bound [String, false, nil] who was bound to it; false: who was, no longer is; nil: nothing was said
+      # @param bound [Array<String>, nil] who is bound to it from now on; nil: who was
       # @return [Boolean] false: it has ended meanwhile, or could not be kept
       # @raise [LossyValueError] naming a value that would not come back
       def commit(found, values, bound: nil)
-        said = !bound.nil? && (bound || nil) != (found.record.user if found.record.bound?)
+        said = !bound.nil? && bound != found.record.bound
         bytes = @format.dump(values)
         return use(found) if !said && bytes == found.record.values
 
@@ -147,9 +147,9 @@ module Larder
 
       # @param instead [String, nil] the key of a session that is about to end
       def start(record, key, instead: nil)
-        return false unless record.user.nil? || @index.admit(record.user, key, instead: instead)
+        return false unless @index.admit(record.users, key, instead: instead)
 
-        outcome = @backend.add(PREFIX + key, record.to_bytes, @lifetimes.left(record, now), pin: !record.user.nil?)
+        outcome = @backend.add(PREFIX + key, record.to_bytes, @lifetimes.left(record, now), pin: record.user?)
         return refused(outcome) unless outcome == :stored
 
         @index.began(record)
@@ -170,9 +170,9 @@ module Larder
         bytes = @backend.reload(PREFIX + key)
         record = bytes && Record.parse(bytes)
         return if record.nil? || record.moved? || @lifetimes.over?(record, now) || @index.logged_out?(record)
-        return unless record.user.nil? || @index.admit(record.user, key)
+        return unless @index.admit(record.users, key)
 
-        outcome = @backend.restore(PREFIX + key, bytes, @lifetimes.left(record, now), pin: !record.user.nil?)
+        outcome = @backend.restore(PREFIX + key, bytes, @lifetimes.left(record, now), pin: record.user?)
         return @backend.read(PREFIX + key) if %i[changed gone].include?(outcome)
 
         @index.began(record) if outcome == :stored
@@ -186,7 +186,7 @@ module Larder
         return true if now < found.record.used + @lifetimes.used_every(found.record)
 
         record = found.record.with(used: now)
-        @index.keep(record.user, found.key) if record.user
+        @index.keep(record.users, found.key)
         outcome = replace(found, record)
         @index.used(found.record, record) if outcome == :stored
         outcome != :gone
@@ -210,28 +210,26 @@ module Larder
 
       # @return [Boolean, Symbol] true, false, or :changed
       def swap(before, after)
-        newly = after.user && after.user != before.record.user
-        return false if newly && !@index.admit(after.user, before.key)
+        newly = after.users - before.record.users
+        return false unless @index.admit(newly, before.key)
 
-        @index.keep(after.user, before.key) if after.user && !newly
+        @index.keep(after.users - newly, before.key)
         outcome = replace(before, after)
         return outcome if outcome == :changed
         return refused(outcome) unless outcome == :stored
 
         @index.changed(before.record, after, before.key)
-        newly ? still_admitted?(after, before.key) : true
+        newly.empty? || still_admitted?(after, before.key)
       end
 
       # @return [Symbol] as the backend's swap
       def replace(before, after)
         @backend.swap(PREFIX + before.key, before.bytes, after.to_bytes, @lifetimes.left(after, now),
-                      pin: !after.user.nil?)
+                      pin: after.user?)
       end
 
       def changed(record, values, bound, bytes = @format.dump(values))
-        stays = bound.nil? && record.bound?
-        user = stays ? record.user : bound || @user.call(values)
-        record.with(used: now, values: bytes, user: user, bound: stays || !!bound)
+        record.with(used: now, values: bytes, users: @user.call(values), bound: bound || record.bound)
       end
 
       def again(key)
@@ -240,9 +238,9 @@ module Larder
         Found.new(key, bytes, record) unless record.nil? || record.moved?
       end
 
-      # A logout of all the user's sessions may have come between the entry in the index and the session.
+      # A logout of all the sessions of one of its users may have come between the entry in the index and the session.
       def still_admitted?(record, key)
-        return true if record.user.nil? || @index.admitted?(record.user, key)
+        return true if @index.admitted?(record.users, key)
 
         self.end(key)
         false

@@ -75,7 +75,7 @@ module Larder
         secret = secret()
         found = @index.users.keys(user).filter_map do |key|
           record = record(key, user)
-          record && Info.new(handle: handle(user, key, secret), record: record, format: @repository.format)
+          record && Info.new(handle: handle(record, key, secret), record: record, format: @repository.format)
         end
         found.sort_by { |info| [-info.used_at.to_i, info.handle] }
       end
@@ -83,8 +83,8 @@ module Larder
       # @param handle [String]
       # @return [Boolean] was there such a session?
       def revoke(handle)
-        user, = split(handle)
-        key = user && key_with(handle, user)
+        user, code = split(handle)
+        key = user && key_with(code, user)
         !key.nil? && !record(key, user).nil? && @repository.end(key)
       end
 
@@ -108,7 +108,7 @@ module Larder
       def logout_all
         activity
         @index.log_out_all
-        each_record.count { |key, record| record.user && @repository.end(key) }
+        each_record.count { |key, record| record.user? && @repository.end(key) }
       end
 
       # Counts activity anew.
@@ -122,8 +122,8 @@ module Larder
       # @return [String, nil] its handle, nil: nobody is signed in
       def handle_of(session)
         key = key_in(session)
-        user = key && @repository.record(key)&.user
-        user && handle(user, key, secret)
+        record = key && @repository.record(key)
+        handle(record, key, secret) if record&.user?
       end
 
       private
@@ -151,7 +151,7 @@ module Larder
 
       def record(key, user)
         record = @repository.record(key)
-        record if record&.user == user
+        record if record&.users&.include?(user)
       end
 
       def each_record
@@ -163,11 +163,14 @@ module Larder
         end
       end
 
-      # A handle names a user, so that nothing has to be kept to find a session by it; its code tells nothing about the
-      # session's key or id.
-      def handle(user, key, secret)
-        code = OpenSSL::HMAC.digest("SHA256", secret, key).byteslice(0, CODE)
-        "#{[user].pack("m0").tr("+/", "-_").delete("=")}.#{code.unpack1("H*")}"
+      # A handle names a user, the first of the session's, so that nothing has to be kept to find a session by it; its
+      # code tells nothing about the session's key or id.
+      def handle(record, key, secret)
+        "#{[record.users.first].pack("m0").tr("+/", "-_").delete("=")}.#{code(key, secret)}"
+      end
+
+      def code(key, secret)
+        OpenSSL::HMAC.digest("SHA256", secret, key).byteslice(0, CODE).unpack1("H*")
       end
 
       def split(handle)
@@ -194,12 +197,13 @@ module Larder
       def key_of(except, user)
         return key_in(except) unless except.is_a?(String)
 
-        key_with(except, user) || raise(InvalidArgument, "except: is no handle of a session of this user")
+        _, code = split(except)
+        (code && key_with(code, user)) || raise(InvalidArgument, "except: is no handle of a session of this user")
       end
 
-      def key_with(handle, user)
+      def key_with(code, user)
         secret = secret()
-        @index.users.keys(user).find { |key| same?(handle(user, key, secret), handle) }
+        @index.users.keys(user).find { |key| same?(code(key, secret), code) }
       end
 
       def key_in(session)

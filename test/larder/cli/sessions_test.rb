@@ -128,12 +128,18 @@ module Larder
 
       test "users may have any name, in any locale" do
         application
-        @repository.begin(key("a"), { "cart" => 1 }, bound: "zoë/7")
-        @repository.begin(key("b"), { "cart" => 1 }, bound: "-5")
+        @repository.begin(key("a"), { "cart" => 1 }, bound: ["User/zoë%2F7"])
+        @repository.begin(key("b"), { "cart" => 1 }, bound: ["User/-5"])
+        @repository.begin(key("c"), { "warden.user.admin.key" => [[7], "salt"], "user_id" => 42 })
         [{ "LC_ALL" => "C" }, { "LC_ALL" => "C.UTF-8" }].each do |env|
           assert json("sessions", "user", "zoë/7", env: env)["logged_in"], env
         end
         assert_match(/\A-5 is signed in/, done("sessions", "user", "--", "-5"))
+        %w[42 User/42 Admin/7].each do |user|
+          assert_equal %w[User/42 Admin/7], json("sessions", "user", user)["sessions"].sole["users"]
+        end
+        assert_equal "1 session of Admin/7 ended.\n", done("sessions", "logout", "Admin/7")
+        refute json("sessions", "user", "42")["logged_in"]
         assert_equal "a\\x1B[31mb is not signed in, and was not seen lately.\n", done("sessions", "user", "a\e[31mb")
       end
 

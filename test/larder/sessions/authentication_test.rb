@@ -78,22 +78,22 @@ module Larder
         assert_equal "nil", get(:who)
         get(:sign_in)
         assert_equal "7", get(:who)
-        assert Sessions.logged_in?(7)
+        assert Sessions.logged_in?(User.new(7))
         before = @cookies["_s"]
         get(:sign_in)
         assert_not_equal before, @cookies["_s"]
-        assert_equal 1, Sessions.for(7).size
+        assert_equal 1, Sessions.for(User.new(7)).size
       end
 
       test "who signs out is known no longer" do
         get(:sign_in)
         get(:sign_out)
-        assert_equal ["nil", false], [get(:who), Sessions.logged_in?(7)]
+        assert_equal ["nil", false], [get(:who), Sessions.logged_in?(User.new(7))]
       end
 
       test "a session that was ended from outside opens nothing, and its row goes" do
         get(:sign_in)
-        Sessions.logout(7)
+        Sessions.logout(User.new(7))
         assert_equal "nil", get(:who)
         assert_empty Row.all
       end

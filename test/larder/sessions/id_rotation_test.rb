@@ -36,13 +36,13 @@ module Larder
       end
 
       def test_it_goes_on_with_its_values_its_user_and_its_age
-        @repository.begin(OLD, { "cart" => 1 }, bound: "7")
+        @repository.begin(OLD, { "cart" => 1 }, bound: ["User/7"])
         @now += 100
         assert renew({ "cart" => 2 })
         assert_nil @repository.find(OLD)
         found = @repository.find(NEW)
-        assert_equal [{ "cart" => 2 }, "7", true, @now - 100, @now],
-                     [found.values, *%i[user bound? began used].map { |name| found.record.public_send(name) }]
+        assert_equal [{ "cart" => 2 }, ["User/7"], ["User/7"], @now - 100, @now],
+                     [found.values, *%i[users bound began used].map { |name| found.record.public_send(name) }]
         assert_equal 1, @statistics.for(7).size
       end
 
@@ -62,6 +62,21 @@ module Larder
         assert_equal @now, @repository.find(NEW).record.began
       end
 
+      def test_who_signs_in_beside_somebody_has_a_session_that_is_as_old_as_before
+        @repository.begin(OLD, { "user_id" => 7 })
+        @now += 100
+        assert renew({ "user_id" => 7, "warden.user.admin.key" => [[8], "salt"] })
+        assert_equal [@now - 100, 1, 1], [@repository.find(NEW).record.began, *[7, "Admin/8"].map do |user|
+          @statistics.for(user).size
+        end]
+      end
+
+      def test_who_signs_in_beside_somebody_whose_session_has_ended_is_not_signed_in_with_them
+        @repository.begin(OLD, { "user_id" => 7 })
+        refute(renew({ "user_id" => 7, "warden.user.admin.key" => [[8], "salt"] }) { @statistics.logout(7) })
+        assert_nil @repository.find(NEW)
+      end
+
       def test_what_others_have_changed_meanwhile_is_kept
         @repository.begin(OLD, { "a" => 1, "b" => 1 })
         assert(renew({ "a" => 2, "b" => 1 }) { |found| @repository.commit(found, { "a" => 1, "b" => 2 }) })
@@ -71,13 +86,13 @@ module Larder
       def test_who_has_signed_out_meanwhile_stays_so
         @repository.begin(OLD, { "user_id" => 7, "a" => 1 })
         assert(renew({ "user_id" => 7, "a" => 2 }) { |found| @repository.commit(found, { "a" => 1 }) })
-        assert_nil @repository.find(NEW).record.user
+        refute_predicate @repository.find(NEW).record, :user?
       end
 
       def test_who_is_no_longer_bound_meanwhile_stays_so
-        @repository.begin(OLD, { "a" => 1 }, bound: "8")
-        assert(renew({ "a" => 1 }) { |found| @repository.commit(found, found.values, bound: false) })
-        assert_nil @repository.find(NEW).record.user
+        @repository.begin(OLD, { "a" => 1 }, bound: ["User/8"])
+        assert(renew({ "a" => 1 }) { |found| @repository.commit(found, found.values, bound: []) })
+        refute_predicate @repository.find(NEW).record, :user?
       end
 
       def test_an_ended_session_does_not_go_on
@@ -171,7 +186,7 @@ module Larder
       end
 
       def signed_in
-        [OLD, NEW, THIRD].select { |key| @repository.find(key)&.record&.user }
+        [OLD, NEW, THIRD].select { |key| @repository.find(key)&.record&.user? }
       end
 
       def renew(values)

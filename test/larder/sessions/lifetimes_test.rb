@@ -43,7 +43,7 @@ module Larder
       private
 
       def record(used, user: nil)
-        Record.of(began: 0, used: used, values: "", user: user)
+        Record.of(began: 0, used: used, values: "", users: [user].compact)
       end
     end
   end

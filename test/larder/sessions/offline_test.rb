@@ -109,7 +109,7 @@ module Larder
         enter("b", 2)
         @repository.begin(key("cart"), { "cart" => 1 })
         %w[a b cart].each { |name| forget(name) }
-        cache.delete("u/1")
+        cache.delete("u/User/1")
         outside { |offline| assert_equal 0, offline.logout("1") }
         assert_nil @repository.find(key("a"))
         assert @repository.find(key("b")), "another's"
@@ -127,7 +127,7 @@ module Larder
         backed
         enter("a", 1)
         forget("a")
-        cache.delete("u/1")
+        cache.delete("u/User/1")
         test = self
         @repository.backend.define_singleton_method(:restore) do |name, *rest, **options|
           test.outside { |offline| offline.logout("1") } if name.start_with?("s/")

@@ -14,12 +14,23 @@ module Larder
       end
 
       test "whose it is comes back, and whether that was bound" do
-        { nil => false, "7" => true, "admin/7" => false, "ö" * 127 => true }.each do |user, bound|
-          record = Record.parse(Record.of(began: 1, used: 2, values: "{}", user: user, bound: bound).to_bytes)
-          assert_equal [user, bound, "{}"].inspect, [record.user, record.bound?, record.values].inspect
-          assert_equal [user, bound], [record.with(used: 3).user, record.with(used: 3).bound?]
-          assert_nil record.with(used: 3, user: nil, bound: false).user
+        names = ["User/7", "Admin/7", "ö" * 127, "x" * 255]
+        [[[], []], [names, []], [names, names], [names, ["Guest/1", names[1]]],
+         [[], names.first(1)]].each do |users, bound|
+          record = Record.parse(Record.of(began: 1, used: 2, values: "{}", users: users, bound: bound).to_bytes)
+          assert_equal [bound | users, bound, "{}"].inspect, [record.users, record.bound, record.values].inspect
+          assert_equal (bound | users).any?, record.user?
+          assert_equal record.to_bytes.byteslice(12..), record.with(used: 3).to_bytes.byteslice(12..)
+          refute_predicate record.with(used: 3, users: [], bound: []), :user?
         end
+      end
+
+      test "more users than can be counted are refused" do
+        names = Array.new(256) { |i| "User/#{i}" }
+        error = assert_raises(InvalidArgument) { Record.of(began: 1, used: 2, values: "", users: names) }
+        assert_match(/256 users: 255 at most/, error.message)
+        record = Record.of(began: 1, used: 2, values: "{}", users: names.first(255))
+        assert_equal names.first(255), Record.parse(record.to_bytes).users
       end
 
       test "a session that is used later begins no later" do
@@ -28,11 +39,11 @@ module Larder
       end
 
       test "a session that is used, changed or bound later is as one that is made so" do
-        users = [nil, "7", "ö" * 127]
-        users.product([true, false], [2, 2**40 - 1], ["", "\xffé", "{}".b]) do |user, bound, used, values|
-          record = Record.of(began: 2**32 + 1, used: 3, values: "long ago", user: user, bound: !bound)
+        users = [[], ["User/7"], ["ö" * 127, "User/7"]]
+        users.product([[], ["User/8"]], [2, 2**40 - 1], ["", "\xffé", "{}".b]) do |some, bound, used, values|
+          record = Record.of(began: 2**32 + 1, used: 3, values: "long ago", users: some, bound: ["User/9"] - bound)
           before = record.to_bytes.dup
-          expected = Record.of(began: 2**32 + 1, used: used, values: values, user: user, bound: bound)
+          expected = Record.of(began: 2**32 + 1, used: used, values: values, users: record.users, bound: bound)
           [record, Record.parse(before.dup.force_encoding(Encoding::UTF_8))].each do |one|
             assert_equal expected.to_bytes, one.with(used: used, values: values, bound: bound).to_bytes
           end
@@ -44,7 +55,9 @@ module Larder
         whole = Record.of(began: 1, used: 2, values: "").to_bytes
         assert_equal "", Record.parse(whole).values
         (0...whole.bytesize).each { |bytes| assert_nil Record.parse(whole.byteslice(0, bytes)), bytes }
-        assert_nil Record.parse("\2#{whole.byteslice(1..)}")
+        named = Record.of(began: 1, used: 2, values: "", users: ["User/7", "Admin/8"]).to_bytes
+        (0...named.bytesize).each { |bytes| assert_nil Record.parse(named.byteslice(0, bytes)), bytes }
+        assert_nil Record.parse("\1#{whole.byteslice(1..)}")
         assert_nil Record.parse('{"user_id":1,"long":"enough"}')
       end
     end

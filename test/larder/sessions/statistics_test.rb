@@ -12,7 +12,8 @@ module Larder
       include TemporaryCaches
       include Processes
 
-      User = Struct.new(:id)
+      # A model as applications have them, which are not in a module of Larder's.
+      Admin = Struct.new(:id) { def self.name = "Admin" }
 
       setup do
         @now = 1_900_000_000
@@ -28,7 +29,8 @@ module Larder
         enter("a", 1)
         enter("b", 2)
         assert @statistics.logged_in?(1)
-        assert @statistics.logged_in?(User.new(2))
+        assert @statistics.logged_in?("2")
+        assert @statistics.logged_in?("User/2")
         refute @statistics.logged_in?(3)
         @repository.end(key("a"))
         refute @statistics.logged_in?(1)
@@ -53,6 +55,67 @@ module Larder
         assert_equal [false, true], [@statistics.logged_in?(1), @statistics.logged_in?(2)]
       end
 
+      test "a session is that of everybody who is signed in in it" do
+        admin = Admin.new(7)
+        both = { "user_id" => 1, "warden.user.admin.key" => [[7], "salt"] }
+        %w[a b c d].each { |name| assert @repository.begin(key(name), both, bound: [Identity.of(admin)]) }
+        users = [1, "Admin/7", admin]
+        users.each do |user|
+          assert @statistics.logged_in?(user)
+          info = @statistics.for(user).last
+          assert_equal [info.user, %w[Admin/7 User/1]], [info.users.first, info.users.last(2).sort]
+        end
+        assert_equal 1, users.map { |user| @statistics.for(user).map(&:handle).sort }.uniq.size
+        users.each { |user| assert @statistics.revoke(@statistics.for(user).first.handle) }
+        assert_equal 1, @statistics.for(1).size
+        found = @repository.find(key(%w[a b c d].find { |name| @repository.find(key(name)) }))
+        assert @repository.commit(found, { "user_id" => 1 }, bound: [])
+        assert_equal [true, false, false], users.map { |user| @statistics.logged_in?(user) }
+      end
+
+      test "a logout of anybody ends the session in which others are signed in as well" do
+        both = { "user_id" => 1, "warden.user.admin.key" => [[7], "salt"] }
+        [1, "Admin/7"].each do |user|
+          assert @repository.begin(key("a"), both)
+          slow = @repository.find(key("a"))
+          assert_equal 1, @statistics.logout(user)
+          assert_nil @repository.find(key("a"))
+          refute @repository.commit(slow, both.merge("late" => 1))
+          refute @statistics.logged_in?(1)
+          refute @statistics.logged_in?("Admin/7")
+        end
+      end
+
+      test "a logout ends all but the one that a handle names, whoever it was told to" do
+        both = { "user_id" => 1, "warden.user.admin.key" => [[7], "salt"] }
+        %w[a b].each { |name| assert @repository.begin(key(name), both) }
+        kept = @statistics.for(1).first.handle
+        assert_equal 1, @statistics.logout("Admin/7", except: kept)
+        assert_equal [kept], @statistics.for("Admin/7").map(&:handle)
+      end
+
+      test "a logout of one who is signing in beside somebody ends the session" do
+        enter("a", 1)
+        statistics = @statistics
+        @repository.backend.define_singleton_method(:swap) do |key, *rest, **options|
+          statistics.logout("Admin/7") if key.start_with?("s/")
+          super(key, *rest, **options)
+        end
+        found = @repository.find(key("a"))
+        refute @repository.commit(found, { "user_id" => 1, "warden.user.admin.key" => [[7], "salt"] })
+        assert_nil @repository.find(key("a"))
+      end
+
+      test "a user of one class is none of another, whatever the id says" do
+        enter("a", "Admin/33")
+        enter("b", "admin/33")
+        refute @statistics.logged_in?("Admin/33")
+        assert_equal 0, @statistics.logout(Admin.new(33))
+        assert_equal 0, @statistics.logout("Admin/33")
+        assert @statistics.logged_in?("User/Admin%2F33")
+        assert @statistics.logged_in?("admin/33"), "has not the form of a name"
+      end
+
       test "when somebody was last seen is known to a minute, also after the end" do
         assert_nil @statistics.last_seen(1)
         enter("a", 1)
@@ -74,7 +137,7 @@ module Larder
         infos = @statistics.for(1)
         assert_equal(%w[Chromium Firefox], infos.map { |info| info["agent"] })
         assert_equal([Time.at(@now), Time.at(@now - 120)], infos.map(&:used_at))
-        assert_equal ["1"], infos.map(&:user).uniq
+        assert_equal ["User/1"], infos.map(&:user).uniq
         shown = infos.inspect + infos.map(&:to_h).to_s
         ["a", "b"].each do |name|
           assert_not_includes shown, key(name).unpack1("H*")
@@ -90,7 +153,8 @@ module Larder
         ["", nil, "\xff.#{"0" * 32}", "MQ.\xff", "#{"M" * 20_000}.#{"0" * 32}"].each do |given|
           refute @statistics.revoke(given)
         end
-        refute @statistics.revoke("#{["2"].pack("m0").delete("=")}.#{handle.split(".").last}"), "another user's name"
+        anothers = "#{["User/2"].pack("m0").delete("=")}.#{handle.split(".").last}"
+        refute @statistics.revoke(anothers), "another user's name"
         assert_equal 2, @statistics.for(1).size
         assert @statistics.revoke(handle)
         refute @statistics.revoke(handle)
@@ -188,7 +252,7 @@ module Larder
       test "a user's entry that is gone is there again after the next use" do
         enter("a", 1)
         enter("b", 1)
-        @repository.backend.cache.delete("u/1")
+        @repository.backend.cache.delete("u/User/1")
         refute @statistics.logged_in?(1)
         @now += 60
         %w[a b].each { |name| use(name) }
@@ -236,6 +300,15 @@ module Larder
         enter("e", 1)
         assert_nil @repository.find(key("a"))
         assert_equal 3, @statistics.for(1).size
+      end
+
+      test "so many sessions each of several users" do
+        @repository = repository(@repository.backend, per_user: 2)
+        @statistics = Statistics.new(@repository)
+        %w[a b].each { |name| enter(name, 1, "warden.user.admin.key" => [[7], "salt"]) }
+        enter("c", 2, "warden.user.admin.key" => [[7], "salt"])
+        assert_nil @repository.find(key("a"))
+        assert_equal [1, 1, 2], [1, 2, "Admin/7"].map { |user| @statistics.for(user).size }
       end
 
       test "activity is counted by the time of the last use" do
@@ -360,11 +433,11 @@ module Larder
 
       # An entry whose end has come by the clock of this test.
       def forget_expired(backend)
-        backend.delete("u/1") if entry_ends(backend) <= @now
+        backend.delete("u/User/1") if entry_ends(backend) <= @now
       end
 
       def entry_ends(backend)
-        high, low = backend.read("u/1").unpack("@6CN")
+        high, low = backend.read("u/User/1").unpack("@6CN")
         (high << 32) | low
       end
 

@@ -27,8 +27,8 @@ module Larder
 
           How many sessions an application has, who is signed in, and ending sessions.
           It needs the application's file of sessions, and not the application, which
-          may run meanwhile. A user goes by the id (42); one of another kind than User
-          by kind and id (admin/7).
+          may run meanwhile. A user goes by the id (42), one of another class than User
+          by class and id (Admin/7).
 
           Without more words it shows figures: who is alive and who was active, as the
           application counts, and the room taken by those who are signed in. They are

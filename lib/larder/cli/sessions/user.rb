@@ -17,8 +17,8 @@ module Larder
 
           Whether somebody is signed in, when they were last seen, and a table of their
           sessions. A handle names a session to `revoke` and `logout --except`; it opens
-          nothing. A user goes by the id (42); one of another kind than User by kind and
-          id (admin/7).
+          nothing. A user goes by the id (42), one of another class than User by class and
+          id (Admin/7).
         TEXT
 
         private
@@ -32,7 +32,7 @@ module Larder
             understood { [sessions.for(@user), sessions.last_seen(@user), sessions.settings] }
           end
           tell({ user: @user, logged_in: infos.any?, last_seen: seen&.getutc&.iso8601,
-                 sessions: infos.map { |info| info.to_h.slice(:handle, :began_at, :used_at) } },
+                 sessions: infos.map { |info| info.to_h.slice(:handle, :users, :began_at, :used_at) } },
                *summary(infos, seen), *table(infos), *elsewhere(settings))
         end
 
