@@ -18,6 +18,8 @@ module Larder
       FOUND = "larder.session.found"
       BOUND = "larder.session.bound"
       RENEWED = "larder.session.renewed"
+      # The key of a session that the request asked for, and that was not found.
+      GONE = "larder.session.gone"
       # The id that the request asks for, after the header that it was found in and the Cookie that found it.
       ASKED = "larder.session.asked"
 
@@ -51,8 +53,10 @@ module Larder
 
       # @return [Array(Rack::Session::SessionId, Hash)]
       def find_session(request, sid)
-        found = sid && @repository.find(Middleware.key(sid))
+        key = sid && Middleware.key(sid)
+        found = key && @repository.find(key)
         request.set_header(FOUND, found)
+        request.set_header(GONE, key) if key && !found
         found ? [sid, found.values] : [generate_sid, {}]
       end
 
@@ -69,10 +73,14 @@ module Larder
         kept ? sid : false
       end
 
+      # Whoever signs out by an id that the session had a moment ago is signed out as well.
+      #
       # @return [Rack::Session::SessionId, nil] another id, nil with the option drop
       def delete_session(request, sid, options)
         return generate_sid if request.has_header?(RENEWED)
 
+        gone = request.delete_header(GONE)
+        @repository.end(gone) if gone
         @repository.end(Middleware.key(sid))
         [FOUND, BOUND].each { |name| request.delete_header(name) }
         generate_sid unless options[:drop]

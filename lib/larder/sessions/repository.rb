@@ -119,11 +119,15 @@ module Larder
 
         @format.check(@format.wrote?(found.record.values) ? change.set : values)
         # As the request has left it; where others were at it meanwhile, as they did, with what this one changed.
-        outcome = swap(found, changed(found.record, values, bound, bytes))
-        outcome == :changed ? apply(change, found.key, bound) : outcome
+        after = changed(found.record, values, bound, bytes)
+        outcome = swap(found, after)
+        outcome = apply(change, found.key, bound) if outcome == :changed
+        # A sign-out holds also where the session has got another key meanwhile.
+        end_successors(found.key) if !outcome && (found.record.users - after.users).any?
+        outcome
       end
 
-      # Ends a session, also for those that are at work on it.
+      # Ends a session, also for those that are at work on it, and also where it has got another key a moment ago.
       # @param key [String]
       # @return [Boolean] was there one?
       def end(key)
@@ -131,7 +135,7 @@ module Larder
         ended = @backend.delete(PREFIX + key)
         record = bytes && Record.parse(bytes)
         @index.ended(record, key) if record && ended && !record.moved?
-        ended
+        end_successors(key) || ended
       rescue DamagedError => error
         @report.call(error) # this process cannot reach the file any more, and finds no session in it either
         false
@@ -158,6 +162,10 @@ module Larder
 
       def parse(bytes)
         Record.parse(bytes) || raise(UnreadableError, "a session is kept in a form that this version does not know")
+      end
+
+      def end_successors(key)
+        successors(key).map { |other| self.end(other) }.any?
       end
 
       def over(key)

@@ -85,7 +85,7 @@ module Larder
       def revoke(handle)
         user, code = split(handle)
         key = user && key_with(code, user)
-        !key.nil? && !record(key, user).nil? && @repository.end(key)
+        !key.nil? && end_one(key, user)
       end
 
       # @param user [Object]
@@ -96,7 +96,7 @@ module Larder
         kept = except && key_of(except, user)
         ended = 0
         PASSES.times do
-          keys = @index.users.keys(user) - [kept]
+          keys = @index.users.keys(user) - kept_of(kept)
           break if keys.empty?
 
           ended += end_each(keys, user)
@@ -147,6 +147,17 @@ module Larder
         ended = keys.count { |key| record(key, user) && @repository.end(key) }
         keys.each { |key| @index.users.remove(user, key, seen: 0) }
         ended + keys.count { |key| record(key, user) && @repository.end(key) }
+      end
+
+      # What is moved on at this moment is ended under its other key.
+      def end_one(key, user)
+        return @repository.end(key) if record(key, user)
+
+        @repository.successors(key).map { |other| end_one(other, user) }.any?
+      end
+
+      def kept_of(key)
+        key ? [key, *@repository.successors(key)] : []
       end
 
       def record(key, user)
@@ -203,7 +214,10 @@ module Larder
 
       def key_with(code, user)
         secret = secret()
-        @index.users.keys(user).find { |key| same?(code(key, secret), code) }
+        keys = @index.users.keys(user)
+        keys.find { |key| same?(code(key, secret), code) } || keys.find do |key|
+          @repository.predecessors(key).any? { |before| same?(code(before, secret), code) }
+        end
       end
 
       def key_in(session)

@@ -117,6 +117,83 @@ module Larder
         assert_equal 1, @statistics.for(7).size
       end
 
+      def test_whoever_ends_it_by_the_key_that_it_had_ends_it
+        @repository.begin(OLD, { "cart" => 1 })
+        assert renew({ "cart" => 1, "user_id" => 7 })
+        assert @repository.end(OLD)
+        refute @statistics.logged_in?(7)
+        assert_nil @repository.find(NEW)
+        refute @repository.end(OLD)
+      end
+
+      def test_whoever_ends_it_by_a_key_that_it_had_long_before_ends_it
+        @repository.begin(OLD, { "user_id" => 7 })
+        assert renew({ "user_id" => 7 })
+        assert @repository.renew(@repository.find(NEW), THIRD, { "user_id" => 7 })
+        assert @repository.end(OLD)
+        assert_nil @repository.find(THIRD)
+      end
+
+      def test_all_that_go_on_from_one_session_end_by_the_key_that_it_had
+        @repository.begin(OLD, { "cart" => 1 })
+        other = @repository.find(OLD)
+        assert renew({ "cart" => 1, "user_id" => 7 })
+        assert @repository.renew(other, THIRD, { "cart" => 1, "user_id" => 7 })
+        assert @repository.end(OLD)
+        refute @statistics.logged_in?(7)
+      end
+
+      def test_the_key_that_it_had_opens_nothing
+        @repository.begin(OLD, { "user_id" => 7 })
+        other = @repository.find(OLD)
+        assert renew({ "user_id" => 7 })
+        assert_nil @repository.find(OLD)
+        refute @repository.commit(other, { "user_id" => 7, "mine" => 1 })
+        refute @repository.renew(other, THIRD, { "user_id" => 7, "mine" => 1 })
+        assert_equal({ "user_id" => 7 }, @repository.find(NEW).values)
+      end
+
+      def test_a_request_that_signs_out_in_the_session_that_it_had_found_signs_out
+        @repository.begin(OLD, { "user_id" => 7 })
+        other = @repository.find(OLD)
+        assert renew({ "user_id" => 7 })
+        refute @repository.commit(other, {})
+        refute @statistics.logged_in?(7)
+      end
+
+      def test_a_handle_that_was_shown_before_ends_it
+        @repository.begin(OLD, { "user_id" => 7 })
+        handle = @statistics.for(7).first.handle
+        assert renew({ "user_id" => 7 })
+        assert @repository.renew(@repository.find(NEW), THIRD, { "user_id" => 7 })
+        assert @statistics.revoke(handle)
+        refute @statistics.logged_in?(7)
+        refute @statistics.revoke(handle)
+      end
+
+      def test_a_handle_that_was_shown_before_keeps_it
+        @repository.begin(OLD, { "user_id" => 7 })
+        handle = @statistics.for(7).first.handle
+        assert renew({ "user_id" => 7 })
+        assert_equal 0, @statistics.logout(7, except: handle)
+        assert @statistics.logged_in?(7)
+      end
+
+      def test_a_handle_that_is_revoked_at_any_moment_of_a_renewal_ends_the_session
+        revoked = nil
+        at_any_call(of: -> { @renew.call }, comes: -> { revoked = @statistics.revoke(@handle) }) do |call|
+          assert_equal [call.zero? ? nil : true, call.zero? ? [NEW, THIRD] : [THIRD]], [revoked, signed_in],
+                       "before call #{call}"
+        end
+      end
+
+      def test_a_renewal_that_comes_at_any_moment_of_a_revocation_does_not_save_the_session
+        revoked = nil
+        at_any_call(of: -> { revoked = @statistics.revoke(@handle) }, comes: -> { @renew.call }) do |call|
+          assert_equal [true, [THIRD]], [revoked, signed_in], "before call #{call}"
+        end
+      end
+
       def test_it_takes_nobody_elses_place
         begin_anew(per_user: 2)
         @repository.begin(THIRD, { "user_id" => 7 })
@@ -144,11 +221,11 @@ module Larder
         end
       end
 
-      def test_an_end_that_comes_at_any_moment_of_a_renewal_ends_the_one_or_comes_too_late
+      def test_an_end_that_comes_at_any_moment_of_a_renewal_ends_it
         ended = nil
         at_any_call(of: -> { @renew.call }, comes: -> { ended = @repository.end(OLD) }) do |call|
-          assert_equal ended ? [THIRD] : [NEW, THIRD], signed_in, "before call #{call}"
-          ended = nil
+          assert_equal [call.zero? ? nil : true, call.zero? ? [NEW, THIRD] : [THIRD]], [ended, signed_in],
+                       "before call #{call}"
         end
       end
 
@@ -164,6 +241,7 @@ module Larder
           begin_anew
           [OLD, THIRD].each { |key| @repository.begin(key, { "user_id" => 7 }) }
           found = @repository.find(OLD)
+          @handle = @statistics.for(7).find { |info| info.handle == handle_of(OLD) }.handle
           @renew = -> { @repository.renew(found, NEW, { "user_id" => 7, "a" => 1 }) }
           calls = [calls, interrupt(interrupted, of, comes)].max
           yield interrupted
@@ -183,6 +261,10 @@ module Larder
         does.call
         @backend.before_call = nil
         calls
+      end
+
+      def handle_of(key)
+        @statistics.send(:handle, @repository.record(key), key, @statistics.send(:secret))
       end
 
       def signed_in

@@ -234,6 +234,35 @@ module Rack
         refute ::Larder::Sessions.logged_in?(7)
       end
 
+      test "a sign-out by the id that a session had a moment ago signs out, and that id opens nothing" do
+        @does = ->(request) { request.session["cart"] = 1 }
+        first = get
+        @does = ->(request) { [request.session_options[:renew] = true, request.session["user_id"] = 7] }
+        renewed = get(first)
+        @does = ->(request) { request.session["user_id"].inspect }
+        assert_equal %w[7 nil], [renewed, first].map { |answer| get(answer).body }
+        assert ::Larder::Sessions.logged_in?(7)
+        @does = ->(request) { request.session.destroy }
+        get(first)
+        refute ::Larder::Sessions.logged_in?(7)
+        @does = ->(request) { request.session["user_id"].inspect }
+        assert_equal "nil", get(renewed).body
+      end
+
+      test "several are bound to one session, and a logout of one ends it" do
+        admin = ::Struct.new(:id) { def self.name = "Admin" }.new(8)
+        @does = ->(_) { ::Larder::Sessions.bind(7, admin) }
+        first = get
+        assert_equal ["User/7", "Admin/8"], ::Larder::Sessions.for(7).first.users
+        @does = ->(_) { ::Larder::Sessions.bind(9, as: "Guest") }
+        get(first)
+        refute ::Larder::Sessions.logged_in?(7)
+        assert_equal ["Guest/9"], ::Larder::Sessions.for("Guest/9").first.users
+        assert_equal 1, ::Larder::Sessions.logout("Guest/9")
+        @does = ->(_) { ::Larder::Sessions.bind }
+        assert_match(/bind whom\?/, assert_raises(::Larder::InvalidArgument) { get }.message)
+      end
+
       test "a request knows the handle of its session, and ends all others of its user" do
         @does = ->(request) { request.session["user_id"] = 7 }
         mine, = Array.new(3) { get }
