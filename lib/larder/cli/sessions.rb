@@ -44,7 +44,9 @@ end
 
 require_relative "sessions/figures"
 require_relative "sessions/active"
+require_relative "sessions/online"
 require_relative "sessions/user"
 require_relative "sessions/revoke"
 require_relative "sessions/logout"
+require_relative "sessions/clear_anonymous"
 require_relative "sessions/recount"

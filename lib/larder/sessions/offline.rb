@@ -64,6 +64,14 @@ module Larder
         @statistics.active(last: last, signed_in: signed_in)
       end
 
+      # @param last [Numeric] seconds
+      # @param limit [Integer, nil] users, nil: all
+      # @return [Hash{String => Time}] see {Sessions.online}
+      # @raise [InvalidArgument]
+      def online(last:, limit:)
+        @statistics.online(last: last, limit: limit)
+      end
+
       # @param user [String]
       # @return [Array<Info>] see {Sessions.for}
       # @raise [InvalidArgument]
@@ -102,6 +110,11 @@ module Larder
       # @return [Integer] see {Sessions.logout_all}
       def logout_all
         @statistics.logout_all
+      end
+
+      # @return [Integer] see {Sessions.clear_anonymous}
+      def clear_anonymous
+        @statistics.clear_anonymous
       end
 
       # @return [void] see {Sessions.recount}

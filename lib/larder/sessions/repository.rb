@@ -141,6 +141,20 @@ module Larder
         false
       end
 
+      # Ends a session in which nobody is signed in, by then as well.
+      # @param key [String]
+      # @return [Boolean] was there one?
+      def end_anonymous(key)
+        ATTEMPTS.times do
+          found = again(key)
+          return false if found.nil? || found.record.user?
+
+          outcome = take(found)
+          return outcome == :stored unless outcome == :changed
+        end
+        false
+      end
+
       # @yieldparam key [String] of each session, and of some that have just ended; in a file of Larder's only
       # @return [void]
       def each_key

@@ -42,14 +42,27 @@ module Larder
       # @param signed_in [Boolean, nil] only of those who are, or are not; nil: all
       # @return [Integer]
       def active(last:, signed_in: nil)
-        unless last.respond_to?(:to_f) && !last.is_a?(String) && last.to_f.positive?
-          raise InvalidArgument, "last: #{last.inspect} is no number of seconds above 0"
-        end
-
-        those, others = count(last.to_f)
+        those, others = count(seconds(last))
         return those + others if signed_in.nil?
 
         signed_in ? those : others
+      end
+
+      # @param last [Numeric] seconds
+      # @param limit [Integer, nil] users, nil: all
+      # @return [Hash{String => Time}] see {Sessions.online}
+      def online(last:, limit: nil)
+        since = @repository.now - seconds(last)
+        unless limit.nil? || (limit.is_a?(Integer) && limit.positive?)
+          raise InvalidArgument, "limit: #{limit.inspect} is no number of users above 0"
+        end
+
+        activity
+        used = Hash.new(0)
+        each_record do |_, record|
+          record.users.each { |user| used[user] = [used[user], record.used].max } if record.used >= since
+        end
+        used.min_by(limit || used.size) { |user, at| [-at, user] }.to_h.transform_values { |at| Time.at(at) }
       end
 
       # @param user [Object] see {Identity.of}
@@ -111,6 +124,12 @@ module Larder
         each_record.count { |key, record| record.user? && @repository.end(key) }
       end
 
+      # @return [Integer] how many were ended
+      def clear_anonymous
+        activity
+        each_record.count { |key, record| !record.user? && @repository.end_anonymous(key) }
+      end
+
       # Counts activity anew.
       # @return [void]
       def recount
@@ -132,6 +151,12 @@ module Larder
         @index.activity ||
           raise(UnsupportedError, "sessions are counted in Larder's file, and these are in #{@repository.backend}. " \
                                   "Keep them in file: with backed_by: that store")
+      end
+
+      def seconds(last)
+        return last.to_f if last.respond_to?(:to_f) && !last.is_a?(String) && last.to_f.positive?
+
+        raise InvalidArgument, "last: #{last.inspect} is no number of seconds above 0"
       end
 
       # Nobody knows how many would be alive who may idle for ever: all that were counted.

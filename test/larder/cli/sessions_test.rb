@@ -102,6 +102,29 @@ module Larder
         assert_equal({ "last" => 60, "anonymous" => 1 }, json("sessions", "active", "--last", "1m", "--anonymous"))
       end
 
+      test "online tells who was here of late" do
+        application
+        assert_equal "Nobody who is signed in was here in the last 5 minutes.\n", done("sessions", "online")
+        enter("a", 42)
+        @repository.begin(key("b"), { "warden.user.admin.key" => [[7], "salt"] })
+        @repository.begin(key("c"), { "cart" => 1 })
+        assert_match(/\AAdmin\/7  a moment ago\nUser\/42  a moment ago\n\z/, done("sessions", "online"))
+        found = json("sessions", "online", "--last", "2h", "--limit=1")
+        assert_equal [7200, 1], [found["last"], found["users"].size]
+        assert_equal Larder::Sessions::Statistics.new(@repository).last_seen(found["users"][0]["user"]).utc.iso8601,
+                     found["users"][0]["used_at"]
+        assert_equal 2, refused(/limit: 0 is no number/, "sessions", "online", "--limit", "0")
+      end
+
+      test "clear-anonymous ends the sessions of nobody" do
+        application
+        enter("a", 42)
+        2.times { |i| @repository.begin(key("c#{i}"), { "cart" => 1 }) }
+        assert_equal "2 anonymous sessions ended.\n", done("sessions", "clear-anonymous")
+        assert_equal({ "ended" => 0, "copies_in" => nil }, json("sessions", "clear-anonymous"))
+        assert @repository.find(key("a"))
+      end
+
       test "user tells where somebody is signed in" do
         application
         %w[a b].each { |name| enter(name, 42) }

@@ -270,6 +270,57 @@ module Larder
         assert @repository.find(key("cart"))
       end
 
+      test "who is online is told, the one used last before the others, by each name" do
+        enter("old", 3)
+        @now += 600
+        enter("a", 1)
+        enter("b", 2, "warden.user.admin.key" => [[7], "salt"])
+        @now += 60
+        enter("c", 2)
+        @repository.begin(key("cart"), { "cart" => 1 })
+        assert_equal [["User/2", Time.at(@now)], ["Admin/7", Time.at(@now - 60)], ["User/1", Time.at(@now - 60)]],
+                     @statistics.online(last: 300).to_a
+        assert_equal ["User/2"], @statistics.online(last: 300, limit: 1).keys
+        assert_equal ["User/2"], @statistics.online(last: 59, limit: 10).keys
+        assert_includes @statistics.online(last: 3600), "User/3"
+        %w[a b c].each { |name| @repository.end(key(name)) }
+        assert_empty @statistics.online(last: 300)
+        [0, nil].each { |last| assert_raises(InvalidArgument) { @statistics.online(last: last) } }
+        [0, "5", 1.5].each do |limit|
+          error = assert_raises(InvalidArgument) { @statistics.online(last: 60, limit: limit) }
+          assert_match(/limit: #{Regexp.escape(limit.inspect)} is no number/, error.message)
+        end
+      end
+
+      test "clearing the sessions of nobody leaves who is signed in" do
+        5.times { |i| @repository.begin(key("a#{i}"), { "cart" => i }) }
+        enter("b", 1)
+        slow = @repository.find(key("a0"))
+        assert_equal 5, @statistics.clear_anonymous
+        refute @repository.commit(slow, { "cart" => 7 })
+        assert_equal [1, 0], @statistics.stats.values_at(:signed_in, :anonymous)
+        assert @statistics.logged_in?(1)
+        assert_equal 0, @statistics.clear_anonymous
+      end
+
+      test "clearing does not end the session of somebody who has signed in after it was looked at" do
+        @repository.begin(key("a"), { "cart" => 1 })
+        repository = @repository
+        test = self
+        signs_in = lambda do
+          found = repository.find(test.send(:key, "a"))
+          repository.commit(found, { "user_id" => 1 })
+        end
+        @repository.backend.define_singleton_method(:swap) do |name, *rest, **options|
+          singleton_class.remove_method(:swap)
+          signs_in.call
+          super(name, *rest, **options)
+        end
+        assert_equal 0, @statistics.clear_anonymous
+        assert @statistics.logged_in?(1)
+        assert @repository.find(key("a"))
+      end
+
       test "logging out everybody needs no room, and goes on where another does the same" do
         statistics = @statistics
         full = true
@@ -413,9 +464,8 @@ module Larder
         assert @statistics.revoke(@statistics.for(1).first.handle)
         assert_equal 1, @statistics.logout(1)
         refute @statistics.logged_in?(1)
-        [-> { @statistics.stats }, -> { @statistics.active(last: 60) }, lambda {
-          @statistics.logout_all
-        }].each do |question|
+        [-> { @statistics.stats }, -> { @statistics.active(last: 60) }, -> { @statistics.online(last: 60) },
+         -> { @statistics.clear_anonymous }, -> { @statistics.logout_all }].each do |question|
           error = assert_raises(UnsupportedError, &question)
           assert_match(/are in ActiveSupport::Cache::MemoryStore.*backed_by:/, error.message)
         end

@@ -19,10 +19,12 @@ module Larder
         BANNER = <<~TEXT
           Usage: larder sessions [figures] [--watch] [options]
                  larder sessions active [--last 5m] [--signed-in | --anonymous]
+                 larder sessions online [--last 5m] [--limit 100]
                  larder sessions user ID
                  larder sessions revoke HANDLE
                  larder sessions logout ID [--except HANDLE]
                  larder sessions logout --all [--yes]
+                 larder sessions clear-anonymous
                  larder sessions recount
 
           How many sessions an application has, who is signed in, and ending sessions.
