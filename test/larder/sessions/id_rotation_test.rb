@@ -21,7 +21,7 @@ module Larder
       class Interrupted < SimpleDelegator
         attr_accessor :before_call
 
-        %i[read add swap touch delete].each do |name|
+        %i[read add swap delete].each do |name|
           define_method(name) do |*all, **options|
             before_call&.call
             __getobj__.public_send(name, *all, **options)

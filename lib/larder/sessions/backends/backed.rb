@@ -57,13 +57,6 @@ module Larder
           end
         end
 
-        # @param (see File#touch)
-        # @return (see File#touch)
-        def touch(key, ttl)
-          bytes = @file.read(key)
-          copy(key, bytes, ttl) if bytes && @file.touch(key, ttl)
-        end
-
         # @param (see File#delete)
         # @return (see File#delete)
         def delete(key)

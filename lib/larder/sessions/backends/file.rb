@@ -63,15 +63,6 @@ module Larder
           end
         end
 
-        # Gives what is there a new life.
-        #
-        # @param key [String]
-        # @param ttl [Numeric, nil] seconds to live
-        # @return [void]
-        def touch(key, ttl)
-          @cache.touch(key, ttl: ttl)
-        end
-
         # @param key [String]
         # @return [Boolean] was it there?
         def delete(key)

@@ -66,13 +66,6 @@ module Larder
           end
         end
 
-        # @param (see File#touch)
-        # @return (see File#touch)
-        def touch(key, ttl)
-          bytes = read(key)
-          swap(key, bytes, bytes, ttl) if bytes
-        end
-
         # @param (see File#delete)
         # @return (see File#delete)
         def delete(key)
