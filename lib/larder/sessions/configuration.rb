@@ -115,18 +115,17 @@ module Larder
         return file unless @backed_by
 
         require_relative "backends/backed"
-        Backends::Backed.new(file, store(@backed_by), report: self.class.method(:report))
+        Backends::Backed.new(file, store(:backed_by, @backed_by, behind: true), report: self.class.method(:report))
       end
 
       def on_store
         require_relative "backends/store"
-        Backends::Store.new(store(@cache))
+        Backends::Store.new(store(:cache, @cache))
       end
 
-      def store(given)
-        require "active_support"
-        require "active_support/cache"
-        ActiveSupport::Cache.lookup_store(*given)
+      def store(option, given, **how)
+        require_relative "backends/store_builder"
+        Backends::StoreBuilder.build(option, given, **how)
       end
 
       def path

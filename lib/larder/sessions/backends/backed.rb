@@ -26,7 +26,7 @@ module Larder
         # @param report [#call] told of a store that fails, as its error: the file goes on without it
         def initialize(file, store, report: ->(_error) {})
           @file = file
-          @store = Direct.of(store)
+          @store = Direct.new(store)
           @name = store.class.name
           @report = report
           @tombstones = Tombstones.new(file.cache)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns how sessions are read from a store of Rails' that remembers what a request has read.
+# Owns how sessions are read from a store of Rails' as bytes, and past what it remembers of a request.
 
 module Larder
   module Sessions
@@ -8,22 +8,56 @@ module Larder
       # Redis, memcached and the like remember for as long as a request what it has read, where they are the
       # application's cache (Rails.cache). What other processes have made of a session is to be seen at once: here each
       # call starts with nothing remembered.
+      #
+      # Values are raw Strings, which Redis and memcached keep without a coder; what comes back as anything else is none
+      # of Larder's.
       class Direct
-        # @param store [ActiveSupport::Cache::Store]
-        # @return [ActiveSupport::Cache::Store, Direct] the store itself where it remembers nothing
-        def self.of(store)
-          store.respond_to?(:with_local_cache) ? new(store) : store
-        end
-
         # @param store [ActiveSupport::Cache::Store]
         def initialize(store)
           @store = store
+          @remembers = store.respond_to?(:with_local_cache)
         end
 
-        %i[read write exist? delete].each do |name|
-          define_method(name) do |*all, **options|
-            @store.with_local_cache { @store.public_send(name, *all, **options) }
-          end
+        # @param name [String]
+        # @return [String, nil] bytes
+        def read(name)
+          bytes(direct { @store.read(name, raw: true) })
+        end
+
+        # @param names [Array<String>]
+        # @return [Hash{String => String}] bytes of those that are there
+        def read_multi(names)
+          direct { @store.read_multi(*names, raw: true) }.transform_values { |value| bytes(value) }.compact
+        end
+
+        # @param name [String]
+        # @param value [String]
+        # @param options [Hash] of ActiveSupport::Cache::Store#write
+        # @return [Boolean, nil]
+        def write(name, value, **options)
+          direct { @store.write(name, value, raw: true, **options) }
+        end
+
+        # @param name [String]
+        # @return [Boolean]
+        def exist?(name)
+          direct { @store.exist?(name, raw: true) }
+        end
+
+        # @param name [String]
+        # @return [Boolean] was it there?
+        def delete(name)
+          direct { @store.delete(name) }
+        end
+
+        private
+
+        def bytes(value)
+          value.b if value.is_a?(String)
+        end
+
+        def direct(&block)
+          @remembers ? @store.with_local_cache(&block) : yield
         end
       end
     end

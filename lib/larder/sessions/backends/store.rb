@@ -34,7 +34,7 @@ module Larder
 
         # @param store [ActiveSupport::Cache::Store]
         def initialize(store)
-          @store = Direct.of(store)
+          @store = Direct.new(store)
           @name = store.class.name
         end
 
@@ -70,7 +70,7 @@ module Larder
         # @return (see File#delete)
         def delete(key)
           key = name(key)
-          @store.write("#{key}/gone", true, expires_in: REMEMBERED)
+          @store.write("#{key}/gone", "1", expires_in: REMEMBERED)
           @store.delete(key)
         end
 

@@ -1,0 +1,41 @@
+# frozen_string_literal: true
+
+# Keeps sessions in memcached without Marshal, which the client asks for every value that a flag marks.
+
+require "active_support/cache/mem_cache_store"
+
+module Larder
+  module Sessions
+    module Backends
+      # As Rails' store, which sets the client's serializer to Marshal after all options.
+      class Memcached < ActiveSupport::Cache::MemCacheStore
+        # What the client asks in place of Marshal. Sessions are written raw, so nothing of theirs comes here.
+        module Refusing
+          # @return [nil] there is no such value
+          def self.load(_bytes); end
+
+          # @raise [TypeError]
+          def self.dump(value)
+            raise TypeError, "sessions are kept as Strings, not as a #{value.class}"
+          end
+        end
+
+        # @param addresses [Array] as Rails' store takes them, the client's options last
+        # @return [Dalli::Client, ConnectionPool]
+        def self.build_mem_cache(*addresses)
+          options = addresses.flatten.grep(Hash).reduce({}, :merge)
+          super(*addresses.flatten.grep_v(Hash), { **options, serializer: Refusing })
+        end
+      end
+
+      # The same, whose failures are raised: for a store behind a file, whose circuit breaker counts them.
+      class RaisingMemcached < Memcached
+        private
+
+        def rescue_error_with(_fallback)
+          yield
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,109 @@
+# frozen_string_literal: true
+
+# Builds the Rails cache store that sessions are kept in, so that Marshal is never asked for what is read from it.
+
+require "active_support"
+require "active_support/cache"
+require_relative "../errors"
+require_relative "bytes_coder"
+
+module Larder
+  module Sessions
+    module Backends
+      # From what users type as `backed_by:` or `cache:`. Stores that keep raw Strings are told to (see {Direct}); the
+      # others get {BytesCoder}. A store that is made already is taken if it reads no Marshal.
+      class StoreBuilder
+        # Options that decide how a store turns values into bytes.
+        CODERS = %i[coder serializer compressor].freeze
+        # Seconds that a client waits for a store behind a file, where nobody says how long: it tries twice.
+        WAITS = {
+          redis_cache_store: { connect_timeout: 0.5, read_timeout: 0.5, write_timeout: 0.5 },
+          mem_cache_store: { socket_timeout: 0.5, down_retry_delay: 1 }
+        }.freeze
+        # Options by which somebody says it.
+        SAID = %i[redis timeout connect_timeout read_timeout write_timeout socket_timeout].freeze
+        # Stores that give their failures to error_handler:, and answer as if there was nothing.
+        HANDLERS = %i[redis_cache_store solid_cache_store larder_store].freeze
+        private_constant :CODERS, :WAITS, :SAID, :HANDLERS
+
+        # @param option [Symbol] whose value it is, for messages
+        # @param given [ActiveSupport::Cache::Store, Symbol, Array] what `config.cache_store` takes
+        # @param behind [Boolean] it stands behind a file: its failures are raised, and it is not waited for long
+        # @return [ActiveSupport::Cache::Store]
+        # @raise [InvalidArgument] it would read Marshal
+        def self.build(option, given, behind: false)
+          new(option, behind).build(*given)
+        end
+
+        def initialize(option, behind)
+          @option = option
+          @behind = behind
+        end
+
+        # @param kind [ActiveSupport::Cache::Store, Symbol]
+        # @param rest [Array] arguments of a store that is named
+        # @return [ActiveSupport::Cache::Store]
+        # @raise [InvalidArgument]
+        def build(kind, *rest)
+          kind.is_a?(Symbol) ? checked(made(kind, rest)) : checked(kind)
+        end
+
+        private
+
+        def made(kind, rest)
+          options = rest.grep(Hash).reduce({}, :merge)
+          coder = CODERS.find { |name| options[name] }
+          raise InvalidArgument, "#{@option}: sessions are bytes already: leave out #{coder}:" if coder
+
+          arguments = rest.grep_v(Hash)
+          options = { **options, **(@behind ? behind(kind, options) : {}), coder: BytesCoder }
+          return memcached(arguments, options) if kind == :mem_cache_store
+
+          ActiveSupport::Cache.lookup_store(kind, *arguments, options)
+        end
+
+        def memcached(arguments, options)
+          require_relative "memcached"
+          (@behind ? RaisingMemcached : Memcached).new(*arguments, options)
+        end
+
+        def behind(kind, options)
+          waits = options.keys.intersect?(SAID) ? {} : WAITS.fetch(kind, {})
+          HANDLERS.include?(kind) ? { **waits, error_handler: raising(options[:error_handler]) } : waits
+        end
+
+        def raising(handler)
+          lambda do |exception:, **rest|
+            handler&.call(exception: exception, **rest)
+            raise exception
+          end
+        end
+
+        # A store in memory has no other writer than this process.
+        def checked(store)
+          return store if store.is_a?(ActiveSupport::Cache::MemoryStore) || store.is_a?(ActiveSupport::Cache::NullStore)
+          return store if memcached?(store) || redis?(store) || coder_of(store) == BytesCoder
+
+          raise InvalidArgument, "#{@option}: a #{store.class} that is made already reads Marshal, by which whoever " \
+                                 "can write to it runs code: name the store, as in [:redis_cache_store, { url: }]. " \
+                                 "Any but memcached's may be made with coder: Larder::Sessions::Backends::BytesCoder"
+        end
+
+        def memcached?(store)
+          defined?(Memcached) && store.is_a?(Memcached)
+        end
+
+        # It reads raw Strings without its coder.
+        def redis?(store)
+          defined?(ActiveSupport::Cache::RedisCacheStore) && store.is_a?(ActiveSupport::Cache::RedisCacheStore)
+        end
+
+        # The client of memcached asks Marshal before any coder.
+        def coder_of(store)
+          dalli = defined?(ActiveSupport::Cache::MemCacheStore) && store.is_a?(ActiveSupport::Cache::MemCacheStore)
+          store.instance_variable_get(:@coder) unless dalli
+        end
+      end
+    end
+  end
+end

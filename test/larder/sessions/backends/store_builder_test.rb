@@ -1,0 +1,134 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "active_support/cache"
+require "support/servers"
+require "larder/sessions"
+require "larder/sessions/backends/backed"
+require "larder/sessions/backends/store"
+require "larder/sessions/backends/store_builder"
+
+module Larder
+  module Sessions
+    module Backends
+      # Somebody else writes Marshal's bytes where sessions are kept; on real stores and servers.
+      class StoreBuilderTest < ActiveSupport::TestCase
+        include TemporaryCaches
+
+        # Says so when Marshal makes it.
+        class Payload
+          class << self
+            attr_accessor :made
+          end
+
+          def marshal_dump
+            "payload"
+          end
+
+          def marshal_load(_)
+            self.class.made = true
+          end
+        end
+
+        K = "k" * 32
+        NAME = Store.name_of("s/#{K}")
+        # name => what is typed, of a test
+        STORES = {
+          "file store" => ->(test) { [:file_store, test.path_of("files")] },
+          "Larder's store" => ->(test) { [:larder_store, test.path_of("cache.larder"), { size: 2 << 20 }] },
+          "Redis" => ->(test) { [:redis_cache_store, { url: test.endpoint("redis")["url"] }] },
+          "memcached" => ->(test) { [:mem_cache_store, test.endpoint("memcached")["url"], { protocol: :meta }] }
+        }.freeze
+
+        setup { Payload.made = false }
+
+        STORES.each do |name, typed|
+          { "an entry with an object" => -> { Payload.new }, "bytes" => -> { Marshal.dump(Payload.new) } }
+            .each do |what, payload|
+            test "#{what} of Marshal's in #{name} runs nothing and is no session" do
+              given = typed.call(self)
+              write_as_rails(given, payload.call)
+              backends(given).each do |backend|
+                assert_nil repository(backend).find(K)
+                assert_nil repository(backend).record(K)
+              end
+              refute Payload.made
+            end
+          end
+
+          test "a session in #{name} that Marshal's bytes have overwritten can be kept again" do
+            given = typed.call(self)
+            write_as_rails(given, Payload.new)
+            backends(given).each do |backend|
+              repository = repository(backend)
+              repository.end(K)
+              assert repository.begin(K, { "a" => "ü" })
+              assert_equal({ "a" => "ü" }, repository.find(K).values)
+            end
+            refute Payload.made
+          end
+
+          test "any bytes come back from #{name}" do
+            given = typed.call(self)
+            all = (0..255).to_a.pack("C*")
+            direct = Direct.new(StoreBuilder.build(:cache, given))
+            ["", "\x04\bi\x06", all, "ü"].each do |bytes|
+              assert direct.write("bytes", bytes.b, expires_in: 60)
+              assert_equal bytes.b, direct.read("bytes"), bytes.inspect
+              assert_equal({ "bytes" => bytes.b }, direct.read_multi(%w[bytes none]))
+            end
+          end
+        end
+
+        test "a store that is made already and would ask Marshal is refused, by what can be done" do
+          made = { cache: ActiveSupport::Cache::FileStore.new(path_of("files")),
+                   backed_by: ActiveSupport::Cache.lookup_store(:mem_cache_store) }
+          made.each do |option, store|
+            error = assert_raises(InvalidArgument) { StoreBuilder.build(option, store) }
+            assert_match(/\A#{option}: a #{store.class} .*reads Marshal.*coder: Larder::Sessions/, error.message)
+          end
+        end
+
+        test "a store that is made already is taken where it asks no Marshal" do
+          [ActiveSupport::Cache::MemoryStore.new,
+           ActiveSupport::Cache::FileStore.new(path_of("files"), coder: BytesCoder),
+           ActiveSupport::Cache.lookup_store(:redis_cache_store, url: "redis://localhost")].each do |store|
+            assert_same store, StoreBuilder.build(:cache, store)
+          end
+        end
+
+        test "a serializer of the store's is refused, for sessions are bytes" do
+          error = assert_raises(InvalidArgument) do
+            StoreBuilder.build(:cache, [:memory_store, { serializer: :message_pack }])
+          end
+          assert_equal "cache: sessions are bytes already: leave out serializer:", error.message
+        end
+
+        public :path_of
+
+        def endpoint(name)
+          TestServers.endpoint(name) || skip("#{name} is not installed")
+        end
+
+        private
+
+        # As an application's own cache there writes it: where another can write, so can he.
+        def write_as_rails(given, value)
+          store = ActiveSupport::Cache.lookup_store(*given)
+          store.clear
+          assert store.write(NAME, value)
+        end
+
+        def backends(given)
+          file = File.new(open_cache("sessions#{rand(1 << 30)}.larder", size: 1 << 20))
+          [Store.new(StoreBuilder.build(:cache, given)),
+           Backed.new(file, StoreBuilder.build(:backed_by, given, behind: true))]
+        end
+
+        def repository(backend)
+          Repository.new(backend: backend, format: Format::Json)
+        end
+      end
+    end
+  end
+end
