@@ -62,6 +62,9 @@ module Larder
         statistics.online(last: last, limit: limit)
       end
 
+      # On this machine: sessions that only other machines have in their files are not known, and one that another has
+      # ended counts until it is looked up (`check_ends_every:`).
+      #
       # @param user [Object] a model, the id of a User, or a name
       # @return [Boolean]
       # @raise [InvalidArgument]
@@ -69,6 +72,8 @@ module Larder
         statistics.logged_in?(user)
       end
 
+      # On this machine.
+      #
       # @param user [Object] a model, the id of a User, or a name
       # @return [Time, nil] of the last use of any of the user's sessions, to a minute; nil: not known
       # @raise [InvalidArgument]
@@ -76,6 +81,8 @@ module Larder
         statistics.last_seen(user)
       end
 
+      # On this machine, as {.logged_in?}.
+      #
       # @param user [Object] a model, the id of a User, or a name
       # @return [Array<Info>] the user's sessions, the one used last before the others
       # @raise [InvalidArgument]
@@ -91,19 +98,21 @@ module Larder
         statistics.revoke(handle)
       end
 
-      # Ends a user's sessions. Requests that are at work on one of them cannot keep it any more.
+      # Ends a user's sessions. Requests that are at work on one of them cannot keep it any more. With `backed_by:` also
+      # those on other machines, within `check_ends_every:`.
       #
       # @param user [Object] a model, the id of a User, or a name
       # @param except [String, #id, nil] a handle, or a request's `session`, that goes on
-      # @return [Integer] how many were ended
+      # @return [Integer] how many were ended on this machine
       # @raise [InvalidArgument]
       def logout(user, except: nil)
         statistics.logout(user, except: except)
       end
 
-      # Ends the sessions of everybody who is signed in; the others go on. Looks at every session.
+      # Ends the sessions of everybody who is signed in; the others go on. Looks at every session. With `backed_by:` also
+      # those on other machines, within `check_ends_every:`.
       #
-      # @return [Integer] how many were ended
+      # @return [Integer] how many were ended on this machine
       # @raise [UnsupportedError]
       def logout_all
         statistics.logout_all
@@ -177,6 +186,12 @@ module Larder
         yield
       ensure
         Thread.current[REQUEST] = before
+      end
+
+      # @api private
+      # @return [Hash, nil] the env of the request that is at work
+      def request
+        Thread.current[REQUEST]
       end
 
       private

@@ -25,6 +25,8 @@ module Larder
       PER_USER = 50
       LOSSES = "say what a loss of the file may cost: backed_by: a store that has a copy of each session, as " \
                ":redis_cache_store, or ephemeral: true where everybody may sign in again"
+      # Seconds within which a session ends on this machine that was ended on another.
+      CHECK_ENDS = 30
       # Letters by which an option may be off to be recognized, if it has more than a few.
       TYPOS = 2
       SHORT = 4
@@ -35,6 +37,9 @@ module Larder
       #   may have two thirds of it
       # @param backed_by [ActiveSupport::Cache::Store, Symbol, Array, nil] a store, or what `config.cache_store` takes,
       #   that each session is written through to, and read from after a loss of the file
+      # @param check_ends_every [Numeric, nil] seconds between two looks, at a session in use, whether another machine
+      #   has ended it in the store of `backed_by:`; 0: each request looks; nil: none does, which is right for one
+      #   machine alone
       # @param ephemeral [Boolean, nil] sessions may be lost with the file, in production
       # @param cache [ActiveSupport::Cache::Store, Symbol, Array, nil] a store that keeps sessions instead of a file
       # @param serializer [Symbol] :json, :hybrid or :marshal, see {Format}
@@ -45,14 +50,16 @@ module Larder
       #   as an entry of the file names, 1000 in one of 64 MiB
       # @param user [#call, Hash, Symbol, String, nil] how to know who is signed in, see {Identity.finder}
       # @raise [InvalidArgument] naming the option
-      def initialize(file: nil, size: nil, backed_by: nil, ephemeral: nil, cache: nil, serializer: :json,
-                     idle_timeout: IDLE, anonymous_timeout: ANONYMOUS, max_lifetime: nil, per_user: PER_USER, user: nil)
+      def initialize(file: nil, size: nil, backed_by: nil, check_ends_every: CHECK_ENDS, ephemeral: nil, cache: nil,
+                     serializer: :json, idle_timeout: IDLE, anonymous_timeout: ANONYMOUS, max_lifetime: nil,
+                     per_user: PER_USER, user: nil)
         raise InvalidArgument, "file: and cache: exclude each other: sessions are kept in one place" if file && cache
         raise InvalidArgument, "cache: is a store already; backed_by: stands behind a file" if cache && backed_by
 
         @file = file
         @size = size.nil? ? SIZE : bytes(:size, size)
         @backed_by = backed_by
+        @check_ends = check_ends_every&.zero? ? 0 : seconds(:check_ends_every, check_ends_every)
         @ephemeral = ephemeral
         @cache = cache
         @format = Format.fetch(serializer)
@@ -114,8 +121,17 @@ module Larder
                                                    size_from: Application.calling_line(:session_store)))
         return file unless @backed_by
 
+        backed(file)
+      end
+
+      def backed(file)
         require_relative "backends/backed"
-        Backends::Backed.new(file, store(:backed_by, @backed_by, behind: true), report: self.class.method(:report))
+        store = store(:backed_by, @backed_by, behind: true)
+        report = self.class.method(:report)
+        breaker = Backends::CircuitBreaker.new(store.class.name, report: report, request: Sessions.method(:request))
+        life = [@lifetimes.idle, @lifetimes.max].compact.min
+        Backends::Backed.new(file, store, report: report, breaker: breaker, check_ends_every: @check_ends,
+                                          ends_life: life && Backends::Tombstones.beyond(life))
       end
 
       def on_store

@@ -34,6 +34,16 @@ module Larder
       end
     end
 
+    # The store behind a file has answered too late. Reported once an outage; the file goes on without it.
+    class SlowStoreError < Error
+      # @param store [String] its class
+      # @param seconds [Float] that a call, or those of a request, have taken
+      def initialize(store, seconds)
+        super("#{store}, which has copies of the sessions, took more than #{seconds.floor(1)} s. It is left out for " \
+              "some seconds, and told later what was ended or changed: see that it answers, or lower its timeouts")
+      end
+    end
+
     # The file is full of sessions that must not be evicted. Reported; the request goes on without its session.
     class NoRoomError < Error
       # @param backend [#to_s] where sessions are kept

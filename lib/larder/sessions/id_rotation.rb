@@ -67,6 +67,7 @@ module Larder
             self.end(key)
             return false
           end
+          @index.renamed(before.record, before.key, key)
           outcome = take(before)
           return true if outcome == :stored
           return after unless outcome == :changed
@@ -80,7 +81,7 @@ module Larder
 
       def moved_on(record, change, bound)
         after = changed(record, change.applied_to(@format.load(record.values)), bound)
-        others?(after, record) || (record.user? && !after.user?) ? after.with(began: now, used: now) : after
+        record.user? && !after.user? ? after.with(began: now, used: now) : after
       end
 
       # Nobody has a handle of a session in which nobody is signed in.
@@ -107,10 +108,6 @@ module Larder
         bytes = @backend.read(name)
         bytes ? (bytes.bytesize / Users::KEY).times.map { |i| bytes.byteslice(i * Users::KEY, Users::KEY) } : []
       end
-
-      # Is somebody signed in, and none of those who were before?
-      def others?(after, before)
-        after.user? && !after.users.intersect?(before.users)
       end
 
       # Of all that end a session or move it on, one is told that it did.

@@ -126,24 +126,53 @@ module Larder
         note_logout(LOGOUT)
       end
 
-      # The same for the sessions of a user, where this program cannot know what is kept as well.
+      # The same for the sessions of a user, also of those that other machines have in their files.
       #
       # @param user [String]
+      # @param except [Array<String>] the keys of a session that goes on
       # @return [void]
-      def log_out(user)
-        life = [@repository.lifetimes.idle, @repository.lifetimes.max].compact.min
-        note_logout("#{LOGOUT}/#{user}", Backends::Tombstones.beyond(life || Float::INFINITY))
+      def log_out(user, except: [])
+        note_logout(of(user), life_of_notes, except)
       end
 
       # @param record [Record]
-      # @return [Boolean] has one of its users, or everybody, been logged out since it began?
-      def logged_out?(record)
+      # @param key [String]
+      # @return [Boolean] has one of its users, or everybody, been logged out since it began, here or on another machine?
+      #   True as well where other machines cannot be asked and `unknown` is
+      def logged_out?(record, key, unknown: false)
         return false unless record.user?
 
         backend = @repository.backend
-        at = backend.read(LOGOUT) || backend.reload(LOGOUT)
-        times = [at, *record.users.map { |user| backend.read("#{LOGOUT}/#{user}") }]
-        times.compact.any? { |time| record.began <= time.to_i }
+        names = [LOGOUT, *record.users.map { |user| of(user) }]
+        elsewhere = backend.elsewhere(names)
+        return true if elsewhere.nil? && unknown
+
+        names.any? { |name| covered?(record, key, [backend.read(name), elsewhere&.fetch(name, nil)].compact) }
+      end
+
+      # A session that begins in the second of a logout, after it, counts from the next one: it is not taken for one of
+      # those that were ended.
+      #
+      # @param users [Array<String>]
+      # @return [Integer] Unix seconds at which a session begins now
+      def beginning(users)
+        backend = @repository.backend
+        now = @repository.now
+        return now unless users.any? && backend.copied?
+
+        [LOGOUT, *users.map { |user| of(user) }].any? { |name| backend.read(name).to_i == now } ? now + 1 : now
+      end
+
+      # A session that a logout has left out goes on under another key.
+      #
+      # @param record [Record]
+      # @param key [String]
+      # @param other [String]
+      # @return [void]
+      def renamed(record, key, other)
+        return unless record.user? && @repository.backend.copied?
+
+        record.users.each { |user| leave_out(of(user), key, other) }
       end
 
       # @param since [Integer] Unix seconds
@@ -176,10 +205,37 @@ module Larder
 
       private
 
-      def note_logout(name, life = nil)
+      # By the latest logout, in whatever note of it the session is not left out.
+      def covered?(record, key, notes)
+        at = notes.map(&:to_i).max
+        !at.nil? && record.began <= at && notes.none? { |note| note.to_i == at && note.include?(key.unpack1("H*")) }
+      end
+
+      def of(user)
+        "#{LOGOUT}/#{user}"
+      end
+
+      # Seconds, nil: for ever.
+      def life_of_notes
+        life = [@repository.lifetimes.idle, @repository.lifetimes.max].compact.min
+        life && Backends::Tombstones.beyond(life)
+      end
+
+      def leave_out(name, key, other)
+        backend = @repository.backend
+        here = backend.read(name)
+        note = here || backend.elsewhere([name])&.fetch(name, nil)
+        return unless note&.include?(key.unpack1("H*"))
+
+        after = "#{note} #{other.unpack1("H*")}"
+        here ? backend.swap(name, here, after, life_of_notes, pin: true) : backend.add(name, after, life_of_notes)
+      end
+
+      # A note is the time, and the keys of sessions that go on.
+      def note_logout(name, life = nil, except = [])
         pin = true
         ATTEMPTS.times do
-          outcome = note_time(name, life, pin)
+          outcome = note_time(name, life, pin, except)
           return if outcome == :stored
 
           pin = false if outcome == :full # a note that may be evicted is better than none
@@ -187,10 +243,10 @@ module Larder
         raise Error, "#{@repository.backend} took no note of the logout: nobody was logged out, try again"
       end
 
-      def note_time(name, life, pin)
+      def note_time(name, life, pin, except)
         backend = @repository.backend
         bytes = backend.read(name)
-        now = @repository.now.to_s
+        now = [@repository.now, *except.map { |key| key.unpack1("H*") }].join(" ")
         bytes ? backend.swap(name, bytes, now, life, pin: pin) : backend.add(name, now, life, pin: pin)
       end
 

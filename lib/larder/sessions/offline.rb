@@ -103,7 +103,6 @@ module Larder
           raise InvalidArgument, "#{except} is no handle of a session of #{user}"
         end
 
-        @repository.index.log_out(Identity.of(user)) if settings.backed_by
         @statistics.logout(user, except: except)
       end
 

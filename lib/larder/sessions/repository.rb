@@ -71,7 +71,7 @@ module Larder
         bytes = @backend.read(PREFIX + key) || restored(key)
         record = bytes && parse(bytes)
         return if record.nil? || record.moved?
-        return over(key) if @lifetimes.over?(record, now)
+        return over(key) if @lifetimes.over?(record, now) || ended_elsewhere?(record, key)
 
         Found.new(key, bytes, record, @format.load(record.values))
       rescue UnreadableError => error
@@ -98,7 +98,8 @@ module Larder
       # @raise [LossyValueError] naming a value that would not come back
       def begin(key, values, bound: nil)
         @format.check(values)
-        start(Record.of(began: now, used: now, values: @format.dump(values), users: @user.call(values),
+        users = (bound || []) | @user.call(values)
+        start(Record.of(began: @index.beginning(users), used: now, values: @format.dump(values), users: users,
                         bound: bound || []), key)
       end
 
@@ -187,18 +188,25 @@ module Larder
         nil
       end
 
+      # Not each request asks the store behind the file.
+      def ended_elsewhere?(record, key)
+        @backend.check_due?(PREFIX + key) &&
+          (@backend.ended_elsewhere?(PREFIX + key) || @index.logged_out?(record, key))
+      end
+
       # What the file has lost and is kept elsewhere as well.
       def restored(key)
         bytes = @backend.reload(PREFIX + key)
         record = bytes && Record.parse(bytes)
-        return if record.nil? || record.moved? || @lifetimes.over?(record, now) || @index.logged_out?(record)
+        return if record.nil? || record.moved? || @lifetimes.over?(record, now)
+        return if @index.logged_out?(record, key, unknown: true)
         return unless @index.admit(record.users, key)
 
         outcome = @backend.restore(PREFIX + key, bytes, @lifetimes.left(record, now), pin: record.user?)
         return @backend.read(PREFIX + key) if %i[changed gone].include?(outcome)
 
         @index.began(record) if outcome == :stored
-        return over(key) if @index.logged_out?(record) # meanwhile
+        return over(key) if @index.logged_out?(record, key) # meanwhile
 
         bytes
       end
@@ -251,7 +259,9 @@ module Larder
       end
 
       def changed(record, values, bound, bytes = @format.dump(values))
-        record.with(used: now, values: bytes, users: @user.call(values), bound: bound || record.bound)
+        after = record.with(used: now, values: bytes, users: @user.call(values), bound: bound || record.bound)
+        newly = after.users - record.users
+        newly.empty? ? after : after.with(used: now, began: @index.beginning(newly))
       end
 
       def again(key)

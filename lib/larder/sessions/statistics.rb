@@ -107,14 +107,11 @@ module Larder
       def logout(user, except: nil)
         user = Identity.of(user)
         kept = except && key_of(except, user)
-        ended = 0
-        PASSES.times do
-          keys = @index.users.keys(user) - kept_of(kept)
-          break if keys.empty?
+        ended = end_all(user, kept)
+        return ended unless @repository.backend.copied?
 
-          ended += end_each(keys, user)
-        end
-        ended
+        @index.log_out(user, except: kept_of(kept))
+        ended + end_all(user, kept) # what came back before the note
       end
 
       # @return [Integer] how many were ended
@@ -164,6 +161,17 @@ module Larder
         activity
         @index.look_after_the_dead
         @index.activity.count(last: last || Float::INFINITY, now: @repository.now)
+      end
+
+      def end_all(user, kept)
+        ended = 0
+        PASSES.times do
+          keys = @index.users.keys(user) - kept_of(kept)
+          break if keys.empty?
+
+          ended += end_each(keys, user)
+        end
+        ended
       end
 
       # Whoever is signing in at this moment either sees that the key has gone, and ends the session, or has stored it

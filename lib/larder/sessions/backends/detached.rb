@@ -17,6 +17,11 @@ module Larder
           @tombstones = Tombstones.new(cache)
         end
 
+        # @return [true]
+        def copied?
+          true
+        end
+
         # @param (see File#delete)
         # @return (see File#delete)
         def delete(key)

@@ -77,6 +77,25 @@ module Larder
           nil
         end
 
+        # What other machines have said about sessions.
+        #
+        # @param _keys [Array<String>]
+        # @return [Hash{String => String}, nil] nil: it cannot be asked
+        def elsewhere(_keys)
+          {}
+        end
+
+        # @param _key [String] of what was read
+        # @return [Boolean] is it time to look whether it was ended elsewhere?
+        def check_due?(_key)
+          false
+        end
+
+        # @return [Boolean] are there copies elsewhere, of which this program may not know?
+        def copied?
+          false
+        end
+
         # @return [String, nil] the class of the store that has copies, nil: there is none
         def behind
           nil

@@ -80,6 +80,21 @@ module Larder
           nil
         end
 
+        # @return [Hash] all machines have the same store
+        def elsewhere(_keys)
+          {}
+        end
+
+        # @return [false]
+        def check_due?(_key)
+          false
+        end
+
+        # @return [false]
+        def copied?
+          false
+        end
+
         # @return [String] where sessions are kept, for people
         def to_s
           @name

@@ -149,7 +149,10 @@ module Larder
           repository = @repository
           ended = false
           @store.define_singleton_method(:write) do |name, *rest, **options|
-            ended ||= repository.end(A)
+            unless ended
+              ended = true
+              repository.end(A)
+            end
             super(name, *rest, **options)
           end
           @repository.commit(found, { "count" => 1 })
