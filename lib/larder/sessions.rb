@@ -109,8 +109,8 @@ module Larder
         statistics.logout(user, except: except)
       end
 
-      # Ends the sessions of everybody who is signed in; the others go on. Looks at every session. With `backed_by:` also
-      # those on other machines, within `check_ends_every:`.
+      # Ends the sessions of everybody who is signed in; the others go on. Looks at every session. With `backed_by:`
+      # also those on other machines, within `check_ends_every:`.
       #
       # @return [Integer] how many were ended on this machine
       # @raise [UnsupportedError]

@@ -43,6 +43,9 @@ module Larder
       # @param ephemeral [Boolean, nil] sessions may be lost with the file, in production
       # @param cache [ActiveSupport::Cache::Store, Symbol, Array, nil] a store that keeps sessions instead of a file
       # @param serializer [Symbol] :json, :hybrid or :marshal, see {Format}
+      # @param migrate_from [Symbol, Array, Class, #find_session, #call, nil] the store that had the sessions before:
+      #   :cookie_store, :cache_store, with options as in [:cache_store, { cache: }], a middleware, or what answers a
+      #   Hash or nil for a request and an id; see {Migration}
       # @param idle_timeout [Numeric, nil] seconds after its last use when a session ends; nil: never
       # @param anonymous_timeout [Numeric, nil] the same where nobody is signed in; nil: as idle_timeout
       # @param max_lifetime [Numeric, nil] seconds after its beginning when it ends; nil: never
@@ -52,7 +55,7 @@ module Larder
       # @raise [InvalidArgument] naming the option
       def initialize(file: nil, size: nil, backed_by: nil, check_ends_every: CHECK_ENDS, ephemeral: nil, cache: nil,
                      serializer: :json, idle_timeout: IDLE, anonymous_timeout: ANONYMOUS, max_lifetime: nil,
-                     per_user: PER_USER, user: nil)
+                     per_user: PER_USER, user: nil, migrate_from: nil)
         raise InvalidArgument, "file: and cache: exclude each other: sessions are kept in one place" if file && cache
         raise InvalidArgument, "cache: is a store already; backed_by: stands behind a file" if cache && backed_by
 
@@ -62,6 +65,7 @@ module Larder
         @check_ends = check_ends_every&.zero? ? 0 : seconds(:check_ends_every, check_ends_every)
         @ephemeral = ephemeral
         @cache = cache
+        @migrate_from = migrate_from
         @format = Format.fetch(serializer)
         @user = Identity.finder(user)
         @per_user = count(:per_user, per_user)
@@ -77,6 +81,16 @@ module Larder
       def repository(path = self.path)
         Repository.new(backend: @cache ? on_store : on_file(path), format: @format, lifetimes: @lifetimes, user: @user,
                    per_user: @per_user, report: self.class.method(:report))
+      end
+
+      # @param key [String] name of the cookie
+      # @return [Migration, nil] nil: sessions are moved from nowhere
+      # @raise [InvalidArgument]
+      def migration(key)
+        return if @migrate_from.nil?
+
+        require_relative "migration"
+        Migration.new(@migrate_from, key: key, report: self.class.method(:report))
       end
 
       # Options that are Larder's; Rack's and Rails' own (key, expire_after, secure, ...) stand beside them.

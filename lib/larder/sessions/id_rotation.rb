@@ -108,6 +108,10 @@ module Larder
         bytes = @backend.read(name)
         bytes ? (bytes.bytesize / Users::KEY).times.map { |i| bytes.byteslice(i * Users::KEY, Users::KEY) } : []
       end
+
+      # Is somebody signed in, and none of those who were before?
+      def others?(after, before)
+        after.user? && !after.users.intersect?(before.users)
       end
 
       # Of all that end a session or move it on, one is told that it did.

@@ -42,6 +42,7 @@ module Larder
         keep_by(@configuration.repository)
         super(app, { same_site: self.class::SAME_SITE, **racks })
         @cookie = Cookie.new(@key)
+        @migration = @configuration.migration(@key)
       end
 
       # @param env [Hash]
@@ -55,6 +56,7 @@ module Larder
       def find_session(request, sid)
         key = sid && Middleware.key(sid)
         found = key && @repository.find(key)
+        sid, found = @migration.move(@repository, request, sid) if @migration && sid && found.nil?
         request.set_header(FOUND, found)
         request.set_header(GONE, key) if key && !found
         found ? [sid, found.values] : [generate_sid, {}]
@@ -166,8 +168,14 @@ module Larder
 
       # What is no String is no id.
       def extract_session_id(request)
-        id = asked_id(request) || super
+        id = asked_id(request) || super || former_id(request)
         id if id&.public_id.is_a?(String)
+      end
+
+      # What the store that sessions are moved from has in a cookie of another name.
+      def former_id(request)
+        id = @migration && request.cookies[@migration.cookie]
+        Rack::Session::SessionId.new(id) if id.is_a?(String) && !id.empty?
       end
 
       # It is asked for when a session is looked for, and when it is kept.

@@ -50,9 +50,9 @@ module Larder
           { per_user: "5" }                                => /per_user: "5"/,
           { anonymous_timeout: -1 }                        => /anonymous_timeout: -1 is no number of seconds/,
           { user: 5 }                                      => /user: 5 is no key/,
-          { cache: :null_store, backed_by: :memory_store } => /cache: is a store already/,
+          { cache: :null_store, backed_by: :memory_store }   => /cache: is a store already/,
           { backed_by: :memory_store, check_ends_every: -1 } => /check_ends_every: -1 is no number of seconds above 0/,
-          { cache: :null_store, file: path_of }            => /file: and cache: exclude each other/
+          { cache: :null_store, file: path_of }              => /file: and cache: exclude each other/
         }.each do |options, message|
           assert_match message, assert_raises(InvalidArgument) { Sessions.repository(**options) }.message
         end

@@ -1,0 +1,185 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "action_controller"
+require "action_dispatch/middleware/flash"
+require "active_support/messages/rotation_configuration"
+require "action_dispatch/middleware/session/larder_store"
+require "rack/mock"
+
+module Larder
+  module Sessions
+    # An application that changes from a store of Rails' to Larder's, by real stacks of Rails' middleware.
+    class MigrationTest < ActiveSupport::TestCase
+      include TemporaryCaches
+
+      # Does what the test says.
+      class Controller < ActionController::Base
+        cattr_accessor :does
+
+        def act
+          render plain: instance_exec(&does).to_s
+        end
+      end
+
+      KEY = "_app_session"
+
+      setup do
+        Controller.does = -> { session.to_hash.except("session_id").sort.to_h.to_json }
+        @options = {}
+        @cache = ActiveSupport::Cache::MemoryStore.new
+      end
+
+      # how the store before is made, and how it is named
+      FORMER = {
+        "Rails' cookies" => [ActionDispatch::Session::CookieStore, ->(_) { {} }, ->(_) { :cookie_store }],
+        "Rails' cache" => [ActionDispatch::Session::CacheStore, ->(test) { { cache: test.cache_before } },
+                           ->(test) { [:cache_store, { cache: test.cache_before }] }]
+      }.freeze
+
+      FORMER.each do |name, (type, options, typed)|
+        test "who is signed in by #{name} stays so, under a new id, with all values" do
+          old = signed_in(type, **options.call(self))
+          @options = { migrate_from: typed.call(self) }
+          first = get(old)
+          assert_equal '{"cart":{"tent":1},"user_id":1}', first.body
+          assert_match(/\A_app_session=\h{32}\z/, cookie(first))
+          refute_equal old, cookie(first)
+          assert_equal first.body, get(cookie(first)).body
+          assert statistics.logged_in?(1)
+        end
+
+        test "an id of #{name} of another name is found, and the new one has the new name" do
+          old = signed_in(type, key: "_old", **options.call(self))
+          kind, rest = typed.call(self)
+          @options = { migrate_from: [kind, { **(rest || {}), key: "_old" }] }
+          first = get(old)
+          assert_match(/\A_app_session=\h{32}\z/, cookie(first))
+          assert_equal first.body, get("#{old}; #{cookie(first)}").body
+          assert_equal '{"cart":{"tent":1},"user_id":1}', first.body
+        end
+
+        test "requests that come at once with a cookie of #{name} have one session" do
+          old = signed_in(type, **options.call(self))
+          @options = { migrate_from: typed.call(self) }
+          answers = Array.new(4) { get(old) }
+          assert_equal ['{"cart":{"tent":1},"user_id":1}'], answers.map(&:body).uniq
+          assert_equal 1, answers.map { |answer| cookie(answer) }.uniq.size
+          assert_equal 1, statistics.for(1).size
+        end
+
+        test "after a sign-out the cookie of #{name} opens nothing" do
+          old = signed_in(type, **options.call(self))
+          @options = { migrate_from: typed.call(self) }
+          new = cookie(get(old))
+          Controller.does = -> { reset_session }
+          get(new)
+          Controller.does = -> { session[:user_id].inspect }
+          assert_equal "nil", get(old).body
+          assert_equal "nil", get(new).body
+          refute statistics.logged_in?(1)
+        end
+      end
+
+      test "the session is taken from a cache" do
+        old = signed_in(ActionDispatch::Session::CacheStore, cache: @cache)
+        @options = { migrate_from: [:cache_store, { cache: @cache }] }
+        get(old)
+        assert_empty @cache.instance_variable_get(:@data)
+      end
+
+      test "a long time later the old cookie opens nothing" do
+        old = signed_in(ActionDispatch::Session::CookieStore)
+        @options = { migrate_from: :cookie_store }
+        get(old)
+        repository = stack.repository
+        repository.instance_variable_set(:@clock, -> { Time.now.to_i + 3600 })
+        assert_equal "{}", get(old).body
+      end
+
+      test "anything that can be called finds sessions, by the request and what its cookie has" do
+        asked = []
+        @options = { migrate_from: lambda do |request, id|
+          asked << [request.path, id]
+          { "user_id" => 7 } if id == "known"
+        end }
+        assert_equal '{"user_id":7}', get("#{KEY}=known").body
+        assert_equal "{}", get("#{KEY}=unknown").body
+        assert_equal [["/", "known"], ["/", "unknown"]], asked
+      end
+
+      test "what the serializer does not keep is left out, and reported" do
+        @options = { migrate_from: ->(_, _) { { "user_id" => 7, "when" => Object.new } } }
+        reports = []
+        subscriber = Object.new
+        subscriber.define_singleton_method(:report) { |error, **| reports << error }
+        ActiveSupport.error_reporter.subscribe(subscriber)
+        assert_equal '{"user_id":7}', get("#{KEY}=known").body
+        assert_equal [LossyValueError], reports.map(&:class)
+        assert_match(/session\["when"\]/, reports.first.message)
+      ensure
+        ActiveSupport.error_reporter.unsubscribe(subscriber)
+      end
+
+      test "a store that is not known is refused" do
+        @options = { migrate_from: :yaml_store }
+        error = assert_raises(InvalidArgument) { stack }
+        assert_match(/\Amigrate_from: :yaml_store is none of :cookie_store/, error.message)
+      end
+
+      def cache_before
+        @cache
+      end
+
+      private
+
+      def signed_in(type, **options)
+        does, Controller.does = Controller.does, -> { session.update("user_id" => 1, "cart" => { "tent" => 1 }) && 1 }
+        cookie(call(rails(type, { key: KEY, **options })))
+      ensure
+        Controller.does = does
+      end
+
+      def get(cookie = nil)
+        call(stack, cookie)
+      end
+
+      def stack
+        @stack ||= rails(ActionDispatch::Session::LarderStore,
+                         { key: KEY, file: path_of, size: 1 << 20, **@options })
+      end
+
+      def rails(type, options)
+        application = Controller.action(:act)
+        sessions = type.new(application, options)
+        env = environment
+        cookies = ActionDispatch::Cookies.new(sessions)
+        handler = ->(given) { cookies.call(given.merge(env)) }
+        handler.define_singleton_method(:repository) { sessions.repository }
+        handler
+      end
+
+      def environment
+        generator = ActiveSupport::KeyGenerator.new("secret" * 10, iterations: 1)
+        { key_generator: ActiveSupport::CachingKeyGenerator.new(generator), secret_key_base: "secret" * 10,
+          encrypted_cookie_salt: "encrypted", authenticated_encrypted_cookie_salt: "authenticated",
+          use_authenticated_cookie_encryption: true, encrypted_signed_cookie_salt: "signed",
+          signed_cookie_salt: "plain", cookies_serializer: :json,
+          cookies_rotations: ActiveSupport::Messages::RotationConfiguration.new }
+          .transform_keys { |name| "action_dispatch.#{name}" }
+      end
+
+      def call(application, cookie = nil)
+        Rack::MockRequest.new(application).get("/", { "HTTP_COOKIE" => cookie }.compact)
+      end
+
+      def cookie(answer)
+        Array(answer["set-cookie"]).join("\n")[/^_[^;]+/]
+      end
+
+      def statistics
+        Statistics.new(stack.repository)
+      end
+    end
+  end
+end
