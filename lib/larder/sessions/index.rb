@@ -163,6 +163,14 @@ module Larder
         [LOGOUT, *users.map { |user| of(user) }].any? { |name| backend.read(name).to_i == now } ? now + 1 : now
       end
 
+      # @param users [Array<String>]
+      # @param since [Integer] Unix seconds
+      # @return [Boolean] has one of them, or everybody, been logged out since, on every machine?
+      def logout_noted?(users, since:)
+        backend = @repository.backend
+        backend.copied? && [LOGOUT, *users.map { |user| of(user) }].any? { |name| backend.read(name).to_i >= since }
+      end
+
       # A session that a logout has left out goes on under another key.
       #
       # @param record [Record]

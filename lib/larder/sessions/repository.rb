@@ -261,7 +261,10 @@ module Larder
       def changed(record, values, bound, bytes = @format.dump(values))
         after = record.with(used: now, values: bytes, users: @user.call(values), bound: bound || record.bound)
         newly = after.users - record.users
-        newly.empty? ? after : after.with(used: now, began: @index.beginning(newly))
+        return after if newly.empty?
+        return after if after.users.intersect?(record.users) && !@index.logout_noted?(newly, since: record.began)
+
+        after.with(used: now, began: @index.beginning(newly)) # earlier logouts are not about it
       end
 
       def again(key)

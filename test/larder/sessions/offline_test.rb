@@ -103,6 +103,20 @@ module Larder
         refute Statistics.new(@repository).logged_in?(1)
       end
 
+      test "the application tells the store behind the file, and so other machines" do
+        backed
+        enter("a", 1)
+        enter("b", 2)
+        outside { |offline| assert_equal 1, offline.logout("1") }
+        assert @store.exist?(Backends::Store.name_of("s/#{key("a")}"))
+        @repository.backend.tell
+        refute @store.exist?(Backends::Store.name_of("s/#{key("a")}"))
+        application(Backends::Backed.new(Backends::File.new(open_cache("other.larder")), @store), Lifetimes.new)
+        assert_nil @repository.find(key("a"))
+        assert @repository.find(key("b"))
+        assert_equal @now, @store.read(Backends::Store.name_of("logout/User/1")).to_i
+      end
+
       test "nor does what this file had lost before" do
         backed
         enter("a", 1)

@@ -75,9 +75,9 @@ module Larder
         def copies(settings)
           return [] unless settings.backed_by
 
-          ["", "Copies are left in #{settings.backed_by}. While this file lasts",
-           "they do not come back. Should it be lost they would, until they expire there.",
-           "To end those as well, end sessions in the application instead: Larder::Sessions."]
+          ["", "Copies are left in #{settings.backed_by}. The next requests of",
+           "the application end them there, and so on other machines. Should this file be lost",
+           "before, they would come back, until they expire there."]
         end
       end
     end

@@ -4,17 +4,31 @@
 
 require_relative "file"
 require_relative "tombstones"
+require_relative "unwritten"
 
 module Larder
   module Sessions
     module Backends
       # As {File}, but what is deleted leaves a mark for as long as its copy lives: the application does not reload it
-      # while the file lasts.
+      # while the file lasts. What is deleted or noted is listed as well: the application tells the store.
       class Detached < File
         # @param cache [Larder::Cache]
         def initialize(cache)
           super
           @tombstones = Tombstones.new(cache)
+          @unwritten = Unwritten.new(cache)
+        end
+
+        # @param (see File#add)
+        # @return (see File#add)
+        def add(key, bytes, ttl, pin: false)
+          super.tap { |outcome| list(key, ttl) if outcome == :stored }
+        end
+
+        # @param (see File#swap)
+        # @return (see File#swap)
+        def swap(key, expected, bytes, ttl, pin: false)
+          super.tap { |outcome| list(key, ttl) if outcome == :stored }
         end
 
         # @return [true]
@@ -25,9 +39,18 @@ module Larder
         # @param (see File#delete)
         # @return (see File#delete)
         def delete(key)
-          life = Tombstones.beyond(@cache.ttl(key) || 0)
-          @tombstones.set(key, life: life && [life, Tombstones::REMEMBERED].max)
+          left = @cache.ttl(key)
+          life = Tombstones.beyond(left || 0)
+          life &&= [life, Tombstones::REMEMBERED].max
+          @tombstones.set(key, life: life)
+          @unwritten.ended(key, life: life, pin: true) if left
           super
+        end
+
+        private
+
+        def list(key, ttl)
+          @unwritten.changed(key, life: ttl && Tombstones.beyond(ttl), pin: true)
         end
       end
     end

@@ -30,7 +30,7 @@ module Larder
           end
 
           def signed_in?(key)
-            !repository.find(key)&.record&.user.nil?
+            !!repository.find(key)&.record&.user?
           end
         end
 

@@ -99,7 +99,7 @@ module Larder
           open_file("second.larder")
           assert_nil @repository.find(A)
           assert @repository.find(B)
-          assert_operator store.read(Store.name_of("logout/1"), raw: true).to_i, :>=, @now
+          assert_operator store.read(Store.name_of("logout/User/1"), raw: true).to_i, :>=, @now
         end
 
         test "what was begun and changed meanwhile is copied later" do
