@@ -25,7 +25,7 @@ module Differential
                   "Set.new([1])", '"\x00\x11\x01".b', '"\x04\bi\x06".b', "2**62", "(2**63) - 1"].freeze
 
     LIVES = ["nil", "1", "5", "5.0", "60", "0.5", "5.seconds", "1.minute", "10"].freeze
-    ODD_LIVES = ["0", "-1", "0.001", "1e-9", "-1.second", "Float::INFINITY", "1e12", '"5"', "Time.now", "true", "false",
+    ODD_LIVES = ["0", "-1", "0.002", "1e-9", "-1.second", "Float::INFINITY", "1e12", '"5"', "Time.now", "true", "false",
                  "1r", "10**30", "5.minutes.from_now"].freeze
     WAITS = %w[0 0.4 0.5 0.6 1 1.5 4.9 5 5.1 6 10 11 59 61 300].freeze
     RACES = ["nil", "0", "1", "5", "10", "10.seconds", "0.5"].freeze
