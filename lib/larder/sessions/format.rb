@@ -28,19 +28,26 @@ module Larder
         end
       end
 
-      # JSON, of which {JsonRoundTrip} says what it keeps. Safe to read whoever wrote it. Nested 100 deep at most, which
-      # is the library's own limit: options, even those that say the same, double its time for what sessions are.
+      # JSON, of which {JsonRoundTrip} says what it keeps and converts. Safe to read whoever wrote it. Nested 100 deep
+      # at most, which is the library's own limit: options, even those that say the same, double its time for what
+      # sessions are.
       module Json
         module_function
 
-        # @param values [Hash{String => Object}]
+        # @param values [Hash{String => Object}] converted
         # @return [String] bytes
-        # @raise [LossyValueError] naming what JSON has no form for
         def dump(values)
           JSON.generate(values).force_encoding(Encoding::BINARY)
+        end
+
+        # For the question whether a session has changed, which costs less than its conversion.
+        #
+        # @param values [Hash{String => Object}] not yet converted
+        # @return [String, nil] bytes; nil: they are to be converted before
+        def try_dump(values)
+          dump(values)
         rescue JSON::JSONError, EncodingError
-          JsonRoundTrip.check(values)
-          raise
+          nil
         end
 
         # @param bytes [String]
@@ -57,16 +64,24 @@ module Larder
         end
 
         # @param values [Hash{String => Object}]
-        # @return [void]
-        # @raise [LossyValueError] naming the first value that would come back as something else
-        def check(values)
-          JsonRoundTrip.check(values)
+        # @return [Hash{String => Object}] what is read of them later; the same object where that is what they are
+        # @raise [LossyValueError] naming the first value that cannot be kept
+        def convert(values)
+          JsonRoundTrip.convert(values)
         end
 
-        # @param _bytes [String]
-        # @return [true] whether these are of this form, so that what is in them was checked
-        def wrote?(_bytes)
-          true
+        # Texts are converted at once; others stay what they are until the session is kept, as who assigned them may go
+        # on changing them.
+        #
+        # @param key [String]
+        # @param value [Object] that is put under it
+        # @return [Object] to put there instead
+        # @raise [LossyValueError] where it cannot be kept
+        def check(key, value)
+          return value if JsonRoundTrip.kept?(value)
+
+          converted = JsonRoundTrip.convert(key => value)
+          value.is_a?(String) ? converted.each_value.first : value
         end
 
         # @param value [Object]
@@ -87,24 +102,36 @@ module Larder
           Json.dump(values)
         end
 
+        # @param (see Json.try_dump)
+        # @return (see Json.try_dump)
+        def try_dump(values)
+          Json.try_dump(values)
+        end
+
+        # Values that Marshal wrote are converted; those that cannot be are left out.
+        #
         # @param (see Json.load)
+        # @yieldparam error [LossyValueError] of each key that is left out
         # @return (see Json.load)
         # @raise (see Json.load)
-        def load(bytes)
-          wrote?(bytes) ? Json.load(bytes) : Marshalled.load(bytes)
+        def load(bytes, &left_out)
+          return Json.load(bytes) unless bytes.start_with?(MARSHAL)
+
+          JsonRoundTrip.convertible(Marshalled.load(bytes), &left_out)
+        end
+
+        # @param (see Json.convert)
+        # @return (see Json.convert)
+        # @raise (see Json.convert)
+        def convert(values)
+          Json.convert(values)
         end
 
         # @param (see Json.check)
-        # @return [void]
+        # @return (see Json.check)
         # @raise (see Json.check)
-        def check(values)
-          Json.check(values)
-        end
-
-        # @param bytes [String]
-        # @return [Boolean] false: Marshal did, whose values JSON may not have
-        def wrote?(bytes)
-          !bytes.start_with?(MARSHAL)
+        def check(key, value)
+          Json.check(key, value)
         end
 
         # @param (see Json.text?)

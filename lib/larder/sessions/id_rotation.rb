@@ -28,9 +28,9 @@ module Larder
       # @param values [Hash{String => Object}]
       # @param bound [Array<String>, nil] as {Repository#commit} takes it
       # @return [Boolean] false: it has ended meanwhile and nobody has signed in since, or it could not be kept
-      # @raise [LossyValueError] naming a value that would not come back
+      # @raise [LossyValueError] naming a value that cannot be kept
       def renew(found, key, values, bound: nil)
-        @format.check(values)
+        values = @format.convert(values)
         change = Changeset.between(@format.load(found.record.values), values, @format)
         other = move(found, key, change, bound)
         return other unless other.is_a?(Record)

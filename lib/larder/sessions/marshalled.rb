@@ -23,6 +23,13 @@ module Larder
           raise LossyValueError, "session[#{key.inspect}] cannot be kept: #{error.message}"
         end
 
+        # @param (see dump)
+        # @return (see dump)
+        # @raise (see dump)
+        def try_dump(values)
+          dump(values)
+        end
+
         # @param bytes [String]
         # @return [Hash{String => Object}]
         # @raise [UnreadableError]
@@ -38,12 +45,15 @@ module Larder
         end
 
         # Marshal brings back what it dumps.
-        # @return [void]
-        def check(_values); end
+        # @return [Hash{String => Object}] the same
+        def convert(values)
+          values
+        end
 
-        # @return [true]
-        def wrote?(_bytes)
-          true
+        # What it cannot dump is found out when the session is kept: most that it can is costly to try.
+        # @return [Object] the same
+        def check(_key, value)
+          value
         end
 
         # Marshal keeps what modules and variables a String has.

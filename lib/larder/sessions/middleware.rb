@@ -5,6 +5,7 @@
 
 require "digest"
 require_relative "../sessions"
+require_relative "checked"
 require_relative "cookie"
 
 module Larder
@@ -91,6 +92,7 @@ module Larder
       # A session that stays as it is but for its values is kept at once. One that is to be renewed ends under its id
       # when it is written under the other one; here, where that does not come to be.
       # @return [void]
+      # @raise [LossyValueError] what was put into a value cannot be kept; at an assignment {Checked} has raised it
       def commit_session(request, response)
         session = request.get_header(Rack::RACK_SESSION)
         found = request.get_header(FOUND)
@@ -103,6 +105,9 @@ module Larder
         super
         left = request.delete_header(RENEWED)
         @repository.end(left.key) if left
+      rescue LossyValueError => error
+        raise error.exception("#{error.message} It was put into that value by #{request.request_method} " \
+                              "#{request.path}, after it was assigned or read: nothing of this request is kept.")
       end
 
       # Goes on with another file, see Larder::ParallelTests.

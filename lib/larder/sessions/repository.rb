@@ -43,7 +43,7 @@ module Larder
       attr_reader :format
 
       # @param backend [#read, #add, #swap, #delete, #reload] see {Backends::File}
-      # @param format [#dump, #load, #check] see {Format}
+      # @param format [#dump, #load, #convert] see {Format}
       # @param lifetimes [Lifetimes]
       # @param user [#call] answers the names of those who are signed in, for values; see {Identity.finder}
       # @param per_user [Integer, nil] sessions that a user may have at a time: the oldest of more end
@@ -55,7 +55,7 @@ module Larder
         @format = format
         @lifetimes = lifetimes
         @user = user
-        @report = report
+        @report = report.to_proc
         @clock = clock
         @index = Index.new(self, per_user: per_user, report: report)
       end
@@ -73,7 +73,7 @@ module Larder
         return if record.nil? || record.moved?
         return over(key) if @lifetimes.over?(record, now) || ended_elsewhere?(record, key)
 
-        Found.new(key, bytes, record, @format.load(record.values))
+        Found.new(key, bytes, record, @format.load(record.values, &@report))
       rescue UnreadableError => error
         @report.call(error)
         nil
@@ -95,9 +95,9 @@ module Larder
       # @param values [Hash{String => Object}]
       # @param bound [Array<String>, nil] who was bound to it, beside those whom its values tell
       # @return [Boolean] false: it could not be kept
-      # @raise [LossyValueError] naming a value that would not come back
+      # @raise [LossyValueError] naming a value that cannot be kept
       def begin(key, values, bound: nil)
-        @format.check(values)
+        values = @format.convert(values)
         users = (bound || []) | @user.call(values)
         start(Record.of(began: @index.beginning(users), used: now, values: @format.dump(values), users: users,
                         bound: bound || []), key)
@@ -109,16 +109,17 @@ module Larder
       # @param values [Hash{String => Object}]
       # @param bound [Array<String>, nil] who is bound to it from now on; nil: who was
       # @return [Boolean] false: it has ended meanwhile, or could not be kept
-      # @raise [LossyValueError] naming a value that would not come back
+      # @raise [LossyValueError] naming a value that cannot be kept
       def commit(found, values, bound: nil)
         said = !bound.nil? && bound != found.record.bound
-        bytes = @format.dump(values)
+        bytes = @format.try_dump(values)
         return use(found) if !said && bytes == found.record.values
 
+        converted = @format.convert(values)
+        values, bytes = converted, @format.dump(converted) unless bytes && converted.equal?(values)
         change = Changeset.between(@format.load(found.record.values), values, @format)
         return use(found) if change.none? && !said
 
-        @format.check(@format.wrote?(found.record.values) ? change.set : values)
         # As the request has left it; where others were at it meanwhile, as they did, with what this one changed.
         after = changed(found.record, values, bound, bytes)
         outcome = swap(found, after)

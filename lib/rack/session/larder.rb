@@ -17,6 +17,31 @@ module Rack
 
       # Other sites' forms and pictures do not bring the cookie; links do.
       SAME_SITE = :lax
+
+      # The session that a request sees.
+      class Values < SecureSessionHash
+        include ::Larder::Sessions::Checked
+
+        # @param values [#to_hash]
+        # @return [void]
+        # @raise [Larder::Sessions::LossyValueError] naming the key
+        def replace(values)
+          super(check_each(values))
+        end
+
+        private
+
+        def keeper
+          @store
+        end
+      end
+      private_constant :Values
+
+      private
+
+      def session_class
+        Values
+      end
     end
   end
 end

@@ -179,6 +179,38 @@ module ActionDispatch
         assert_kind_of String, tokens.first
       end
 
+      test "what JSON has no form for is refused at its assignment, in the backtrace of the action" do
+        first = get
+        [-> { session[:it] = $stdout }, -> { session.update(it: $stdout) }, -> { session.merge!(it: $stdout) },
+         -> { session.store(:it, $stdout) }].each do |assignment|
+          Controller.does = assignment
+          error = assert_raises(::Larder::Sessions::LossyValueError) { get(first) }
+          assert_match(/\Asession\["it"\] is a IO/, error.message)
+          assert_includes error.backtrace_locations.map(&:lineno), assignment.source_location.last
+        end
+        Controller.does = -> { session.to_hash.inspect }
+        assert_equal({ "count" => 1 }.inspect, get(first).body)
+      end
+
+      test "a value is what was assigned in this request, and what JSON makes of it in the next" do
+        Controller.does = lambda do
+          cart = (session[:cart] ||= { items: [] })
+          cart[:items] << :pear
+          [session[:step] = :paid, session[:step], session[:cart]].inspect
+        end
+        first = get
+        assert_equal [:paid, :paid, { items: [:pear] }].inspect, first.body
+        Controller.does = -> { [session[:step], session[:cart]].inspect }
+        assert_equal ["paid", { "items" => ["pear"] }].inspect, get(first).body
+      end
+
+      test "the browser's name is kept where it is no ASCII" do
+        Controller.does = -> { session[:agent] = request.user_agent }
+        first = get(env: { "HTTP_USER_AGENT" => "Müller".b })
+        Controller.does = -> { session[:agent] }
+        assert_equal "Müller", get(first).body.force_encoding("UTF-8")
+      end
+
       test "a flash is there for one request more" do
         Controller.does = -> { flash[:notice] = "saved" }
         first = get

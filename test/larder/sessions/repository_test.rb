@@ -136,23 +136,33 @@ module Larder
         assert_nil @repository.find(K)
       end
 
-      def test_a_value_that_would_be_lost_is_refused_and_nothing_is_written
-        assert_raises(LossyValueError) { @repository.begin(K, { "at" => Time.at(0) }) }
+      def test_a_value_that_cannot_be_kept_is_refused_and_nothing_is_written
+        assert_raises(LossyValueError) { @repository.begin(K, { "at" => Object.new }) }
         assert_nil @repository.find(K)
         @repository.begin(K, { "a" => 1 })
-        assert_raises(LossyValueError) { @repository.commit(@repository.find(K), { "a" => :b }) }
+        assert_raises(LossyValueError) { @repository.commit(@repository.find(K), { "a" => [-> {}] }) }
         assert_equal({ "a" => 1 }, values)
       end
 
-      def test_what_marshal_wrote_before_is_read_without_a_word_and_named_when_it_is_to_be_written_as_json
-        Repository.new(backend: @backend, format: Format::Marshalled, clock: -> { @now }).begin(K, { "a" => :b })
-        hybrid = Repository.new(backend: @backend, format: Format::Hybrid, clock: -> { @now })
+      def test_what_is_converted_is_what_the_next_request_reads_and_is_no_change_then
+        @repository.begin(K, { "a" => :b, "at" => Time.at(0).utc })
+        assert_equal({ "a" => "b", "at" => "1970-01-01T00:00:00.000Z" }, values)
+        found = @repository.find(K)
+        @repository.commit(@repository.find(K), values.merge("a" => "other"))
+        assert @repository.commit(found, { "a" => :b, "at" => Time.at(0).utc })
+        assert_equal "other", values["a"]
+      end
+
+      def test_what_marshal_wrote_is_converted_when_it_is_read_and_what_cannot_be_is_left_out_and_reported
+        old = { "a" => :b, "at" => Time.at(0).utc, "it" => Object.new }
+        Repository.new(backend: @backend, format: Format::Marshalled, clock: -> { @now }).begin(K, old)
+        hybrid = Repository.new(backend: @backend, format: Format::Hybrid, clock: -> { @now },
+                                report: @reports.method(:<<))
         found = hybrid.find(K)
-        assert hybrid.commit(found, found.values)
-        error = assert_raises(LossyValueError) { hybrid.commit(found, found.values.merge("c" => 1)) }
-        assert_match(/\Asession\["a"\] is a Symbol/, error.message)
-        assert hybrid.commit(found, { "a" => "b", "c" => 1 })
-        assert_equal({ "a" => "b", "c" => 1 }, values)
+        assert_equal({ "a" => "b", "at" => "1970-01-01T00:00:00.000Z" }, found.values)
+        assert_match(/\Asession\["it"\] is a Object/, @reports.map(&:message).join)
+        assert hybrid.commit(found, found.values.merge("c" => 1))
+        assert_equal({ "a" => "b", "at" => "1970-01-01T00:00:00.000Z", "c" => 1 }, values)
       end
 
       def test_bytes_that_cannot_be_read_are_no_session_and_reported

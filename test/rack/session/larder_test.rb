@@ -153,13 +153,37 @@ module Rack
         assert_equal "nil", MockRequest.new(app).get("/?rack.session[a]=#{id(first)}").body
       end
 
-      test "a value that JSON would lose is an error that names it" do
-        @does = ->(request) { request.session["at"] = Time.at(0) }
-        error = assert_raises(::Larder::Sessions::LossyValueError) { get }
-        assert_match(/\Asession\["at"\] is a Time/, error.message)
+      test "what JSON has no form for is refused where it is assigned, with its name, and the session stays" do
+        first = get
+        { "[]=" => ["it", $stdout], "store" => ["it", $stdout], "update" => [{ it: $stdout }],
+          "merge!" => [{ it: $stdout }], "replace" => [{ it: $stdout }] }.each do |name, given|
+          @does = lambda do |request|
+            error = assert_raises(::Larder::Sessions::LossyValueError) { request.session.public_send(name, *given) }
+            assert_match(/\Asession\["it"\] is a IO/, error.message)
+            request.session.to_hash
+          end
+          assert_equal({ "count" => 1 }.to_s, get(first).body, name)
+        end
+      end
+
+      test "bytes of Rack's are kept as the text that they are" do
+        @does = ->(request) { request.session["agent"] = request.get_header("HTTP_X_NAME") }
+        first = get(nil, { "HTTP_X_NAME" => "Müller".b })
+        @does = ->(request) { request.session["agent"].then { |agent| [agent, agent.encoding].inspect } }
+        assert_equal ["Müller", Encoding::UTF_8].inspect, get(first).body
+      end
+
+      test "what was put into a value is refused when the session is kept, with its place and the request" do
+        first = get
+        @does = ->(request) { (request.session["list"] = [1]) << $stdout }
+        error = assert_raises(::Larder::Sessions::LossyValueError) { get(first) }
+        assert_match(/\Asession\["list"\]\[1\] is a IO,.* It was put into that value by GET \/, after/, error.message)
+        @does = ->(request) { request.session.to_hash }
+        assert_equal({ "count" => 1 }.to_s, get(first).body)
       end
 
       test "what says that it is nil is kept as little as nil" do
+        @options = { file: path_of, size: SIZE, serializer: :marshal }
         first = get
         @does = ->(request) { request.session["nobody"] = Class.new { def nil? = true }.new }
         get(first)
@@ -300,8 +324,8 @@ module Rack
 
       private
 
-      def get(after = nil, cookie: after && after["set-cookie"].to_s[/[^;]+/])
-        other(&@does).call(nil, cookie)
+      def get(after = nil, headers = {}, cookie: after && after["set-cookie"].to_s[/[^;]+/])
+        other(&@does).call(nil, cookie, headers)
       end
 
       # A request in which the application does what the block says.
@@ -309,9 +333,9 @@ module Rack
         app = Lint.new(Larder.new(Lint.new(lambda do |env|
           [200, { "content-type" => "text/plain" }, [does.call(Request.new(env)).to_s]]
         end), @options || { file: path_of, size: SIZE }))
-        lambda do |after, cookie = nil|
+        lambda do |after, cookie = nil, headers = {}|
           cookie ||= after && after["set-cookie"].to_s[/[^;]+/]
-          MockRequest.new(app).get("/", cookie ? { "HTTP_COOKIE" => cookie } : {})
+          MockRequest.new(app).get("/", { "HTTP_COOKIE" => cookie, **headers }.compact)
         end
       end
 

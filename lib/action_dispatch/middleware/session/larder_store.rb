@@ -18,6 +18,31 @@ module ActionDispatch
       # As config.action_dispatch.cookies_same_site_protection says, which the cookie store of Rails heeds as well.
       SAME_SITE = ->(request, _response) { request.cookies_same_site_protection || :lax }
 
+      # The session that a request sees.
+      class Values < Request::Session
+        include ::Larder::Sessions::Checked
+
+        private
+
+        def keeper
+          @by
+        end
+      end
+      private_constant :Values
+
+      # As Request::Session.create, with a session of this class.
+      #
+      # @param request [ActionDispatch::Request]
+      # @return [Request::Session]
+      def prepare_session(request)
+        before = Request::Session.find(request)
+        session = Values.new(self, request)
+        session.merge!(before) if before
+        Request::Session.set(request, session)
+        Request::Session::Options.set(request, Request::Session::Options.new(self, @default_options))
+        session
+      end
+
       private
 
       # The token against forged requests belongs to the session before it is looked at.
