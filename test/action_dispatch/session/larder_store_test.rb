@@ -24,6 +24,8 @@ module ActionDispatch
       end
 
       KEY = "_app_session"
+      # Rails gives a request that it does not trust a session that is none.
+      ACCEPTED = -> { session.enabled? }
 
       setup { Controller.does = -> { session[:count] = session[:count].to_i + 1 } }
 
@@ -211,6 +213,45 @@ module ActionDispatch
         assert_equal "Müller", get(first).body.force_encoding("UTF-8")
       end
 
+      test "forms that were opened at once, where the browser has the cookie of the session, are all accepted" do
+        5.times do
+          Controller.does = -> { session[:count] = 1 }
+          forms = at_once(first = get, 2) { form_authenticity_token }
+          Controller.does = ACCEPTED
+          assert_equal %w[true true], (forms.map { |token| post(first, token).body })
+        end
+      end
+
+      test "so are the forms of pages of which only one is kept, and of one that is opened later" do
+        first = get
+        Controller.does = -> { [form_authenticity_token, session[:_csrf_token]].join(" ") }
+        one, kept = get(first).body.split
+        two, same = get(first).body.split
+        assert_equal kept, same
+        Controller.does = ACCEPTED
+        assert_equal %w[true true false], ([one, two, "x" * 86].map { |token| post(first, token).body })
+      end
+
+      test "a token that was taken out, or whose session was reset or renewed, does not come back" do
+        tokens = [-> { session.delete(:_csrf_token) }, -> { request.reset_session },
+                  -> { [session.delete(:_csrf_token), request.session_options[:renew] = true] }].map do |change|
+          Controller.does = -> { form_authenticity_token }
+          token = get(first = get).body
+          Controller.does = -> { [instance_exec(&change), request.reset_csrf_token, form_authenticity_token].last }
+          other = (second = get(first)).body
+          Controller.does = ACCEPTED
+          after = second["set-cookie"] ? second : first
+          [post(after, token).body, post(after, other).body]
+        end
+        assert_equal [%w[false true]] * 3, tokens
+      end
+
+      test "a session that has no form is given no token" do
+        first = get
+        Controller.does = -> { session.to_hash.keys.inspect }
+        assert_equal '["count"]', get(first).body
+      end
+
       test "a flash is there for one request more" do
         Controller.does = -> { flash[:notice] = "saved" }
         first = get
@@ -238,6 +279,24 @@ module ActionDispatch
 
       def get(after = nil, cookie: after && after["set-cookie"].to_s[/[^;]+/], env: {})
         Rack::MockRequest.new(app).get("/", { "HTTP_COOKIE" => cookie, **env }.compact)
+      end
+
+      def post(after, token)
+        cookie = after["set-cookie"].to_s[/[^;]+/]
+        Rack::MockRequest.new(app).post("/", "HTTP_COOKIE" => cookie, params: { authenticity_token: token })
+      end
+
+      # @return [Array<String>] what requests answer that are all at work on the session when they do it
+      def at_once(first, count, &does)
+        arrived = Queue.new
+        deadline = 30.seconds.from_now
+        Controller.does = lambda do
+          instance_exec(&does).tap do
+            arrived << 1
+            sleep(0.001) until arrived.size == count || deadline.past?
+          end
+        end
+        Array.new(count) { Thread.new { get(first).body } }.map(&:value)
       end
 
       def app

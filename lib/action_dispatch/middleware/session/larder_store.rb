@@ -2,6 +2,7 @@
 
 # Owns the name by which Rails finds Larder's sessions: config.session_store :larder_store.
 
+require "openssl"
 require "action_dispatch"
 require "action_dispatch/middleware/session/abstract_store"
 require_relative "../../../larder/sessions/middleware"
@@ -18,9 +19,23 @@ module ActionDispatch
       # As config.action_dispatch.cookies_same_site_protection says, which the cookie store of Rails heeds as well.
       SAME_SITE = ->(request, _response) { request.cookies_same_site_protection || :lax }
 
+      # Where Rails keeps the token against forged requests, see
+      # ActionController::RequestForgeryProtection::SessionStore.
+      TOKEN = :_csrf_token
+      private_constant :TOKEN
+
       # The session that a request sees.
       class Values < Request::Session
         include ::Larder::Sessions::Checked
+
+        # A session that has no token against forged requests yet has one that follows from its id: requests that
+        # overlap embed the same one in their forms, whichever is kept first.
+        #
+        # @param key [#to_s]
+        # @return [Object, nil]
+        def [](key)
+          super || (@by.csrf_token(@req) if TOKEN == key)
+        end
 
         private
 
@@ -41,6 +56,19 @@ module ActionDispatch
         Request::Session.set(request, session)
         Request::Session::Options.set(request, Request::Session::Options.new(self, @default_options))
         session
+      end
+
+      # Of a session that was found without one. Of a new one, of one that is renewed, and where the request has taken it
+      # out, as Devise does at a sign-in, Rails makes one of chance: nobody knows it who has known the id before.
+      #
+      # @param request [ActionDispatch::Request]
+      # @return [String, nil]
+      def csrf_token(request)
+        found = request.get_header(FOUND)
+        return if found.nil? || found.values.key?(TOKEN.name) || request.session_options[:renew]
+
+        token = OpenSSL::HMAC.digest("SHA256", request.session.id.public_id, "larder #{TOKEN}")
+        [token].pack("m0").tr("+/", "-_").delete("=")
       end
 
       private
