@@ -8,6 +8,7 @@ require_relative "errors"
 require_relative "format"
 require_relative "identity"
 require_relative "repository"
+require_relative "sign_in_hint"
 
 module Larder
   module Sessions
@@ -30,7 +31,23 @@ module Larder
       # Letters by which an option may be off to be recognized, if it has more than a few.
       TYPOS = 2
       SHORT = 4
-      private_constant :LOSSES, :TYPOS, :SHORT
+      # What other session stores call what is meant here.
+      MEANT = {
+        "expire_after: for the cookie and the session, or idle_timeout: for the session alone" =>
+          %w[expires_in expire_in expires_after expiry ttl timeout timeout_in lifetime session_timeout
+             session_lifetime],
+        "max_lifetime:"                                                      => %w[max_life absolute_timeout],
+        "idle_timeout:"                                                      => %w[idle],
+        "cache: a store of ActiveSupport's, as [:redis_cache_store, { url: ... }], or backed_by: the same" =>
+          %w[store cache_store adapter server servers redis redis_server redis_url url memcache_server memcache],
+        "cache: a store of ActiveSupport's, made with it"                    => %w[namespace key_prefix prefix pool
+                                                                                   pool_size],
+        "file:"                                                              => %w[filename file_path database],
+        "size:"                                                              => %w[max_size file_size memory],
+        "per_user:"                                                          => %w[max_sessions sessions_per_user],
+        "user:"                                                              => %w[user_id user_key]
+      }.freeze
+      private_constant :LOSSES, :TYPOS, :SHORT, :MEANT
 
       # @param file [String, Pathname, nil] where sessions are kept, in a file of their own
       # @param size [Integer, String, nil] bytes of that file when it is made, also as "64MB"; those who are signed in
@@ -47,7 +64,7 @@ module Larder
       #   :cookie_store, :cache_store, with options as in [:cache_store, { cache: }], a middleware, or what answers a
       #   Hash or nil for a request and an id; see {Migration}
       # @param idle_timeout [Numeric, nil] seconds after its last use when a session ends; nil: never
-      # @param anonymous_timeout [Numeric, nil] the same where nobody is signed in; nil: as idle_timeout
+      # @param anonymous_timeout [Numeric, nil] the same where nobody is signed in, never longer; nil: as idle_timeout
       # @param max_lifetime [Numeric, nil] seconds after its beginning when it ends; nil: never
       # @param per_user [Integer, nil] sessions that a user may have at a time: the oldest of more end; nil: as many
       #   as an entry of the file names, 1000 in one of 64 MiB
@@ -68,6 +85,7 @@ module Larder
         @migrate_from = migrate_from
         @format = Format.fetch(serializer)
         @user = Identity.finder(user)
+        @hint = SignInHint.new(self.class.method(:report)) unless user
         @per_user = count(:per_user, per_user)
         @lifetimes = Lifetimes.new(idle: seconds(:idle_timeout, idle_timeout),
                                    anonymous: seconds(:anonymous_timeout, anonymous_timeout),
@@ -80,7 +98,7 @@ module Larder
       # @raise [OpenError] the size is none that a file can have
       def repository(path = self.path)
         Repository.new(backend: @cache ? on_store : on_file(path), format: @format, lifetimes: @lifetimes, user: @user,
-                   per_user: @per_user, report: self.class.method(:report))
+                   per_user: @per_user, hint: @hint, report: self.class.method(:report))
       end
 
       # @param key [String] name of the cookie
@@ -96,25 +114,29 @@ module Larder
       # Options that are Larder's; Rack's and Rails' own (key, expire_after, secure, ...) stand beside them.
       OPTIONS = instance_method(:initialize).parameters.map(&:last).freeze
 
-      # Where a cookie has a life, an unused session has the same.
+      # Where a cookie has a life, an unused session has the same, signed in or not.
       #
       # @param options [Hash] Larder's, and Rack's or Rails' own
       # @return [Array(Hash, Hash)] Larder's with Symbols as keys, and the others
       def self.split(options)
         own, others = options.partition { |name, _| OPTIONS.include?(name.to_sym) }.map(&:to_h)
-        others.each_key { |name| check_spelling(name) }
-        expire_after = others[:expire_after]
-        [{ **(expire_after ? { idle_timeout: expire_after } : {}), **own.transform_keys(&:to_sym) }, others]
+        others.each_key { |name| check_name(name) }
+        life = others[:expire_after] || others[:max_age]
+        [{ **(life ? { idle_timeout: life, anonymous_timeout: life } : {}), **own.transform_keys(&:to_sym) }, others]
       end
 
-      # What is not known here may be Rack's, today or tomorrow; what is nearly one of ours is not.
-      def self.check_spelling(name)
+      # What is not known here may be Rack's, today or tomorrow; what other stores call one of ours, or is nearly one,
+      # is not.
+      def self.check_name(name)
+        here, = MEANT.find { |_, names| names.include?(name.to_s) }
+        raise InvalidArgument, "#{name}: is no option of sessions; say #{here}" if here
+
         return unless defined?(DidYouMean::Levenshtein) && name.length > SHORT
 
         meant = OPTIONS.find { |option| DidYouMean::Levenshtein.distance(option.to_s, name.to_s) <= TYPOS }
         raise InvalidArgument, "#{name}: is no option of sessions; did you mean #{meant}:?" if meant
       end
-      private_class_method :check_spelling
+      private_class_method :check_name
 
       # @param error [Error] that a request goes on in spite of
       # @return [void]

@@ -47,14 +47,17 @@ module Larder
       # @param lifetimes [Lifetimes]
       # @param user [#call] answers the names of those who are signed in, for values; see {Identity.finder}
       # @param per_user [Integer, nil] sessions that a user may have at a time: the oldest of more end
+      # @param hint [#call, nil] told of the values of sessions in which nobody is signed in, see {SignInHint}
       # @param report [#call] told of what went wrong, as an Error
       # @param clock [#call] Unix time
       def initialize(backend:, format:, lifetimes: Lifetimes.new, user: Identity.method(:in_values), per_user: nil,
-                     report: ->(_error) {}, clock: -> { Process.clock_gettime(Process::CLOCK_REALTIME, :second) })
+                     hint: nil, report: ->(_error) {},
+                     clock: -> { Process.clock_gettime(Process::CLOCK_REALTIME, :second) })
         @backend = backend
         @format = format
         @lifetimes = lifetimes
         @user = user
+        @hint = hint
         @report = report.to_proc
         @clock = clock
         @index = Index.new(self, per_user: per_user, report: report)
@@ -98,8 +101,8 @@ module Larder
       # @raise [LossyValueError] naming a value that cannot be kept
       def begin(key, values, bound: nil)
         values = @format.convert(values)
-        users = (bound || []) | @user.call(values)
-        start(Record.of(began: @index.beginning(users), used: now, values: @format.dump(values), users: users,
+        all = (bound || []) | users(values, bound)
+        start(Record.of(began: @index.beginning(all), used: now, values: @format.dump(values), users: all,
                         bound: bound || []), key)
       end
 
@@ -260,12 +263,19 @@ module Larder
       end
 
       def changed(record, values, bound, bytes = @format.dump(values))
-        after = record.with(used: now, values: bytes, users: @user.call(values), bound: bound || record.bound)
+        bound ||= record.bound
+        after = record.with(used: now, values: bytes, users: users(values, bound), bound: bound)
         newly = after.users - record.users
         return after if newly.empty?
         return after if after.users.intersect?(record.users) && !@index.logout_noted?(newly, since: record.began)
 
         after.with(used: now, began: @index.beginning(newly)) # earlier logouts are not about it
+      end
+
+      def users(values, bound)
+        found = @user.call(values)
+        @hint&.call(values) if found.empty? && (bound.nil? || bound.empty?)
+        found
       end
 
       def again(key)

@@ -1,7 +1,9 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "active_support"
 require "active_support/cache"
+require "active_support/error_reporter"
 require "support/environment"
 require "larder/sessions"
 
@@ -58,17 +60,55 @@ module Larder
         end
       end
 
-      test "an unused session lives as long as its cookie, unless told otherwise" do
+      test "an unused session lives as long as its cookie, signed in or not, unless told otherwise" do
         {
-          {}                                         => nil,
-          { expire_after: 5 }                        => 5,
-          { expire_after: nil }                      => nil,
-          { expire_after: 5, idle_timeout: 7 }       => 7,
-          { expire_after: 5, "idle_timeout" => nil } => nil
-        }.each do |given, idle|
+          {}                                          => [nil, nil],
+          { expire_after: 5 }                         => [5, 5],
+          { max_age: 5 }                              => [5, 5],
+          { expire_after: nil }                       => [nil, nil],
+          { expire_after: 5, idle_timeout: 7 }        => [7, 5],
+          { expire_after: 5, "idle_timeout" => nil }  => [nil, 5],
+          { expire_after: 5, anonymous_timeout: 3 } => [5, 3]
+        }.each do |given, wanted|
           own, others = Configuration.split({ key: "_s", **given })
-          assert_equal [idle, "_s"].inspect, [own[:idle_timeout], others[:key]].inspect, given.inspect
+          assert_equal [*wanted, "_s"], [own[:idle_timeout], own[:anonymous_timeout], others[:key]], given.inspect
         end
+      end
+
+      test "an anonymous session of an application whose cookies live for long is there after a day" do
+        own, = Configuration.split({ expire_after: 90 * 86_400, file: path_of })
+        assert_equal [90 * 86_400] * 2, Sessions.repository(**own).lifetimes.then { |it| [it.idle, it.anonymous] }
+      end
+
+      test "what other stores call an option is refused with the name that it has here" do
+        { expires_in: /expire_after:.* or idle_timeout:/, ttl: /expire_after:/, "lifetime" => /idle_timeout:/,
+          timeout: /idle_timeout:/, expire_in: /idle_timeout:/, store: /say cache: a store/, servers: /say cache:/,
+          redis_server: /say cache:/, namespace: /say cache:/, user_id: /say user:\z/,
+          max_sessions: /say per_user:/ }.each do |name, words|
+          error = assert_raises(InvalidArgument, name.inspect) { Configuration.split({ name => 5 }) }
+          assert_match(/\A#{name}: is no option of sessions; /, error.message)
+          assert_match words, error.message
+        end
+      end
+
+      test "a session that looks signed in and is not known to be is reported once for each key" do
+        reported = reports do
+          repository = Sessions.repository(file: path_of)
+          %w[admin_id account_id admin_id current_user_id uid].each_with_index do |key, number|
+            repository.begin(Digest::SHA256.digest(number.to_s), { key => 7, "cart" => {} })
+          end
+          repository.begin("k" * 32, { "user_id" => 7, "account_id" => 8 })
+          repository.begin("l" * 32, { "guest_id" => 8, "user" => { "a" => 1 }, "member_id" => nil, "product_id" => 3 })
+        end
+        assert_equal %w[admin_id account_id current_user_id uid], (reported.map { |it| it[/session\["(\w+)"\]/, 1] })
+        assert_match(/Say user: :admin_id with the session store/, reported.first)
+      end
+
+      test "where the application says who is signed in, or binds who is, nothing is reported" do
+        assert_empty(reports do
+          Sessions.repository(file: path_of, user: :account_id).begin("k" * 32, { "admin_id" => 7 })
+          Sessions.repository(file: path_of).begin("l" * 32, { "admin_id" => 7 }, bound: ["7"])
+        end)
       end
 
       test "what is no time is refused by name" do
@@ -93,6 +133,18 @@ module Larder
       end
 
       private
+
+      # @return [Array<String>] messages of what is reported meanwhile
+      def reports
+        heard = []
+        subscriber = Object.new
+        subscriber.define_singleton_method(:report) { |error, **| heard << error.message }
+        ActiveSupport.error_reporter.subscribe(subscriber)
+        yield
+        heard
+      ensure
+        ActiveSupport.error_reporter.unsubscribe(subscriber)
+      end
 
       def in_environment(name, &block)
         with_environment({ "RACK_ENV" => name, "RAILS_ENV" => nil }, &block)

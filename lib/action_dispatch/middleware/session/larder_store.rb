@@ -34,7 +34,7 @@ module ActionDispatch
         # @param key [#to_s]
         # @return [Object, nil]
         def [](key)
-          super || (@by.csrf_token(@req) if TOKEN == key)
+          super || (@by.csrf_token(@req) if key == TOKEN)
         end
 
         private
@@ -58,8 +58,8 @@ module ActionDispatch
         session
       end
 
-      # Of a session that was found without one. Of a new one, of one that is renewed, and where the request has taken it
-      # out, as Devise does at a sign-in, Rails makes one of chance: nobody knows it who has known the id before.
+      # Of a session that was found without one. A new session, one that is renewed, and one whose token the request
+      # has taken out, as Devise does at a sign-in, get a random one from Rails, which nobody knows who knew the id.
       #
       # @param request [ActionDispatch::Request]
       # @return [String, nil]
