@@ -58,6 +58,7 @@ module TemporaryCaches
 
   def after_teardown
     @caches&.each(&:close)
+    Larder::Sessions.use(nil) if defined?(Larder::Sessions.use)
   ensure
     super
   end

@@ -11,9 +11,10 @@ module Larder
   # Sessions in a file of Larder's, or in any store of ActiveSupport's, and what is known about them.
   #
   # Users are models, ids of a User, or names of others ("Admin/7"), see {Identity}. A session may have several: each
-  # question finds it by each of them. The questions are about the sessions of this process's middleware; in a console
-  # or a job, about those that Rails is configured with. They answer from counters and an index in the file: `active`
-  # and `logged_in?` look at a few entries, whatever the number of sessions.
+  # question finds it by each of them. The questions are about the sessions of the request at hand; outside of requests
+  # about those of the first middleware of this process, and in a console or a job about those that Rails is configured
+  # with. {use} says otherwise. They answer from counters and an index in the file: `active` and `logged_in?` look at a
+  # few entries, whatever the number of sessions.
   #
   # @example
   #   Larder::Sessions.active(last: 5.minutes)        #=> 214
@@ -22,7 +23,7 @@ module Larder
   module Sessions
     autoload :Authentication, "larder/sessions/authentication"
 
-    # The environment of the request that a fiber is at work on.
+    # The environment of the request that a fiber is at work on, and the Statistics of its sessions.
     REQUEST = :larder_sessions_request
     private_constant :REQUEST
 
@@ -140,7 +141,7 @@ module Larder
       # @return [void]
       # @raise [InvalidArgument]
       # @raise [Error] outside of a request
-      def bind(*users, as: nil, env: Thread.current[REQUEST])
+      def bind(*users, as: nil, env: Thread.current[REQUEST]&.first)
         raise Error, "bind is called outside of a request that has Larder's sessions: pass env: request.env" unless env
         raise InvalidArgument, "bind whom? Give users, or nil where nobody is signed in any more" if users.empty?
 
@@ -171,18 +172,39 @@ module Larder
         Configuration.new(**options).repository
       end
 
-      # @param repository [Repository, nil] the one that questions are about
-      # @return [void]
-      def use(repository)
-        @statistics = repository && Statistics.new(repository)
-      end
-
-      # @param env [Hash] of a request
+      # Says whose sessions are asked about: where there is a block, in it; otherwise outside of requests.
+      #
+      # @param repository [Repository, nil] nil: that of the next middleware, or of Rails' configuration
       # @yieldreturn [Object]
       # @return [Object] the block's
-      def during(env)
+      # @example
+      #   back_office = Larder::Sessions.repository(file: "storage/back_office.larder")
+      #   Larder::Sessions.use(back_office) { Larder::Sessions.logout(user) }
+      def use(repository, &block)
+        statistics = repository && Statistics.new(repository)
+        return @statistics = statistics unless block
+
+        during(Thread.current[REQUEST]&.first, statistics, &block)
+      end
+
+      # A middleware's is used where there is none yet, or one that it replaces.
+      #
+      # @api private
+      # @param statistics [Statistics]
+      # @param before [Statistics, nil] that of the same middleware
+      # @return [void]
+      def offer(statistics, before = nil)
+        @statistics = statistics if @statistics.equal?(before) || @statistics.nil?
+      end
+
+      # @api private
+      # @param env [Hash, nil] of a request
+      # @param statistics [Statistics, nil] of its sessions
+      # @yieldreturn [Object]
+      # @return [Object] the block's
+      def during(env, statistics)
         before = Thread.current[REQUEST]
-        Thread.current[REQUEST] = env
+        Thread.current[REQUEST] = [env, statistics]
         yield
       ensure
         Thread.current[REQUEST] = before
@@ -197,7 +219,7 @@ module Larder
       private
 
       def statistics
-        @statistics || use(configured) || @statistics
+        Thread.current[REQUEST]&.last || @statistics || use(configured)
       end
 
       # Rails makes its middleware with the first request; a console or a job has none.

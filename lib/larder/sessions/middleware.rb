@@ -50,7 +50,7 @@ module Larder
       # @param app [#call]
       # @return [Array]
       def context(env, app = @app)
-        Sessions.during(env) { super }
+        Sessions.during(env, @statistics) { super }
       end
 
       # @return [Array(Rack::Session::SessionId, Hash)]
@@ -124,7 +124,8 @@ module Larder
 
       def keep_by(repository)
         repository.index.announce
-        Sessions.use(repository)
+        before = @statistics
+        Sessions.offer(@statistics = Statistics.new(repository), before)
         @repository = repository
       end
 

@@ -200,6 +200,33 @@ module Rack
         end
       end
 
+      test "questions are about the sessions of the request at hand, elsewhere about the first, or as is said" do
+        ask = ->(_env) { [200, {}, [[1, 2].select { |user| ::Larder::Sessions.logged_in?(user) }.inspect]] }
+        one, two = [1, 2].map do |user|
+          store = Larder.new(ask, file: path_of("#{user}.larder"), size: SIZE)
+          store.tap { store.repository.begin(user.to_s * 32, { "user_id" => user }) }
+        end
+        outside = -> { ask.call(nil).last.first }
+        assert_equal ["[1]", "[2]", "[1]"], [MockRequest.new(one).get("/").body, MockRequest.new(two).get("/").body,
+                                             outside.call]
+        ::Larder::Sessions.use(two.repository) { assert_equal "[2]", outside.call }
+        assert_equal "[1]", outside.call
+        ::Larder::Sessions.use(two.repository)
+        assert_equal "[2]", outside.call
+        two.work_apart { |path| "#{path}.apart" }
+        one.work_apart { |path| "#{path}.apart" }
+        assert_equal "[2]", outside.call
+      end
+
+      test "a middleware that works apart is asked about where it was before" do
+        ask = ->(_env) { [200, {}, []] }
+        store = Larder.new(ask, file: path_of, size: SIZE)
+        store.repository.begin("1" * 32, { "user_id" => 1 })
+        assert ::Larder::Sessions.logged_in?(1)
+        store.work_apart { |path| "#{path}.apart" }
+        assert_not ::Larder::Sessions.logged_in?(1)
+      end
+
       test "somebody is bound to the session, and no longer" do
         @does = ->(_) { ::Larder::Sessions.bind(7) }
         first = get

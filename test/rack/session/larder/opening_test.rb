@@ -240,6 +240,7 @@ module Rack
 
       # A file where the directory should be: no user gets by it.
       def block
+        ::Larder::Sessions.use(nil) # as after a restart
         place = ::File.dirname(@path)
         leave
         ::File.rename(place, "#{place}.away")
