@@ -58,7 +58,7 @@ class ParallelTestsTest < ActiveSupport::TestCase
       end
 
       def report(caches)
-        sessions = ObjectSpace.each_object(Larder::Sessions::Middleware).map { |one| one.keeper.backend.to_s }
+        sessions = ObjectSpace.each_object(Larder::Sessions::Middleware).map { |one| one.repository.backend.to_s }
         File.write("tmp/report.#{Process.pid}.#{name}.json",
                    JSON.generate(caches: caches.map { |cache| cache.cache.path }, sessions: sessions))
       end
