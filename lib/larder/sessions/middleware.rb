@@ -106,8 +106,8 @@ module Larder
         left = request.delete_header(RENEWED)
         @repository.end(left.key) if left
       rescue LossyValueError => error
-        raise error.exception("#{error.message} It was put into that value by #{request.request_method} " \
-                              "#{request.path}, after it was assigned or read: nothing of this request is kept.")
+        raise error.exception("#{error.message} #{request.request_method} #{request.path} has put it there; nothing " \
+                              "that this request changed in its session is kept.")
       end
 
       # Goes on with another file, see Larder::ParallelTests.
