@@ -55,6 +55,7 @@ module Larder
       size: "it has the size that is configured",
       damage: "nothing in it was ever damaged",
       pressure: "it is not too small for what is read",
+      sign_ins: "it has room for who signs in",
       fast_path: "simple calls are answered in C"
     }.freeze
     # Where one of these finds something nothing else is looked at: what would be said of a file that is not Larder's,

@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 # Owns what Larder does while a Rails application is configured: it notes which lines configure the cache and the
-# sessions, so that a warning can name them. Rails makes both much later, by code of its own.
+# sessions, so that a warning can name them (Rails makes both much later, by code of its own), and has Rails answer 503
+# where sessions cannot be had or kept.
 
 require "larder/application"
 require "rails/railtie"
@@ -25,6 +26,15 @@ module Larder
     end
     private_constant :Noting
 
-    config.before_configuration { |application| application.config.extend(Noting) }
+    # What is not the request's fault, and passes.
+    UNAVAILABLE = { "Larder::OpenError" => :service_unavailable,
+                    "Larder::Sessions::NoRoomError" => :service_unavailable }.freeze
+    private_constant :UNAVAILABLE
+
+    config.before_configuration do |application|
+      application.config.extend(Noting)
+      pages = application.config.action_dispatch if application.config.respond_to?(:action_dispatch)
+      pages.rescue_responses = UNAVAILABLE.merge(pages.rescue_responses) if pages
+    end
   end
 end

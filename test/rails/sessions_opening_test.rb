@@ -76,7 +76,7 @@ class SessionsOpeningTest < StoreCase
       [before, during, %i[get delete get].map { |how| ask(mine, how, "/sign_in") }]
     RUBY
     assert_equal [200, [200, "nil"], 200], before
-    assert_equal [500] * 3, during
+    assert_equal [503] * 3, during
     assert_equal [[200, "1"], [204, ""], [200, "nil"]], after
     assert_match(/^Larder::OpenError \(.*#{storage} is not a directory: mv #{storage} #{storage}\.other\)/, log)
   end
@@ -87,22 +87,37 @@ class SessionsOpeningTest < StoreCase
     FileUtils.chown_R(NOBODY, NOBODY, root)
     Dir.mkdir(storage, 0o755)
     script = '[get("/figures").first, ask(browser, :get, "/sign_in"), ask(browser, :post, "/sign_in").first]'
-    assert_equal [200, [200, "nil"], 500], in_shop(script, as: as_nobody)
+    assert_equal [200, [200, "nil"], 503], in_shop(script, as: as_nobody)
     assert_match(/#{storage} belongs to root, and nobody, who runs .*, may not write to it: sudo chown nobody /, log)
     File.chown(NOBODY, NOBODY, storage)
     assert_equal [200, [200, "nil"], 201], in_shop(script, as: as_nobody)
   end
 
-  test "a read-only file system stops neither, and its requests may be answered by 503" do
+  test "a read-only file system stops neither, and its requests are answered by 503" do
     skip "needs root" unless Process.euid.zero?
     Dir.mkdir(storage)
     read_only = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o ro none "$0" && exec "$@"', storage]
     skip "no file systems can be mounted here" unless Open3.capture2e(*read_only, "true").last.success?
 
-    mapped = 'Shop.config.action_dispatch.rescue_responses["Larder::OpenError"] = :service_unavailable'
-    assert_equal [[200, "nil"], 503], in_shop(<<~RUBY, lines: "#{SESSIONS}\n#{mapped}", as: read_only)
+    assert_equal [[200, "nil"], 503], in_shop(<<~RUBY, as: read_only)
       [ask(browser, :get, "/sign_in"), ask(browser, :post, "/sign_in").first]
     RUBY
     assert_match(/#{storage} is on a read-only file system: name a file .* or file: of the sessions/, log)
+  end
+
+  test "a sign-in for which the file has no room is answered by 503" do
+    answers = in_shop(<<~RUBY)
+      mine = browser
+      before = ask(mine, :post, "/sign_in").first
+      repository = Larder::Sessions.send(:statistics).instance_variable_get(:@repository)
+      begin
+        loop { repository.begin(Random.bytes(32), { "user_id" => Random.hex(8), "data" => "x" * 9000 }) }
+      rescue Larder::Sessions::NoRoomError
+        nil
+      end
+      [before, ask(browser, :post, "/sign_in").first, ask(mine, :get, "/sign_in")]
+    RUBY
+    assert_equal [201, 503, [200, "1"]], answers
+    assert_match(/^Larder::Sessions::NoRoomError \(.*larder resize --keep/, log)
   end
 end

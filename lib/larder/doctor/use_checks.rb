@@ -14,7 +14,9 @@ module Larder
       FULL = 0.9
       FEW_HITS = 0.8
       MANY_EVICTED = 0.1
-      private_constant :SIZE, :ENOUGH_READS, :FULL, :FEW_HITS, :MANY_EVICTED
+      # Of the room for what is pinned: sessions soon have none.
+      PINNED = 0.8
+      private_constant :SIZE, :ENOUGH_READS, :FULL, :FEW_HITS, :MANY_EVICTED, :PINNED
 
       private
 
@@ -54,6 +56,18 @@ module Larder
         ["it is full, #{per_cent(@stats[:hit_ratio])} of reads find something, and #{per_cent(evicted)} of what was " \
          "stored had to leave: a larger one hits more",
          resize(bytes * 2)]
+      end
+
+      # Of a file of sessions: those who are signed in are pinned.
+      def sign_ins
+        pinned, room = @stats&.values_at(:pinned_bytes, :pinned_room_bytes)
+        return if pinned.nil? || room.nil? || !pinned.positive?
+
+        share = pinned.fdiv(room)
+        return :sound if share < PINNED
+
+        ["#{per_cent(share)} of its room for signed-in sessions is taken, and from 90 % on sign-ins are refused",
+         "larder resize --keep #{quoted(@path)} #{mebibytes(bytes * 2)}MB # while the application is stopped"]
       end
 
       # Of the application's store alone; a file knows nothing of it.

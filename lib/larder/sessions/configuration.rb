@@ -69,10 +69,12 @@ module Larder
       # @param per_user [Integer, nil] sessions that a user may have at a time: the oldest of more end; nil: as many
       #   as an entry of the file names, 1000 in one of 64 MiB
       # @param user [#call, Hash, Symbol, String, nil] how to know who is signed in, see {Identity.finder}
+      # @param on_full [#call, nil] answers the Rack response of a request that {NoRoomError} is raised in, for the
+      #   Rack::Request; nil: 503
       # @raise [InvalidArgument] naming the option
       def initialize(file: nil, size: nil, backed_by: nil, check_ends_every: CHECK_ENDS, ephemeral: nil, cache: nil,
                      serializer: :json, idle_timeout: IDLE, anonymous_timeout: ANONYMOUS, max_lifetime: nil,
-                     per_user: PER_USER, user: nil, migrate_from: nil)
+                     per_user: PER_USER, user: nil, migrate_from: nil, on_full: nil)
         raise InvalidArgument, "file: and cache: exclude each other: sessions are kept in one place" if file && cache
         raise InvalidArgument, "cache: is a store already; backed_by: stands behind a file" if cache && backed_by
 
@@ -87,10 +89,14 @@ module Larder
         @user = Identity.finder(user)
         @hint = SignInHint.new(self.class.method(:report)) unless user
         @per_user = count(:per_user, per_user)
+        @on_full = callable(:on_full, on_full)
         @lifetimes = Lifetimes.new(idle: seconds(:idle_timeout, idle_timeout),
                                    anonymous: seconds(:anonymous_timeout, anonymous_timeout),
                                    max: seconds(:max_lifetime, max_lifetime))
       end
+
+      # @return [#call, nil] see {#initialize}
+      attr_reader :on_full
 
       # @param path [String] of the file, where one keeps sessions
       # @return [Repository] its file is opened, or made, by what first needs it
@@ -201,6 +207,13 @@ module Larder
         return number if number&.finite? && number.positive?
 
         raise InvalidArgument, "#{name}: #{given.inspect} is no number of seconds above 0"
+      end
+
+      def callable(name, given)
+        return given if given.nil? || given.respond_to?(:call)
+
+        raise InvalidArgument, "#{name}: #{given.inspect} cannot be called: give a lambda that takes the request and " \
+                               "answers [status, headers, body]"
       end
 
       def count(name, given)

@@ -2,6 +2,7 @@
 
 # Owns the errors of sessions: one class per thing an application would do differently.
 
+require "shellwords"
 require_relative "../../larder"
 
 module Larder
@@ -44,12 +45,34 @@ module Larder
       end
     end
 
-    # The file is full of sessions that must not be evicted. Reported; the request goes on without its session.
+    # The file is full of sessions that must not be evicted. Raised in the request that signs in, or whose change of a
+    # signed-in session could not be kept: it is answered by 503, or by the option on_full:.
     class NoRoomError < Error
       # @param backend [#to_s] where sessions are kept
       def initialize(backend)
-        super("#{backend} is full of signed-in sessions, and one could not be kept. Give it a larger size:, or let " \
-              "sessions end earlier (idle_timeout:, max_lifetime:, per_user:)")
+        mend = ": #{Enlarging.command(backend.cache)}" if backend.respond_to?(:cache)
+        super("#{backend} is full of signed-in sessions, and one could not be kept. Give it a larger size:#{mend}, " \
+              "or let sessions end earlier (idle_timeout:, max_lifetime:, per_user:)")
+      end
+    end
+
+    # The file will soon be full of sessions that must not be evicted. Reported, and never raised.
+    class NoRoomSoonError < Error
+      # @param cache [Cache]
+      # @param share [Float] of the pinned room that is taken
+      def initialize(cache, share)
+        super("#{cache.path} has #{(share * 100).floor} % of its room for signed-in sessions taken, and refuses " \
+              "sign-ins from #{(Room::LIMIT * 100).round} % on. Give it a larger size:: " \
+              "#{Enlarging.command(cache)}, or let sessions end earlier (idle_timeout:, max_lifetime:, per_user:)")
+      end
+    end
+
+    # The command that mends a file which is short of room.
+    module Enlarging
+      # @param cache [Cache]
+      # @return [String] as a shell takes it; the application must be stopped meanwhile
+      def self.command(cache)
+        "larder resize --keep #{Shellwords.escape(cache.path)} #{(cache.size * 2).fdiv(1 << 20).ceil}MB"
       end
     end
   end

@@ -60,7 +60,7 @@ module Larder
         other = nil
         ATTEMPTS.times do
           after = moved_on(before.record, change, bound)
-          kept = other ? swap(other, after) : start(after, key, instead: before.key)
+          kept = other ? swap(other, after) : start(after, key, instead: before.key, sign_in: !before.record.user?)
           return false unless kept == true
 
           unless other || forward(before, key)

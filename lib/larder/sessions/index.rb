@@ -5,6 +5,7 @@
 
 require_relative "activity"
 require_relative "process_registry"
+require_relative "room"
 require_relative "backends/tombstones"
 require_relative "settings"
 require_relative "users"
@@ -37,6 +38,7 @@ module Larder
 
         @activity = Activity.new(repository.backend.cache)
         @processes = ProcessRegistry.new(repository.backend.cache, report: report)
+        @room = Room.new(repository.backend.cache, report: report)
       end
 
       # Has the file say, from its first use on, how sessions live, see {Settings}.
@@ -54,16 +56,26 @@ module Larder
       # @param users [Array<String>]
       # @param key [String]
       # @param instead [String, nil] the key of a session that is about to end
+      # @param sign_in [Boolean] nobody was signed in before: the room that is reserved is not for this session
       # @return [Boolean] false: it could not be entered, and must not be stored
-      def admit(users, key, instead: nil)
+      # @raise [NoRoomError] reported already
+      def admit(users, key, instead: nil, sign_in: false)
+        full if sign_in && @room && users.any? && !@room.for_sign_in?
         users.all? do |user|
           outcome, surplus = @users.add(user, key, instead: instead) do |other|
             @repository.record(other)&.users&.include?(user)
           end
           surplus.each { |other| @repository.end(other) }
-          @report.call(NoRoomError.new(@repository.backend)) if outcome == :full
+          full if outcome == :full
           outcome == :stored
         end
+      end
+
+      # @raise [NoRoomError] which is reported before
+      def full
+        error = NoRoomError.new(@repository.backend)
+        @report.call(error)
+        raise error
       end
 
       # Has the index name a session for as long as it lives from now on, before it is kept for so long. That it could
@@ -74,6 +86,8 @@ module Larder
       # @return [void]
       def keep(users, key)
         users.each { |user| @users.keep(user, key) || admit([user], key) }
+      rescue NoRoomError
+        nil # it was reported
       rescue ::Larder::Error => error
         @report.call(error)
       end

@@ -50,7 +50,13 @@ module Larder
       # @param app [#call]
       # @return [Array]
       def context(env, app = @app)
-        Sessions.during(env, @statistics) { super }
+        body = nil
+        Sessions.during(env, @statistics) do
+          super(env, ->(same) { app.call(same).tap { |response| body = response[2] } })
+        end
+      rescue NoRoomError => error
+        body.close if body.respond_to?(:close) # of the response that is not sent
+        @configuration.on_full ? @configuration.on_full.call(make_request(env)) : full(error)
       end
 
       # @return [Array(Rack::Session::SessionId, Hash)]
@@ -121,6 +127,11 @@ module Larder
       end
 
       private
+
+      # The response of a request whose session has no room, where no option says another one.
+      def full(error)
+        raise error
+      end
 
       def keep_by(repository)
         repository.index.announce

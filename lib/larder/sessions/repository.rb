@@ -99,6 +99,7 @@ module Larder
       # @param bound [Array<String>, nil] who was bound to it, beside those whom its values tell
       # @return [Boolean] false: it could not be kept
       # @raise [LossyValueError] naming a value that cannot be kept
+      # @raise [NoRoomError] somebody signs in, and there is no room
       def begin(key, values, bound: nil)
         values = @format.convert(values)
         all = (bound || []) | users(values, bound)
@@ -113,6 +114,7 @@ module Larder
       # @param bound [Array<String>, nil] who is bound to it from now on; nil: who was
       # @return [Boolean] false: it has ended meanwhile, or could not be kept
       # @raise [LossyValueError] naming a value that cannot be kept
+      # @raise [NoRoomError] somebody is signed in, or signs in, and there is no room
       def commit(found, values, bound: nil)
         said = !bound.nil? && bound != found.record.bound
         bytes = @format.try_dump(values)
@@ -169,8 +171,9 @@ module Larder
       private
 
       # @param instead [String, nil] the key of a session that is about to end
-      def start(record, key, instead: nil)
-        return false unless @index.admit(record.users, key, instead: instead)
+      # @param sign_in [Boolean] see {Index#admit}
+      def start(record, key, instead: nil, sign_in: true)
+        return false unless @index.admit(record.users, key, instead: instead, sign_in: sign_in)
 
         outcome = @backend.add(PREFIX + key, record.to_bytes, @lifetimes.left(record, now), pin: record.user?)
         return refused(outcome) unless outcome == :stored
@@ -204,7 +207,7 @@ module Larder
         record = bytes && Record.parse(bytes)
         return if record.nil? || record.moved? || @lifetimes.over?(record, now)
         return if @index.logged_out?(record, key, unknown: true)
-        return unless @index.admit(record.users, key)
+        return unless readmitted?(record, key)
 
         outcome = @backend.restore(PREFIX + key, bytes, @lifetimes.left(record, now), pin: record.user?)
         return @backend.read(PREFIX + key) if %i[changed gone].include?(outcome)
@@ -213,6 +216,13 @@ module Larder
         return over(key) if @index.logged_out?(record, key) # meanwhile
 
         bytes
+      end
+
+      # Whoever only asks about a session that this file has lost is not to fail.
+      def readmitted?(record, key)
+        @index.admit(record.users, key)
+      rescue NoRoomError
+        false
       end
 
       # That it cannot be written is no loss: it is written with the next use.
@@ -245,7 +255,7 @@ module Larder
       # @return [Boolean, Symbol] true, false, or :changed
       def swap(before, after)
         newly = after.users - before.record.users
-        return false unless @index.admit(newly, before.key)
+        return false unless @index.admit(newly, before.key, sign_in: !before.record.user?)
 
         @index.keep(after.users - newly, before.key)
         outcome = replace(before, after)
@@ -293,7 +303,7 @@ module Larder
       end
 
       def refused(outcome)
-        @report.call(NoRoomError.new(@backend)) if outcome == :full
+        @index.full if outcome == :full
         false
       end
     end

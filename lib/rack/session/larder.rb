@@ -42,6 +42,12 @@ module Rack
       def session_class
         Values
       end
+
+      # It was reported already.
+      def full(_error)
+        body = "No room for more sessions. Try again later.\n"
+        [503, { "content-type" => "text/plain", "content-length" => body.bytesize.to_s }, [body]]
+      end
     end
   end
 end

@@ -82,11 +82,17 @@ module Larder
 
       test "a file that is nearly full says so" do
         application(size: 1 << 20)
-        i = 0
-        i += 1 while @repository.begin(key(i.to_s), { "user_id" => i, "data" => "x" * 400 })
+        i = -1
+        assert_raises(::Larder::Sessions::NoRoomError) do
+          @repository.begin(key(i.to_s), { "user_id" => i, "data" => "x" * 400 }) while i += 1
+        end
         text = done("sessions")
         assert_match(/^    \[#{"#" * 27}.{3}\] >?\d\d %$/, text)
-        assert_match(/^Nearly full: who signs in then gets no session/, text)
+        assert_match(/^Nearly full: from 90 % on sign-ins are refused.*^  larder resize --keep \S+ 2MB$/m, text)
+        answer = JSON.parse(larder("doctor", FILE, "--json").first)
+        finding = answer["findings"].find { |one| one["check"] == "sign_ins" }
+        assert_match(/9\d % of its room for signed-in sessions is taken/, finding["what"])
+        assert_match(/\Alarder resize --keep \S+ 2MB /, finding["mend"])
       end
 
       test "active counts as the application does" do

@@ -21,6 +21,24 @@ module Rack
         assert_equal %w[1 2 3], [first.body, get(first).body, get(first).body]
       end
 
+      test "a sign-in without room is answered by 503, or as the option says, and those who are signed in go on" do
+        fresh = get
+        repository = Larder.new(nil, file: path_of, size: SIZE).repository
+        count = -1
+        assert_raises(::Larder::Sessions::NoRoomError) do
+          repository.begin(Random.bytes(32), { "user_id" => count, "data" => "x" * 9000 }) while count += 1
+        end
+        @does = ->(request) { request.session["user_id"] = 1 }
+        assert_equal [503, nil], [get.status, get["set-cookie"]]
+        assert_equal 503, get(fresh).status
+        app = ->(env) { Request.new(env).session["user_id"] = 1 and [200, {}, []] }
+        full = ->(request) { [302, { "location" => "/full?from=#{request.path}" }, []] }
+        answer = Larder.new(app, file: path_of, size: SIZE, on_full: full).call(MockRequest.env_for("/in"))
+        assert_equal [302, "/full?from=/in"], [answer[0], answer[1]["location"]]
+        @does = ->(request) { request.session["count"] }
+        assert_equal "1", get(fresh).body
+      end
+
       test "an id that is not known is not taken over" do
         answer = get(cookie: "rack.session=#{"a" * 64}")
         assert_equal "1", answer.body

@@ -15,7 +15,7 @@ module Larder
         EVERY = 2
         # Characters of the bar, and from which share on it is a warning.
         BAR = 30
-        NEARLY = 0.9
+        NEARLY = ::Larder::Sessions::Room::NEARLY
         BANNER = <<~TEXT
           Usage: larder sessions [figures] [--watch] [options]
                  larder sessions active [--last 5m] [--signed-in | --anonymous]
@@ -34,7 +34,7 @@ module Larder
 
           Without more words it shows figures: who is alive and who was active, as the
           application counts, and the room taken by those who are signed in. They are
-          not evicted, and where their room is full nobody else can sign in.
+          not evicted, and where 90 % of their room is taken nobody else can sign in.
         TEXT
         FOOTER = <<~TEXT
           `larder sessions active --help`, and so on, explains each.
@@ -87,7 +87,7 @@ module Larder
 
           @out.puts("Sessions in #{file}#{", #{Time.now.strftime("%T")}" if @watch}", style: :bold)
           @out.puts("", *table(stats), "")
-          warn_of(stats)
+          warn_of(stats, path)
           @out.puts(*ends(settings), style: :dim)
           OK
         end
@@ -122,11 +122,13 @@ module Larder
           "[#{"#" * filled}#{"-" * (BAR - filled)}]"
         end
 
-        def warn_of(stats)
+        def warn_of(stats, path)
           return if stats[:full] < NEARLY
 
-          @out.puts("Nearly full: who signs in then gets no session. Give the file a larger size:, or",
-                    "let sessions end earlier.", "", style: :red)
+          larger = (File.size(path) * 2).fdiv(1 << 20).ceil
+          @out.puts("Nearly full: from 90 % on sign-ins are refused (503). Let sessions end earlier, or",
+                    "stop the application, give it a larger size:, and",
+                    "  larder resize --keep #{Shellwords.escape(file)} #{larger}MB", "", style: :red)
         end
 
         def ends(settings)
