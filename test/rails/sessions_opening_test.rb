@@ -111,7 +111,7 @@ class SessionsOpeningTest < StoreCase
       before = ask(mine, :post, "/sign_in").first
       repository = Larder::Sessions.send(:statistics).instance_variable_get(:@repository)
       begin
-        loop { repository.begin(Random.bytes(32), { "user_id" => Random.hex(8), "data" => "x" * 9000 }) }
+        loop { repository.begin(Random.bytes(32), { "user_id" => Random.hex(8), "data" => "x" * 300 }) }
       rescue Larder::Sessions::NoRoomError
         nil
       end

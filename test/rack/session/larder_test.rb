@@ -26,7 +26,7 @@ module Rack
         repository = Larder.new(nil, file: path_of, size: SIZE).repository
         count = -1
         assert_raises(::Larder::Sessions::NoRoomError) do
-          repository.begin(Random.bytes(32), { "user_id" => count, "data" => "x" * 9000 }) while count += 1
+          repository.begin(Random.bytes(32), { "user_id" => count, "data" => "x" * 300 }) while count += 1
         end
         @does = ->(request) { request.session["user_id"] = 1 }
         assert_equal [503, nil], [get.status, get["set-cookie"]]
