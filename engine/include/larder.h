@@ -387,6 +387,16 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats);
  * `pids`. */
 size_t larder_get_pids(larder *cache, uint32_t *pids, size_t most);
 
+/*
+ * A number for this process in this file; 0 where there is no file. It changes in a forked child, and where the
+ * file was replaced. Unlike process ids it means the same in all containers. It is made of a slot and the low bits of
+ * how often that was claimed, so it comes again after half a million claims of the slot.
+ */
+uint32_t larder_process(larder *cache);
+
+/* Is the process with that number attached? 1 also where that cannot be told. */
+int larder_process_lives(larder *cache, uint32_t process);
+
 /* Walks every invariant of the file, one shard lock at a time, for a megabyte or so at a time: while others write,
  * its counts are about right. `report` is always filled. */
 larder_status larder_verify(larder *cache, larder_report *report);

@@ -45,6 +45,16 @@ size_t larder_get_pids(larder *cache, uint32_t *pids, size_t most) {
     return count;
 }
 
+uint32_t larder_process(larder *cache) {
+    lard_map *map = cache ? lard_enter(cache) : NULL;
+    return map ? map->owner_word : 0;
+}
+
+int larder_process_lives(larder *cache, uint32_t process) {
+    lard_map *map = cache ? lard_enter(cache) : NULL;
+    return !map || (process != 0 && lard_process_alive(cache, map, process));
+}
+
 larder_status larder_get_stats(larder *cache, larder_stats *stats) {
     if (!cache || !stats) {
         return LARDER_INVALID;

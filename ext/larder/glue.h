@@ -171,6 +171,8 @@ VALUE glue_cache_resize(VALUE self, VALUE size, VALUE keep);
 VALUE glue_cache_prune(VALUE self, VALUE now);
 VALUE glue_cache_stats(VALUE self);
 VALUE glue_cache_pids(VALUE self);
+VALUE glue_cache_process(VALUE self);
+VALUE glue_cache_process_lives(VALUE self, VALUE process);
 VALUE glue_cache_verify(VALUE self);
 
 /* ---- json_check.c ---- */

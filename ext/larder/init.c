@@ -45,6 +45,8 @@ void Init_larder(void) {
     rb_define_private_method(cache, "_exist", glue_cache_exist, 2);
     rb_define_private_method(cache, "_resize", glue_cache_resize, 2);
     rb_define_method(cache, "pids", glue_cache_pids, 0);
+    rb_define_private_method(cache, "_process", glue_cache_process, 0);
+    rb_define_private_method(cache, "_process_lives?", glue_cache_process_lives, 1);
     rb_define_private_method(cache, "_ttl", glue_cache_ttl, 2);
 
     rb_define_private_method(cache, "_set", glue_cache_set, 5);

@@ -156,6 +156,12 @@ VALUE glue_cache_pids(VALUE self) {
     return list;
 }
 
+VALUE glue_cache_process(VALUE self) { return UINT2NUM(larder_process(glue_engine(self))); }
+
+VALUE glue_cache_process_lives(VALUE self, VALUE process) {
+    return larder_process_lives(glue_engine(self), NUM2UINT(process)) ? Qtrue : Qfalse;
+}
+
 struct verify {
     larder_report report;
     larder_status status;

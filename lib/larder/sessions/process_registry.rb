@@ -7,7 +7,8 @@ module Larder
     # A process that is killed between a session and its counts leaves them one off. So each registers before its first
     # change and unregisters when it exits; one that is registered and no longer there died: the counts are made anew.
     class ProcessRegistry
-      # Where the ids of processes are, with blanks between them.
+      # Where the numbers of processes are, with blanks between them. They are the engine's, not those of the
+      # operating system, which mean nothing in another container.
       LIST = "processes"
       # Held by who is counting, for so many seconds at most.
       COUNTING = "counting"
@@ -29,20 +30,22 @@ module Larder
       # Registers this process.
       # @return [void]
       def register
-        pid = Process.pid
-        return if pid == @pid
+        number = @cache.__send__(:_process)
+        return if number == @number
 
-        @pid = pid
-        change { |pids| pids | [pid.to_s] }
-        at_exit { unregister if Process.pid == pid }
+        @number = number
+        change { |numbers| numbers | [number.to_s] }
+        unregister_at_exit
       end
 
       # Takes this process out.
       # @return [void]
       def unregister
-        pid = @pid
-        @pid = nil
-        change { |pids| pids - [pid.to_s] } if pid == Process.pid && !@cache.closed?
+        number = @number
+        @number = nil
+        return if number.nil? || @cache.closed? || number != @cache.__send__(:_process) # a parent's, or another file's
+
+        change { |numbers| numbers - [number.to_s] }
       rescue ::Larder::DamagedError, ::Larder::OpenError
         nil # the file is gone, and with it the list
       end
@@ -56,11 +59,20 @@ module Larder
         return if now < @looked + EVERY
 
         @looked = now
-        dead = list.reject { |pid| alive?(pid.to_i) }
+        dead = list.reject { |number| @cache.__send__(:_process_lives?, number.to_i) }
         count_anew(dead, &count) if dead.any? && @cache.add(COUNTING, "", ttl: PATIENCE)
       end
 
       private
+
+      # Once in each process: a forked child registers itself.
+      def unregister_at_exit
+        pid = Process.pid
+        return if pid == @exits
+
+        @exits = pid
+        at_exit { unregister if Process.pid == pid }
+      end
 
       def list
         @cache.get(LIST).to_s.split
@@ -82,21 +94,12 @@ module Larder
       def count_anew(dead)
         Thread.new do
           yield
-          change { |pids| pids - dead }
+          change { |numbers| numbers - dead }
         rescue ::Larder::Error => error
           @report.call(error)
         ensure
           @cache.delete(COUNTING) unless @cache.closed?
         end
-      end
-
-      def alive?(pid)
-        Process.kill(0, pid)
-        true
-      rescue Errno::ESRCH
-        false
-      rescue Errno::EPERM
-        true
       end
     end
   end
