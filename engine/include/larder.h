@@ -389,8 +389,8 @@ size_t larder_get_pids(larder *cache, uint32_t *pids, size_t most);
 
 /*
  * A number for this process in this file; 0 where there is no file. It changes in a forked child, and where the
- * file was replaced. Unlike process ids it means the same in all containers. It is made of a slot and the low bits of
- * how often that was claimed, so it comes again after half a million claims of the slot.
+ * file was replaced. Unlike process ids it means the same in all containers. It is made of a slot and the low bits
+ * of how often that was claimed, so it comes again after half a million claims of the slot.
  */
 uint32_t larder_process(larder *cache);
 
