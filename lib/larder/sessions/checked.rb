@@ -46,7 +46,7 @@ module Larder
       end
 
       def check(key, value)
-        keeper.repository.format.check(key.to_s, value)
+        middleware.repository.format.check(key.to_s, value)
       end
     end
   end

@@ -158,15 +158,13 @@ module Larder
         :full
       end
 
-      # Without what the serializer would bring back as something else, and without the old id.
+      # Without what the serializer cannot keep, and without the old id.
       def kept(format, values)
         values = values.to_h.transform_keys(&:to_s).except("session_id")
-        values.select do |name, value|
-          format.check({ name => value })
-          true
+        values.each_with_object({}) do |(name, value), kept|
+          kept.update(format.convert(name => value))
         rescue LossyValueError => error
           @report.call(error)
-          false
         end
       end
 

@@ -31,7 +31,7 @@ module Rack
 
         private
 
-        def keeper
+        def middleware
           @store
         end
       end

@@ -39,7 +39,7 @@ module ActionDispatch
 
         private
 
-        def keeper
+        def middleware
           @by
         end
       end
