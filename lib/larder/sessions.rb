@@ -213,7 +213,7 @@ module Larder
       # @api private
       # @return [Hash, nil] the env of the request that is at work
       def request
-        Thread.current[REQUEST]
+        Thread.current[REQUEST]&.first
       end
 
       private
