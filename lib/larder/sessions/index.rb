@@ -151,8 +151,8 @@ module Larder
 
       # @param record [Record]
       # @param key [String]
-      # @return [Boolean] has one of its users, or everybody, been logged out since it began, here or on another machine?
-      #   True as well where other machines cannot be asked and `unknown` is
+      # @return [Boolean] has one of its users, or everybody, been logged out since it began, here or on another
+      #   machine? True as well where other machines cannot be asked and `unknown` is
       def logged_out?(record, key, unknown: false)
         return false unless record.user?
 
