@@ -155,9 +155,9 @@ module Larder
       end
 
       def wrong(type, name, kind, value)
-        text = UnserializableError.excerpt(value)
-        raise UnserializableError, "cached_with of #{type}: the field #{name} is #{text} (#{value.class}), which is " \
-                                   "no #{kind.inspect}#{" of 8 bytes" if kind == :integer && value.is_a?(::Integer)}"
+        given = UnserializableError.kind_of(value)
+        raise UnserializableError, "cached_with of #{type}: the field #{name} is #{given}, which is no " \
+                                   "#{kind.inspect}#{" of 8 bytes" if kind == :integer && value.is_a?(::Integer)}"
       end
 
       def taken(kind, value, type, name)

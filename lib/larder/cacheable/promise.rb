@@ -12,10 +12,11 @@ module Larder
     module Promise
       ENCODING = :larder_encodes_json # the key of the fiber's variable
       NAMING = %i[marshal message_pack].freeze
+      MARSHAL = "\x04\x08".b.freeze # how its bytes begin
       # Of classes that declared something, and of those that name fields:.
       DECLARED = Names.new { Cacheable.types }
       PROMISED = Names.new { Cacheable.types.select { |type| promises?(type) } }
-      private_constant :ENCODING, :NAMING, :DECLARED, :PROMISED
+      private_constant :ENCODING, :NAMING, :MARSHAL, :DECLARED, :PROMISED
 
       # Of a class with fields:, over its own methods and those of its subclasses.
       module AsJson
@@ -51,7 +52,7 @@ module Larder
         mixture = Mixture.new(value)
         return mixture if mixture.any?
 
-        mixture.bytes ? bytes : checked(name, bytes, value)
+        checked(name, bytes, value)
       rescue UnserializableError
         mixture = Mixture.new(value)
         mixture.any? ? mixture : raise
@@ -101,7 +102,7 @@ module Larder
         found = nil
         ::Marshal.load(marshalled, lambda do |object|
           type = Cacheable.class_of(object)
-          found ||= type if promises?(type) || hides?(object, type)
+          found ||= type if promises?(type) || hides?(object, type) || packs?(object, type)
           object
         end)
         found
@@ -114,12 +115,17 @@ module Larder
         PROMISED.in?(object.__send__(:_dump, -1).b)
       end
 
+      # What a hook has made with Marshal: a text within the bytes.
+      def packs?(object, type)
+        type <= String && object.b.start_with?(MARSHAL) && PROMISED.in?(object.b)
+      end
+
       def refuse(type, value)
         raise UnserializableError, "cached_with of #{type} keeps its fields: only, and an object of it is in a value " \
                                    "of #{Cacheable.class_of(value)} that other serializers write whole; cache it in " \
                                    "Arrays, Hashes, Sets, Structs, Data or records (of a relation, to_a)"
       end
-      private_class_method :found, :hides?, :refuse
+      private_class_method :found, :hides?, :packs?, :refuse
     end
   end
 end

@@ -7,15 +7,17 @@ module Larder
   # A value that the serializer could not bring back as it is. Raised when it is stored, not when it is read: the
   # message names the class and a serializer that can.
   class UnserializableError < Error
-    LONGEST_SHOWN = 60
-    private_constant :LONGEST_SHOWN
-
     # @param value [Object]
-    # @return [String] for a message: what is inspected, or its beginning
+    # @return [String] for a message, which logs and reports show: what kind of value it is, and nothing of it
     # @api private
-    def self.excerpt(value)
-      text = value.inspect
-      text.size > LONGEST_SHOWN ? "#{text[0, LONGEST_SHOWN]}…" : text
+    def self.kind_of(value)
+      case value
+      when nil, true, false then value.inspect
+      when String then "a #{value.class} in #{value.encoding}"
+      when Float then value.finite? ? "a Float" : value.to_s
+      when Integer then "an Integer of #{value.bit_length} bits"
+      else "a #{Cacheable.class_of(value)}"
+      end
     end
   end
 

@@ -34,9 +34,9 @@ module Larder
       private
 
       def refuse(offender)
-        shown = UnserializableError.excerpt(offender)
-        raise UnserializableError, "json cannot bring back #{shown} (#{offender.class}); :native, :message_pack and " \
-                                   ":marshal can, and :active_support_json writes it as Rails' APIs would"
+        raise UnserializableError, "json cannot bring back #{UnserializableError.kind_of(offender)}; :native, " \
+                                   ":message_pack and :marshal can, and :active_support_json writes it as Rails' " \
+                                   "APIs would"
       end
     end
   end

@@ -134,8 +134,8 @@ module Larder
         refuse("a Hash has all fields, nil where there is nothing, and this one lacks #{name}") unless hash.key?(name)
         return if same?(hash[name], value)
 
-        given, back = [hash[name], value].map { |each| UnserializableError.excerpt(each) }
-        refuse("#{name}, which is #{given}, would come back as #{back}")
+        given, back = [hash[name], value].map { |each| UnserializableError.kind_of(each) }
+        refuse("#{name}, which is #{given}, would come back as #{given == back ? "another one" : back}")
       end
 
       def same?(given, back)

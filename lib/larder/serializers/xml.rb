@@ -63,7 +63,7 @@ module Larder
       private
 
       def refuse(offender)
-        raise UnserializableError, "xml cannot bring back #{offender.inspect[0, 60]} (#{offender.class}); :native, " \
+        raise UnserializableError, "xml cannot bring back #{UnserializableError.kind_of(offender)}; :native, " \
                                    ":message_pack and :marshal can"
       end
 

@@ -48,7 +48,8 @@ module Larder
         id = plain ? user.to_s : id_of(user)
         return named(as ? kind(as) : kind_of(user, plain), id) unless id.nil? || id.empty?
 
-        raise InvalidArgument, "#{user.inspect[0, 40]} is no user: give a name, an id or a model with an id"
+        shown = user.is_a?(String) ? user.inspect[0, 40] : "a #{user.class}" # a model's values do not belong into logs
+        raise InvalidArgument, "#{shown} is no user: give a name, an id or a model with an id"
       end
 
       # Everybody who is signed in as Warden (Devise) keeps it, in any scope, or in the key `user_id`.

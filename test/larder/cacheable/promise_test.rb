@@ -112,6 +112,14 @@ class LarderCacheablePromiseTest < ActiveSupport::TestCase
     def self._load(bytes) = new(Marshal.load(bytes))
   end
 
+  class Packed < Box
+    def marshal_dump = Marshal.dump(@inside)
+
+    def marshal_load(bytes)
+      @inside = Marshal.load(bytes)
+    end
+  end
+
   # Of one object that is promised about: what may hold it.
   CONTAINERS = {
     "itself" => ->(object) { object },
@@ -132,6 +140,7 @@ class LarderCacheablePromiseTest < ActiveSupport::TestCase
     "beside an OpenStruct" => ->(object) { [object, OpenStruct.new(a: 1)] },
     "an object" => ->(object) { [Box.new([object])] },
     "an object with Marshal's hook" => ->(object) { Sealed.new(object) },
+    "an object whose hook makes bytes" => ->(object) { [Packed.new(object)] },
     "an object with Marshal's older hook" => ->(object) { [Twice.new(object)] },
     "a subclass of Array" => ->(object) { List[object] },
     "a String's variable" => ->(object) { (+"text").tap { |text| text.instance_variable_set(:@a, object) } },
@@ -155,6 +164,10 @@ class LarderCacheablePromiseTest < ActiveSupport::TestCase
 
   # Of records: what ActiveRecord has besides.
   RECORDS = {
+    "a record that another has memoized" => lambda do
+      Post.first.tap { |post| post.instance_variable_set(:@author, Account.first) }
+    end,
+    "a list of those" => -> { [Post.new.tap { |post| post.instance_variable_set(:@authors, [Account.first]) }] },
     "a relation" => -> { Account.all.load },
     "a list of relations" => -> { [Account.where.not(name: "x").load, 1] },
     "an association" => -> { Post.includes(:account).first },
