@@ -12,7 +12,10 @@ module Larder
   module Obstacle
     # What no command mends.
     ELSEWHERE = "name a file on a volume that can be written to (LARDER_PATH, or file: of the sessions)"
-    private_constant :ELSEWHERE
+    # Directories of the system, whose owner is not changed for a cache; and those with all that is in them.
+    SYSTEM = %w[/ /home /media /mnt /opt /srv /tmp /var].freeze
+    SYSTEM_TREES = %w[/bin /boot /dev /etc /lib /lib64 /proc /root /run /sbin /sys /usr].freeze
+    private_constant :ELSEWHERE, :SYSTEM, :SYSTEM_TREES
 
     module_function
 
@@ -55,7 +58,7 @@ module Larder
       fixed = [*files, directory].find { |place| Mount.read_only?(place) }
       return read_only(fixed) if fixed
 
-      closed_directory(directory) unless files.size == 2 || File.writable?(directory)
+      closed_directory(directory, path) unless files.size == 2 || File.writable?(directory)
     end
 
     # Root uses what belongs to the owner of the directory.
@@ -65,19 +68,24 @@ module Larder
     end
 
     def foreign_file(file, path)
-      "#{file} belongs to #{user(File.stat(file).uid)}, and this process runs as #{user(Process.euid)}: " \
-        "sudo chown #{user(Process.euid)} #{quoted(path)} #{quoted("#{path}.lock")}"
+      owner = File.stat(file).uid
+      what = "#{file} belongs to #{user(owner)}, and this process runs as #{user(Process.euid)}: "
+      return "#{what}run it as #{user(owner)} (sudo -u #{sudo_user(owner)} ...)" if Process.euid.zero?
+
+      "#{what}sudo chown #{user(Process.euid)} #{quoted(path)} #{quoted("#{path}.lock")}"
     end
 
     def read_only(place)
       "#{place} is on a read-only file system: #{ELSEWHERE}"
     end
 
-    def closed_directory(directory)
+    def closed_directory(directory, path)
       owner = File.stat(directory).uid
       if owner != Process.euid && !Process.euid.zero?
-        "#{directory} belongs to #{user(owner)}, and #{user(Process.euid)}, who runs this process, may not write to " \
-          "it: sudo chown #{user(Process.euid)} #{quoted(directory)}"
+        may_not = "#{directory} belongs to #{user(owner)}, and #{user(Process.euid)}, who runs this process, may not "
+        return "#{may_not}look into it: #{ELSEWHERE}" unless File.executable?(directory)
+
+        "#{may_not}write to it: #{opening(directory, path)}"
       elsif owner == Process.euid && File.stat(directory).mode & 0o300 != 0o300 && !Process.euid.zero?
         "#{directory} has mode #{format("%o", File.stat(directory).mode & 0o777)}, by which its owner may not write " \
           "to it: chmod u+wx #{quoted(directory)}"
@@ -85,6 +93,32 @@ module Larder
         type = Mount.type_of(directory)
         "#{directory} takes no files#{", as it is on #{type}" if type}: #{ELSEWHERE}"
       end
+    end
+
+    # The command by which this user may write there.
+    def opening(directory, path)
+      me = user(Process.euid)
+      return "sudo chown #{me} #{quoted(directory)}" unless system?(directory)
+
+      wanted = File.dirname(path)
+      return "sudo install -d -o #{me} #{quoted(wanted)}" unless wanted == directory
+
+      own = File.join(directory, "larder")
+      "sudo install -d -o #{me} #{quoted(own)}, and name a file in it, such as #{File.join(own, File.basename(path))}"
+    end
+
+    # @param directory [String] absolute
+    # @return [Boolean] does it belong to the system rather than to an application?
+    def system?(directory)
+      SYSTEM.include?(directory) || File.dirname(directory) == "/var" ||
+        SYSTEM_TREES.any? { |tree| directory == tree || directory.start_with?("#{tree}/") }
+    end
+
+    # @param uid [Integer]
+    # @return [String] as sudo takes it
+    def sudo_user(uid)
+      name = user(uid)
+      name == uid.to_s ? "'##{uid}'" : name
     end
 
     def nearest_directory(path)
@@ -111,6 +145,6 @@ module Larder
     end
 
     private_class_method :misnamed, :too_long?, :foreign, :closed, :usable?, :foreign_file, :read_only,
-                         :closed_directory, :nearest_directory, :quoted, :shown
+                         :closed_directory, :opening, :nearest_directory, :quoted, :shown
   end
 end

@@ -83,6 +83,19 @@ module Larder
       end)
     end
 
+    test "a file in a directory where others may make files belongs to who made it" do
+      root!
+      [@file, "#{@file}.lock"].each { |file| File.chown(1, nil, file) }
+      [0o1777, 0o2775].each do |mode|
+        File.chmod(mode, File.dirname(@file))
+        assert_empty(findings.select { |finding| finding.check == :owner })
+      end
+      File.chmod(0o755, File.dirname(@file))
+      found = findings.find { |finding| finding.check == :owner }
+      assert_match(/belongs to root, and the cache to daemon, who cannot make it anew/, found.what)
+      assert_equal "sudo chown daemon #{File.dirname(@file)}", found.mend
+    end
+
     test "a file of who runs the application, looked at by another" do
       root!
       [@file, "#{@file}.lock", File.dirname(@file)].each { |file| File.chown(1, nil, file) }

@@ -21,15 +21,25 @@ module Larder
 
       private
 
-      # Who runs the application owns the directory. A console of root's makes files that it cannot use.
+      # Who runs the application owns the directory, unless others may make files in it. A console of root's makes
+      # files that the application cannot use.
       def owner
-        wanted = File.stat(File.dirname(@path)).uid
+        directory = File.stat(File.dirname(@path))
+        wanted = directory.uid
         strange = files.find { |file| File.stat(file).uid != wanted }
-        return :sound unless strange
+        return :sound if strange.nil? || directory.mode & 0o022 != 0
+        return closed_to(File.stat(strange).uid) if wanted.zero?
 
         ["#{File.basename(strange)} belongs to #{Obstacle.user(File.stat(strange).uid)}, and its directory to " \
          "#{Obstacle.user(wanted)}, who cannot use it",
          "sudo chown #{Obstacle.user(wanted)} #{both}"]
+      end
+
+      def closed_to(uid)
+        directory = File.dirname(@path)
+        ["#{directory} belongs to root, and the cache to #{Obstacle.user(uid)}, who cannot make it anew there",
+         "sudo #{Obstacle.system?(directory) ? "install -d -o" : "chown"} #{Obstacle.user(uid)} #{quoted(directory)}" \
+         "#{"/larder # and name a file in it" if Obstacle.system?(directory)}"]
       end
 
       def mode

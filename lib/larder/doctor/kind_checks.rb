@@ -99,7 +99,7 @@ module Larder
       end
 
       def ask_owner
-        "sudo -u #{Obstacle.user(info.uid)} larder doctor #{quoted(@path)}"
+        "sudo -u #{Obstacle.sudo_user(info.uid)} larder doctor #{quoted(@path)}"
       end
 
       # Two words for mv: the file, and a name beside it that nothing has.
