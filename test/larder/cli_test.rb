@@ -37,7 +37,7 @@ module Larder
         "stat a b"                               => /unexpected argument b\nTry: larder stat --help/,
         "clear a --prefix"                       => /missing argument: --prefix/,
         "doctor --fix"                           => /invalid option: --fix/,
-        "sessions users"                         => /unknown command users; known: figures, active, user/,
+        "sessions users"                         => /unknown command users; known: figures, active, online, user/,
         "sessions --wach"                        => /invalid option: --wach.*\nTry: larder sessions --help/m,
         "sessions --json active"                 => /put active first: larder sessions active/,
         "sessions --file"                        => /missing argument: --file/,
