@@ -60,8 +60,10 @@ module Larder
         other = nil
         ATTEMPTS.times do
           after = moved_on(before.record, change, bound)
-          kept = other ? swap(other, after) : start(after, key, instead: before.key, sign_in: !before.record.user?)
-          return false unless kept == true
+          kept = if other then kept_again?(other, after)
+                 else start(after, key, instead: before.key, sign_in: !before.record.user?)
+                 end
+          return false unless kept
 
           unless other || forward(before, key)
             self.end(key)
@@ -77,6 +79,13 @@ module Larder
           return after unless before
         end
         other.record
+      end
+
+      # What is under the other key already goes where it cannot be kept as it is by now.
+      def kept_again?(other, after)
+        kept = swap(other, after) == true
+      ensure
+        self.end(other.key) unless kept
       end
 
       def moved_on(record, change, bound)

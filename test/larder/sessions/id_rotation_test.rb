@@ -311,6 +311,23 @@ module Larder
         assert_empty signed_in
       end
 
+      test "a renewal that another's change delays until the file is full leaves nothing under the other key" do
+        refused = (1..12).count do |call|
+          begin_anew
+          @repository.begin(OLD, { "user_id" => 7 })
+          found = @repository.find(OLD)
+          other = @repository.find(OLD)
+          renewed = nil
+          interrupt(call, -> { renewed = renewed?(found) }, lambda do
+            @repository.commit(other, { "user_id" => 7, "b" => "x" * 5000 })
+            fill
+          end)
+          assert_equal [renewed ? NEW : OLD], signed_in, "the file is full before call #{call}"
+          !renewed
+        end
+        assert_operator refused, :>, 1
+      end
+
       test "a process that dies while it renews a session leaves one that is signed in and named" do
         skip "needs fork" unless Process.respond_to?(:fork)
         (1..20).each do |call|
@@ -323,6 +340,22 @@ module Larder
           refute_empty signed_in, "killed before call #{call}"
           @statistics.logout(7)
           assert_empty signed_in, "killed before call #{call}"
+        end
+      end
+
+      private
+
+      def renewed?(found)
+        @repository.renew(found, NEW, { "user_id" => 7, "a" => 1 })
+      rescue NoRoomError
+        false
+      end
+
+      def fill
+        [12_000, 1000, 100, 1].each do |bytes|
+          (0..).each { |i| @backend.cache.set("filler/#{bytes}/#{i}", "x" * bytes, pin: true) }
+        rescue FullError
+          next
         end
       end
     end
