@@ -295,8 +295,12 @@ module Larder
       end
 
       # A logout of all the sessions of one of its users may have come between the entry in the index and the session.
+      # Or somebody else has signed in in it by now: then it goes on as theirs.
       def still_admitted?(record, key)
         return true if @index.admitted?(record.users, key)
+
+        now = record(key)
+        return true if now && @index.admitted?(now.users, key)
 
         self.end(key)
         false

@@ -35,6 +35,20 @@ module Larder
         assert_equal({ "a" => 1 }, values)
       end
 
+      def test_who_signs_in_just_after_somebody_else_in_the_same_session_keeps_it
+        @repository.begin(K, { "user_id" => 1 })
+        found = @repository.find(K)
+        commits = [-> { @repository.commit(@repository.find(K), { "user_id" => 1 }) }]
+        second = nil
+        @repository.index.define_singleton_method(:changed) do |*all|
+          super(*all)
+          second ||= commits.pop&.call
+        end
+        assert @repository.commit(found, { "user_id" => 2 })
+        assert_equal true, second
+        assert_equal({ "user_id" => 1 }, values)
+      end
+
       def test_an_unchanged_session_is_not_written
         @repository.begin(K, { "cart" => { "pear" => 1 } })
         found = @repository.find(K)
