@@ -119,7 +119,10 @@ module Larder
       def changed(before, after, key)
         note(after.used) do
           @activity&.moved(before, after)
-          (before.users - after.users).each { |user| @users.remove(user, key, seen: before.used) }
+          (before.users - after.users).each do |user|
+            @users.remove(user, key, seen: before.used)
+            enter_again(user, key)
+          end
         end
       end
 
@@ -226,6 +229,20 @@ module Larder
       end
 
       private
+
+      def theirs?(key, user)
+        record = @repository.record(key)
+        !record.nil? && record.users.include?(user)
+      end
+
+      # A session that is that user's by now, and was taken out of the index when it was not yet, or no longer.
+      def enter_again(user, key)
+        return if !theirs?(key, user) || admitted?([user], key)
+
+        @repository.end(key) unless admit([user], key)
+      rescue NoRoomError
+        @repository.end(key) # nobody is signed in whom the index does not know
+      end
 
       # By the latest logout, in whatever note of it the session is not left out.
       def covered?(record, key, notes)

@@ -4,6 +4,7 @@ require "test_helper"
 require "active_support/cache"
 require "support/servers"
 require "larder/sessions/repository"
+require "larder/sessions/statistics"
 require "larder/sessions/backends/file"
 require "larder/sessions/backends/store"
 
@@ -47,6 +48,21 @@ module Larder
         assert @repository.commit(found, { "user_id" => 2 })
         assert_equal true, second
         assert_equal({ "user_id" => 1 }, values)
+      end
+
+      def test_who_signs_in_again_while_a_sign_out_is_noted_is_found_by_a_logout
+        @repository.begin(K, { "user_id" => 1 })
+        found = @repository.find(K)
+        commits = [-> { @repository.commit(@repository.find(K), { "user_id" => 1 }) }]
+        again = nil
+        @repository.index.users.define_singleton_method(:remove) do |*all, **options|
+          again ||= commits.pop&.call
+          super(*all, **options)
+        end
+        assert @repository.commit(found, {})
+        assert_equal true, again
+        assert_equal 1, Statistics.new(@repository).logout(1)
+        assert_nil @repository.find(K)
       end
 
       def test_an_unchanged_session_is_not_written
