@@ -61,14 +61,7 @@ module Larder
       # @raise [NoRoomError] reported already
       def admit(users, key, instead: nil, sign_in: false)
         full if sign_in && @room && users.any? && !@room.for_sign_in?
-        users.all? do |user|
-          outcome, surplus = @users.add(user, key, instead: instead) do |other|
-            @repository.record(other)&.users&.include?(user)
-          end
-          surplus.each { |other| @repository.end(other) }
-          full if outcome == :full
-          outcome == :stored
-        end
+        users.all? { |user| enter(user, key, instead: instead) }
       end
 
       # @raise [NoRoomError] which is reported before
@@ -235,11 +228,23 @@ module Larder
         !record.nil? && record.users.include?(user)
       end
 
-      # A session that is that user's by now, and was taken out of the index when it was not yet, or no longer.
-      def enter_again(user, key)
+      # @param beside [String, nil] the key of a session that is about to be stored
+      def enter(user, key, instead: nil, beside: nil)
+        left = []
+        outcome, surplus = @users.add(user, key, instead: instead) do |other|
+          other == beside || theirs?(other, user) || !left.push(other)
+        end
+        surplus.each { |other| @repository.end(other) }
+        full if outcome == :full
+        left.each { |other| enter_again(user, other, beside: key) }
+        outcome == :stored
+      end
+
+      # A session that is the user's by now, and left the index when it was not yet, or no longer.
+      def enter_again(user, key, beside: nil)
         return if !theirs?(key, user) || admitted?([user], key)
 
-        @repository.end(key) unless admit([user], key)
+        @repository.end(key) unless enter(user, key, beside: beside)
       rescue NoRoomError
         @repository.end(key) # nobody is signed in whom the index does not know
       end

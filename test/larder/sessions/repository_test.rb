@@ -65,6 +65,22 @@ module Larder
         assert_nil @repository.find(K)
       end
 
+      def test_of_two_who_sign_in_at_once_a_logout_finds_both
+        @repository = repository(per_user: 2)
+        @repository.begin("a" * 32, { "user_id" => 1 })
+        first = Fiber.new { @repository.begin(K, { "user_id" => 1 }) }
+        @backend.define_singleton_method(:add) do |name, *all, **options|
+          Fiber.yield if name == "s/#{K}"
+          super(name, *all, **options)
+        end
+        first.resume # it is in the index, and not yet stored
+        waiting = [first]
+        @repository.define_singleton_method(:record) { |key| super(key).tap { waiting.pop&.resume if key == K } }
+        assert @repository.begin("c" * 32, { "user_id" => 1 })
+        assert_equal 2, Statistics.new(@repository).logout(1)
+        ["a" * 32, K, "c" * 32].each { |key| assert_nil @repository.find(key) }
+      end
+
       def test_an_unchanged_session_is_not_written
         @repository.begin(K, { "cart" => { "pear" => 1 } })
         found = @repository.find(K)
