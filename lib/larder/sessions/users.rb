@@ -84,7 +84,7 @@ module Larder
       # @yieldparam key [String] of another session
       # @yieldreturn [Boolean] is it still the user's? Others leave the index
       # @return [Array(Symbol, Array<String>)] :stored, :refused or :full, and the keys that are one too many, the
-      #   oldest first
+      #   oldest first. These are named until their sessions have ended: who dies before leaves none that is not
       def add(user, key, instead: nil)
         surplus = []
         outcome = change(user) do |keys|
@@ -92,7 +92,8 @@ module Larder
           keys = keys.select { |other| yield(other) } if keys.size >= [max, MANY].compact.min
           counted = keys - [instead]
           surplus = max ? counted.first([counted.size + 1 - max, 0].max) : []
-          keys - surplus + [key]
+          named = keys + [key]
+          room ? named.last(room) : named
         end
         [outcome, surplus]
       end
@@ -122,12 +123,14 @@ module Larder
 
       # Sessions a user may have.
       def max
-        @max ||= [@per_user, (room(@backend.cache) if @backend.respond_to?(:cache))].compact.min
+        @max ||= [@per_user, room].compact.min
       end
 
       # How many keys an entry of the file has room for.
-      def room(cache)
-        (cache.max_pinned - PREFIX.bytesize - Identity::MAX - HEADER) / KEY
+      def room
+        return unless @backend.respond_to?(:cache)
+
+        @room ||= (@backend.cache.max_pinned - PREFIX.bytesize - Identity::MAX - HEADER) / KEY
       end
 
       def entry(user)

@@ -236,6 +236,20 @@ module Larder
     class KeeperOnAFileTest < ActiveSupport::TestCase
       include KeeperTests
 
+      test "a process that dies before the oldest session has given way leaves it to be found by a logout" do
+        skip "needs fork" unless Process.respond_to?(:fork)
+        @repository = repository(per_user: 1)
+        @repository.begin("a" * 32, { "user_id" => 1 })
+        Process.wait(fork do
+          @repository.define_singleton_method(:end) { |_key| Process.kill(:KILL, Process.pid) }
+          @repository.begin(K, { "user_id" => 1 })
+          exit!
+        end)
+        assert @repository.find("a" * 32)
+        assert_equal 1, Statistics.new(@repository).logout(1)
+        assert_nil @repository.find("a" * 32)
+      end
+
       def setup
         @backend = Backends::File.new(open_cache)
         super

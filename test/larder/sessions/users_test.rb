@@ -23,9 +23,15 @@ module Larder
         assert_equal [KEYS[1], KEYS[0]], users.keys("7")
       end
 
-      test "the oldest of more than the most are told" do
+      test "the oldest of more than the most are told, and named until they have ended" do
         few = Users.new(@backend, max: 2)
-        assert_equal([[], [], [KEYS[0]], [KEYS[1]]], KEYS.first(4).map { |key| few.add("7", key) { true }.last })
+        told = KEYS.first(4).map do |key|
+          few.add("7", key) { true }.last.each do |oldest|
+            assert_includes few.keys("7"), oldest
+            few.remove("7", oldest, seen: 0)
+          end
+        end
+        assert_equal [[], [], [KEYS[0]], [KEYS[1]]], told
         assert_equal KEYS[2, 2], few.keys("7")
       end
 
