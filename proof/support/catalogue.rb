@@ -10,7 +10,7 @@ module Proof
     # name on the command line => class
     ALL = [
       Contract, Coverage, CrashPoints, Environment, Faults, Fuzzing, Interleave, Linear, Matrix, Models, PowerLoss,
-      Resources, Security, Soak
+      Resources, Security, Sessions, Soak
     ].to_h { |proof| [proof::NAME, proof] }.freeze
   end
 end

@@ -1,0 +1,27 @@
+# frozen_string_literal: true
+
+# The program of the proof of sessions: plays so many operations by a seed, with a seeded bug where one is named, and
+# prints what it counted; exit status 1 where anything differed. --bugs prints the names of the bugs.
+
+require "optparse"
+require_relative "run"
+
+options = { operations: 20_000, seed: Random.new_seed % 1_000_000_000, sabotage: nil }
+OptionParser.new do |parser|
+  parser.on("--operations N", Integer) { |number| options[:operations] = number }
+  parser.on("--seed N", Integer) { |number| options[:seed] = number }
+  parser.on("--bugs") do
+    puts SessionProof::Sabotage.names
+    exit
+  end
+  parser.on("--sabotage NAME", SessionProof::Sabotage.names) { |name| options[:sabotage] = name }
+end.parse!
+
+$stdout.sync = true
+puts "@note seed #{options[:seed]}"
+begin
+  SessionProof::Run.new(**options).run.each { |label, number| puts "@ #{number} #{label}" }
+rescue SessionProof::Difference => error
+  puts "seed #{options[:seed]}: #{error.message}"
+  exit 1
+end
