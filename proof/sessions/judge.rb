@@ -119,7 +119,7 @@ module SessionProof
       users = users(number, session)
       return true if users.include?(nil) || session.perhaps_over?(@now)
       return true if @requests.any? { |request| request.ends?(number) && !(@single && request.result == :full) }
-      return true if @requests.any? { |one| one.kind == :end && former(number).any? { |former| former.id == one.id } }
+      return true if ended_by_former?(number)
       return true if users.any? { |user| logout_of?(user, number) }
       return true if surplus?(number, session)
       return true if former(number).any? { |former| (old = @before[former.id]) && may_end?(former.id, old) }
@@ -139,6 +139,11 @@ module SessionProof
 
     def former(number)
       @household.former[number] || []
+    end
+
+    # May it have been signed out of by an id that it had before? Such a sign-out holds for a while at least.
+    def ended_by_former?(number)
+      @requests.any? { |one| one.kind == :end && former(number).any? { |former| former.id == one.id } }
     end
 
     # Was the id that has ended a former one of a session that was alive?
@@ -311,7 +316,7 @@ module SessionProof
       return true if (session.user.nil? && @observed[request.id].nil?) || session.perhaps_over?(@now)
       return false if @single
 
-      return true if contested?(request.id)
+      return true if contested?(request.id) || ended_by_former?(request.id)
 
       users = users(request.id, session) | [request.set["user_id"]]
       @requests.any? { |one| !one.equal?(request) && (one.ends?(request.id) || one.kind == :logout) } ||
