@@ -33,8 +33,9 @@ typedef struct { /* the lock file of a cache */
 typedef struct { /* what stands in it */
     char magic[8];
     uint64_t version;
-    uint8_t id[16];  /* random, repeated by the superblocks of its cache */
-    uint64_t use[2]; /* either is the cache's use number; they differ while it changes */
+    uint8_t id[16];    /* random, repeated by the superblocks of its cache */
+    uint64_t use[2];   /* either is the cache's use number; they differ while it changes */
+    uint64_t inode[2]; /* of the lock file itself, see lard_inode(): a copy has another one */
 } lard_lockfile_content;
 
 typedef struct { /* a byte of the lock file that is held */

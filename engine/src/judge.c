@@ -81,8 +81,8 @@ static bool is_same_boot(const lard_control *control, const uint64_t boot[2]) {
 
 /* Whether the file is still where it was made, and of the lock file's use: neither a copy nor put back. */
 static bool is_original(const lard_control *control, const uint64_t inode[2], const lard_lockfile_content *lock) {
-    bool same_birth = control->inode[1].raw_ == inode[1] || !control->inode[1].raw_ || !inode[1];
-    return control->inode[0].raw_ == inode[0] && same_birth && control->use.raw_ &&
+    const uint64_t noted[2] = {control->inode[0].raw_, control->inode[1].raw_};
+    return lard_is_same_inode(noted, inode) && control->use.raw_ &&
            (control->use.raw_ == lock->use[0] || control->use.raw_ == lock->use[1]);
 }
 

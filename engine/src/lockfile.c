@@ -3,9 +3,9 @@
  *
  * Byte 0 is held (bytelock.c) by whoever opens or closes the cache, byte 1 + slot by
  * each attached process. Its content is a random identity and the number of the current
- * use, which the cache file repeats. Where they differ the lock file was lost, so that
- * nobody's liveness is known, or one of the two is a copy of former times: the cache is
- * replaced by an empty one.
+ * use, which the cache file repeats, and its own inode. Where they differ the lock file
+ * was lost, so that nobody's liveness is known, or one of the two is a copy of former
+ * times: the cache is replaced by an empty one.
  */
 #define _GNU_SOURCE
 #include "internal.h"
@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define LOCKFILE_MAGIC "LARDLOCK"
-#define LOCKFILE_VERSION 2u
+#define LOCKFILE_VERSION 3u
 
 /* Its creator was killed half-way, or the power failed: a length may reach the disk without the bytes. */
 static bool is_unfinished(const lard_lockfile_content *content, size_t bytes, uint64_t file_bytes) {
@@ -30,10 +30,11 @@ static bool is_unfinished(const lard_lockfile_content *content, size_t bytes, ui
 
 /* A new identity, on disk before it is used: lost in a crash of the machine, it would cost a cache closed cleanly.
  */
-static int make_identity(int fd, lard_lockfile_content *content) {
+static int make_identity(int fd, const uint64_t inode[2], lard_lockfile_content *content) {
     memset(content, 0, sizeof *content);
     memcpy(content->magic, LOCKFILE_MAGIC, 8);
     content->version = LOCKFILE_VERSION;
+    memcpy(content->inode, inode, sizeof content->inode);
     int code = lard_random(content->id, sizeof content->id);
     code = code ? code : lard_random(&content->use[0], sizeof content->use[0]);
     content->use[1] = content->use[0] |= 1; /* never 0 */
@@ -44,18 +45,20 @@ static int make_identity(int fd, lard_lockfile_content *content) {
 larder_status lard_lockfile_read(const lard_lockfile *file, const char *path, lard_lockfile_content *content,
                                  larder_error *error) {
     struct stat info;
+    uint64_t inode[2];
     size_t got;
     memset(content, 0, sizeof *content);
-    int code = fstat(file->fd, &info) == 0 ? lard_file_read(file->fd, content, sizeof *content, 0, &got) : errno;
+    int code = fstat(file->fd, &info) == 0 ? lard_inode(file->fd, inode) : errno;
+    code = code ? code : lard_file_read(file->fd, content, sizeof *content, 0, &got);
     if (code) {
         return lard_fail_call(error, "read", path, code);
     }
     if (!is_unfinished(content, got, (uint64_t)info.st_size)) {
         return lard_fail(error, LARDER_NOT_LARDER, 0, "%s", path);
     }
-    bool finished = got == sizeof *content && memcmp(content->magic, LOCKFILE_MAGIC, 8) == 0 &&
-                    content->version == LOCKFILE_VERSION;
-    if (!finished && (code = make_identity(file->fd, content)) != 0) {
+    bool valid = got == sizeof *content && memcmp(content->magic, LOCKFILE_MAGIC, 8) == 0 &&
+                 content->version == LOCKFILE_VERSION && lard_is_same_inode(content->inode, inode);
+    if (!valid && (code = make_identity(file->fd, inode, content)) != 0) {
         return lard_fail_call(error, "write", path, code);
     }
     return LARDER_OK;

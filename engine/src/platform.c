@@ -92,6 +92,10 @@ int lard_inode(int fd, uint64_t inode[2]) {
     return 0;
 }
 
+bool lard_is_same_inode(const uint64_t one[2], const uint64_t other[2]) {
+    return one[0] == other[0] && (one[1] == other[1] || !one[1] || !other[1]);
+}
+
 void lard_sleep_ms(unsigned ms) {
     struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
     nanosleep(&t, NULL);
@@ -130,10 +134,12 @@ int lard_random(void *out, size_t bytes) {
 #define UUID_CHARACTERS 36
 #define UUID_DIGITS 32
 
-/* Runtimes of containers put /dev/null over what is not to be seen. */
+#define PROC_MAGIC 0x9fa0 /* <linux/magic.h> */
+
+/* Runtimes of containers put /dev/null, or an empty file, over what is not to be seen. */
 static bool is_masked(int fd) {
-    struct stat info;
-    return fstat(fd, &info) == 0 && S_ISCHR(info.st_mode);
+    struct statfs info;
+    return fstatfs(fd, &info) == 0 && info.f_type != PROC_MAGIC;
 }
 
 /* 0, or errno. */
@@ -166,7 +172,8 @@ int lard_boot_id(uint64_t id[2]) {
     id[0] = id[1] = 0;
     int code = read_uuid("/proc/sys/kernel/random/boot_id", text);
     if (code) {
-        return code == ENOENT || code == ENOTDIR || code == EACCES || code == EPERM ? 0 : code;
+        bool is_unseen = code == ENOENT || code == ENOTDIR || code == EISDIR || code == EACCES || code == EPERM;
+        return is_unseen ? 0 : code;
     }
     for (int i = 0, digit = 0; i < UUID_CHARACTERS && digit < UUID_DIGITS; i++) {
         char c = text[i];

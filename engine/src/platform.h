@@ -25,6 +25,7 @@ int64_t lard_monotonic_ms(void);           /* for waits */
 int lard_random(void *out, size_t bytes);  /* 0, or errno */
 int64_t lard_uptime_ms(void);              /* since the machine was booted, suspended or not; 0: unknown */
 int lard_inode(int fd, uint64_t inode[2]); /* its number, and its birth in ns (0: unknown): 0, or errno */
+bool lard_is_same_inode(const uint64_t one[2], const uint64_t other[2]); /* as lard_inode() has them */
 int lard_boot_id(uint64_t id[2]);          /* differs after each boot; 0 (zeros where there is none), or errno */
 bool lard_file_may_reach(uint64_t bytes);  /* else a write there would raise SIGXFSZ (RLIMIT_FSIZE) */
 int lard_allocate(int fd, uint64_t bytes); /* reserves disk space: 0, or errno */

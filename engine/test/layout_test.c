@@ -54,6 +54,7 @@ static void control_and_process_fields_have_their_places(void) {
     AT(lard_lockfile_content, version, 8, 8);
     AT(lard_lockfile_content, id, 16, 16);
     AT(lard_lockfile_content, use, 32, 16);
+    AT(lard_lockfile_content, inode, 48, 16);
     AT(lard_process, incarnation, 0, 4);
     AT(lard_process, pid, 4, 4);
     AT(lard_process, reserved, 8, 56);
@@ -155,18 +156,20 @@ static void a_new_file_is_as_drawn(void) {
     uint32_t pid = (uint32_t)getpid(), one = 1;
     CHECK(memcmp(row, &one, 4) == 0 && memcmp(row + 4, &pid, 4) == 0);
 
-    unsigned char lock[48];
+    unsigned char lock[64];
     char lock_path[420];
     snprintf(lock_path, sizeof lock_path, "%s.lock", path);
-    CHECK(stat(lock_path, &info) == 0 && info.st_size == 48 && (info.st_mode & 07777) == 0600);
+    CHECK(stat(lock_path, &info) == 0 && info.st_size == 64 && (info.st_mode & 07777) == 0600);
     read_at(lock_path, lock, sizeof lock, 0);
     CHECK(memcmp(lock + 32, control + 224, 8) == 0 || memcmp(lock + 40, control + 224, 8) == 0, "the use number");
     uint64_t inode[2];
     int fd = open(path, O_RDONLY);
     CHECK(lard_inode(fd, inode) == 0 && close(fd) == 0 && memcmp(control + 232, inode, 16) == 0);
+    fd = open(lock_path, O_RDONLY);
+    CHECK(lard_inode(fd, inode) == 0 && close(fd) == 0 && memcmp(lock + 48, inode, 16) == 0);
     larder_close(cache);
     read_at(lock_path, lock, sizeof lock, 0);
-    CHECK(memcmp(lock, "LARDLOCK\2\0\0\0\0\0\0\0", 16) == 0 && memcmp(lock + 16, super.lock_id, 16) == 0);
+    CHECK(memcmp(lock, "LARDLOCK\3\0\0\0\0\0\0\0", 16) == 0 && memcmp(lock + 16, super.lock_id, 16) == 0);
     CHECK(memcmp(lock + 40, control + 224, 8) != 0, "closing ends the use");
     read_at(path, control, sizeof control, 8192);
     CHECK(memcmp(lock + 40, control + 224, 8) == 0);
