@@ -111,7 +111,7 @@ extern "C" {
     X(NO_SPACE, "the disk has no room for the cache; free space or choose a smaller size")             \
     X(NO_SLOT, "all process slots of the cache are taken by live processes")                           \
     X(IN_USE, "other processes have the cache open; stop them first")                                  \
-    X(LOCKED, "another process is making, opening or closing the cache")                               \
+    X(LOCKED, "the cache is being made, opened or closed, by this process or another")                 \
     X(NO_MEMORY, "memory could not be allocated")                                                      \
     X(SYSTEM, "a system call failed")
 
@@ -267,9 +267,11 @@ larder_status larder_open(const char *path, const larder_options *options, larde
  * larder_attached: 1, attached; 0, larder_attach() should be called; -1, it failed a moment ago: later (or NULL).
  * larder_attach: OK, or why not; LOCKED where another process makes, opens or closes the file
  * and was not done in `wait_ms`.
+ * larder_last_failure: the error of the last attempt to attach, OK where it succeeded or none was made (or NULL).
  */
 int larder_attached(larder *cache);
 larder_status larder_attach(larder *cache, uint32_t wait_ms, larder_error *error);
+larder_status larder_last_failure(larder *cache, larder_error *error);
 
 /*
  * Drops one reference; the last one detaches. The last process of a machine to

@@ -79,8 +79,6 @@ static void discard_lockfile(const larder *cache, lard_lockfile *file) {
 /* The lock file with the opener's lock held, and what stands in it. */
 static larder_status enter_lockfile(larder *cache, const char *path, int64_t wait_ms, lard_lockfile *file,
                                     lard_bytelock *opener, lard_lockfile_content *content, larder_error *error) {
-    larder_error mine;
-    error = error ? error : &mine;
     for (int attempt = 0; attempt < LOCKFILE_ATTEMPTS; attempt++) {
         struct stat info;
         larder_status status = find_lockfile(cache, path, stat(path, &info) == 0 ? &info : NULL, file, error);
@@ -245,9 +243,7 @@ static int64_t wait_after_fault(larder *cache, int64_t now_ms) {
 static larder_status attach_anew(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
     lard_map *map = cache->map;
     if (cache->refusal.status != LARDER_OK) {
-        if (error) {
-            *error = cache->refusal;
-        }
+        *error = cache->refusal;
         return cache->refusal.status;
     }
     if (lard_is_fit(map)) {
@@ -275,10 +271,11 @@ static bool begin_attaching(larder *cache, bool *done) {
     return mine;
 }
 
-static void end_attaching(larder *cache, bool faulted, larder_status status, int64_t started_ms) {
+static void end_attaching(larder *cache, bool faulted, const larder_error *outcome, int64_t started_ms) {
+    larder_status status = outcome->status;
     bool attached = status == LARDER_OK;
     lard_registry_lock();
-    cache->failure = status;
+    cache->failure = *outcome;
     int64_t wait_ms = faulted && attached       ? wait_after_fault(cache, started_ms)
                       : status == LARDER_LOCKED ? LOCKED_RETRY_MS
                                                 : RETRY_MS;
@@ -304,9 +301,9 @@ static larder_status attach_once(larder *cache, uint64_t size_bytes, int64_t wai
         lard_sleep_ms(1);
     }
     bool faulted = cache->map && cache->map->poisoned;
-    larder_status status = attach_anew(cache, size_bytes, wait_ms, error);
-    end_attaching(cache, faulted, status, start);
-    return status;
+    error->status = attach_anew(cache, size_bytes, wait_ms, error);
+    end_attaching(cache, faulted, error, start);
+    return error->status;
 }
 
 /* Calls that did not try do not put off the one that will. */
@@ -329,10 +326,20 @@ int larder_attached(larder *cache) {
     return due;
 }
 
-larder_status larder_attach(larder *cache, uint32_t wait_ms, larder_error *error) {
-    if (error) {
-        memset(error, 0, sizeof *error);
+larder_status larder_last_failure(larder *cache, larder_error *error) {
+    memset(error, 0, sizeof *error);
+    if (cache) {
+        lard_registry_lock();
+        *error = cache->failure;
+        lard_registry_unlock();
     }
+    return error->status;
+}
+
+larder_status larder_attach(larder *cache, uint32_t wait_ms, larder_error *error) {
+    larder_error mine;
+    error = error ? error : &mine;
+    memset(error, 0, sizeof *error);
     if (!cache) {
         return lard_fail(error, LARDER_INVALID, 0, "larder_attach needs a handle");
     }

@@ -18,13 +18,14 @@ size_t larder_max_value(const larder *cache) {
 /* Why this process could not attach. */
 larder_status lard_unavailable(const larder *cache) {
     lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
-    if (!map) {
-        return cache->failure ? cache->failure : LARDER_LOCKED;
-    }
-    if (map->poisoned) {
+    larder_status failure = cache->failure.status;
+    if (map && map->poisoned) {
         return LARDER_DAMAGED;
     }
-    return lard_load(&map->control->superseded) ? LARDER_SUPERSEDED : LARDER_NO_SLOT;
+    if (map && lard_load(&map->control->superseded)) {
+        return LARDER_SUPERSEDED;
+    }
+    return failure ? failure : LARDER_LOCKED; /* none: another thread is at it */
 }
 
 #define STORES_PER_LOOK 64 /* under a clock that stands still */

@@ -109,7 +109,7 @@ struct larder {
     bool attaches_explicitly; /* by larder_attach alone */
     bool existing;            /* makes and replaces no file */
     larder_error refusal;     /* what each attempt to attach answers, where no file can have the path */
-    larder_status failure;    /* of the last attempt to attach */
+    larder_error failure;     /* of the last attempt to attach */
     unsigned attaching;       /* epoch of the process of which a thread is at it; another: nobody is */
     int64_t next_touch_ms;    /* when to give the lock file a new time */
     uint32_t *stuck;          /* per shard: the lock word that was waited for in vain */

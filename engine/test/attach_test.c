@@ -178,6 +178,25 @@ static void an_attachment_that_failed(void) {
     larder_close(cache);
 }
 
+/* The slots are free: that is not the reason. */
+static void a_child_without_descriptors(void *arg) {
+    larder *cache = arg;
+    const struct rlimit none = {0};
+    larder_error error;
+    CHILD_CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0 && set(cache, "k", "v") == LARDER_SYSTEM);
+    CHILD_CHECK(larder_last_failure(cache, &error) == LARDER_SYSTEM && error.system_errno == EMFILE);
+    CHILD_CHECK(strstr(error.detail, "t.larder.lock") != NULL);
+}
+
+static void why_an_attachment_failed(void) {
+    larder *cache = open_cache(1 << 20);
+    larder_error error;
+    CHECK(set(cache, "k", "v") == LARDER_OK && larder_last_failure(cache, &error) == LARDER_OK);
+    CHECK(in_child(a_child_without_descriptors, cache) && is(cache, "k", NULL),
+          "a refused store leaves no old value");
+    larder_close(cache);
+}
+
 /* Ten calls in a row wait for it once. */
 static void a_stopped_opener(void) {
     uint32_t *stage = shared_memory(sizeof *stage);
@@ -235,6 +254,7 @@ static const test_case tests[] = {
          "a host that removes the file a thousand times keeps its descriptors, and the cache"),
     TEST(both_files_removed, "processes meet again after file and lock file were removed by hand"),
     TEST(an_attachment_that_failed, "a busy process that could not attach tries again within a second or so"),
+    TEST(why_an_attachment_failed, "a child that cannot attach says why"),
     TEST(a_stopped_opener, "calls wait for another opener once, not each"),
     TEST(a_closed_lock_descriptor, "a host that closed our lock file keeps its own file unharmed, and the cache"),
     TEST(a_closed_descriptor_at_the_end,

@@ -245,14 +245,20 @@ void glue_raise_unless_attached(VALUE object, VALUE key) {
     cache *self = cache_of(object);
     larder_error error = self->failure;
 
-    if (!self->lazy || error.status == LARDER_OK || larder_attached(engine_of(self)) == 1) {
+    if (larder_attached(engine_of(self)) == 1) {
+        return;
+    }
+    /* another object of the same file may have made the attempt */
+    if (error.status == LARDER_OK && larder_last_failure(engine_of(self), &error) == LARDER_OK) {
         return;
     }
     self->told = true;
     if (!NIL_P(key)) {
         long shown = RSTRING_LEN(key) < GLUE_SHOWN_KEY_BYTES ? RSTRING_LEN(key) : GLUE_SHOWN_KEY_BYTES;
+        char reason[sizeof error.detail];
+        memcpy(reason, error.detail, sizeof reason);
         snprintf(error.detail, sizeof error.detail, "%.*s could not be changed: %s", (int)shown, RSTRING_PTR(key),
-                 self->failure.detail);
+                 reason);
     }
     raise_unattached(object, &error);
 }

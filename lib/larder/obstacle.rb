@@ -33,8 +33,20 @@ module Larder
       return "the working directory was removed: start the process in one that is there, or name an absolute path" \
         unless File.absolute_path?(path)
       return "Name a file by fewer characters: a name has 250 bytes at most, a path 4,087" if too_long?(path)
+      return "#{path} is a directory: name a file in it, such as #{File.join(path, "cache.larder")}" \
+        if kind_of(path) == "directory"
 
-      "#{path} is a directory: name a file in it, such as #{File.join(path, "cache.larder")}" if File.directory?(path)
+      irregular = [path, "#{path}.lock"].find { |file| ![nil, "file"].include?(kind_of(file)) }
+      irregular && "#{irregular} is a #{kind_of(irregular)}, where a file of Larder's is to be: " \
+                   "mv #{quoted(irregular)} #{quoted("#{irregular}.other")}, or name another path"
+    end
+
+    # @return [String, nil] as File::Stat#ftype; nil: nothing is there, or it cannot be seen
+    def kind_of(path)
+      kind = File.lstat(path).ftype
+      kind == "link" ? "symbolic link" : kind
+    rescue SystemCallError
+      nil
     end
 
     def too_long?(path)
@@ -51,12 +63,16 @@ module Larder
 
     def closed(path)
       directory = nearest_directory(path)
+      return dangling(directory) unless File.exist?(directory)
       return "#{directory} is not a directory: mv #{quoted(directory)} #{quoted("#{directory}.other")}" \
         unless File.directory?(directory)
 
       files = [path, "#{path}.lock"].select { |file| File.exist?(file) }
       fixed = [*files, directory].find { |place| Mount.read_only?(place) }
       return read_only(fixed) if fixed
+
+      closed = files.find { |file| !File.readable?(file) || !File.writable?(file) }
+      return closed_file(closed) if closed
 
       closed_directory(directory, path) unless files.size == 2 || File.writable?(directory)
     end
@@ -75,6 +91,21 @@ module Larder
       "#{what}sudo chown #{user(Process.euid)} #{quoted(path)} #{quoted("#{path}.lock")}"
     end
 
+    def dangling(link)
+      target = File.readlink(link)
+      "#{link} is a symbolic link to #{target}, which is not there: " \
+        "mkdir -p #{quoted(File.absolute_path(target, File.dirname(link)))}"
+    end
+
+    # One's own.
+    def closed_file(file)
+      "#{file} has mode #{mode_of(file)}, by which its owner may not read and write it: chmod 600 #{quoted(file)}"
+    end
+
+    def mode_of(place)
+      format("%o", File.stat(place).mode & 0o777)
+    end
+
     def read_only(place)
       "#{place} is on a read-only file system: #{ELSEWHERE}"
     end
@@ -87,8 +118,8 @@ module Larder
 
         "#{may_not}write to it: #{opening(directory, path)}"
       elsif owner == Process.euid && File.stat(directory).mode & 0o300 != 0o300 && !Process.euid.zero?
-        "#{directory} has mode #{format("%o", File.stat(directory).mode & 0o777)}, by which its owner may not write " \
-          "to it: chmod u+wx #{quoted(directory)}"
+        "#{directory} has mode #{mode_of(directory)}, by which its owner may not write to it: " \
+          "chmod u+wx #{quoted(directory)}"
       else
         type = Mount.type_of(directory)
         "#{directory} takes no files#{", as it is on #{type}" if type}: #{ELSEWHERE}"
@@ -123,7 +154,7 @@ module Larder
 
     def nearest_directory(path)
       directory = File.dirname(path)
-      directory = File.dirname(directory) until File.exist?(directory)
+      directory = File.dirname(directory) until File.exist?(directory) || File.symlink?(directory)
       directory
     end
 
@@ -144,7 +175,8 @@ module Larder
       text.scrub { |bytes| bytes.unpack("C*").map { |byte| format("\\x%02X", byte) }.join }
     end
 
-    private_class_method :misnamed, :too_long?, :foreign, :closed, :usable?, :foreign_file, :read_only,
-                         :closed_directory, :opening, :nearest_directory, :quoted, :shown
+    private_class_method :misnamed, :kind_of, :too_long?, :foreign, :closed, :usable?, :foreign_file, :dangling,
+                         :closed_file, :mode_of, :read_only, :closed_directory, :opening, :nearest_directory, :quoted,
+                         :shown
   end
 end

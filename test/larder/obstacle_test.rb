@@ -48,7 +48,43 @@ module Larder
                    Obstacle.at(path)
     end
 
+    test "a symbolic link that leads nowhere is named with what it leads to" do
+      File.symlink("data/larder", File.join(directory, "storage"))
+      assert_equal "#{directory}/storage is a symbolic link to data/larder, which is not there: " \
+                   "mkdir -p #{directory}/data/larder", Obstacle.at(File.join(directory, "storage/c.larder"))
+    end
+
+    test "what is no file is moved away, and nobody is told to change the owner of what a link leads to" do
+      path = File.join(directory, "c.larder")
+      Dir.mkdir("#{path}.lock")
+      assert_equal "#{path}.lock is a directory, where a file of Larder's is to be: " \
+                   "mv #{path}.lock #{path}.lock.other, or name another path", Obstacle.at(path)
+      File.symlink("/etc/passwd", path)
+      assert_match(/\A#{path} is a symbolic link, where a file of Larder's is to be: mv #{path} /, Obstacle.at(path))
+      assert_equal Obstacle.at(path), (Process.euid.zero? ? as_owner(path) : Obstacle.at(path))
+    end
+
+    test "an own file that its mode closes is opened by chmod" do
+      path = File.join(directory, "c.larder")
+      ["", ".lock"].each { |ending| File.write("#{path}#{ending}", "") }
+      { path => 0o400, "#{path}.lock" => 0 }.each do |file, mode|
+        File.chmod(mode, file)
+        owner = Process.euid.zero? ? NOBODY : Process.euid
+        File.chown(owner, nil, path, "#{path}.lock")
+        assert_equal "#{file} has mode #{format("%o", mode)}, by which its owner may not read and write it: " \
+                     "chmod 600 #{file}", as_owner(path)
+        File.chmod(0o600, file)
+      end
+    end
+
     private
+
+    def as_owner(path)
+      return Obstacle.at(path) unless Process.euid.zero?
+
+      [directory, File.dirname(directory)].each { |each| File.chmod(0o755, each) unless File.world_readable?(each) }
+      as_nobody(path)
+    end
 
     def as_nobody(path)
       skip "needs root" unless Process.euid.zero?

@@ -15,6 +15,19 @@ class LarderCacheForkTest < ActiveSupport::TestCase
     assert_equal 2, cache.increment("n")
   end
 
+  test "a child that may not use the file says why, and how it can" do
+    skip "needs root" unless Process.euid.zero?
+    cache.set("k", "v")
+    File.chmod(0o755, File.dirname(cache.path))
+    messages = in_child do
+      Process::UID.change_privilege(65_534)
+      2.times.map { cache.set("k", "w") rescue $!.message } # rubocop:disable Style/RescueModifier
+    end
+    messages.each do |message|
+      assert_match(/k could not be changed: .*Permission denied.* this process runs as nobody: sudo chown /, message)
+    end
+  end
+
   test "grandchildren go on too, and each process is one of its own" do
     cache.set("parent", "p")
     count = in_child do
