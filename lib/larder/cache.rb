@@ -65,7 +65,9 @@ module Larder
     # The same where what is written first is often read next, as in tests and consoles, or where the file is required.
     LONG_WAIT = 5
     WAITING_ENVIRONMENTS = %w[development test].freeze
-    private_constant :PAGE, :WAIT, :LONG_WAIT, :WAITING_ENVIRONMENTS
+    # Seconds between two looks at what keeps this process from its file.
+    OBSTACLE_FOR = 1
+    private_constant :PAGE, :WAIT, :LONG_WAIT, :WAITING_ENVIRONMENTS, :OBSTACLE_FOR
 
     class << self
       private :new
@@ -504,10 +506,11 @@ module Larder
       @attached ? yield : @when_attached = block
     end
 
-    # Called with each error that is raised because a lazily opened cache has no file.
+    # Called with each error that is raised because the cache has no file: for each `fetch` of a page, perhaps.
     def explained(error)
-      obstacle = Obstacle.at(path)
-      obstacle ? error.exception("#{error.message}. #{obstacle}") : error
+      now = monotonic_time
+      @obstacle, @obstacle_until = Obstacle.at(path), now + OBSTACLE_FOR if now >= (@obstacle_until || now)
+      @obstacle ? error.exception("#{error.message}. #{@obstacle}") : error
     end
   end
 end

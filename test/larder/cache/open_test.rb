@@ -265,6 +265,16 @@ class LarderCacheOpenTest < ActiveSupport::TestCase
     end
   end
 
+  test "what stands in the way of a file is not looked for with each call" do
+    File.write(path_of("place"), "")
+    lazy = open_cache("place/lazy.larder", lazy: true)
+    looks = 0
+    seen = TracePoint.new(:call) { |call| looks += 1 if call.self.equal?(Larder::Obstacle) && call.method_id == :at }
+    messages = seen.enable { Array.new(50) { assert_raises(Larder::OpenError) { lazy.set("k", "v") }.message } }
+    messages.each { |message| assert_match(/k could not be changed: .*place is not a directory: mv /, message) }
+    assert_operator looks, :<, 25 # once a second, and machines are slow
+  end
+
   test "where the file is required every call raises while it cannot be had, and nothing is remembered" do
     open_cache("place/required.larder").tap { |made| made.set_multi(%w[a b c].to_h { [_1, "1"] }) }.close
     block_place
