@@ -34,7 +34,8 @@ static int make_identity(int fd, const uint64_t inode[2], lard_lockfile_content 
     memset(content, 0, sizeof *content);
     memcpy(content->magic, LOCKFILE_MAGIC, 8);
     content->version = LOCKFILE_VERSION;
-    memcpy(content->inode, inode, sizeof content->inode);
+    content->inode[0] = inode[0];
+    content->inode[1] = inode[1];
     int code = lard_random(content->id, sizeof content->id);
     code = code ? code : lard_random(&content->use[0], sizeof content->use[0]);
     content->use[1] = content->use[0] |= 1; /* never 0 */
