@@ -133,11 +133,11 @@ static unsigned patch_slot(const file *f, const command *c) {
     case 0:
         change(slot, 8, c, f->super);
         break;
-    case 4: /* leads elsewhere, the tag as it was */
+    case 4: /* leads elsewhere, the fingerprint as it was */
         word = (word & ~LARD_LOCATION_MASK) | (c->n & LARD_LOCATION_MASK);
         memcpy(slot, &word, 8);
         break;
-    case 8: /* the same as another one, or leads where that does under its own tag */
+    case 8: /* the same as another one, or leads where that does under its own fingerprint */
         word = (word & (0xffffull << LARD_LOCATION_BITS)) |
                (word_of(slot_of(f, c->n)) & ~(0xffffull << LARD_LOCATION_BITS));
         memcpy(slot, c->a & 16 ? (uint8_t *)&word : slot_of(f, c->n), 8);

@@ -38,13 +38,13 @@ static void touched_number(void) {
 
 static void number_as_text(void) { put(0, NUMBER + 5); }
 
-/* Another key with the same tag, so that only the keys tell them apart. */
+/* Another key with the same fingerprint, so that only the keys tell them apart. */
 static void twins(void) {
     char text[16];
     lard_hash wanted = world_hash(world_key_text(0));
     for (unsigned n = 0;; n++) {
         snprintf(text, sizeof text, "t%07u", n);
-        if (world_hash(text).tag == wanted.tag) {
+        if (world_hash(text).fingerprint == wanted.fingerprint) {
             break;
         }
     }
@@ -275,7 +275,7 @@ const scenario scenarios[] = {
     {.name = "a clear and a set, a delete", old_value,
      {TWO({CLEAR, 0, 0, 0}, SETS(0, 2)), TWO(DELETES(0), GETS(0))}},
     {.name = "writers of two keys in one bucket", nothing, {ONE(SETS(0, 2)), ONE(SETS(1, 3)), ONE(GETS(0))}},
-    {.name = "two keys of one tag", twins, {ONE(SETS(0, 3)), ONE(DELETES(1)), TWO(GETS(0), GETS(1))}},
+    {.name = "two keys of one fingerprint", twins, {ONE(SETS(0, 3)), ONE(DELETES(1)), TWO(GETS(0), GETS(1))}},
     {.name = "reads of a large value while it is overwritten", old_value,
      {ONE(SETS(0, 2)), ONE(GETS(0))}, .long_values = true},
     {.name = "a large value is deleted while it is read", old_value,

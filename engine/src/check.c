@@ -4,7 +4,7 @@
  *   index      the directory names index segments, each once; the bucket count fits
  *              them; no split is open
  *   slots      point into a record segment, below its write offset, at a record of
- *              the slot's generation, tag and bucket; no key has two slots; where one
+ *              the slot's generation, fingerprint and bucket; no key has two slots; where one
  *              is kept, the shard knows that there are such
  *   segments   their states add up to the shard's counts; write offsets fit; records
  *              follow each other to the write offset; the open ones are of their queue
@@ -151,7 +151,8 @@ static uint64_t check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slo
         problem(report, view, "the record of a slot of bucket %u has a wrong checksum", bucket);
     } else if (LARD_WORD2_PINNED(info.word2) && !lard_has_pins(view)) {
         problem(report, view, "an item of bucket %u is kept, and the shard has none that are", bucket);
-    } else if (hash.tag != LARD_SLOT_TAG(value) || lard_hash_shard(view->map, &hash) != view->number ||
+    } else if (hash.fingerprint != LARD_SLOT_FINGERPRINT(value) ||
+               lard_hash_shard(view->map, &hash) != view->number ||
                (lard_bucket_of(hash.first, count) != bucket && lard_bucket_of(hash.second, count) != bucket)) {
         problem(report, view, "an item stands in bucket %u, where it cannot be found", bucket);
     } else {

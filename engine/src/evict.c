@@ -146,7 +146,7 @@ static bool move_to_main(lard_view *view, const lard_found *found, const lard_re
     lard_segment_commit(view, to, bytes, info->expiry_ms);
     unsigned reads = LARD_SLOT_FREQUENCY(found->value);
     unsigned left = from == LARD_SEGMENT_MAIN && reads ? reads - 1 : 0;
-    uint64_t slot = lard_slot(to, LARD_SLOT_TAG(found->value), left, generation);
+    uint64_t slot = lard_slot(to, LARD_SLOT_FINGERPRINT(found->value), left, generation);
     lard_index_unlink(view, found->slot, found->value, slot); /* where a deleter was faster, the copy is dead */
     return true;
 }
@@ -241,7 +241,7 @@ static void settle(larder *cache, lard_view *view, const candidate *one, uint32_
         ghost = !is_chunk;
     }
     if (lard_index_unlink(view, found.slot, found.value,
-                          ghost ? lard_ghost_word(view, hash.tag, state == LARD_SEGMENT_MAIN) : 0)) {
+                          ghost ? lard_ghost_word(view, hash.fingerprint, state == LARD_SEGMENT_MAIN) : 0)) {
         lard_index_count_off(view, is_chunk);
         lard_count(cache, statistic, !is_chunk);
         decide_for_row(view, one, false);

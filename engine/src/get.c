@@ -2,7 +2,7 @@
  * get.c — get, and its multi form: the straight line of an ordinary hit or miss.
  *
  * It tries once, and looks at one slot, for a record of the ordinary kind. Whatever
- * else it meets (another kind, another key of the same tag, an index that is just
+ * else it meets (another kind, another key of the same fingerprint, an index that is just
  * changing, damage) goes to lard_read (read.c), which does the whole again, so
  * nothing is decided here but hits and misses that are beyond doubt. No lock is
  * assumed and none is taken.
@@ -105,8 +105,8 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     /* Half of all items stand in the first bucket, and need not wait for the second, which is on its way
      * meanwhile. */
     __builtin_prefetch(second);
-    unsigned fit = lard_probe_one(first, wanted->hash.tag);
-    fit = fit ? fit : lard_probe_one(second, wanted->hash.tag) << LARD_BUCKET_SLOTS;
+    unsigned fit = lard_probe_one(first, wanted->hash.fingerprint);
+    fit = fit ? fit : lard_probe_one(second, wanted->hash.fingerprint) << LARD_BUCKET_SLOTS;
     if (fit == 0) {
         lard_fence_acquire();
         bool changed = (moves & 1) || lard_load(&view.head->moves) != moves ||
@@ -119,7 +119,7 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     uint64_t offset = LARD_SLOT_OFFSET(value);
     lard_prefetch_record(&view, offset);
     if (LARD_UNLIKELY(
-            LARD_SLOT_TAG(value) != wanted->hash.tag ||
+            LARD_SLOT_FINGERPRINT(value) != wanted->hash.fingerprint ||
             !copy_ordinary(fast, &view, offset, LARD_SLOT_GENERATION(value), wanted, &expiry_ms, &word2))) {
         return in_full(cache, map, wanted, item);
     }

@@ -1,7 +1,7 @@
 /*
  * ghost.c — which keys were evicted a short while ago, kept in slots that hold no item.
  *
- * Two ghosts fit a slot (layout.h draws it): 11 bits of the key's tag each, which queue the
+ * Two ghosts fit a slot (layout.h draws it): 11 bits of the key's fingerprint each, which queue the
  * key was in, and when it left, by that queue's clock, in eighths of the shard. They cost no
  * space of their own; the oldest give way, and any item does better with the slot.
  * A ghost is a hint: a wrong one sends a new item to the main queue, a lost one to the small.
@@ -11,12 +11,12 @@
  */
 #include "internal.h"
 
-#define TAG_BITS 11
-#define MAIN_BIT (1u << TAG_BITS)
-#define STAMP_SHIFT (TAG_BITS + 1)
+#define FINGERPRINT_BITS 11
+#define MAIN_BIT (1u << FINGERPRINT_BITS)
+#define STAMP_SHIFT (FINGERPRINT_BITS + 1)
 #define STAMP_BITS 5
 #define CELL_BITS (STAMP_SHIFT + STAMP_BITS)
-#define TAG_MASK ((1u << TAG_BITS) - 1)
+#define FINGERPRINT_MASK ((1u << FINGERPRINT_BITS) - 1)
 #define CELL_MASK ((1u << CELL_BITS) - 1)
 #define STAMP_MASK ((1u << STAMP_BITS) - 1)
 #define CELLS 2
@@ -38,9 +38,9 @@ static clocks clocks_of(const lard_view *view) {
 }
 
 /* Never 0: a cell of 0 is empty. */
-static uint32_t short_tag(uint32_t tag) {
-    tag &= TAG_MASK;
-    return tag ? tag : 1;
+static uint32_t short_fingerprint(uint32_t fingerprint) {
+    fingerprint &= FINGERPRINT_MASK;
+    return fingerprint ? fingerprint : 1;
 }
 
 static uint32_t cell_of(uint64_t value, unsigned number) {
@@ -67,7 +67,7 @@ typedef struct {
 } place;
 
 static place find(const lard_view *view, const lard_hash *hash, clocks at) {
-    uint32_t tag = short_tag(hash->tag);
+    uint32_t fingerprint = short_fingerprint(hash->fingerprint);
     lard_bucket *buckets[2] = {NULL, NULL};
     bool fit = lard_buckets_of(view, hash, lard_bucket_count(view), &buckets[0], &buckets[1]);
     for (unsigned i = 0; fit && i < 2 * LARD_BUCKET_SLOTS; i++) {
@@ -75,7 +75,7 @@ static place find(const lard_view *view, const lard_hash *hash, clocks at) {
         uint64_t value = lard_load(slot);
         for (unsigned n = 0; value && !LARD_SLOT_OFFSET(value) && n < CELLS; n++) {
             uint32_t cell = cell_of(value, n);
-            if ((cell & TAG_MASK) == tag && age_of(cell, at) <= LARD_GHOST_WINDOW) {
+            if ((cell & FINGERPRINT_MASK) == fingerprint && age_of(cell, at) <= LARD_GHOST_WINDOW) {
                 return (place){slot, value, n};
             }
         }
@@ -106,9 +106,10 @@ lard_ghost lard_ghost_take(lard_view *view, const lard_hash *hash) {
 }
 
 /* What the slot of an evicted item holds afterwards. */
-uint64_t lard_ghost_word(const lard_view *view, uint32_t tag, bool from_main) {
+uint64_t lard_ghost_word(const lard_view *view, uint32_t fingerprint, bool from_main) {
     return with_cell(0, 0,
-                     short_tag(tag) | (from_main ? MAIN_BIT : 0) | clocks_of(view).now[from_main] << STAMP_SHIFT);
+                     short_fingerprint(fingerprint) | (from_main ? MAIN_BIT : 0) |
+                         clocks_of(view).now[from_main] << STAMP_SHIFT);
 }
 
 /* The slot of these ghosts was given to an item: they take cells of the bucket that are empty or hold older ones.

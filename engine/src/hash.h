@@ -19,7 +19,7 @@
 typedef struct {
     uint64_t full;
     uint32_t first, second; /* bucket choices, before the mapping to a bucket number */
-    uint32_t tag;
+    uint32_t fingerprint;
 } lard_hash;
 
 static inline uint64_t lard_word_at(const void *data) {
@@ -125,7 +125,7 @@ static inline lard_hash lard_hash_inline(const uint64_t seed[2], const void *key
     }
     hash.first = (uint32_t)hash.full;
     hash.second = (uint32_t)((hash.full * 0x9e3779b97f4a7c15ull) >> 32);
-    hash.tag = (uint32_t)(hash.full >> 32) & 0xffff;
+    hash.fingerprint = (uint32_t)(hash.full >> 32) & 0xffff;
     return hash;
 }
 

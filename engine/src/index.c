@@ -27,7 +27,7 @@ bool lard_index_unlink(const lard_view *view, lard_u64 *slot, uint64_t value, ui
 static bool slot_holds(const lard_view *view, uint64_t value, const lard_hash *hash, const void *key,
                        size_t key_bytes, bool is_chunk, lard_record_info *info) {
     uint64_t offset = LARD_SLOT_OFFSET(value);
-    return offset && LARD_SLOT_TAG(value) == hash->tag && lard_slot_record(view, value, info) &&
+    return offset && LARD_SLOT_FINGERPRINT(value) == hash->fingerprint && lard_slot_record(view, value, info) &&
            lard_record_is_key(view, offset, info, key, key_bytes, is_chunk);
 }
 
@@ -40,7 +40,7 @@ lard_found lard_index_find(const lard_view *view, const lard_hash *hash, const v
                            bool is_chunk) {
     lard_record_info info;
     lard_bucket *buckets[2];
-    unsigned mask = buckets_of(view, hash, buckets) ? lard_probe(buckets[0], buckets[1], hash->tag) : 0;
+    unsigned mask = buckets_of(view, hash, buckets) ? lard_probe(buckets[0], buckets[1], hash->fingerprint) : 0;
     for (; mask; mask &= mask - 1) {
         lard_u64 *slot = lard_probe_slot(buckets[0], buckets[1], mask);
         uint64_t value = lard_load_acquire(slot);
@@ -53,12 +53,12 @@ lard_found lard_index_find(const lard_view *view, const lard_hash *hash, const v
 
 lard_found lard_index_guess(const lard_view *view, const lard_hash *hash) {
     lard_bucket *buckets[2];
-    unsigned mask = buckets_of(view, hash, buckets) ? lard_probe(buckets[0], buckets[1], hash->tag) : 0;
+    unsigned mask = buckets_of(view, hash, buckets) ? lard_probe(buckets[0], buckets[1], hash->fingerprint) : 0;
     for (; mask; mask &= mask - 1) {
         lard_u64 *slot = lard_probe_slot(buckets[0], buckets[1], mask);
         uint64_t value = lard_load(slot);
         uint64_t offset = LARD_SLOT_OFFSET(value);
-        if (offset && LARD_SLOT_TAG(value) == hash->tag && offset < view->map->super.shard_bytes) {
+        if (offset && LARD_SLOT_FINGERPRINT(value) == hash->fingerprint && offset < view->map->super.shard_bytes) {
             __builtin_prefetch(view->base +
                                offset); /* header and the beginning of the key: its value is not read */
             __builtin_prefetch(view->base + offset + LARD_RECORD_HEADER + 16);
@@ -72,7 +72,7 @@ lard_found lard_index_confirm(const lard_view *view, lard_found guess, const lar
                               size_t key_bytes, bool is_chunk) {
     lard_record_info info;
     if (!guess.slot) {
-        return guess; /* no item had the tag, and under the lock none comes */
+        return guess; /* no item had the fingerprint, and under the lock none comes */
     }
     uint64_t value = lard_load_acquire(guess.slot);
     if (LARD_LIKELY(slot_holds(view, value, hash, key, key_bytes, is_chunk, &info))) {
@@ -84,8 +84,8 @@ lard_found lard_index_confirm(const lard_view *view, lard_found guess, const lar
 lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, uint64_t offset,
                                   uint32_t generation) {
     lard_bucket *buckets[2];
-    unsigned mask = buckets_of(view, hash, buckets) ? lard_probe(buckets[0], buckets[1], hash->tag) : 0;
-    uint64_t wanted = lard_slot(offset, hash->tag, 0, generation);
+    unsigned mask = buckets_of(view, hash, buckets) ? lard_probe(buckets[0], buckets[1], hash->fingerprint) : 0;
+    uint64_t wanted = lard_slot(offset, hash->fingerprint, 0, generation);
     for (; mask; mask &= mask - 1) {
         lard_u64 *slot = lard_probe_slot(buckets[0], buckets[1], mask);
         uint64_t value = lard_load(slot);
@@ -259,7 +259,7 @@ static bool delete_in_buckets(const lard_view *view, const uint32_t numbers[2], 
     bool any = false;
     first = first ? first : second;
     second = second ? second : first;
-    for (unsigned mask = first ? lard_probe(first, second, hash->tag) : 0; mask; mask &= mask - 1) {
+    for (unsigned mask = first ? lard_probe(first, second, hash->fingerprint) : 0; mask; mask &= mask - 1) {
         any |= delete_in_slot(view, lard_probe_slot(first, second, mask), hash, key, key_bytes, is_chunk, now_ms,
                               found);
     }

@@ -334,7 +334,7 @@ typedef struct {
 } lard_found;
 lard_found lard_index_find(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes,
                            bool is_chunk);
-/* The first item with the key's tag; its record is not looked at, but on its way from now on. */
+/* The first item with the key's fingerprint; its record is not looked at, but on its way from now on. */
 lard_found lard_index_guess(const lard_view *view, const lard_hash *hash);
 /* What was guessed if it is the key's item, else as find. Under the lock. */
 lard_found lard_index_confirm(const lard_view *view, lard_found guess, const lard_hash *hash, const void *key,
@@ -562,7 +562,7 @@ void lard_evict_place_large(lard_map *map, const lard_hash *hash, lard_draft *dr
 typedef enum { LARD_GHOST_NONE, LARD_GHOST_SMALL, LARD_GHOST_SMALL_YOUNG, LARD_GHOST_MAIN_YOUNG } lard_ghost;
 bool lard_ghost_peek(const lard_view *view, const lard_hash *hash);
 lard_ghost lard_ghost_take(lard_view *view, const lard_hash *hash);
-uint64_t lard_ghost_word(const lard_view *view, uint32_t tag, bool from_main); /* also without the lock */
+uint64_t lard_ghost_word(const lard_view *view, uint32_t fingerprint, bool from_main); /* also without the lock */
 void lard_ghost_rescue(lard_bucket *bucket, const lard_view *view, uint64_t value);
 void lard_ghost_tick(lard_view *view, bool main_queue);
 

@@ -22,23 +22,23 @@
  *
  *    63        48 47 46 45         30 29                     0
  *   +------------+-----+-------------+------------------------+
- *   | generation | fr. |     tag     | location / 8           |   0: empty
+ *   | generation | fr. | fingerprint | location / 8           |   0: empty
  *   +------------+-----+-------------+------------------------+
- *   location  from the start of the shard, so up to 4 GiB a shard; its top bit marks a
- *             slot that is being moved here from the key's other bucket
- *   tag       16 bits of the key's hash
- *   fr.       2-bit saturating frequency
- *   gener.    low 16 bits of the segment's generation
+ *   location     from the start of the shard, so up to 4 GiB a shard; its top bit marks a
+ *                slot that is being moved here from the key's other bucket
+ *   fingerprint  16 bits of the key's hash
+ *   fr.          2-bit saturating frequency
+ *   generation   low 16 bits of the segment's generation
  *   A slot of location 0 is empty or holds ghosts, up to two keys that were evicted, and
  *   costs no space for them:
  *
  *    63      59 58  57         47 46      42 41  40         30 29        0
  *   +----------+---+-------------+----------+---+-------------+-----------+
- *   |  evicted | q |  short tag  |  evicted | q |  short tag  |     0     |
+ *   |  evicted | q | fingerprint |  evicted | q | fingerprint |     0     |
  *   +----------+---+-------------+----------+---+-------------+-----------+
- *   short tag  low 11 bits of the tag, 1 for 0; a ghost of 0 is none
- *   q          1: from the main queue
- *   evicted    when, in eighths of a shard that the queue has emptied
+ *   fingerprint  its low 11 bits, 1 for 0; a ghost of 0 is none
+ *   q            1: from the main queue
+ *   evicted      when, in eighths of a shard that the queue has emptied
  *
  * A record, 8-byte aligned, never across segments:
  *
@@ -203,15 +203,15 @@ _Static_assert(sizeof(lard_control) == 256, "control page");
 #define LARD_SLOT_PENDING (1ull << 29) /* makes the offset point beyond any shard, so readers pass it by */
 #define LARD_FREQUENCY_ONE (1ull << 46)
 #define LARD_FREQUENCY_MASK (3ull << 46)
-#define LARD_SLOT_TAG(v) ((uint32_t)((v) >> 30) & 0xffffu)
+#define LARD_SLOT_FINGERPRINT(v) ((uint32_t)((v) >> 30) & 0xffffu)
 #define LARD_SLOT_FREQUENCY(v) ((unsigned)((v) >> 46) & 3u)
 #define LARD_SLOT_GENERATION(v) ((uint32_t)((v) >> 48))
 #define LARD_SLOT_OFFSET(v) \
     (((v)&LARD_LOCATION_MASK) << 3) /* bytes from the start of the shard; 0: ghost or empty */
 #define LARD_SLOT_SAME(a, b) ((((a) ^ (b)) & ~LARD_FREQUENCY_MASK) == 0)
 
-static inline uint64_t lard_slot(uint64_t offset, uint32_t tag, unsigned frequency, uint64_t generation) {
-    return (offset >> 3) | ((uint64_t)tag << 30) | ((uint64_t)frequency << 46) | (generation << 48);
+static inline uint64_t lard_slot(uint64_t offset, uint32_t fingerprint, unsigned frequency, uint64_t generation) {
+    return (offset >> 3) | ((uint64_t)fingerprint << 30) | ((uint64_t)frequency << 46) | (generation << 48);
 }
 
 /* Records */

@@ -63,7 +63,7 @@ static inline void lard_pages_aim(lard_map *map, const lard_hash *hash, lard_buc
     if (LARD_UNLIKELY(!buckets[0] || !buckets[1])) {
         return;
     }
-    unsigned mask = lard_probe(buckets[0], buckets[1], hash->tag);
+    unsigned mask = lard_probe(buckets[0], buckets[1], hash->fingerprint);
     if (mask) {
         lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
         lard_prefetch_record(&view, LARD_SLOT_OFFSET(lard_load(lard_probe_slot(buckets[0], buckets[1], mask))));

@@ -129,7 +129,7 @@ void lard_pin_finish_copy(lard_view *view) {
         lard_record_info_at(view, LARD_SLOT_OFFSET(found.value), &original) && original.word2 == copy.word2 &&
         original.crc == copy.crc && original.expiry_ms == copy.expiry_ms) {
         lard_index_unlink(view, found.slot, found.value,
-                          lard_slot(offset, hash.tag, LARD_SLOT_FREQUENCY(found.value), copy.generation));
+                          lard_slot(offset, hash.fingerprint, LARD_SLOT_FREQUENCY(found.value), copy.generation));
     }
 }
 

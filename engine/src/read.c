@@ -60,7 +60,7 @@ static __attribute__((noinline)) enum found find_moving(const lard_view *view, c
                                                         lard_bucket *first, lard_bucket *second, lard_hit *hit) {
     for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
         uint64_t value = lard_load_acquire(&first->slots[i]), settled = value & ~LARD_SLOT_PENDING;
-        if (LARD_SLOT_TAG(value) != hash->tag || value == settled ||
+        if (LARD_SLOT_FINGERPRINT(value) != hash->fingerprint || value == settled ||
             !lard_slot_record(view, settled, &hit->info) ||
             !lard_record_is_key(view, LARD_SLOT_OFFSET(settled), &hit->info, key, key_bytes, is_chunk)) {
             continue;
@@ -86,14 +86,14 @@ LARD_INLINE enum found find(const lard_view *view, uint64_t epoch, const lard_ha
     if (LARD_UNLIKELY(!lard_buckets_of(view, hash, count, &first, &second))) {
         return ABSENT;
     }
-    unsigned fit = lard_probe(first, second, hash->tag);
+    unsigned fit = lard_probe(first, second, hash->fingerprint);
     for (; fit; fit &= fit - 1) {
         unsigned at = (unsigned)__builtin_ctz(fit);
         lard_bucket *bucket = at < LARD_BUCKET_SLOTS ? first : second;
         lard_u64 *slot = &bucket->slots[at % LARD_BUCKET_SLOTS];
         uint64_t value = lard_load_acquire(slot);
         uint64_t offset = LARD_SLOT_OFFSET(value);
-        if (LARD_UNLIKELY(LARD_SLOT_TAG(value) != hash->tag || !offset)) {
+        if (LARD_UNLIKELY(LARD_SLOT_FINGERPRINT(value) != hash->fingerprint || !offset)) {
             continue;
         }
         if (LARD_LIKELY(lard_slot_record(view, value, &hit->info) &&
@@ -124,7 +124,7 @@ static __attribute__((noinline)) larder_status read_large(larder *cache, const l
     larder_status status = lard_large_read(cache, view->map, head, out, capacity);
     if (status == LARDER_MISS) { /* a chunk was evicted: the head is of no use any more */
         if (!lard_index_unlink(view, hit->slot, hit->slot_value,
-                               lard_ghost_word(view, LARD_SLOT_TAG(hit->slot_value),
+                               lard_ghost_word(view, LARD_SLOT_FINGERPRINT(hit->slot_value),
                                                lard_segment_state(view, hit->offset) == LARD_SEGMENT_MAIN))) {
             *again = true; /* or it was overwritten meanwhile, and its chunks dropped */
             return status;

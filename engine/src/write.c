@@ -145,8 +145,9 @@ LARD_INLINE larder_status write_record(bool pin, larder *cache, lard_view *view,
     if (condition == LARD_IF_ANY) {
         found = lard_index_confirm(view, found, hash, draft->key, draft->key_bytes, is_chunk);
     }
-    larder_status status = publish(cache, view, hash, draft, condition, expected, found,
-                                   lard_slot(offset, hash->tag, draft->reads, generation), now_ms, replaced);
+    larder_status status =
+        publish(cache, view, hash, draft, condition, expected, found,
+                lard_slot(offset, hash->fingerprint, draft->reads, generation), now_ms, replaced);
     if (condition != LARD_IF_ANY) {
         lard_evict_upkeep(cache, view, queue, bytes, now_ms);
     }

@@ -2,8 +2,8 @@
  * flooding_test.c — keys chosen by an attacker: what a lookup costs, and what they push out.
  *
  * Cost is counted, not timed: a lookup compares the whole key of each slot of its two buckets that has the key's
- * tag, so never more than sixteen. Chosen keys must not make it more than others do, unless the attacker knows the
- * seed; then still not more than sixteen, and only the items of those two buckets suffer.
+ * fingerprint, so never more than sixteen. Chosen keys must not make it more than others do, unless the attacker
+ * knows the seed; then still not more than sixteen, and only the items of those two buckets suffer.
  */
 #include "harness.h"
 
@@ -32,7 +32,7 @@ static unsigned comparisons(larder *cache, const key *k) {
     for (int b = 0; b < (buckets[0] == buckets[1] ? 1 : 2); b++) {
         for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
             uint64_t slot = lard_load(&buckets[b]->slots[i]);
-            found += LARD_SLOT_OFFSET(slot) && LARD_SLOT_TAG(slot) == hash.tag;
+            found += LARD_SLOT_OFFSET(slot) && LARD_SLOT_FINGERPRINT(slot) == hash.fingerprint;
         }
     }
     return found;
@@ -70,14 +70,14 @@ static const key *bystanders(void) {
     return keys;
 }
 
-/* Keys that all have one shard, nearly the same two buckets and, if wanted, one tag under this seed. */
-static void choose(const lard_map *map, const uint64_t seed[2], unsigned count, bool same_tag) {
-    unsigned mask = same_tag ? 15 : (1u << SAME_BITS) - 1, tag_mask = same_tag ? 0xfff : 0;
+/* Keys that all have one shard, nearly the same two buckets and, if wanted, one fingerprint under this seed. */
+static void choose(const lard_map *map, const uint64_t seed[2], unsigned count, bool same_fingerprint) {
+    unsigned mask = same_fingerprint ? 15 : (1u << SAME_BITS) - 1, fingerprint_mask = same_fingerprint ? 0xfff : 0;
     for (unsigned i = 0, attempt = 0; i < count; attempt++) {
         snprintf(chosen[i].text, KEY, "%x", attempt);
         lard_hash hash = hash_under(seed, &chosen[i]);
         i += lard_hash_shard(map, &hash) == 0 && (hash.first & mask) == 0 && (hash.second & mask) == 0 &&
-             (hash.tag & tag_mask) == 0;
+             (hash.fingerprint & fingerprint_mask) == 0;
     }
 }
 

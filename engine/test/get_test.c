@@ -70,33 +70,34 @@ static void every_length_comes_back(void) {
     larder_close(cache);
 }
 
-/* Two numbered keys of one shard, one tag, and a bucket that they have in common while the index is small. */
+/* Two numbered keys of one shard, one fingerprint, and a bucket that they have in common while the index is small.
+ */
 static bool find_twins(larder *cache, char one[32], char other[32]) {
     enum { MOST = 60000, BUCKETS = 64 };
     static lard_hash hashes[MOST];
-    static int last_of_tag[65536];
-    memset(last_of_tag, 0, sizeof last_of_tag);
+    static int last_of_fingerprint[65536];
+    memset(last_of_fingerprint, 0, sizeof last_of_fingerprint);
     for (int i = 1; i < MOST; i++) {
         snprintf(one, 32, "twin %d", i);
         hashes[i] = lard_hash_key(cache->map, one, strlen(one), false);
-        for (int j = last_of_tag[hashes[i].tag]; j; j = 0) {
+        for (int j = last_of_fingerprint[hashes[i].fingerprint]; j; j = 0) {
             bool shard = lard_hash_shard(cache->map, &hashes[i]) == lard_hash_shard(cache->map, &hashes[j]);
             if (shard && hashes[i].first % BUCKETS == hashes[j].first % BUCKETS) {
                 snprintf(other, 32, "twin %d", j);
                 return true;
             }
         }
-        last_of_tag[hashes[i].tag] = i;
+        last_of_fingerprint[hashes[i].fingerprint] = i;
     }
     return false;
 }
 
-static void keys_of_one_tag_are_told_apart(void) {
+static void keys_of_one_fingerprint_are_told_apart(void) {
     larder *cache = open_cache(1 << 20);
     char one[32], other[32];
     CHECK(cache && find_twins(cache, one, other));
     CHECK(set(cache, one, "first") == LARDER_OK);
-    CHECK(is(cache, other, NULL), "the other's tag is there, the other is not");
+    CHECK(is(cache, other, NULL), "the other's fingerprint is there, the other is not");
     CHECK(set(cache, other, "second") == LARDER_OK);
     CHECK(is(cache, one, "first") && is(cache, other, "second"));
     char buffers[2][16];
@@ -211,7 +212,7 @@ static void all_kinds_come_through_many_at_once(void) {
 
 static const test_case tests[] = {
     TEST(every_length_comes_back, "keys and values of every length come back, whichever way checksums are taken"),
-    TEST(keys_of_one_tag_are_told_apart, "keys of one tag in one bucket are told apart"),
+    TEST(keys_of_one_fingerprint_are_told_apart, "keys of one fingerprint in one bucket are told apart"),
     TEST(an_index_that_another_process_changed_is_followed, "an index that another process changed is followed"),
     TEST(a_renewal_cut_short_by_a_fork_is_begun_anew, "a renewal cut short by a fork is begun anew in the child"),
     TEST(all_kinds_come_through_many_at_once, "values of all kinds come through many at once, and are counted"),

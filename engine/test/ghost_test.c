@@ -28,7 +28,7 @@ static lard_bucket *bucket_of(uint64_t i) {
 /* Leaves a ghost as eviction does: in the place of the item. */
 static void leave_of(uint64_t i, unsigned slot, bool from_main) {
     lard_hash hash = hash_of(i);
-    lard_store(&bucket_of(i)->slots[slot], lard_ghost_word(&view, hash.tag, from_main));
+    lard_store(&bucket_of(i)->slots[slot], lard_ghost_word(&view, hash.fingerprint, from_main));
 }
 
 static void leave(uint64_t i, unsigned slot) { leave_of(i, slot, false); }

@@ -93,17 +93,18 @@ static void keys_of_chunks_are_apart(void) {
 
 static void another_seed_is_another_hash(void) {
     lard_map one = {.super.seed = {1, 2}}, two = {.super.seed = {1, 3}};
-    unsigned same_tag = 0;
+    unsigned same_fingerprint = 0;
     for (uint64_t i = 0; i < 1000; i++) {
-        same_tag += lard_hash_key(&one, &i, sizeof i, false).tag == lard_hash_key(&two, &i, sizeof i, false).tag;
+        same_fingerprint += lard_hash_key(&one, &i, sizeof i, false).fingerprint ==
+                            lard_hash_key(&two, &i, sizeof i, false).fingerprint;
     }
-    CHECK(same_tag < 5, "%u of 1000 tags", same_tag);
+    CHECK(same_fingerprint < 5, "%u of 1000 fingerprints", same_fingerprint);
 }
 
-static void shards_buckets_and_tags_are_even(void) {
+static void shards_buckets_and_fingerprints_are_even(void) {
     enum { KEYS = 64000, CELLS = 64 };
     lard_map map = {.super.seed = {0x1234, 0x5678}};
-    unsigned shards[CELLS] = {0}, first[CELLS] = {0}, second[CELLS] = {0}, tags[CELLS] = {0};
+    unsigned shards[CELLS] = {0}, first[CELLS] = {0}, second[CELLS] = {0}, fingerprints[CELLS] = {0};
     char key[32];
     map.shard_mask = CELLS - 1;
     for (int i = 0; i < KEYS; i++) {
@@ -111,10 +112,10 @@ static void shards_buckets_and_tags_are_even(void) {
         shards[lard_hash_shard(&map, &hash)]++;
         first[lard_bucket_of(hash.first, CELLS)]++;
         second[lard_bucket_of(hash.second, CELLS)]++;
-        tags[hash.tag % CELLS]++;
+        fingerprints[hash.fingerprint % CELLS]++;
     }
     for (int i = 0; i < CELLS; i++) { /* 1000 expected, standard deviation 32: six of them is one in 10^9 */
-        unsigned *all[] = {shards, first, second, tags};
+        unsigned *all[] = {shards, first, second, fingerprints};
         for (int kind = 0; kind < 4; kind++) {
             CHECK(all[kind][i] > 800 && all[kind][i] < 1200, "kind %d, cell %d: %u", kind, i, all[kind][i]);
         }
@@ -126,6 +127,6 @@ static const test_case tests[] = {
     TEST(a_second_implementation_agrees, "a second implementation from the paper agrees for every length"),
     TEST(keys_of_chunks_are_apart, "chunks of large values have a key space of their own"),
     TEST(another_seed_is_another_hash, "another seed is another hash"),
-    TEST(shards_buckets_and_tags_are_even, "keys spread evenly over shards, buckets and tags"),
+    TEST(shards_buckets_and_fingerprints_are_even, "keys spread evenly over shards, buckets and fingerprints"),
 };
 RUN("hash", tests)

@@ -105,8 +105,8 @@ static void slots_have_their_bits(void) {
     CHECK(lard_slot(0, 0, 3, 0) == 0x0000c00000000000ull && LARD_FREQUENCY_ONE == 1ull << 46);
     CHECK(lard_slot(0, 0, 0, 0x12345) == 0x2345000000000000ull, "16 bits of the generation");
     slot = lard_slot(0x123458, 0xbeef, 2, 0xcafe);
-    CHECK(LARD_SLOT_OFFSET(slot) == 0x123458 && LARD_SLOT_TAG(slot) == 0xbeef && LARD_SLOT_FREQUENCY(slot) == 2 &&
-          LARD_SLOT_GENERATION(slot) == 0xcafe);
+    CHECK(LARD_SLOT_OFFSET(slot) == 0x123458 && LARD_SLOT_FINGERPRINT(slot) == 0xbeef &&
+          LARD_SLOT_FREQUENCY(slot) == 2 && LARD_SLOT_GENERATION(slot) == 0xcafe);
     CHECK(LARD_SLOT_SAME(slot, slot + LARD_FREQUENCY_ONE) && !LARD_SLOT_SAME(slot, slot + 1));
     CHECK(LARD_SLOT_OFFSET(LARD_SLOT_PENDING) == 1ull << 32, "a pending slot points beyond the largest shard");
 }
