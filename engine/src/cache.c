@@ -71,7 +71,7 @@ static __attribute__((noinline)) larder_status delete_unattached(larder *cache, 
                                                         : larder_delete(cache, key, key_bytes, call);
     }
     larder_status status = delete_in(cache, map, key, key_bytes, call);
-    return lard_file_soil(map) == LARDER_OK ? status : LARDER_DAMAGED;
+    return lard_file_mark_dirty(map) == LARDER_OK ? status : LARDER_DAMAGED;
 }
 
 larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, const larder_call *call) {

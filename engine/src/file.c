@@ -306,7 +306,7 @@ larder_status lard_file_begin_use(lard_map *map, const char *path, const lard_lo
     lard_store(&map->control->boot_id[0], boot[0]);
     lard_store(&map->control->boot_id[1], boot[1]);
     lard_store(&map->control->uptime_ms, (uint64_t)lard_uptime_ms());
-    lard_store(&map->control->clean, LARD_SOILED);
+    lard_store(&map->control->clean, LARD_DIRTY);
     lard_store_release(&map->control->use, use);
     map->use = use;
     if ((code = sync_control(map)) != 0) {
@@ -321,12 +321,12 @@ larder_status lard_file_begin_use(lard_map *map, const char *path, const lard_lo
 }
 
 /* After a change by a process without a slot, which others do not wait for before they mark the file clean. */
-larder_status lard_file_soil(lard_map *map) {
+larder_status lard_file_mark_dirty(lard_map *map) {
     lard_fence();
     if (lard_load(&map->control->clean) == LARD_IN_USE) {
         return LARDER_OK;
     }
-    lard_store(&map->control->clean, LARD_SOILED);
+    lard_store(&map->control->clean, LARD_DIRTY);
     if (sync_control(map) != 0) {
         lard_file_mark_superseded(map);
         return LARDER_DAMAGED;
@@ -389,7 +389,7 @@ larder_status lard_file_open(const char *path, uint64_t size_bytes, const lard_l
 
 /*
  * Everything to disk, then the clean mark and a new use number, then those; no mark where something was changed
- * meanwhile (soil). A copy that was made before has the number of the use that ends here.
+ * meanwhile (lard_file_mark_dirty). A copy that was made before has the number of the use that ends here.
  */
 larder_status lard_file_sync(lard_map *map, const char *path, const lard_lockfile *lock) {
     uint32_t closing = LARD_CLOSING;

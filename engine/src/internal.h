@@ -177,7 +177,7 @@ larder_status lard_file_open(const char *path, uint64_t size_bytes, const lard_l
 /* Before this process stores into it. Alone: under a new use number. */
 larder_status lard_file_begin_use(lard_map *map, const char *path, const lard_lockfile *lock, bool alone,
                                   larder_error *error);
-larder_status lard_file_soil(lard_map *map);
+larder_status lard_file_mark_dirty(lard_map *map);
 void lard_file_give_up(lard_map *map, const char *path);
 void lard_file_unmap(lard_map *map);
 void lard_file_close(lard_map *map); /* the descriptor; the map stays */

@@ -31,7 +31,7 @@ static int is_unfinished(int fd, const lard_control *control, uint64_t file_byte
     uint8_t chunk[16384];
     size_t got;
     *unfinished = true;
-    if (control->clear_epoch.raw_ && control->superseded.raw_ <= 1 && control->clean.raw_ <= LARD_SOILED &&
+    if (control->clear_epoch.raw_ && control->superseded.raw_ <= 1 && control->clean.raw_ <= LARD_DIRTY &&
         control->reserved.raw_ == 0 && (control->boot_id[0].raw_ || control->boot_id[1].raw_)) {
         return 0;
     }

@@ -119,7 +119,7 @@ enum {
     LARD_IN_USE = 0,  /* and the disk knows it */
     LARD_CLEAN = 1,   /* and all else was on disk before */
     LARD_CLOSING = 2, /* being written back */
-    LARD_SOILED = 3   /* no longer clean; the disk may not know it yet */
+    LARD_DIRTY = 3    /* no longer clean; the disk may not know it yet */
 };
 
 #define LARD_COUNTERS 24

@@ -94,7 +94,7 @@ static larder_status begin_store(larder *cache, const larder_store *request, lar
         lard_hash hash = lard_hash_key(reachable, request->key, request->key_bytes, false);
         lard_drop(cache, reachable, &hash, request->key, request->key_bytes, lard_now(call));
         lard_outcome(reachable, LARDER_OK);
-        lard_file_soil(reachable);
+        lard_file_mark_dirty(reachable);
     }
     return lard_unavailable(cache);
 }

@@ -244,7 +244,7 @@ static bool is_forgotten(const uint8_t *base, size_t bytes) {
     case FORGETS_DATA:
         return bytes > DISK_PAGE;
     case FORGETS_REOPENING:
-        return bytes == DISK_PAGE && lard_load(&control->clean) == LARD_SOILED;
+        return bytes == DISK_PAGE && lard_load(&control->clean) == LARD_DIRTY;
     case FORGETS_MARK:
         return bytes == DISK_PAGE && lard_load(&control->clean) == LARD_CLEAN;
     default:
