@@ -51,7 +51,7 @@ lard_found lard_index_find(const lard_view *view, const lard_hash *hash, const v
     return (lard_found){NULL, 0};
 }
 
-lard_found lard_index_guess(const lard_view *view, const lard_hash *hash) {
+lard_found lard_index_probe(const lard_view *view, const lard_hash *hash) {
     lard_bucket *buckets[2];
     unsigned mask = buckets_of(view, hash, buckets) ? lard_probe(buckets[0], buckets[1], hash->fingerprint) : 0;
     for (; mask; mask &= mask - 1) {
@@ -68,15 +68,15 @@ lard_found lard_index_guess(const lard_view *view, const lard_hash *hash) {
     return (lard_found){NULL, 0};
 }
 
-lard_found lard_index_confirm(const lard_view *view, lard_found guess, const lard_hash *hash, const void *key,
-                              size_t key_bytes, bool is_chunk) {
+lard_found lard_index_verify(const lard_view *view, lard_found probed, const lard_hash *hash, const void *key,
+                             size_t key_bytes, bool is_chunk) {
     lard_record_info info;
-    if (!guess.slot) {
-        return guess; /* no item had the fingerprint, and under the lock none comes */
+    if (!probed.slot) {
+        return probed; /* no item had the fingerprint, and under the lock none comes */
     }
-    uint64_t value = lard_load_acquire(guess.slot);
+    uint64_t value = lard_load_acquire(probed.slot);
     if (LARD_LIKELY(slot_holds(view, value, hash, key, key_bytes, is_chunk, &info))) {
-        return (lard_found){guess.slot, value};
+        return (lard_found){probed.slot, value};
     }
     return lard_index_find(view, hash, key, key_bytes, is_chunk);
 }

@@ -335,10 +335,10 @@ typedef struct {
 lard_found lard_index_find(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes,
                            bool is_chunk);
 /* The first item with the key's fingerprint; its record is not looked at, but on its way from now on. */
-lard_found lard_index_guess(const lard_view *view, const lard_hash *hash);
-/* What was guessed if it is the key's item, else as find. Under the lock. */
-lard_found lard_index_confirm(const lard_view *view, lard_found guess, const lard_hash *hash, const void *key,
-                              size_t key_bytes, bool is_chunk);
+lard_found lard_index_probe(const lard_view *view, const lard_hash *hash);
+/* What was probed if it is the key's item, else as find. Under the lock. */
+lard_found lard_index_verify(const lard_view *view, lard_found probed, const lard_hash *hash, const void *key,
+                             size_t key_bytes, bool is_chunk);
 lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, uint64_t offset,
                                   uint32_t generation);
 /* Under the lock, as all below. */

@@ -124,7 +124,7 @@ LARD_INLINE larder_status write_record(bool pin, larder *cache, lard_view *view,
     lard_found found;
     uint32_t queue;
     if (condition == LARD_IF_ANY) {
-        found = lard_index_guess(view, hash); /* its record comes while others leave and ours is written */
+        found = lard_index_probe(view, hash); /* its record comes while others leave and ours is written */
         queue = pin ? LARD_SEGMENT_MAIN : queue_for(view, &found, hash, draft);
         lard_evict_upkeep(cache, view, queue, bytes, now_ms);
     } else {
@@ -143,7 +143,7 @@ LARD_INLINE larder_status write_record(bool pin, larder *cache, lard_view *view,
     lard_record_write(view, offset, generation, draft);
     lard_segment_commit(view, offset, bytes, draft->expiry_ms);
     if (condition == LARD_IF_ANY) {
-        found = lard_index_confirm(view, found, hash, draft->key, draft->key_bytes, is_chunk);
+        found = lard_index_verify(view, found, hash, draft->key, draft->key_bytes, is_chunk);
     }
     larder_status status =
         publish(cache, view, hash, draft, condition, expected, found,
