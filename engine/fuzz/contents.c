@@ -13,7 +13,7 @@
 enum { MOST_VALUE = 256 << 10 };
 
 static contents now;
-static uint32_t drafted;
+static uint32_t spec;
 
 static void describe(unsigned char *out, size_t bytes, uint32_t key, uint32_t stamp) {
     uint64_t state = (uint64_t)key << 32 | stamp;
@@ -50,7 +50,7 @@ const unsigned char *contents_value(unsigned key, size_t *bytes) {
     return value;
 }
 
-void contents_draft(unsigned key, size_t bytes, larder_store *store) {
+void contents_spec(unsigned key, size_t bytes, larder_store *store) {
     static char name[CONTENTS_NAME];
     static unsigned char value[MOST_VALUE + 8];
     if (now.stamps + 1 < CONTENTS_STAMPS) {
@@ -61,17 +61,17 @@ void contents_draft(unsigned key, size_t bytes, larder_store *store) {
         now.key_of[now.stamps] = (uint16_t)key;
         now.bytes_of[now.stamps] = (uint32_t)bytes;
     }
-    drafted = now.stamps;
-    describe(value, bytes, key, drafted);
+    spec = now.stamps;
+    describe(value, bytes, key, spec);
     *store = (larder_store){.key = name,
                             .key_bytes = contents_name(key, name),
                             .value = value,
                             .value_bytes = bytes,
-                            .flags = (uint8_t)(drafted * 7)};
+                            .flags = (uint8_t)(spec * 7)};
 }
 
 void contents_stored(unsigned key, bool stored, bool must) {
-    now.last[key] = stored ? drafted : now.last[key];
+    now.last[key] = stored ? spec : now.last[key];
     now.must[key] = must;
 }
 
@@ -137,7 +137,7 @@ void contents_fill(contents *out, larder *cache, unsigned fillers, size_t most) 
     }
     for (unsigned i = 0; i < 2 * CONTENTS_PLAIN; i++) {
         unsigned key = i % CONTENTS_PLAIN;
-        contents_draft(key, key % 16 == 15 && most ? 9000 + key * 997 % most : 8 + key * 131 % 600, &store);
+        contents_spec(key, key % 16 == 15 && most ? 9000 + key * 997 % most : 8 + key * 131 % 600, &store);
         store.ttl_ms = key % 5 == 4 ? 3600000 : 0;
         if (i < CONTENTS_PLAIN || key % 4 == 0) {
             contents_stored(key, larder_set(cache, &store, NULL) == LARDER_OK, false);

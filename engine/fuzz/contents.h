@@ -32,7 +32,7 @@ void contents_begin(const contents *with);
 size_t contents_name(unsigned key, char out[CONTENTS_NAME]);
 size_t contents_room(unsigned key); /* for the longest value that it may have */
 /* A store of a new value, in memory of its own until the next call. */
-void contents_draft(unsigned key, size_t bytes, larder_store *store);
+void contents_spec(unsigned key, size_t bytes, larder_store *store);
 /* Whether that came in; `must`: and nothing else may be found. */
 void contents_stored(unsigned key, bool stored, bool must);
 void contents_dropped(unsigned key);

@@ -121,7 +121,7 @@ static bool is_refusal(larder_status status) {
 /* What was stored is there or not; what was there before is not, if nobody is at the file but us. */
 static void set(unsigned key, size_t bytes, int64_t ttl_ms, bool keep) {
     larder_store store;
-    contents_draft(key, bytes, &store);
+    contents_spec(key, bytes, &store);
     store.ttl_ms = ttl_ms;
     store.pin = keep;
     larder_status status = larder_set(cache, &store, NULL);
@@ -138,7 +138,7 @@ static void cas(const command *c) {
     const unsigned char *old = contents_value(key, &bytes);
     unsigned char *expected = malloc(bytes + 1);
     memcpy(expected, old, bytes);
-    contents_draft(key, 8 + c->n % 500, &store);
+    contents_spec(key, 8 + c->n % 500, &store);
     store.expected_flags = contents_flags(key);
     store.pin = keeps(c);
     larder_status status = larder_cas(cache, &store, expected, bytes, NULL);

@@ -89,11 +89,11 @@ larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, co
 larder_status larder_increment(larder *cache, const void *key, size_t key_bytes, int64_t delta, int64_t initial,
                                int64_t ttl_ms, int64_t *result, const larder_call *call) {
     larder_status status = lard_check_key(cache, key, key_bytes, call);
-    lard_draft draft = {.key = key, .key_bytes = key_bytes, .type = LARD_TYPE_COUNTER};
+    lard_record_spec spec = {.key = key, .key_bytes = key_bytes, .type = LARD_TYPE_COUNTER};
     if (status != LARDER_OK) {
         return status;
     }
-    if (!lard_expiry_from_ttl(ttl_ms, lard_now(call), &draft.expiry_ms)) {
+    if (!lard_expiry_from_ttl(ttl_ms, lard_now(call), &spec.expiry_ms)) {
         return LARDER_INVALID;
     }
     lard_map *map = look_and_enter(cache);
@@ -101,11 +101,11 @@ larder_status larder_increment(larder *cache, const void *key, size_t key_bytes,
         return lard_unavailable(cache);
     }
     lard_hash hash = lard_hash_key(map, key, key_bytes, false);
-    status = lard_increment(cache, map, &hash, &draft, delta, initial, call);
+    status = lard_increment(cache, map, &hash, &spec, delta, initial, call);
     if (status == LARDER_OK) {
         lard_count(cache, LARD_STAT_increments, 1);
         if (result) {
-            *result = draft.number;
+            *result = spec.number;
         }
     }
     return status;

@@ -62,11 +62,11 @@ uint32_t lard_evict_queue(lard_view *view, const lard_hash *hash, uint64_t bytes
 
 /* Chooses one queue for all chunks of a large value. One that might push its own beginning out of the small queue
  * goes to the main one, and starts as if it had been read where it might do so there. */
-void lard_evict_place_large(lard_map *map, const lard_hash *hash, lard_draft *draft) {
+void lard_evict_place_large(lard_map *map, const lard_hash *hash, lard_record_spec *spec) {
     const lard_superblock *super = &map->super;
     uint64_t all = (uint64_t)super->shard_count * super->segments_per_shard * super->segment_bytes;
-    draft->to_main = draft->value_bytes > all / LONG_PART || lard_queue_of(map, hash, draft) == LARD_SEGMENT_MAIN;
-    draft->reads = draft->value_bytes > all / LARGE_PART ? 3 : 0;
+    spec->to_main = spec->value_bytes > all / LONG_PART || lard_queue_of(map, hash, spec) == LARD_SEGMENT_MAIN;
+    spec->reads = spec->value_bytes > all / LARGE_PART ? 3 : 0;
 }
 
 /* Segments that may have to go, + 1 each; 0: there is none. */

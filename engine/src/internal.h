@@ -400,7 +400,7 @@ typedef struct {
     unsigned reads; /* the frequency it starts with */
     unsigned pin;   /* LARD_PINNED, or 0: which of two writers it has to go to, below */
     bool to_main;   /* past the small queue */
-} lard_draft;
+} lard_record_spec;
 /* Copies out up to `capacity` bytes of value. OK, BUFFER_TOO_SMALL, or DAMAGED where the checksum is wrong. */
 larder_status lard_record_read(const lard_view *view, uint64_t offset, const lard_record_info *info, void *out,
                                size_t capacity);
@@ -408,7 +408,7 @@ void lard_record_head(const lard_view *view, uint64_t offset, const lard_record_
 bool lard_record_sound(const lard_view *view, uint64_t offset, const lard_record_info *info);
 void lard_record_copy_key(const lard_view *view, uint64_t offset, const lard_record_info *info, void *out);
 /* Writes a whole record at a reserved offset of a segment of `generation`. */
-void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_draft *draft);
+void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_record_spec *spec);
 void lard_record_move(lard_view *view, uint64_t from, uint64_t to, uint64_t generation, uint64_t bytes);
 void lard_record_set_expiry(lard_view *view, uint64_t offset, uint32_t crc, uint64_t expiry_ms);
 
@@ -460,41 +460,41 @@ typedef struct {
     uint64_t slot;      /* its very value */
     uint64_t expiry_ms; /* of its record; 0: whatever it is */
 } lard_expected;
-larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash *hash, const lard_draft *draft,
-                                lard_condition condition, const lard_expected *expected, int64_t now_ms,
-                                lard_head *replaced);
-larder_status lard_write(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *draft,
+larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash *hash,
+                                const lard_record_spec *spec, lard_condition condition,
+                                const lard_expected *expected, int64_t now_ms, lard_head *replaced);
+larder_status lard_write(larder *cache, lard_map *map, const lard_hash *hash, const lard_record_spec *spec,
                          lard_condition condition, const lard_expected *expected, const larder_call *call,
                          lard_head *replaced);
 /* store.c — storing, whatever the length */
 size_t lard_max_value(const lard_map *map); /* cache.c */
-larder_status lard_store_in(larder *cache, lard_map *map, const lard_hash *hash, lard_draft *draft,
+larder_status lard_store_in(larder *cache, lard_map *map, const lard_hash *hash, lard_record_spec *spec,
                             lard_condition condition, const lard_expected *expected, const larder_call *call);
 
-/* The same for a draft that is to be kept: FULL where its shard keeps as much as it may. */
+/* The same for a record that is to be kept: FULL where its shard keeps as much as it may. */
 larder_status lard_write_pinned_locked(larder *cache, lard_view *view, const lard_hash *hash,
-                                       const lard_draft *draft, lard_condition condition,
+                                       const lard_record_spec *spec, lard_condition condition,
                                        const lard_expected *expected, int64_t now_ms, lard_head *replaced);
-larder_status lard_write_pinned(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *draft,
+larder_status lard_write_pinned(larder *cache, lard_map *map, const lard_hash *hash, const lard_record_spec *spec,
                                 lard_condition condition, const lard_expected *expected, const larder_call *call,
                                 lard_head *replaced);
 /* Without the lock: the queue that a new value of the key should go to, as far as can be told. */
-uint32_t lard_queue_of(lard_map *map, const lard_hash *hash, const lard_draft *draft);
+uint32_t lard_queue_of(lard_map *map, const lard_hash *hash, const lard_record_spec *spec);
 bool lard_expiry_from_ttl(int64_t ttl_ms, int64_t now_ms, uint64_t *expiry_ms);
 
 /* update.c — changes in place */
-larder_status lard_increment(larder *cache, lard_map *map, const lard_hash *hash, lard_draft *draft, int64_t delta,
-                             int64_t initial, const larder_call *call);
+larder_status lard_increment(larder *cache, lard_map *map, const lard_hash *hash, lard_record_spec *spec,
+                             int64_t delta, int64_t initial, const larder_call *call);
 larder_status lard_touch(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
                          bool is_chunk, uint64_t expiry_ms, lard_head *head, const larder_call *call);
 /* Turns a counter that reads `plain->value` into a plain record of the same text; OK where it did or need not. */
-larder_status lard_pin_counter(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *plain,
+larder_status lard_pin_counter(larder *cache, lard_map *map, const lard_hash *hash, const lard_record_spec *plain,
                                const larder_call *call);
 
 /* large.c — values in chunks */
 larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *head, void *out, size_t capacity);
 /* Writes the chunks; the caller publishes *head. */
-larder_status lard_large_write(larder *cache, lard_map *map, const lard_draft *draft, lard_head *head,
+larder_status lard_large_write(larder *cache, lard_map *map, const lard_record_spec *spec, lard_head *head,
                                const larder_call *call);
 /* Each chunk lives at least as long; OK, else what kept one from it. */
 larder_status lard_large_touch(larder *cache, lard_map *map, const lard_head *head, uint64_t expiry_ms);
@@ -553,7 +553,7 @@ uint32_t lard_evict_queue(lard_view *view, const lard_hash *hash, uint64_t bytes
 /* Do the items take so little of the shard that none has to leave? */
 bool lard_evict_is_roomy(const lard_view *view);
 void lard_evict_at_once(larder *cache, lard_view *view, int64_t now_ms);
-void lard_evict_place_large(lard_map *map, const lard_hash *hash, lard_draft *draft);
+void lard_evict_place_large(lard_map *map, const lard_hash *hash, lard_record_spec *spec);
 
 #include "pin.h"
 

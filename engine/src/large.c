@@ -82,7 +82,7 @@ void lard_large_drop(larder *cache, lard_map *map, const lard_head *head) {
 }
 
 /* Bytes of value in the next chunk: all that is left, the most there may be, or what fills the open segment. */
-static size_t chunk_bytes(const lard_view *view, const lard_draft *part, size_t left) {
+static size_t chunk_bytes(const lard_view *view, const lard_record_spec *part, size_t left) {
     size_t most = lard_large_chunk_bytes(view->map);
     size_t room = lard_segment_room(view, part->to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL);
     size_t bytes = left < most ? left : most;
@@ -90,8 +90,8 @@ static size_t chunk_bytes(const lard_view *view, const lard_draft *part, size_t 
                                                                                           : bytes;
 }
 
-static larder_status write_chunk(larder *cache, lard_map *map, lard_head *head, lard_draft *part, size_t left,
-                                 const larder_call *call) {
+static larder_status write_chunk(larder *cache, lard_map *map, lard_head *head, lard_record_spec *part,
+                                 size_t left, const larder_call *call) {
     lard_chunk_key key = chunk_key(head, head->chunks);
     lard_hash hash = lard_hash_key(map, &key, sizeof key, true);
     lard_view view = lard_view_of(map, lard_hash_shard(map, &hash));
@@ -117,7 +117,7 @@ static larder_status write_chunk(larder *cache, lard_map *map, lard_head *head, 
     return lard_outcome(map, status);
 }
 
-larder_status lard_large_write(larder *cache, lard_map *map, const lard_draft *draft, lard_head *head,
+larder_status lard_large_write(larder *cache, lard_map *map, const lard_record_spec *spec, lard_head *head,
                                const larder_call *call) {
     larder_call patient = {.now_ms = lard_now(call)};
     size_t at = 0;
@@ -125,18 +125,17 @@ larder_status lard_large_write(larder *cache, lard_map *map, const lard_draft *d
     head->id[0] = (uint64_t)__atomic_load_n(&cache->slot, __ATOMIC_RELAXED) << 32 |
                   __atomic_load_n(&cache->incarnation, __ATOMIC_RELAXED);
     head->id[1] = (__atomic_add_fetch(&cache->next_value_id, 1, __ATOMIC_RELAXED) << 8 >> 8) |
-                  lard_hash_key(map, draft->key, draft->key_bytes, false).full >> LARD_HOME_SHIFT
-                                                                                      << LARD_HOME_SHIFT;
-    head->value_bytes = (uint32_t)draft->value_bytes;
-    for (head->chunks = 0; at < draft->value_bytes; head->chunks++) {
-        lard_draft part = {
-            .value = (const char *)draft->value + at,
-            .expiry_ms = draft->expiry_ms,
+                  lard_hash_key(map, spec->key, spec->key_bytes, false).full >> LARD_HOME_SHIFT << LARD_HOME_SHIFT;
+    head->value_bytes = (uint32_t)spec->value_bytes;
+    for (head->chunks = 0; at < spec->value_bytes; head->chunks++) {
+        lard_record_spec part = {
+            .value = (const char *)spec->value + at,
+            .expiry_ms = spec->expiry_ms,
             .type = LARD_TYPE_CHUNK,
-            .reads = draft->reads,
-            .to_main = draft->to_main,
+            .reads = spec->reads,
+            .to_main = spec->to_main,
         };
-        larder_status status = write_chunk(cache, map, head, &part, draft->value_bytes - at, &patient);
+        larder_status status = write_chunk(cache, map, head, &part, spec->value_bytes - at, &patient);
         if (status != LARDER_OK) {
             lard_large_drop(cache, map, head);
             return status;

@@ -8,8 +8,8 @@
 
 size_t lard_pin_limit(const lard_map *map); /* bytes of the longest record */
 uint64_t lard_pin_room(const lard_view *view);
-/* Is there room for a draft that is to be pinned, in place of what its key has? Makes some where it can. */
-bool lard_pin_admits(larder *cache, lard_view *view, const lard_hash *hash, const lard_draft *draft,
+/* Is there room for a record that is to be pinned, in place of what its key has? Makes some where it can. */
+bool lard_pin_admits(larder *cache, lard_view *view, const lard_hash *hash, const lard_record_spec *spec,
                      int64_t now_ms);
 /* Bytes of room that a record of such a length takes, with its part of what is left over at a segment's end. */
 uint64_t lard_pin_cost(const lard_view *view, uint64_t record_bytes);

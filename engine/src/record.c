@@ -54,16 +54,16 @@ void lard_record_copy_key(const lard_view *view, uint64_t offset, const lard_rec
 }
 
 /* Writes key and value as one run of words, the last one padded with zeros, and returns their checksum. */
-LARD_INLINE uint64_t write_body(bool fast, uint64_t crc, lard_u64 *body, const lard_draft *draft) {
-    const unsigned char *value = draft->value;
-    size_t left = draft->value_bytes;
-    size_t rest = draft->key_bytes & 7;
-    crc = lard_crc_in(fast, crc, body, draft->key_bytes / 8, draft->key);
-    body += draft->key_bytes / 8;
+LARD_INLINE uint64_t write_body(bool fast, uint64_t crc, lard_u64 *body, const lard_record_spec *spec) {
+    const unsigned char *value = spec->value;
+    size_t left = spec->value_bytes;
+    size_t rest = spec->key_bytes & 7;
+    crc = lard_crc_in(fast, crc, body, spec->key_bytes / 8, spec->key);
+    body += spec->key_bytes / 8;
     if (rest) { /* the word that key and value share */
         size_t taken = 8 - rest < left ? 8 - rest : left;
         uint64_t word = left >= 8 ? lard_word_at(value) : lard_tail(value, left);
-        word = lard_tail(draft->key, draft->key_bytes) | word << (rest * 8);
+        word = lard_tail(spec->key, spec->key_bytes) | word << (rest * 8);
         crc = lard_crc_step(fast, crc, word);
         lard_store(body, word);
         body++;
@@ -79,23 +79,23 @@ LARD_INLINE uint64_t write_body(bool fast, uint64_t crc, lard_u64 *body, const l
     return crc;
 }
 
-void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_draft *draft) {
+void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_record_spec *spec) {
     lard_u64 *words = lard_words(view, offset);
     lard_u64 *body = words + LARD_RECORD_HEADER / 8;
-    bool counter = draft->type == LARD_TYPE_COUNTER;
-    size_t value_bytes = counter ? LARD_COUNTER_BYTES : draft->value_bytes;
-    uint64_t word2 = LARD_WORD2(draft->key_bytes, draft->type | draft->pin, draft->flags, value_bytes);
+    bool counter = spec->type == LARD_TYPE_COUNTER;
+    size_t value_bytes = counter ? LARD_COUNTER_BYTES : spec->value_bytes;
+    uint64_t word2 = LARD_WORD2(spec->key_bytes, spec->type | spec->pin, spec->flags, value_bytes);
     uint32_t crc = lard_crc_word(LARD_CRC_START, word2);
 
     if (counter) {
-        crc = lard_crc_copy_in(crc, body, draft->key, draft->key_bytes);
-        lard_counter_init(body + LARD_ALIGN8(draft->key_bytes) / 8, crc, draft->number);
+        crc = lard_crc_copy_in(crc, body, spec->key, spec->key_bytes);
+        lard_counter_init(body + LARD_ALIGN8(spec->key_bytes) / 8, crc, spec->number);
     } else {
-        crc = (uint32_t)(lard_crc_hardware ? write_body(true, crc, body, draft)
-                                           : write_body(false, crc, body, draft));
+        crc =
+            (uint32_t)(lard_crc_hardware ? write_body(true, crc, body, spec) : write_body(false, crc, body, spec));
     }
     lard_store(&words[0], crc | (generation & 0xffffffffu) << 32);
-    lard_store(&words[1], lard_seal_expiry(draft->expiry_ms, crc));
+    lard_store(&words[1], lard_seal_expiry(spec->expiry_ms, crc));
     lard_store(&words[2], word2);
 }
 

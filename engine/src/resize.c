@@ -44,20 +44,20 @@ static larder_status copy_item(const copying *copy, const char *key, size_t key_
     if (status != LARDER_OK) {
         return LARDER_OK; /* it has expired */
     }
-    lard_draft draft = {.key = key,
-                        .key_bytes = key_bytes,
-                        .value = copy->value,
-                        .value_bytes = item.size_bytes,
-                        .expiry_ms = (uint64_t)item.expires_at_ms,
-                        .type = LARD_TYPE_PLAIN,
-                        .flags = item.flags,
-                        .pin = item.is_pinned ? LARD_PINNED : 0};
-    if (item.is_counter && lard_counter_parse(copy->value, item.size_bytes, &draft.number)) {
-        draft.type = LARD_TYPE_COUNTER;
-        draft.value_bytes = 0;
+    lard_record_spec spec = {.key = key,
+                             .key_bytes = key_bytes,
+                             .value = copy->value,
+                             .value_bytes = item.size_bytes,
+                             .expiry_ms = (uint64_t)item.expires_at_ms,
+                             .type = LARD_TYPE_PLAIN,
+                             .flags = item.flags,
+                             .pin = item.is_pinned ? LARD_PINNED : 0};
+    if (item.is_counter && lard_counter_parse(copy->value, item.size_bytes, &spec.number)) {
+        spec.type = LARD_TYPE_COUNTER;
+        spec.value_bytes = 0;
     }
     lard_hash hash = lard_hash_key(copy->to, key, key_bytes, false);
-    status = lard_store_in(copy->cache, copy->to, &hash, &draft, LARD_IF_ANY, NULL, &copy->call);
+    status = lard_store_in(copy->cache, copy->to, &hash, &spec, LARD_IF_ANY, NULL, &copy->call);
     return item.is_pinned ? status : LARDER_OK;
 }
 

@@ -13,31 +13,31 @@ static bool overwrites(lard_condition condition) {
     return condition == LARD_IF_ANY || condition == LARD_IF_PRESENT;
 }
 
-/* Stores a draft under a condition, in chunks where it is long, and tidies up after it either way. */
-larder_status lard_store_in(larder *cache, lard_map *map, const lard_hash *hash, lard_draft *draft,
+/* Stores a record under a condition, in chunks where it is long, and tidies up after it either way. */
+larder_status lard_store_in(larder *cache, lard_map *map, const lard_hash *hash, lard_record_spec *spec,
                             lard_condition condition, const lard_expected *expected, const larder_call *call) {
     lard_head head = {{0, 0}, 0, 0}, replaced = {{0, 0}, 0, 0};
     larder_status status = LARDER_OK;
     larder_call patient = {.now_ms = lard_now(call)};
 
-    if (draft->value_bytes > lard_max_value(map)) {
+    if (spec->value_bytes > lard_max_value(map)) {
         status = LARDER_VALUE_TOO_LARGE;
-    } else if (draft->pin) { /* whole, so that no part of it can be missing */
-        status = lard_write_pinned(cache, map, hash, draft, condition, expected, call, &replaced);
+    } else if (spec->pin) { /* whole, so that no part of it can be missing */
+        status = lard_write_pinned(cache, map, hash, spec, condition, expected, call, &replaced);
     } else {
-        if (lard_record_bytes(draft->type, draft->key_bytes, draft->value_bytes) > map->record_limit) {
+        if (lard_record_bytes(spec->type, spec->key_bytes, spec->value_bytes) > map->record_limit) {
             if (call && (call->flags & LARDER_CALL_TRY)) {
                 return LARDER_BUSY; /* many locks, one after the other: not for an impatient caller */
             }
             call = &patient;
-            lard_evict_place_large(map, hash, draft);
-            status = lard_large_write(cache, map, draft, &head, call);
-            draft->type = LARD_TYPE_HEAD;
-            draft->value = &head;
-            draft->value_bytes = sizeof head;
+            lard_evict_place_large(map, hash, spec);
+            status = lard_large_write(cache, map, spec, &head, call);
+            spec->type = LARD_TYPE_HEAD;
+            spec->value = &head;
+            spec->value_bytes = sizeof head;
         }
         if (status == LARDER_OK) {
-            status = lard_write(cache, map, hash, draft, condition, expected, call, &replaced);
+            status = lard_write(cache, map, hash, spec, condition, expected, call, &replaced);
         }
     }
     if (status == LARDER_BUSY && call && (call->flags & LARDER_CALL_TRY)) {
@@ -56,7 +56,7 @@ larder_status lard_store_in(larder *cache, lard_map *map, const lard_hash *hash,
     if (status != LARDER_NOT_STORED) {
         lard_count(cache, LARD_STAT_refused, 1);
         if (overwrites(condition)) {
-            lard_drop(cache, map, hash, draft->key, draft->key_bytes, patient.now_ms);
+            lard_drop(cache, map, hash, spec->key, spec->key_bytes, patient.now_ms);
             lard_outcome(map, status); /* a fault is told to the others; the refusal is the answer */
         }
     }
@@ -64,13 +64,13 @@ larder_status lard_store_in(larder *cache, lard_map *map, const lard_hash *hash,
 }
 
 static larder_status begin_store(larder *cache, const larder_store *request, lard_condition condition,
-                                 const larder_call *call, lard_draft *draft, lard_map **map) {
+                                 const larder_call *call, lard_record_spec *spec, lard_map **map) {
     larder_status status =
         request ? lard_check_key(cache, request->key, request->key_bytes, call) : LARDER_INVALID;
     if (status != LARDER_OK || (!request->value && request->value_bytes) || !lard_store_known(request)) {
         return status != LARDER_OK ? status : LARDER_INVALID;
     }
-    *draft = (lard_draft){
+    *spec = (lard_record_spec){
         .key = request->key,
         .key_bytes = request->key_bytes,
         .value = request->value ? request->value : "",
@@ -79,7 +79,7 @@ static larder_status begin_store(larder *cache, const larder_store *request, lar
         .flags = request->flags,
         .pin = request->pin ? LARD_PINNED : 0,
     };
-    if (request->ttl_ms >= 0 && !lard_expiry_from_ttl(request->ttl_ms, lard_now(call), &draft->expiry_ms)) {
+    if (request->ttl_ms >= 0 && !lard_expiry_from_ttl(request->ttl_ms, lard_now(call), &spec->expiry_ms)) {
         return LARDER_INVALID;
     }
     *map = lard_enter_to_write(cache, call ? call->now_ms : 0);
@@ -88,7 +88,7 @@ static larder_status begin_store(larder *cache, const larder_store *request, lar
     }
     lard_map *reachable = lard_reachable(cache);
     if (!reachable && overwrites(condition) && !lard_pending_note(cache, request->key, request->key_bytes)) {
-        return begin_store(cache, request, condition, call, draft, map); /* attached meanwhile */
+        return begin_store(cache, request, condition, call, spec, map); /* attached meanwhile */
     }
     if (reachable && overwrites(condition)) {
         lard_hash hash = lard_hash_key(reachable, request->key, request->key_bytes, false);
@@ -145,20 +145,20 @@ static __attribute__((noinline)) larder_status store_expired(larder *cache, lard
 static larder_status set_foreseen(larder *cache, const larder_store *request, const larder_call *call,
                                   foresight *ahead) {
     static const lard_condition conditions[] = {LARD_IF_ANY, LARD_IF_ABSENT, LARD_IF_PRESENT};
-    lard_draft draft;
+    lard_record_spec spec;
     lard_map *map;
     larder_call known = timed(request, call);
     lard_condition condition =
         request && request->mode <= LARDER_REPLACE ? conditions[request->mode] : LARD_IF_ANY;
-    larder_status status = begin_store(cache, request, condition, &known, &draft, &map);
+    larder_status status = begin_store(cache, request, condition, &known, &spec, &map);
     if (status != LARDER_OK) {
         return status;
     }
     if (LARD_UNLIKELY(map != ahead->map)) { /* attached anew meanwhile, to a file of another seed */
-        ahead->hash = lard_hash_key(map, draft.key, draft.key_bytes, false);
+        ahead->hash = lard_hash_key(map, spec.key, spec.key_bytes, false);
     }
     return request->ttl_ms < 0 ? store_expired(cache, map, &ahead->hash, request, &known)
-                               : lard_store_in(cache, map, &ahead->hash, &draft, condition, NULL, &known);
+                               : lard_store_in(cache, map, &ahead->hash, &spec, condition, NULL, &known);
 }
 
 larder_status larder_set(larder *cache, const larder_store *request, const larder_call *call) {
@@ -209,9 +209,9 @@ static bool is_expected(const larder_store *request, const larder_item *item) {
 
 larder_status larder_cas(larder *cache, const larder_store *request, const void *expected, size_t expected_bytes,
                          const larder_call *call) {
-    lard_draft draft;
+    lard_record_spec spec;
     lard_map *map;
-    larder_status status = begin_store(cache, request, LARD_IF_SLOT, call, &draft, &map);
+    larder_status status = begin_store(cache, request, LARD_IF_SLOT, call, &spec, &map);
     if (status != LARDER_OK || (!expected && expected_bytes) || request->ttl_ms < 0) {
         return status != LARDER_OK ? status : LARDER_INVALID;
     }
@@ -219,13 +219,13 @@ larder_status larder_cas(larder *cache, const larder_store *request, const void 
     if (!current) {
         return LARDER_NO_MEMORY;
     }
-    lard_hash hash = lard_hash_key(map, draft.key, draft.key_bytes, false);
+    lard_hash hash = lard_hash_key(map, spec.key, spec.key_bytes, false);
     for (int attempt = 0; attempt < CAS_ATTEMPTS; attempt++) {
         /* Compared without the lock; the swap then insists on the very slot that was compared, and on the expiry.
          */
         larder_item item;
         lard_hit hit;
-        status = lard_read(cache, map, &hash, draft.key, draft.key_bytes, false, current, expected_bytes, &item,
+        status = lard_read(cache, map, &hash, spec.key, spec.key_bytes, false, current, expected_bytes, &item,
                            &hit, call ? call->now_ms : 0);
         if (status == LARDER_MISS) {
             break;
@@ -237,11 +237,11 @@ larder_status larder_cas(larder *cache, const larder_store *request, const void 
         }
         if (item.is_counter) { /* changes in place, so its slot proves nothing: give it a slot of its own first */
             status = LARDER_NOT_STORED;
-            lard_draft copy = {.key = draft.key,
-                               .key_bytes = draft.key_bytes,
-                               .value = current,
-                               .value_bytes = expected_bytes,
-                               .type = LARD_TYPE_PLAIN};
+            lard_record_spec copy = {.key = spec.key,
+                                     .key_bytes = spec.key_bytes,
+                                     .value = current,
+                                     .value_bytes = expected_bytes,
+                                     .type = LARD_TYPE_PLAIN};
             larder_status pinned = lard_pin_counter(cache, map, &hash, &copy, call);
             if (pinned != LARDER_OK) {
                 status = pinned;
@@ -249,9 +249,9 @@ larder_status larder_cas(larder *cache, const larder_store *request, const void 
             }
             continue;
         }
-        lard_draft attempt_draft = draft;
+        lard_record_spec attempt_spec = spec;
         lard_expected found = {hit.slot_value, (uint64_t)request->expected_expires_at_ms};
-        status = lard_store_in(cache, map, &hash, &attempt_draft, LARD_IF_SLOT, &found, call);
+        status = lard_store_in(cache, map, &hash, &attempt_spec, LARD_IF_SLOT, &found, call);
         if (status != LARDER_NOT_STORED) {
             break;
         }

@@ -31,17 +31,17 @@ static larder_status number_of(const lard_view *view, uint64_t offset, const lar
     return lard_counter_parse(text, bytes, number) ? LARDER_OK : LARDER_NOT_A_NUMBER;
 }
 
-static larder_status write_either(larder *cache, lard_view *view, const lard_hash *hash, const lard_draft *draft,
-                                  lard_condition condition, const lard_expected *expected, int64_t now_ms,
-                                  lard_head *replaced) {
-    return (draft->pin ? lard_write_pinned_locked : lard_write_locked)(cache, view, hash, draft, condition,
-                                                                       expected, now_ms, replaced);
+static larder_status write_either(larder *cache, lard_view *view, const lard_hash *hash,
+                                  const lard_record_spec *spec, lard_condition condition,
+                                  const lard_expected *expected, int64_t now_ms, lard_head *replaced) {
+    return (spec->pin ? lard_write_pinned_locked : lard_write_locked)(cache, view, hash, spec, condition, expected,
+                                                                      now_ms, replaced);
 }
 
 /* NOT_STORED where the number that was read left its slot, deleted or moved, before the sum was in its place. */
-static larder_status increment_once(larder *cache, lard_view *view, const lard_hash *hash, lard_draft *draft,
+static larder_status increment_once(larder *cache, lard_view *view, const lard_hash *hash, lard_record_spec *spec,
                                     int64_t delta, int64_t number, int64_t now_ms, lard_head *replaced) {
-    lard_found found = lard_index_find(view, hash, draft->key, draft->key_bytes, false);
+    lard_found found = lard_index_find(view, hash, spec->key, spec->key_bytes, false);
     lard_record_info info;
     uint64_t offset = LARD_SLOT_OFFSET(found.value);
     int64_t initial = number;
@@ -55,47 +55,48 @@ static larder_status increment_once(larder *cache, lard_view *view, const lard_h
         } else if (status != LARDER_OK) {
             return status;
         } else {
-            draft->expiry_ms = info.expiry_ms;
-            draft->flags = LARD_WORD2_FLAGS(info.word2);
-            draft->pin = LARD_WORD2_PINNED(info.word2);
+            spec->expiry_ms = info.expiry_ms;
+            spec->flags = LARD_WORD2_FLAGS(info.word2);
+            spec->pin = LARD_WORD2_PINNED(info.word2);
         }
     }
-    if (__builtin_add_overflow(number, delta, &draft->number)) {
+    if (__builtin_add_overflow(number, delta, &spec->number)) {
         return LARDER_OVERFLOW;
     }
     if (status == LARDER_OK && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_COUNTER) {
         uint64_t key = LARD_ALIGN8(LARD_WORD2_KEY_BYTES(info.word2));
-        lard_counter_write(lard_words(view, offset + LARD_RECORD_HEADER + key), info.crc, draft->number);
+        lard_counter_write(lard_words(view, offset + LARD_RECORD_HEADER + key), info.crc, spec->number);
         return LARDER_OK;
     }
     lard_condition condition = status == LARDER_OK ? LARD_IF_SLOT : LARD_IF_ANY;
     lard_expected same = {.slot = found.value};
-    return write_either(cache, view, hash, draft, condition, &same, now_ms, replaced);
+    return write_either(cache, view, hash, spec, condition, &same, now_ms, replaced);
 }
 
 /* A number that was deleted meanwhile must not come back as a part of the sum: then it starts from `initial`. */
-static larder_status increment_locked(larder *cache, lard_view *view, const lard_hash *hash, lard_draft *draft,
-                                      int64_t delta, int64_t initial, int64_t now_ms, lard_head *replaced) {
+static larder_status increment_locked(larder *cache, lard_view *view, const lard_hash *hash,
+                                      lard_record_spec *spec, int64_t delta, int64_t initial, int64_t now_ms,
+                                      lard_head *replaced) {
     for (int attempt = 0; attempt < INCREMENT_ATTEMPTS; attempt++) {
-        lard_draft sum = *draft;
+        lard_record_spec sum = *spec;
         larder_status status = increment_once(cache, view, hash, &sum, delta, initial, now_ms, replaced);
         if (status != LARDER_NOT_STORED) {
-            draft->number = sum.number;
+            spec->number = sum.number;
             return status;
         }
     }
     return LARDER_FULL;
 }
 
-larder_status lard_increment(larder *cache, lard_map *map, const lard_hash *hash, lard_draft *draft, int64_t delta,
-                             int64_t initial, const larder_call *call) {
+larder_status lard_increment(larder *cache, lard_map *map, const lard_hash *hash, lard_record_spec *spec,
+                             int64_t delta, int64_t initial, const larder_call *call) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
     lard_head replaced = {{0, 0}, 0, 0};
     larder_status status = lard_shard_lock(cache, &view, call);
     if (status != LARDER_OK) {
         return status;
     }
-    status = increment_locked(cache, &view, hash, draft, delta, initial, lard_now(call), &replaced);
+    status = increment_locked(cache, &view, hash, spec, delta, initial, lard_now(call), &replaced);
     lard_shard_unlock(&view);
     if (replaced.value_bytes) {
         lard_large_drop(cache, map, &replaced);
@@ -103,7 +104,7 @@ larder_status lard_increment(larder *cache, lard_map *map, const lard_hash *hash
     return lard_outcome(map, status);
 }
 
-larder_status lard_pin_counter(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *plain,
+larder_status lard_pin_counter(larder *cache, lard_map *map, const lard_hash *hash, const lard_record_spec *plain,
                                const larder_call *call) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
     lard_head none = {{0, 0}, 0, 0};
@@ -121,7 +122,7 @@ larder_status lard_pin_counter(larder *cache, lard_map *map, const lard_hash *ha
         number_of(&view, offset, &info, &number) == LARDER_OK &&
         lard_counter_text(number, text) == plain->value_bytes &&
         __builtin_memcmp(text, plain->value, plain->value_bytes) == 0) {
-        lard_draft pinned = *plain; /* what may have changed since it was read is of the record */
+        lard_record_spec pinned = *plain; /* what may have changed since it was read is of the record */
         lard_expected same = {.slot = found.value};
         pinned.expiry_ms = info.expiry_ms;
         pinned.flags = LARD_WORD2_FLAGS(info.word2);

@@ -53,25 +53,25 @@ static bool is_in_main(const lard_view *view, const lard_found *found) {
 }
 
 /* Of the whole value where it is in chunks. */
-static uint64_t size_of(const lard_draft *draft) {
-    return draft->type == LARD_TYPE_HEAD ? ((const lard_head *)draft->value)->value_bytes : draft->value_bytes;
+static uint64_t size_of(const lard_record_spec *spec) {
+    return spec->type == LARD_TYPE_HEAD ? ((const lard_head *)spec->value)->value_bytes : spec->value_bytes;
 }
 
 LARD_INLINE uint32_t queue_for(lard_view *view, const lard_found *found, const lard_hash *hash,
-                               const lard_draft *draft) {
-    if (draft->type == LARD_TYPE_CHUNK) {
-        return draft->to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
+                               const lard_record_spec *spec) {
+    if (spec->type == LARD_TYPE_CHUNK) {
+        return spec->to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
     }
     if (found->slot) {
         return is_in_main(view, found) ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
     }
-    uint32_t queue = lard_evict_queue(view, hash, size_of(draft));
-    return draft->to_main ? LARD_SEGMENT_MAIN : queue;
+    uint32_t queue = lard_evict_queue(view, hash, size_of(spec));
+    return spec->to_main ? LARD_SEGMENT_MAIN : queue;
 }
 
-uint32_t lard_queue_of(lard_map *map, const lard_hash *hash, const lard_draft *draft) {
+uint32_t lard_queue_of(lard_map *map, const lard_hash *hash, const lard_record_spec *spec) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
-    lard_found found = lard_index_find(&view, hash, draft->key, draft->key_bytes, false);
+    lard_found found = lard_index_find(&view, hash, spec->key, spec->key_bytes, false);
     bool main_queue = found.slot ? is_in_main(&view, &found) : lard_ghost_peek(&view, hash);
     return main_queue ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
 }
@@ -91,9 +91,10 @@ LARD_INLINE void note_replaced(const lard_view *view, uint64_t slot, lard_head *
     }
 }
 
-LARD_INLINE larder_status publish(larder *cache, lard_view *view, const lard_hash *hash, const lard_draft *draft,
-                                  lard_condition condition, const lard_expected *expected, lard_found found,
-                                  uint64_t slot, int64_t now_ms, lard_head *replaced) {
+LARD_INLINE larder_status publish(larder *cache, lard_view *view, const lard_hash *hash,
+                                  const lard_record_spec *spec, lard_condition condition,
+                                  const lard_expected *expected, lard_found found, uint64_t slot, int64_t now_ms,
+                                  lard_head *replaced) {
     for (;;) { /* each round more means that eviction or a lock-free deleter came in between */
         uint64_t pinned_bytes;
         if (!found.slot) {
@@ -108,31 +109,31 @@ LARD_INLINE larder_status publish(larder *cache, lard_view *view, const lard_has
             return LARDER_OK;
         }
         replaced->value_bytes = 0;
-        found = lard_index_find(view, hash, draft->key, draft->key_bytes, draft->type == LARD_TYPE_CHUNK);
+        found = lard_index_find(view, hash, spec->key, spec->key_bytes, spec->type == LARD_TYPE_CHUNK);
         if (!holds(view, &found, condition, expected, now_ms)) {
             return LARDER_NOT_STORED;
         }
     }
 }
 
-/* The shard is locked and stays so. `pin`: as the draft says. */
+/* The shard is locked and stays so. `pin`: as the spec says. */
 LARD_INLINE larder_status write_record(bool pin, larder *cache, lard_view *view, const lard_hash *hash,
-                                       const lard_draft *draft, lard_condition condition,
+                                       const lard_record_spec *spec, lard_condition condition,
                                        const lard_expected *expected, int64_t now_ms, lard_head *replaced) {
-    bool is_chunk = draft->type == LARD_TYPE_CHUNK;
-    uint64_t bytes = lard_record_bytes(draft->type, draft->key_bytes, draft->value_bytes);
+    bool is_chunk = spec->type == LARD_TYPE_CHUNK;
+    uint64_t bytes = lard_record_bytes(spec->type, spec->key_bytes, spec->value_bytes);
     lard_found found;
     uint32_t queue;
     if (condition == LARD_IF_ANY) {
         found = lard_index_probe(view, hash); /* its record comes while others leave and ours is written */
-        queue = pin ? LARD_SEGMENT_MAIN : queue_for(view, &found, hash, draft);
+        queue = pin ? LARD_SEGMENT_MAIN : queue_for(view, &found, hash, spec);
         lard_evict_upkeep(cache, view, queue, bytes, now_ms);
     } else {
-        found = lard_index_find(view, hash, draft->key, draft->key_bytes, is_chunk);
+        found = lard_index_find(view, hash, spec->key, spec->key_bytes, is_chunk);
         if (!holds(view, &found, condition, expected, now_ms)) {
             return LARDER_NOT_STORED;
         }
-        queue = pin ? LARD_SEGMENT_MAIN : queue_for(view, &found, hash, draft);
+        queue = pin ? LARD_SEGMENT_MAIN : queue_for(view, &found, hash, spec);
     }
     uint64_t offset = lard_segment_reserve(cache, view, queue, bytes, now_ms);
     if (!offset) {
@@ -140,14 +141,14 @@ LARD_INLINE larder_status write_record(bool pin, larder *cache, lard_view *view,
     }
     uint32_t segment = (uint32_t)((offset - view->map->super.data_offset) >> view->map->segment_shift);
     uint64_t generation = lard_load(&view->segments[segment].generation);
-    lard_record_write(view, offset, generation, draft);
-    lard_segment_commit(view, offset, bytes, draft->expiry_ms);
+    lard_record_write(view, offset, generation, spec);
+    lard_segment_commit(view, offset, bytes, spec->expiry_ms);
     if (condition == LARD_IF_ANY) {
-        found = lard_index_verify(view, found, hash, draft->key, draft->key_bytes, is_chunk);
+        found = lard_index_verify(view, found, hash, spec->key, spec->key_bytes, is_chunk);
     }
     larder_status status =
-        publish(cache, view, hash, draft, condition, expected, found,
-                lard_slot(offset, hash->fingerprint, draft->reads, generation), now_ms, replaced);
+        publish(cache, view, hash, spec, condition, expected, found,
+                lard_slot(offset, hash->fingerprint, spec->reads, generation), now_ms, replaced);
     if (condition != LARD_IF_ANY) {
         lard_evict_upkeep(cache, view, queue, bytes, now_ms);
     }
@@ -156,35 +157,35 @@ LARD_INLINE larder_status write_record(bool pin, larder *cache, lard_view *view,
     return status;
 }
 
-larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash *hash, const lard_draft *draft,
-                                lard_condition condition, const lard_expected *expected, int64_t now_ms,
-                                lard_head *replaced) {
-    return write_record(false, cache, view, hash, draft, condition, expected, now_ms, replaced);
+larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash *hash,
+                                const lard_record_spec *spec, lard_condition condition,
+                                const lard_expected *expected, int64_t now_ms, lard_head *replaced) {
+    return write_record(false, cache, view, hash, spec, condition, expected, now_ms, replaced);
 }
 
 /* Counted before others may find it: whoever dies in between leaves the count too high, not too low. */
 larder_status lard_write_pinned_locked(larder *cache, lard_view *view, const lard_hash *hash,
-                                       const lard_draft *draft, lard_condition condition,
+                                       const lard_record_spec *spec, lard_condition condition,
                                        const lard_expected *expected, int64_t now_ms, lard_head *replaced) {
-    lard_found found = lard_index_find(view, hash, draft->key, draft->key_bytes, false);
+    lard_found found = lard_index_find(view, hash, spec->key, spec->key_bytes, false);
     if (!holds(view, &found, condition, expected, now_ms)) {
         return LARDER_NOT_STORED;
     }
-    if (!lard_pin_admits(cache, view, hash, draft, now_ms)) {
+    if (!lard_pin_admits(cache, view, hash, spec, now_ms)) {
         return LARDER_FULL;
     }
-    uint64_t bytes = lard_record_bytes(draft->type, draft->key_bytes, draft->value_bytes);
+    uint64_t bytes = lard_record_bytes(spec->type, spec->key_bytes, spec->value_bytes);
     uint64_t cost = lard_pin_cost(view, bytes);
     lard_store(&view->head->has_pins, 1);
     lard_add(&view->head->pinned_bytes, cost);
-    larder_status status = write_record(true, cache, view, hash, draft, condition, expected, now_ms, replaced);
+    larder_status status = write_record(true, cache, view, hash, spec, condition, expected, now_ms, replaced);
     if (status != LARDER_OK) {
         lard_add(&view->head->pinned_bytes, -cost);
     }
     return status;
 }
 
-larder_status lard_write(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *draft,
+larder_status lard_write(larder *cache, lard_map *map, const lard_hash *hash, const lard_record_spec *spec,
                          lard_condition condition, const lard_expected *expected, const larder_call *call,
                          lard_head *replaced) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
@@ -193,24 +194,24 @@ larder_status lard_write(larder *cache, lard_map *map, const lard_hash *hash, co
     if (status != LARDER_OK) {
         return status;
     }
-    status = lard_write_locked(cache, &view, hash, draft, condition, expected, now_ms, replaced);
+    status = lard_write_locked(cache, &view, hash, spec, condition, expected, now_ms, replaced);
     lard_shard_unlock(&view);
     return lard_outcome(map, status);
 }
 
-larder_status lard_write_pinned(larder *cache, lard_map *map, const lard_hash *hash, const lard_draft *draft,
+larder_status lard_write_pinned(larder *cache, lard_map *map, const lard_hash *hash, const lard_record_spec *spec,
                                 lard_condition condition, const lard_expected *expected, const larder_call *call,
                                 lard_head *replaced) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
     int64_t now_ms = lard_now(call);
-    if (lard_record_bytes(draft->type, draft->key_bytes, draft->value_bytes) > lard_pin_limit(map)) {
+    if (lard_record_bytes(spec->type, spec->key_bytes, spec->value_bytes) > lard_pin_limit(map)) {
         return LARDER_VALUE_TOO_LARGE;
     }
     larder_status status = lard_shard_lock(cache, &view, call);
     if (status != LARDER_OK) {
         return status;
     }
-    status = lard_write_pinned_locked(cache, &view, hash, draft, condition, expected, now_ms, replaced);
+    status = lard_write_pinned_locked(cache, &view, hash, spec, condition, expected, now_ms, replaced);
     lard_shard_unlock(&view);
     return lard_outcome(map, status);
 }

@@ -28,16 +28,16 @@ static void what_was_written_is_read(void) {
     describe(value, sizeof value, 2, 2);
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
         for (size_t bytes = 0; bytes < 3000; bytes += bytes < 40 ? 1 : 311) {
-            lard_draft draft = {.key = key,
-                                .key_bytes = keys[k],
-                                .value = value,
-                                .value_bytes = bytes,
-                                .expiry_ms = bytes * 1000,
-                                .type = LARD_TYPE_PLAIN,
-                                .flags = (unsigned)bytes & 0xff};
+            lard_record_spec spec = {.key = key,
+                                     .key_bytes = keys[k],
+                                     .value = value,
+                                     .value_bytes = bytes,
+                                     .expiry_ms = bytes * 1000,
+                                     .type = LARD_TYPE_PLAIN,
+                                     .flags = (unsigned)bytes & 0xff};
             lard_record_info info;
             memset(memory, 0xa5, sizeof memory);
-            lard_record_write(&view, FROM, 0x1234567890ull, &draft);
+            lard_record_write(&view, FROM, 0x1234567890ull, &spec);
             uint64_t whole = lard_record_bytes(LARD_TYPE_PLAIN, keys[k], bytes);
             CHECK(whole % 8 == 0 && memory[FROM + whole] == 0xa5 && memory[FROM - 1] == 0xa5,
                   "it keeps to its bytes");
@@ -70,14 +70,14 @@ static void every_flipped_bit_is_noticed(void) {
     lard_view view = bare_shard();
     lard_record_info info;
     describe(value, sizeof value, 3, 3);
-    lard_draft draft = {.key = "key of it",
-                        .key_bytes = 9,
-                        .value = value,
-                        .value_bytes = sizeof value,
-                        .expiry_ms = 1700000000000,
-                        .type = LARD_TYPE_PLAIN,
-                        .flags = 3};
-    lard_record_write(&view, FROM, 7, &draft);
+    lard_record_spec spec = {.key = "key of it",
+                             .key_bytes = 9,
+                             .value = value,
+                             .value_bytes = sizeof value,
+                             .expiry_ms = 1700000000000,
+                             .type = LARD_TYPE_PLAIN,
+                             .flags = 3};
+    lard_record_write(&view, FROM, 7, &spec);
     uint64_t whole = lard_record_bytes(LARD_TYPE_PLAIN, 9, sizeof value);
     int noticed = 0;
     for (uint64_t bit = 0; bit < whole * 8; bit++) {
@@ -97,12 +97,12 @@ static void no_record_reaches_out_of_its_segment(void) {
     lard_view view = bare_shard();
     lard_record_info info;
     static unsigned char value[8000];
-    lard_draft draft = {
+    lard_record_spec spec = {
         .key = "k", .key_bytes = 1, .value = value, .value_bytes = sizeof value, .type = LARD_TYPE_PLAIN};
     uint64_t whole = lard_record_bytes(LARD_TYPE_PLAIN, 1, sizeof value);
-    lard_record_write(&view, FROM + SEGMENT - whole, 1, &draft);
+    lard_record_write(&view, FROM + SEGMENT - whole, 1, &spec);
     CHECK(lard_record_info_at(&view, FROM + SEGMENT - whole, &info), "up to the last byte");
-    lard_record_write(&view, FROM + SEGMENT - whole + 8, 1, &draft);
+    lard_record_write(&view, FROM + SEGMENT - whole + 8, 1, &spec);
     CHECK(!lard_record_info_at(&view, FROM + SEGMENT - whole + 8, &info), "and no further");
     CHECK(!lard_record_info_at(&view, 0, &info) && !lard_record_info_at(&view, FROM - 8, &info));
     CHECK(!lard_record_info_at(&view, FROM + 2 * SEGMENT, &info) &&

@@ -102,7 +102,8 @@ static void a_touch_of_a_number_beside_a_swap_that_fails(void) {
     cache = open_cache(1 << 20);
     CHECK(number());
     lard_hash hash = lard_hash_key(cache->map, key, 1, false);
-    lard_draft copy = {.key = key, .key_bytes = 1, .value = seven, .value_bytes = 1, .type = LARD_TYPE_PLAIN};
+    lard_record_spec copy = {
+        .key = key, .key_bytes = 1, .value = seven, .value_bytes = 1, .type = LARD_TYPE_PLAIN};
     CHECK(larder_touch(cache, key, 1, LONGER_MS, NULL) == LARDER_OK);
     int64_t longer = expires_at_ms();
     CHECK(lard_pin_counter(cache, cache->map, &hash, &copy, NULL) == LARDER_OK && is(cache, key, "7"));
