@@ -105,7 +105,7 @@ static prospects look_over(const lard_view *view, int64_t now_ms, bool open_too)
 }
 
 /* The segment that is likely to go after this one is read from disk meanwhile. */
-static void foresee(const lard_view *view, uint32_t victim, const prospects *found, unsigned queue) {
+static void prefetch_next(const lard_view *view, uint32_t victim, const prospects *found, unsigned queue) {
     uint32_t next = victim == found->oldest[queue] ? found->second[queue] : found->oldest[queue];
     if (next) {
         lard_advise_segment(view, next - 1);
@@ -122,7 +122,7 @@ static uint32_t choose(lard_view *view, int64_t now_ms) {
     queue = found.oldest[queue] ? queue : !queue;
     uint32_t victim = found.expired ? found.expired : found.oldest[queue];
     if (victim) {
-        foresee(view, victim, &found, queue);
+        prefetch_next(view, victim, &found, queue);
         return victim;
     }
     found = look_over(view, now_ms, true); /* only open segments are left: close one */

@@ -23,8 +23,8 @@ typedef struct {
     lard_hash hash;
 } request;
 
-static __attribute__((noinline)) larder_status in_full(larder *cache, lard_map *map, const request *wanted,
-                                                       larder_item *item) {
+static __attribute__((noinline)) larder_status get_slowly(larder *cache, lard_map *map, const request *wanted,
+                                                          larder_item *item) {
     return lard_read(cache, map, &wanted->hash, wanted->key, wanted->key_bytes, false, wanted->out,
                      wanted->capacity, item, NULL, wanted->now_ms);
 }
@@ -76,11 +76,11 @@ LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset
 }
 
 /* This process's copy of the shard's index is of another time: whoever finds nothing by it has it renewed. */
-static __attribute__((noinline)) larder_status renewed_and_in_full(larder *cache, lard_map *map,
-                                                                   const request *wanted, larder_item *item) {
+static __attribute__((noinline)) larder_status renew_and_get_slowly(larder *cache, lard_map *map,
+                                                                    const request *wanted, larder_item *item) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, &wanted->hash));
     lard_pages_renew(map, &view);
-    return in_full(cache, map, wanted, item);
+    return get_slowly(cache, map, wanted, item);
 }
 
 /* One request whose hash is known. */
@@ -99,7 +99,7 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
         return LARDER_MISS;
     }
     if (LARD_UNLIKELY(copied != epoch || !first || !second)) {
-        return renewed_and_in_full(cache, map, wanted, item);
+        return renew_and_get_slowly(cache, map, wanted, item);
     }
     uint32_t moves = lard_load_acquire(&view.head->moves);
     /* Half of all items stand in the first bucket, and need not wait for the second, which is on its way
@@ -112,7 +112,7 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
         bool changed = (moves & 1) || lard_load(&view.head->moves) != moves ||
                        lard_load(&view.head->bucket_count) != lard_pages_count(shape) ||
                        lard_load(&view.head->epoch) != epoch;
-        return LARD_LIKELY(!changed) ? LARDER_MISS : renewed_and_in_full(cache, map, wanted, item);
+        return LARD_LIKELY(!changed) ? LARDER_MISS : renew_and_get_slowly(cache, map, wanted, item);
     }
     lard_u64 *slot = lard_probe_slot(first, second, fit);
     uint64_t value = lard_load_acquire(slot);
@@ -121,11 +121,11 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     if (LARD_UNLIKELY(
             LARD_SLOT_FINGERPRINT(value) != wanted->hash.fingerprint ||
             !copy_ordinary(fast, &view, offset, LARD_SLOT_GENERATION(value), wanted, &expiry_ms, &word2))) {
-        return in_full(cache, map, wanted, item);
+        return get_slowly(cache, map, wanted, item);
     }
     lard_fence_acquire();
     if (LARD_UNLIKELY(!LARD_SLOT_SAME(lard_load(slot), value) || lard_load(&view.head->epoch) != epoch)) {
-        return in_full(cache, map, wanted, item);
+        return get_slowly(cache, map, wanted, item);
     }
     if (expiry_ms && lard_has_passed(expiry_ms, wanted->now_ms)) {
         return LARDER_MISS;
@@ -182,7 +182,7 @@ larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void 
     }
     prepare(map, &wanted, key, key_bytes, buffer, buffer_bytes, call ? call->now_ms : 0);
     status = LARD_LIKELY(lard_crc_hardware) ? answer(true, cache, map, &wanted, item)
-                                            : in_full(cache, map, &wanted, item);
+                                            : get_slowly(cache, map, &wanted, item);
     counted_one(cache, map, status);
     return status;
 }
@@ -209,7 +209,7 @@ static void get_batch(larder *cache, lard_map *map, larder_lookup *lookups, size
         larder_lookup *one = &lookups[i];
         if (LARD_LIKELY(one->status == LARDER_OK)) {
             one->status = LARD_LIKELY(lard_crc_hardware) ? answer(true, cache, map, &wanted[i], &one->item)
-                                                         : in_full(cache, map, &wanted[i], &one->item);
+                                                         : get_slowly(cache, map, &wanted[i], &one->item);
             hits += one->status == LARDER_OK;
             misses += one->status == LARDER_MISS;
         }

@@ -10,7 +10,7 @@
 
 #include <limits.h>
 
-#define ITEM_WORTH 100       /* above any of ghosts */
+#define ITEM_COST 100        /* above any of ghosts */
 #define DELETE_ATTEMPTS 4096 /* a slow delete is better than one that did not hold */
 
 bool lard_index_unlink(const lard_view *view, lard_u64 *slot, uint64_t value, uint64_t replacement) {
@@ -126,9 +126,9 @@ void lard_index_recount(lard_view *view) {
     lard_store(&view->head->chunks, chunks);
 }
 
-/* How gladly a slot is given to a new item: an empty one, one of ghosts, the least frequent item. */
-static unsigned worth(uint64_t value) {
-    return LARD_SLOT_OFFSET(value) ? ITEM_WORTH + LARD_SLOT_FREQUENCY(value) : value != 0;
+/* What it costs to give a slot to a new item: an empty one < one of ghosts < the least frequent item. */
+static unsigned eviction_cost(uint64_t value) {
+    return LARD_SLOT_OFFSET(value) ? ITEM_COST + LARD_SLOT_FREQUENCY(value) : value != 0;
 }
 
 static unsigned live_slots(const lard_bucket *bucket) {
@@ -139,13 +139,13 @@ static unsigned live_slots(const lard_bucket *bucket) {
     return live;
 }
 
-/* The least frequent item of two full buckets that is not kept; NULL where all are. */
-static lard_u64 *dispensable(const lard_view *view, lard_bucket *const buckets[2], uint64_t *value) {
+/* The least frequent item of two full buckets that is not pinned; NULL where all are. */
+static lard_u64 *find_victim(const lard_view *view, lard_bucket *const buckets[2], uint64_t *value) {
     lard_u64 *best = NULL;
     for (unsigned i = 0; i < 2 * LARD_BUCKET_SLOTS; i++) {
         lard_u64 *slot = &buckets[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS];
         uint64_t now = lard_load(slot);
-        if ((!best || worth(now) < worth(*value)) && !lard_pin_cost_of(view, now)) {
+        if ((!best || eviction_cost(now) < eviction_cost(*value)) && !lard_pin_cost_of(view, now)) {
             best = slot;
             *value = now;
         }
@@ -163,20 +163,20 @@ larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash 
         lard_bucket *best_bucket = buckets[0];
         lard_u64 *best = NULL;
         uint64_t best_value = 0;
-        unsigned best_worth = UINT_MAX;
+        unsigned best_cost = UINT_MAX;
         for (int c = 0; c < 2; c++) {
             lard_bucket *bucket = buckets[c ^ order];
             for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
                 uint64_t value = lard_load(&bucket->slots[i]);
-                unsigned w = worth(value);
-                if (w < best_worth) {
+                unsigned cost = eviction_cost(value);
+                if (cost < best_cost) {
                     best_bucket = bucket;
                     best = &bucket->slots[i];
                     best_value = value;
-                    best_worth = w;
+                    best_cost = cost;
                 }
             }
-            if (best_worth < ITEM_WORTH) {
+            if (best_cost < ITEM_COST) {
                 break;
             }
         }
@@ -185,7 +185,7 @@ larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash 
             continue;
         }
         if (occupied && lard_pin_cost_of(view, best_value)) {
-            best = dispensable(view, buckets, &best_value);
+            best = find_victim(view, buckets, &best_value);
             if (!best) {
                 return LARDER_FULL;
             }

@@ -32,10 +32,10 @@ typedef struct {
     lard_chunk_key key;
     lard_hash hash;
     lard_bucket *buckets[2];
-} foreseen;
+} prefetched;
 
 /* Has the buckets of a chunk fetched that will be read soon. */
-static void foresee(const lard_map *map, const lard_head *head, uint64_t number, foreseen *chunk) {
+static void prefetch_chunk(const lard_map *map, const lard_head *head, uint64_t number, prefetched *chunk) {
     chunk->key = chunk_key(head, number);
     chunk->hash = lard_hash_key(map, &chunk->key, sizeof chunk->key, true);
     lard_pages_approach(map, &chunk->hash, chunk->buckets);
@@ -49,17 +49,17 @@ larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *hea
     if (head->value_bytes > capacity) {
         return LARDER_BUFFER_TOO_SMALL;
     }
-    foreseen ahead[3]; /* the chunk that is read, the one after it, and the one after that */
+    prefetched ahead[3]; /* the chunk that is read, the one after it, and the one after that */
     for (uint32_t i = 0; i < 2 && i < head->chunks; i++) {
-        foresee(map, head, i, &ahead[i]);
+        prefetch_chunk(map, head, i, &ahead[i]);
     }
     for (uint32_t i = 0; i < head->chunks; i++) {
-        const foreseen *this = &ahead[i % 3];
+        const prefetched *this = &ahead[i % 3];
         if (i + 1 < head->chunks) {
             lard_pages_aim(map, &ahead[(i + 1) % 3].hash, ahead[(i + 1) % 3].buckets);
         }
         if (i + 2 < head->chunks) {
-            foresee(map, head, i + 2, &ahead[(i + 2) % 3]);
+            prefetch_chunk(map, head, i + 2, &ahead[(i + 2) % 3]);
         }
         larder_item item;
         larder_status status = lard_read(cache, map, &this->hash, &this->key, sizeof this->key, true,
@@ -119,7 +119,7 @@ static larder_status write_chunk(larder *cache, lard_map *map, lard_head *head, 
 
 larder_status lard_large_write(larder *cache, lard_map *map, const lard_record_spec *spec, lard_head *head,
                                const larder_call *call) {
-    larder_call patient = {.now_ms = lard_now(call)};
+    larder_call blocking = {.now_ms = lard_now(call)};
     size_t at = 0;
 
     head->id[0] = (uint64_t)__atomic_load_n(&cache->slot, __ATOMIC_RELAXED) << 32 |
@@ -135,7 +135,7 @@ larder_status lard_large_write(larder *cache, lard_map *map, const lard_record_s
             .reads = spec->reads,
             .to_main = spec->to_main,
         };
-        larder_status status = write_chunk(cache, map, head, &part, spec->value_bytes - at, &patient);
+        larder_status status = write_chunk(cache, map, head, &part, spec->value_bytes - at, &blocking);
         if (status != LARDER_OK) {
             lard_large_drop(cache, map, head);
             return status;

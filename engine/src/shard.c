@@ -45,7 +45,7 @@ static bool is_named(const lard_view *view, uint32_t segment) {
 }
 
 /* A segment whose owner died before the directory named it as a page, or its queue as the one to append to. */
-static bool is_stray(const lard_view *view, uint32_t segment) {
+static bool is_orphan(const lard_view *view, uint32_t segment) {
     const lard_segment *row = &view->segments[segment];
     uint32_t state = lard_load(&row->state);
     if (state == LARD_SEGMENT_INDEX) {
@@ -55,9 +55,9 @@ static bool is_stray(const lard_view *view, uint32_t segment) {
            lard_load(&view->head->active[state - LARD_SEGMENT_SMALL]) != segment + 1;
 }
 
-static void drop_strays(lard_view *view) {
+static void drop_orphans(lard_view *view) {
     for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
-        if (is_stray(view, s)) {
+        if (is_orphan(view, s)) {
             lard_segment_free(view, s);
         }
     }
@@ -132,7 +132,7 @@ static void repair(larder *cache, lard_view *view) {
         return;
     }
     lard_index_finish_changes(view);
-    drop_strays(view);
+    drop_orphans(view);
     check_active(view);
     lard_segment_recount(view);
 

@@ -18,7 +18,7 @@ larder_status lard_store_in(larder *cache, lard_map *map, const lard_hash *hash,
                             lard_condition condition, const lard_expected *expected, const larder_call *call) {
     lard_head head = {{0, 0}, 0, 0}, replaced = {{0, 0}, 0, 0};
     larder_status status = LARDER_OK;
-    larder_call patient = {.now_ms = lard_now(call)};
+    larder_call blocking = {.now_ms = lard_now(call)};
 
     if (spec->value_bytes > lard_max_value(map)) {
         status = LARDER_VALUE_TOO_LARGE;
@@ -27,9 +27,10 @@ larder_status lard_store_in(larder *cache, lard_map *map, const lard_hash *hash,
     } else {
         if (lard_record_bytes(spec->type, spec->key_bytes, spec->value_bytes) > map->record_limit) {
             if (call && (call->flags & LARDER_CALL_TRY)) {
-                return LARDER_BUSY; /* many locks, one after the other: not for an impatient caller */
+                return LARDER_BUSY; /* many locks, one after the other, and a call that only tries waits for none
+                                     */
             }
-            call = &patient;
+            call = &blocking;
             lard_evict_place_large(map, hash, spec);
             status = lard_large_write(cache, map, spec, &head, call);
             spec->type = LARD_TYPE_HEAD;
@@ -56,7 +57,7 @@ larder_status lard_store_in(larder *cache, lard_map *map, const lard_hash *hash,
     if (status != LARDER_NOT_STORED) {
         lard_count(cache, LARD_STAT_refused, 1);
         if (overwrites(condition)) {
-            lard_drop(cache, map, hash, spec->key, spec->key_bytes, patient.now_ms);
+            lard_drop(cache, map, hash, spec->key, spec->key_bytes, blocking.now_ms);
             lard_outcome(map, status); /* a fault is told to the others; the refusal is the answer */
         }
     }

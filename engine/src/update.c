@@ -154,7 +154,9 @@ larder_status lard_touch(larder *cache, lard_map *map, const lard_hash *hash, co
         bool large = LARD_WORD2_TYPE(info.word2) == LARD_TYPE_HEAD;
         if (large && call && (call->flags & LARDER_CALL_TRY)) {
             lard_shard_unlock(&view);
-            return lard_outcome(map, LARDER_BUSY); /* its chunks have locks of their own: not for the impatient */
+            return lard_outcome(
+                map,
+                LARDER_BUSY); /* its chunks have locks of their own, and a call that only tries waits for none */
         }
         expiry_ms = is_chunk ? later(info.expiry_ms, expiry_ms) : expiry_ms;
         lard_segment_widen_expiry(&view, offset,

@@ -54,7 +54,7 @@ static int found(larder *c) {
 }
 
 /* What the directory of the cache holds beside the cache and its lock file. */
-static int strays(void) {
+static int orphans(void) {
     int count = 0;
     DIR *directory = opendir(in_directory("life"));
     for (struct dirent *entry = directory ? readdir(directory) : NULL; entry; entry = readdir(directory)) {
@@ -185,7 +185,7 @@ static void come_next(void *with) {
     CHILD_CHECK(now->past == NO_FILE || count == (now->replaced ? 0 : KEYS));
     const char *used = get(c, "used");
     CHILD_CHECK(used ? strcmp(used, "it") == 0 : !*done || now->act == act_open_only);
-    CHILD_CHECK(set(c, "next", "came") == LARDER_OK && sound(c) && strays() == 0);
+    CHILD_CHECK(set(c, "next", "came") == LARDER_OK && sound(c) && orphans() == 0);
     larder_close(c);
 }
 static void

@@ -41,16 +41,16 @@ static void a_live_owner_is_waited_for_within_bounds(void) {
     pid_t holder = start_holder(play, 2);
     CHECK(await(&play->stage, 1));
 
-    larder_call impatient = {.flags = LARDER_CALL_TRY};
+    larder_call only_try = {.flags = LARDER_CALL_TRY};
     larder_store store = {.key = "k", .key_bytes = 1, .value = "new", .value_bytes = 3};
     cache->lock_timeout_ms = 20000;
     int64_t start = now_us();
-    CHECK(larder_set(cache, &store, &impatient) == LARDER_BUSY);
-    CHECK(is(cache, "k", "old"), "an impatient call that is refused changes nothing");
-    CHECK(larder_touch(cache, "k", 1, 1000, &impatient) == LARDER_BUSY);
-    CHECK(larder_increment(cache, "k", 1, 1, 0, 0, NULL, &impatient) == LARDER_BUSY);
-    CHECK(now_us() - start < 5000000, "an impatient call does not wait");
-    CHECK(larder_delete(cache, "deleted", 7, &impatient) == LARDER_OK && is(cache, "deleted", NULL));
+    CHECK(larder_set(cache, &store, &only_try) == LARDER_BUSY);
+    CHECK(is(cache, "k", "old"), "a call that only tries and is refused changes nothing");
+    CHECK(larder_touch(cache, "k", 1, 1000, &only_try) == LARDER_BUSY);
+    CHECK(larder_increment(cache, "k", 1, 1, 0, 0, NULL, &only_try) == LARDER_BUSY);
+    CHECK(now_us() - start < 5000000, "a call that only tries does not wait");
+    CHECK(larder_delete(cache, "deleted", 7, &only_try) == LARDER_OK && is(cache, "deleted", NULL));
     cache->lock_timeout_ms = 200;
 
     start = now_us();
