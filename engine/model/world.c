@@ -73,12 +73,12 @@ static void attach(unsigned number) {
     if (!cache) {
         attached[number].map = map = calloc(1, sizeof *map);
         attached[number].cache = cache = calloc(1, sizeof *cache + 1);
-        map->pages = lard_pages_new(&super);
+        map->dircache = lard_dircache_new(&super);
     }
-    struct lard_pages *pages = map->pages;
-    memset(pages, 0, pages_bytes);
-    pages->pages = (uintptr_t *)(pages + 1);
-    *map = (lard_map){.base = arena, .bytes = sizeof arena, .super = super, .pages = pages, .fd = -1};
+    struct lard_dircache *directory = map->dircache;
+    memset(directory, 0, pages_bytes);
+    directory->pages = (uintptr_t *)(directory + 1);
+    *map = (lard_map){.base = arena, .bytes = sizeof arena, .super = super, .dircache = directory, .fd = -1};
     map->control = (lard_control *)arena;
     map->processes = (lard_process *)(arena + LARD_PAGE);
     map->shards = arena + SHARD_AT;
@@ -101,7 +101,7 @@ static void attach(unsigned number) {
 
 void world_make(const scenario *what) {
     plan();
-    pages_bytes = sizeof(lard_pages) + SEGMENTS * sizeof(uintptr_t);
+    pages_bytes = sizeof(lard_dircache) + SEGMENTS * sizeof(uintptr_t);
     memset(arena, 0, sizeof arena);
     long_values = what->long_values;
     memory_begin(arena, sizeof arena);
@@ -125,7 +125,7 @@ static void keep(void) {
         kept[p].map = *attached[p].map;
         kept[p].stuck = attached[p].stuck;
         memcpy(kept[p].counters, attached[p].counters, sizeof kept[p].counters);
-        memcpy(kept[p].pages, attached[p].map->pages, pages_bytes);
+        memcpy(kept[p].pages, attached[p].map->dircache, pages_bytes);
     }
 }
 
@@ -135,7 +135,7 @@ static void restore(void) {
         *attached[p].map = kept[p].map;
         attached[p].stuck = kept[p].stuck;
         memcpy(attached[p].counters, kept[p].counters, sizeof kept[p].counters);
-        memcpy(attached[p].map->pages, kept[p].pages, pages_bytes);
+        memcpy(attached[p].map->dircache, kept[p].pages, pages_bytes);
     }
     heap_used = 0;
 }

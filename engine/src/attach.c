@@ -46,7 +46,7 @@ static void let_old_files_go(larder *cache) {
         if (kept++ >= OLD_FILES) {
             lard_file_close(map);
             lard_bytelock_drop(&map->left, &map->lock);
-            if (!lard_fault_blank(map)) {
+            if (!lard_sigbus_blank(map)) {
                 return; /* what is older was let go before */
             }
         }

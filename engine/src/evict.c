@@ -182,7 +182,7 @@ static bool look_at(const lard_view *view, uint64_t offset, uint64_t generation,
     one->bytes = lard_record_bytes(type, key_bytes, LARD_WORD2_VALUE_BYTES(one->info.word2));
     lard_record_copy_key(view, offset, &one->info, key);
     one->hash = lard_hash_key(view->map, key, key_bytes, type == LARD_TYPE_CHUNK);
-    lard_pages_approach(view->map, &one->hash, buckets);
+    lard_dircache_prefetch_buckets(view->map, &one->hash, buckets);
     return true;
 }
 

@@ -4,7 +4,7 @@
  * Called with the opener's lock held (process.c), so that no two processes create
  * or replace at once. Superblock A is written last: a file whose creator was
  * killed has none and is made anew. What to do with a file that is there is decided in
- * judge.c.
+ * validate.c.
  */
 #define _GNU_SOURCE
 #include "internal.h"
@@ -245,12 +245,12 @@ static larder_status map_file(int fd, const struct stat *info, const lard_superb
     map->fd = fd;
     map->device = (uint64_t)info->st_dev;
     map->inode = (uint64_t)info->st_ino;
-    map->pages = lard_pages_new(super);
-    larder_status status =
-        map->pages ? lard_fault_guard(map, path, error) : lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s", path);
+    map->dircache = lard_dircache_new(super);
+    larder_status status = map->dircache ? lard_sigbus_guard(map, path, error)
+                                         : lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s", path);
     if (status != LARDER_OK) {
         munmap(base, map->bytes);
-        free(map->pages);
+        free(map->dircache);
         free(map);
     } else {
         lard_advise_map(map);
@@ -360,7 +360,7 @@ larder_status lard_file_open(const char *path, uint64_t size_bytes, const lard_l
         const char *unfit = NULL;
         status = lard_place_trusted(fd, path, &info, error);
         if (status == LARDER_OK) {
-            status = lard_judge(fd, path, lock, alone, &unfit, &super, error);
+            status = lard_validate(fd, path, lock, alone, &unfit, &super, error);
         }
         if (status == LARDER_OK && unfit) {
             status = size_bytes ? remove_file(fd, &info, path, error)
@@ -418,9 +418,9 @@ larder_status lard_file_sync(lard_map *map, const char *path, const lard_lockfil
 
 void lard_file_unmap(lard_map *map) {
     lard_bytelock_drop(&map->left, &map->lock);
-    lard_fault_release(map);
+    lard_sigbus_release(map);
     munmap(map->base, map->bytes);
     lard_file_close(map);
-    free(map->pages);
+    free(map->dircache);
     free(map);
 }

@@ -79,7 +79,7 @@ LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset
 static __attribute__((noinline)) larder_status renew_and_get_slowly(larder *cache, lard_map *map,
                                                                     const request *wanted, larder_item *item) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, &wanted->hash));
-    lard_pages_renew(map, &view);
+    lard_dircache_renew(map, &view);
     return get_slowly(cache, map, wanted, item);
 }
 
@@ -87,12 +87,12 @@ static __attribute__((noinline)) larder_status renew_and_get_slowly(larder *cach
 LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const request *wanted,
                                  larder_item *item) {
     uint32_t number = lard_hash_shard(map, &wanted->hash);
-    const lard_pages *copy = &map->pages[number];
+    const lard_dircache *copy = &map->dircache[number];
     unsigned page_shift = map->segment_shift - 6;
     uint64_t copied = __atomic_load_n(&copy->epoch, __ATOMIC_ACQUIRE);
     uint64_t shape = __atomic_load_n(&copy->shape, __ATOMIC_RELAXED);
-    lard_bucket *first = lard_pages_bucket(copy, shape, wanted->hash.first, page_shift);
-    lard_bucket *second = lard_pages_bucket(copy, shape, wanted->hash.second, page_shift);
+    lard_bucket *first = lard_dircache_bucket(copy, shape, wanted->hash.first, page_shift);
+    lard_bucket *second = lard_dircache_bucket(copy, shape, wanted->hash.second, page_shift);
     lard_view view = lard_view_of(map, number);
     uint64_t epoch, expiry_ms, word2;
     if (LARD_UNLIKELY(!lard_shard_current(&view, &epoch))) {
@@ -110,7 +110,7 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     if (fit == 0) {
         lard_fence_acquire();
         bool changed = (moves & 1) || lard_load(&view.head->moves) != moves ||
-                       lard_load(&view.head->bucket_count) != lard_pages_count(shape) ||
+                       lard_load(&view.head->bucket_count) != lard_dircache_count(shape) ||
                        lard_load(&view.head->epoch) != epoch;
         return LARD_LIKELY(!changed) ? LARDER_MISS : renew_and_get_slowly(cache, map, wanted, item);
     }
@@ -197,12 +197,12 @@ static void get_batch(larder *cache, lard_map *map, larder_lookup *lookups, size
         one->status = one->reserved ? LARDER_INVALID : lard_check_key(cache, one->key, one->key_bytes, NULL);
         if (LARD_LIKELY(one->status == LARDER_OK)) {
             prepare(map, &wanted[i], one->key, one->key_bytes, one->buffer, one->buffer_bytes, now_ms);
-            lard_pages_approach(map, &wanted[i].hash, buckets[i]);
+            lard_dircache_prefetch_buckets(map, &wanted[i].hash, buckets[i]);
         }
     }
     for (size_t i = 0; i < count; i++) {
         if (LARD_LIKELY(lookups[i].status == LARDER_OK)) {
-            lard_pages_aim(map, &wanted[i].hash, buckets[i]);
+            lard_dircache_prefetch_record(map, &wanted[i].hash, buckets[i]);
         }
     }
     for (size_t i = 0; i < count; i++) {

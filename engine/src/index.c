@@ -4,7 +4,7 @@
  * Two-choice buckets (Azar et al., 1994). Inserting happens under the shard's lock.
  * Lookup takes none, and neither does delete: it empties slots by compare-and-swap,
  * so every other change of a slot is a compare-and-swap too. How deletes meet an
- * index that is changing its shape is told in growth.c.
+ * index that is changing its shape is told in index_resize.c.
  */
 #include "internal.h"
 
@@ -181,7 +181,7 @@ larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash 
             }
         }
         bool occupied = LARD_SLOT_OFFSET(best_value) != 0;
-        if (occupied && lard_index_make_room(view, buckets)) {
+        if (occupied && lard_index_resize_make_room(view, buckets)) {
             continue;
         }
         if (occupied && lard_pin_cost_of(view, best_value)) {

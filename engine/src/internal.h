@@ -59,7 +59,7 @@ typedef struct lard_map {
     lard_process *processes;
     uint8_t *shards;
     lard_superblock super; /* private copy, checked */
-    struct lard_pages *pages;
+    struct lard_dircache *dircache;
     size_t record_limit; /* longest record */
     unsigned segment_shift;
     uint32_t shard_mask;
@@ -141,19 +141,19 @@ uint32_t lard_crc_copy_out(uint32_t crc, const lard_u64 *words, size_t skip, voi
 /* Copies `bytes` into shared words, the last one padded with zeros, and checksums them. */
 uint32_t lard_crc_copy_in(uint32_t crc, lard_u64 *words, const void *in, size_t bytes);
 
-/* fault.c — SIGBUS in a map becomes zeros and a poisoned map */
-larder_status lard_fault_guard(lard_map *map, const char *path, larder_error *error);
-void lard_fault_release(lard_map *map);
+/* sigbus.c — SIGBUS in a map becomes zeros and a poisoned map */
+larder_status lard_sigbus_guard(lard_map *map, const char *path, larder_error *error);
+void lard_sigbus_release(lard_map *map);
 /* A SIGBUS that its thread has blocked kills the process whatever the handler would do: each thread has it
  * unblocked from its first call on. */
 extern _Thread_local bool lard_thread_ready __attribute__((visibility("hidden")));
-void lard_fault_unblock(void);
+void lard_sigbus_unblock(void);
 static inline void lard_thread_enter(void) {
     if (LARD_UNLIKELY(!lard_thread_ready)) {
-        lard_fault_unblock();
+        lard_sigbus_unblock();
     }
 }
-bool lard_fault_blank(lard_map *map); /* of a file that was left: zeros, without a guard; false: it had none */
+bool lard_sigbus_blank(lard_map *map); /* of a file that was left: zeros, without a guard; false: it had none */
 
 /* advice.c — what the kernel is told of the pages of a map */
 void lard_advise_map(const lard_map *map);     /* once it is mapped */
@@ -167,9 +167,10 @@ bool lard_memory_limit(uint64_t *limit_bytes, uint64_t *used_bytes);
 /* OK, or NO_SPACE where a file of so many bytes would be in memory (tmpfs), and that much is not allowed. */
 larder_status lard_memory_admits(int fd, const char *path, uint64_t bytes, larder_error *error);
 
-/* judge.c — what a file is. *fit: it may be used, and *super is filled; else it is Larder's, and to be replaced */
-larder_status lard_judge(int fd, const char *path, const lard_lockfile_content *lock, bool alone,
-                         const char **unfit, lard_superblock *super, larder_error *error);
+/* validate.c — what a file is. *fit: it may be used, and *super is filled; else it is Larder's, and to be replaced
+ */
+larder_status lard_validate(int fd, const char *path, const lard_lockfile_content *lock, bool alone,
+                            const char **unfit, lard_superblock *super, larder_error *error);
 
 /* file.c — creating, mapping and replacing files */
 larder_status lard_file_open(const char *path, uint64_t size_bytes, const lard_lockfile_content *lock, bool alone,
@@ -326,7 +327,7 @@ static inline bool lard_shard_current(const lard_view *view, uint64_t *epoch) {
     return (uint32_t)(*epoch >> 32) == lard_load(&view->map->control->clear_epoch) && *epoch != 0;
 }
 
-/* index.c — buckets, slots, growth */
+/* index.c — buckets and slots */
 #include "bucket.h"
 typedef struct {
     lard_u64 *slot; /* NULL: not found */
@@ -355,16 +356,16 @@ bool lard_index_unlink(const lard_view *view, lard_u64 *slot, uint64_t value, ui
 bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes,
                        bool is_chunk, int64_t now_ms, lard_head *head);
 
-/* pages.c — this process's copy of where the buckets are */
+/* dircache.c — this process's copy of where the buckets are */
 #include "probe.h"
-#include "pages.h"
+#include "dircache.h"
 
-/* growth.c — the shape of the index; under the lock */
-bool lard_index_first_page(lard_view *view);
-bool lard_index_make_room(lard_view *view, lard_bucket *const buckets[2]); /* where both are full */
-bool lard_index_is_crowded(const lard_view *view);
-void lard_index_grow(larder *cache, lard_view *view);
-void lard_index_finish_changes(lard_view *view); /* of a dead owner */
+/* index_resize.c — splits and moves; under the lock */
+bool lard_index_resize_begin(lard_view *view);
+bool lard_index_resize_make_room(lard_view *view, lard_bucket *const buckets[2]); /* where both are full */
+bool lard_index_resize_is_due(const lard_view *view);
+void lard_index_resize_grow(larder *cache, lard_view *view);
+void lard_index_resize_finish(lard_view *view); /* of a dead owner */
 
 /* segment.c — free segments, queues, room to append */
 #define LARD_SPARE_SEGMENTS 2u /* kept free: one to write on, one for eviction's own copies */

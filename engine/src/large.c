@@ -38,7 +38,7 @@ typedef struct {
 static void prefetch_chunk(const lard_map *map, const lard_head *head, uint64_t number, prefetched *chunk) {
     chunk->key = chunk_key(head, number);
     chunk->hash = lard_hash_key(map, &chunk->key, sizeof chunk->key, true);
-    lard_pages_approach(map, &chunk->hash, chunk->buckets);
+    lard_dircache_prefetch_buckets(map, &chunk->hash, chunk->buckets);
 }
 
 larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *head, void *out, size_t capacity) {
@@ -56,7 +56,7 @@ larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *hea
     for (uint32_t i = 0; i < head->chunks; i++) {
         const prefetched *this = &ahead[i % 3];
         if (i + 1 < head->chunks) {
-            lard_pages_aim(map, &ahead[(i + 1) % 3].hash, ahead[(i + 1) % 3].buckets);
+            lard_dircache_prefetch_record(map, &ahead[(i + 1) % 3].hash, ahead[(i + 1) % 3].buckets);
         }
         if (i + 2 < head->chunks) {
             prefetch_chunk(map, head, i + 2, &ahead[(i + 2) % 3]);

@@ -49,11 +49,11 @@ uint64_t lard_pin_cost_of(const lard_view *view, uint64_t slot) {
 /* The index has slots to give while it grows with its items, which takes a free segment now and then. Otherwise an
  * item is overwritten in a full one; that must not be the end of one that is kept. */
 static void widen_index(larder *cache, lard_view *view, int64_t now_ms) {
-    for (unsigned i = 0; i < WIDENINGS && lard_index_is_crowded(view); i++) {
+    for (unsigned i = 0; i < WIDENINGS && lard_index_resize_is_due(view); i++) {
         if (lard_load(&view->head->free_segments) < LARD_SPARE_SEGMENTS) {
             lard_evict_some(cache, view, UINT64_MAX, i / (WIDENINGS / 4), now_ms);
         }
-        lard_index_grow(cache, view);
+        lard_index_resize_grow(cache, view);
     }
 }
 

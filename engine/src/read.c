@@ -50,10 +50,10 @@ static __attribute__((noinline)) larder_status read_odd(const lard_view *view, c
 enum found { FOUND, ABSENT, AGAIN };
 
 /*
- * An item that is moved to its other bucket has a pending slot in both for a moment (growth.c): as long as its
- * mover does not run, and until a repair where that died. Both together name an item that nobody had deleted when
- * the later of them became pending; whoever has emptied one of them since has not answered yet. One alone proves
- * nothing.
+ * An item that is moved to its other bucket has a pending slot in both for a moment (index_resize.c): as long as
+ * its mover does not run, and until a repair where that died. Both together name an item that nobody had deleted
+ * when the later of them became pending; whoever has emptied one of them since has not answered yet. One alone
+ * proves nothing.
  */
 static __attribute__((noinline)) enum found find_moving(const lard_view *view, const lard_hash *hash,
                                                         const void *key, size_t key_bytes, bool is_chunk,

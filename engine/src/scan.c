@@ -3,7 +3,7 @@
  *
  * Items go to higher buckets when the index grows, so a walk in bucket order meets
  * every key that stays, some of them twice. The few moves to a lower bucket are
- * counted in the shard (growth.c): a walk that finds the count changed walks the
+ * counted in the shard (index_resize.c): a walk that finds the count changed walks the
  * shard again, a few times at most.
  */
 #include "internal.h"

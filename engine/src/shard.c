@@ -113,7 +113,7 @@ static void reset(lard_view *view) {
         }
     }
     lard_segment_recount(view);
-    lard_index_first_page(view);
+    lard_index_resize_begin(view);
     lard_store(&view->head->items, 0);
     lard_store(&view->head->chunks, 0);
     uint32_t clear = lard_load(&view->map->control->clear_epoch);
@@ -131,7 +131,7 @@ static void repair(larder *cache, lard_view *view) {
         reset(view);
         return;
     }
-    lard_index_finish_changes(view);
+    lard_index_resize_finish(view);
     drop_orphans(view);
     check_active(view);
     lard_segment_recount(view);

@@ -126,7 +126,7 @@ LARD_INLINE void foresee(larder *cache, const larder_store *request, foresight *
     if (LARD_LIKELY(ahead->map != NULL)) {
         ahead->hash = lard_hash_inline(ahead->map->super.seed, request->key, request->key_bytes,
                                        lard_tail(request->key, request->key_bytes), false);
-        lard_pages_approach(ahead->map, &ahead->hash, ahead->buckets);
+        lard_dircache_prefetch_buckets(ahead->map, &ahead->hash, ahead->buckets);
     }
 }
 
@@ -143,8 +143,8 @@ static __attribute__((noinline)) larder_status store_expired(larder *cache, lard
     return lard_outcome(map, was_live || request->mode == LARDER_SET ? LARDER_OK : LARDER_NOT_STORED);
 }
 
-static larder_status set_foreseen(larder *cache, const larder_store *request, const larder_call *call,
-                                  foresight *ahead) {
+static larder_status set_prefetched(larder *cache, const larder_store *request, const larder_call *call,
+                                    foresight *ahead) {
     static const lard_condition conditions[] = {LARD_IF_ANY, LARD_IF_ABSENT, LARD_IF_PRESENT};
     lard_record_spec spec;
     lard_map *map;
@@ -165,7 +165,7 @@ static larder_status set_foreseen(larder *cache, const larder_store *request, co
 larder_status larder_set(larder *cache, const larder_store *request, const larder_call *call) {
     foresight ahead;
     foresee(cache, request, &ahead);
-    return set_foreseen(cache, request, call, &ahead);
+    return set_prefetched(cache, request, call, &ahead);
 }
 
 #define BATCH 16 /* stores whose cache misses overlap */
@@ -185,11 +185,11 @@ larder_status larder_set_multi(larder *cache, larder_store *stores, size_t count
         }
         for (size_t i = 0; i < batch; i++) {
             if (ahead[i].map) {
-                lard_pages_aim(ahead[i].map, &ahead[i].hash, ahead[i].buckets);
+                lard_dircache_prefetch_record(ahead[i].map, &ahead[i].hash, ahead[i].buckets);
             }
         }
         for (size_t i = 0; i < batch; i++) {
-            larder_status status = set_foreseen(cache, &stores[from + i], call, &ahead[i]);
+            larder_status status = set_prefetched(cache, &stores[from + i], call, &ahead[i]);
             stores[from + i].status = status;
             done += status == LARDER_OK;
             first = first == LARDER_OK ? status : first;

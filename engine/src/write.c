@@ -152,8 +152,8 @@ LARD_INLINE larder_status write_record(bool pin, larder *cache, lard_view *view,
     if (condition != LARD_IF_ANY) {
         lard_evict_upkeep(cache, view, queue, bytes, now_ms);
     }
-    lard_index_grow(cache, view);
-    lard_pages_keep_up(view->map, view);
+    lard_index_resize_grow(cache, view);
+    lard_dircache_keep_up(view->map, view);
     return status;
 }
 

@@ -15,7 +15,7 @@ module Proof
       "points" => "one kill, at each store of each operation",
       "repair" => "two kills, the second at each store of the repair; chains of kills",
       "file" => "kills while a file is made, opened, closed, replaced",
-      "growth" => "stops and kills inside splits and moves, with deletes meanwhile",
+      "index_resize" => "stops and kills inside splits and moves, with deletes meanwhile",
       "stopped" => "stops, while everybody else goes on",
       "capacity" => "thousands of kills in one file, which must hold as much as before",
       "shut" => "all of it on memory that only numbered stores can change"

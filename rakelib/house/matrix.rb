@@ -20,7 +20,7 @@ module House
       "process_test" => "measures how soon a dead owner's lock is taken over",
       "calls_test" => "a process for each of thousands of failing calls; the sanitizers run it",
       "calls_use_test" => "the same",
-      "fault_test" => "raises SIGBUS on purpose, in memory that valgrind reads itself"
+      "sigbus_test" => "raises SIGBUS on purpose, in memory that valgrind reads itself"
     }.freeze
 
     # @param tests [Array<String>, nil] only these of the engine's tests, as in "cache_test"; nil: all

@@ -19,13 +19,13 @@ module House
       "crc.c" => ["own + i * 8"],
       "crc.h" => ["to", "out", "out + bytes - 8"],
       "evict.c" => ["key"],
-      "fault.c" => ["&action"],
+      "sigbus.c" => ["&action"],
       "file.c" => ["super->lock_id"],
       "format.c" => ["super", "super->magic", "plan.seed", "plan.file_id", "plan.lock_id"],
       "attach.c" => ["error"],
       "handle.c" => ["cache->path", "error"],
       "hash.h" => ["&word", "&four", "&two", "&words"],
-      "judge.c" => ["pages", "&control", "&copies[0]", "&copies[1]", "chunk + (LARD_CONTROL_OFFSET - at)"],
+      "validate.c" => ["pages", "&control", "&copies[0]", "&copies[1]", "chunk + (LARD_CONTROL_OFFSET - at)"],
       "bytelock.c" => ["&lock"],
       "lockfile.c" => ["id", "content", "content->magic"],
       "memory_limit.c" => ["text"],
@@ -53,7 +53,7 @@ module House
       "advice.c" => ["posix_madvise(map->base + from, to - from, advice);"],
       "bucket.h" => ["return (lard_bucket *)(view->base + view->map->super.data_offset) + " \
                      "(((segment - page) << shift) + number);"],
-      "fault.c" => [
+      "sigbus.c" => [
         "__atomic_store_n(&guarded[i].base, map->base, __ATOMIC_RELAXED);",
         "return mmap(map->base + from, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;"
       ],
@@ -72,7 +72,7 @@ module House
         "view.segments = (lard_segment *)(view.base + map->super.segment_table_offset);"
       ],
       "record.h" => ["return (lard_u64 *)(view->base + offset);", "const uint8_t *record = view->base + offset;"],
-      "pages.h" => ["const uint8_t *record = view->base + offset;"],
+      "dircache.h" => ["const uint8_t *record = view->base + offset;"],
       "index.c" => ["__builtin_prefetch(view->base +",
                     "__builtin_prefetch(view->base + offset + LARD_RECORD_HEADER + 16);"]
     }.freeze
@@ -84,13 +84,13 @@ module House
     RAW = {
       "internal.h" => [STATISTICS],
       "shard.c" => ["lard_wait(LARD_RAW(lock), word, sleep_ms);", "lard_wake(LARD_RAW(lock));"],
-      "judge.c" => [/control(?:\.|->)
+      "validate.c" => [/control(?:\.|->)
                      (?:clear_epoch|boot_id\[[01]\]|inode\[[01]\]|superseded|clean|reserved|use|uptime_ms)
                      \.raw_(?!\s*[-+*|&^]?=[^=])/x]
     }.freeze
 
     # Casts to pointers that can store anything, by what is cast.
-    CASTS = ["in", "map->control", "out + at", "draft->value + at", "out + i * 8", "buffer + *used",
+    CASTS = ["in", "map->control", "out + at", "spec->value + at", "out + i * 8", "buffer + *used",
              "buffer + *used + 4", "copy", "copies + shards", "(uintptr_t)in", "out + *got"].freeze
 
     COPIES = /\b(?:__builtin_)?(?:memcpy|memmove|memset|strcpy|strncpy|strcat)
@@ -182,7 +182,7 @@ module House
 
     def pointer(name, line)
       return unless POINTER.match?(line)
-      return if POINTERS.fetch(name, []).include?(line) || (name == "fault.c" && line.include?("guarded[i].base"))
+      return if POINTERS.fetch(name, []).include?(line) || (name == "sigbus.c" && line.include?("guarded[i].base"))
 
       "makes a pointer into the map: #{line}"
     end

@@ -1,5 +1,5 @@
 /*
- * fault.c — a page of a mapped cache that cannot be had (SIGBUS).
+ * sigbus.c — a page of a mapped cache that cannot be had (SIGBUS).
  *
  * Space is reserved at creation, so this means that someone truncated the file,
  * the disk failed, or a copy-on-write file system ran full. The handler lays zero
@@ -9,7 +9,7 @@
  * elsewhere go to whoever handled SIGBUS before.
  *
  * Process-wide state, necessarily: a signal has one handler a process. And a mask a thread, see
- * lard_fault_unblock.
+ * lard_sigbus_unblock.
  */
 #define _GNU_SOURCE
 #include "internal.h"
@@ -65,7 +65,7 @@ static void on_sigbus(int number, siginfo_t *info, void *context) {
 
 _Thread_local bool lard_thread_ready;
 
-void lard_fault_unblock(void) {
+void lard_sigbus_unblock(void) {
     sigset_t bus;
     sigemptyset(&bus);
     sigaddset(&bus, SIGBUS);
@@ -83,7 +83,7 @@ static bool install(void) {
 }
 
 /* The registry is locked. */
-larder_status lard_fault_guard(lard_map *map, const char *path, larder_error *error) {
+larder_status lard_sigbus_guard(lard_map *map, const char *path, larder_error *error) {
     lard_thread_enter();
     installed = installed || install();
     if (!installed) {
@@ -104,7 +104,7 @@ larder_status lard_fault_guard(lard_map *map, const char *path, larder_error *er
  * Zeros in the place of a map that was left long ago, so that it needs no guard: there are only so many. A thread
  * that stands in it still meets what it would after a fault.
  */
-bool lard_fault_blank(lard_map *map) {
+bool lard_sigbus_blank(lard_map *map) {
     for (int i = 0; i < MOST_MAPS; i++) {
         if (__atomic_load_n(&guarded[i].map, __ATOMIC_RELAXED) == map) {
             map->poisoned = 1;
@@ -117,7 +117,7 @@ bool lard_fault_blank(lard_map *map) {
     return false;
 }
 
-void lard_fault_release(lard_map *map) {
+void lard_sigbus_release(lard_map *map) {
     for (int i = 0; i < MOST_MAPS; i++) {
         if (__atomic_load_n(&guarded[i].map, __ATOMIC_RELAXED) == map) {
             __atomic_store_n(&guarded[i].map, NULL, __ATOMIC_RELEASE);

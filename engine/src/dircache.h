@@ -1,5 +1,5 @@
 /*
- * pages.h — where each shard's buckets are, as this process last saw it.
+ * dircache.h — where each shard's buckets are, as this process last saw it.
  *
  * A lookup would otherwise go through the shard's head and its directory, two loads
  * that wait for each other and for pages of the file that nothing else keeps near.
@@ -8,30 +8,30 @@
  * never something else, and a reader that has compared epochs before and after its
  * read may trust what it found. What it did not find is looked for again in the file.
  *
- * Read without a lock; one thread at a time renews a shard's copy (pages.c). Included
+ * Read without a lock; one thread at a time renews a shard's copy (dircache.c). Included
  * by internal.h.
  */
-#ifndef LARD_PAGES_H
-#define LARD_PAGES_H
+#ifndef LARD_DIRCACHE_H
+#define LARD_DIRCACHE_H
 
-typedef struct lard_pages { /* of one shard */
-    uint64_t epoch;         /* of the shard when this was copied; 0: not valid */
-    uint64_t shape;         /* bucket count (32), below it the mask of the larger power of two (32) */
-    uintptr_t *pages;       /* address that bucket 0 would have if all were in this page; 0: not known */
-    uint32_t known;         /* so many pages */
-    uint32_t renewing;      /* 0, or the fork epoch + 1 of the process whose thread is at it */
-} lard_pages;
+typedef struct lard_dircache { /* of one shard */
+    uint64_t epoch;            /* of the shard when this was copied; 0: not valid */
+    uint64_t shape;            /* bucket count (32), below it the mask of the larger power of two (32) */
+    uintptr_t *pages;          /* address that bucket 0 would have if all were in this page; 0: not known */
+    uint32_t known;            /* so many pages */
+    uint32_t renewing;         /* 0, or the fork epoch + 1 of the process whose thread is at it */
+} lard_dircache;
 
 /* For all shards of a map whose superblock is known; NULL where memory is short. Freed by free. */
-lard_pages *lard_pages_new(const lard_superblock *super);
-void lard_pages_renew(lard_map *map, const lard_view *view);
+lard_dircache *lard_dircache_new(const lard_superblock *super);
+void lard_dircache_renew(lard_map *map, const lard_view *view);
 
-static inline uint32_t lard_pages_count(uint64_t shape) { return (uint32_t)(shape >> 32); }
+static inline uint32_t lard_dircache_count(uint64_t shape) { return (uint32_t)(shape >> 32); }
 
 /* The bucket of a hash in that shape, or NULL. */
-static inline lard_bucket *lard_pages_bucket(const lard_pages *copy, uint64_t shape, uint32_t hash,
-                                             unsigned page_shift) {
-    uint32_t count = lard_pages_count(shape);
+static inline lard_bucket *lard_dircache_bucket(const lard_dircache *copy, uint64_t shape, uint32_t hash,
+                                                unsigned page_shift) {
+    uint32_t count = lard_dircache_count(shape);
     uint32_t mask = (uint32_t)shape;
     uint32_t bucket = hash & mask;
     bucket = bucket < count ? bucket : bucket & (mask >> 1);
@@ -48,18 +48,20 @@ static inline void lard_prefetch_record(const lard_view *view, uint64_t offset) 
 }
 
 /* Has the two buckets of a key fetched, as far as the copy knows them. */
-static inline void lard_pages_approach(const lard_map *map, const lard_hash *hash, lard_bucket *buckets[2]) {
-    const lard_pages *copy = &map->pages[lard_hash_shard(map, hash)];
+static inline void lard_dircache_prefetch_buckets(const lard_map *map, const lard_hash *hash,
+                                                  lard_bucket *buckets[2]) {
+    const lard_dircache *copy = &map->dircache[lard_hash_shard(map, hash)];
     unsigned page_shift = map->segment_shift - 6;
     uint64_t shape = __atomic_load_n(&copy->shape, __ATOMIC_ACQUIRE);
-    buckets[0] = lard_pages_bucket(copy, shape, hash->first, page_shift);
-    buckets[1] = lard_pages_bucket(copy, shape, hash->second, page_shift);
+    buckets[0] = lard_dircache_bucket(copy, shape, hash->first, page_shift);
+    buckets[1] = lard_dircache_bucket(copy, shape, hash->second, page_shift);
     __builtin_prefetch(buckets[0]);
     __builtin_prefetch(buckets[1]);
 }
 
 /* Has the record fetched that those buckets seem to name. A hint: whoever comes for it looks for itself. */
-static inline void lard_pages_aim(lard_map *map, const lard_hash *hash, lard_bucket *const buckets[2]) {
+static inline void lard_dircache_prefetch_record(lard_map *map, const lard_hash *hash,
+                                                 lard_bucket *const buckets[2]) {
     if (LARD_UNLIKELY(!buckets[0] || !buckets[1])) {
         return;
     }
@@ -71,13 +73,13 @@ static inline void lard_pages_aim(lard_map *map, const lard_hash *hash, lard_buc
 }
 
 /* Under the lock. Renews a copy that is not of this epoch, or has fallen far behind. */
-static inline void lard_pages_keep_up(lard_map *map, const lard_view *view) {
-    const lard_pages *copy = &map->pages[view->number];
+static inline void lard_dircache_keep_up(lard_map *map, const lard_view *view) {
+    const lard_dircache *copy = &map->dircache[view->number];
     uint32_t count = lard_load(&view->head->bucket_count);
-    uint32_t known = lard_pages_count(__atomic_load_n(&copy->shape, __ATOMIC_RELAXED));
+    uint32_t known = lard_dircache_count(__atomic_load_n(&copy->shape, __ATOMIC_RELAXED));
     if (LARD_UNLIKELY(__atomic_load_n(&copy->epoch, __ATOMIC_RELAXED) != lard_load(&view->head->epoch) ||
                       count - known > known / 16)) {
-        lard_pages_renew(map, view);
+        lard_dircache_renew(map, view);
     }
 }
 

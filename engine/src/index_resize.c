@@ -1,5 +1,5 @@
 /*
- * growth.c — how the index changes its shape: pages, splits, moves between buckets, and
+ * index_resize.c — how the index changes its shape: pages, splits, moves between buckets, and
  * what is left of them when their owner dies. All under the shard's lock.
  *
  * Linear hashing (Litwin, 1980): the index grows by one bucket at a time, so that
@@ -11,7 +11,7 @@
  * then empties the originals. A deleter that emptied an original looks at
  * `splitting` afterwards and, if it is set or changed, searches again, the
  * unpublished bucket included, and the one that is split, where originals stand a
- * moment longer than the count tells: a reader may know an older count (pages.h).
+ * moment longer than the count tells: a reader may know an older count (dircache.h).
  * So either the splitter sees the original gone or the deleter sees the copy.
  *
  * A move puts a pending slot into the other bucket, marks the original in the same
@@ -111,7 +111,7 @@ static bool move_one(lard_view *view, lard_bucket *const *buckets, unsigned coun
 }
 
 /* Where the other buckets of all those items are full, too, one of theirs goes first. */
-bool lard_index_make_room(lard_view *view, lard_bucket *const buckets[2]) {
+bool lard_index_resize_make_room(lard_view *view, lard_bucket *const buckets[2]) {
     if (move_one(view, buckets, 2)) {
         return true;
     }
@@ -149,7 +149,7 @@ static bool add_page(lard_view *view, uint32_t page) {
     return true;
 }
 
-bool lard_index_first_page(lard_view *view) {
+bool lard_index_resize_begin(lard_view *view) {
     if (!add_page(view, 0)) {
         return false;
     }
@@ -159,7 +159,7 @@ bool lard_index_first_page(lard_view *view) {
 
 /*
  * The pages and the buckets do not fit each other, so the head is damaged. Another page in the place of one that
- * is in use would hide it from writers only: readers keep a copy of where pages are (pages.h). Nobody finds
+ * is in use would hide it from writers only: readers keep a copy of where pages are (dircache.h). Nobody finds
  * anything from now on, and who takes the lock next empties the shard.
  */
 static void give_up(larder *cache, lard_view *view) {
@@ -231,16 +231,16 @@ static bool split_next(larder *cache, lard_view *view) {
     return true;
 }
 
-bool lard_index_is_crowded(const lard_view *view) {
+bool lard_index_resize_is_due(const lard_view *view) {
     int64_t items = (int64_t)lard_load(&view->head->items), count = lard_bucket_count(view);
     uint64_t shard = (uint64_t)view->map->super.segments_per_shard << view->map->segment_shift;
     bool small = (uint64_t)count * sizeof(lard_bucket) < shard / SMALL_INDEX;
     return items > (small ? count * GHOST_LOAD : count * MOST_LOAD);
 }
 
-void lard_index_grow(larder *cache, lard_view *view) {
+void lard_index_resize_grow(larder *cache, lard_view *view) {
     for (int i = 0; i < SPLITS_PER_INSERT; i++) {
-        if (!lard_index_is_crowded(view) || !split_next(cache, view)) {
+        if (!lard_index_resize_is_due(view) || !split_next(cache, view)) {
             return;
         }
     }
@@ -297,7 +297,7 @@ static void finish_move(lard_view *view, const lard_bucket *bucket, lard_u64 *sl
 }
 
 /* Under the lock of a dead owner. */
-void lard_index_finish_changes(lard_view *view) {
+void lard_index_resize_finish(lard_view *view) {
     finish_split(view);
     uint32_t count = lard_bucket_count(view);
     for (int side = 0; side < 2; side++) {

@@ -1,5 +1,5 @@
 /*
- * fault_test.c — a live file is cut by someone else: no crash, misses, and soon a
+ * sigbus_test.c — a live file is cut by someone else: no crash, misses, and soon a
  * new file that all processes share. A SIGBUS that is not the engine's goes to
  * whoever handled it before.
  */

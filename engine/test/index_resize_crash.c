@@ -1,5 +1,5 @@
 /*
- * growth_crash.c — a process is stopped before each store of a split and of a move
+ * index_resize_crash.c — a process is stopped before each store of a split and of a move
  * between buckets; then every item is deleted; then the process goes on for a few
  * stores, is looked at after each, and is killed. What was deleted must not be there
  * at any moment, nor after the repair; what was not deleted must be there.
@@ -32,7 +32,7 @@ static int how_many(int count) {
     int found = 0;
     for (int i = 0; i < count; i++) {
         size_t bytes = key_of("item", i, key);
-        cache->map->pages[0].shape = shape_before;
+        cache->map->dircache[0].shape = shape_before;
         found += larder_get(cache, key, bytes, value, sizeof value, NULL, NULL) == LARDER_OK ||
                  larder_exists(cache, key, bytes, NULL, NULL) == LARDER_OK;
     }
@@ -80,8 +80,8 @@ static bool set_the_scene(const scene *s, int items) {
         }
     }
     lard_view view = shard();
-    lard_pages_renew(cache->map, &view);
-    shape_before = cache->map->pages[0].shape;
+    lard_dircache_renew(cache->map, &view);
+    shape_before = cache->map->dircache[0].shape;
     return true;
 }
 

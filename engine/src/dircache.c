@@ -1,5 +1,5 @@
 /*
- * pages.c — renewing this process's copy of where a shard's buckets are (pages.h).
+ * dircache.c — renewing this process's copy of where a shard's buckets are (dircache.h).
  *
  * Takes no lock of the file. Threads that come at the same time go on without the
  * copy; a renewal that was cut short by a fork is begun anew in the child.
@@ -10,9 +10,9 @@
 
 #define MOST_KEPT 32u /* pages of a shard: the kernel lists each apart, and has no room for very many */
 
-lard_pages *lard_pages_new(const lard_superblock *super) {
+lard_dircache *lard_dircache_new(const lard_superblock *super) {
     size_t shards = super->shard_count, most = super->segments_per_shard;
-    lard_pages *copies = calloc(1, shards * sizeof *copies + shards * most * sizeof(uintptr_t));
+    lard_dircache *copies = calloc(1, shards * sizeof *copies + shards * most * sizeof(uintptr_t));
     for (size_t s = 0; copies && s < shards; s++) {
         copies[s].pages = (uintptr_t *)(copies + shards) + s * most;
     }
@@ -20,7 +20,7 @@ lard_pages *lard_pages_new(const lard_superblock *super) {
 }
 
 /* Notes the pages that were added since; false where the directory is damaged. */
-static bool note_pages(const lard_view *view, lard_pages *copy, uint32_t count) {
+static bool note_pages(const lard_view *view, lard_dircache *copy, uint32_t count) {
     unsigned shift = view->map->segment_shift - 6;
     uint32_t pages = (uint32_t)(((uint64_t)count + (1u << shift) - 1) >> shift);
     for (uint32_t p = copy->known; p < pages; p++) {
@@ -38,7 +38,7 @@ static bool note_pages(const lard_view *view, lard_pages *copy, uint32_t count) 
     return true;
 }
 
-static void renew(const lard_view *view, lard_pages *copy) {
+static void renew(const lard_view *view, lard_dircache *copy) {
     uint64_t epoch;
     uint32_t count = 0;
     bool fit = lard_shard_current(view, &epoch) && (count = lard_bucket_count(view)) != 0;
@@ -61,8 +61,8 @@ static void renew(const lard_view *view, lard_pages *copy) {
     __atomic_store_n(&copy->epoch, epoch, __ATOMIC_RELEASE);
 }
 
-void lard_pages_renew(lard_map *map, const lard_view *view) {
-    lard_pages *copy = &map->pages[view->number];
+void lard_dircache_renew(lard_map *map, const lard_view *view) {
+    lard_dircache *copy = &map->dircache[view->number];
     uint32_t ours = lard_fork_epoch() + 1;
     uint32_t idle = __atomic_load_n(&copy->renewing, __ATOMIC_RELAXED);
     if (idle != ours &&

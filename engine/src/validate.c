@@ -1,5 +1,5 @@
 /*
- * judge.c — what a file at the cache's path is: fit to be used, Larder's but not fit,
+ * validate.c — what a file at the cache's path is: fit to be used, Larder's but not fit,
  * or somebody else's.
  *
  * Called with the opener's lock held (process.c). Believes nothing that the format's
@@ -91,8 +91,8 @@ static int sound_copy(const lard_superblock copies[2], uint64_t file_bytes) {
     return lard_format_valid(&copies[0], file_bytes) ? 0 : lard_format_valid(&copies[1], file_bytes) ? 1 : -1;
 }
 
-larder_status lard_judge(int fd, const char *path, const lard_lockfile_content *lock, bool alone,
-                         const char **unfit, lard_superblock *super, larder_error *error) {
+larder_status lard_validate(int fd, const char *path, const lard_lockfile_content *lock, bool alone,
+                            const char **unfit, lard_superblock *super, larder_error *error) {
     uint8_t pages[LARD_CONTROL_OFFSET + sizeof(lard_control)];
     lard_superblock copies[2];
     lard_control control;
