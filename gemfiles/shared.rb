@@ -11,6 +11,12 @@ eval_gemfile "codecs.rb"
 gem "dalli", "~> 4.3"
 gem "redis", "~> 5.0"
 
+# What applications keep sessions in, or sign in with, beside Larder: tested with it.
+gem "activerecord-session_store", "~> 2.2"
+gem "bcrypt", "~> 3.1" # of the authentication that Rails 8 generates
+gem "devise", ">= 4.9", "< 6"
+gem "solid_cache", ">= 0.7", "< 2"
+
 # The server of the recipes application, as its own Gemfile has it.
 gem "puma", "~> 8.0"
 
