@@ -100,14 +100,20 @@ module Larder
       end
 
       # Ends a user's sessions. Requests that are at work on one of them cannot keep it any more. With `backed_by:` also
-      # those on other machines, within `check_ends_every:`.
+      # those on other machines, within `check_ends_every:`. A model with Devise's `rememberable` is forgotten as well:
+      # otherwise a cookie that remembers the user would sign in again.
       #
       # @param user [Object] a model, the id of a User, or a name
       # @param except [String, #id, nil] a handle, or a request's `session`, that goes on
       # @return [Integer] how many were ended on this machine
       # @raise [InvalidArgument]
       def logout(user, except: nil)
-        statistics.logout(user, except: except)
+        begin
+          forget(user)
+        ensure # the sessions end also if the database is down
+          ended = statistics.logout(user, except: except)
+        end
+        ended
       end
 
       # Ends the sessions of everybody who is signed in; the others go on. Looks at every session. With `backed_by:`
@@ -217,6 +223,15 @@ module Larder
       end
 
       private
+
+      # Devise accepts a cookie that is newer than remember_created_at, and none where that is nil. `forget_me!` alone
+      # leaves it there where `expire_all_remember_me_on_sign_out` is off.
+      def forget(user)
+        return unless user.respond_to?(:forget_me!) && user.respond_to?(:remember_created_at=)
+
+        user.remember_created_at = nil
+        user.forget_me!
+      end
 
       def statistics
         Thread.current[REQUEST]&.last || @statistics || use(configured)

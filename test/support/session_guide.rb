@@ -5,6 +5,8 @@
 
 require "rails"
 require "active_model/railtie"
+require "active_record"
+require "action_cable"
 require "action_controller/railtie"
 require "action_view/railtie"
 require "active_support/core_ext/numeric/time"
@@ -133,6 +135,8 @@ module Examples
       def terminate_session = nil
     end)
     Object.send(:remove_const, :ApplicationController)
+    Object.const_set(:ApplicationRecord, Class.new(ActiveRecord::Base) { self.abstract_class = true })
+    Object.const_set(:ApplicationCable, Module.new)
     boot { get "/sign_in" => "pages#sign_in" }
     Object.class_eval(example)
     Object.const_set(:PagesController, Class.new(ApplicationController) do

@@ -1,19 +1,21 @@
 # frozen_string_literal: true
 
-# Owns how the authentication that Rails 8 generates and Larder's sessions agree about who is signed in. Names neither
-# its models nor its controllers.
+# Ties the authentication that Rails 8 generates to Larder's sessions: a user is signed in only as long as its table and
+# Larder's session agree.
 
 require_relative "../sessions"
 
 module Larder
   module Sessions
-    # For controllers whose authentication is that of `bin/rails generate authentication`, with a table of its own and a
-    # signed cookie. Somebody is signed in where both agree: with this, {Sessions.logged_in?}, {Sessions.for} and
-    # the others know everybody who signs in, and a session that {Sessions.logout} or {Sessions.revoke} has ended opens
-    # nothing. Who was signed in before it was included signs in again. The id of the session is renewed at each
-    # sign-in.
+    # For controllers whose authentication is that of `bin/rails generate authentication`. {Sessions.logged_in?},
+    # {Sessions.for} and the others then know everybody who signs in, and the signed cookie opens nothing once
+    # {Sessions.logout} or {Sessions.revoke} has ended the session. Users who were signed in before it was included sign
+    # in again. Each sign-in gives the session another id.
     #
-    # The cookie of the session should live as long as that of the authentication: `config.session_store :larder_store,
+    # {Rows} ends the session when its row is destroyed, and {Connection} refuses Action Cable to those who are logged
+    # out.
+    #
+    # The session's cookie should live as long as that of the authentication: `config.session_store :larder_store,
     # expire_after: 30.days`.
     #
     # @example
@@ -24,6 +26,56 @@ module Larder
     module Authentication
       # Where a session keeps the id of the row that it belongs to.
       KEY = "larder.authentication"
+
+      # For the model of the rows: with a row, as by `user.sessions.destroy_all`, its session ends. A request that
+      # destroys the row of its own session keeps that session, and its user is signed out.
+      #
+      # @example
+      #   class Session < ApplicationRecord
+      #     include Larder::Sessions::Authentication::Rows
+      #     belongs_to :user
+      #   end
+      module Rows
+        # @api private
+        def self.included(model)
+          model.after_destroy_commit { |row| Authentication.end_session(row) }
+        end
+      end
+
+      # For Action Cable's connection: refuses whoever was logged out and still has the signed cookie. Needs `prepend`.
+      #
+      # @example
+      #   class ApplicationCable::Connection < ActionCable::Connection::Base
+      #     prepend Larder::Sessions::Authentication::Connection
+      #   end
+      module Connection
+        private
+
+        def set_current_user
+          row = cookies.signed[:session_id]
+          super if row && request.session[KEY] == row
+        end
+      end
+
+      class << self
+        # @api private
+        # @param row [ActiveRecord::Base] that was destroyed
+        # @return [void]
+        def end_session(row)
+          env = Sessions.request
+          return leave(env) if env && env[Rack::RACK_SESSION]&.[](KEY) == row.id
+
+          Sessions.for(row.user).each { |info| Sessions.revoke(info.handle) if info[KEY] == row.id } if row.user
+        end
+
+        # @api private
+        # @param env [Hash] of a request in whose session nobody is signed in any more
+        # @return [void]
+        def leave(env)
+          env[Rack::RACK_SESSION].delete(KEY)
+          Sessions.bind(nil, env: env)
+        end
+      end
 
       private
 
@@ -37,16 +89,15 @@ module Larder
 
       def find_session_by_cookie
         row = super
-        return row if row.nil? || session[KEY] == row.id
+        return row if session[KEY] == row&.id
 
-        row.destroy
+        Authentication.leave(request.env) if session[KEY]
         nil
       end
 
       def terminate_session
         super
-        session.delete(KEY)
-        Sessions.bind(nil, env: request.env)
+        Authentication.leave(request.env)
       end
     end
   end
