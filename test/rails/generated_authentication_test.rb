@@ -4,8 +4,8 @@ require "test_helper"
 require "json"
 require "rails"
 
-# A real Rails application with the authentication that Rails 8 generates, made by Rails' own generators. Its sessions are
-# in Larder's file.
+# A real Rails application with the authentication that Rails 8 generates, made by Rails' own generators. Larder's file
+# has its sessions.
 class GeneratedAuthenticationTest < ActiveSupport::TestCase
   include TemporaryDirectory
 

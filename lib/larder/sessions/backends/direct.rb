@@ -38,6 +38,17 @@ module Larder
           direct { @store.write(name, value, raw: true, **options) }
         end
 
+        # A FileStore takes an expired entry for one that is there until it is read.
+        #
+        # @param name [String]
+        # @param value [String]
+        # @param ttl [Numeric, nil] seconds to live
+        # @return [Boolean] false: there is one already, or it was not written
+        def add(name, value, ttl)
+          options = { expires_in: ttl, unless_exist: true }
+          !!write(name, value, **options) || (read(name).nil? && !!write(name, value, **options))
+        end
+
         # @param name [String]
         # @return [Boolean]
         def exist?(name)

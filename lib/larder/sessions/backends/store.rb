@@ -47,7 +47,7 @@ module Larder
         # @param (see File#add)
         # @return (see File#add)
         def add(key, bytes, ttl, pin: false) # rubocop:disable Lint/UnusedMethodArgument -- such stores evict as they do
-          return :stored if @store.write(name(key), bytes, expires_in: ttl, unless_exist: true)
+          return :stored if @store.add(name(key), bytes, ttl)
 
           @store.exist?(name(key)) ? :changed : :refused
         end
@@ -127,7 +127,7 @@ module Larder
 
         def acquire(lock, mine)
           limit = now + PATIENCE
-          until @store.write(lock, mine, expires_in: LOCKED, unless_exist: true)
+          until @store.add(lock, mine, LOCKED)
             return false if now > limit
 
             sleep rand(PAUSE)
