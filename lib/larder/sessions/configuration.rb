@@ -61,8 +61,8 @@ module Larder
       # @param cache [ActiveSupport::Cache::Store, Symbol, Array, nil] a store that keeps sessions instead of a file
       # @param serializer [Symbol] :json, :hybrid or :marshal, see {Format}
       # @param migrate_from [Symbol, Array, Class, #find_session, #call, nil] the store that had the sessions before:
-      #   :cookie_store, :cache_store, with options as in [:cache_store, { cache: }], a middleware, or what answers a
-      #   Hash or nil for a request and an id; see {Migration}
+      #   :cookie_store, :cache_store, :mem_cache_store or :active_record_store, with options as in [:cache_store,
+      #   { cache: }], a middleware, or a lambda that answers a Hash or nil for a request and an id; see {Migration}
       # @param idle_timeout [Numeric, nil] seconds after its last use when a session ends; nil: never
       # @param anonymous_timeout [Numeric, nil] the same where nobody is signed in, never longer; nil: as idle_timeout
       # @param max_lifetime [Numeric, nil] seconds after its beginning when it ends; nil: never

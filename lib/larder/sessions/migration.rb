@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-# Owns how sessions of another store move into Larder's while an application changes over. Knows the other store by
-# what it finds for a request's cookie.
+# Moves the sessions of another store into Larder's while an application changes over.
 
 require "digest"
 require "openssl"
@@ -10,29 +9,30 @@ require_relative "errors"
 
 module Larder
   module Sessions
-    # Moves a session once, under a new id, at the first request that has the other store's cookie and none of Larder's.
+    # Moves a session once, under a new id, at the first request that has the other store's cookie and no session of
+    # Larder's.
     #
-    # The new id is an HMAC of the old one under a secret of the file: requests that come at once with the old cookie
-    # get the same session. A mark says that a session has moved. While it is young they are given that session; later
-    # the old cookie opens nothing, also where the other store cannot forget it, as one in cookies.
+    # The new id is an HMAC of the old one under a secret of the file, so that concurrent requests with the old cookie
+    # get the same session. An entry of the file marks the old id as moved. For {GRACE} seconds the old cookie leads to
+    # the new session; later it opens nothing, even if the other store still has the session, as one in cookies.
     class Migration
-      # Where the secret is kept, and what begins the keys of marks.
+      # The key of the secret, and the prefix of marks.
       SECRET = "migration"
-      MARKS = "m/"
+      MARKS = "migrated/"
       # Seconds for which requests may still come with the old cookie.
       GRACE = 60
       private_constant :SECRET, :MARKS, :GRACE
 
-      # What finds a session by Rails' cookie store.
+      # Finds sessions of Rails' cookie store.
       class Cookies
         # @param key [String] name of the cookie
-        # @param left [Boolean] it is not overwritten by Larder's, which has another name
+        # @param left [Boolean] Larder's cookie has another name, and does not overwrite it
         def initialize(key, left:)
           @key = key
           @left = left
         end
 
-        # @return [Array(String, Hash), nil] what it is known by, and its values
+        # @return [Array(String, Hash), nil] the old id, and the values
         def find(request, _id)
           unless request.respond_to?(:cookie_jar)
             raise InvalidArgument, "migrate_from: :cookie_store is Rails' own; with Rack alone give a lambda"
@@ -48,7 +48,7 @@ module Larder
         end
       end
 
-      # What finds a session by a middleware of Rack's or Rails', with find_session.
+      # Finds sessions by the public methods of a session middleware.
       class Middlewares
         # @param middleware [#find_session, #delete_session]
         def initialize(middleware)
@@ -68,7 +68,35 @@ module Larder
         end
       end
 
-      # What finds a session by anything that can be called.
+      # Finds sessions in the table of the gem activerecord-session_store, whose middleware would insert a row for each
+      # id that it does not know.
+      class Table
+        # What the table has as an id and no cookie may have.
+        PRIVATE = /\A\d+::/
+        private_constant :PRIVATE
+
+        # @return [Array(String, Hash)]
+        def find(_request, id)
+          [id.public_id, row(id)&.data.to_h]
+        end
+
+        # @return [void]
+        def delete(_request, id)
+          row(id)&.destroy
+        end
+
+        private
+
+        # Versions before 2.0 kept the ids of cookies.
+        def row(id)
+          model = ActionDispatch::Session::ActiveRecordStore.session_class
+          return if id.public_id.match?(PRIVATE)
+
+          model.find_by_session_id(id.private_id) || model.find_by_session_id(id.public_id)
+        end
+      end
+
+      # Finds sessions by a lambda.
       class Callable
         # @param callable [#call] takes a request and the String in the cookie, answers a Hash or nil
         def initialize(callable)
@@ -80,7 +108,7 @@ module Larder
           [id.public_id, @callable.call(request, id.public_id).to_h]
         end
 
-        # It is not told, and a mark keeps it from being asked again.
+        # The mark prevents that the lambda is called again.
         # @return [void]
         def delete(_request, _id); end
       end
@@ -89,9 +117,9 @@ module Larder
       attr_reader :cookie
 
       # @param given [Symbol, Array, Class, #find_session, #call] a store of Rails' by name, with its options; a
-      #   middleware; or what can be called
-      # @param key [String] name of Larder's cookie, which the old one has unless its options say another key:
-      # @param report [#call] told of values that cannot be kept, as an Error
+      #   middleware; or a lambda
+      # @param key [String] name of Larder's cookie; the old one has the same unless its options have another key:
+      # @param report [#call] told of values that the serializer cannot keep, as an Error
       # @raise [InvalidArgument]
       def initialize(given, key:, report:)
         @report = report
@@ -103,7 +131,7 @@ module Larder
 
       # @param repository [Repository]
       # @param request [Rack::Request] without a session of Larder's
-      # @param id [Rack::Session::SessionId] what its old cookie has
+      # @param id [Rack::Session::SessionId] of its old cookie
       # @return [Array(Rack::Session::SessionId, Repository::Found), nil]
       def move(repository, request, id)
         old, values = @source.find(request, id)
@@ -120,15 +148,29 @@ module Larder
       private
 
       def source(kind, options, key)
-        return Callable.new(kind) if kind.respond_to?(:call) && !kind.respond_to?(:find_session)
-        return Middlewares.new(kind) if kind.respond_to?(:find_session)
         return Cookies.new(@cookie, left: @cookie != key) if kind == :cookie_store
+        return Table.new if kind == :active_record_store && table?
 
-        kind = ActionDispatch::Session::CacheStore if kind == :cache_store && defined?(ActionDispatch)
+        kind = named(kind) if kind.is_a?(Symbol)
+        return Middlewares.new(kind) if kind.respond_to?(:find_session)
+        return Callable.new(kind) if kind.respond_to?(:call)
         return Middlewares.new(kind.new(nil, options)) if kind.is_a?(Class) && kind.method_defined?(:find_session)
 
-        raise InvalidArgument, "migrate_from: #{kind.inspect} is none of :cookie_store, :cache_store, a middleware " \
+        raise InvalidArgument, "migrate_from: #{kind.inspect} is none of :cookie_store, :cache_store, " \
+                               ":mem_cache_store, :active_record_store (of activerecord-session_store), a middleware " \
                                "with find_session, or a lambda of request and id that answers a Hash or nil"
+      end
+
+      def table?
+        defined?(ActionDispatch::Session::ActiveRecordStore)
+      end
+
+      # A session store of Rails', or the name where there is none.
+      def named(kind)
+        name = kind.to_s.split("_").map(&:capitalize).join
+        %i[cache_store mem_cache_store].include?(kind) ? ActionDispatch::Session.const_get(name) : kind
+      rescue NameError
+        kind
       end
 
       # @return [Repository::Found, nil]
@@ -149,7 +191,7 @@ module Larder
         nil
       end
 
-      # A mark that may be evicted is better than none.
+      # Without room for a pinned mark, one that may be evicted is set.
       def mark(repository, mark)
         [true, false].each do |pin|
           outcome = repository.backend.add(mark, repository.now.to_s, repository.lifetimes.idle, pin: pin)
@@ -158,7 +200,7 @@ module Larder
         :full
       end
 
-      # Without what the serializer cannot keep, and without the old id.
+      # Without the values that the serializer cannot keep, and without the old id.
       def kept(format, values)
         values = values.to_h.transform_keys(&:to_s).except("session_id")
         values.each_with_object({}) do |(name, value), kept|
@@ -172,7 +214,7 @@ module Larder
         OpenSSL::HMAC.hexdigest("SHA256", secret(backend), old)[0, 32]
       end
 
-      # The same on all machines with one store behind them.
+      # All machines with the same store behind them have the same.
       def secret(backend)
         backend.read(SECRET) || begin
           bytes = backend.reload(SECRET) || SecureRandom.bytes(32)

@@ -5,11 +5,15 @@ require "action_controller"
 require "action_dispatch/middleware/flash"
 require "active_support/messages/rotation_configuration"
 require "action_dispatch/middleware/session/larder_store"
+require "active_record"
+require "activerecord/session_store"
 require "rack/mock"
+require "support/servers"
 
 module Larder
   module Sessions
-    # An application that changes from a store of Rails' to Larder's, by real stacks of Rails' middleware.
+    # An application that changes from another session store to Larder's, by real stacks of Rails' middleware, with the
+    # gem activerecord-session_store and with real servers.
     class MigrationTest < ActiveSupport::TestCase
       include TemporaryCaches
 
@@ -30,17 +34,19 @@ module Larder
         @cache = ActiveSupport::Cache::MemoryStore.new
       end
 
-      # how the store before is made, and how it is named
+      # name => class of the store before, its options, and how it is named for migrate_from:
       FORMER = {
-        "Rails' cookies" => [ActionDispatch::Session::CookieStore, ->(_) { {} }, ->(_) { :cookie_store }],
-        "Rails' cache" => [ActionDispatch::Session::CacheStore, ->(test) { { cache: test.cache_before } },
-                           ->(test) { [:cache_store, { cache: test.cache_before }] }]
+        "Rails' cookies" => [ActionDispatch::Session::CookieStore, ->(_) { {} }, :cookie_store],
+        "Rails' cache"   => [ActionDispatch::Session::CacheStore, ->(test) { { cache: test.memory } }, :cache_store],
+        "Redis"          => [ActionDispatch::Session::CacheStore, ->(test) { { cache: test.redis } }, :cache_store],
+        "memcached"      => [ActionDispatch::Session::MemCacheStore, ->(test) { test.memcached }, :mem_cache_store],
+        "a table"        => [ActionDispatch::Session::ActiveRecordStore, ->(test) { test.table }, :active_record_store]
       }.freeze
 
-      FORMER.each do |name, (type, options, typed)|
+      FORMER.each do |name, (type, options, kind)|
         test "who is signed in by #{name} stays so, under a new id, with all values" do
           old = signed_in(type, **options.call(self))
-          @options = { migrate_from: typed.call(self) }
+          @options = { migrate_from: [kind, options.call(self)] }
           first = get(old)
           assert_equal '{"cart":{"tent":1},"user_id":1}', first.body
           assert_match(/\A_app_session=\h{32}\z/, cookie(first))
@@ -51,8 +57,7 @@ module Larder
 
         test "an id of #{name} of another name is found, and the new one has the new name" do
           old = signed_in(type, key: "_old", **options.call(self))
-          kind, rest = typed.call(self)
-          @options = { migrate_from: [kind, { **(rest || {}), key: "_old" }] }
+          @options = { migrate_from: [kind, { **options.call(self), key: "_old" }] }
           first = get(old)
           assert_match(/\A_app_session=\h{32}\z/, cookie(first))
           assert_equal first.body, get("#{old}; #{cookie(first)}").body
@@ -61,7 +66,7 @@ module Larder
 
         test "requests that come at once with a cookie of #{name} have one session" do
           old = signed_in(type, **options.call(self))
-          @options = { migrate_from: typed.call(self) }
+          @options = { migrate_from: [kind, options.call(self)] }
           answers = Array.new(4) { get(old) }
           assert_equal ['{"cart":{"tent":1},"user_id":1}'], answers.map(&:body).uniq
           assert_equal 1, answers.map { |answer| cookie(answer) }.uniq.size
@@ -70,7 +75,7 @@ module Larder
 
         test "after a sign-out the cookie of #{name} opens nothing" do
           old = signed_in(type, **options.call(self))
-          @options = { migrate_from: typed.call(self) }
+          @options = { migrate_from: [kind, options.call(self)] }
           new = cookie(get(old))
           Controller.does = -> { reset_session }
           get(new)
@@ -79,6 +84,24 @@ module Larder
           assert_equal "nil", get(new).body
           refute statistics.logged_in?(1)
         end
+      end
+
+      test "an unknown cookie makes no row, and the row of a session that has moved goes" do
+        rows = table && ActiveRecord::SessionStore::Session
+        old = signed_in(ActionDispatch::Session::ActiveRecordStore)
+        @options = { migrate_from: :active_record_store }
+        assert_equal ["{}", 1], [get("#{KEY}=#{"0" * 32}").body, rows.count]
+        assert_equal "{}", get("#{KEY}=#{rows.first.session_id}").body, "what the table has is no cookie"
+        get(old)
+        assert_equal 0, rows.count
+      end
+
+      test "a row of before the gem kept digests is moved" do
+        table
+        ActiveRecord::SessionStore::Session.create!(session_id: "1" * 32, data: { "user_id" => 3 })
+        @options = { migrate_from: :active_record_store }
+        assert_equal '{"user_id":3}', get("#{KEY}=#{"1" * 32}").body
+        assert_equal 0, ActiveRecord::SessionStore::Session.count
       end
 
       test "the session is taken from a cache" do
@@ -127,11 +150,37 @@ module Larder
         assert_match(/\Amigrate_from: :yaml_store is none of :cookie_store/, error.message)
       end
 
-      def cache_before
+      def memory
         @cache
       end
 
+      def redis
+        ActiveSupport::Cache.lookup_store(:redis_cache_store, url: endpoint("redis")["url"])
+      end
+
+      def memcached
+        { memcache_server: endpoint("memcached")["url"], protocol: :meta }
+      end
+
+      # As the gem's migration makes it.
+      def table
+        ActiveRecord::Base.establish_connection(adapter: "sqlite3", database: path_of("table.sqlite3"))
+        ActiveRecord::Schema.verbose = false
+        ActiveRecord::Schema.define do
+          create_table(:sessions, if_not_exists: true) do |t|
+            t.string :session_id, null: false, index: { unique: true }
+            t.text :data
+            t.timestamps
+          end
+        end
+        {}
+      end
+
       private
+
+      def endpoint(name)
+        TestServers.endpoint(name) || skip("#{name} is not installed")
+      end
 
       def signed_in(type, **options)
         does, Controller.does = Controller.does, -> { session.update("user_id" => 1, "cart" => { "tent" => 1 }) && 1 }
