@@ -138,18 +138,6 @@ module Larder
         assert_match(/"admin" is no name|admin is no name/,
                      assert_raises(InvalidArgument) { Identity.finder({ admin: "admin" }) }.message)
       end
-
-      test "Devise knows which classes its scopes are of" do
-        mapping = Struct.new(:to)
-        devise = Module.new
-        devise.define_singleton_method(:mappings) { { clerk: mapping.new(Clerk), admin: mapping.new(AdminUser) } }
-        Object.const_set(:Devise, devise)
-        values = { "warden.user.clerk.key" => [[2], "s"], "warden.user.admin.key" => [[3], "s"],
-                   "warden.user.other.key" => [[4], "s"] }
-        assert_equal %w[User/2 Admin::User/3 Other/4], Identity.in_values(values)
-      ensure
-        Object.send(:remove_const, :Devise)
-      end
     end
   end
 end

@@ -34,19 +34,19 @@ module Larder
         @cache = ActiveSupport::Cache::MemoryStore.new
       end
 
-      # name => class of the store before, its options, and how it is named for migrate_from:
+      # name => class of the store before, a method that answers its options, and how it is named for migrate_from:
       FORMER = {
-        "Rails' cookies" => [ActionDispatch::Session::CookieStore, ->(_) { {} }, :cookie_store],
-        "Rails' cache"   => [ActionDispatch::Session::CacheStore, ->(test) { { cache: test.memory } }, :cache_store],
-        "Redis"          => [ActionDispatch::Session::CacheStore, ->(test) { { cache: test.redis } }, :cache_store],
-        "memcached"      => [ActionDispatch::Session::MemCacheStore, ->(test) { test.memcached }, :mem_cache_store],
-        "a table"        => [ActionDispatch::Session::ActiveRecordStore, ->(test) { test.table }, :active_record_store]
+        "Rails' cookies" => [ActionDispatch::Session::CookieStore, :no_options, :cookie_store],
+        "Rails' cache"   => [ActionDispatch::Session::CacheStore, :memory, :cache_store],
+        "Redis"          => [ActionDispatch::Session::CacheStore, :redis, :cache_store],
+        "memcached"      => [ActionDispatch::Session::MemCacheStore, :memcached, :mem_cache_store],
+        "a table"        => [ActionDispatch::Session::ActiveRecordStore, :table, :active_record_store]
       }.freeze
 
       FORMER.each do |name, (type, options, kind)|
         test "who is signed in by #{name} stays so, under a new id, with all values" do
-          old = signed_in(type, **options.call(self))
-          @options = { migrate_from: [kind, options.call(self)] }
+          old = signed_in(type, **send(options))
+          @options = { migrate_from: [kind, send(options)] }
           first = get(old)
           assert_equal '{"cart":{"tent":1},"user_id":1}', first.body
           assert_match(/\A_app_session=\h{32}\z/, cookie(first))
@@ -56,8 +56,8 @@ module Larder
         end
 
         test "an id of #{name} of another name is found, and the new one has the new name" do
-          old = signed_in(type, key: "_old", **options.call(self))
-          @options = { migrate_from: [kind, { **options.call(self), key: "_old" }] }
+          old = signed_in(type, key: "_old", **send(options))
+          @options = { migrate_from: [kind, { **send(options), key: "_old" }] }
           first = get(old)
           assert_match(/\A_app_session=\h{32}\z/, cookie(first))
           assert_equal first.body, get("#{old}; #{cookie(first)}").body
@@ -65,8 +65,8 @@ module Larder
         end
 
         test "requests that come at once with a cookie of #{name} have one session" do
-          old = signed_in(type, **options.call(self))
-          @options = { migrate_from: [kind, options.call(self)] }
+          old = signed_in(type, **send(options))
+          @options = { migrate_from: [kind, send(options)] }
           answers = Array.new(4) { get(old) }
           assert_equal ['{"cart":{"tent":1},"user_id":1}'], answers.map(&:body).uniq
           assert_equal 1, answers.map { |answer| cookie(answer) }.uniq.size
@@ -74,8 +74,8 @@ module Larder
         end
 
         test "after a sign-out the cookie of #{name} opens nothing" do
-          old = signed_in(type, **options.call(self))
-          @options = { migrate_from: [kind, options.call(self)] }
+          old = signed_in(type, **send(options))
+          @options = { migrate_from: [kind, send(options)] }
           new = cookie(get(old))
           Controller.does = -> { reset_session }
           get(new)
@@ -150,12 +150,18 @@ module Larder
         assert_match(/\Amigrate_from: :yaml_store is none of :cookie_store/, error.message)
       end
 
+      private
+
+      def no_options
+        {}
+      end
+
       def memory
-        @cache
+        { cache: @cache }
       end
 
       def redis
-        ActiveSupport::Cache.lookup_store(:redis_cache_store, url: endpoint("redis")["url"])
+        { cache: ActiveSupport::Cache.lookup_store(:redis_cache_store, url: endpoint("redis")["url"]) }
       end
 
       def memcached
@@ -175,8 +181,6 @@ module Larder
         end
         {}
       end
-
-      private
 
       def endpoint(name)
         TestServers.endpoint(name) || skip("#{name} is not installed")

@@ -152,7 +152,7 @@ module Larder
       end
 
       test "a mark lives as long as the copy" do
-        [[Lifetimes.new(idle: 30 * 86_400), 30 * 86_400], [Lifetimes.new(idle: 600), 7 * 86_400],
+        [[Lifetimes.new(idle: 30 * 86_400), 30 * 86_400], [Lifetimes.new(idle: 600), 600],
          [Lifetimes.new, Float::INFINITY]].each do |lifetimes, life|
           backed(lifetimes)
           enter("a", 1)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns how sessions are kept in a file of Larder's and, written through, in a store that survives the machine.
+# Keeps sessions in a file of Larder's, and a copy of each in a store that outlives the file.
 
 require_relative "behind"
 require_relative "circuit_breaker"
@@ -11,41 +11,45 @@ require_relative "unwritten"
 module Larder
   module Sessions
     module Backends
-      # The file decides what a session is; the store has a copy, from which {#reload} answers once the file is lost.
+      # The file decides what a session is. {#reload} reads the copy after the file was lost.
       #
-      # Of two processes that change a session the one that is slower to write the copy would leave the older one
-      # there. So whoever has written it looks at the file again, and writes again until both are the same. What is
-      # deleted leaves a mark in the file: a store that was not reached would bring it back, for as long as the copy
-      # lives there. Where there was nothing the mark may be evicted: else anybody could fill the file with them.
+      # After it has written a copy, a process reads the file again, and repeats that until both are equal. So the
+      # slower of two writers does not leave the older session in the store. A delete leaves a tombstone in the file,
+      # because the store may not have been reached. Without an original the tombstone may be evicted; otherwise anybody
+      # could fill the file with them.
       #
-      # The store has a mark as well, which other machines look for: {#reload} each time, and requests that have the
-      # session in their own file each {#check_due?}. What the store could not be told is told by later requests.
+      # The store has a mark of each end as well. Other machines look for it in {#reload}, and for sessions in their own
+      # file whenever a check is due. Changes that the store has not got because it did not answer are written by later
+      # requests.
       class Backed
-        # Attempts to make the copy what the file says.
+        # Attempts to make the copy equal to the original.
         ATTEMPTS = 10
-        # Seconds after which what the store was not told is tried again.
+        # Seconds after which changes that the store has not got are written again.
         RETRY = 5
-        # Before the keys of looks for an end.
+        # The prefix of entries that tell when an end was last looked for.
         CHECKED = "c/"
-        # How keys begin of which there are many. Of the others a change is listed without being evicted.
+        # Prefixes of keys of which there are many: such a change may be evicted from the list of unwritten ones.
         MANY = %w[s/ u/].freeze
         private_constant :ATTEMPTS, :RETRY, :CHECKED, :MANY
 
+        # @return [String] the class of the store
+        attr_reader :behind
+
         # @param file [File]
         # @param store [ActiveSupport::Cache::Store]
-        # @param report [#call] told of a store that fails, as its error: the file goes on without it
+        # @param report [#call] told of the error of a store that fails; requests go on with the file alone
         # @param breaker [CircuitBreaker]
         # @param check_ends_every [Numeric, nil] seconds, see {#check_due?}
-        # @param ends_life [Numeric, nil] seconds for which a machine may have what has ended, nil: for ever
+        # @param ends_life [Numeric, nil] seconds for which a machine may have a session that has ended, nil: for ever
         # @param retry_every [Numeric] seconds
         def initialize(file, store, report: ->(_error) {},
                        breaker: CircuitBreaker.new(store.class.name, report: report), check_ends_every: nil,
                        ends_life: Tombstones::REMEMBERED, retry_every: RETRY)
           @file = file
-          @name = store.class.name
-          @behind = Behind.new(store, breaker)
-          @tombstones = Tombstones.new(file.cache)
-          @unwritten = Unwritten.new(file.cache)
+          @behind = store.class.name
+          @store = Behind.new(store, breaker)
+          @tombstones = Tombstones.new(file)
+          @unwritten = Unwritten.new(file)
           @check_every = check_ends_every
           @ends_life = ends_life
           @retry_every = retry_every
@@ -85,33 +89,34 @@ module Larder
           life = [Tombstones.beyond(left || Tombstones::REMEMBERED), Tombstones::REMEMBERED].compact.min
           @tombstones.set(key, life: life, pin: !!left)
           deleted = @file.delete(key)
-          reached = delete_behind(key, left)
+          reached = delete_copy(key, left)
           @tombstones.set(key, life: Tombstones.beyond(left)) if left && !reached
           deleted
         end
 
-        # @param (see File#reload)
-        # @return [String, nil] nil as well where the store cannot be asked, or another machine has ended it
+        # @param (see Single#reload)
+        # @return [String, nil] nil also if the store does not answer, or another machine has ended the session
         def reload(key)
           return if @tombstones.set?(key)
 
-          bytes = @behind.read(key)
-          bytes unless bytes.nil? || @behind.ended?(key)
+          bytes = @store.read(key)
+          bytes unless bytes.nil? || @store.ended?(key)
         rescue CircuitBreaker::OpenError
           nil
         end
 
-        # @param keys [Array<String>]
-        # @return [Hash{String => String}, nil] what the store has of them; nil: it cannot be asked
+        # @param (see Single#elsewhere)
+        # @return (see Single#elsewhere)
         def elsewhere(keys)
-          @behind.read_multi(keys)
+          @store.read_multi(keys)
         rescue CircuitBreaker::OpenError
           nil
         end
 
-        # @param key [String] of what the file has
-        # @return [Boolean] is it time to look whether another machine has ended it? All processes of this machine
-        #   look once in `check_ends_every:` seconds, with 0 each time, with nil never
+        # The processes of a machine look once in `check_ends_every:` seconds; with 0 each time, with nil never.
+        #
+        # @param (see Single#check_due?)
+        # @return (see Single#check_due?)
         def check_due?(key)
           return false if @check_every.nil?
 
@@ -119,23 +124,23 @@ module Larder
         end
 
         # @param key [String]
-        # @return [Boolean] has another machine ended it? false as well where the store cannot be asked
+        # @return [Boolean] has another machine ended it? false also if the store does not answer
         def ended_elsewhere?(key)
-          @behind.ended?(key)
+          @store.ended?(key)
         rescue CircuitBreaker::OpenError
           false
         end
 
-        # Tells the store what it was not told, as far as it answers and for a moment.
+        # Writes the changes that the store has not got. What it does not take stays listed.
         # @return [void]
         def tell
           @retry_at = monotonic + @retry_every
           @unwritten.each { |key, ended| ended ? end_again(key) : copy_again(key) }
         rescue CircuitBreaker::OpenError
-          nil # it stays listed
+          nil
         end
 
-        # Puts back what was reloaded.
+        # Puts an entry that was reloaded into the file.
         #
         # @param (see File#add)
         # @return [Symbol] as {File#add}, or :gone where it was deleted meanwhile
@@ -143,18 +148,13 @@ module Larder
           outcome = @file.add(key, bytes, ttl, pin: pin)
           return outcome unless @tombstones.set?(key)
 
-          @file.delete(key) # a deleter sets its mark before: one of the two deletes it
+          @file.delete(key)
           :gone
         end
 
         # @return [true]
         def copied?
           true
-        end
-
-        # @return [String] the class of the store
-        def behind
-          @name
         end
 
         # @return [String] where sessions are kept, for people
@@ -164,11 +164,12 @@ module Larder
 
         private
 
-        def delete_behind(key, left)
-          @behind.end(key, @ends_life) if left || @behind.exist?(key)
+        # @return [Boolean] false: there may be a copy still
+        def delete_copy(key, left)
+          left || @store.exist?(key) ? @store.end(key, @ends_life) : false
         rescue CircuitBreaker::OpenError
           @unwritten.ended(key, life: @ends_life, pin: !!left)
-          nil
+          false
         end
 
         def copy(key, bytes, ttl)
@@ -179,20 +180,20 @@ module Larder
 
         def copy!(key, bytes, ttl)
           ATTEMPTS.times do
-            @behind.write(key, bytes, ttl)
+            @store.write(key, bytes, ttl)
             now = @file.read(key)
-            return @behind.delete(key) if now.nil?
+            return @store.delete(key) if now.nil?
             return if now == bytes.b
 
             bytes = now
           end
         end
 
-        # The file may have been lost meanwhile, and have it again.
+        # The file may have been lost since, and have reloaded it.
         def end_again(key)
           @tombstones.set(key, life: @ends_life)
           @file.delete(key)
-          @behind.end(key, @ends_life)
+          @store.end(key, @ends_life)
         end
 
         def copy_again(key)

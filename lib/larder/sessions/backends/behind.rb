@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what is asked of the store behind a file, by the keys of the file. It raises what a circuit breaker does.
+# Calls the store behind a file through a circuit breaker, by the keys of the file.
 
 require_relative "circuit_breaker"
 require_relative "direct"
@@ -9,15 +9,17 @@ require_relative "store"
 module Larder
   module Sessions
     module Backends
-      # Copies of what the file has, and marks of what has ended: beside its copy a session has an entry "ended" for as
-      # long as any machine may have it. It is written before the copy is deleted.
+      # Has copies of the file's entries, and marks of what has ended. A mark is an entry beside the copy, is written
+      # before the copy is deleted, and lives as long as any machine may have the session.
+      #
+      # Every method raises {CircuitBreaker::OpenError} if the store is not called, or fails.
       class Behind
-        # After the name of a session.
+        # After the name of a copy.
         ENDED = "/ended"
         private_constant :ENDED
 
         # @param store [ActiveSupport::Cache::Store]
-        # @param breaker [CircuitBreaker]
+        # @param breaker [#call] a CircuitBreaker
         def initialize(store, breaker)
           @store = Direct.new(store)
           @breaker = breaker
@@ -25,14 +27,12 @@ module Larder
 
         # @param key [String]
         # @return [String, nil] bytes
-        # @raise [CircuitBreaker::OpenError]
         def read(key)
           @breaker.call { @store.read(name(key)) }
         end
 
         # @param keys [Array<String>]
         # @return [Hash{String => String}] bytes of those that are there
-        # @raise [CircuitBreaker::OpenError]
         def read_multi(keys)
           names = keys.to_h { |key| [name(key), key] }
           @breaker.call { @store.read_multi(names.keys) }.transform_keys(names)
@@ -42,29 +42,25 @@ module Larder
         # @param bytes [String]
         # @param ttl [Numeric, nil] seconds to live
         # @return [void]
-        # @raise [CircuitBreaker::OpenError]
         def write(key, bytes, ttl)
           put(name(key), bytes, ttl)
         end
 
         # @param key [String]
         # @return [Boolean] was it there?
-        # @raise [CircuitBreaker::OpenError]
         def delete(key)
           @breaker.call { @store.delete(name(key)) }
         end
 
         # @param key [String]
         # @return [Boolean]
-        # @raise [CircuitBreaker::OpenError]
         def exist?(key)
           @breaker.call { @store.exist?(name(key)) }
         end
 
         # @param key [String]
-        # @param life [Numeric, nil] seconds for which a machine may have it, nil: for ever
+        # @param life [Numeric, nil] seconds for which a machine may have the session, nil: for ever
         # @return [Boolean] was there a copy?
-        # @raise [CircuitBreaker::OpenError]
         def end(key, life)
           put(name(key) + ENDED, "1", life)
           delete(key)
@@ -72,7 +68,6 @@ module Larder
 
         # @param key [String]
         # @return [Boolean]
-        # @raise [CircuitBreaker::OpenError]
         def ended?(key)
           @breaker.call { @store.exist?(name(key) + ENDED) }
         end

@@ -5,8 +5,8 @@
 module Larder
   module Sessions
     module Backends
-      # What a store is given as coder:. Bytes that it has not written are an entry that has expired, whatever they are:
-      # who can write to the store makes nothing here but a String.
+      # The coder: of a store. Any other bytes than its own are read as an expired entry, so whoever can write to the
+      # store can make nothing but a String.
       #
       #   0   signature (3 bytes)
       #   3   expires_at (little-endian double)   Unix seconds, -1: never

@@ -1,33 +1,33 @@
 # frozen_string_literal: true
 
-# Decides when a store behind a file may be called: not while it fails, or is slow.
+# Decides when a store behind a file may be called: not while it fails or is slow.
 
 require_relative "../errors"
 
 module Larder
   module Sessions
     module Backends
-      # After a failure or a slow answer no call is made for some seconds; then one is let through, and it decides. One
-      # outage is reported once. Each process has its own.
+      # After an error or a slow answer it is open: no call is made for {PAUSE} seconds. Then one call is let through as
+      # a trial, which closes it or opens it again. An outage is reported once. Each process has its own breaker.
       #
-      # No call is interrupted, for what it leaves behind is unknown: how long one takes is up to the client's timeouts.
-      # Where a client waits for ever, so do the calls of the first second and one more: no others are made meanwhile.
+      # No call is interrupted, because that could leave the client in any state: the client's timeouts limit a call. If
+      # it has none, the calls of the first second and one trial wait as long as it does, and no others are made.
       class CircuitBreaker
-        # Raised in place of a call, or after one that failed.
+        # No call was made, or it failed.
         class OpenError < StandardError; end
 
-        # Seconds after which an answer is slow, of one call and of all that a request has made.
+        # Seconds after which an answer is slow; all calls of a request count together.
         SLOW = 1.0
-        # Seconds for which no call is made.
+        # Seconds for which no call is made after that.
         PAUSE = 5.0
-        # What a request has spent waiting, in its env.
+        # Where a request's env has the seconds that it has waited.
         SPENT = "larder.session.behind_seconds"
         private_constant :SPENT
 
         # @param name [String] of the store, for messages
-        # @param report [#call] told of the error that an outage begins with
-        # @param request [#call] answers the env of the request that is at work, or nil
-        # @param clock [#call] seconds that only go forward
+        # @param report [#call] told of the first error of an outage
+        # @param request [#call] answers the env of the current request, or nil
+        # @param clock [#call] monotonic seconds
         def initialize(name, report:, request: -> {}, clock: -> { Process.clock_gettime(Process::CLOCK_MONOTONIC) })
           @name = name
           @report = report
@@ -39,7 +39,7 @@ module Larder
 
         # @yield calls the store
         # @return [Object] the block's
-        # @raise [OpenError] it was not called, or it failed
+        # @raise [OpenError] no call was made, or it failed
         def call
           started = enter
           begin
@@ -53,14 +53,14 @@ module Larder
 
         private
 
-        # As in a process that has made no call: threads that were waiting are not in a fork.
+        # Closed, without calls: a forked child has no threads of its parent.
         def reset
           @pid = Process.pid
           @calls = {}.compare_by_identity
           @open_until = @trial = nil
         end
 
-        # @return [Array(Float)] the call, by identity
+        # @return [Array(Float)] the call: when it started
         def enter
           now = @clock.call
           call = [now].freeze
@@ -108,7 +108,7 @@ module Larder
           end
         end
 
-        # What this call took, and the request's others.
+        # Seconds of this call, and of the request's others.
         def spent(took)
           env = @request.call
           env ? env[SPENT] = env.fetch(SPENT, 0.0) + took : took

@@ -1,56 +1,28 @@
 # frozen_string_literal: true
 
-# Owns how sessions are ended in a file whose copies are in a store that this program does not have.
+# Ends sessions in a file whose copies are in a store that this program cannot reach, as the command line.
 
-require_relative "file"
-require_relative "tombstones"
-require_relative "unwritten"
+require_relative "backed"
 
 module Larder
   module Sessions
     module Backends
-      # As {File}, but what is deleted leaves a mark for as long as its copy lives: the application does not reload it
-      # while the file lasts. What is deleted or noted is listed as well: the application tells the store.
-      class Detached < File
+      # A {Backed} whose store never answers: what it changes and ends is listed in the file, and the application tells
+      # the store.
+      class Detached < Backed
         # @param cache [Larder::Cache]
         def initialize(cache)
-          super
-          @tombstones = Tombstones.new(cache)
-          @unwritten = Unwritten.new(cache)
+          never = -> { raise CircuitBreaker::OpenError, "this program has no store behind #{cache.path}" }
+          super(File.new(cache), nil, breaker: never, ends_life: nil)
         end
 
-        # @param (see File#add)
-        # @return (see File#add)
-        def add(key, bytes, ttl, pin: false)
-          super.tap { |outcome| list(key, ttl) if outcome == :stored }
-        end
+        # Leaves it to the application.
+        # @return [void]
+        def tell; end
 
-        # @param (see File#swap)
-        # @return (see File#swap)
-        def swap(key, expected, bytes, ttl, pin: false)
-          super.tap { |outcome| list(key, ttl) if outcome == :stored }
-        end
-
-        # @return [true]
-        def copied?
-          true
-        end
-
-        # @param (see File#delete)
-        # @return (see File#delete)
-        def delete(key)
-          left = @cache.ttl(key)
-          life = Tombstones.beyond(left || 0)
-          life &&= [life, Tombstones::REMEMBERED].max
-          @tombstones.set(key, life: life)
-          @unwritten.ended(key, life: life, pin: true) if left
-          super
-        end
-
-        private
-
-        def list(key, ttl)
-          @unwritten.changed(key, life: ttl && Tombstones.beyond(ttl), pin: true)
+        # @return [String] where sessions are kept, for people
+        def to_s
+          cache.path
         end
       end
     end

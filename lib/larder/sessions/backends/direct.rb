@@ -1,21 +1,19 @@
 # frozen_string_literal: true
 
-# Owns how sessions are read from a store of Rails' as bytes, and past what it remembers of a request.
+# Reads and writes bytes in a Rails cache store, past its local cache of the request.
 
 module Larder
   module Sessions
     module Backends
-      # Redis, memcached and the like remember for as long as a request what it has read, where they are the
-      # application's cache (Rails.cache). What other processes have made of a session is to be seen at once: here each
-      # call starts with nothing remembered.
+      # A store that is the application's cache (Rails.cache) may have a local cache for each request. It would hide
+      # changes of a session by other processes, so each call here has an empty one.
       #
-      # Values are raw Strings, which Redis and memcached keep without a coder; what comes back as anything else is none
-      # of Larder's.
+      # Values are raw Strings, which Redis and memcached keep without a coder. Anything else is not Larder's.
       class Direct
         # @param store [ActiveSupport::Cache::Store]
         def initialize(store)
           @store = store
-          @remembers = store.respond_to?(:with_local_cache)
+          @local_cache = store.respond_to?(:with_local_cache)
         end
 
         # @param name [String]
@@ -38,7 +36,7 @@ module Larder
           direct { @store.write(name, value, raw: true, **options) }
         end
 
-        # A FileStore takes an expired entry for one that is there until it is read.
+        # A FileStore says of an expired entry that it exists, until it is read.
         #
         # @param name [String]
         # @param value [String]
@@ -68,7 +66,7 @@ module Larder
         end
 
         def direct(&block)
-          @remembers ? @store.with_local_cache(&block) : yield
+          @local_cache ? @store.with_local_cache(&block) : yield
         end
       end
     end

@@ -1,16 +1,22 @@
 # frozen_string_literal: true
 
-# Owns how sessions are kept in a file of Larder's.
+# Keeps sessions in a file of Larder's.
+
+require_relative "../pinning"
+require_relative "single"
 
 module Larder
   module Sessions
     # Where sessions are kept.
     module Backends
-      # Keeps sessions in a {Larder::Cache}, whose compare and swap makes each change whole.
+      # Keeps sessions in a {Larder::Cache}. Its compare-and-swap makes each change atomic.
       #
-      # Every backend answers {#read}, {#add}, {#swap}, {#delete} and {#reload} alike. Keys are Strings of any bytes.
+      # Every backend has {#read}, {#add}, {#swap} and {#delete}, and the methods of {Single}. Keys are Strings of any
+      # bytes.
       class File
-        # Attempts at a store that is refused, because a lock is not had in time.
+        include Single
+
+        # Attempts at a store that is refused if the shard lock times out.
         ATTEMPTS = 3
         private_constant :ATTEMPTS
 
@@ -31,7 +37,7 @@ module Larder
         # @param key [String]
         # @param bytes [String]
         # @param ttl [Numeric, nil] seconds to live
-        # @param pin [Boolean] it must not leave because others come
+        # @param pin [Boolean] it must not be evicted
         # @return [Symbol] :stored, :changed where the key is taken, :refused, :full
         # @raise [TooLongError]
         def add(key, bytes, ttl, pin: false)
@@ -42,15 +48,15 @@ module Larder
           end
         end
 
-        # Compare and swap.
+        # Compares and swaps.
         #
         # @param key [String]
         # @param expected [String] what was read
         # @param bytes [String]
         # @param ttl [Numeric, nil] seconds to live
-        # @param pin [Boolean] it must not leave because others come
+        # @param pin [Boolean] it must not be evicted
         # @return [Symbol] :stored, :gone where there is nothing, :changed where there is something else, :refused,
-        #   :full; all but the first change nothing
+        #   :full; only :stored changes anything
         # @raise [TooLongError]
         def swap(key, expected, bytes, ttl, pin: false)
           outcome(bytes) do
@@ -69,36 +75,17 @@ module Larder
           @cache.delete(key)
         end
 
-        # What is kept elsewhere as well, and is missing here.
+        # Sets an entry about sessions. It is set evictable if there is no room for a pinned one.
         #
-        # @param _key [String]
-        # @return [String, nil] bytes
-        def reload(_key)
-          nil
-        end
-
-        # What other machines have said about sessions.
-        #
-        # @param _keys [Array<String>]
-        # @return [Hash{String => String}, nil] nil: it cannot be asked
-        def elsewhere(_keys)
-          {}
-        end
-
-        # @param _key [String] of what was read
-        # @return [Boolean] is it time to look whether it was ended elsewhere?
-        def check_due?(_key)
-          false
-        end
-
-        # @return [Boolean] are there copies elsewhere, of which this program may not know?
-        def copied?
-          false
-        end
-
-        # @return [String, nil] the class of the store that has copies, nil: there is none
-        def behind
-          nil
+        # @param key [String]
+        # @param bytes [String]
+        # @param ttl [Numeric, nil] seconds to live
+        # @param pin [Boolean] it should not be evicted
+        # @return [void]
+        def set(key, bytes, ttl, pin: true)
+          Pinning.as_room_allows do |room|
+            ATTEMPTS.times { break if @cache.set(key, bytes, ttl: ttl, pin: pin && room) }
+          end
         end
 
         # @return [String] where sessions are kept, for people
@@ -108,7 +95,7 @@ module Larder
 
         private
 
-        # What became of a store. The block answers nil where it was refused, and is tried again.
+        # The block answers nil if the store was refused, and is tried again.
         def outcome(bytes)
           ATTEMPTS.times do
             outcome = yield

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Keeps sessions in memcached without Marshal, which the client asks for every value that a flag marks.
+# Keeps sessions in memcached without Marshal, which the client calls for each value whose flags say so.
 
 require "active_support/cache/mem_cache_store"
 
@@ -9,7 +9,7 @@ module Larder
     module Backends
       # As Rails' store, which sets the client's serializer to Marshal after all options.
       class Memcached < ActiveSupport::Cache::MemCacheStore
-        # What the client asks in place of Marshal. Sessions are written raw, so nothing of theirs comes here.
+        # In place of Marshal. Sessions are written raw, so none comes here.
         module Refusing
           # @return [nil] there is no such value
           def self.load(_bytes); end
@@ -28,7 +28,7 @@ module Larder
         end
       end
 
-      # The same, whose failures are raised: for a store behind a file, whose circuit breaker counts them.
+      # The same, and raises errors: the circuit breaker of a store behind a file counts them.
       class RaisingMemcached < Memcached
         private
 

@@ -1,33 +1,34 @@
 # frozen_string_literal: true
 
-# Owns how sessions are kept in any store of ActiveSupport's, which has no compare and swap.
+# Keeps sessions in any store of ActiveSupport's. Such stores have no compare-and-swap.
 
 require "securerandom"
 require_relative "direct"
+require_relative "single"
 
 module Larder
   module Sessions
     module Backends
-      # Keeps sessions in an ActiveSupport::Cache::Store. Where two processes share it, a change is made under a lock
-      # that is an entry of the store; and what was deleted leaves a mark, by which a slower writer sees that it was.
-      #
-      # A writer looks at the mark before it writes and again afterwards, and a deleter writes the mark before it
-      # deletes. So one of the two deletes what was written between them, whichever comes first.
+      # A change holds a lock, which is an entry of the store. A delete leaves a mark, so that a slower request that
+      # changes the session does not bring it back: a delete sets the mark first, and a change looks for it before and
+      # after it writes. So one of the two removes what was written between them.
       class Store
-        # Before the keys, which are hexadecimal there: not every store takes any bytes.
+        include Single
+
+        # The prefix of keys, which are hexadecimal: not every store takes any bytes.
         PREFIX = "session/"
         # Seconds that a request may be slower than the one that ended its session.
         REMEMBERED = 3600
-        # Seconds after which a lock is free whose owner has died, and that others wait for it; then they go on
-        # without: of two changes of one key the later one stays, as it does with the lock.
+        # Seconds after which the lock of a dead owner is free.
         LOCKED = 5
+        # Seconds that a change waits for the lock; then it goes on without it.
         PATIENCE = 1.0
-        # Seconds between two looks at a lock.
+        # Seconds between two attempts to get the lock.
         PAUSE = (0.002..0.02)
         private_constant :PREFIX, :REMEMBERED, :LOCKED, :PATIENCE, :PAUSE
 
         # @param key [String]
-        # @return [String] what it is called in a store of ActiveSupport's
+        # @return [String] its name in a store of ActiveSupport's
         def self.name_of(key)
           PREFIX + key.unpack1("H*")
         end
@@ -46,7 +47,7 @@ module Larder
 
         # @param (see File#add)
         # @return (see File#add)
-        def add(key, bytes, ttl, pin: false) # rubocop:disable Lint/UnusedMethodArgument -- such stores evict as they do
+        def add(key, bytes, ttl, pin: false) # rubocop:disable Lint/UnusedMethodArgument -- such stores pin nothing
           return :stored if @store.add(name(key), bytes, ttl)
 
           @store.exist?(name(key)) ? :changed : :refused
@@ -72,27 +73,6 @@ module Larder
           key = name(key)
           @store.write("#{key}/gone", "1", expires_in: REMEMBERED)
           @store.delete(key)
-        end
-
-        # @param (see File#reload)
-        # @return (see File#reload)
-        def reload(_key)
-          nil
-        end
-
-        # @return [Hash] all machines have the same store
-        def elsewhere(_keys)
-          {}
-        end
-
-        # @return [false]
-        def check_due?(_key)
-          false
-        end
-
-        # @return [false]
-        def copied?
-          false
         end
 
         # @return [String] where sessions are kept, for people
@@ -121,7 +101,7 @@ module Larder
           held = acquire(lock, mine)
           yield
         ensure
-          # Not another's, should this process have slept for as long as a lock lives.
+          # If this process was stopped for longer than a lock lives, the lock is another's.
           @store.delete(lock) if held && @store.read(lock) == mine
         end
 

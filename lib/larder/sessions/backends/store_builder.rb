@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Builds the Rails cache store that sessions are kept in, so that Marshal is never asked for what is read from it.
+# Builds the Rails cache store that sessions are kept in, so that Marshal never reads what is in it.
 
 require "active_support"
 require "active_support/cache"
@@ -15,20 +15,20 @@ module Larder
       class StoreBuilder
         # Options that decide how a store turns values into bytes.
         CODERS = %i[coder serializer compressor].freeze
-        # Seconds that a client waits for a store behind a file, where nobody says how long: it tries twice.
+        # Timeouts of a client of a store behind a file, in seconds, unless an option sets one. A client tries twice.
         WAITS = {
           redis_cache_store: { connect_timeout: 0.5, read_timeout: 0.5, write_timeout: 0.5 },
           mem_cache_store: { socket_timeout: 0.5, down_retry_delay: 1 }
         }.freeze
-        # Options by which somebody says it.
-        SAID = %i[redis timeout connect_timeout read_timeout write_timeout socket_timeout].freeze
-        # Stores that give their failures to error_handler:, and answer as if there was nothing.
+        # Options that set one.
+        TIMEOUTS = %i[redis timeout connect_timeout read_timeout write_timeout socket_timeout].freeze
+        # Stores that pass errors to error_handler: and answer as if there was no entry.
         HANDLERS = %i[redis_cache_store solid_cache_store larder_store].freeze
-        private_constant :CODERS, :WAITS, :SAID, :HANDLERS
+        private_constant :CODERS, :WAITS, :TIMEOUTS, :HANDLERS
 
         # @param option [Symbol] whose value it is, for messages
         # @param given [ActiveSupport::Cache::Store, Symbol, Array] what `config.cache_store` takes
-        # @param behind [Boolean] it stands behind a file: its failures are raised, and it is not waited for long
+        # @param behind [Boolean] it is behind a file: it raises errors, and has short timeouts
         # @return [ActiveSupport::Cache::Store]
         # @raise [InvalidArgument] it would read Marshal
         def self.build(option, given, behind: false)
@@ -68,7 +68,7 @@ module Larder
         end
 
         def behind(kind, options)
-          waits = options.keys.intersect?(SAID) ? {} : WAITS.fetch(kind, {})
+          waits = options.keys.intersect?(TIMEOUTS) ? {} : WAITS.fetch(kind, {})
           HANDLERS.include?(kind) ? { **waits, error_handler: raising(options[:error_handler]) } : waits
         end
 
@@ -79,7 +79,7 @@ module Larder
           end
         end
 
-        # A store in memory has no other writer than this process.
+        # Only this process writes to a store in memory.
         def checked(store)
           return store if store.is_a?(ActiveSupport::Cache::MemoryStore) || store.is_a?(ActiveSupport::Cache::NullStore)
           return store if memcached?(store) || redis?(store) || coder_of(store) == BytesCoder
@@ -93,12 +93,12 @@ module Larder
           defined?(Memcached) && store.is_a?(Memcached)
         end
 
-        # It reads raw Strings without its coder.
+        # It reads raw Strings without a coder.
         def redis?(store)
           defined?(ActiveSupport::Cache::RedisCacheStore) && store.is_a?(ActiveSupport::Cache::RedisCacheStore)
         end
 
-        # The client of memcached asks Marshal before any coder.
+        # The client of memcached calls Marshal before any coder.
         def coder_of(store)
           dalli = defined?(ActiveSupport::Cache::MemCacheStore) && store.is_a?(ActiveSupport::Cache::MemCacheStore)
           store.instance_variable_get(:@coder) unless dalli

@@ -1,50 +1,44 @@
 # frozen_string_literal: true
 
-# Owns the marks in a file of Larder's of what was deleted there, while a store may still have a copy.
-
-require_relative "../pinning"
+# Marks in a file of Larder's what was deleted there while a store may still have a copy.
 
 module Larder
   module Sessions
     module Backends
-      # What is marked is not reloaded from the store. A deleter sets the mark before it deletes, and who reloads looks
-      # for it afterwards: one of the two deletes what came between.
+      # What is marked is not reloaded from the store. A delete sets the mark first, and a reload looks for it last, so
+      # one of the two removes an entry that is deleted and reloaded at the same time.
       class Tombstones
-        # Before the keys.
+        # The prefix of their keys.
         PREFIX = "x/"
-        # Seconds that a mark lives where its deleter has reached the store as well, or will.
+        # Seconds to live of a mark if the copy was deleted as well, or will be.
         REMEMBERED = 7 * 86_400
-        # Seconds by which a copy may live longer than what it was made of.
+        # Seconds by which a copy may outlive its original.
         LATER = 3600
-        # Attempts at a mark that is refused, because a lock is not had in time.
-        ATTEMPTS = 3
-        private_constant :PREFIX, :LATER, :ATTEMPTS
+        private_constant :PREFIX, :LATER
 
-        # @param left [Numeric] seconds, or Float::INFINITY, that what is deleted would have lived
-        # @return [Numeric, nil] seconds for which there may be a copy of it, nil: for ever
+        # @param left [Numeric] seconds, or Float::INFINITY, that the original had to live
+        # @return [Numeric, nil] seconds that a copy has to live at most, nil: for ever
         def self.beyond(left)
           left + LATER unless left == Float::INFINITY
         end
 
-        # @param cache [Cache]
-        def initialize(cache)
-          @cache = cache
+        # @param file [File]
+        def initialize(file)
+          @file = file
         end
 
         # @param key [String]
         # @param life [Numeric, nil] seconds, nil: for ever
-        # @param pin [Boolean] it must not be evicted, as far as there is room
+        # @param pin [Boolean] it should not be evicted
         # @return [void]
         def set(key, life: REMEMBERED, pin: true)
-          Pinning.as_room_allows do |room|
-            ATTEMPTS.times { break if @cache.set(PREFIX + key, "", ttl: life, pin: pin && room) }
-          end
+          @file.set(PREFIX + key, "", life, pin: pin)
         end
 
         # @param key [String]
         # @return [Boolean]
         def set?(key)
-          @cache.exist?(PREFIX + key)
+          @file.cache.exist?(PREFIX + key)
         end
       end
     end

@@ -1,47 +1,46 @@
 # frozen_string_literal: true
 
-# Owns the list, in a file of Larder's, of what a store behind it was not told because it could not be reached.
+# Lists, in a file of Larder's, the changes that the store behind it has not got because it did not answer.
 
 require "securerandom"
-require_relative "../pinning"
 
 module Larder
   module Sessions
     module Backends
-      # A key stays listed until the store has what the file says, whichever process writes it. Ends are also listed in
+      # A key stays listed until the store has what the file has, whichever process writes it. Ends are also listed in
       # the memory of the process that made them, which may outlive the file.
       class Unwritten
-        # Before the keys.
+        # The prefix of listed keys.
         PREFIX = "d/"
-        # Whether any is listed: other bytes with each that is, none when all were written.
+        # Whether any is listed: a random token of the latest one, or nothing after all were written.
         DUE = "due"
         # Held by the process that writes them, for so many seconds at most.
         LOCK = "due/lock"
         LOCKED = 60
-        # Seconds that a request may spend on it.
+        # Seconds that a request may spend on writing them.
         LIMIT = 0.1
         # Ends in memory.
         MAX = 10_000
         ENDED = "e"
         CHANGED = "c"
-        ATTEMPTS = 3
-        # A record that is written is given this many seconds, for it can be swapped and not deleted by its bytes.
+        # Seconds to live of an entry that was written: it can be swapped, but not deleted, by its bytes.
         NONE = 0.001
-        private_constant :PREFIX, :DUE, :LOCK, :LOCKED, :LIMIT, :MAX, :ENDED, :CHANGED, :ATTEMPTS, :NONE
+        private_constant :PREFIX, :DUE, :LOCK, :LOCKED, :LIMIT, :MAX, :ENDED, :CHANGED, :NONE
 
-        # @param cache [Cache]
-        def initialize(cache)
-          @cache = cache
+        # @param file [File]
+        def initialize(file)
+          @file = file
+          @cache = file.cache
           @ends = {}
         end
 
         # @param key [String] of what has ended
-        # @param life [Numeric, nil] seconds for which there may be a copy, nil: for ever
-        # @param pin [Boolean] it must not be evicted, as far as there is room
+        # @param life [Numeric, nil] seconds that a copy has to live at most, nil: for ever
+        # @param pin [Boolean] it should not be evicted
         # @return [void]
         def ended(key, life:, pin:)
           @ends[key] = true if @ends.size < MAX
-          add(key, ENDED, life, pin)
+          list(key, ENDED, life, pin)
         end
 
         # @param key [String] of what was changed
@@ -49,7 +48,7 @@ module Larder
         # @param pin [Boolean] as of {#ended}
         # @return [void]
         def changed(key, life:, pin:)
-          add(key, CHANGED, life, pin)
+          list(key, CHANGED, life, pin)
         end
 
         # @return [Boolean] is any listed?
@@ -57,11 +56,11 @@ module Larder
           @ends.any? || @cache.get(DUE).to_s != ""
         end
 
-        # Visits what is listed, for a moment, unless another process does. What the block returns from is no longer
-        # listed; what raises ends the visit.
+        # Visits listed keys for {LIMIT} seconds, unless another process does. A key is taken off the list when the
+        # block returns; an exception ends the visit.
         #
         # @yieldparam key [String]
-        # @yieldparam ended [Boolean] it has ended, and was not changed
+        # @yieldparam ended [Boolean] it has ended; false: it was changed
         # @return [void]
         def each(&block)
           return unless any? && @cache.add(LOCK, "", ttl: LOCKED)
@@ -71,8 +70,8 @@ module Larder
               yield key, true
               @ends.delete(key)
             end
-            all = @cache.get(DUE)
-            @cache.cas(DUE, all, "") if each_listed(&block) && all
+            token = @cache.get(DUE)
+            @cache.cas(DUE, token, "") if each_listed(&block) && token
           ensure
             @cache.delete(LOCK)
           end
@@ -82,32 +81,22 @@ module Larder
 
         # @return [Boolean] were all visited?
         def each_listed
-          limit = now + LIMIT
+          limit = Process.clock_gettime(Process::CLOCK_MONOTONIC) + LIMIT
           @cache.each_key(prefix: PREFIX) do |entry|
             bytes = @cache.get(entry)
             next if bytes.nil? || bytes.empty?
 
             yield entry.byteslice(PREFIX.bytesize..), bytes.start_with?(ENDED)
-            @cache.cas(entry, bytes, "", ttl: NONE) # not what was listed again meanwhile
-            return false if now > limit
+            @cache.cas(entry, bytes, "", ttl: NONE) # unless it was listed again meanwhile
+            return false if Process.clock_gettime(Process::CLOCK_MONOTONIC) > limit
           end
           true
         end
 
-        def add(key, kind, life, pin)
+        def list(key, kind, life, pin)
           token = SecureRandom.bytes(8)
-          set(PREFIX + key, kind + token, life, pin)
-          set(DUE, token, nil, true)
-        end
-
-        def set(key, bytes, life, pin)
-          Pinning.as_room_allows do |room|
-            ATTEMPTS.times { break if @cache.set(key, bytes, ttl: life, pin: pin && room) }
-          end
-        end
-
-        def now
-          Process.clock_gettime(Process::CLOCK_MONOTONIC)
+          @file.set(PREFIX + key, kind + token, life, pin: pin)
+          @file.set(DUE, token, nil)
         end
       end
     end

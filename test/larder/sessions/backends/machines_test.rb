@@ -75,6 +75,20 @@ module Larder
           refute machine("third.larder").signed_in?(A)
         end
 
+        # The store has the list of a user's sessions that was written last, here that of the other machine.
+        def test_after_a_loss_of_the_file_sessions_come_back_to_the_list_and_a_logout_ends_also_those_that_have_not
+          @here.repository.begin(A, { "user_id" => 1 })
+          @here.repository.begin(B, { "user_id" => 1 })
+          elsewhere { |machine| machine.repository.begin(C, { "user_id" => 1 }) }
+          @here = machine("lost.larder")
+          assert @here.signed_in?(A)
+          assert_includes @here.repository.index.users.keys("User/1"), A
+          @now += 10
+          @here.statistics.logout(1)
+          assert_equal [false] * 3, [A, B, C].map { |key| @here.signed_in?(key) }
+          assert_equal [false] * 3, [A, B, C].map { |key| @there.signed_in?(key) }
+        end
+
         def test_of_other_users_none_is
           @here.repository.begin(B, { "user_id" => 2 })
           @here.repository.begin(C, { "cart" => 2 })

@@ -1,0 +1,34 @@
+# frozen_string_literal: true
+
+module Larder
+  module Sessions
+    module Backends
+      # What a backend answers that keeps sessions in one place: there is no copy to reload, and nobody else to ask.
+      module Single
+        # @param _key [String] of an entry that is missing
+        # @return [String, nil] bytes of its copy
+        def reload(_key); end
+
+        # @param _keys [Array<String>]
+        # @return [Hash{String => String}, nil] what other machines have written under them; nil: they cannot be asked
+        def elsewhere(_keys)
+          {}
+        end
+
+        # @param _key [String] of an entry that was read
+        # @return [Boolean] is it time to look whether another machine has ended it?
+        def check_due?(_key)
+          false
+        end
+
+        # @return [Boolean] are there copies elsewhere, of which this program may not know?
+        def copied?
+          false
+        end
+
+        # @return [String, nil] the class of the store that has copies, nil: there is none
+        def behind; end
+      end
+    end
+  end
+end
