@@ -229,7 +229,7 @@ static void the_lock_file_is_looked_at_too(void) {
     CHECK(try_open(path) == LARDER_NOT_REGULAR);
     CHECK(rmdir(lock) == 0 && put_file(lock, "", 0, 0600) && usable(path), "its creator was killed");
     CHECK(put_file(lock, "LARDLOCK\1\0\0\0", 12, 0600) && usable(path), "killed half-way");
-    static const char zeros[64];
+    static const char zeros[65];
     CHECK(put_file(lock, zeros, 64, 0600) && usable(path), "its length was on disk when the power failed");
     CHECK(put_file(lock, zeros, 65, 0600) && try_open(path) == LARDER_NOT_LARDER, "a file of another's");
     CHECK(file_is(lock, zeros, 65));
