@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
-# Owns how what stands beside sessions is kept: never evicted where there is room, and evictable rather than not at all.
+# Pins entries that should never be evicted, and stores them evictable if the file has no room for that.
 
 require_relative "errors"
 
 module Larder
   module Sessions
-    # Counters, marks and settings are worth having also where a file is full of those who are signed in.
+    # For counters, tombstones and settings, which are useful also in a full file.
     module Pinning
-      # @yieldparam pin [Boolean] true, and false where no room could be made for that
+      # @yieldparam pin [Boolean] true, and false after a FullError
       # @return [Object] the block's value
       def self.as_room_allows
         yield true
