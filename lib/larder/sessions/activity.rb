@@ -1,135 +1,161 @@
 # frozen_string_literal: true
 
-# Owns how many sessions were last used when: counters by minute, hour and day in Larder's file. Knows no session.
+# Counts sessions in counters of the file, so that a figure needs no look at every session.
 
 require_relative "pinning"
 
 module Larder
   module Sessions
-    # Counts sessions by the time of their last use, so that nobody has to look at all of them.
+    # A session is in the counters of the minute, the hour and the day of its last use. If sessions have a max_lifetime,
+    # it is also in the counter of the minute, hour or day in which it will end unless it is used again.
     #
-    # A session stands in one minute, one hour and one day. A use moves it to others, its end takes it out. One that
-    # leaves in silence, because it has expired or an anonymous one was evicted, stays where it was last used, until
-    # nobody asks about that time any more.
+    # A session that expires or is evicted stays in its counters, which expire later than the time that they are about.
     #
-    # A counter has two numbers of 32 bits in one of 64, which changes at once: of those who are signed in, and below of
-    # the others.
+    # A counter is two numbers of 32 bits in one of 64, so that one increment changes both: above the sessions that are
+    # signed in, below the anonymous ones.
     class Activity
-      # A scale: how the names of its counters begin, seconds of a step, seconds of the longest question that it
-      # answers, seconds that its counters live.
-      Scale = Struct.new(:prefix, :step, :reach, :life)
-      SCALES = [Scale.new("n/m", 60, 2 * 3600, 3 * 3600), Scale.new("n/h", 3600, 3 * 86_400, 4 * 86_400),
-                Scale.new("n/d", 86_400, Float::INFINITY, 400 * 86_400)].freeze
-      # Before the names of all counters.
+      # How the keys of its counters begin, seconds of a step, the longest question that it answers and the life of a
+      # counter, both in seconds.
+      Series = Struct.new(:prefix, :step, :reach, :life)
+      BY_USE = [Series.new("n/m", 60, 2 * 3600, 3 * 3600), Series.new("n/h", 3600, 3 * 86_400, 4 * 86_400),
+                Series.new("n/d", 86_400, Float::INFINITY, 400 * 86_400)].freeze
+      # How the keys of all counters begin.
       PREFIX = "n/"
-      # One session that is signed in, and one that is not.
+      # The most counters of a question about ends, unless their step is a day.
+      MANY = 400
       SIGNED_IN = 1 << 32
       ANONYMOUS = 1
-      private_constant :Scale, :SCALES, :PREFIX, :SIGNED_IN, :ANONYMOUS
+      private_constant :Series, :BY_USE, :PREFIX, :MANY, :SIGNED_IN, :ANONYMOUS
 
       # @param cache [Cache]
-      def initialize(cache)
+      # @param lifetimes [Lifetimes]
+      def initialize(cache, lifetimes)
         @cache = cache
-        @known = {}.compare_by_identity
+        @lifetimes = lifetimes
+        @by_end = by_end if lifetimes.max
+        @all = [*BY_USE, @by_end].compact
       end
 
-      # @param record [Record] a new session
-      # @return [void]
-      def began(record)
-        SCALES.each { |scale| change(scale, record.used / scale.step, weight(record)) }
-      end
-
-      # @param before [Record]
-      # @param after [Record] the same session, used later, or signed in or out
+      # Moves a session from its counters to others.
+      #
+      # @param before [Record, nil] nil: it is new
+      # @param after [Record, nil] nil: it has ended
       # @return [void]
       def moved(before, after)
         minus = weight(before)
         plus = weight(after)
-        left = before.used
-        now = after.used
-        return if minus == plus && left / SCALES.first.step == now / SCALES.first.step
-
-        SCALES.each do |scale|
-          step = scale.step
-          from = left / step
-          to = now / step
-          if from != to
-            forget(scale, from, minus, now)
-            change(scale, to, plus)
-          elsif minus != plus
-            change(scale, to, plus - minus)
+        @all.each do |series|
+          from = step(series, before)
+          to = step(series, after)
+          if from == to
+            change(series, to, plus - minus)
           else
-            break # what is in the same minute is in the same hour
+            change(series, from, -minus)
+            change(series, to, plus)
           end
         end
       end
 
-      # @param record [Record] a session that has ended
-      # @param now [Integer] Unix seconds
-      # @return [void]
-      def ended(record, now)
-        SCALES.each { |scale| forget(scale, record.used / scale.step, weight(record), now) }
-      end
-
       # @param last [Numeric] seconds, to a minute; beyond 2 hours to an hour, beyond 3 days to a day
       # @param now [Integer] Unix seconds
-      # @return [Array(Integer, Integer)] sessions that were last used then: signed in, and not
+      # @return [Array(Integer, Integer)] sessions that were last used in that time: signed in, and anonymous
       def count(last:, now:)
-        scale = SCALES.find { |one| last <= one.reach }
-        steps = ([now - last, now - SCALES.last.life].max.to_i / scale.step)..(now / scale.step)
-        signed_in = anonymous = 0
-        @cache.get_multi(steps.map { |step| name(scale, step) }).each_value do |number|
-          low = ((number.to_i + (1 << 31)) & 0xffffffff) - (1 << 31)
-          high = (number.to_i - low) >> 32
-          signed_in += high if high.positive?
-          anonymous += low if low.positive?
-        end
-        [signed_in, anonymous]
+        series = BY_USE.find { |one| last <= one.reach }
+        sum(series, [now - last, now - BY_USE.last.life].max, now)
       end
 
-      # Makes all counters anew.
+      # @param now [Integer] Unix seconds
+      # @return [Array(Integer, Integer)] sessions that have not ended: signed in, and anonymous. If sessions may be
+      #   idle for ever, all that were counted
+      def alive(now)
+        return sum(@by_end, now, now + @by_end.reach) if @by_end
+
+        [@lifetimes.idle, @lifetimes.anonymous].each_with_index.map do |idle, kind|
+          count(last: idle || Float::INFINITY, now: now)[kind]
+        end
+      end
+
+      # Corrects the counters by a look at every session. Other processes change sessions and counters meanwhile, so a
+      # counter is only corrected by what lies outside of its values before and after the look, and by an increment. It
+      # stays wrong by at most the number of its sessions that were changed meanwhile.
       #
-      # @yieldparam count [#call] is to be called with each session's Record
+      # @param records [Enumerable<Record>] of all sessions
+      # @param now [Integer] Unix seconds
       # @return [void]
-      def recount
-        counts = SCALES.to_h { |scale| [scale, Hash.new(0)] }
-        yield(->(record) { counts.each { |scale, of| of[name(scale, record.used / scale.step)] += weight(record) } })
-        old = @cache.each_key(prefix: PREFIX).to_a
-        counts.each { |scale, of| of.each { |name, number| put(name, number, scale) } }
-        old.each { |name| @cache.delete(name) unless counts.any? { |_, of| of.key?(name) } }
+      def recount(records, now:)
+        seen = Hash.new(0)
+        before = counters
+        records.each { |record| @all.each { |series| seen[name(series, step(series, record))] += weight(record) } }
+        after = counters
+        @all.each do |series|
+          (seen.keys | after.keys).each do |name|
+            step = name[/\A#{series.prefix}(\d+)\z/, 1]&.to_i
+            next if step.nil? || (step * series.step) + series.life <= now # nobody asks about that time any more
+
+            change(series, step, error(seen[name], before[name], after[name]))
+          end
+        end
       end
 
       private
 
+      def by_end
+        longest = [@lifetimes.idle && (@lifetimes.idle + Lifetimes::USED_EVERY), @lifetimes.max].compact.min
+        step = BY_USE.map(&:step).find { |seconds| longest <= MANY * seconds } || BY_USE.last.step
+        Series.new("n/e#{step}/", step, longest, longest + (2 * step))
+      end
+
       def weight(record)
+        return 0 unless record
+
         record.user? ? SIGNED_IN : ANONYMOUS
       end
 
-      def name(scale, step)
-        "#{scale.prefix}#{step}"
+      def step(series, record)
+        return unless record
+
+        at = record.used
+        at += @lifetimes.left(record, at) if series.equal?(@by_end)
+        at.div(series.step)
       end
 
-      # The first of a process makes sure that the counter is kept.
-      def change(scale, step, by)
-        known, name = @known[scale]
-        name = begin_counter(scale, step) unless known == step
-        @cache.increment(name, by)
+      def name(series, step)
+        "#{series.prefix}#{step}"
       end
 
-      def begin_counter(scale, step)
-        name = name(scale, step)
-        Pinning.as_room_allows { |pin| @cache.add(name, "0", ttl: scale.life, pin: pin) }
-        @known[scale] = [step, name]
-        name
+      # A counter that is gone is not decremented: its time is over.
+      def change(series, step, by)
+        return if by.zero?
+
+        name = name(series, step)
+        unless @cache.exist?(name)
+          return if by.negative?
+
+          Pinning.as_room_allows { |pin| @cache.add(name, "0", ttl: series.life, pin: pin) }
+        end
+        @cache.increment(name, by, ttl: series.life)
       end
 
-      # There is no counter of a time that nobody asks about any more.
-      def forget(scale, step, by, now)
-        @cache.increment(name(scale, step), -by) if now < (step * scale.step) + scale.life
+      def sum(series, from, to)
+        names = (from.to_i.div(series.step)..to.to_i.div(series.step)).map { |step| name(series, step) }
+        numbers = @cache.get_multi(names).values.map { |number| halves(number) }
+        [0, 1].map { |kind| numbers.sum { |number| [number[kind], 0].max } }
       end
 
-      def put(name, number, scale)
-        Pinning.as_room_allows { |pin| @cache.set(name, number.to_s, ttl: scale.life, pin: pin) }
+      def counters
+        @cache.get_multi(@cache.each_key(prefix: PREFIX).to_a)
+      end
+
+      # @return [Integer] what is to be added to a counter, by its sessions that were seen and its values around that
+      def error(seen, *counted)
+        seen, *counted = [seen, *counted].map { |number| halves(number) }
+        signed_in, anonymous = seen.zip(*counted).map { |number, *range| number - number.clamp(*range.minmax) }
+        (signed_in * SIGNED_IN) + anonymous
+      end
+
+      def halves(number)
+        low = ((number.to_i + (SIGNED_IN / 2)) % SIGNED_IN) - (SIGNED_IN / 2)
+        [(number.to_i - low) / SIGNED_IN, low]
       end
     end
   end

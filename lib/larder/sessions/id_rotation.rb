@@ -125,14 +125,15 @@ module Larder
 
       # Of all that end a session or move it on, one is told that it did.
       def take(before)
-        return :gone if before.record.user? && @index.everybody_out?(since: before.record.used)
+        return :gone if before.record.user? && @index.logout_noted?([], since: before.record.used)
 
         moved = before.record.moved(now)
         left = @lifetimes.left(before.record, now) # of what a store behind may still have
-        outcome = @backend.swap(Repository::PREFIX + before.key, before.bytes, moved.to_bytes, left)
+        outcome = @index.counting(before.record, nil, before.key) do
+          @backend.swap(Repository::PREFIX + before.key, before.bytes, moved.to_bytes, left)
+        end
         return outcome unless outcome == :stored
 
-        @index.ended(before.record, before.key)
         @backend.delete(Repository::PREFIX + before.key) ? :stored : :gone
       end
     end

@@ -1,25 +1,20 @@
 # frozen_string_literal: true
 
-# Owns what is known about sessions beside the sessions: whose they are, and when how many were used. The Repository
-# tells it of each beginning, use and end.
+# Keeps what is known about sessions beside them: the sessions of each user, and how many sessions there are.
 
 require_relative "activity"
+require_relative "logouts"
 require_relative "process_registry"
 require_relative "room"
-require_relative "backends/tombstones"
 require_relative "settings"
 require_relative "users"
 
 module Larder
   module Sessions
-    # The index of users and, in Larder's file, the counts of activity. That something could not be noted down is
-    # reported and harms no session, but for one: nobody is signed in who cannot be entered.
+    # The {Repository} tells it of each change of a session. In a file of Larder's it counts them, too. An error of the
+    # index is reported and ends no session, with one exception: a sign-in fails if the user's entry cannot be written.
     class Index
-      # When everybody was last logged out.
-      LOGOUT = "logout"
-      # Attempts at a note of a logout, where others log out as well or the file is full.
-      ATTEMPTS = 5
-      private_constant :LOGOUT, :ATTEMPTS
+      include Logouts
 
       # @return [Users]
       attr_reader :users
@@ -28,35 +23,36 @@ module Larder
 
       # @param repository [Repository]
       # @param per_user [Integer, nil] sessions that a user may have at a time
-      # @param report [#call] told of what went wrong, as an Error
+      # @param report [#call] called with each Error
       def initialize(repository, per_user:, report:)
         @repository = repository
+        @backend = repository.backend
         @report = report
-        idle = repository.lifetimes.idle
-        @users = Users.new(repository.backend, idle: idle, max: per_user, clock: -> { repository.now })
-        return unless repository.backend.respond_to?(:cache)
+        clock = -> { repository.now }
+        @users = Users.new(@backend, idle: repository.lifetimes.idle, max: per_user, clock: clock)
+        return unless @backend.respond_to?(:cache)
 
-        @activity = Activity.new(repository.backend.cache)
-        @processes = ProcessRegistry.new(repository.backend.cache, report: report)
-        @room = Room.new(repository.backend.cache, report: report)
+        @activity = Activity.new(@backend.cache, repository.lifetimes)
+        @processes = ProcessRegistry.new(@backend.cache, report: report, clock: clock)
+        @room = Room.new(@backend.cache, report: report)
       end
 
-      # Has the file say, from its first use on, how sessions live, see {Settings}.
+      # Writes the {Settings} into the file at its first use. If it had others, sessions were counted by other ends.
+      #
       # @return [void]
       def announce
         return unless @activity
 
-        @settings = settings = Settings.of(@repository)
-        cache = @repository.backend.cache
-        cache.__send__(:_when_attached) { settings.write(cache) }
+        @settings = Settings.new(@backend.cache, lifetimes: @repository.lifetimes, backed_by: @backend.behind)
+        @backend.cache.__send__(:_when_attached) { @processes.doubt if @settings.write }
       end
 
-      # Enters a session that is about to become that of users. Those that are one too many end.
+      # Enters a session that is about to become that of users. Ends the oldest sessions of a user who has too many.
       #
       # @param users [Array<String>]
       # @param key [String]
       # @param instead [String, nil] the key of a session that is about to end
-      # @param sign_in [Boolean] nobody was signed in before: the room that is reserved is not for this session
+      # @param sign_in [Boolean] nobody was signed in before, so the reserved room may not be used
       # @return [Boolean] false: it could not be entered, and must not be stored
       # @raise [NoRoomError] reported already
       def admit(users, key, instead: nil, sign_in: false)
@@ -64,158 +60,61 @@ module Larder
         users.all? { |user| enter(user, key, instead: instead) }
       end
 
-      # @raise [NoRoomError] which is reported before
+      # @raise [NoRoomError] after reporting it
       def full
-        error = NoRoomError.new(@repository.backend)
+        error = NoRoomError.new(@backend)
         @report.call(error)
         raise error
       end
 
-      # Has the index name a session for as long as it lives from now on, before it is kept for so long. That it could
-      # not is reported, and tried again with the next use.
+      # Makes the entries of users outlive a session that is used now. A failure is reported; the next use tries again.
       #
       # @param users [Array<String>]
       # @param key [String]
       # @return [void]
       def keep(users, key)
-        users.each { |user| @users.keep(user, key) || admit([user], key) }
-      rescue NoRoomError
-        nil # it was reported
-      rescue ::Larder::Error => error
-        @report.call(error)
+        reporting { users.each { |user| @users.keep(user, key) || admit([user], key) } }
       end
 
       # @param users [Array<String>]
       # @param key [String]
-      # @return [Boolean] is the session still that of them all, as far as the index knows?
+      # @return [Boolean] do the entries of all users name the session?
       def admitted?(users, key)
         users.all? { |user| @users.keys(user).include?(key) }
       end
 
-      # @param record [Record] as it was stored
-      # @return [void]
-      def began(record)
-        note(@repository.now) { @activity&.began(record) }
-      end
-
-      # @param before [Record]
-      # @param after [Record] the same session, used later
-      # @return [void]
-      def used(before, after)
-        note(after.used) { @activity&.moved(before, after) }
-      end
-
-      # @param before [Record]
-      # @param after [Record] the same session, changed
-      # @param key [String]
-      # @return [void]
-      def changed(before, after, key)
-        note(after.used) do
-          @activity&.moved(before, after)
-          (before.users - after.users).each do |user|
-            @users.remove(user, key, seen: before.used)
-            enter_again(user, key)
-          end
-        end
-      end
-
-      # @param record [Record] as it was last
-      # @param key [String]
-      # @return [void]
-      def ended(record, key)
-        now = @repository.now
-        note(now) do
-          @activity&.ended(record, now)
-          record.users.each { |user| @users.remove(user, key, seen: record.used) }
-        end
-      end
-
-      # From now on no session that began before is anybody's: none comes back from where it is kept as well.
-      # @return [void]
-      def log_out_all
-        note_logout(LOGOUT)
-      end
-
-      # The same for the sessions of a user, also of those that other machines have in their files.
+      # Runs the block, which stores or deletes a session, and corrects counts and users' entries.
       #
-      # @param user [String]
-      # @param except [Array<String>] the keys of a session that goes on
-      # @return [void]
-      def log_out(user, except: [])
-        note_logout(of(user), life_of_notes, except)
-      end
-
-      # @param record [Record]
+      # @param before [Record, nil] the session as it was, nil: there was none
+      # @param after [Record, nil] the session as it will be, nil: none
       # @param key [String]
-      # @return [Boolean] has one of its users, or everybody, been logged out since it began, here or on another
-      #   machine? True as well where other machines cannot be asked and `unknown` is
-      def logged_out?(record, key, unknown: false)
-        return false unless record.user?
-
-        backend = @repository.backend
-        names = [LOGOUT, *record.users.map { |user| of(user) }]
-        elsewhere = backend.elsewhere(names)
-        return true if elsewhere.nil? && unknown
-
-        names.any? { |name| covered?(record, key, [backend.read(name), elsewhere&.fetch(name, nil)].compact) }
+      # @yieldreturn [Symbol] :stored, or another if nothing has changed
+      # @return [Symbol] the block's
+      def counting(before, after, key, &store)
+        outcome = @activity && (before || after) ? counted(before, after, &store) : yield
+        reporting { remove_left(before, after, key) } if outcome == :stored && before&.user?
+        outcome
       end
 
-      # A session that begins in the second of a logout, after it, counts from the next one: it is not taken for one of
-      # those that were ended.
+      # Corrects the counts in a thread if they are doubtful, see {ProcessRegistry}.
       #
-      # @param users [Array<String>]
-      # @return [Integer] Unix seconds at which a session begins now
-      def beginning(users)
-        backend = @repository.backend
-        now = @repository.now
-        return now unless users.any? && backend.copied?
-
-        [LOGOUT, *users.map { |user| of(user) }].any? { |name| backend.read(name).to_i == now } ? now + 1 : now
+      # @return [Thread, nil]
+      def repair_counts
+        @processes&.look { count_all }
       end
 
-      # @param users [Array<String>]
-      # @param since [Integer] Unix seconds
-      # @return [Boolean] has one of them, or everybody, been logged out since, on every machine?
-      def logout_noted?(users, since:)
-        backend = @repository.backend
-        backend.copied? && [LOGOUT, *users.map { |user| of(user) }].any? { |name| backend.read(name).to_i >= since }
-      end
-
-      # A session that a logout has left out goes on under another key.
-      #
-      # @param record [Record]
-      # @param key [String]
-      # @param other [String]
-      # @return [void]
-      def renamed(record, key, other)
-        return unless record.user? && @repository.backend.copied?
-
-        record.users.each { |user| leave_out(of(user), key, other) }
-      end
-
-      # @param since [Integer] Unix seconds
-      # @return [Boolean] has everybody been logged out since, or in that second?
-      def everybody_out?(since:)
-        at = @repository.backend.read(LOGOUT)
-        !at.nil? && since <= at.to_i
-      end
-
-      # Makes the counts of activity anew, where a process died that was changing them.
-      #
-      # @return [Thread, nil] that is counting
-      def look_after_the_dead
-        @processes&.look(@repository.now) { recount }
-      end
-
-      # Makes the counts of activity anew.
+      # Corrects the counts, after another process that does so.
       # @return [void]
       def recount
-        @activity.recount do |count|
-          @repository.each_key { |key| (record = @repository.record(key)) && count.call(record) }
-        end
+        @processes.recount { count_all }
       end
 
-      # Signs this process off that has changed the counts.
+      # @return [Enumerator::Lazy<Array(String, Record)>] the sessions in the file, by their keys
+      def sessions
+        @repository.enum_for(:each_key).lazy.filter_map { |key| (record = @repository.record(key)) && [key, record] }
+      end
+
+      # Unregisters this process, which has changed counts.
       # @return [void]
       def leave
         @processes&.unregister
@@ -240,66 +139,46 @@ module Larder
         outcome == :stored
       end
 
-      # A session that is the user's by now, and left the index when it was not yet, or no longer.
+      # Another request may have signed the user in in this session meanwhile.
       def enter_again(user, key, beside: nil)
         return if !theirs?(key, user) || admitted?([user], key)
 
         @repository.end(key) unless enter(user, key, beside: beside)
       rescue NoRoomError
-        @repository.end(key) # nobody is signed in whom the index does not know
+        @repository.end(key) # it may not go on without an entry
       end
 
-      # By the latest logout, in whatever note of it the session is not left out.
-      def covered?(record, key, notes)
-        at = notes.map(&:to_i).max
-        !at.nil? && record.began <= at && notes.none? { |note| note.to_i == at && note.include?(key.unpack1("H*")) }
-      end
-
-      def of(user)
-        "#{LOGOUT}/#{user}"
-      end
-
-      # Seconds, nil: for ever.
-      def life_of_notes
-        life = [@repository.lifetimes.idle, @repository.lifetimes.max].compact.min
-        life && Backends::Tombstones.beyond(life)
-      end
-
-      def leave_out(name, key, other)
-        backend = @repository.backend
-        here = backend.read(name)
-        note = here || backend.elsewhere([name])&.fetch(name, nil)
-        return unless note&.include?(key.unpack1("H*"))
-
-        after = "#{note} #{other.unpack1("H*")}"
-        here ? backend.swap(name, here, after, life_of_notes, pin: true) : backend.add(name, after, life_of_notes)
-      end
-
-      # A note is the time, and the keys of sessions that go on.
-      def note_logout(name, life = nil, except = [])
-        pin = true
-        ATTEMPTS.times do
-          outcome = note_time(name, life, pin, except)
-          return if outcome == :stored
-
-          pin = false if outcome == :full # a note that may be evicted is better than none
+      def remove_left(before, after, key)
+        (before.users - (after ? after.users : [])).each do |user|
+          @users.remove(user, key, seen: before.used)
+          enter_again(user, key) if after
         end
-        raise Error, "#{@repository.backend} took no note of the logout: nobody was logged out, try again"
       end
 
-      def note_time(name, life, pin, except)
-        backend = @repository.backend
-        bytes = backend.read(name)
-        now = [@repository.now, *except.map { |key| key.unpack1("H*") }].join(" ")
-        bytes ? backend.swap(name, bytes, now, life, pin: pin) : backend.add(name, now, life, pin: pin)
+      def count_all
+        @activity.recount(sessions.map(&:last), now: @repository.now)
       end
 
-      def note(now)
-        @processes&.register
-        @settings&.keep(@repository.backend.cache, now)
+      # Whatever interrupts the block or the counting leaves the counts doubtful.
+      def counted(before, after)
+        reporting { @settings&.keep if @processes.register }
+        outcome = yield
+        sure = outcome != :stored || reporting { @activity.moved(before, after) }
+        outcome
+      rescue Error
+        sure = true # the backend has refused it
+        raise
+      ensure
+        @processes.doubt unless sure
+      end
+
+      # @return [Boolean] false: it failed
+      def reporting
         yield
+        true
       rescue ::Larder::Error => error
-        @report.call(error)
+        @report.call(error) unless error.is_a?(NoRoomError) # which was reported
+        false
       end
     end
   end

@@ -1,13 +1,12 @@
 # frozen_string_literal: true
 
-# Owns what an application learns about a session that is not the request's own.
+# One of a user's sessions, as an application may show it.
 
 require "time"
 
 module Larder
   module Sessions
-    # A session in which somebody is signed in: enough for a page that says where that is. Its key and its id stay
-    # hidden.
+    # A session in which somebody is signed in. Its key and its id stay hidden.
     class Info
       # @return [String] names it for {Sessions.revoke}; safe to show to its user
       attr_reader :handle
@@ -53,7 +52,7 @@ module Larder
         { handle: handle, user: user, users: users, began_at: began_at.utc.iso8601, used_at: used_at.utc.iso8601 }
       end
 
-      # @return [String] no values
+      # @return [String] without its values
       def inspect
         "#<#{self.class} #{handle} began #{began_at} used #{used_at}>"
       end

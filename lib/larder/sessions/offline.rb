@@ -51,7 +51,7 @@ module Larder
 
       # @return [Hash{Symbol => Integer, Float}] see {Sessions.stats}
       def stats
-        @repository.index.look_after_the_dead&.join
+        @repository.index.repair_counts&.join
         @statistics.stats
       end
 
@@ -60,7 +60,7 @@ module Larder
       # @return [Integer] see {Sessions.active}
       # @raise [InvalidArgument]
       def active(last:, signed_in: nil)
-        @repository.index.look_after_the_dead&.join
+        @repository.index.repair_counts&.join
         @statistics.active(last: last, signed_in: signed_in)
       end
 

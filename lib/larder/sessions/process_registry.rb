@@ -1,69 +1,112 @@
 # frozen_string_literal: true
 
-# The processes that change the counts of sessions: registered while they do, and found where they died at it.
+# Decides when the counts of sessions have to be corrected, and has one process do it at a time.
+
+require_relative "pinning"
 
 module Larder
   module Sessions
-    # A process that is killed between a session and its counts leaves them one off. So each registers before its first
-    # change and unregisters when it exits; one that is registered and no longer there died: the counts are made anew.
+    # A session and its counters are several entries of the file, so a process that is killed between two of them leaves
+    # wrong counts. They are doubtful if
+    #
+    # - a registered process died: each registers before its first change and unregisters when it exits;
+    # - a process said so, see {#doubt}: an exception, a signal or a timeout interrupted a change;
+    # - nobody has corrected them for a day.
     class ProcessRegistry
-      # Where the numbers of processes are, with blanks between them. They are the engine's, not those of the
-      # operating system, which mean nothing in another container.
+      # The numbers of processes, with blanks between them. They are the engine's: those of the operating system mean
+      # nothing in another container.
       LIST = "processes"
-      # Held by who is counting, for so many seconds at most.
+      # Present while the counts are not doubtful, and for so many seconds at most.
+      COUNTED = "counted"
+      SWEEP = 86_400
+      # Has the number of the process that corrects them, and for so many seconds at most.
       COUNTING = "counting"
       PATIENCE = 600
-      # Seconds between two looks.
+      # Seconds between two looks at the file, and between two attempts to correct.
       EVERY = 60
-      # Attempts to change the list that others change meanwhile.
+      PAUSE = 0.02
+      # Attempts to change the list, which others change too.
       ATTEMPTS = 100
-      private_constant :LIST, :COUNTING, :PATIENCE, :EVERY, :ATTEMPTS
+      private_constant :LIST, :COUNTED, :SWEEP, :COUNTING, :PATIENCE, :EVERY, :PAUSE, :ATTEMPTS
 
       # @param cache [Cache]
-      # @param report [#call] told of what went wrong while counting, as an Error
-      def initialize(cache, report:)
+      # @param report [#call] called with an Error of the thread that corrects counts
+      # @param clock [#call] seconds
+      def initialize(cache, report:, clock:)
         @cache = cache
         @report = report
-        @looked = -Float::INFINITY
+        @clock = clock
+        @registered = @looked = -Float::INFINITY
       end
 
-      # Registers this process.
-      # @return [void]
+      # Registers this process, and once in a minute again: the file may have been emptied.
+      #
+      # @return [Boolean] false: it was registered a moment ago
       def register
-        number = @cache.__send__(:_process)
-        return if number == @number
+        number = self.number
+        return false if number == @number && @clock.call < @registered + EVERY
 
-        @number = number
+        counted unless @cache.exist?(LIST) # the file is new
         change { |numbers| numbers | [number.to_s] }
         unregister_at_exit
+        @registered = @clock.call
+        @number = number
+        true
       end
 
-      # Takes this process out.
       # @return [void]
       def unregister
-        number = @number
+        mine = @number
         @number = nil
-        return if number.nil? || @cache.closed? || number != @cache.__send__(:_process) # a parent's, or another file's
-
-        change { |numbers| numbers - [number.to_s] }
-      rescue ::Larder::DamagedError, ::Larder::OpenError
-        nil # the file is gone, and with it the list
+        unless_lost { change { |numbers| numbers - [mine.to_s] } if mine == number } # not a parent's, or another file's
       end
 
-      # Looks, once in a minute, whether anybody died, and counts anew in a thread of its own if so.
-      #
-      # @param now [Integer] seconds of any clock
-      # @yieldreturn [void] counts
-      # @return [Thread, nil] nil: nobody died, or it was looked a short while ago, or somebody else is counting
-      def look(now, &count)
-        return if now < @looked + EVERY
+      # Marks the counts as doubtful.
+      # @return [void]
+      def doubt
+        unless_lost { @cache.delete(COUNTED) }
+      end
 
-        @looked = now
-        dead = list.reject { |number| @cache.__send__(:_process_lives?, number.to_i) }
-        count_anew(dead, &count) if dead.any? && @cache.add(COUNTING, "", ttl: PATIENCE)
+      # Once in a minute, has doubtful counts corrected in a thread.
+      #
+      # @yieldreturn [void] corrects them
+      # @return [Thread, nil]
+      def look(&recount)
+        return if @clock.call < @looked + EVERY
+
+        @looked = @clock.call
+        return unless doubtful? && mine?
+
+        Thread.new do
+          correct(&recount)
+        rescue ::Larder::Error => error
+          @report.call(error)
+        end
+      end
+
+      # Has the counts corrected, after another process that does so.
+      #
+      # @yieldreturn [void] corrects them
+      # @return [void]
+      def recount(&recount)
+        sleep PAUSE until mine?
+        correct(&recount)
       end
 
       private
+
+      def number
+        @cache.__send__(:_process)
+      end
+
+      def dead
+        @cache.get(LIST).to_s.split.reject { |number| @cache.__send__(:_process_lives?, number.to_i) }
+      end
+
+      # Without a list nobody has changed them.
+      def doubtful?
+        dead.any? || (@cache.exist?(LIST) && !@cache.exist?(COUNTED))
+      end
 
       # Once in each process: a forked child registers itself.
       def unregister_at_exit
@@ -74,11 +117,7 @@ module Larder
         at_exit { unregister if Process.pid == pid }
       end
 
-      def list
-        @cache.get(LIST).to_s.split
-      end
-
-      # Who cannot register, for want of room or of a lock, goes on: its death would go unnoticed, and nothing more.
+      # If there is no room, or a lock times out, this process is not registered: nobody will notice its death.
       def change
         ATTEMPTS.times do
           before = @cache.get(LIST)
@@ -90,16 +129,36 @@ module Larder
         @report.call(error)
       end
 
-      # They are forgotten only then: a counter that dies is followed by another.
-      def count_anew(dead)
-        Thread.new do
-          yield
-          change { |numbers| numbers - dead }
-        rescue ::Larder::Error => error
-          @report.call(error)
-        ensure
-          @cache.delete(COUNTING) unless @cache.closed?
-        end
+      # The list and the counts are lost with the file.
+      def unless_lost
+        yield unless @cache.closed?
+      rescue ::Larder::DamagedError, ::Larder::OpenError
+        nil
+      end
+
+      def counted
+        Pinning.as_room_allows { |pin| @cache.set(COUNTED, "", ttl: SWEEP, pin: pin) }
+      end
+
+      # Takes the place of a process that died while it corrected them.
+      def mine?
+        owner = @cache.get(COUNTING)
+        return @cache.add(COUNTING, number.to_s, ttl: PATIENCE) unless owner
+
+        !@cache.__send__(:_process_lives?, owner.to_i) && @cache.cas(COUNTING, owner, number.to_s, ttl: PATIENCE)
+      end
+
+      # A doubt that comes meanwhile stays. If this process dies meanwhile, its entry in the list tells.
+      def correct
+        register
+        died = dead
+        counted
+        yield
+        change { |numbers| numbers - died }
+        done = true
+      ensure
+        doubt unless done
+        unless_lost { @cache.delete(COUNTING) }
       end
     end
   end

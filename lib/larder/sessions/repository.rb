@@ -139,10 +139,10 @@ module Larder
       # @return [Boolean] was there one?
       def end(key)
         bytes = @backend.read(PREFIX + key)
-        ended = @backend.delete(PREFIX + key)
         record = bytes && Record.parse(bytes)
-        @index.ended(record, key) if record && ended && !record.moved?
-        end_successors(key) || ended
+        record = nil if record&.moved?
+        outcome = @index.counting(record, nil, key) { @backend.delete(PREFIX + key) ? :stored : :gone }
+        end_successors(key) || outcome == :stored
       rescue DamagedError => error
         @report.call(error) # this process cannot reach the file any more, and finds no session in it either
         false
@@ -175,11 +175,10 @@ module Larder
       def start(record, key, instead: nil, sign_in: true)
         return false unless @index.admit(record.users, key, instead: instead, sign_in: sign_in)
 
-        outcome = @backend.add(PREFIX + key, record.to_bytes, @lifetimes.left(record, now), pin: record.user?)
-        return refused(outcome) unless outcome == :stored
-
-        @index.began(record)
-        still_admitted?(record, key)
+        outcome = @index.counting(nil, record, key) do
+          @backend.add(PREFIX + key, record.to_bytes, @lifetimes.left(record, now), pin: record.user?)
+        end
+        outcome == :stored ? still_admitted?(record, key) : refused(outcome)
       end
 
       def parse(bytes)
@@ -209,10 +208,10 @@ module Larder
         return if @index.logged_out?(record, key, unknown: true)
         return unless readmitted?(record, key)
 
-        outcome = @backend.restore(PREFIX + key, bytes, @lifetimes.left(record, now), pin: record.user?)
+        outcome = @index.counting(nil, record, key) do
+          @backend.restore(PREFIX + key, bytes, @lifetimes.left(record, now), pin: record.user?)
+        end
         return @backend.read(PREFIX + key) if %i[changed gone].include?(outcome)
-
-        @index.began(record) if outcome == :stored
         return over(key) if @index.logged_out?(record, key) # meanwhile
 
         bytes
@@ -231,9 +230,7 @@ module Larder
 
         record = found.record.with(used: now)
         @index.keep(record.users, found.key)
-        outcome = replace(found, record)
-        @index.used(found.record, record) if outcome == :stored
-        outcome != :gone
+        replace(found, record) != :gone
       end
 
       # To a session as it is by now.
@@ -262,14 +259,15 @@ module Larder
         return outcome if outcome == :changed
         return refused(outcome) unless outcome == :stored
 
-        @index.changed(before.record, after, before.key)
         newly.empty? || still_admitted?(after, before.key)
       end
 
       # @return [Symbol] as the backend's swap
       def replace(before, after)
-        @backend.swap(PREFIX + before.key, before.bytes, after.to_bytes, @lifetimes.left(after, now),
-                      pin: after.user?)
+        @index.counting(before.record, after, before.key) do
+          @backend.swap(PREFIX + before.key, before.bytes, after.to_bytes, @lifetimes.left(after, now),
+                        pin: after.user?)
+        end
       end
 
       def changed(record, values, bound, bytes = @format.dump(values))

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the questions about sessions and users that {Sessions} answers. Changes nothing but by ending sessions.
+# Answers the questions of {Sessions} about sessions and users, and ends sessions.
 
 require "openssl"
 require "securerandom"
@@ -8,15 +8,15 @@ require_relative "info"
 
 module Larder
   module Sessions
-    # Answers for one Repository.
+    # For the sessions of one Repository. What the methods take and answer is described in {Sessions}.
     class Statistics
-      # Where the secret of handles is kept.
+      # The key of the secret that handles are made with.
       SECRET = "secret"
       # Bytes of a handle's code.
       CODE = 16
       # Seconds back in time for which activity is shown.
       WINDOWS = { active_1m: 60, active_5m: 300, active_1h: 3600, active_1d: 86_400 }.freeze
-      # Looks of a logout at the user's sessions, of which more may come meanwhile: those that a renewal moves on.
+      # A logout looks at most so many times for sessions of the user that came meanwhile: a renewal moves them.
       PASSES = 10
       private_constant :SECRET, :CODE, :PASSES
 
@@ -28,28 +28,22 @@ module Larder
 
       # @return [Hash{Symbol => Integer, Float, nil}] see {Sessions.stats}
       def stats
-        activity
+        signed_in, anonymous = activity.alive(@repository.now)
         cache = @repository.backend.cache.stats
-        signed_in, = count(@repository.lifetimes.idle)
-        _, anonymous = count(@repository.lifetimes.anonymous)
         { sessions: signed_in + anonymous, signed_in: signed_in, anonymous: anonymous }
           .merge(WINDOWS.transform_values { |last| active(last: last) })
           .merge(pinned_bytes: cache[:pinned_bytes], pinned_room_bytes: cache[:pinned_room_bytes],
                  full: cache[:pinned_bytes].fdiv(cache[:pinned_room_bytes]).round(4), evictions: cache[:evictions])
       end
 
-      # @param last [Numeric] seconds
-      # @param signed_in [Boolean, nil] only of those who are, or are not; nil: all
-      # @return [Integer]
+      # @return [Integer] see {Sessions.active}
       def active(last:, signed_in: nil)
-        those, others = count(seconds(last))
-        return those + others if signed_in.nil?
+        both = activity.count(last: seconds(last), now: @repository.now)
+        return both.sum if signed_in.nil?
 
-        signed_in ? those : others
+        signed_in ? both.first : both.last
       end
 
-      # @param last [Numeric] seconds
-      # @param limit [Integer, nil] users, nil: all
       # @return [Hash{String => Time}] see {Sessions.online}
       def online(last:, limit: nil)
         since = @repository.now - seconds(last)
@@ -57,32 +51,28 @@ module Larder
           raise InvalidArgument, "limit: #{limit.inspect} is no number of users above 0"
         end
 
-        activity
         used = Hash.new(0)
-        each_record do |_, record|
+        counted.sessions.map(&:last).each do |record|
           record.users.each { |user| used[user] = [used[user], record.used].max } if record.used >= since
         end
         used.min_by(limit || used.size) { |user, at| [-at, user] }.to_h.transform_values { |at| Time.at(at) }
       end
 
-      # @param user [Object] see {Identity.of}
-      # @return [Boolean]
+      # @return [Boolean] see {Sessions.logged_in?}
       def logged_in?(user)
         user = Identity.of(user)
-        @index.users.any?(user) { |key| record(key, user) }
+        @index.users.keys(user).reverse_each.any? { |key| record(key, user) }
       end
 
-      # @param user [Object]
-      # @return [Time, nil]
+      # @return [Time, nil] see {Sessions.last_seen}
       def last_seen(user)
         user = Identity.of(user)
         times = @index.users.keys(user).filter_map { |key| record(key, user)&.used }
-        seen = [*times, @index.users.seen(user)].compact.max
-        seen && Time.at(seen)
+        seen = [*times, @index.users.seen(user)].max
+        Time.at(seen) if seen.positive?
       end
 
-      # @param user [Object]
-      # @return [Array<Info>] the one that was used last before the others
+      # @return [Array<Info>] see {Sessions.for}
       def for(user)
         user = Identity.of(user)
         secret = secret()
@@ -93,17 +83,14 @@ module Larder
         found.sort_by { |info| [-info.used_at.to_i, info.handle] }
       end
 
-      # @param handle [String]
-      # @return [Boolean] was there such a session?
+      # @return [Boolean] see {Sessions.revoke}
       def revoke(handle)
         user, code = split(handle)
         key = user && key_with(code, user)
         !key.nil? && end_one(key, user)
       end
 
-      # @param user [Object]
-      # @param except [String, #id, nil] a handle or a session that goes on
-      # @return [Integer] how many were ended
+      # @return [Integer] see {Sessions.logout}
       def logout(user, except: nil)
         user = Identity.of(user)
         kept = except && key_of(except, user)
@@ -111,31 +98,26 @@ module Larder
         return ended unless @repository.backend.copied?
 
         @index.log_out(user, except: kept_of(kept))
-        ended + end_all(user, kept) # what came back before the note
+        ended + end_all(user, kept) # what was reloaded before the note
       end
 
-      # @return [Integer] how many were ended
+      # @return [Integer] see {Sessions.logout_all}
       def logout_all
-        activity
-        @index.log_out_all
-        each_record.count { |key, record| record.user? && @repository.end(key) }
+        counted.log_out_all
+        @index.sessions.count { |key, record| record.user? && @repository.end(key) }
       end
 
-      # @return [Integer] how many were ended
+      # @return [Integer] see {Sessions.clear_anonymous}
       def clear_anonymous
-        activity
-        each_record.count { |key, record| !record.user? && @repository.end_anonymous(key) }
+        counted.sessions.count { |key, record| !record.user? && @repository.end_anonymous(key) }
       end
 
-      # Counts activity anew.
       # @return [void]
       def recount
-        activity
-        @index.recount
+        counted.recount
       end
 
-      # @param session [#id] of a request
-      # @return [String, nil] its handle, nil: nobody is signed in
+      # @return [String, nil] see {Sessions.handle_of}
       def handle_of(session)
         key = key_in(session)
         record = key && @repository.record(key)
@@ -144,23 +126,23 @@ module Larder
 
       private
 
+      # The index, if it has counters.
+      def counted
+        return @index if @index.activity
+
+        raise UnsupportedError, "sessions are counted in Larder's file, and these are in #{@repository.backend}. " \
+                                "Keep them in file: with backed_by: that store"
+      end
+
       def activity
-        @index.activity ||
-          raise(UnsupportedError, "sessions are counted in Larder's file, and these are in #{@repository.backend}. " \
-                                  "Keep them in file: with backed_by: that store")
+        counted.repair_counts
+        @index.activity
       end
 
       def seconds(last)
         return last.to_f if last.respond_to?(:to_f) && !last.is_a?(String) && last.to_f.positive?
 
         raise InvalidArgument, "last: #{last.inspect} is no number of seconds above 0"
-      end
-
-      # Nobody knows how many would be alive who may idle for ever: all that were counted.
-      def count(last)
-        activity
-        @index.look_after_the_dead
-        @index.activity.count(last: last || Float::INFINITY, now: @repository.now)
       end
 
       def end_all(user, kept)
@@ -174,15 +156,15 @@ module Larder
         ended
       end
 
-      # Whoever is signing in at this moment either sees that the key has gone, and ends the session, or has stored it
-      # before: then it is here by the second look.
+      # A request that signs in meanwhile either finds its key removed, and ends its session, or stored it before: then
+      # the second look finds it.
       def end_each(keys, user)
         ended = keys.count { |key| record(key, user) && @repository.end(key) }
         keys.each { |key| @index.users.remove(user, key, seen: 0) }
         ended + keys.count { |key| record(key, user) && @repository.end(key) }
       end
 
-      # What is moved on at this moment is ended under its other key.
+      # A session that is renewed meanwhile is ended under its other key.
       def end_one(key, user)
         return @repository.end(key) if record(key, user)
 
@@ -198,17 +180,7 @@ module Larder
         record if record&.users&.include?(user)
       end
 
-      def each_record
-        return enum_for(:each_record) unless block_given?
-
-        @repository.each_key do |key|
-          record = @repository.record(key)
-          yield key, record if record
-        end
-      end
-
-      # A handle names a user, the first of the session's, so that nothing has to be kept to find a session by it; its
-      # code tells nothing about the session's key or id.
+      # It names the first user of the session, by whom the session is found, and an HMAC of its key.
       def handle(record, key, secret)
         "#{[record.users.first].pack("m0").tr("+/", "-_").delete("=")}.#{code(key, secret)}"
       end
@@ -225,11 +197,7 @@ module Larder
         [user, code] if user.bytesize <= Identity::MAX
       end
 
-      def same?(one, other)
-        one.bytesize == other.bytesize && OpenSSL.fixed_length_secure_compare(one, other)
-      end
-
-      # Kept beside the sessions, so that handles are the same in all processes.
+      # In the file, so that handles are the same in all processes.
       def secret
         backend = @repository.backend
         backend.read(SECRET) || begin
@@ -245,12 +213,12 @@ module Larder
         (code && key_with(code, user)) || raise(InvalidArgument, "except: is no handle of a session of this user")
       end
 
+      # By its code, or by that of a key that the session had before.
       def key_with(code, user)
         secret = secret()
+        same = ->(key) { OpenSSL.fixed_length_secure_compare(code(key, secret), code) }
         keys = @index.users.keys(user)
-        keys.find { |key| same?(code(key, secret), code) } || keys.find do |key|
-          @repository.predecessors(key).any? { |before| same?(code(before, secret), code) }
-        end
+        keys.find(&same) || keys.find { |key| @repository.predecessors(key).any?(&same) }
       end
 
       def key_in(session)

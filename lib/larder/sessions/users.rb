@@ -1,21 +1,18 @@
 # frozen_string_literal: true
 
-# Owns which sessions a user has: an entry for each user beside the sessions. It may name sessions that are no longer;
-# who reads it looks at each.
+# Keeps, for each user, the keys of the user's sessions. An entry may name sessions that have ended: readers check each.
 
 module Larder
   module Sessions
-    # The index from users to the keys of their sessions.
+    # A session is entered before it is stored, so each stored session is named; whoever stored one checks that it still
+    # is, so that a logout in between ends it.
     #
-    # A session is entered before it is stored, so that none is that the index does not name; and who has stored one
-    # looks whether it is still named: a logout in between takes it along.
-    #
-    # An entry outlives the sessions that it names, whatever the options were under which each was written: its own end
-    # is in it, and is put off before a session is kept for longer.
+    # An entry must outlive the sessions that it names, also after the lifetimes were changed: it has its own end in it,
+    # which is put off before a session is kept for longer.
     #
     #   0   version (8)   2
     #   1   seen (40)     Unix seconds of the last use of a session that has ended, 0: none has
-    #   6   ends (40)     Unix seconds at which the entry does, all bits: never
+    #   6   ends (40)     Unix seconds of the end of the entry, all bits: never
     #   11  keys          32 bytes each, in the order in which they were entered
     class Users
       VERSION = 2
@@ -26,13 +23,13 @@ module Larder
       KEY = 32
       # Before the names of users.
       PREFIX = "u/"
-      # An entry lives longer by such a part of the idle timeout, so that it is seldom prolonged.
+      # An entry lives longer by this part of the idle timeout, so that its end is seldom put off.
       PROLONGED = 16
-      # Keys of which those that are no longer are looked for.
+      # From this many keys on, those of ended sessions are removed.
       MANY = 50
-      # Attempts to change an entry that others change meanwhile.
+      # Attempts to change an entry, which others change too.
       ATTEMPTS = 100
-      # Seconds for which it is known when somebody who is signed out was last seen, where sessions may idle for ever.
+      # Seconds for which the last use of a user without sessions is known, if sessions may be idle for ever.
       SEEN = 30 * 86_400
       private_constant :VERSION, :HEADER, :NEVER, :PREFIX, :PROLONGED, :MANY, :ATTEMPTS, :SEEN
 
@@ -42,7 +39,7 @@ module Larder
 
       # @param backend [Backends::File, Backends::Store, Backends::Backed]
       # @param idle [Numeric, nil] seconds after its last use when a session ends, nil: never
-      # @param max [Integer, nil] sessions a user, nil: as many as can be named
+      # @param max [Integer, nil] sessions of a user, nil: as many as an entry can name
       # @param clock [#call] Unix time
       def initialize(backend, idle: nil, max: nil, clock: -> { Time.now.to_i })
         @backend = backend
@@ -53,38 +50,24 @@ module Larder
       end
 
       # @param user [String]
-      # @yieldparam key [String] of a session that is, or was, the user's
-      # @return [Boolean] is the block true for one?
-      def any?(user)
-        key = PREFIX + user
-        bytes = @backend.read(key) || restored(key)
-        return false unless bytes && bytes.getbyte(0) == VERSION
-
-        at = bytes.bytesize
-        (return true if yield(bytes.byteslice(at, KEY))) while (at -= KEY) >= HEADER
-        false
-      end
-
-      # @param user [String]
       # @return [Array<String>] keys of sessions that are, or were, the user's
       def keys(user)
         entry(user)&.keys || []
       end
 
       # @param user [String]
-      # @return [Integer, nil] Unix seconds of the last use of a session that has ended
+      # @return [Integer] Unix seconds of the last use of a session that has ended, 0: not known
       def seen(user)
-        seen = entry(user)&.seen
-        seen if seen&.positive?
+        entry(user)&.seen || 0
       end
 
       # @param user [String]
       # @param key [String]
       # @param instead [String, nil] the key of a session that is about to end, and does not count
       # @yieldparam key [String] of another session
-      # @yieldreturn [Boolean] is it still the user's? Others leave the index
-      # @return [Array(Symbol, Array<String>)] :stored, :refused or :full, and the keys that are one too many, the
-      #   oldest first. These are named until their sessions have ended: who dies before leaves none that is not
+      # @yieldreturn [Boolean] is it still the user's? Otherwise it is removed
+      # @return [Array(Symbol, Array<String>)] :stored, :refused or :full, and the keys of the sessions that are too
+      #   many, the oldest first. They stay named until they have ended, in case this process dies before
       def add(user, key, instead: nil)
         surplus = []
         outcome = change(user) do |keys|
@@ -92,8 +75,7 @@ module Larder
           keys = keys.select { |other| yield(other) } if keys.size >= [max, MANY].compact.min
           counted = keys - [instead]
           surplus = max ? counted.first([counted.size + 1 - max, 0].max) : []
-          named = keys + [key]
-          room ? named.last(room) : named
+          (keys + [key]).last(room || (keys.size + 1))
         end
         [outcome, surplus]
       end
@@ -106,14 +88,15 @@ module Larder
         change(user, seen: seen) { |keys| keys - [key] } if keys(user).include?(key)
       end
 
-      # Puts off the end of the entry, where that is before the end of a session that is used now.
+      # Puts off the end of the entry if that is before the end of a session that is used now.
       #
       # @param user [String]
       # @param key [String]
       # @return [Boolean] false: the entry does not name the session
       def keep(user, key)
-        bytes = @backend.read(PREFIX + user)
-        return true if bytes && lasts?(bytes) && named?(bytes, key)
+        entry = entry(user)
+        return false unless entry&.keys&.include?(key)
+        return true if entry.ends >= (@needed ? @clock.call + @needed : NEVER)
 
         change(user) { |keys| keys.include?(key) ? keys : (return false) }
         true
@@ -121,12 +104,12 @@ module Larder
 
       private
 
-      # Sessions a user may have.
+      # Sessions that a user may have.
       def max
         @max ||= [@per_user, room].compact.min
       end
 
-      # How many keys an entry of the file has room for.
+      # Keys that an entry of the file has room for.
       def room
         return unless @backend.respond_to?(:cache)
 
@@ -134,42 +117,27 @@ module Larder
       end
 
       def entry(user)
-        key = PREFIX + user
-        bytes = @backend.read(key) || restored(key)
-        return unless bytes
-        return Entry.new(bytes, 0, 0, []) unless readable?(bytes)
-
-        _version, high, low = bytes.unpack("CCN")
-        keys = ((bytes.bytesize - HEADER) / KEY).times.map { |i| bytes.byteslice(HEADER + (i * KEY), KEY) }
-        Entry.new(bytes, (high << 32) | low, ends(bytes), keys)
+        name = PREFIX + user
+        bytes = @backend.read(name) || restored(name)
+        bytes && (parse(bytes) || Entry.new(bytes, 0, 0, []))
       end
 
-      def readable?(bytes)
-        bytes.getbyte(0) == VERSION && bytes.bytesize >= HEADER
+      # @return [Entry, nil] nil: it is of another version
+      def parse(bytes)
+        return unless bytes.getbyte(0) == VERSION && bytes.bytesize >= HEADER
+
+        seen, seen_low, ends, ends_low = bytes.unpack("xCNCN")
+        keys = (HEADER...bytes.bytesize).step(KEY).map { |at| bytes.byteslice(at, KEY) }
+        Entry.new(bytes, (seen << 32) | seen_low, (ends << 32) | ends_low, keys)
       end
 
-      def ends(bytes)
-        high, low = bytes.unpack("CN", offset: 6)
-        (high << 32) | low
-      end
+      def restored(name)
+        bytes = @backend.reload(name)
+        entry = bytes && parse(bytes)
+        return unless entry
 
-      def lasts?(bytes)
-        readable?(bytes) && ends(bytes) >= (@needed ? @clock.call + @needed : NEVER)
-      end
-
-      def named?(bytes, key)
-        at = HEADER - 1
-        bytes = bytes.b unless bytes.encoding == Encoding::BINARY
-        nil while (at = bytes.index(key, at + 1)) && (at - HEADER) % KEY != 0
-        !at.nil?
-      end
-
-      def restored(key)
-        bytes = @backend.reload(key)
-        return unless bytes && readable?(bytes)
-
-        @backend.restore(key, bytes, left(ends(bytes)), pin: true)
-        @backend.read(key)
+        @backend.restore(name, bytes, left(entry.ends), pin: true)
+        @backend.read(name)
       end
 
       def change(user, seen: 0)
@@ -182,7 +150,7 @@ module Larder
         :refused
       end
 
-      # Nothing is kept of those who are signed in nowhere, but when they were seen.
+      # An entry without keys only tells the last use, and may be evicted.
       def store(user, entry, keys, seen)
         ends = ends_of(entry, keys)
         bytes = [VERSION, seen >> 32, seen & 0xffffffff, ends >> 32, ends & 0xffffffff].pack("CCNCN") << keys.join
@@ -191,7 +159,7 @@ module Larder
         @backend.add(PREFIX + user, bytes, left(ends), pin: keys.any?)
       end
 
-      # What was there may have been kept for longer, by other options.
+      # Never earlier than before if a session stays named: other options may have kept it for longer.
       def ends_of(entry, keys)
         life = keys.empty? ? (@life || SEEN) : @life
         ends = life ? @clock.call + life : NEVER

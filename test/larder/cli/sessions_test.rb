@@ -238,7 +238,7 @@ module Larder
         application
         enter("a", 1)
         pid = fork do
-          @repository.index.activity.define_singleton_method(:began) { |_record| Process.kill(:KILL, Process.pid) }
+          @repository.index.activity.define_singleton_method(:moved) { |*_records| Process.kill(:KILL, Process.pid) }
           enter("b", 2)
         end
         Process.wait(pid)

@@ -41,9 +41,8 @@ module Larder
         found = @repository.find(K)
         commits = [-> { @repository.commit(@repository.find(K), { "user_id" => 1 }) }]
         second = nil
-        @repository.index.define_singleton_method(:changed) do |*all|
-          super(*all)
-          second ||= commits.pop&.call
+        @repository.index.define_singleton_method(:counting) do |*all, &store|
+          super(*all, &store).tap { second ||= commits.pop&.call }
         end
         assert @repository.commit(found, { "user_id" => 2 })
         assert_equal true, second

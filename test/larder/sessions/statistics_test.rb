@@ -4,25 +4,16 @@ require "test_helper"
 require "active_support/cache"
 require "larder/sessions"
 require "larder/sessions/backends/backed"
+require "support/counted_sessions"
 
 module Larder
   module Sessions
     # Questions about sessions, and what ends them from outside.
     class StatisticsTest < ActiveSupport::TestCase
-      include TemporaryCaches
-      include Processes
+      include CountedSessions
 
       # A model as applications have them, which are not in a module of Larder's.
       Admin = Struct.new(:id) { def self.name = "Admin" }
-
-      setup do
-        @now = 1_900_000_000
-        @reports = []
-        @repository = repository(Backends::File.new(open_cache(size: 4 << 20)))
-        @statistics = Statistics.new(@repository)
-      end
-
-      teardown { assert_empty @reports }
 
       test "who is signed in is known until the session ends, is signed out or is over" do
         refute @statistics.logged_in?(1)
@@ -362,39 +353,6 @@ module Larder
         assert_equal [1, 1, 2], [1, 2, "Admin/7"].map { |user| @statistics.for(user).size }
       end
 
-      test "activity is counted by the time of the last use" do
-        10.times { |i| enter("u#{i}", i) }
-        4.times { |i| @repository.begin(key("a#{i}"), { "cart" => i }) }
-        assert_equal [14, 10, 4], [active(300), active(300, true), active(300, false)]
-        @now += 600
-        assert_equal 0, active(300)
-        3.times { |i| use("u#{i}") }
-        use("a1")
-        assert_equal [4, 3, 1, 14], [active(300), active(300, true), active(300, false), active(3600)]
-        @repository.end(key("u1"))
-        assert_equal [3, 13], [active(300), active(3600)]
-      end
-
-      test "hours and days are counted too" do
-        5.times { |i| enter("a#{i}", i) }
-        @now += 5 * 3600
-        2.times { |i| enter("b#{i}", i) }
-        assert_equal [2, 2, 7], [active(3600), active(4 * 3600), active(7 * 3600)]
-        @now += 5 * 86_400
-        enter("c", 1)
-        assert_equal [1, 1, 8], [active(3600), active(3 * 86_400), active(7 * 86_400)]
-      end
-
-      test "signing in and out moves a session from one kind to the other" do
-        @repository.begin(key("a"), { "cart" => 1 })
-        found = @repository.find(key("a"))
-        @repository.commit(found, found.values.merge("user_id" => 1))
-        assert_equal [1, 0], [active(300, true), active(300, false)]
-        found = @repository.find(key("a"))
-        @repository.commit(found, found.values.except("user_id"))
-        assert_equal [0, 1], [active(300, true), active(300, false)]
-      end
-
       test "the figures of stats" do
         3.times { |i| enter("u#{i}", i) }
         @repository.begin(key("a"), { "cart" => 1 })
@@ -410,28 +368,6 @@ module Larder
           error = assert_raises(InvalidArgument) { @statistics.active(last: last) }
           assert_match(/last: #{Regexp.escape(last.inspect)}/, error.message)
         end
-      end
-
-      test "counts are made anew after a process was killed between a session and its count" do
-        enter("a", 1)
-        pid = fork do
-          activity = @repository.index.activity
-          activity.define_singleton_method(:began) { |_record| Process.kill(:KILL, Process.pid) }
-          enter("b", 2)
-        end
-        Process.wait(pid)
-        assert @repository.find(key("b"))
-        assert_equal [1, 0], @repository.index.activity.count(last: 300, now: @now)
-        @repository.index.look_after_the_dead.join
-        assert_equal 2, active(300)
-        assert_nil @repository.index.look_after_the_dead
-      end
-
-      test "a process that exits in order leaves nothing to count" do
-        pid = fork { enter("a", 1) }
-        Process.wait(pid)
-        assert_nil @repository.index.look_after_the_dead
-        assert_equal 1, active(300)
       end
 
       test "who is signed in stays when others come in numbers" do
@@ -491,28 +427,6 @@ module Larder
       def entry_ends(backend)
         high, low = backend.read("u/User/1").unpack("@6CN")
         (high << 32) | low
-      end
-
-      def repository(backend, **options)
-        Repository.new(backend: backend, format: Format::Json, report: @reports.method(:<<), clock: -> { @now },
-                       **options)
-      end
-
-      def key(name)
-        Digest::SHA256.digest(name)
-      end
-
-      def enter(name, user, more = {})
-        assert @repository.begin(key(name), { "user_id" => user, **more })
-      end
-
-      def use(name)
-        found = @repository.find(key(name))
-        assert @repository.commit(found, found.values)
-      end
-
-      def active(last, signed_in = nil)
-        @statistics.active(last: last, signed_in: signed_in)
       end
     end
   end

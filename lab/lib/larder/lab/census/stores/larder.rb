@@ -95,7 +95,7 @@ module Larder
           # @yieldparam list [Array<Object>] what {#note} takes, one for each
           # @return [Object] the block's
           def noting(numbers)
-            activity = ::Larder::Sessions::Activity.new(@cache) # the repository's own is left as warm as it is
+            activity = @repository.index.activity
             real = numbers.map { |number| @repository.record(key(number)) }
             before = real.map { |record| record.with(used: @now - Population::MINUTE) }
             after = real.map { |record| record.with(used: @now) }
@@ -108,7 +108,7 @@ module Larder
           # @return [#call] notes one use
           def note
             index = @repository.index
-            ->(records) { index.used(*records) }
+            ->(records) { index.counting(*records, "") { :stored } }
           end
 
           # Lets go of the file; this process is no longer missed.
