@@ -13,7 +13,7 @@ module Larder
 
     LIB = File.expand_path("../../lib", __dir__)
     HELP = [[], *%w[stat clear resize doctor sessions].map { |name| [name] },
-            *%w[figures active user revoke logout recount].map { |name| ["sessions", name] }].freeze
+            *%w[figures logout clear-anonymous].map { |name| ["sessions", name] }].freeze
 
     HELP.each do |words|
       test "larder #{[*words, "--help"].join(" ")} explains itself in 80 columns" do
@@ -33,28 +33,23 @@ module Larder
 
     test "what is typed wrongly is refused with what is possible, and exit code 2" do
       {
-        "sesions"                                => /unknown command sesions; known: stat, clear.*\nTry: larder --help/,
-        "stat a b"                               => /unexpected argument b\nTry: larder stat --help/,
-        "clear a --prefix"                       => /missing argument: --prefix/,
-        "doctor --fix"                           => /invalid option: --fix/,
-        "sessions users"                         => /unknown command users; known: figures, active, online, user/,
-        "sessions --wach"                        => /invalid option: --wach.*\nTry: larder sessions --help/m,
-        "sessions --json active"                 => /put active first: larder sessions active/,
-        "sessions --file"                        => /missing argument: --file/,
-        "sessions active --last 5"               => /--last 5: a time is written 30s, 5m.*sessions active --help/m,
-        "sessions active --signed-in --anonymous" => /--signed-in and --anonymous exclude each other/,
-        "sessions active 5m"                     => /unexpected argument 5m/,
-        "sessions user"                          => /name the ID of a user\nTry: larder sessions user --help/,
-        "sessions user 1 2"                      => /name the ID of a user, and nothing else: 2/,
-        "sessions revoke"                        => /name the HANDLE of a session/,
-        "sessions logout"                        => /name the ID of a user, or give --all/,
-        "sessions logout 42 --all"               => /--all is everybody: 42/,
-        "sessions logout --all --except x"       => /--all is everybody, and --except/
+        "sesions"                        => /unknown command sesions; known: stat, clear.*\nTry: larder --help/,
+        "stat a b"                       => /unexpected argument b\nTry: larder stat --help/,
+        "clear a --prefix"               => /missing argument: --prefix/,
+        "doctor --fix"                   => /invalid option: --fix/,
+        "sessions users"                 => /unknown command users; known: figures, logout, clear-anonymous/,
+        "sessions --wach"                => /invalid option: --wach.*\nTry: larder sessions --help/m,
+        "sessions --json logout"         => /put logout first: larder sessions logout/,
+        "sessions --file"                => /missing argument: --file/,
+        "sessions clear-anonymous 5m"    => /unexpected argument 5m/,
+        "sessions logout 1 2"            => /name the ID of a user, and nothing else: 2/,
+        "sessions logout"                => /name the ID of a user, or give --all\nTry: larder sessions logout --help/,
+        "sessions logout 42 --all"       => /--all is everybody: 42/
       }.each { |words, message| assert_equal 2, refused(message, *words.split), words }
     end
 
     test "bytes that are no text are refused" do
-      assert_equal 2, refused(/"\?" is no valid UTF-8\nTry: larder sessions user --help/, "sessions", "user", "\xFF")
+      assert_equal 2, refused(/"\?" is no valid UTF-8\nTry: larder sessions logout --help/, "sessions", "logout", "\xFF")
     end
 
     test "nobody who reads on is no error" do

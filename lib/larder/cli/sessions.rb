@@ -1,23 +1,22 @@
 # frozen_string_literal: true
 
-# Owns `larder sessions`: which of its commands runs. A new one is one file in sessions/ and one line at the end of this
-# file.
+# `larder sessions`: runs one of the commands in sessions/, figures where none is named.
 
 require_relative "errors"
 require_relative "registry"
 
 module Larder
   module CLI
-    # What is known about an application's sessions, and ending them.
+    # The commands about an application's sessions.
     class Sessions
       extend Registry
       Commands.register("sessions", self)
 
       # One line for `larder --help`.
-      SUMMARY = "how many sessions there are, who is signed in, and ending sessions"
-      # What is done where nothing else is named.
-      USUAL = "figures"
-      private_constant :USUAL
+      SUMMARY = "how many sessions there are, and ending sessions"
+      # The command where none is named.
+      DEFAULT = "figures"
+      private_constant :DEFAULT
 
       # @param arguments [Array<String>]
       # @return [Array<String>] the command of these that they name
@@ -25,9 +24,9 @@ module Larder
         arguments.first(1) & names
       end
 
-      # @param where [Array] see {Command#initialize}
-      def initialize(*where)
-        @where = where
+      # @param streams [Array] see {Command#initialize}
+      def initialize(*streams)
+        @streams = streams
       end
 
       # @param arguments [Array<String>]
@@ -35,18 +34,13 @@ module Larder
       # @raise [UsageError]
       def run(arguments)
         name, *rest = arguments
-        name, rest = USUAL, arguments if name.nil? || name.start_with?("-")
-        self.class.fetch(name).new(*@where).run(rest)
+        name, rest = DEFAULT, arguments if name.nil? || name.start_with?("-")
+        self.class.fetch(name).new(*@streams).run(rest)
       end
     end
   end
 end
 
 require_relative "sessions/figures"
-require_relative "sessions/active"
-require_relative "sessions/online"
-require_relative "sessions/user"
-require_relative "sessions/revoke"
 require_relative "sessions/logout"
 require_relative "sessions/clear_anonymous"
-require_relative "sessions/recount"

@@ -14,8 +14,6 @@ module Larder
       SUMMARY = "how full a cache is, how many reads hit, who has it open"
       Commands.register(NAME, self)
 
-      # Characters of the bar.
-      BAR = 30
       BANNER = <<~TEXT
         Usage: larder stat [PATH] [--json]
 
@@ -35,7 +33,7 @@ module Larder
 
         Exit codes: 0 done, 1 no such file or none that can be used, 2 wrong usage.
       TEXT
-      private_constant :BAR, :BANNER, :FOOTER
+      private_constant :BANNER, :FOOTER
 
       private
 
@@ -59,7 +57,7 @@ module Larder
         width = [*counts.values.map(&:size), 7].max
         line = ->(label, text, more = nil) { "  #{label.ljust(12)}#{text.to_s.rjust(width)}#{more}".rstrip }
         [line["size", Words.bytes(stats[:size_bytes])],
-         line["full", Words.percent(stats[:fullness]), "   #{bar(stats[:fullness])}"],
+         line["full", Words.percent(stats[:fullness]), "   #{Words.bar(stats[:fullness])}"],
          line["items", counts[:items], ("   the oldest: #{Words.span(stats[:oldest_age])}" if stats[:oldest_age])],
          "",
          line["reads", counts[:reads], ("   #{Words.percent(stats[:hit_ratio])} hits" if stats[:hit_ratio])],
@@ -76,11 +74,6 @@ module Larder
         { refused: "refused", damaged: "damaged", resets: "emptied" }.filter_map do |key, label|
           line[label, Words.count(stats[key])] if stats[key].positive?
         end
-      end
-
-      def bar(full)
-        filled = full.positive? ? (full * BAR).round.clamp(1, BAR) : 0
-        "[#{"#" * filled}#{"-" * (BAR - filled)}]"
       end
 
       def shown(pids)

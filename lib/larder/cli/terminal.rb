@@ -37,30 +37,12 @@ module Larder
       # @return [void]
       def ask(text)
         @io.print(printable(text), " ")
-        flush
-      end
-
-      # Writes a page in place of the one before; where that cannot be, after it.
-      #
-      # @yieldreturn [void] writes it
-      # @return [void]
-      def redraw
-        @io.print(@drawn ? "\e[H" : "\e[2J\e[H") if interactive?
-        @drawn = true
-        yield
-        @io.print("\e[J") if interactive?
-      end
-
-      # For who reads on while more comes.
-      # @return [void]
-      def flush
         @io.flush
       end
 
       private
 
       def paint(text, style)
-        text = "#{text}\e[K" if @drawn && interactive?
         return text if style.nil? || !interactive? || !@environment["NO_COLOR"].to_s.empty?
 
         "\e[#{STYLES.fetch(style)}m#{text}\e[0m"

@@ -1,19 +1,16 @@
 # frozen_string_literal: true
 
-# Owns how numbers, bytes and times are written for people, and how people write times.
-
-require_relative "errors"
+# Writes numbers, bytes and times for people.
 
 module Larder
   module CLI
     # Words for figures.
     module Words
-      # Seconds, by what users type after a number.
-      UNITS = { "s" => 1, "m" => 60, "min" => 60, "h" => 3600, "d" => 86_400, "w" => 7 * 86_400 }.freeze
       # Seconds, by their names; the largest first.
       NAMES = { "day" => 86_400, "hour" => 3600, "minute" => 60, "second" => 1 }.freeze
       SIZES = %w[bytes KiB MiB GiB TiB].freeze
-      private_constant :UNITS, :NAMES, :SIZES
+      BAR = 30
+      private_constant :NAMES, :SIZES, :BAR
 
       module_function
 
@@ -37,6 +34,13 @@ module Larder
         return ">99 %" if share < 1 && share > 0.99
 
         "#{(share * 100).round} %"
+      end
+
+      # @param share [Numeric] 0 to 1
+      # @return [String] a bar of 30 characters, at least one of them filled unless the share is 0
+      def bar(share)
+        filled = share.positive? ? (share * BAR).round.clamp(1, BAR) : 0
+        "[#{"#" * filled}#{"-" * (BAR - filled)}]"
       end
 
       # @param bytes [Integer]
@@ -64,35 +68,6 @@ module Larder
           counted(number, name) if number.positive?
         end
         parts.empty? ? "0 seconds" : parts.first(2).join(" ")
-      end
-
-      # @param time [Time]
-      # @param now [Time]
-      # @return [String] "3 minutes ago"; the uses of sessions are known to a minute
-      def ago(time, now = Time.now)
-        seconds = (now - time).to_i
-        return "a moment ago" if seconds < 60
-
-        name, length = NAMES.find { |_, one| seconds >= one }
-        "#{counted(seconds / length, name)} ago"
-      end
-
-      # @param time [Time]
-      # @return [String] "2026-11-22 09:14", of this machine's time zone
-      def moment(time)
-        time.getlocal.strftime("%F %H:%M")
-      end
-
-      # @param text [String] "90s", "5m", "2h", "1d", "1w"
-      # @param option [String] what it was given to
-      # @return [Integer] seconds
-      # @raise [UsageError] naming the forms
-      def seconds(text, option)
-        number, unit = text.match(/\A(\d{1,9})\s*([a-z]+)\z/i)&.captures
-        seconds = number && UNITS[unit.downcase] && (number.to_i * UNITS[unit.downcase])
-        return seconds if seconds&.positive?
-
-        raise UsageError, "#{option} #{text}: a time is written 30s, 5m, 2h, 1d or 1w"
       end
 
       def scaled(bytes)

@@ -57,8 +57,7 @@ module Larder
       test "it needs nothing but the standard library and Larder" do
         application
         enter("a", 1)
-        out = done("sessions", "user", "1", ruby: ["-w", "--disable-gems"])
-        assert_match(/\A1 is signed in/, out)
+        assert_match(/^    signed in +1 +100 %$/, done("sessions", ruby: ["-w", "--disable-gems"]))
         loaded, = Open3.capture2(Command::PLAIN, RbConfig.ruby, "--disable-gems", "-I#{LIB}", "-rlarder/cli", "-e",
                                  "Larder::CLI.run(%w[sessions]); puts $LOADED_FEATURES", chdir: directory)
         assert_match(%r{^1 session|/larder/cli\.rb$}, loaded)
@@ -95,143 +94,61 @@ module Larder
         assert_match(/\Alarder resize --keep \S+ 2MB /, finding["mend"])
       end
 
-      test "active counts as the application does" do
-        application
-        3.times { |i| enter("u#{i}", i) }
-        @repository.begin(key("a"), { "cart" => 1 })
-        assert_equal "4 sessions used in the last 5 minutes: 3 signed in, 1 anonymous\n", done("sessions", "active")
-        assert_equal "3 signed-in sessions used in the last 2 hours\n",
-                     done("sessions", "active", "--last=2h", "--signed-in")
-        assert_equal "1 anonymous session used in the last 30 days\n",
-                     done("sessions", "active", "--last", "30d", "--anonymous")
-        assert_equal({ "last" => 300, "active" => 4, "signed_in" => 3, "anonymous" => 1 }, json("sessions", "active"))
-        assert_equal({ "last" => 60, "anonymous" => 1 }, json("sessions", "active", "--last", "1m", "--anonymous"))
-      end
-
-      test "online tells who was here of late" do
-        application
-        assert_equal "Nobody who is signed in was here in the last 5 minutes.\n", done("sessions", "online")
-        enter("a", 42)
-        @repository.begin(key("b"), { "warden.user.admin.key" => [[7], "salt"] })
-        @repository.begin(key("c"), { "cart" => 1 })
-        assert_match(/\AAdmin\/7  a moment ago\nUser\/42  a moment ago\n\z/, done("sessions", "online"))
-        found = json("sessions", "online", "--last", "2h", "--limit=1")
-        assert_equal [7200, 1], [found["last"], found["users"].size]
-        assert_equal Larder::Sessions::Statistics.new(@repository).last_seen(found["users"][0]["user"]).utc.iso8601,
-                     found["users"][0]["used_at"]
-        assert_equal 2, refused(/limit: 0 is no number/, "sessions", "online", "--limit", "0")
-      end
-
-      test "clear-anonymous ends the sessions of nobody" do
-        application
-        enter("a", 42)
-        2.times { |i| @repository.begin(key("c#{i}"), { "cart" => 1 }) }
-        assert_equal "2 anonymous sessions ended.\n", done("sessions", "clear-anonymous")
-        assert_equal({ "ended" => 0, "copies_in" => nil }, json("sessions", "clear-anonymous"))
-        assert @repository.find(key("a"))
-      end
-
-      test "user tells where somebody is signed in" do
+      test "logout ends a user's sessions, also for a request that is using one" do
         application
         %w[a b].each { |name| enter(name, 42) }
-        text = done("sessions", "user", "42")
-        assert_match(/\A42 is signed in, last seen (?:a moment|\d+ minutes?) ago, \d{4}-\d\d-\d\d \d\d:\d\d\.$/, text)
-        assert_match(/^  handle +began +used$/, text)
-        handles = Larder::Sessions::Statistics.new(@repository).for(42).map(&:handle)
-        assert_equal handles, text.scan(/^  (\S+\.\h{32})  \d{4}-\d\d-\d\d \d\d:\d\d  /).flatten
-        found = json("sessions", "user", "42")
-        assert_equal [true, handles], [found["logged_in"], found["sessions"].map { |session| session["handle"] }]
-        assert_equal Larder::Sessions::Statistics.new(@repository).last_seen(42).utc.iso8601, found["last_seen"]
-      end
-
-      test "user tells of somebody who is signed out, and of nobody" do
-        application
-        enter("a", 42)
-        @repository.end(key("a"))
-        assert_match(/\A42 is not signed in, last seen .* ago/, done("sessions", "user", "42"))
-        assert_equal "43 is not signed in, and was not seen lately.\n", done("sessions", "user", "43")
-        assert_equal({ "user" => "43", "logged_in" => false, "last_seen" => nil, "sessions" => [] },
-                     json("sessions", "user", "43"))
-        assert_equal 2, refused(/"" is no user/, "sessions", "user", "")
+        enter("other", 1)
+        slow = @repository.find(key("a"))
+        assert_equal "2 sessions of 42 ended.\n", done("sessions", "logout", "42")
+        refute @repository.commit(slow, { "user_id" => 42, "late" => 1 })
+        assert_equal "42 was not signed in.\n", done("sessions", "logout", "42")
+        assert_equal({ "user" => "1", "ended" => 1, "copies_in" => nil }, json("sessions", "logout", "1"))
+        assert_equal 2, refused(/"" is no user/, "sessions", "logout", "")
       end
 
       test "users may have any name, in any locale" do
         application
-        @repository.begin(key("a"), { "cart" => 1 }, bound: ["User/zoë%2F7"])
-        @repository.begin(key("b"), { "cart" => 1 }, bound: ["User/-5"])
-        @repository.begin(key("c"), { "warden.user.admin.key" => [[7], "salt"], "user_id" => 42 })
         [{ "LC_ALL" => "C" }, { "LC_ALL" => "C.UTF-8" }].each do |env|
-          assert json("sessions", "user", "zoë/7", env: env)["logged_in"], env
+          @repository.begin(key(env.values.join), { "cart" => 1 }, bound: ["User/zoë%2F7"])
+          assert_equal 1, json("sessions", "logout", "zoë/7", env: env)["ended"], env
         end
-        assert_match(/\A-5 is signed in/, done("sessions", "user", "--", "-5"))
-        %w[42 User/42 Admin/7].each do |user|
-          assert_equal %w[User/42 Admin/7], json("sessions", "user", user)["sessions"].sole["users"]
-        end
+        @repository.begin(key("b"), { "cart" => 1 }, bound: ["User/-5"])
+        assert_equal "1 session of -5 ended.\n", done("sessions", "logout", "--", "-5")
+        @repository.begin(key("c"), { "warden.user.admin.key" => [[7], "salt"], "user_id" => 42 })
         assert_equal "1 session of Admin/7 ended.\n", done("sessions", "logout", "Admin/7")
-        refute json("sessions", "user", "42")["logged_in"]
-        assert_equal "a\\x1B[31mb is not signed in, and was not seen lately.\n", done("sessions", "user", "a\e[31mb")
+        refute Larder::Sessions::Statistics.new(@repository).logged_in?(42)
+        assert_equal "a\\x1B[31mb was not signed in.\n", done("sessions", "logout", "a\e[31mb")
       end
 
-      test "revoke ends the session that a handle names, and no other" do
-        application
-        %w[a b].each { |name| enter(name, 42) }
-        slow = @repository.find(key("a"))
-        handle = json("sessions", "user", "42")["sessions"].last["handle"]
-        assert_equal "The session has ended.\n", done("sessions", "revoke", handle)
-        assert_equal 1, %w[a b].count { |name| @repository.find(key(name)) }
-        assert_equal 1, refused(/no session has this handle/, "sessions", "revoke", handle)
-        assert_equal 1, refused(/no session has this handle/, "sessions", "revoke", "nonsense")
-        out, _, code = larder("sessions", "revoke", handle, "--json")
-        assert_equal [1, { "revoked" => false, "copies_in" => nil }], [code, JSON.parse(out)]
-        rest = json("sessions", "user", "42")["sessions"].sole["handle"]
-        assert_equal({ "revoked" => true, "copies_in" => nil }, json("sessions", "revoke", rest))
-        refute @repository.commit(slow, { "user_id" => 42, "late" => 1 })
-      end
-
-      test "logout ends a user's sessions, but one" do
-        application
-        %w[a b c].each { |name| enter(name, 42) }
-        enter("other", 1)
-        kept = json("sessions", "user", "42")["sessions"].first["handle"]
-        assert_equal "2 sessions of 42 ended.\n", done("sessions", "logout", "42", "--except", kept)
-        assert_equal "42 was not signed in anywhere else.\n", done("sessions", "logout", "42", "--except", kept)
-        assert_equal 2, refused(/oops is no handle of a session of 42/, *%w[sessions logout 42 --except oops])
-        assert_equal({ "user" => "42", "ended" => 1, "copies_in" => nil }, json("sessions", "logout", "42"))
-        assert_equal "42 was not signed in.\n", done("sessions", "logout", "42")
-        assert @repository.find(key("other"))
-      end
-
-      test "logout of everybody asks in a terminal, and elsewhere wants to be told" do
-        application
-        3.times { |i| enter("u#{i}", i) }
-        @repository.begin(key("cart"), { "cart" => 1 })
-        assert_equal 2, refused(/elsewhere give --yes/, "sessions", "logout", "--all", stdin: "y\n")
-        ["n\n", "\n", "\x04"].each do |keys|
-          text, code = in_terminal("sessions", "logout", "--all") do |screen|
-            assert screen.shows?(%r{This ends 3 sessions in .*Go on\? \[y/N\]}m)
-            screen.type(keys)
+      {
+        "logout --all"    => ["3 signed-in sessions", "All users have to sign in again.", [0, 2]],
+        "clear-anonymous" => ["2 anonymous sessions", "What is in them is lost, as carts and forms.", [3, 0]]
+      }.each do |command, (what, loss, left)|
+        test "#{command} asks in a terminal, and elsewhere needs --yes" do
+          application
+          3.times { |i| enter("u#{i}", i) }
+          2.times { |i| @repository.begin(key("cart#{i}"), { "cart" => i }) }
+          words = ["sessions", *command.split]
+          assert_equal 2, refused(/#{command} asks in a terminal.*elsewhere give --yes/, *words, stdin: "y\n")
+          ["n\n", "\n", "\x04"].each do |keys|
+            text, code = in_terminal(*words) do |screen|
+              assert screen.shows?(%r{This ends #{what} in .*#{loss} Go on\? \[y/N\]}m)
+              screen.type(keys)
+            end
+            assert_match(/no session was ended/, text)
+            assert_equal 1, code
           end
-          assert_match(/nobody was logged out/, text)
-          assert_equal 1, code
+          assert_equal [3, 2], alive
+          text, code = in_terminal(*words) do |screen|
+            assert screen.shows?(/Go on/)
+            screen.type("y\n")
+          end
+          assert_match(/\d (?:anonymous )?sessions ended\./, text)
+          assert_equal [0, left], [code, alive]
+          enter("new", 1)
+          @repository.begin(key("new cart"), { "cart" => 1 })
+          assert_equal 1, json(*words, "--yes")["ended"]
         end
-        text, code = in_terminal("sessions", "logout", "--all") do |screen|
-          assert screen.shows?(/Go on/)
-          screen.type("y\n")
-        end
-        assert_match(/3 sessions ended\. Nobody is signed in who was before\./, text)
-        assert_equal 0, code
-        assert_equal [0, 1], Larder::Sessions::Statistics.new(@repository).stats.values_at(:signed_in, :anonymous)
-        enter("new", 1)
-        assert_equal({ "ended" => 1, "copies_in" => nil }, json("sessions", "logout", "--all", "--yes"))
-      end
-
-      test "recount counts anew" do
-        application
-        2.times { |i| enter("u#{i}", i) }
-        cache.each_key(prefix: "n/").to_a.each { |name| cache.delete(name) }
-        assert_equal 0, json("sessions")["sessions"]
-        assert_equal "Counted anew: 2 sessions, 2 signed in, 0 anonymous.\n", done("sessions", "recount")
-        assert_equal({ "sessions" => 2, "signed_in" => 2, "anonymous" => 0 }, json("sessions", "recount"))
       end
 
       test "figures are right that a killed process left wrong" do
@@ -243,34 +160,6 @@ module Larder
         end
         Process.wait(pid)
         assert_equal 2, json("sessions")["sessions"]
-      end
-
-      test "watch shows the figures again until Ctrl-C" do
-        application
-        enter("a", 1)
-        text, code = in_terminal("sessions", "--watch") do |screen|
-          assert screen.shows?(/alive +1\b/)
-          enter("b", 2)
-          assert screen.shows?(/alive +2\b/)
-          screen.type("\x03")
-        end
-        assert_match(/\A\e\[2J\e\[H.*Sessions in #{FILE}, \d\d:\d\d:\d\d/, text)
-        assert_equal 0, code
-        assert_no_match(/\.rb:\d+/, text)
-      end
-
-      test "watched by a program it answers a line each time" do
-        application
-        reader, writer = IO.pipe
-        pid = Process.spawn(Command::PLAIN, RbConfig.ruby, Command::PROGRAM, "sessions", "--watch", "--json",
-                            chdir: directory, out: writer)
-        writer.close
-        lines = 2.times.map { JSON.parse(reader.gets) }
-        Process.kill(:INT, pid)
-        assert_equal 0, wait_for(pid).exitstatus
-        assert_equal([0, 0], lines.map { |line| line["sessions"] })
-      ensure
-        reader&.close
       end
 
       test "there are no colours where none are wanted" do
@@ -322,7 +211,7 @@ module Larder
         File.write(path_of("text"), "Dear diary", perm: 0o600)
         assert_equal 1, refused(/text: the file is not a Larder cache/, "sessions", "--file", "text")
         Cache.open(path_of("cache.larder"), size: 1 << 20) { |cache| cache.set("n/m1", "another's") }
-        assert_equal 1, refused(/cache\.larder tells nothing about/, *%w[sessions recount --file cache.larder])
+        assert_equal 1, refused(/cache\.larder tells nothing about/, *%w[sessions logout 42 --file cache.larder])
         assert_equal 1, refused(/directory/, "sessions", "--file", ".")
         assert_equal %w[cache.larder cache.larder.lock text], Dir.children(directory).sort
         assert_equal "Dear diary", File.read(path_of("text"))
@@ -334,7 +223,7 @@ module Larder
         cache.close
         File.open(path_of(FILE), "r+b") { |file| [0, 4096].each { |at| file.pwrite("\xFF" * 8, at + 8) } }
         before = File.binread(path_of(FILE))
-        ["", "logout 42", "recount", "user 42"].each do |words|
+        ["", "logout 42", "clear-anonymous --yes"].each do |words|
           assert_equal 1, refused(/it is damaged or of another version: the cache cannot be used any more/,
                                   "sessions", *words.split)
         end
@@ -354,9 +243,9 @@ module Larder
         past = @repository.now - 7200
         @repository.define_singleton_method(:now) { past }
         enter("a", 42)
-        assert json("sessions", "user", "42")["logged_in"]
+        assert_equal 1, json("sessions")["sessions"]
         application(idle_timeout: 3600)
-        assert_match(/\A42 is not signed in/, done("sessions", "user", "42"))
+        assert_equal 0, json("sessions", "logout", "42")["ended"]
         assert_equal 0, json("sessions")["sessions"]
         assert_match(/A session ends after 1 hour without use\./, done("sessions"))
       end
@@ -366,14 +255,12 @@ module Larder
         %w[a b c].each { |name| enter(name, 42) }
         enter("d", 1)
         cache.delete("s/#{key("c")}") # the file has lost it
-        handle = json("sessions", "user", "42")["sessions"].first["handle"]
-        assert_match(/^Copies are left in ActiveSupport::Cache::FileStore\./, done("sessions", "revoke", handle))
-        assert_match(/\A1 session of 42 ended\.\n\nCopies are left/, done("sessions", "logout", "42"))
+        assert_match(/\A2 sessions of 42 ended\.\n\nCopies are left in ActiveSupport::Cache::FileStore\./,
+                     done("sessions", "logout", "42"))
         out = json("sessions", "logout", "--all", "--yes")
         assert_equal({ "ended" => 1, "copies_in" => "ActiveSupport::Cache::FileStore" }, out)
         assert_equal 4, Dir[path_of("store/**/*")].count { |path| path.include?("session%2F732f") && File.file?(path) }
         assert_empty(%w[a b c d].filter_map { |name| @repository.find(key(name)) })
-        assert_match(/Not known here: sessions that this file has lost/, done("sessions", "user", "42"))
       end
 
       test "the application goes on meanwhile, and nothing is lost or counted twice" do
@@ -395,7 +282,8 @@ module Larder
         assert_equal [1], logouts.compact.uniq
         left = 420 - logouts.compact.size
         assert_equal [left, left], [json("sessions")["signed_in"], cache.each_key(prefix: "s/").count]
-        assert_equal left, json("sessions", "recount")["signed_in"]
+        Larder::Sessions::Statistics.new(@repository).recount
+        assert_equal left, json("sessions")["signed_in"]
         assert_equal 0, cache.verify[:problems]
       ensure
         reader&.close
@@ -407,6 +295,11 @@ module Larder
         options = { file: path_of(FILE), size: 4 << 20, **options }
         @repository = Rack::Session::Larder.new(->(_env) { [200, {}, []] }, options).repository
         @repository.find("a" * 32) # as a request does
+      end
+
+      # Signed-in and anonymous sessions.
+      def alive
+        Larder::Sessions::Statistics.new(@repository).stats.values_at(:signed_in, :anonymous)
       end
 
       def cache

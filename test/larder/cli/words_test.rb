@@ -33,21 +33,6 @@ module Larder
         assert_equal ["0 seconds", "1 second", "1 minute 30 seconds", "2 hours", "1 day", "1 day 1 hour", "30 days"],
                      [0, 1, 90, 7200, 86_400, 90_061, 30 * 86_400.0].map { |seconds| Words.span(seconds) }
       end
-
-      test "how long ago something was is said roughly, for it is known to a minute" do
-        now = Time.at(1_900_000_000)
-        assert_equal ["a moment ago", "a moment ago", "1 minute ago", "59 minutes ago", "23 hours ago", "400 days ago"],
-                     [-5, 59, 60, 3599, 86_399, 400 * 86_400].map { |seconds| Words.ago(now - seconds, now) }
-      end
-
-      test "times are typed with a unit" do
-        assert_equal [30, 300, 300, 7200, 86_400, 604_800],
-                     ["30s", "5m", "5 MIN", "2h", "1d", "1w"].map { |text| Words.seconds(text, "--last") }
-        ["", "5", "m", "0m", "-5m", "5x", "1.5h", "5m\n5m", "#{"9" * 20}s"].each do |text|
-          error = assert_raises(UsageError, text) { Words.seconds(text, "--last") }
-          assert_includes error.message, "--last #{text}: a time is written 30s, 5m, 2h, 1d or 1w"
-        end
-      end
     end
   end
 end

@@ -9,7 +9,7 @@ require "larder/sessions/offline"
 module Larder
   module Sessions
     # A program beside the application, with the file alone.
-    class OutsideTest < ActiveSupport::TestCase
+    class OfflineTest < ActiveSupport::TestCase
       include TemporaryCaches
 
       setup do
@@ -21,11 +21,11 @@ module Larder
         plain(Lifetimes.new(idle: 3600))
         enter("a", 1)
         enter("b", 2)
-        outside do |offline|
-          assert_equal [2, 2, 0], offline.stats.values_at(:sessions, :signed_in, :anonymous)
-          assert_equal 2, offline.active(last: 300, signed_in: true)
-          assert_equal Statistics.new(@repository).for(1).map(&:to_h), offline.for("1").map(&:to_h)
-          assert_equal Time.at(@now), offline.last_seen("2")
+        offline do |sessions|
+          assert_equal [2, 2, 0], sessions.stats.values_at(:sessions, :signed_in, :anonymous)
+          assert_equal 2, sessions.active(last: 300, signed_in: true)
+          assert_equal Statistics.new(@repository).for(1).map(&:to_h), sessions.for("1").map(&:to_h)
+          assert_equal Time.at(@now), sessions.last_seen("2")
         end
       end
 
@@ -33,28 +33,28 @@ module Larder
         plain(Lifetimes.new)
         @now -= 7200
         enter("a", 1)
-        outside { |offline| assert_equal 1, offline.for("1").size }
+        offline { |sessions| assert_equal 1, sessions.for("1").size }
         plain(Lifetimes.new(idle: 3600))
-        outside do |offline|
-          assert_empty offline.for("1")
-          assert_equal 0, offline.stats[:sessions]
+        offline do |sessions|
+          assert_empty sessions.for("1")
+          assert_equal 0, sessions.stats[:sessions]
         end
         plain(Lifetimes.new(idle: 86_400, max: 7300))
-        outside { |offline| assert_equal 1, offline.for("1").size }
+        offline { |sessions| assert_equal 1, sessions.for("1").size }
         plain(Lifetimes.new(idle: 86_400, max: 7100))
-        outside { |offline| assert_empty offline.for("1") }
+        offline { |sessions| assert_empty sessions.for("1") }
       end
 
       test "what it ends has ended, also for a request that is at work on it" do
         plain(Lifetimes.new(idle: 3600))
         %w[a b c].each { |name| enter(name, 1) }
         slow = @repository.find(key("a"))
-        outside do |offline|
-          handles = offline.for("1").map(&:handle)
-          assert offline.revoke(handles.first)
-          assert_equal 1, offline.logout("1", except: handles.last)
-          assert_equal handles.last(1), offline.for("1").map(&:handle)
-          assert_equal 1, offline.logout_all
+        offline do |sessions|
+          handles = sessions.for("1").map(&:handle)
+          assert sessions.revoke(handles.first)
+          assert_equal 1, sessions.logout("1", except: handles.last)
+          assert_equal handles.last(1), sessions.for("1").map(&:handle)
+          assert_equal 1, sessions.logout_all
         end
         refute @repository.commit(slow, { "user_id" => 1, "late" => true })
         assert_equal 0, Statistics.new(@repository).stats[:sessions]
@@ -65,7 +65,7 @@ module Larder
         plain(Lifetimes.new(idle: 3600))
         enter("a", 1)
         @repository.index.leave
-        outside { |offline| offline.logout("1") }
+        offline { |sessions| sessions.logout("1") }
         assert_empty cache.get("processes").to_s
       end
 
@@ -80,10 +80,10 @@ module Larder
       test "a handle that is nobody's ends nothing" do
         backed
         enter("a", 1)
-        outside do |offline|
-          assert_raises(InvalidArgument) { offline.logout("1", except: "nonsense") }
-          assert_raises(InvalidArgument) { offline.logout("") }
-          refute offline.revoke("nonsense")
+        offline do |sessions|
+          assert_raises(InvalidArgument) { sessions.logout("1", except: "nonsense") }
+          assert_raises(InvalidArgument) { sessions.logout("") }
+          refute sessions.revoke("nonsense")
         end
         assert @repository.find(key("a"))
         forget("a")
@@ -93,10 +93,10 @@ module Larder
       test "what it ended does not come back from the store behind the file" do
         backed
         %w[a b c d].each { |name| enter(name, name < "c" ? 1 : 2) }
-        outside do |offline|
-          assert offline.revoke(offline.for("1").first.handle)
-          assert_equal 1, offline.logout("1")
-          assert_equal 2, offline.logout_all
+        offline do |sessions|
+          assert sessions.revoke(sessions.for("1").first.handle)
+          assert_equal 1, sessions.logout("1")
+          assert_equal 2, sessions.logout_all
         end
         assert_equal(4, %w[a b c d].count { |name| @store.exist?(Backends::Store.name_of("s/#{key(name)}")) })
         assert_empty(%w[a b c d].filter_map { |name| @repository.find(key(name)) })
@@ -107,7 +107,7 @@ module Larder
         backed
         enter("a", 1)
         enter("b", 2)
-        outside { |offline| assert_equal 1, offline.logout("1") }
+        offline { |sessions| assert_equal 1, sessions.logout("1") }
         assert @store.exist?(Backends::Store.name_of("s/#{key("a")}"))
         @repository.backend.tell
         refute @store.exist?(Backends::Store.name_of("s/#{key("a")}"))
@@ -124,11 +124,11 @@ module Larder
         @repository.begin(key("cart"), { "cart" => 1 })
         %w[a b cart].each { |name| forget(name) }
         cache.delete("u/User/1")
-        outside { |offline| assert_equal 0, offline.logout("1") }
+        offline { |sessions| assert_equal 0, sessions.logout("1") }
         assert_nil @repository.find(key("a"))
         assert @repository.find(key("b")), "another's"
         forget("b")
-        outside(&:logout_all)
+        offline(&:logout_all)
         assert_nil @repository.find(key("b"))
         assert @repository.find(key("cart"))
         @now += 1
@@ -144,7 +144,7 @@ module Larder
         cache.delete("u/User/1")
         test = self
         @repository.backend.define_singleton_method(:restore) do |name, *rest, **options|
-          test.outside { |offline| offline.logout("1") } if name.start_with?("s/")
+          test.offline { |sessions| sessions.logout("1") } if name.start_with?("s/")
           super(name, *rest, **options)
         end
         assert_nil @repository.find(key("a"))
@@ -156,15 +156,15 @@ module Larder
          [Lifetimes.new, Float::INFINITY]].each do |lifetimes, life|
           backed(lifetimes)
           enter("a", 1)
-          outside(&:logout_all)
+          offline(&:logout_all)
           assert_operator cache.ttl("x/s/#{key("a")}"), :>=, life - 60
           cache.clear
         end
       end
 
       # Called by blocks that run as another object.
-      def outside(&block)
-        Offline.open(path_of, report: ->(error) { raise error }, &block)
+      def offline
+        Offline.open(path_of, report: ->(error) { raise error }) { |sessions| yield sessions }
       end
 
       private

@@ -1,30 +1,34 @@
 # frozen_string_literal: true
 
-# Owns `larder sessions clear-anonymous`: ends the sessions in which nobody is signed in.
+# `larder sessions clear-anonymous`: ends the sessions in which nobody is signed in, after a question.
 
 require_relative "command"
 
 module Larder
   module CLI
     class Sessions
-      # `larder sessions clear-anonymous`: ends the sessions in which nobody is signed in.
+      # `larder sessions clear-anonymous`.
       class ClearAnonymous < Command
         Sessions.register("clear-anonymous", self)
 
-        # What --help says.
         BANNER = <<~TEXT
-          Usage: larder sessions clear-anonymous [options]
+          Usage: larder sessions clear-anonymous [--yes] [options]
 
-          Ends all sessions in which nobody is signed in, and what is in them: carts,
-          settings, forms that are filled in. Who is signed in stays so.
+          Ends all sessions in which nobody is signed in, with what is in them: carts,
+          settings, half-filled forms. Users stay signed in. Asks first.
         TEXT
+        private_constant :BANNER
 
         private
 
+        def parser
+          @parser ||= explained(BANNER) { |options| yes(options) }
+        end
+
         def act
-          ended, settings = visit { |sessions| [sessions.clear_anonymous, sessions.settings] }
-          tell({ ended: ended, copies_in: settings.backed_by },
-               "#{Words.counted(ended, "anonymous session")} ended.", *copies(settings))
+          confirm("clear-anonymous", :anonymous, "What is in them is lost, as carts and forms.")
+          count, settings = visit { |statistics, settings| [statistics.clear_anonymous, settings] }
+          ended(count, settings, "#{Words.counted(count, "anonymous session")} ended.")
         end
       end
     end

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what the commands of `larder sessions` have in common: which file they are about, and what they say of a store
-# behind it.
+# What the commands of `larder sessions` share: they find and open the file of sessions, and ask before they end many.
 
 require_relative "../../application"
 require_relative "../../sessions/offline"
@@ -15,16 +14,11 @@ module Larder
       class Command < CLI::Command
         # Names the file where --file does not.
         VARIABLE = "LARDER_SESSIONS"
-        # Where it is otherwise, as people are told.
+        # The file where neither does.
         PLACE = "storage/larder/ENVIRONMENT/#{::Larder::Sessions::Configuration::FILE}".freeze
         private_constant :PLACE
 
         private
-
-        # Of a command without options of its own: its BANNER.
-        def parser
-          @parser ||= explained(self.class::BANNER) { |options| options }
-        end
 
         # @yieldparam options [OptionParser]
         def explained(banner, footer = nil)
@@ -35,7 +29,32 @@ module Larder
           end
         end
 
-        # @yieldparam sessions [::Larder::Sessions::Offline]
+        # The option of a command that calls {#confirm}.
+        def yes(options)
+          options.on("--yes", "does not ask") { @yes = true }
+        end
+
+        # Asks in a terminal. A program has to give --yes.
+        #
+        # @param command [String]
+        # @param kind [Symbol] :signed_in or :anonymous
+        # @param loss [String] what the users lose, as a sentence
+        # @raise [UsageError] this is no terminal
+        # @raise [Failure] the answer is no
+        def confirm(command, kind, loss)
+          return if @yes
+          unless @input.tty?
+            raise UsageError, "#{command} asks in a terminal whether you are sure; elsewhere give --yes"
+          end
+
+          count = visit { |statistics| statistics.stats[kind] }
+          @err.puts("This ends #{Words.counted(count, "#{kind.to_s.tr("_", "-")} session")} in #{file}.")
+          @err.ask("#{loss} Go on? [y/N]")
+          raise Failure, "no session was ended" unless @input.gets.to_s.strip.match?(/\Ay(es)?\z/i)
+        end
+
+        # @yieldparam statistics [::Larder::Sessions::Statistics]
+        # @yieldparam settings [::Larder::Sessions::Settings]
         # @return [Object] the block's
         # @raise [Failure, OpenError]
         def visit(&block)
@@ -57,27 +76,17 @@ module Larder
                          "#{remedy}, or name the application's file with --file or $#{VARIABLE}"
         end
 
-        # One word beside the options.
-        def only(rest, what)
-          raise UsageError, "name #{what}" if rest.empty?
-          raise UsageError, "name #{what}, and nothing else: #{rest[1]}" if rest.size > 1
-
-          rest.first
-        end
-
-        def understood
-          yield
-        rescue ::Larder::InvalidArgument => error
-          raise UsageError, error.message
-        end
-
-        # What ending sessions did not reach.
-        def copies(settings)
-          return [] unless settings.backed_by
-
-          ["", "Copies are left in #{settings.backed_by}. The next requests of",
-           "the application end them there, and so on other machines. Should this file be lost",
-           "before, they would come back, until they expire there."]
+        # Tells how many sessions have ended, and that their copies in another store have not yet.
+        #
+        # @param machines [Hash] what --json tells besides
+        # @param sentence [String] what people read
+        def ended(count, settings, sentence, machines = {})
+          copies = if settings.backed_by
+                     ["", "Copies are left in #{settings.backed_by}. The application's next requests delete them, and",
+                      "so end the sessions on other machines. If this file is lost before, the copies",
+                      "come back until they expire."]
+                   end
+          tell({ **machines, ended: count, copies_in: settings.backed_by }, sentence, *copies)
         end
       end
     end

@@ -1,59 +1,47 @@
 # frozen_string_literal: true
 
-# Owns `larder sessions`: the figures, once or again and again.
+# `larder sessions`: figures of an application's sessions.
 
 require_relative "command"
 
 module Larder
   module CLI
     class Sessions
-      # `larder sessions`: how many there are.
+      # `larder sessions figures`, or without a command.
       class Figures < Command
         Sessions.register("figures", self)
 
-        # Seconds between two pages of --watch.
-        EVERY = 2
-        # Characters of the bar, and from which share on it is a warning.
-        BAR = 30
         NEARLY = ::Larder::Sessions::Room::NEARLY
         BANNER = <<~TEXT
-          Usage: larder sessions [figures] [--watch] [options]
-                 larder sessions active [--last 5m] [--signed-in | --anonymous]
-                 larder sessions online [--last 5m] [--limit 100]
-                 larder sessions user ID
-                 larder sessions revoke HANDLE
-                 larder sessions logout ID [--except HANDLE]
+          Usage: larder sessions [options]
+                 larder sessions logout ID
                  larder sessions logout --all [--yes]
-                 larder sessions clear-anonymous
-                 larder sessions recount
+                 larder sessions clear-anonymous [--yes]
 
-          How many sessions an application has, who is signed in, and ending sessions.
-          It needs the application's file of sessions, and not the application, which
-          may run meanwhile. A user goes by the id (42), one of another class than User
-          by class and id (Admin/7).
+          How many sessions an application has, and ending sessions, for when the
+          application cannot be started. It needs only the application's file of sessions,
+          and the application may run meanwhile. Whatever else there is to ask is answered
+          in the application: Larder::Sessions in `rails console`.
 
-          Without more words it shows figures: who is alive and who was active, as the
-          application counts, and the room taken by those who are signed in. They are
-          not evicted, and where 90 % of their room is taken nobody else can sign in.
+          Without more words it shows the figures of Larder::Sessions.stats, and how full
+          the room is that signed-in sessions may take. They are not evicted, so sign-ins
+          are refused when 90 % of it is taken.
         TEXT
         FOOTER = <<~TEXT
-          `larder sessions active --help`, and so on, explains each.
+          `larder sessions logout --help`, and so on, explains each.
 
           Examples:
-            larder sessions --watch
+            watch larder sessions
             larder sessions --json | jq .signed_in
-            larder sessions user 42
 
-          Exit codes: 0 done, 1 not: no such file or session, 2 wrong usage.
+          Exit codes: 0 done, 1 no such file or none that can be used, 2 wrong usage.
         TEXT
-        private_constant :EVERY, :BAR, :NEARLY, :BANNER, :FOOTER
+        private_constant :NEARLY, :BANNER, :FOOTER
 
         private
 
         def parser
-          @parser ||= explained(BANNER, FOOTER) do |options|
-            options.on("--watch", "again each 2 seconds, until Ctrl-C") { @watch = true }
-          end
+          @parser ||= explained(BANNER, FOOTER) { |options| options }
         end
 
         def words(rest)
@@ -64,30 +52,12 @@ module Larder
         end
 
         def act
-          return show unless @watch
+          stats, settings = visit { |statistics, settings| [statistics.stats, settings] }
+          return tell({ file: File.expand_path(file), **stats, **settings.to_h }) if @json
 
-          watch
-        rescue Interrupt
-          raise unless @watch
-
-          OK
-        end
-
-        def watch
-          loop do
-            @json ? show : @out.redraw { show }
-            @out.flush
-            sleep EVERY
-          end
-        end
-
-        def show
-          stats, settings, path = visit { |sessions| [sessions.stats, sessions.settings, sessions.path] }
-          return tell({ file: path, **stats, **settings.to_h }) if @json
-
-          @out.puts("Sessions in #{file}#{", #{Time.now.strftime("%T")}" if @watch}", style: :bold)
+          @out.puts("Sessions in #{file}", style: :bold)
           @out.puts("", *table(stats), "")
-          warn_of(stats, path)
+          warn_of(stats)
           @out.puts(*ends(settings), style: :dim)
           OK
         end
@@ -107,7 +77,7 @@ module Larder
            line["  24 hours", :active_1d],
            "",
            "  room of those signed in",
-           "    #{bar(stats[:full])} #{Words.percent(stats[:full])}",
+           "    #{Words.bar(stats[:full])} #{Words.percent(stats[:full])}",
            "    #{Words.bytes_of(stats[:pinned_bytes], stats[:pinned_room_bytes])}",
            "",
            line["evicted", :evictions]]
@@ -117,15 +87,10 @@ module Larder
           "   #{Words.percent(stats[key].fdiv(stats[:sessions])).rjust(5)}" if stats[:sessions].positive?
         end
 
-        def bar(full)
-          filled = full.positive? ? (full * BAR).round.clamp(1, BAR) : 0
-          "[#{"#" * filled}#{"-" * (BAR - filled)}]"
-        end
-
-        def warn_of(stats, path)
+        def warn_of(stats)
           return if stats[:full] < NEARLY
 
-          larger = (File.size(path) * 2).fdiv(1 << 20).ceil
+          larger = (File.size(file) * 2).fdiv(1 << 20).ceil
           @out.puts("Nearly full: from 90 % on sign-ins are refused (503). Let sessions end earlier, or",
                     "stop the application, give it a larger size:, and",
                     "  larder resize --keep #{Shellwords.escape(file)} #{larger}MB", "", style: :red)

@@ -1,22 +1,23 @@
 # frozen_string_literal: true
 
-# Owns `larder sessions logout`: ends a user's sessions, or everybody's, and asks before it does the latter.
+# `larder sessions logout`: ends a user's sessions, or those of all users after a question.
 
 require_relative "command"
 
 module Larder
   module CLI
     class Sessions
-      # `larder sessions logout`: ends a user's sessions, or everybody's.
+      # `larder sessions logout`.
       class Logout < Command
         Sessions.register("logout", self)
 
         BANNER = <<~TEXT
-          Usage: larder sessions logout ID [--except HANDLE] [options]
+          Usage: larder sessions logout ID [options]
                  larder sessions logout --all [--yes] [options]
 
-          Ends the sessions of a user, or of everybody who is signed in, also for
-          requests that are at work on them. Sessions in which nobody is signed in go on.
+          Ends the sessions of a user, or of all users, also for requests that are using
+          them. Anonymous sessions stay. A user is an id (42), one of another class than
+          User a class and an id (Admin/7).
         TEXT
         private_constant :BANNER
 
@@ -24,16 +25,16 @@ module Larder
 
         def parser
           @parser ||= explained(BANNER) do |options|
-            options.on("--except HANDLE", "of the session that goes on") { |handle| @except = handle }
-            options.on("--all", "of everybody; asks first") { @all = true }
-            options.on("--yes", "does not ask") { @yes = true }
+            options.on("--all", "all users; asks first") { @all = true }
+            yes(options)
           end
         end
 
         def words(rest)
-          return @user = only(rest, "the ID of a user, or give --all") unless @all
-          raise UsageError, "--all is everybody: #{rest.first}" if rest.any?
-          raise UsageError, "--all is everybody, and --except of one user's sessions" if @except
+          @user, more = rest
+          raise UsageError, "--all is everybody: #{@user}" if @all && @user
+          raise UsageError, "name the ID of a user, or give --all" unless @all || @user
+          raise UsageError, "name the ID of a user, and nothing else: #{more}" if more
         end
 
         def act
@@ -41,33 +42,17 @@ module Larder
         end
 
         def log_out
-          ended, settings = visit do |sessions|
-            [understood { sessions.logout(@user, except: @except) }, sessions.settings]
-          end
-          words = if ended.zero?
-                    "#{@user} was not signed in#{" anywhere else" if @except}."
-                  else
-                    "#{Words.counted(ended, "session")} of #{@user} ended."
-                  end
-          tell({ user: @user, ended: ended, copies_in: settings.backed_by }, words, *copies(settings))
+          count, settings = visit { |statistics, settings| [statistics.logout(@user), settings] }
+          sentence = count.zero? ? "#{@user} was not signed in." : "#{Words.counted(count, "session")} of #{@user} ended."
+          ended(count, settings, sentence, user: @user)
+        rescue ::Larder::InvalidArgument => error
+          raise UsageError, error.message
         end
 
         def log_out_all
-          sure unless @yes
-          ended, settings = visit { |sessions| [sessions.logout_all, sessions.settings] }
-          tell({ ended: ended, copies_in: settings.backed_by },
-               "#{Words.counted(ended, "session")} ended. Nobody is signed in who was before.", *copies(settings))
-        end
-
-        def sure
-          unless @input.tty?
-            raise UsageError, "logout --all asks in a terminal whether you are sure; elsewhere give --yes"
-          end
-
-          many = visit { |sessions| sessions.stats[:signed_in] }
-          @err.puts("This ends #{Words.counted(many, "session")} in #{file}.")
-          @err.ask("Everybody has to sign in again. Go on? [y/N]")
-          raise Failure, "nobody was logged out" unless @input.gets.to_s.strip.match?(/\Ay(es)?\z/i)
+          confirm("logout --all", :signed_in, "All users have to sign in again.")
+          count, settings = visit { |statistics, settings| [statistics.logout_all, settings] }
+          ended(count, settings, "#{Words.counted(count, "session")} ended. All users have to sign in again.")
         end
       end
     end
