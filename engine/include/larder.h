@@ -362,10 +362,15 @@ larder_status larder_clear(larder *cache);
  * too, attaches to the new one at its next call. Where it fails, as for want of room on the disk, nothing has
  * changed; `error` (may be NULL) says why. Both files take room until the last process has left the old one.
  *
- * With `keep` the new file has the items of the old one, as far as there is room: IN_USE where another process has
- * it open, FULL where there is no room for what is never evicted. Nobody can open it while it is copied, and no
- * other thread may use it.
+ * With `keep` the new file has the items of the old one: IN_USE where another process has it open. Nobody can open
+ * it while it is copied, and no other thread may use it.
  */
+enum {
+    LARDER_KEEP_NONE,
+    LARDER_KEEP_SOME, /* as far as there is room; FULL where there is none for a pinned item */
+    LARDER_KEEP_ALL,  /* FULL where there is no room for all items */
+    LARDER_KEEP_TRIAL /* answers as KEEP_ALL, and changes nothing */
+};
 larder_status larder_resize(larder *cache, uint64_t size_bytes, uint32_t keep, larder_error *error);
 
 /*

@@ -394,7 +394,7 @@ typedef struct {
     size_t key_bytes;
     const void *value; /* NULL for a counter */
     size_t value_bytes;
-    int64_t number; /* of a counter */
+    int64_t number; /* of a counter; how many chunks were written of a value that is stored in chunks */
     uint64_t expiry_ms;
     unsigned type;
     unsigned flags;

@@ -32,12 +32,14 @@ static larder_status make(const char *beside, uint64_t size_bytes, const lard_lo
 typedef struct {
     larder *cache;
     lard_map *to;
-    char *value; /* room for the longest */
+    char *value;      /* room for the longest */
+    bool all;         /* nothing may be left out */
+    uint64_t records; /* written, chunks too */
     larder_call call;
 } copying;
 
-/* What the new file has no room for is left out, but for what was to be kept. */
-static larder_status copy_item(const copying *copy, const char *key, size_t key_bytes) {
+/* What the new file has no room for is left out, unless it is pinned or `all` is set. */
+static larder_status copy_item(copying *copy, const char *key, size_t key_bytes) {
     larder_item item;
     larder_status status =
         larder_get(copy->cache, key, key_bytes, copy->value, larder_max_value(copy->cache), &item, &copy->call);
@@ -58,7 +60,21 @@ static larder_status copy_item(const copying *copy, const char *key, size_t key_
     }
     lard_hash hash = lard_hash_key(copy->to, key, key_bytes, false);
     status = lard_store_in(copy->cache, copy->to, &hash, &spec, LARD_IF_ANY, NULL, &copy->call);
-    return item.is_pinned ? status : LARDER_OK;
+    copy->records += 1 + (spec.type == LARD_TYPE_HEAD ? (uint64_t)spec.number : 0);
+    if (status == LARDER_VALUE_TOO_LARGE) {
+        status = LARDER_FULL; /* a larger file has room for it */
+    }
+    return item.is_pinned || copy->all ? status : LARDER_OK;
+}
+
+/* Has none of the records been evicted, or overwritten in the index, while others were written? */
+static bool has_all(const copying *copy) {
+    uint64_t records = 0;
+    for (uint32_t s = 0; s < copy->to->super.shard_count; s++) {
+        lard_view view = lard_view_of(copy->to, s);
+        records += lard_load(&view.head->items);
+    }
+    return records == copy->records;
 }
 
 static larder_status copy_all(copying *copy, char *keys) {
@@ -79,9 +95,12 @@ static larder_status copy_all(copying *copy, char *keys) {
 }
 
 /* Under the opener's lock, and no other process is attached: nobody changes what is copied. */
-static larder_status keep_all(larder *cache, lard_map *from, lard_map *to, larder_error *error) {
-    copying copy = {
-        .cache = cache, .to = to, .value = malloc(larder_max_value(cache)), .call = {.now_ms = lard_now(NULL)}};
+static larder_status keep_items(larder *cache, lard_map *from, lard_map *to, bool all, larder_error *error) {
+    copying copy = {.cache = cache,
+                    .to = to,
+                    .value = malloc(larder_max_value(cache)),
+                    .all = all,
+                    .call = {.now_ms = lard_now(NULL)}};
     char *keys = malloc(KEYS_BYTES);
     larder_status status = LARDER_NO_MEMORY;
     if (copy.value &&
@@ -91,6 +110,9 @@ static larder_status keep_all(larder *cache, lard_map *from, lard_map *to, larde
         to->owner_word = from->owner_word;
         to->lock = from->lock;
         status = copy_all(&copy, keys);
+        if (status == LARDER_OK && all && !has_all(&copy)) {
+            status = LARDER_FULL;
+        }
     }
     free(copy.value);
     free(keys);
@@ -101,7 +123,7 @@ static larder_status keep_all(larder *cache, lard_map *from, lard_map *to, larde
 }
 
 /* The opener's lock is held. */
-static larder_status take_place(larder *cache, const char *lock, uint64_t size_bytes, bool keep,
+static larder_status take_place(larder *cache, const char *lock, uint64_t size_bytes, uint32_t keep,
                                 const lard_lockfile_content *content, larder_error *error) {
     char beside[PATH_MAX + sizeof SUFFIX];
     lard_map *old = cache->map, *made;
@@ -117,11 +139,16 @@ static larder_status take_place(larder *cache, const char *lock, uint64_t size_b
         return status;
     }
     if (keep) {
-        status = old->slot < made->super.process_slots ? keep_all(cache, old, made, error)
-                                                       : lard_fail(error, LARDER_NO_SLOT, 0, "%s (%u slots)",
-                                                                   cache->path, made->super.process_slots);
+        status =
+            old->slot < made->super.process_slots
+                ? keep_items(cache, old, made, keep >= LARDER_KEEP_ALL, error)
+                : lard_fail(error, LARDER_NO_SLOT, 0, "%s (%u slots)", cache->path, made->super.process_slots);
     }
     lard_file_unmap(made);
+    if (keep == LARDER_KEEP_TRIAL) {
+        LARD_CHANGE(unlink(beside));
+        return status;
+    }
     if (status == LARDER_OK && LARD_CHANGE(rename(beside, cache->path)) != 0) {
         status = lard_fail_call(error, "rename", beside, errno);
     }
@@ -141,8 +168,8 @@ larder_status larder_resize(larder *cache, uint64_t size_bytes, uint32_t keep, l
     if (error) {
         memset(error, 0, sizeof *error);
     }
-    if (!cache) {
-        return lard_fail(error, LARDER_INVALID, 0, "larder_resize needs a handle");
+    if (!cache || keep > LARDER_KEEP_TRIAL) {
+        return lard_fail(error, LARDER_INVALID, 0, "larder_resize needs a handle, and one of LARDER_KEEP_*");
     }
     larder_status status = lard_format_plan(size_bytes, &plan);
     if (status != LARDER_OK) {
@@ -160,7 +187,7 @@ larder_status larder_resize(larder *cache, uint64_t size_bytes, uint32_t keep, l
                  ? lard_lockfile_read(&cache->lock, lock, &content, error)
                  : lard_fail(error, LARDER_SUPERSEDED, 0, "the lock file of %s", cache->path);
     if (status == LARDER_OK) {
-        status = take_place(cache, lock, size_bytes, keep != 0, &content, error);
+        status = take_place(cache, lock, size_bytes, keep, &content, error);
     }
     lard_bytelock_drop(&opener, &cache->lock);
     return status;

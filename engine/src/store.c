@@ -34,6 +34,7 @@ larder_status lard_store_in(larder *cache, lard_map *map, const lard_hash *hash,
             lard_evict_place_large(map, hash, spec);
             status = lard_large_write(cache, map, spec, &head, call);
             spec->type = LARD_TYPE_HEAD;
+            spec->number = head.chunks;
             spec->value = &head;
             spec->value_bytes = sizeof head;
         }

@@ -144,6 +144,34 @@ static void kept_items_must_fit(void) {
     larder_close(cache);
 }
 
+/* Of unpinned items. */
+static void all_items_must_fit(void) {
+    static char value[400000];
+    char key[16];
+    larder_stats before, after;
+    cache = open_cache(LARGE);
+    for (int i = 0; i < 2000; i++) {
+        snprintf(key, sizeof key, "k%d", i);
+        CHECK(set_bytes(cache, key, value, 700, 0) == LARDER_OK);
+    }
+    CHECK(larder_get_stats(cache, &before) == LARDER_OK && before.items == 2000);
+    CHECK(larder_resize(cache, SMALL, LARDER_KEEP_TRIAL, &why) == LARDER_FULL &&
+              larder_resize(cache, SMALL, LARDER_KEEP_ALL, &why) == LARDER_FULL &&
+              larder_resize(cache, 2 * SMALL, LARDER_KEEP_TRIAL, &why) == LARDER_OK,
+          "%s", why.detail);
+    CHECK(larder_size(cache) == LARGE && !is_there(in_directory("t.larder.resize")), "nothing has changed");
+    CHECK(larder_resize(cache, 2 * SMALL, LARDER_KEEP_ALL, &why) == LARDER_OK, "%s", why.detail);
+    CHECK(larder_get_stats(cache, &after) == LARDER_OK && after.items == 2000 && sound(cache));
+    CHECK(larder_resize(cache, LARGE, LARDER_KEEP_ALL, &why) == LARDER_OK, "%s", why.detail);
+    CHECK(set_bytes(cache, "large", value, sizeof value, 0) == LARDER_OK);
+    CHECK(larder_resize(cache, SMALL, LARDER_KEEP_ALL, &why) == LARDER_FULL, "longer than any item there");
+    CHECK(larder_resize(cache, 2 * LARGE, LARDER_KEEP_ALL, &why) == LARDER_OK, "in chunks: %s", why.detail);
+    CHECK(larder_resize(cache, SMALL, LARDER_KEEP_SOME, &why) == LARDER_OK, "%s", why.detail);
+    CHECK(larder_get_stats(cache, &after) == LARDER_OK && after.items > 500 && after.items < 2001);
+    CHECK(larder_resize(cache, SMALL, LARDER_KEEP_TRIAL + 1, &why) == LARDER_INVALID);
+    larder_close(cache);
+}
+
 static void nobody_else_may_have_it_open(void) {
     uint32_t *stage = shared_memory(sizeof *stage);
     cache = open_cache(SMALL);
@@ -170,6 +198,7 @@ static const test_case tests[] = {
     TEST(what_was_left_of_another_is_no_hindrance, "what is left of one that was killed is no hindrance"),
     TEST(with_what_it_had, "what is kept has its value, life, flags and number, also where it is large"),
     TEST(kept_items_must_fit, "a file without room for what is never evicted is not taken"),
+    TEST(all_items_must_fit, "where all items are to be kept, a file that is too small for one is not taken"),
     TEST(nobody_else_may_have_it_open, "it is copied only where nobody else has it open"),
     TEST(while_everybody_writes, "sizes change while everybody writes, and nobody sees a value of before"),
 };

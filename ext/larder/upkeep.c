@@ -86,7 +86,7 @@ VALUE glue_cache_clear(VALUE self) {
 
 struct resize {
     uint64_t size_bytes;
-    bool keep;
+    uint32_t keep; /* LARDER_KEEP_* */
     larder_error error;
     larder_status status;
 };
@@ -98,7 +98,7 @@ static void run_resize(larder *engine, void *arg) {
 }
 
 VALUE glue_cache_resize(VALUE self, VALUE size, VALUE keep) {
-    struct resize resize = {.size_bytes = NUM2ULL(size), .keep = RTEST(keep)};
+    struct resize resize = {.size_bytes = NUM2ULL(size), .keep = NUM2UINT(keep)};
 
     glue_call_released(self, run_resize, &resize);
     if (resize.status != LARDER_OK) {

@@ -56,6 +56,10 @@ module Larder
     LAZILY = 2
     LAZILY_AND_STRICTLY = 3
     LAZILY_BUT_REQUIRED = 4
+    # What a resize keeps, as larder.h numbers it.
+    KEEP = { false => 0, true => 1, all: 2 }.freeze
+    KEEP_TRIAL = 3
+    private_constant :KEEP, :KEEP_TRIAL
     private_constant :SET, :ADD, :REPLACE, :PIN, :NOW, :EXISTING, :LAZILY, :LAZILY_AND_STRICTLY, :LAZILY_BUT_REQUIRED
 
     # A file has whole pages, so it is up to this much larger than it was asked to be.
@@ -399,21 +403,34 @@ module Larder
     # new one at its next call. Where it fails nothing has changed.
     #
     # @param size [Integer] bytes
-    # @param keep [Boolean] the new file has what the old one had, as far as there is room: no other process may have it
-    #   open then, and no other thread may use this cache meanwhile
+    # @param keep [Boolean, Symbol] true: the new file has what the old one had, as far as there is room; :all: it has
+    #   all of it. No other process may have the file open then, and no other thread may use this cache meanwhile
     # @return [self]
     # @raise [OpenError] the size is none that a cache can have, the disk has no room for it beside the old one, or
     #   others have it open that is to be kept
-    # @raise [FullError] there is no room for what was stored with `pin: true`
+    # @raise [FullError] there is no room for what was stored with `pin: true`, or with :all for all items
     # @raise [DamagedError] the file cannot be used any more
     # @example
     #   cache.resize(4 << 20).size #=> 4194304
     def resize(size, keep: false)
       raise TypeError, "size must be an Integer of bytes, got nil" if size.nil?
 
-      _resize(Options.size_bytes(size), keep)
+      how = KEEP.fetch(keep) { raise InvalidArgument, "keep: #{keep.inspect} is none of true, false and :all" }
+      _resize(Options.size_bytes(size), how)
       _exist("", nil) # attaches to it
       self
+    end
+
+    # Tries whether a file of another size had room for all items, by copying them into one that is removed again.
+    #
+    # @param size [Integer] bytes
+    # @return [Boolean]
+    # @raise [OpenError] as {#resize}
+    def fits_in?(size)
+      _resize(Options.size_bytes(size), KEEP_TRIAL)
+      true
+    rescue FullError
+      false
     end
 
     # Drops what has expired now, rather than when its room is needed.

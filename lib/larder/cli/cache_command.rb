@@ -43,9 +43,14 @@ module Larder
         Cache.open(path, create: false, &block)
       end
 
+      # Does the file hold an application's sessions?
+      def sessions?(cache)
+        !::Larder::Sessions::Settings.read(cache).nil?
+      end
+
       # Emptying it would sign everybody out.
       def refuse_sessions(cache, wanted)
-        return unless ::Larder::Sessions::Settings.read(cache)&.to_h&.any? { |_, value| value }
+        return unless sessions?(cache)
 
         raise Failure, "#{path} holds an application's sessions, and emptying it signs everybody out; #{wanted}"
       end

@@ -1,13 +1,14 @@
 # frozen_string_literal: true
 
-# Owns `larder resize`: gives a cache a file of another size.
+# `larder resize`: gives a cache a file of another size.
 
+require_relative "../sessions/offline"
 require_relative "../size"
 require_relative "cache_command"
 
 module Larder
   module CLI
-    # `larder resize`: another size, live or with what is cached.
+    # `larder resize`: empty and live, or with what the file holds.
     class Resize < CacheCommand
       # What users type.
       NAME = "resize"
@@ -20,8 +21,9 @@ module Larder
 
         Gives a cache a file of another size. It is empty, and takes the place of the
         old one at once: processes that have it open go on with the new file at their
-        next call. With --keep it has what the old one had, as far as there is room;
-        nobody may have it open then, for what changes meanwhile would be lost.
+        next call. With --keep it has what the old one had, as far as there is room,
+        and all sessions of a file of sessions. No process may have the file open then,
+        because changes during the copy would be lost.
       TEXT
       FOOTER = <<~TEXT.freeze
         SIZE is written 256MB, "1.5 GB" or 268435456; 1 KB is 1024 bytes.
@@ -39,7 +41,7 @@ module Larder
 
       def parser
         @parser ||= explained(BANNER, FOOTER) do |options|
-          options.on("--keep", "what is cached; nobody may have it open") { @keep = true }
+          options.on("--keep", "keeps what it holds; no process may have it open") { @keep = true }
         end
       end
 
@@ -59,12 +61,28 @@ module Larder
       end
 
       def resize(cache)
+        sessions = sessions?(cache)
         @keep ? alone(cache) : refuse_sessions(cache, "--keep keeps them: larder resize #{path} SIZE --keep")
         before = cache.size
-        cache.resize(@bytes, keep: @keep)
+        cache.resize(@bytes, keep: sessions ? :all : !@keep.nil?)
+        recount if sessions
         [before, cache.size, cache.stats[:items]]
       rescue ::Larder::FullError
-        raise Failure, "#{Words.bytes(@bytes)} have no room for what #{path} must keep; name a larger SIZE"
+        what, size = sessions ? ["its sessions", sufficient(cache)] : ["what #{path} must keep", "a larger SIZE"]
+        raise Failure, "#{Words.bytes(@bytes)} have no room for #{what}, and nothing has changed; name #{size}"
+      end
+
+      # The first of sizes, each a quarter larger than the one before, that has room for all items.
+      def sufficient(cache)
+        megabytes = @bytes.fdiv(1 << 20)
+        megabytes = (megabytes * 1.25).ceil until cache.fits_in?((megabytes * (1 << 20)).ceil)
+        "#{megabytes}MB"
+      end
+
+      # Makes the counts of sessions anew: some may have expired since they were counted.
+      def recount
+        report = ->(error) { @err.puts("larder: #{error.message}") }
+        ::Larder::Sessions::Offline.open(path, report: report) { |statistics, _| statistics.recount }
       end
 
       def kept(items)

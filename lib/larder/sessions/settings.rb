@@ -24,7 +24,7 @@ module Larder
       # @return [Settings, nil] nil: the file has no sessions, or no application has used it yet
       def self.read(cache)
         options = JSON.parse(cache.get(KEY) || "null")
-        return unless options.is_a?(Hash)
+        return unless options.is_a?(Hash) && options.key?("idle_timeout")
 
         idle, anonymous, max = options.values_at("idle_timeout", "anonymous_timeout", "max_lifetime")
         new(cache, lifetimes: Lifetimes.new(idle: idle, anonymous: anonymous, max: max),

@@ -78,18 +78,119 @@ module Larder
       test "with --keep what must be kept must fit" do
         400.times { |i| cache.set("k#{i}", "v" * 4000, pin: true) }
         cache.close
-        assert_equal 1, refused(/1\.0 MiB have no room for what .* must keep; name a larger SIZE/,
+        assert_equal 1, refused(/1\.0 MiB have no room for what .* must keep, and nothing .*; name a larger SIZE/,
                                 "resize", file, "1MB", "--keep")
         assert_equal "v" * 4000, open_cache.get("k399")
       end
 
-      test "sessions are not emptied, and can be kept" do
-        repository = Rack::Session::Larder.new(->(_env) { [200, {}, []] }, { file: file, size: SIZE }).repository
-        assert repository.begin(Digest::SHA256.digest("a"), { "user_id" => 1 })
+      test "sessions are not emptied, and all are kept: values, users, handles, pins, tombstones, TTLs and notes" do
+        sessions(backed_by: [:file_store, path_of("store")])
+        fill
+        kept = Larder::Sessions::Statistics.new(@repository).for(1).last.handle
+        former = Digest::SHA256.digest("u2")
+        assert @repository.renew(@repository.find(former), Digest::SHA256.digest("renewed"), { "user_id" => 2 })
+        @repository.end(Digest::SHA256.digest("u3"))
+        Larder::Sessions::Statistics.new(@repository).logout(4)
+        before = everything
         assert_equal 1, refused(/holds an application's sessions.*--keep keeps them/, "resize", file, "16MB")
-        repository.backend.cache.close
+        @repository.backend.cache.close
+        [16, 5].each do |size|
+          done("resize", file, "#{size}MB", "--keep")
+          sessions(backed_by: [:file_store, path_of("store")])
+          assert_same_as before
+          @repository.backend.cache.close
+        end
+        sessions(backed_by: [:file_store, path_of("store")])
+        statistics = Larder::Sessions::Statistics.new(@repository)
+        assert_nil @repository.find(Digest::SHA256.digest("u3")), "its tombstone is there"
+        assert @repository.end(former), "by the id that it had before"
+        assert_nil @repository.find(Digest::SHA256.digest("renewed"))
+        assert statistics.revoke(kept)
+        assert_equal 1, statistics.logout(1)
+        refute statistics.logged_in?(1)
+        assert statistics.logged_in?(5)
+      end
+
+      test "counts of sessions are made anew by --keep" do
+        sessions
+        fill
+        sessions = @repository.backend.cache
+        sessions.each_key(prefix: "n/").to_a.each { |name| sessions.delete(name) }
+        sessions.close
         done("resize", file, "16MB", "--keep")
-        assert_equal 1, JSON.parse(done("sessions", "--file", file, "--json"))["signed_in"]
+        figures = JSON.parse(done("sessions", "--file", file, "--json"))
+        assert_equal [13, 9, 4], figures.values_at("sessions", "signed_in", "anonymous")
+      end
+
+      { "many users' sessions" => [[*0..1500], 700], "many anonymous sessions" => [[nil] * 1500, 700],
+        "a user's long session" => [[1], 20_000], "a long anonymous session" => [[nil], 1_100_000] }
+        .each do |what, (users, bytes)|
+        test "a size without room for #{what} is refused, with one that has" do
+          message = /1\.0 MiB have no room for its sessions, and nothing has changed; name (\d+)MB/
+          sessions(size: 16 << 20)
+          users.each_with_index { |user, i| enter("s#{i}", { "user_id" => user, "data" => "x" * bytes }.compact) }
+          before = everything
+          @repository.backend.cache.close
+          _, error, code = larder("resize", file, "1MB", "--keep")
+          assert_match message, error
+          assert_equal [1, 16 << 20], [code, File.size(file)]
+          assert_equal %w[test.larder test.larder.lock], Dir.children(directory).sort
+          done("resize", file, "#{error[message, 1]}MB", "--keep")
+          assert_operator File.size(file), :<, 16 << 20
+          sessions
+          assert_same_as before
+        end
+      end
+
+      test "sessions that never end are known for sessions" do
+        sessions(idle_timeout: nil, anonymous_timeout: nil)
+        fill
+        assert_equal 1, refused(/holds an application's sessions/, "resize", file, "16MB")
+        assert_equal 1, refused(/holds an application's sessions/, "clear", file)
+      end
+
+      private
+
+      def sessions(**options)
+        options = { file: file, size: File.size?(file) || SIZE, **options }
+        @repository = Rack::Session::Larder.new(->(_env) { [200, {}, []] }, options).repository
+        @repository.find("a" * 32) # as a request does
+      end
+
+      def fill
+        8.times { |i| enter("u#{i}", { "user_id" => i, "cart" => [i] }) }
+        enter("second of u1", { "user_id" => 1 })
+        4.times { |i| enter("a#{i}", { "cart" => [i] }) }
+      end
+
+      def enter(name, values)
+        assert @repository.begin(Digest::SHA256.digest(name), values)
+      end
+
+      # What the file holds but for counts, and what the questions about it answer.
+      def everything
+        cache = @repository.backend.cache
+        statistics = Larder::Sessions::Statistics.new(@repository)
+        statistics.for(0) # makes the secret of handles
+        keys = cache.each_key.grep_v(%r{\A(?:n/|processes|counting|counted)}n)
+        users = keys.filter_map { |key| key.delete_prefix("u/User/") if key.start_with?("u/") }
+        { figures: statistics.stats.slice(:sessions, :signed_in, :anonymous), pinned: cache.stats[:pinned_bytes],
+          items: keys.to_h { |key| [key, [cache.get(key), cache.ttl(key)]] },
+          users: users.to_h { |user| [user, [statistics.logged_in?(user), statistics.for(user).map(&:to_h)]] } }
+      end
+
+      # Without a diff of thousands of items. A TTL has become less by the time that the test takes.
+      def assert_same_as(before)
+        after = everything
+        assert_equal before[:figures], after[:figures]
+        assert_in_delta before[:pinned], after[:pinned], 200 + (before[:pinned] / 20), "pins cost what segments take"
+        assert_empty before[:users].reject { |user, said| after[:users][user] == said }.keys
+        assert_equal before[:items].size, after[:items].size
+        different = before[:items].reject do |key, (value, ttl)|
+          now, left = after[:items][key]
+          now == value && (ttl == left || (left && ttl.between?(left, left + 60)))
+        end
+        assert_empty different.keys
       end
     end
   end

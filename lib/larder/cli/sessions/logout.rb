@@ -43,7 +43,8 @@ module Larder
 
         def log_out
           count, settings = visit { |statistics, settings| [statistics.logout(@user), settings] }
-          sentence = count.zero? ? "#{@user} was not signed in." : "#{Words.counted(count, "session")} of #{@user} ended."
+          sentence = "#{Words.counted(count, "session")} of #{@user} ended."
+          sentence = "#{@user} was not signed in." if count.zero?
           ended(count, settings, sentence, user: @user)
         rescue ::Larder::InvalidArgument => error
           raise UsageError, error.message
