@@ -1,11 +1,10 @@
 # frozen_string_literal: true
 
-# Refuses at its assignment what a session cannot keep, so that the backtrace names the line of the application.
+# Refuses a value that the serializer cannot store when it is assigned, so that the backtrace names the line.
 
 module Larder
   module Sessions
-    # For the sessions that requests see, of Rack's and of Rails' class. What changes within a value is seen when the
-    # session is kept.
+    # For the session classes of Rack and Rails. Changes within a value are checked when the session is stored.
     module Checked
       # @param key [#to_s]
       # @param value [Object]

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns how sessions are configured: from options as users type them to a Repository with its backend.
+# Checks the options of sessions, and makes a Repository with its backend of them.
 
 require_relative "../application"
 require_relative "../size"
@@ -12,7 +12,7 @@ require_relative "sign_in_hint"
 
 module Larder
   module Sessions
-    # Options of sessions, checked.
+    # The options of sessions.
     class Configuration
       # The name of the file where nobody says where sessions are kept, see Application.file.
       FILE = "sessions.larder"

@@ -1,15 +1,14 @@
 # frozen_string_literal: true
 
-# Owns how one cookie is found in the header that brings all of them.
+# Finds one cookie in the Cookie header without decoding the others.
 
 module Larder
   module Sessions
-    # The cookie of one name, taken out of a request's header without a look at the others. Rack decodes all of them
-    # before it tells one, which takes longer than to find a session.
+    # Rack decodes all cookies to answer one, which takes longer than to find a session.
     class Cookie
-      # What decoding leaves as it is.
+      # A value that decoding does not change.
       PLAIN = /\A[\w-]+\z/
-      # What is found of a name that is in no header.
+      # Matches nothing: no cookie has a name with other characters.
       NONE = /(?!)/
       private_constant :PLAIN, :NONE
 
@@ -21,7 +20,7 @@ module Larder
       # As Rack::Utils.parse_cookies_header answers it: of two of that name, the first.
       #
       # @param header [String] `name=value; name=value`, of any bytes
-      # @return [String, nil] nil: there is none, or it is one to be decoded
+      # @return [String, nil] nil: there is none, or Rack has to decode it
       def value_in(header)
         value = header[@pattern, 1] if header.valid_encoding?
         value.force_encoding(Encoding::UTF_8) if value&.match?(PLAIN)

@@ -1,22 +1,22 @@
 # frozen_string_literal: true
 
-# Owns the errors of sessions: one class per thing an application would do differently.
+# The errors of sessions: one class for each that an application would rescue differently.
 
 require "shellwords"
 require_relative "../../larder"
 
 module Larder
   module Sessions
-    # What Larder raises about sessions.
+    # The base class.
     class Error < Larder::Error; end
 
-    # Bytes of a session that its serializer cannot read.
+    # The serializer cannot read the bytes of a session.
     class UnreadableError < Error; end
 
-    # A question that cannot be answered where sessions are kept.
+    # The backend cannot answer a question, as a store that cannot count.
     class UnsupportedError < Error; end
 
-    # A session that is too long to be kept.
+    # A session is longer than its file can store.
     class TooLongError < Error
       # @param bytes [Integer]
       # @param max [Integer]
@@ -26,7 +26,7 @@ module Larder
       end
     end
 
-    # A file of Larder's that does not say how sessions live in it, see {Settings}.
+    # A file has no {Settings}.
     class NoSettingsError < Error
       # @param path [String]
       def initialize(path)
@@ -35,7 +35,7 @@ module Larder
       end
     end
 
-    # The store behind a file has answered too late. Reported once an outage; the file goes on without it.
+    # The store of backed_by: was too slow. Reported once an outage; the file is used without it meanwhile.
     class SlowStoreError < Error
       # @param store [String] its class
       # @param seconds [Float] that a call, or those of a request, have taken
@@ -45,8 +45,8 @@ module Larder
       end
     end
 
-    # The file is full of sessions that must not be evicted. Raised in the request that signs in, or whose change of a
-    # signed-in session could not be kept: it is answered by 503, or by the option on_full:.
+    # The file is full of pinned sessions. Raised in a request that signs in, or that changes a signed-in session. The
+    # middleware answers it with 503, or with the option on_full:.
     class NoRoomError < Error
       # @param backend [#to_s] where sessions are kept
       def initialize(backend)
@@ -56,7 +56,7 @@ module Larder
       end
     end
 
-    # The file will soon be full of sessions that must not be evicted. Reported, and never raised.
+    # The file is nearly full of pinned sessions. Reported, never raised.
     class NoRoomSoonError < Error
       # @param cache [Cache]
       # @param share [Float] of the pinned room that is taken
@@ -67,7 +67,7 @@ module Larder
       end
     end
 
-    # The command that mends a file which is short of room.
+    # The command that gives a file more room.
     module Enlarging
       # @param cache [Cache]
       # @return [String] as a shell takes it; the application must be stopped meanwhile

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-# Owns how a session's values become bytes and come back. Which sessions they belong to, and when, is none of its
-# business.
+# The serializers of a session's values.
 
 require "json"
 require_relative "errors"
@@ -28,11 +27,10 @@ module Larder
         end
       end
 
-      # JSON, of which {JsonRoundTrip} says what it keeps and converts. Safe to read whoever wrote it. Nested 100 deep
-      # at most, which is the library's own limit: options, even those that say the same, double its time for what
-      # sessions are.
+      # JSON, with the values that {JsonRoundTrip} names. Safe to read whoever wrote it. Nested 100 deep at most, the
+      # library's default: to pass it, or any option, doubles the time.
       module Json
-        module_function
+        extend self # rubocop:disable Style/ModuleFunction -- Hybrid has these methods, too
 
         # @param values [Hash{String => Object}] converted
         # @return [String] bytes
@@ -40,14 +38,15 @@ module Larder
           JSON.generate(values).force_encoding(Encoding::BINARY)
         end
 
-        # For the question whether a session has changed, which costs less than its conversion.
+        # Spares the conversion where nothing has changed, as in most requests.
         #
         # @param values [Hash{String => Object}] not yet converted
-        # @return [String, nil] bytes; nil: they are to be converted before
-        def try_dump(values)
-          dump(values)
+        # @param bytes [String] of a session as it was found
+        # @return [Boolean] are they its values?
+        def unchanged?(values, bytes)
+          dump(values) == bytes
         rescue JSON::JSONError, EncodingError
-          nil
+          false
         end
 
         # @param bytes [String]
@@ -70,8 +69,8 @@ module Larder
           JsonRoundTrip.convert(values)
         end
 
-        # Texts are converted at once; others stay what they are until the session is kept, as who assigned them may go
-        # on changing them.
+        # Converts a String at once. Other values are converted when the session is stored, because the application may
+        # change them until then.
         #
         # @param key [String]
         # @param value [Object] that is put under it
@@ -83,61 +82,22 @@ module Larder
           converted = JsonRoundTrip.convert(key => value)
           value.is_a?(String) ? converted.each_value.first : value
         end
-
-        # @param value [Object]
-        # @return [Boolean] is all that is kept of it its characters?
-        def text?(value)
-          value.instance_of?(String)
-        end
       end
 
-      # Reads what Marshal wrote before, and writes JSON: for the time after an application has changed over.
+      # JSON that reads what Marshal wrote before the application changed to JSON.
       module Hybrid
-        module_function
+        extend Json
 
-        # @param (see Json.dump)
-        # @return (see Json.dump)
-        # @raise (see Json.dump)
-        def dump(values)
-          Json.dump(values)
-        end
-
-        # @param (see Json.try_dump)
-        # @return (see Json.try_dump)
-        def try_dump(values)
-          Json.try_dump(values)
-        end
-
-        # Values that Marshal wrote are converted; those that cannot be are left out.
+        # Values that Marshal wrote are converted, and left out where they cannot be.
         #
-        # @param (see Json.load)
+        # @param (see Json#load)
         # @yieldparam error [LossyValueError] of each key that is left out
-        # @return (see Json.load)
-        # @raise (see Json.load)
-        def load(bytes, &left_out)
-          return Json.load(bytes) unless bytes.start_with?(MARSHAL)
+        # @return (see Json#load)
+        # @raise (see Json#load)
+        def self.load(bytes, &left_out)
+          return super unless bytes.start_with?(MARSHAL)
 
           JsonRoundTrip.convertible(Marshalled.load(bytes), &left_out)
-        end
-
-        # @param (see Json.convert)
-        # @return (see Json.convert)
-        # @raise (see Json.convert)
-        def convert(values)
-          Json.convert(values)
-        end
-
-        # @param (see Json.check)
-        # @return (see Json.check)
-        # @raise (see Json.check)
-        def check(key, value)
-          Json.check(key, value)
-        end
-
-        # @param (see Json.text?)
-        # @return (see Json.text?)
-        def text?(value)
-          Json.text?(value)
         end
       end
     end

@@ -1,27 +1,27 @@
 # frozen_string_literal: true
 
-# Owns how a session goes on under another key, as options[:renew] asks at a sign-in. A part of the Repository.
+# Moves a session to another key, as options[:renew] asks at a sign-in. A part of the Repository.
 
 module Larder
   module Sessions
-    # A session is kept under its other key before it is taken from the one that it had, by compare and swap. So whoever
-    # changes or ends it meanwhile is seen, and a process that dies in between leaves one of the two at least.
+    # A session is stored under its new key before it is taken from the old one by compare-and-swap. So changes and ends
+    # by other requests are noticed, and a process that dies in between leaves at least one of the two.
     #
-    # Before it is taken, it is noted for a while under the key that it had what it goes on as. Whoever ends a session
-    # deletes it and reads the note then: so of a renewal and an end by the former id, one sees the other. The note is
-    # read by nothing else, so a former id opens nothing.
+    # Before that, a note with the new key is stored under the old one for a minute. To end a session is to delete it,
+    # then to read the note: so of a renewal and an end by the old id, one sees the other. Nothing else reads the note,
+    # so an old id opens no session.
     module IdRotation
-      # Attempts to move a session that others change meanwhile.
+      # Attempts of a compare-and-swap.
       ATTEMPTS = 100
-      # Seconds for which the former id of a session ends it.
+      # Seconds for which the old id can end a session.
       REST = 60
-      # Before a session's key: under which keys it goes on, and under which it was before.
+      # Names of notes begin with these: the new keys of an old one, and the old keys of a new one.
       NEXT = "m/"
       BEFORE = "b/"
       private_constant :ATTEMPTS, :REST, :NEXT, :BEFORE
 
-      # Lets a session go on under another key, with what others have made of it by then, and ends it under its own. It
-      # is as old as before, unless somebody else is signed in now.
+      # Moves a session to another key, with the changes of other requests. It keeps its age, unless another user has
+      # signed in.
       #
       # @param found [Repository::Found]
       # @param key [String] the other
@@ -34,7 +34,7 @@ module Larder
         change = Changeset.between(@format.load(found.record.values), values, @format)
         other = move(found, key, change, bound)
         return other unless other.is_a?(Record)
-        # It is over. Somebody who signs in has a session all the same, unless that has ended by now as well.
+        # It has ended. A user who signs in has a session all the same, unless that has ended as well.
         return !record(key).nil? if others?(other, found.record)
 
         self.end(key)
@@ -42,20 +42,20 @@ module Larder
       end
 
       # @param key [String]
-      # @return [Array<String>] keys under which the session goes on that was moved from this one a moment ago
+      # @return [Array<String>] keys to which the session was moved from this one in the last minute
       def successors(key)
         keys_in(NEXT + key)
       end
 
       # @param key [String]
-      # @return [Array<String>] keys that the session has had a moment ago
+      # @return [Array<String>] keys that the session had in the last minute
       def predecessors(key)
         keys_in(BEFORE + key).flat_map { |before| [before, *predecessors(before)] }
       end
 
       private
 
-      # @return [Boolean, Record] true, false where it could not be kept, and as what it was where it was gone
+      # @return [Boolean, Record] true; false: it could not be stored; the Record as changed: it had ended
       def move(before, key, change, bound)
         other = nil
         ATTEMPTS.times do
@@ -81,7 +81,7 @@ module Larder
         other.record
       end
 
-      # What is under the other key already goes where it cannot be kept as it is by now.
+      # Deletes what is stored under the new key if it cannot be updated.
       def kept_again?(other, after)
         kept = swap(other, after) == true
       ensure
@@ -93,12 +93,12 @@ module Larder
         record.user? && !after.user? ? after.with(began: now, used: now) : after
       end
 
-      # Nobody has a handle of a session in which nobody is signed in.
+      # An anonymous session has no handle, so it needs no note of its old key.
       def forward(before, key)
         noted?(NEXT + before.key, key) && (!before.record.user? || noted?(BEFORE + key, before.key))
       end
 
-      # Several may move one session at once: of those who sign in in it, each goes on.
+      # Several requests may renew one session at once. Of those that sign in, each gets a session.
       def noted?(name, key)
         pin = true
         ATTEMPTS.times do
@@ -118,12 +118,12 @@ module Larder
         bytes ? (bytes.bytesize / Users::KEY).times.map { |i| bytes.byteslice(i * Users::KEY, Users::KEY) } : []
       end
 
-      # Is somebody signed in, and none of those who were before?
+      # Is somebody signed in, and nobody who was before?
       def others?(after, before)
         after.user? && !after.users.intersect?(before.users)
       end
 
-      # Of all that end a session or move it on, one is told that it did.
+      # Of all requests that end or move a session, one gets :stored.
       def take(before)
         return :gone if before.record.user? && @index.logout_noted?([], since: before.record.used)
 

@@ -14,15 +14,15 @@ module Larder
     # keys are Strings. Other values become the forms that Rails' JSON cookies give them by default: a Symbol a String,
     # a Time its ISO 8601 text, a Set an Array, a Struct a Hash. What has no such form, as a record, is refused.
     module JsonRoundTrip
-      # Arrays and Hashes within each other that JSON reads (its own limit is 100, of which the session is one).
+      # Levels of nested Arrays and Hashes that JSON reads (its limit is 100, and the session is one).
       DEEPEST = 99
       # Characters of a key in a message.
       LONGEST_SHOWN = 60
-      # Digits of a second.
+      # Digits of a Time's fraction of a second.
       PRECISION = 3
-      # Encodings of bytes that nobody has called text; Rack's are of the first.
+      # Encodings of Strings without a declared encoding; Rack's have the first.
       UNTOLD = [Encoding::BINARY, Encoding::US_ASCII].freeze
-      # Numbers and others whose text is their form as the key of a Hash, and, but for numbers, as a value.
+      # Classes whose form as a value is their to_s, and those whose form as a key of a Hash is.
       NAMES = [Symbol, Range, Regexp].freeze
       KEYS = [Symbol, Integer, Float, nil, true, false, Time, Date].freeze
       private_constant :UNTOLD, :NAMES, :KEYS
@@ -48,7 +48,7 @@ module Larder
         end
       end
 
-      # Asked from the class's side: a Duration of ActiveSupport's says that it is an Integer.
+      # By case, because an ActiveSupport::Duration answers is_a?(Integer) with true.
       #
       # @param value [Object]
       # @param level [Integer] how deep it is within the session
@@ -67,7 +67,7 @@ module Larder
         end
       end
 
-      # A text that needs no second look, as nearly all are.
+      # A String that needs no conversion, as nearly all are.
       def plain?(value)
         value.instance_of?(String) &&
           (value.ascii_only? || (value.encoding == Encoding::UTF_8 && value.valid_encoding?))
@@ -105,7 +105,7 @@ module Larder
         end
       end
 
-      # Of classes that need not be there.
+      # By the names of classes that may not be loaded.
       def by_name(value, path)
         names = value.class.ancestors.map(&:name)
         case (names & %w[ActiveSupport::Duration BigDecimal ActionController::Parameters URI::Generic Pathname

@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
-# Owns how long sessions live: signed in or not, used or not.
+# Decides when a session has ended, and for how long a backend keeps it.
 
 module Larder
   module Sessions
-    # When a session is over, and for how long a backend keeps it.
+    # The timeouts of sessions.
     class Lifetimes
       # Seconds for which a use need not be written again, at most.
       USED_EVERY = 60
-      # A quarter of the time for which a session may be idle, where that is less.
+      # Or this part of the idle timeout, where that is less.
       PART = 4
       private_constant :PART
 
@@ -42,7 +42,7 @@ module Larder
         rest ? now >= record.used + rest : false
       end
 
-      # Idle sessions live by so much longer.
+      # An idle session may live longer by that much.
       #
       # @param record [Record]
       # @return [Numeric] seconds for which a use of it need not be written again

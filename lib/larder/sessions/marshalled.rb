@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns sessions as Marshal keeps them: all of Larder's sessions that asks Marshal, and only where it is chosen by name.
+# Marshal as the serializer of sessions. Nothing else in Larder's sessions calls Marshal.
 
 require "larder/own_failure"
 
@@ -23,11 +23,12 @@ module Larder
           raise LossyValueError, "session[#{key.inspect}] cannot be kept: #{error.message}"
         end
 
-        # @param (see dump)
-        # @return (see dump)
+        # @param values [Hash{String => Object}]
+        # @param bytes [String] of a session as it was found
+        # @return [Boolean] are they its values?
         # @raise (see dump)
-        def try_dump(values)
-          dump(values)
+        def unchanged?(values, bytes)
+          dump(values) == bytes
         end
 
         # @param bytes [String]
@@ -50,16 +51,10 @@ module Larder
           values
         end
 
-        # What it cannot dump is found out when the session is kept: most that it can is costly to try.
+        # What Marshal cannot dump is refused when the session is stored: to try each value would cost too much.
         # @return [Object] the same
         def check(_key, value)
           value
-        end
-
-        # Marshal keeps what modules and variables a String has.
-        # @return [false]
-        def text?(_value)
-          false
         end
 
         def unmarshallable?(value)

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what Rack's and Rails' session middleware have in common here: which session a request has found, when it is
-# kept, and what its id is kept as. What is right under concurrency is the Repository's work.
+# What the session middleware of Rack and Rails share: which session a request has found, when it is stored, and
+# under which id. Concurrency is the Repository's concern.
 
 require "digest"
 require_relative "../sessions"
@@ -11,17 +11,16 @@ require_relative "cookie"
 module Larder
   module Sessions
     # For subclasses of Rack::Session::Abstract::PersistedSecure that say in SAME_SITE what cookies are by default.
-    # Ids are kept as digests, so that who reads the store can open no session; and an id that is not known is never
-    # taken over.
+    # Keys are digests of ids, so the store holds no id that opens a session. An unknown id is never adopted.
     module Middleware
-      # Where a request keeps what it has found, who was bound to its session, and, while it is committed, what is to
-      # go on under another id: false where there is nothing.
+      # Keys of the env. The Repository::Found; the users that were bound; during a commit, the Found that gets another
+      # id, or false where there is none.
       FOUND = "larder.session.found"
       BOUND = "larder.session.bound"
       RENEWED = "larder.session.renewed"
-      # The key of a session that the request asked for, and that was not found.
+      # The key of a session that was not found.
       GONE = "larder.session.gone"
-      # The id that the request asks for, after the header that it was found in and the Cookie that found it.
+      # The id in the request's cookie, after the header and the Cookie that it was found with.
       ASKED = "larder.session.asked"
 
       # @param id [Rack::Session::SessionId]
@@ -82,7 +81,7 @@ module Larder
         kept ? sid : false
       end
 
-      # Whoever signs out by an id that the session had a moment ago is signed out as well.
+      # Also ends a session that had this id before it was renewed.
       #
       # @return [Rack::Session::SessionId, nil] another id, nil with the option drop
       def delete_session(request, sid, options)
@@ -95,8 +94,8 @@ module Larder
         generate_sid unless options[:drop]
       end
 
-      # A session that stays as it is but for its values is kept at once. One that is to be renewed ends under its id
-      # when it is written under the other one; here, where that does not come to be.
+      # A session that keeps its id and cookie is stored at once. A renewed session ends under its old id when it is
+      # stored under the new one; here, if it is not stored.
       # @return [void]
       # @raise [LossyValueError] what was put into a value cannot be kept; at an assignment {Checked} has raised it
       def commit_session(request, response)
@@ -116,7 +115,7 @@ module Larder
                               "that this request changed in its session is kept.")
       end
 
-      # Goes on with another file, see Larder::ParallelTests.
+      # Uses another file from now on, see Larder::ParallelTests.
       #
       # @api private
       # @yieldparam path [String] of the file
@@ -128,7 +127,7 @@ module Larder
 
       private
 
-      # The response of a request whose session has no room, where no option says another one.
+      # The response where the file is full and on_full: is not set.
       def full(error)
         raise error
       end
@@ -140,8 +139,8 @@ module Larder
         @repository = repository
       end
 
-      # Neither its id, nor its cookie, nor what is asked of it calls for more. Rack's own way comes to the same for
-      # such a session: by a cookie that is made, compared and not sent, which costs more than reading and changing it.
+      # Does the session keep its id and cookie? Then Rack would make a cookie, compare it, and not send it, which costs
+      # more than to read and change the session.
       def stays?(request, session)
         return false unless session.respond_to?(:loaded?) && session.loaded?
 
@@ -159,19 +158,19 @@ module Larder
                                                    "not be kept; what this request has changed in it is dropped.")
       end
 
-      # What the client has, or will have.
+      # The id that the client has.
       def cookie_of(request)
         asked = asked_id(request)
         asked ? asked.public_id : request.cookies[@key]
       end
 
-      # It must have been read before.
+      # Loads the session, so that FOUND is set.
       def renew(request, session)
         session.to_hash
         request.set_header(RENEWED, request.get_header(FOUND) || false)
       end
 
-      # A new session in which nothing was kept, or nils alone, is not one, unless somebody was bound to it.
+      # A new session is stored if it has a value other than nil, or a user was bound to it.
       def commit_session?(request, session, _options)
         super && (request.get_header(FOUND) || session.to_hash.compact.any? || request.get_header(BOUND)&.any?)
       end
@@ -183,21 +182,21 @@ module Larder
         super unless found && found.key == Digest::SHA256.digest(cookie[:value]) && @repository.record(found.key).nil?
       end
 
-      # What is no String is no id.
+      # An id that is no String, as of a cookie "key[]=", is ignored.
       def extract_session_id(request)
         id = asked_id(request) || super || former_id(request)
         id if id&.public_id.is_a?(String)
       end
 
-      # What the store that sessions are moved from has in a cookie of another name.
+      # The id in the cookie of the store that sessions are migrated from.
       def former_id(request)
         id = @migration && request.cookies[@migration.cookie]
         Rack::Session::SessionId.new(id) if id.is_a?(String) && !id.empty?
       end
 
-      # It is asked for when a session is looked for, and when it is kept.
+      # Asked for when the session is found, and when it is stored.
       #
-      # @return [Rack::Session::SessionId, nil] nil: ask Rack, which knows by now, or will know, all cookies
+      # @return [Rack::Session::SessionId, nil] nil: Rack has to decode the cookies, or has done so
       def asked_id(request)
         header = request.get_header(Rack::HTTP_COOKIE)
         return if header.nil? || request.has_header?(Rack::RACK_REQUEST_COOKIE_HASH)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Opens an application's file of sessions in a program without the application, as the command line is. It makes no file.
+# Opens an application's file of sessions in a program without the application, as the command line is. Makes no file.
 
 require_relative "../sessions"
 require_relative "settings"

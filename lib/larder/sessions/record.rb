@@ -1,19 +1,18 @@
 # frozen_string_literal: true
 
-# Owns the bytes that a session is kept as: when it began, when it was last used, who is signed in, and its values.
-# Knows neither stores nor serializers.
+# The bytes of a stored session: when it began, when it was last used, its users and its values.
 
 require_relative "errors"
 
 module Larder
   module Sessions
-    # One session as it is kept, read from its bytes as far as it is asked about.
+    # A stored session. Fields are read from its bytes when they are asked for.
     #
     #   0   version (8)   2
     #   1   flags (8)     bit 0: it was moved
     #   2   began (40)    Unix seconds
     #   7   used (40)     Unix seconds, to a minute or so
-    #   12  users (8)     how many are signed in, 0: nobody
+    #   12  users (8)     how many, 0: anonymous
     #   13  bound (8)     how many of them, the first, were bound rather than found in its values
     #   14  each user     bytes of the name (8), the name
     #       values        as the format of the store makes them
@@ -26,7 +25,7 @@ module Larder
       BOUND = 13
       HEADER = 14
       MOVED = 1
-      # Who may be signed in at once.
+      # The most users of a session.
       MANY = 255
       private_constant :VERSION, :FLAGS, :BEGAN, :USED, :USERS, :BOUND, :HEADER, :MOVED, :MANY
 
@@ -39,11 +38,13 @@ module Larder
         return unless bytes.getbyte(0) == VERSION && bytes.bytesize >= HEADER
 
         at = HEADER
-        bytes.getbyte(USERS).times do
+        users = bytes.getbyte(USERS)
+        while users.positive?
           length = bytes.getbyte(at)
           return if length.nil?
 
           at += 1 + length
+          users -= 1
         end
         new(bytes, at) if bytes.bytesize >= at
       end
@@ -98,7 +99,7 @@ module Larder
         users.first(@to_bytes.getbyte(BOUND))
       end
 
-      # @return [Boolean] does it go on under another key, and is nothing here any more?
+      # @return [Boolean] has it got another key, and is this what was left under the old one?
       def moved?
         @to_bytes.getbyte(FLAGS).anybits?(MOVED)
       end
@@ -119,7 +120,7 @@ module Larder
       end
 
       # @param now [Integer] Unix seconds
-      # @return [Record] what stays for a moment of a session that goes on under another key
+      # @return [Record] what is stored under the old key for a moment
       def moved(now)
         self.class.of(began: began, used: now, values: "", moved: true)
       end

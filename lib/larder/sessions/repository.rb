@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the life of a session: found, changed, kept, used, ended. Everything that must be right when requests overlap is
-# here. Knows neither Rack nor Rails, and keeps nothing itself: that is a backend's work.
+# Owns the life of a session: it is found, stored, changed, used, renewed and ended here, correctly when requests
+# overlap. Knows neither Rack nor Rails. A backend stores the bytes.
 
 require_relative "changeset"
 require_relative "format"
@@ -16,21 +16,20 @@ module Larder
   module Sessions
     # Finds, keeps and ends sessions by their keys, which are digests of their ids, of {Users::KEY} bytes.
     #
-    # - What a request did not change is not written; that it was used is, once in a minute at most.
-    # - What it changed is applied to the session as it is by then: of two requests that change different keys, both
-    #   are kept.
-    # - What was ended stays so: a slower request that had found it before writes nothing.
-    # - Who is signed in is entered in the {Index} before, and their sessions are not evicted.
+    # - An unchanged session is not written. Its last use is, once a minute at most.
+    # - A change is applied to the session as other requests have left it. Changes of different keys are all kept.
+    # - An ended session stays ended: a slower request that had found it before writes nothing.
+    # - A session enters the {Index} of its users before it is stored, and is pinned: eviction leaves it.
     class Repository
       include IdRotation
 
-      # Attempts to change a session that others change meanwhile.
+      # Attempts of a compare-and-swap.
       ATTEMPTS = 100
-      # Before the keys.
+      # The names of sessions in the backend begin with this.
       PREFIX = "s/"
       private_constant :ATTEMPTS
 
-      # A session as a request found it. bytes: as it was kept; values: for the request to change.
+      # A session as a request found it. bytes: as stored; values: for the request to change.
       Found = Struct.new(:key, :bytes, :record, :values)
 
       # @return [Backends::File, Backends::Store, Backends::Backed]
@@ -71,10 +70,12 @@ module Larder
       # @param key [String]
       # @return [Found, nil] nil: there is none, it has ended, or it cannot be read, which is reported
       def find(key)
-        bytes = @backend.read(PREFIX + key) || restored(key)
+        name = PREFIX + key
+        bytes = @backend.read(name) || restored(key)
         record = bytes && parse(bytes)
         return if record.nil? || record.moved?
-        return over(key) if @lifetimes.over?(record, now) || ended_elsewhere?(record, key)
+        return over(key) if @lifetimes.over?(record, now)
+        return over(key) if @backend.check_due?(name) && ended_elsewhere?(record, key) # not in each request
 
         Found.new(key, bytes, record, @format.load(record.values, &@report))
       rescue UnreadableError => error
@@ -82,7 +83,7 @@ module Larder
         nil
       end
 
-      # What is known about a session, without a look at its values.
+      # A session without its values.
       #
       # @param key [String]
       # @return [Record, nil] nil: there is none, or it has ended
@@ -92,7 +93,7 @@ module Larder
         record unless record.nil? || record.moved? || @lifetimes.over?(record, now)
       end
 
-      # Keeps a new session.
+      # Stores a new session.
       #
       # @param key [String]
       # @param values [Hash{String => Object}]
@@ -107,7 +108,7 @@ module Larder
                         bound: bound || []), key)
       end
 
-      # Keeps what a request has made of a session.
+      # Stores what a request has changed.
       #
       # @param found [Found]
       # @param values [Hash{String => Object}]
@@ -117,24 +118,21 @@ module Larder
       # @raise [NoRoomError] somebody is signed in, or signs in, and there is no room
       def commit(found, values, bound: nil)
         said = !bound.nil? && bound != found.record.bound
-        bytes = @format.try_dump(values)
-        return use(found) if !said && bytes == found.record.values
+        return use(found) if !said && @format.unchanged?(values, found.record.values)
 
-        converted = @format.convert(values)
-        values, bytes = converted, @format.dump(converted) unless bytes && converted.equal?(values)
+        values = @format.convert(values)
         change = Changeset.between(@format.load(found.record.values), values, @format)
         return use(found) if change.none? && !said
 
-        # As the request has left it; where others were at it meanwhile, as they did, with what this one changed.
-        after = changed(found.record, values, bound, bytes)
+        after = changed(found.record, values, bound)
         outcome = swap(found, after)
         outcome = apply(change, found.key, bound) if outcome == :changed
-        # A sign-out holds also where the session has got another key meanwhile.
+        # A sign-out also ends the session where another request has renewed its id.
         end_successors(found.key) if !outcome && (found.record.users - after.users).any?
         outcome
       end
 
-      # Ends a session, also for those that are at work on it, and also where it has got another key a moment ago.
+      # Ends a session, also for requests that are using it, and also if it was renewed in the last minute.
       # @param key [String]
       # @return [Boolean] was there one?
       def end(key)
@@ -144,11 +142,11 @@ module Larder
         outcome = @index.counting(record, nil, key) { @backend.delete(PREFIX + key) ? :stored : :gone }
         end_successors(key) || outcome == :stored
       rescue DamagedError => error
-        @report.call(error) # this process cannot reach the file any more, and finds no session in it either
+        @report.call(error) # this process cannot use the file, and finds no session in it either
         false
       end
 
-      # Ends a session in which nobody is signed in, by then as well.
+      # Ends a session unless somebody has signed in in it meanwhile.
       # @param key [String]
       # @return [Boolean] was there one?
       def end_anonymous(key)
@@ -194,13 +192,11 @@ module Larder
         nil
       end
 
-      # Not each request asks the store behind the file.
       def ended_elsewhere?(record, key)
-        @backend.check_due?(PREFIX + key) &&
-          (@backend.ended_elsewhere?(PREFIX + key) || @index.logged_out?(record, key))
+        @backend.ended_elsewhere?(PREFIX + key) || @index.logged_out?(record, key)
       end
 
-      # What the file has lost and is kept elsewhere as well.
+      # A session that the file has lost, from the store of backed_by:.
       def restored(key)
         bytes = @backend.reload(PREFIX + key)
         record = bytes && Record.parse(bytes)
@@ -217,14 +213,14 @@ module Larder
         bytes
       end
 
-      # Whoever only asks about a session that this file has lost is not to fail.
+      # A read does not fail for want of room.
       def readmitted?(record, key)
         @index.admit(record.users, key)
       rescue NoRoomError
         false
       end
 
-      # That it cannot be written is no loss: it is written with the next use.
+      # Writes the time of the use. A failure is harmless: the next use writes it.
       def use(found)
         return true if now < found.record.used + @lifetimes.used_every(found.record)
 
@@ -233,7 +229,7 @@ module Larder
         replace(found, record) != :gone
       end
 
-      # To a session as it is by now.
+      # Applies a change to the session as it is now.
       def apply(change, key, bound)
         ATTEMPTS.times do
           before = again(key)
@@ -270,14 +266,14 @@ module Larder
         end
       end
 
-      def changed(record, values, bound, bytes = @format.dump(values))
+      def changed(record, values, bound)
         bound ||= record.bound
-        after = record.with(used: now, values: bytes, users: users(values, bound), bound: bound)
+        after = record.with(used: now, values: @format.dump(values), users: users(values, bound), bound: bound)
         newly = after.users - record.users
         return after if newly.empty?
         return after if after.users.intersect?(record.users) && !@index.logout_noted?(newly, since: record.began)
 
-        after.with(used: now, began: @index.beginning(newly)) # earlier logouts are not about it
+        after.with(used: now, began: @index.beginning(newly)) # a logout from before does not end it
       end
 
       def users(values, bound)
@@ -292,8 +288,8 @@ module Larder
         Found.new(key, bytes, record) unless record.nil? || record.moved?
       end
 
-      # A logout of all the sessions of one of its users may have come between the entry in the index and the session.
-      # Or somebody else has signed in in it by now: then it goes on as theirs.
+      # A logout of one of its users may have come between the index entry and the session. If another user has signed
+      # in in it meanwhile, the session stays, as theirs.
       def still_admitted?(record, key)
         return true if @index.admitted?(record.users, key)
 

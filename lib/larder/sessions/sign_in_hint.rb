@@ -1,13 +1,12 @@
 # frozen_string_literal: true
 
-# Notices sessions that look signed in and are not known to be, where the application has not said how to know.
+# Warns of sessions that look signed in, but count as anonymous because user: is not set.
 
 require_relative "errors"
 
 module Larder
   module Sessions
-    # Somebody seems to be signed in under a key that nobody looks at: such a session is anonymous. The message names
-    # the option that says it.
+    # A session seems to have a user under a key that is not the configured one.
     class UnknownUserError < Error
       # @param key [String]
       def initialize(key)
@@ -17,9 +16,9 @@ module Larder
       end
     end
 
-    # Is told of sessions without a user, and reports each key once that seems to tell one.
+    # Reports each key once that looks like a user's id.
     class SignInHint
-      # What keeps the id of a user by its name.
+      # Names of keys that look like a user's id.
       KEY = /\A(?:(?:current|logged_in|signed_in|auth|authenticated)_)?
              (?:user|account|admin|administrator|member|customer|client|person|profile|login|author|employee|staff
                 |operator|owner|identity|manager|student|teacher|patient)(?:_(?:id|uid|uuid))\z
