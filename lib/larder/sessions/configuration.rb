@@ -183,7 +183,15 @@ module Larder
 
       def store(option, given, **how)
         require_relative "backends/store_builder"
-        Backends::StoreBuilder.build(option, given, **how)
+        Backends::StoreBuilder.build(option, given, **how).tap { |store| check_max_age(option, store) }
+      end
+
+      # Solid Cache deletes entries by the time of their first write, whenever they expire.
+      def check_max_age(option, store)
+        age = store.max_age if store.respond_to?(:max_age)
+        return if age.nil? || (@lifetimes.max && age > @lifetimes.max)
+
+        self.class.report(MaxAgeError.new(option, store, age))
       end
 
       def path

@@ -45,6 +45,17 @@ module Larder
       end
     end
 
+    # The store of cache: or backed_by: deletes entries at an age that sessions may have. Reported, never raised.
+    class MaxAgeError < Error
+      # @param option [Symbol] cache: or backed_by:
+      # @param store [#max_age]
+      # @param age [Numeric] seconds
+      def initialize(option, store, age)
+        super("#{option}: #{store.class} deletes entries #{age.to_i} s after they were first written, and sessions " \
+              "with them, also those in use. Set its max_age: to more than the max_lifetime: of sessions, or to nil")
+      end
+    end
+
     # The file is full of pinned sessions. Raised in a request that signs in, or that changes a signed-in session. The
     # middleware answers it with 503, or with the option on_full:.
     class NoRoomError < Error

@@ -3,13 +3,14 @@
 require "test_helper"
 require "active_support"
 require "active_support/cache"
-require "active_support/error_reporter"
+require "support/reported_errors"
 require "support/environment"
 require "larder/sessions"
 
 module Larder
   module Sessions
     class ConfigurationTest < ActiveSupport::TestCase
+      include ReportedErrors
       include TemporaryCaches
       include Environment
 
@@ -134,16 +135,8 @@ module Larder
 
       private
 
-      # @return [Array<String>] messages of what is reported meanwhile
-      def reports
-        heard = []
-        subscriber = Object.new
-        subscriber.define_singleton_method(:report) { |error, **| heard << error.message }
-        ActiveSupport.error_reporter.subscribe(subscriber)
-        yield
-        heard
-      ensure
-        ActiveSupport.error_reporter.unsubscribe(subscriber)
+      def reports(&block)
+        reported(&block).map(&:message)
       end
 
       def in_environment(name, &block)

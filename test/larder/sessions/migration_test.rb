@@ -8,6 +8,7 @@ require "action_dispatch/middleware/session/larder_store"
 require "active_record"
 require "activerecord/session_store"
 require "rack/mock"
+require "support/reported_errors"
 require "support/servers"
 
 module Larder
@@ -15,6 +16,7 @@ module Larder
     # An application that changes from another session store to Larder's, by real stacks of Rails' middleware, with the
     # gem activerecord-session_store and with real servers.
     class MigrationTest < ActiveSupport::TestCase
+      include ReportedErrors
       include TemporaryCaches
 
       # Does what the test says.
@@ -133,15 +135,9 @@ module Larder
 
       test "what the serializer does not keep is left out, and reported" do
         @options = { migrate_from: ->(_, _) { { "user_id" => 7, "when" => Object.new } } }
-        reports = []
-        subscriber = Object.new
-        subscriber.define_singleton_method(:report) { |error, **| reports << error }
-        ActiveSupport.error_reporter.subscribe(subscriber)
-        assert_equal '{"user_id":7}', get("#{KEY}=known").body
+        reports = reported { assert_equal '{"user_id":7}', get("#{KEY}=known").body }
         assert_equal [LossyValueError], reports.map(&:class)
         assert_match(/session\["when"\]/, reports.first.message)
-      ensure
-        ActiveSupport.error_reporter.unsubscribe(subscriber)
       end
 
       test "a store that is not known is refused" do

@@ -4,6 +4,7 @@ require "test_helper"
 require "rack/builder"
 require "rack/mock"
 require "rack/session/larder"
+require "support/reported_errors"
 require "support/servers"
 require "support/solid_cache_application"
 
@@ -13,6 +14,7 @@ module Larder
       # Sessions in the stores that applications have, and behind a file: real Redis, memcached and Solid Cache, by real
       # requests. A restart is another middleware, and with `backed_by:` another, empty file.
       class StoresTest < ActiveSupport::TestCase
+        include ReportedErrors
         include TemporaryCaches
         include Processes
 
@@ -96,6 +98,15 @@ module Larder
               end
             end
           end
+        end
+
+        test "of a Solid Cache that deletes entries before sessions end the operator is warned" do
+          { {} => 1, { max_lifetime: 1_000_000 } => 0, { max_lifetime: 2_000_000 } => 1 }.each do |options, warnings|
+            typed = SolidCacheApplication.cache_store
+            reports = reported { Sessions.repository(cache: typed, **options) }
+            assert_equal warnings, reports.grep(MaxAgeError).size, options
+          end
+          assert_empty reported { Sessions.repository(cache: [:solid_cache_store, { max_age: nil }]) }
         end
 
         # A FileStore is for one process, and connections of Solid Cache cannot be inherited by a fork.
