@@ -85,7 +85,7 @@ module Differential
 
         differing = others.keys.reject { |kind| KnownDifferences.same?(step, seen[at], others[kind][at], kind) }
         alone = differing == others.keys
-        known = differing.to_h { |kind| [kind, reason(steps[0..at], seen[at], others[kind][at], alone)] }
+        known = differing.to_h { |kind| [kind, reason(steps, seen, others[kind], at, alone)] }
         unknown = differing.select { |kind| known[kind].nil? }
         return [at, unknown.to_h { |kind| [kind, others[kind][at]] }] if unknown.any?
 
@@ -95,8 +95,10 @@ module Differential
       nil
     end
 
-    def reason(steps, seen, other, alone)
-      KnownDifferences.find(steps, seen, other) || ([KnownDifferences::AMONG_THEMSELVES, true] unless alone)
+    def reason(steps, seen, other, at, alone)
+      answers = seen.first(at).pluck(:result)
+      KnownDifferences.find(steps[0..at], seen[at], other[at], answers) ||
+        ([KnownDifferences::AMONG_THEMSELVES, true] unless alone)
     end
   end
 end
