@@ -8,7 +8,6 @@ require "larder/cacheable/field_types"
 require "larder/cacheable/fields"
 require "larder/cacheable/declaration"
 require "larder/cacheable/mixture"
-require "larder/cacheable/names"
 require "larder/cacheable/promise"
 require "larder/cacheable/input"
 require "larder/cacheable/frame"
@@ -32,7 +31,6 @@ module Larder
     private_constant :CLASS_OF
 
     @used = false
-    @types = ObjectSpace::WeakMap.new
 
     class << self
       # @private
@@ -49,15 +47,18 @@ module Larder
       # @param value [Object]
       # @return [Declaration, nil] of an object, or of all objects of an Array or Hash
       def of(value)
-        if value.instance_of?(Array) then shared(value)
-        elsif plain_hash?(value) then shared(value.values, value.keys)
-        else of_object(value)
+        case value
+        when Cacheable then of_type(class_of(value))
+        when Array then shared(value) if value.instance_of?(Array)
+        when Hash then shared(value.values, value.keys) if plain_hash?(value)
         end
       end
 
       # @return [Declaration, nil]
       def of_object(object)
-        of_type(class_of(object))
+        case object
+        when Cacheable then of_type(class_of(object))
+        end
       end
 
       # Of a BasicObject, too.
@@ -72,16 +73,6 @@ module Larder
       # @return [Declaration, nil]
       def of_type(type)
         type.cache_declaration if type.is_a?(ClassMethods)
-      end
-
-      # @return [Array<Class>] those that declared something
-      def types
-        @types.keys
-      end
-
-      # @private
-      def declared(type)
-        @types[type] = true
       end
 
       private
@@ -99,6 +90,18 @@ module Larder
       def plain_hash?(value)
         value.instance_of?(Hash) && value.default.nil? && value.default_proc.nil? && !value.compare_by_identity?
       end
+    end
+
+    # @private
+    def extend(*)
+      super.tap { Guard.cover(singleton_class) if Cacheable.of_object(self) }
+    end
+
+    private
+
+    def singleton_method_added(name)
+      super
+      Guard.cover(singleton_class) if Guard.concerns?(name) && Cacheable.of_object(self)
     end
 
     # What `include Larder::Cacheable` gives a class.
@@ -124,15 +127,30 @@ module Larder
           self, serializer: serializer, compressor: compressor, compress_threshold: compress_threshold, fields: fields,
                 schema: schema, schema_version: schema_version, **options
         )
-        Cacheable.declared(self)
-        Promise.guard(self) if fields
+        Guard.cover(self)
         @cache_declaration
       end
 
       # @private
       def inherited(type)
         super
-        Promise.guard(type) if Promise.promises?(type)
+        Guard.cover(type) if cache_declaration
+      end
+
+      # @private
+      def method_added(name)
+        super
+        Guard.cover(self) if Guard.concerns?(name) && cache_declaration
+      end
+
+      # @private
+      def include(*)
+        super.tap { Guard.cover(self) if cache_declaration }
+      end
+
+      # @private
+      def prepend(*modules)
+        super.tap { Guard.cover(self) if cache_declaration && modules.none?(Guard) }
       end
 
       # @return [Larder::Cacheable::Declaration, nil] its own, or the one that it inherits

@@ -142,7 +142,7 @@ module Larder
       def rows_of(declaration, rows)
         name = declaration.serializer
         codec = declaration.codec(name)
-        declaration.mixes? ? Promise.dump(name, codec, rows) : Promise.checked(name, codec.dump(rows), rows)
+        declaration.mixes? ? Promise.dump(name, codec, rows) : Promise.dump_whole(codec, rows)
       rescue UnserializableError => e
         refuse(declaration, codec, rows, e)
       end
@@ -157,7 +157,8 @@ module Larder
           rescue UnserializableError => e
             next if declaration.mixes? && Mixture.new([value]).any?
 
-            raise UnserializableError, "#{declaration}: the field #{name}, of #{value.class}: #{e.message}"
+            raise UnserializableError, "#{declaration}: the field #{name}, of #{Cacheable.class_of(value)}: " \
+                                       "#{e.message}"
           end
         end
         raise UnserializableError, "#{declaration}: #{error.message}"

@@ -11,7 +11,7 @@ module Larder
     class ActiveSupportJson < Json
       # @return [String]
       def dump(value)
-        Cacheable::Promise.while_encoding { ActiveSupport::JSON.encode(value) }
+        ActiveSupport::JSON.encode(value)
       end
     end
   end

@@ -49,8 +49,8 @@ module Larder
       private
 
       def refuse(value, error)
-        raise UnserializableError, "message_pack cannot bring back a value of #{value.class}: #{error.message}; " \
-                                   ":marshal can"
+        raise UnserializableError, "message_pack cannot bring back a value of #{Cacheable.class_of(value)}: " \
+                                   "#{error.message}; :marshal can"
       end
 
       # Rails' applications have done so; other programs with ActiveRecord have not.

@@ -22,8 +22,8 @@ module Larder
       # @raise [Larder::UnserializableError]
       def dump(value)
         Larder.__send__(:_tree_dump, value, true) || raise(
-          UnserializableError, "native knows no way for a value of #{value.class}, or for something in it; " \
-                               ":marshal does"
+          UnserializableError, "native knows no way for a value of #{Cacheable.class_of(value)}, or for something in " \
+                               "it; :marshal does"
         )
       end
 

@@ -11,6 +11,8 @@ require "active_support/message_pack"
 require "active_record"
 require "delegate"
 require "ostruct"
+require "yaml"
+require "zlib"
 
 # rubocop:disable Style/OpenStructUse -- applications cache them
 class LarderCacheablePromiseTest < ActiveSupport::TestCase
@@ -18,8 +20,8 @@ class LarderCacheablePromiseTest < ActiveSupport::TestCase
   include TemporaryDirectory
 
   SECRET = "digest-that-nobody-may-find"
-  # Of serializers that Rails has a name for; the second of what delegates.
-  RAILS_REFUSALS = [ActiveSupport::MessagePack::UnserializableObjectError, NoMethodError].freeze
+  # Of serializers that Rails has a name for, the second of what delegates; of Marshal, for one with methods of its own.
+  RAILS_REFUSALS = [ActiveSupport::MessagePack::UnserializableObjectError, NoMethodError, TypeError].freeze
 
   class Base < ActiveRecord::Base
     self.abstract_class = true
@@ -120,6 +122,65 @@ class LarderCacheablePromiseTest < ActiveSupport::TestCase
     end
   end
 
+  # Gives away what it holds in bytes that nobody else reads.
+  class Squeezed < Box
+    def marshal_dump = Zlib.deflate(Marshal.dump(@inside))
+
+    def marshal_load(bytes)
+      @inside = Marshal.load(Zlib.inflate(bytes))
+    end
+  end
+
+  class Written < Box
+    def marshal_dump = YAML.dump(@inside)
+
+    def marshal_load(text)
+      @inside = YAML.unsafe_load(text)
+    end
+  end
+
+  # As Rails' JSON and MessagePack ask for it.
+  class Shown < Box
+    def as_json(*) = { "inside" => @inside.as_json }
+
+    def self.json_create(shown) = new(shown["inside"])
+  end
+
+  # Forwards all that it is asked.
+  class Proxy < BasicObject
+    def initialize(inside)
+      @inside = inside
+    end
+
+    def respond_to?(...) = @inside.respond_to?(...)
+
+    def method_missing(...) = @inside.__send__(...)
+
+    def respond_to_missing?(...) = @inside.respond_to?(...)
+  end
+
+  # Also what a BasicObject does not have, and the class that it says to be of.
+  class Mask < Proxy
+    %i[class is_a? kind_of? instance_of? hash as_json instance_variables instance_variable_get].each do |name|
+      define_method(name) { |*arguments| @inside.__send__(name, *arguments) }
+    end
+  end
+
+  # Answers before it is asked, and does not ask whom it stands for.
+  class Eager < Proxy
+    def respond_to?(*) = true
+  end
+
+  module Open
+    def as_json(*) = instance_values
+
+    def marshal_dump = as_json
+
+    def marshal_load(values)
+      values.each_pair { |name, value| instance_variable_set("@#{name}", value) }
+    end
+  end
+
   # Of one object that is promised about: what may hold it.
   CONTAINERS = {
     "itself" => ->(object) { object },
@@ -142,6 +203,22 @@ class LarderCacheablePromiseTest < ActiveSupport::TestCase
     "an object with Marshal's hook" => ->(object) { Sealed.new(object) },
     "an object whose hook makes bytes" => ->(object) { [Packed.new(object)] },
     "an object with Marshal's older hook" => ->(object) { [Twice.new(object)] },
+    "an object whose hook makes compressed bytes" => ->(object) { [Squeezed.new(object)] },
+    "an object whose hook makes YAML" => ->(object) { [Written.new(object)] },
+    "an object with JSON of its own" => ->(object) { Shown.new(object) },
+    "a proxy" => ->(object) { Proxy.new(object) },
+    "a list of proxies" => ->(object) { [1, Proxy.new(object)] },
+    "a proxy of a list" => ->(object) { Mask.new([object]) },
+    "a proxy of a hash" => ->(object) { Mask.new({ a: object }) },
+    "a proxy that says to be the object" => ->(object) { { a: Mask.new(object) } },
+    "a proxy that has all methods" => ->(object) { Eager.new(object) },
+    "a proxy of a proxy" => ->(object) { [Proxy.new(Mask.new(object))] },
+    "a proxy in a Struct" => ->(object) { Pair.new(1, Mask.new(object)) },
+    "a proxy in a field of another" => ->(object) { Folder.new(Proxy.new(object)) },
+    "one with methods of a module" => ->(object) { OpenStruct.new(a: object.dup.extend(Open)) },
+    "one with a method of its own" => lambda do |object|
+      OpenStruct.new(a: object.dup.tap { |one| def one.as_json(*) = instance_values })
+    end,
     "a subclass of Array" => ->(object) { List[object] },
     "a String's variable" => ->(object) { (+"text").tap { |text| text.instance_variable_set(:@a, object) } },
     "a list's variable" => ->(object) { [1].tap { |list| list.instance_variable_set(:@a, object) } },
@@ -250,6 +327,56 @@ class LarderCacheablePromiseTest < ActiveSupport::TestCase
         end
       end
     end
+  end
+
+  test "methods that a class gets after its declaration give nothing away" do
+    late = Class.new(Card) { include Open }
+    self.class.const_set(:Late, late)
+    prepended = Class.new(Card).tap { |type| type.prepend(Open) }
+    self.class.const_set(:Prepended, prepended)
+    reopened = Class.new(Card) { def marshal_dump = instance_values }
+    self.class.const_set(:Reopened, reopened)
+    reopened.class_eval { def marshal_load(_) = nil }
+    [late, prepended, reopened].each do |type|
+      each_store do |store, made|
+        assert_secret(Shown.new(Proxy.new(type.new("a"))), "#{type} in JSON by #{store}", made)
+        assert_secret(Proxy.new(type.new("a")), "#{type} by #{store}", made)
+      end
+    end
+  end
+
+  test "proxies give nothing away in both formats of Rails' cache" do
+    before = ActiveSupport::Cache.format_version
+    [7.0, 7.1].each do |format|
+      ActiveSupport::Cache.format_version = format
+      CONTAINERS.each_pair do |name, hold|
+        next unless name.include?("proxy")
+
+        [larder({}), larder(serializer: :marshal), files(serializer: :marshal)].each do |made|
+          assert_secret(hold.call(Account.first), "#{name}, #{format}", made)
+        end
+      end
+    end
+  ensure
+    ActiveSupport::Cache.format_version = before
+  end
+
+  test "an object in a value that is refused is named by its class, and the value by its own" do
+    cache, = larder({})
+    message = assert_raises(Larder::UnserializableError) { cache.write("key", Mask.new(Card.new("a"))) }.message
+    assert_match(/\Acached_with of #{Card} keeps its fields: only, .* in a value of #{Mask} /, message)
+    native, = larder(serializer: :native)
+    message = assert_raises(Larder::UnserializableError) { native.write("key", Mask.new(Card.new("a"))) }.message
+    assert_match(/value of #{Mask},/, message)
+  end
+
+  test "outside of stores a declared object is marshalled, copied and asked as ever" do
+    card = Marshal.load(Marshal.dump(Card.new("a")))
+    assert_equal SECRET, card.password_digest
+    assert_equal SECRET, Marshal.load(Marshal.dump(card.extend(Comparable))).password_digest
+    assert_respond_to card, :name
+    assert_not_respond_to card, :marshal_dump
+    assert_equal [Account], [Marshal.load(Marshal.dump(Account.first)).class]
   end
 
   RECORDS.each do |name, make|
