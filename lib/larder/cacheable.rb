@@ -108,7 +108,7 @@ module Larder
     module ClassMethods
       # Declares how objects of this class are cached.
       #
-      # @param serializer [Symbol] one of Larder::Serializers.names
+      # @param serializer [Symbol] one of Larder::Serializers.names; whatever the store's is
       # @param compressor [Symbol, nil] one of Larder::Compressors.names
       # @param compress_threshold [Integer] bytes from which on it compresses
       # @param fields [Array<Symbol>, Hash{Symbol => Symbol}, nil] what of an object is kept, with types as ActiveModel
@@ -121,7 +121,7 @@ module Larder
       #   they are checked at once, which loads the codec's gem
       # @return [Larder::Cacheable::Declaration]
       # @raise [ArgumentError] names what is wrong
-      def cached_with(serializer:, compressor: nil, compress_threshold: 1024, fields: nil, schema: nil,
+      def cached_with(serializer: :native, compressor: nil, compress_threshold: 1024, fields: nil, schema: nil,
                       schema_version: 1, **options)
         @cache_declaration = Declaration.new(
           self, serializer: serializer, compressor: compressor, compress_threshold: compress_threshold, fields: fields,

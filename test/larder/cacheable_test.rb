@@ -238,6 +238,20 @@ class LarderCacheableTest < ActiveSupport::TestCase
     end
   end
 
+  test "a class that names its fields and no serializer is kept by native, whatever the store's serializer" do
+    type = Struct.new(:id, :at, :secret) { include Larder::Cacheable }
+    self.class.const_set(:Brief, type)
+    declaration = type.cached_with(fields: %i[id at])
+    assert_equal :native, declaration.serializer
+    value = type.new(1, Time.at(0, 7, :nsec).utc, "hidden")
+    %i[native json message_pack].each do |name|
+      codec = serializer(name)
+      bytes = codec.dump([value, 1])
+      assert_not_includes bytes, "hidden"
+      assert_equal [type.new(1, value.at, nil), 1], codec.load(bytes)
+    end
+  end
+
   test "what is wrong in a declaration is said" do
     type = Class.new { include Larder::Cacheable }
     assert_message(/unknown serializer :yml/) { type.cached_with serializer: :yml }

@@ -25,7 +25,7 @@ module Larder
       # @return [Integer] bytes
       attr_reader :compress_threshold
 
-      def initialize(type, serializer:, compressor: nil, compress_threshold: 1024, fields: nil, schema: nil,
+      def initialize(type, serializer: :native, compressor: nil, compress_threshold: 1024, fields: nil, schema: nil,
                      schema_version: 1, serializer_options: {}, compressor_options: {}, **unknown)
         @type = type
         refuse(unknown.keys.first) if unknown.any?
@@ -145,7 +145,7 @@ module Larder
 
       def refuse(option)
         known = Declaration.instance_method(:initialize).parameters.filter_map do |kind, name|
-          name.inspect if %i[keyreq key].include?(kind)
+          name.inspect if kind == :key
         end
         raise ::ArgumentError, "#{self} has no option #{option.inspect}; it takes #{known.join(", ")}; what codecs " \
                                "take goes into the last two, as in compressor_options: { level: 3 }"
