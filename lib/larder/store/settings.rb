@@ -83,9 +83,15 @@ module Larder
       # Applications may give options of their own, so a strange one is no error; one that looks like ours is a slip.
       def warn_of_misspelt(options)
         (options.keys - OPTIONS).each do |name|
-          meant = DidYouMean::SpellChecker.new(dictionary: OPTIONS).correct(name).first if defined?(DidYouMean)
+          meant = option_meant(name)
           warn("larder: LarderStore has no option #{name.inspect}; did you mean #{meant.inspect}?") if meant
         end
+      end
+
+      # As in all Rails' stores, options that are named by Strings are none.
+      def option_meant(name)
+        OPTIONS.find { |option| option.name == name } ||
+          (DidYouMean::SpellChecker.new(dictionary: OPTIONS).correct(name).first if defined?(DidYouMean))
       end
 
       def absolute(path)
