@@ -45,8 +45,9 @@ module Larder
       LISTENER_METHODS = %i[listening? all_listeners_for].freeze
       WATCHED_METHODS = (STORE_METHODS + ENTRY_METHODS + OPTION_METHODS + LISTENER_METHODS + [:new]).uniq.freeze
 
-      # What Rails asks a key for, if it has it, and what makes text of it.
-      KEY_METHODS = %i[cache_key cache_version].freeze
+      # What Rails asks a key for, if it has it, and how it asks whether it has.
+      KEY_METHODS = %i[cache_key cache_version to_a].freeze
+      QUESTIONS = %i[respond_to? respond_to_missing?].freeze
       KEY_CLASSES = [String, Symbol, Integer, Array].freeze
 
       # Whose methods may have been written in C: ours, and Ruby's own.
@@ -63,7 +64,7 @@ module Larder
       OWN_MODULES = "Larder::Store::"
       RAILS_FILES = %w[cache notifications broadcast_logger].freeze
       private_constant :EVENTS, :OLD_PAYLOADS, :STORE_METHODS, :ENTRY_METHODS, :OPTION_METHODS, :WATCHED_METHODS,
-                       :LISTENER_METHODS, :KEY_METHODS, :KEY_CLASSES, :NATIVE_OWNERS, :LEVEL_METHODS, :ROOT,
+                       :LISTENER_METHODS, :KEY_METHODS, :QUESTIONS, :KEY_CLASSES, :NATIVE_OWNERS, :LEVEL_METHODS, :ROOT,
                        :OWN_MODULES, :RAILS_FILES
 
       class << self

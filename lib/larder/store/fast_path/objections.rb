@@ -27,8 +27,11 @@ module Larder
 
         # A method by which Rails would make another key of such a name than C does.
         def key_patch_of(klass)
-          asked = KEY_METHODS.find { |name| klass.method_defined?(name) }
+          asked = (KEY_METHODS - (klass == Array ? [:to_a] : [])).find { |name| klass.method_defined?(name) }
           return klass.instance_method(asked) if asked
+
+          question = QUESTIONS.map { |name| klass.instance_method(name) }.find { |method| method.owner != Kernel }
+          return question if question
 
           param, text = klass.instance_method(:to_param), klass.instance_method(:to_s)
           return param unless param.source_location&.first&.start_with?("#{rails_root}/core_ext/")

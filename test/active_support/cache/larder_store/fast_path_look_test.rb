@@ -96,18 +96,43 @@ module LarderStoreTests
       "to_param of everything" => -> { Object.class_eval { def to_param = "b" } },
       "cache_key of Symbols" => -> { Symbol.class_eval { def cache_key = "b" } },
       "cache_version of Symbols" => -> { Symbol.class_eval { def cache_version = "2" } },
-      "to_s of Symbols" => -> { Symbol.prepend(Module.new { def to_s = "b" }) }
+      "to_s of Symbols" => -> { Symbol.prepend(Module.new { def to_s = "b" }) },
+      "cache_key of Strings" => -> { String.class_eval { def cache_key = "b" } },
+      "cache_key of Strings, by a module" => -> { String.include(Module.new { def cache_key = "b" }) },
+      "cache_version of Strings" => -> { String.class_eval { def cache_version = "2" } },
+      "to_param of Strings" => -> { String.class_eval { def to_param = "b" } },
+      "to_param of Strings, by a module" => -> { String.prepend(Module.new { def to_param = "b" }) },
+      "cache_key of Arrays" => -> { Array.class_eval { def cache_key = "b" } },
+      "to_param of Integers" => -> { Integer.class_eval { def to_param = "b" } },
+      "to_a of Strings" => -> { String.class_eval { def to_a = [] } },
+      "respond_to? of Strings" => lambda do
+        String.class_eval do
+          define_method(:respond_to?) { |name, all = false| name == :cache_key || super(name, all) }
+          define_method(:method_missing) { |name, *given| name == :cache_key ? "b" : super(name, *given) }
+        end
+      end,
+      "respond_to_missing? of Strings" => lambda do
+        String.class_eval do
+          def respond_to_missing?(name, _) = name == :cache_key
+          def method_missing(name, ...) = name == :cache_key ? "b" : super
+        end
+      end
     }.freeze
+    NAMES = [:k, "k", [1, "k"]].freeze # what taken leaves alone
 
     test "what no watcher sees is found after a second, and asked" do
       LarderStore.prepend(Late, Marker)
+      NAMES.each { |given| store.write(given, "kept", version: given.is_a?(Array) ? nil : "1") }
       LATER.each do |name, patch|
-        before, _, later = at_once_and_later(patch) { store.fetch(:a) { "made" } }
-        expected = FastPath.without { at_once_and_later(patch) { store.fetch(:a) { "made" } } }
-        assert_equal [1, expected.last], [before, later], name
-        before, _, later = at_once_and_later(patch) { taken }
-        assert_equal [EVERY, []], [before, later - [:read]], name # a patched read may not come to Rails'
+        before, _, later = at_once_and_later(patch) { [answers, FastPath.without { answers }, taken] }
+        assert_equal [%w[kept kept kept]] * 2 << EVERY, before, name
+        assert_equal [later[1], []], [later[0], later[2] - [:read]], name # a patched read may not come to Rails'
+        assert_not_equal before[0], later[0], name
       end
+    end
+
+    def answers
+      NAMES.map { |given| store.read(given) }
     end
 
     test "debug? of loggers that is defined later is found after a second" do
