@@ -201,6 +201,35 @@ module LarderStoreTests
       end
     end
 
+    test "race_condition_ttl given to fetch alone serves what expired up to five minutes ago" do
+      [1, 60, 1.day.to_i].each do |life|
+        { 299 => "old", 301 => nil }.each_pair do |seconds, seen|
+          store.write("key", "old", expires_in: life)
+          travel((life + seconds).seconds) do
+            store.fetch("key", race_condition_ttl: 3600) do
+              assert_equal [seen], [store.read("key")], "#{seconds} s after a life of #{life} s"
+              "new"
+            end
+          end
+          store.clear
+        end
+      end
+    end
+
+    test "race_condition_ttl of the store or of the write serves what expired longer ago" do
+      { {} => { race_condition_ttl: 3600 }, { race_condition_ttl: 3600 } => {} }.each do |setup, given|
+        cache = new_store("longer.larder", **setup)
+        cache.write("key", "old", expires_in: 60, **given)
+        travel(60.seconds + 59.minutes) do
+          cache.fetch("key", race_condition_ttl: 3600) do
+            assert_equal "old", cache.read("key")
+            "new"
+          end
+        end
+        cache.clear
+      end
+    end
+
     test "race_condition_ttl may be an option of the store" do
       cache = new_store(race_condition_ttl: 10, expires_in: 60)
       cache.write("key", "old")
