@@ -49,7 +49,7 @@ module Differential
     NOT_COMPARED = ["answers that nobody is told", "announcing increments", "asking before writing",
                     "the size that a cleanup announces", "many of which one cannot be serialized"].freeze
     LEFT_OUT = ["clearing a namespace", "compressing by default", "compressing by a threshold",
-                "an expiry that is no number", "the last millisecond", "decrementing by a text"].freeze
+                "an expiry that is no number", "the last millisecond", "decrementing by what is no number"].freeze
 
     # Larder does as either.
     AMONG_THEMSELVES = "Rails' stores differ"

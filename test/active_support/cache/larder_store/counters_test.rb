@@ -203,6 +203,7 @@ module LarderStoreTests
     test "an amount that is no integer is an error" do
       assert_raises(ArgumentError) { store.increment("n", "one") }
       assert_raises(TypeError) { store.increment("n", nil) }
+      assert_raises(TypeError) { store.decrement("n", nil) }
     end
 
     test "no increment of many threads and processes is lost" do
