@@ -45,6 +45,9 @@ module Larder
       LISTENER_METHODS = %i[listening? all_listeners_for].freeze
       WATCHED_METHODS = (STORE_METHODS + ENTRY_METHODS + OPTION_METHODS + LISTENER_METHODS + [:new]).uniq.freeze
 
+      # Of Store, what Keys does in place of.
+      SHORTENED = %i[normalize_options namespace_key].freeze
+
       # What Rails asks a key for, if it has it, and how it asks whether it has.
       KEY_METHODS = %i[cache_key cache_version to_a].freeze
       QUESTIONS = %i[respond_to? respond_to_missing?].freeze
@@ -64,8 +67,8 @@ module Larder
       OWN_MODULES = "Larder::Store::"
       RAILS_FILES = %w[cache notifications broadcast_logger].freeze
       private_constant :EVENTS, :OLD_PAYLOADS, :STORE_METHODS, :ENTRY_METHODS, :OPTION_METHODS, :WATCHED_METHODS,
-                       :LISTENER_METHODS, :KEY_METHODS, :QUESTIONS, :KEY_CLASSES, :NATIVE_OWNERS, :LEVEL_METHODS, :ROOT,
-                       :OWN_MODULES, :RAILS_FILES
+                       :LISTENER_METHODS, :SHORTENED, :KEY_METHODS, :QUESTIONS, :KEY_CLASSES, :NATIVE_OWNERS,
+                       :LEVEL_METHODS, :ROOT, :OWN_MODULES, :RAILS_FILES
 
       class << self
         include Objections
@@ -98,7 +101,14 @@ module Larder
         # @api private
         def arm
           ticket = _look_at_methods
+          @store_patched = SHORTENED.any? { |name| patch_in(ActiveSupport::Cache::Store.instance_method(name)) }
           _arm(ticket, objection ? [] : store_classes.reject { |store| objection_to(store) })
+        end
+
+        # @return [Boolean] has somebody patched a method of Rails' that Keys has a shorter form of?
+        # @api private
+        def store_patched?
+          @store_patched
         end
 
         # @api private

@@ -45,11 +45,15 @@ module Larder
 
       # Store's copies the options and looks for the aliases in the copy.
       def normalize_options(options)
+        return super if FastPath.store_patched?
+
         ALIASES.none? { |name| options.key?(name) } ? options.dup : super
       end
 
       # Store's merges its options again for each key, before Rails 8.1.
       def namespace_key(key, call_options = nil)
+        return super if FastPath.store_patched?
+
         namespace = call_options&.key?(:namespace) ? call_options[:namespace] : options[:namespace]
         namespace = namespace.call if namespace.respond_to?(:call)
         key = key.dup.force_encoding(Encoding::UTF_8) if key && key.encoding != Encoding::UTF_8

@@ -57,6 +57,22 @@ module LarderStoreTests
       end
     end
 
+    test "patches of Rails' Store are obeyed at once, also where the store has a shorter form of the method" do
+      { "a definition" => lambda do
+        Store.class_eval { private def namespace_key(key, _ = nil) = "patched-#{key}" }
+      end,
+        "a prepended module" => lambda do
+          Store.prepend(Module.new { private def namespace_key(...) = "patched-#{super}" })
+        end,
+        "options" => lambda do
+          Store.prepend(Module.new { private def normalize_options(...) = super.merge(namespace: "patched-a", tag: 1) })
+        end }.each do |name, patch|
+        assert_equal [[1, 1]] + ([[nil, nil]] * 2), at_once_and_later(patch) {
+          [store.read("a", expires_in: 5), FastPath.without { store.read("a", expires_in: 5) }]
+        }, name
+      end
+    end
+
     test "listening? is asked from the moment it is stubbed or defined anew" do
       { "a stub" => -> { ActiveSupport::Notifications.notifier.define_singleton_method(:listening?) { |_| true } },
         "a definition" => -> { ActiveSupport::Notifications::Fanout.class_eval { def listening?(_) = true } },
