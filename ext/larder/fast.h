@@ -4,7 +4,7 @@
  *
  * Suggested reading order: fast_guard.c (when the fast path may be taken at all),
  * fast_log.c, fast_key.c and fast_options.c (which calls are simple), fast_entry.c (one entry,
- * read or written), fast_path.c (fetch, read, write), fast_announce.c, fast_multi.c.
+ * read or written), fast_path.c (fetch, read, write), fast_instrument.c, fast_multi.c.
  *
  * Whatever is not simple goes to the method of the same name in
  * ActiveSupport::Cache::Store, by rb_call_super(), before anything was changed:
@@ -55,9 +55,9 @@ typedef struct fast_store {
     VALUE cache;   /* its Larder::Cache */
     VALUE options; /* its @options */
     size_t max_key_bytes;
-    bool plain_values;   /* may a value be stored without asking a coder? */
-    bool plain_trees;    /* also Arrays, Hashes and objects? */
-    bool announces_read; /* somebody listens to FAST_READ, and that was not among the events asked for */
+    bool plain_values;     /* may a value be stored without asking a coder? */
+    bool plain_trees;      /* also Arrays, Hashes and objects? */
+    bool instruments_read; /* somebody listens to FAST_READ, and that was not among the events asked for */
 } fast_store;
 
 void fast_guard_init(VALUE module);
@@ -151,7 +151,7 @@ bool fast_key_expand(const fast_store *store, const fast_options *options, VALUE
 enum fast_outcome {
     FAST_HIT,
     FAST_MISS,
-    FAST_OTHERWISE /* not simple: ask the ordinary path */
+    FAST_FALLBACK /* not simple: ask the ordinary path */
 };
 
 void fast_entry_init(VALUE module);
@@ -189,13 +189,13 @@ VALUE fast_entry_write(const fast_store *store, const fast_options *options, con
 /* Is there a live entry? A plain one is not read, for another its expiry lies in bytes of Rails' coder. */
 enum fast_outcome fast_entry_exists(const fast_store *store, const fast_key *key);
 
-/* ---- fast_announce.c ---- */
+/* ---- fast_instrument.c ---- */
 
-void fast_announce_init(VALUE module);
+void fast_instrument_init(VALUE module);
 
-/* fast_entry_read() inside Rails' event, never FAST_OTHERWISE. The call must have no race_condition_ttl. */
-enum fast_outcome fast_announced_read(const fast_store *store, const fast_options *options, const fast_key *key,
-                                      VALUE call_options, bool is_fetch, VALUE *value);
+/* fast_entry_read() inside Rails' event, never FAST_FALLBACK. The call must have no race_condition_ttl. */
+enum fast_outcome fast_instrumented_read(const fast_store *store, const fast_options *options, const fast_key *key,
+                                         VALUE call_options, bool is_fetch, VALUE *value);
 
 /* ---- fast_path.c, fast_multi.c ---- */
 

@@ -18,7 +18,7 @@ static enum fast_outcome drop_expired(const fast_store *store, const fast_option
     larder_call call = {0};
 
     if (options->life.race > 0.0) {
-        return FAST_OTHERWISE;
+        return FAST_FALLBACK;
     }
     call.now_ms = fast_read_time_ms();
     larder_delete(fast_engine(store), key->text, key->bytes, &call); /* refuses a NULL */
@@ -89,7 +89,7 @@ enum fast_outcome fast_entry_read(const fast_store *store, const fast_options *o
     if (status == LARDER_OK) {
         return fast_entry_decode(store, options, key, &found, value);
     }
-    return status == LARDER_MISS ? FAST_MISS : FAST_OTHERWISE;
+    return status == LARDER_MISS ? FAST_MISS : FAST_FALLBACK;
 }
 
 /* The store of a plain value at `now`; false where the ordinary path has to decide how long it lives. */
@@ -176,10 +176,10 @@ enum fast_outcome fast_entry_exists(const fast_store *store, const fast_key *key
     larder_status status = larder_exists(fast_engine(store), key->text, key->bytes, &item, &call);
 
     if (status != LARDER_OK) {
-        return status == LARDER_MISS ? FAST_MISS : FAST_OTHERWISE;
+        return status == LARDER_MISS ? FAST_MISS : FAST_FALLBACK;
     }
     if (!plain_is_loadable(item.flags, item.size_bytes)) {
-        return FAST_OTHERWISE;
+        return FAST_FALLBACK;
     }
     return has_expired(&item, call.now_ms) ? FAST_MISS : FAST_HIT;
 }

@@ -20,8 +20,8 @@ static VALUE classes[MOST_CLASSES]; /* stores whose methods are all as we know t
 static unsigned class_count;
 static VALUE pinned[4 * MOST_CLASSES]; /* every class that was ever among them: compaction must not move it */
 static unsigned pinned_count;
-static unsigned heard = ~0u; /* events that somebody may listen to */
-static bool real_time;       /* Time.now is Ruby's own */
+static unsigned subscribed = ~0u; /* events that somebody may listen to */
+static bool real_time;            /* Time.now is Ruby's own */
 
 /* Looks take a while, in which other threads run, and make changes, and look. What is found counts only where
  * nobody has begun to look later; until then calls are the ordinary path's. The log's are in fast_log.c. */
@@ -153,7 +153,7 @@ static void look_if_due(void) {
 bool fast_ready(VALUE self, unsigned events, fast_store *store) {
     fast_tick();
     look_if_due();
-    if ((heard & events) || !is_known(RBASIC_CLASS(self)) || fast_log_wanted(self)) {
+    if ((subscribed & events) || !is_known(RBASIC_CLASS(self)) || fast_log_wanted(self)) {
         return false;
     }
     const handle *found = handle_of(self);
@@ -166,7 +166,7 @@ bool fast_ready(VALUE self, unsigned events, fast_store *store) {
     store->max_key_bytes = found->max_key_bytes;
     store->plain_values = found->plain_values;
     store->plain_trees = found->plain_trees;
-    store->announces_read = (heard & FAST_READ) != 0;
+    store->instruments_read = (subscribed & FAST_READ) != 0;
     larder *engine = fast_engine(store);
     return engine != NULL &&
            larder_attached(engine) == 1; /* else the ordinary path attaches it, without the GVL */
@@ -222,8 +222,8 @@ static VALUE look_at_methods(VALUE self) {
     return ULONG2NUM(++methods_ticket);
 }
 
-/* FastPath._arm(ticket, classes): the stores that may take it; none turns it off. */
-static VALUE arm(VALUE self, VALUE ticket, VALUE list) {
+/* FastPath._enable(ticket, classes): the stores that may take it; none turns it off. */
+static VALUE enable(VALUE self, VALUE ticket, VALUE list) {
     glue_check_array(list, "classes");
     if (NUM2ULONG(ticket) != methods_ticket) {
         return self;
@@ -237,7 +237,7 @@ static VALUE arm(VALUE self, VALUE ticket, VALUE list) {
     return self;
 }
 
-static VALUE is_armed(VALUE self, VALUE klass) {
+static VALUE is_enabled(VALUE self, VALUE klass) {
     (void)self;
     return is_known(klass) ? Qtrue : Qfalse;
 }
@@ -268,23 +268,23 @@ static VALUE is_log_wanted(VALUE self, VALUE store) {
 
 static VALUE look_at_listeners(VALUE self) {
     (void)self;
-    heard = ~0u;
+    subscribed = ~0u;
     return ULONG2NUM(++listeners_ticket);
 }
 
-/* FastPath._hear(ticket, events) */
-static VALUE hear(VALUE self, VALUE ticket, VALUE events) {
+/* FastPath._subscribe(ticket, events) */
+static VALUE subscribe(VALUE self, VALUE ticket, VALUE events) {
     unsigned found = NUM2UINT(events);
 
     if (NUM2ULONG(ticket) == listeners_ticket) {
-        heard = found;
+        subscribed = found;
     }
     return self;
 }
 
-static VALUE get_heard(VALUE self) {
+static VALUE get_subscribed(VALUE self) {
     (void)self;
-    return UINT2NUM(heard);
+    return UINT2NUM(subscribed);
 }
 
 static VALUE look_at_time(VALUE self) {
@@ -314,14 +314,14 @@ void fast_guard_init(VALUE module) {
     id_now = rb_intern("now");
     id_to_f = rb_intern("to_f");
     rb_define_private_method(singleton, "_look_at_methods", look_at_methods, 0);
-    rb_define_private_method(singleton, "_arm", arm, 2);
-    rb_define_method(singleton, "armed?", is_armed, 1);
+    rb_define_private_method(singleton, "_enable", enable, 2);
+    rb_define_method(singleton, "enabled?", is_enabled, 1);
     rb_define_private_method(singleton, "_verdicts", verdicts, 1);
     rb_define_private_method(singleton, "_singleton_class?", has_singleton_class, 1);
     rb_define_private_method(singleton, "_log_wanted?", is_log_wanted, 1);
     rb_define_private_method(singleton, "_look_at_listeners", look_at_listeners, 0);
-    rb_define_private_method(singleton, "_hear", hear, 2);
-    rb_define_method(singleton, "heard", get_heard, 0);
+    rb_define_private_method(singleton, "_subscribe", subscribe, 2);
+    rb_define_method(singleton, "subscribed", get_subscribed, 0);
     rb_define_private_method(singleton, "_look_at_time", look_at_time, 0);
     rb_define_private_method(singleton, "_go_by_clock", go_by_clock, 2);
     rb_define_method(singleton, "handle", make_handle, 5);

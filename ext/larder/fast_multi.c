@@ -66,7 +66,7 @@ static enum fast_outcome decode_lookup(batch *batch, const larder_lookup *lookup
         return FAST_MISS;
     }
     if (lookup->status != LARDER_OK && lookup->status != LARDER_BUFFER_TOO_SMALL) {
-        return FAST_OTHERWISE;
+        return FAST_FALLBACK;
     }
     memcpy(batch->key.text, lookup->key, lookup->key_bytes);
     batch->key.bytes = lookup->key_bytes;
@@ -104,7 +104,7 @@ static bool read_batch(batch *batch, int count, const VALUE *names, int *next, c
         case FAST_HIT:
             rb_hash_aset(found, name, value);
             break;
-        case FAST_OTHERWISE:
+        case FAST_FALLBACK:
             return false;
         default:
             break;

@@ -58,16 +58,16 @@ static VALUE generate(fast_call *call, VALUE name, VALUE call_options) {
 }
 
 static enum fast_outcome look_up(const fast_call *call, VALUE call_options, bool is_fetch, VALUE *value) {
-    if (!call->store.announces_read) {
+    if (!call->store.instruments_read) {
         return fast_entry_read(&call->store, &call->options, &call->key, value);
     }
     if (call->options.life.race > 0.0) { /* the entry may be written again within the event */
-        return FAST_OTHERWISE;
+        return FAST_FALLBACK;
     }
     if (!NIL_P(call->options.namespace) && ENCODING_GET(call->options.namespace) != rb_utf8_encindex()) {
-        return FAST_OTHERWISE; /* which may be the encoding of the key that is announced */
+        return FAST_FALLBACK; /* which may be the encoding of the key that is announced */
     }
-    return fast_announced_read(&call->store, &call->options, &call->key, call_options, is_fetch, value);
+    return fast_instrumented_read(&call->store, &call->options, &call->key, call_options, is_fetch, value);
 }
 
 static VALUE fast_fetch(int argc, VALUE *argv, VALUE self) {
@@ -141,7 +141,7 @@ static VALUE fast_exist(int argc, VALUE *argv, VALUE self) {
     if ((argc == 1 || argc == 2) &&
         begin(&call, self, FAST_EVENTS_OF_exist, argv[0], argc == 2 ? argv[1] : Qnil)) {
         enum fast_outcome outcome = fast_entry_exists(&call.store, &call.key);
-        if (outcome != FAST_OTHERWISE) {
+        if (outcome != FAST_FALLBACK) {
             return outcome == FAST_HIT ? Qtrue : Qfalse;
         }
     }
@@ -157,7 +157,7 @@ void fast_path_init(VALUE larder_module) {
     fast_log_init(module);
     fast_options_init(module);
     fast_entry_init(module);
-    fast_announce_init(module);
+    fast_instrument_init(module);
     fast_multi_init();
     rb_define_method(module, "fetch", fast_fetch, -1);
     rb_define_method(module, "read", fast_read, -1);

@@ -102,7 +102,7 @@ module House
       OF_TOOLS.flat_map { |directory| test_files(directory) }.map { |file| ruby_job(file, suite: "tools") }
     end
 
-    # Rails that the fast path is armed on, and that no other suite runs.
+    # Rails that the fast path is enabled on, and that no other suite runs.
     def rails_jobs
       others = Environment.gemfiles.drop(1)
       others.flat_map do |gemfile|

@@ -27,7 +27,7 @@ module House
       assert_match(/\A## (?:Unreleased|\[?#{Regexp.escape(header_version)}\]?)/, heading)
     end
 
-    test "the fast path is armed on the Rails that are tested, each has its Gemfile, and the README names them" do
+    test "the fast path is enabled on the Rails that are tested, each has its Gemfile, and the README names them" do
       store = File.read(File.join(ROOT, "lib/larder/store/fast_path.rb"), encoding: "UTF-8")
       readme = File.read(File.join(ROOT, "README.md"), encoding: "UTF-8")[/^## Versions$.*?^## /m]
       assert_equal Environment::GEMFILES.keys, store[/TESTED_RAILS = %w\[(.*)\]/, 1].split

@@ -78,7 +78,7 @@ module ActiveSupport
     # With `:raise_errors` each use raises instead, a file that cannot be opened as Larder::OpenError. Wrong arguments
     # raise ArgumentError in the constructor.
     class LarderStore < Store
-      include Larder::Store::Announcements
+      include Larder::Store::Instrumentation
       include Larder::Store::Failsafe
       include Larder::Store::Clock
       include Larder::Store::Keys

@@ -71,7 +71,7 @@ module Larder
         key = normalize_key(name, options)
         options = options.merge(version: normalize_version(name, options))
 
-        instrument(operation, announced(name, key), amount: amount) do
+        instrument(operation, instrumented_key(name, key), amount: amount) do
           delta = Integer(amount)
           failsafe(operation) { count(key, operation == :increment ? delta : -delta, options) }
         end

@@ -28,7 +28,7 @@ module Larder
         check_matcher(matcher) unless glob
         shown = glob ? namespace_key(matcher, options) : key_matcher(matcher, options).inspect
 
-        instrument(:delete_matched, announced(glob ? matcher : matcher.inspect, shown)) do
+        instrument(:delete_matched, instrumented_key(glob ? matcher : matcher.inspect, shown)) do
           prefix = glob ? key_prefix(options) : namespace_prefix(options)
           failsafe(:delete_matched) { delete_keys(matching(matcher, options), prefix) }
         end

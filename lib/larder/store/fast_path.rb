@@ -94,15 +94,15 @@ module Larder
           listeners_changed
           logger_changed
           look_at_time
-          arm
+          enable
         end
 
         # Looks at every method again.
         # @api private
-        def arm
+        def enable
           ticket = _look_at_methods
           @store_patched = SHORTENED.any? { |name| patch_in(ActiveSupport::Cache::Store.instance_method(name)) }
-          _arm(ticket, objection ? [] : store_classes.reject { |store| objection_to(store) })
+          _enable(ticket, objection ? [] : store_classes.reject { |store| objection_to(store) })
         end
 
         # @return [Boolean] has somebody patched a method of Rails' that Keys has a shorter form of?
@@ -114,9 +114,9 @@ module Larder
         # @api private
         def listeners_changed
           ticket = _look_at_listeners
-          heard = EVENTS.sum { |name, bit| listeners_to(name).empty? ? 0 : bit }
-          heard = EVENTS.values.sum | OLD_PAYLOADS if heard.positive? && !Keys::ANNOUNCES_KEYS
-          _hear(ticket, heard)
+          subscribed = EVENTS.sum { |name, bit| listeners_to(name).empty? ? 0 : bit }
+          subscribed = EVENTS.values.sum | OLD_PAYLOADS if subscribed.positive? && !Keys::INSTRUMENTS_KEYS
+          _subscribe(ticket, subscribed)
         end
 
         # @api private
@@ -143,11 +143,11 @@ module Larder
         #   Larder::Store::FastPath.without { Rails.cache.read("key") }
         def without
           @off += 1
-          arm
+          enable
           yield
         ensure
           @off -= 1
-          arm
+          enable
         end
 
         private

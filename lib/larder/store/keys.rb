@@ -9,7 +9,7 @@ module Larder
     # Same keys as Store's own methods make, which are asked.
     module Keys
       # Rails 7.1 announces and logs the name that a call was given, later ones the key that it became.
-      ANNOUNCES_KEYS = ActiveSupport.gem_version >= Gem::Version.new("7.2.0.alpha")
+      INSTRUMENTS_KEYS = ActiveSupport.gem_version >= Gem::Version.new("7.2.0.alpha")
       ALIASES = ActiveSupport::Cache::OPTION_ALIASES.values.flatten.freeze
       private_constant :ALIASES
 
@@ -28,8 +28,8 @@ module Larder
       private
 
       # What notifications and the log call an entry.
-      def announced(name, key)
-        ANNOUNCES_KEYS ? key : name
+      def instrumented_key(name, key)
+        INSTRUMENTS_KEYS ? key : name
       end
 
       # Store's, with the limit of the engine also on a Rails whose own stores have none.

@@ -29,7 +29,7 @@ module Larder
         end
 
         def class_reason(store)
-          return if armed?(store.class)
+          return if enabled?(store.class)
 
           objection || objection_to(store.class) || "there are more classes of stores than it can tell apart"
         end
@@ -53,9 +53,9 @@ module Larder
 
         # One line for who listens, whatever to. Reads are answered in C within their event, where C knows it.
         def listener_reasons
-          events = Keys::ANNOUNCES_KEYS ? EVENTS.keys - [READ_EVENT] : EVENTS.keys
-          heard = events.flat_map { |name| listeners_to(name).map { |listener| [listener_name(listener), name] } }
-          heard.group_by(&:first).map do |listener, pairs|
+          events = Keys::INSTRUMENTS_KEYS ? EVENTS.keys - [READ_EVENT] : EVENTS.keys
+          subscribed = events.flat_map { |name| listeners_to(name).map { |listener| [listener_name(listener), name] } }
+          subscribed.group_by(&:first).map do |listener, pairs|
             "#{listener} listens to #{pairs.map(&:last).uniq.join(", ")}"
           end
         end

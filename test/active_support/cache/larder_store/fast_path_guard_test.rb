@@ -41,7 +41,7 @@ module LarderStoreTests
 
     test "every method is taken where nobody patches and listens" do
       assert_equal EVERY, taken
-      assert FastPath.armed?(LarderStore)
+      assert FastPath.enabled?(LarderStore)
     end
 
     test "without turns it off for the block and all that is in it" do
@@ -214,7 +214,7 @@ module LarderStoreTests
         ActiveSupport::Cache.format_version = 7.1
         store = ActiveSupport::Cache::LarderStore.new(ARGV[0], size: 8 << 20)
         store.write("a", 1)
-        print store.read("a"), Larder::Store::FastPath.armed?(store.class)
+        print store.read("a"), Larder::Store::FastPath.enabled?(store.class)
       RUBY
       assert_equal "patchedfalse", output
     end
@@ -234,7 +234,7 @@ module LarderStoreTests
         assert_empty(in_child do
           claim = Module.new { define_method(:gem_version) { Gem::Version.new(version) } }
           ActiveSupport.singleton_class.prepend(claim)
-          FastPath.arm
+          FastPath.enable
           taken
         end)
       end

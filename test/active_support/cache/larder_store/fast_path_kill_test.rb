@@ -95,7 +95,7 @@ module LarderStoreTests
     end
 
     test "what killed processes leave is whole, and nothing deleted or overwritten comes back" do
-      assert Larder::Store::FastPath.armed?(store.class), "this would test the ordinary path"
+      assert Larder::Store::FastPath.enabled?(store.class), "this would test the ordinary path"
       ledgers = WRITERS.times.map { |writer| ledger_of(writer) }
       deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + SECONDS
       rounds = 0

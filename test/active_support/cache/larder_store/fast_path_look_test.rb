@@ -14,7 +14,7 @@ module LarderStoreTests
     LarderStore = ActiveSupport::Cache::LarderStore
     Entry = ActiveSupport::Cache::Entry
     FastPath = Larder::Store::FastPath
-    ANNOUNCED = Larder::Store::Keys::ANNOUNCES_KEYS ? [:read].freeze : [].freeze # in C, to who listens
+    ANNOUNCED = Larder::Store::Keys::INSTRUMENTS_KEYS ? [:read].freeze : [].freeze # in C, to who listens
     LONGEST = 1.2 # seconds: the second, and the tick of the cheap clock
 
     setup { store }

@@ -71,13 +71,13 @@ module LarderStoreTests
     test "a Rails that nobody tested is named" do
       reason = reason_where do
         ActiveSupport.singleton_class.prepend(Module.new { def gem_version = Gem::Version.new("9.1.2") })
-        FastPath.arm
+        FastPath.enable
       end
       assert_equal "Rails 9.1 is none of those it was tested on: 7.1, 7.2, 8.0, 8.1", reason
     end
 
     test "listeners are named with what they listen to, and the calls that it concerns" do
-      skip "Rails 7.1 has other payloads, which C does not know" unless Larder::Store::Keys::ANNOUNCES_KEYS
+      skip "Rails 7.1 has other payloads, which C does not know" unless Larder::Store::Keys::INSTRUMENTS_KEYS
       place = "#{__FILE__}:#{__LINE__ + 2}"
       told = told_where do
         ActiveSupport::Notifications.subscribe(/\Acache_(write|delete)\./) { |*| nil }
@@ -99,7 +99,7 @@ module LarderStoreTests
     end
 
     test "a listener to reads leaves it on, for they are answered within their event" do
-      skip "Rails 7.1 has other payloads, which C does not know" unless Larder::Store::Keys::ANNOUNCES_KEYS
+      skip "Rails 7.1 has other payloads, which C does not know" unless Larder::Store::Keys::INSTRUMENTS_KEYS
       told = in_child do
         ActiveSupport::Notifications.subscribe("cache_read.active_support") { |*| nil }
         store.stats[:fast_path]

@@ -1,5 +1,5 @@
 /*
- * fast_announce.c — a read that somebody listens to: Rails' event around our read.
+ * fast_instrument.c — a read that somebody listens to: Rails' event around our read.
  *
  * The payload is that of Store#_instrument, and the event is raised by
  * ActiveSupport::Notifications.instrument itself, so that subscribers see what
@@ -10,7 +10,7 @@
 static ID id_instrument, id_value_read;
 static VALUE notifications, read_event, sym_key, sym_store, sym_hit, sym_super_operation, sym_fetch;
 
-struct announced {
+struct instrumented {
     const fast_store *store;
     const fast_options *options;
     const fast_key *key;
@@ -20,7 +20,7 @@ struct announced {
 };
 
 /* What is too large, or cannot be had at the moment: the ordinary path's read, of which failures are reported. */
-static void read_otherwise(struct announced *read) {
+static void read_by_fallback(struct instrumented *read) {
     VALUE key = rb_utf8_str_new(read->key->text, (long)read->key->bytes);
     VALUE version = read->key->is_list ? rb_utf8_str_new("", 0) : Qnil;
 
@@ -29,15 +29,15 @@ static void read_otherwise(struct announced *read) {
 }
 
 static VALUE inside(RB_BLOCK_CALL_FUNC_ARGLIST(payload, arg)) {
-    struct announced *read = (struct announced *)arg;
+    struct instrumented *read = (struct instrumented *)arg;
 
     (void)argc;
     (void)argv;
     (void)blockarg;
     fast_tick(); /* subscribers have run */
     read->outcome = fast_entry_read(read->store, read->options, read->key, &read->value);
-    if (read->outcome == FAST_OTHERWISE) {
-        read_otherwise(read);
+    if (read->outcome == FAST_FALLBACK) {
+        read_by_fallback(read);
     }
     if (read->is_fetch) {
         rb_hash_aset(payload, sym_super_operation, sym_fetch);
@@ -46,9 +46,9 @@ static VALUE inside(RB_BLOCK_CALL_FUNC_ARGLIST(payload, arg)) {
     return Qnil;
 }
 
-enum fast_outcome fast_announced_read(const fast_store *store, const fast_options *options, const fast_key *key,
-                                      VALUE call_options, bool is_fetch, VALUE *value) {
-    struct announced read = {store, options, key, is_fetch, FAST_MISS, Qnil};
+enum fast_outcome fast_instrumented_read(const fast_store *store, const fast_options *options, const fast_key *key,
+                                         VALUE call_options, bool is_fetch, VALUE *value) {
+    struct instrumented read = {store, options, key, is_fetch, FAST_MISS, Qnil};
     VALUE payload = rb_hash_new();
     VALUE arguments[2] = {read_event, payload};
 
@@ -68,7 +68,7 @@ static VALUE set_notifications(VALUE self, VALUE module) {
     return self;
 }
 
-void fast_announce_init(VALUE module) {
+void fast_instrument_init(VALUE module) {
     id_instrument = rb_intern("instrument");
     id_value_read = rb_intern("value_read");
     sym_key = ID2SYM(rb_intern("key"));

@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
-# Owns the shortcut past Rails' notifications when nobody listens: a hit announces twice, and building payloads that
-# nobody gets costs more than the hit. When somebody listens, or the log wants debug lines, Rails' own code runs.
+# Skips Rails' notifications if they have no subscriber: a hit sends two, and building their payloads costs more than
+# the hit. If there is a subscriber, or the log level is debug, Rails' own code runs.
 
 require "active_support/notifications"
 
 module Larder
   module Store
     # Overrides Store's private `instrument` and `instrument_multi`.
-    module Announcements
+    module Instrumentation
       # The events of ActiveSupport's cache. An operation that is not here goes Rails' way.
       EVENTS = %i[
         read read_multi write write_multi fetch_hit generate delete delete_multi delete_matched exist? increment
@@ -19,19 +19,19 @@ module Larder
       private
 
       def instrument(operation, _key, _options = nil)
-        return super if heard?(operation)
+        return super if subscribed?(operation)
 
         yield({}) if block_given?
       end
 
       def instrument_multi(operation, _keys, _options = nil)
-        return super if heard?(operation)
+        return super if subscribed?(operation)
 
         yield({}) if block_given?
       end
 
       # Asked anew each time: subscribers come and go, and tests replace the notifier.
-      def heard?(operation)
+      def subscribed?(operation)
         event = EVENTS[operation]
         return true if event.nil? || ActiveSupport::Notifications.notifier.listening?(event)
 
