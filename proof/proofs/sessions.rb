@@ -42,7 +42,7 @@ module Proof
     end
 
     def find(report, name)
-      sound = play(Report.new(name, TITLE), QUICK_OPERATIONS, "--sabotage", name, limit: 300, log: name,
+      sound = play(Report.new(name, TITLE), QUICK_OPERATIONS, "--fault", name, limit: 300, log: name,
                                                                                   quietly_fails: true)
       found = !sound && last_output.match?(/^seed \d+: /) && !last_output.include?("ended by itself")
       found ? report.count("bugs seeded, and found", 1) : report.fail("the seeded bug #{name} was not found")

@@ -6,15 +6,15 @@
 require "optparse"
 require_relative "run"
 
-options = { operations: 20_000, seed: Random.new_seed % 1_000_000_000, sabotage: nil }
+options = { operations: 20_000, seed: Random.new_seed % 1_000_000_000, fault: nil }
 OptionParser.new do |parser|
   parser.on("--operations N", Integer) { |number| options[:operations] = number }
   parser.on("--seed N", Integer) { |number| options[:seed] = number }
   parser.on("--bugs") do
-    puts SessionProof::Sabotage.names
+    puts SessionProof::FaultInjection.names
     exit
   end
-  parser.on("--sabotage NAME", SessionProof::Sabotage.names) { |name| options[:sabotage] = name }
+  parser.on("--fault NAME", SessionProof::FaultInjection.names) { |name| options[:fault] = name }
 end.parse!
 
 $stdout.sync = true

@@ -5,7 +5,7 @@
 require "fileutils"
 require "tmpdir"
 require_relative "filler"
-require_relative "sabotage"
+require_relative "fault_injection"
 
 module SessionProof
   # Starts and kills processes, moves the clock, and counts.
@@ -25,11 +25,11 @@ module SessionProof
 
     # @param operations [Integer]
     # @param seed [Integer]
-    # @param sabotage [String, nil] a name of {Sabotage}
-    def initialize(operations:, seed:, sabotage: nil)
+    # @param fault [String, nil] a name of {FaultInjection}
+    def initialize(operations:, seed:, fault: nil)
       @operations = operations
       @seed = seed
-      @sabotage = sabotage
+      @fault = fault
       @random = Random.new(seed)
       @workers = {}
       @started = @killed = @died = 0
@@ -99,7 +99,7 @@ module SessionProof
       @started += 1
       seed = @seed + (@started * 1000)
       pid = fork do
-        Sabotage.apply(@sabotage) if @sabotage
+        FaultInjection.apply(@fault) if @fault
         (number == FILLER ? Filler.new(@place, number) : Worker.new(@place, number, seed)).work
       end
       @workers[pid] = number
@@ -169,14 +169,14 @@ module SessionProof
 
     # Each session that there ever was, and how many there are, against the model.
     def compare(subject, how)
-      player = Player.new(subject, @board, @random)
+      driver = Driver.new(subject, @board, @random)
       signed_in = anonymous = 0
       HOUSEHOLDS.times do |number|
-        household = Row.new(@place.row(number)).try { |row| player.look_at_all(row, number) }
+        household = Row.new(@place.row(number)).try { |row| driver.look_at_all(row, number) }
         signed_in += household.sessions.count { |_, session| session.user }
         anonymous += household.sessions.count { |_, session| session.user.nil? }
       end
-      @looked = player.counts[:comparisons]
+      @looked = driver.counts[:comparisons]
       subject.now = @board[:clock]
       yield if block_given?
       compare_counts(subject, how, signed_in, anonymous)

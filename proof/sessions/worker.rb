@@ -3,7 +3,7 @@
 # A process that plays operations until it is told to stop, or is killed.
 
 require_relative "ledger"
-require_relative "player"
+require_relative "driver"
 
 module SessionProof
   # The files of a run.
@@ -44,16 +44,16 @@ module SessionProof
       @random = Random.new(seed)
       @board = Board.new(place.board)
       @rows = Hash.new { |rows, household| rows[household] = Row.new(place.row(household)) }
-      @player = Player.new(Subject.new(place.sessions), @board, @random, @board.counts(number))
+      @driver = Driver.new(Subject.new(place.sessions), @board, @random, @board.counts(number))
     end
 
     # @return [void]
     def work
       until @board[:stop].positive?
-        @player.light_fuse if @board[:kill].positive? && @random.rand(DEATHS).zero?
+        @driver.light_fuse if @board[:kill].positive? && @random.rand(DEATHS).zero?
         household = @random.rand(@place.households)
-        done = @rows[household].try { |row| @player.play(row, household) || true }
-        @board.put(@number, @player.counts) if done
+        done = @rows[household].try { |row| @driver.play(row, household) || true }
+        @board.put(@number, @driver.counts) if done
       end
     rescue Difference => error
       File.write(@place.difference(@number), error.message)

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# What an actor does with Larder::Cache: keys and values are bytes.
+# What a worker does with Larder::Cache: keys and values are bytes.
 
 module Soak
-  # Methods of Actor.
+  # Methods of Worker.
   module ByteWork
     FILLERS = 40_000
 

@@ -3,7 +3,7 @@
 # What happens to the processes: they are killed, stopped for a while and told to end, at random. Picks its victims from
 # the book, so that it meets workers and their children too, and makes sure that a number still means who it meant.
 
-require_relative "stage"
+require_relative "supervisor"
 
 module Soak
   # One event after the other.
@@ -14,13 +14,13 @@ module Soak
     attr_reader :counts
 
     # @param setting [Setting]
-    # @param stage [Stage]
+    # @param supervisor [Supervisor]
     # @param random [Random]
     # @param hostile [Boolean] is the file removed and cut by hand, too?
-    def initialize(setting, stage, random, hostile: false)
+    def initialize(setting, supervisor, random, hostile: false)
       @book = setting.book
       @path = setting.path
-      @stage = stage
+      @supervisor = supervisor
       @random = random
       @hostile = hostile
       @stopped = {} # pid => when to go on, when it started, is it killed then?
@@ -73,7 +73,7 @@ module Soak
 
     # @return [Array(Integer, Integer), nil] slot and pid
     def victim
-      safe = @stage.lasting
+      safe = @supervisor.lasting
       live_slots.reject { |_, pid| safe.key?(pid) }.sample(random: @random)
     end
 
@@ -90,11 +90,11 @@ module Soak
     end
 
     def kill((_, pid))
-      @counts[:killed] += 1 if pid && @stage.signal(pid, :KILL)
+      @counts[:killed] += 1 if pid && @supervisor.signal(pid, :KILL)
     end
 
     def tell((_, pid))
-      @counts[:told_to_end] += 1 if pid && !@stopped.key?(pid) && @stage.signal(pid, :TERM)
+      @counts[:told_to_end] += 1 if pid && !@stopped.key?(pid) && @supervisor.signal(pid, :TERM)
     end
 
     # Mostly for a moment, seldom for seconds; some are killed while they are stopped.
@@ -102,7 +102,7 @@ module Soak
       return if pid.nil? || @stopped.key?(pid)
 
       started = @book[@book.slot(slot) + Book::STARTED]
-      return unless @stage.signal(pid, :STOP)
+      return unless @supervisor.signal(pid, :STOP)
 
       seconds = @random.rand(6).zero? ? 0.5 + (@random.rand * 2) : 0.005 + (@random.rand * 0.3)
       @stopped[pid] = [now + seconds, started, @random.rand(12).zero?]
@@ -117,7 +117,7 @@ module Soak
         @book.raise_to(Book::STOPPED_AT, Book.now)
         next unless started_at?(pid, started)
 
-        dies ? kill([nil, pid]) : @stage.signal(pid, :CONT)
+        dies ? kill([nil, pid]) : @supervisor.signal(pid, :CONT)
       end
     end
 

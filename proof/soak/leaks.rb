@@ -31,7 +31,7 @@ module Soak
 
     # @return [Array<String>] what leaked in the file and its directory
     def of_file(hostile: false)
-      [stray, grown].compact + (hostile ? [] : [more_than_named].compact)
+      [orphan, grown].compact + (hostile ? [] : [more_than_named].compact)
     end
 
     # A file that was replaced stays mapped until the cache is closed: then only memory is judged.
@@ -75,10 +75,10 @@ module Soak
       "#{name}: #{last} #{what}, #{first} before" if last > first
     end
 
-    def stray
+    def orphan
       known = [File.basename(@setting.path), "#{File.basename(@setting.path)}.lock"]
       left = Dir.children(File.dirname(@setting.path)) - known
-      "stray files: #{left.sort.join(", ")}" unless left.empty?
+      "orphan files: #{left.sort.join(", ")}" unless left.empty?
     end
 
     def grown

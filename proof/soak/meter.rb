@@ -5,12 +5,12 @@
 
 require "fileutils"
 require "json"
-require_relative "player"
+require_relative "member"
 require_relative "statistics"
 
 module Soak
   # A process that does what it is told through a pipe, a line of JSON each, and answers with one.
-  class Meter < Player
+  class Meter < Member
     CALLS = 1000 # of a block
     ROUNDS = 10 # of a group, which gives a p99.9
     OPERATIONS = %i[set get fetch_missed fetch_found].freeze
@@ -28,7 +28,7 @@ module Soak
       def initialize(setting, directory)
         requests, @requests = IO.pipe
         @answers, answers = IO.pipe
-        @pid = Player.fork_from(setting) do
+        @pid = Member.fork_from(setting) do
           [@requests, @answers].each(&:close)
           Meter.new(setting, directory, requests, answers).play
         end

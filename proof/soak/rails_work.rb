@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# What an actor does with ActiveSupport::Cache::LarderStore, as an application would. Values are Strings, which the fast
+# What a worker does with ActiveSupport::Cache::LarderStore, as an application would. Values are Strings, which the fast
 # path stores as they are, or Strings inside something, which go through Rails' coder.
 
 module Soak
-  # Methods of Actor.
+  # Methods of Worker.
   module RailsWork
     COMMON = 200
 

@@ -8,7 +8,7 @@ require_relative "drift"
 require_relative "findings"
 require_relative "leaks"
 require_relative "meter"
-require_relative "stage"
+require_relative "supervisor"
 
 module Soak
   # The first process.
@@ -42,7 +42,7 @@ module Soak
       @findings.failures << "#{e.class}: #{e.message} (#{e.backtrace.first(4).join(", ")})"
       @findings
     ensure
-      @stage&.kill_all
+      @supervisor&.kill_all
       clean_up
     end
 
@@ -56,8 +56,8 @@ module Soak
                              File.join(@directory, "cache/soak.larder"), @options[:size])
       @book = @setting.book
       @book.adopt_orphans
-      @stage = Stage.new(@setting, @random, File.join(built, "soak/worker"), @options[:workers])
-      @chaos = Chaos.new(@setting, @stage, @random, hostile: @options[:hostile])
+      @supervisor = Supervisor.new(@setting, @random, File.join(built, "soak/worker"), @options[:workers])
+      @chaos = Chaos.new(@setting, @supervisor, @random, hostile: @options[:hostile])
       @leaks = Leaks.new(@setting)
       say "seed #{@options[:seed]}, #{@directory}"
     end
@@ -74,7 +74,7 @@ module Soak
 
     def age
       @meter = Meter::Remote.new(@setting, File.join(@directory, "fresh"))
-      @stage.adopt(@meter.pid, :meter)
+      @supervisor.adopt(@meter.pid, :meter)
       say "fills three files alike and measures them"
       @held_first = filled
       @first = @meter.ask(:measure, long)
@@ -84,7 +84,7 @@ module Soak
       calm
       finish unless wrong?
       @meter.close
-      @stage.clear
+      @supervisor.clear
       count
       @findings
     end
@@ -112,7 +112,7 @@ module Soak
     end
 
     def step
-      @stage.fill
+      @supervisor.fill
       if @options[:chaos]
         5.times { sleep(0.01 + (@random.rand * 0.1)) && @chaos.stir }
       else
@@ -143,7 +143,7 @@ module Soak
       until (awake = @chaos.live_slots.reject { |slot, _| @book[@book.slot(slot) + Book::RESTS] == 1 }).empty?
         return @book.wrong("not all rest within #{REST_SECONDS} s: #{portraits(awake)}") if now > ends
 
-        @stage.reap
+        @supervisor.reap
         sleep(0.05)
       end
     end
@@ -181,7 +181,7 @@ module Soak
 
     def look
       @meter.ask(:collect)
-      @leaks.look(@stage.lasting.merge(@meter.pid => :meter))
+      @leaks.look(@supervisor.lasting.merge(@meter.pid => :meter))
       @findings.failures.concat(@leaks.of_file(hostile: @options[:hostile]) - @findings.failures)
       compare_slots unless @options[:hostile]
     end
@@ -206,7 +206,7 @@ module Soak
       at_rest { look }
       @findings.failures.concat(@leaks.of_processes(hostile: @options[:hostile]))
       say "ends all processes, fills and measures again"
-      @stage.clear(except: @meter.pid)
+      @supervisor.clear(except: @meter.pid)
       held = filled
       drift = Drift.new(@first, @meter.ask(:measure, long))
       say "empties the file and fills it once more"
@@ -260,7 +260,7 @@ module Soak
         "processes killed" => @chaos.counts[:killed],
         "processes stopped for a while" => @chaos.counts[:stopped],
         "processes told to end" => @chaos.counts[:told_to_end],
-        "processes started" => @stage.started.values.sum,
+        "processes started" => @supervisor.started.values.sum,
         "children forked by them" => @book[Book::FORKS],
         "processes that replaced themselves by exec" => @book[Book::EXECS],
         "times that the cache was closed and opened again" => @book[Book::REOPENED],

@@ -24,7 +24,7 @@ module Soak
     attr_reader :size
     # @return [Integer] calls of the Rails store that answered with an error in this process
     attr_reader :failures
-    # @return [Boolean] do the actors of this process only read?
+    # @return [Boolean] do the workers of this process only read?
     attr_accessor :reading
 
     # @param library [String] for {Book}

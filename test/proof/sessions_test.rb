@@ -4,7 +4,7 @@ require "test_helper"
 require "open3"
 require_relative "../../rakelib/house/environment"
 require_relative "../../proof/proofs/sessions"
-require_relative "../../proof/sessions/sabotage"
+require_relative "../../proof/sessions/fault_injection"
 
 module Proof
   # The proof of sessions holds for sound ones, and finds what is broken on purpose in the part of it that CI runs.
@@ -18,9 +18,9 @@ module Proof
       assert_match(/^@ [1-9]\d* times that two to four requests overlapped$/, output)
     end
 
-    SessionProof::Sabotage.names.each do |name|
+    SessionProof::FaultInjection.names.each do |name|
       test "the bug #{name} is found" do
-        output, status = play(Sessions::QUICK_OPERATIONS, Sessions::SEED, "--sabotage", name)
+        output, status = play(Sessions::QUICK_OPERATIONS, Sessions::SEED, "--fault", name)
         assert_equal 1, status.exitstatus, output
         assert_match(/^seed #{Sessions::SEED}: .*(is |are |has |lost)/m, output)
         assert_no_match(/ended by itself/, output)

@@ -39,13 +39,12 @@ class SoakTest < ActiveSupport::TestCase
   end
 
   test "a file left beside the cache fails the soak" do
-    assert_fails "stray", /stray files: soak\.larder\.1/
+    assert_fails "orphan", /orphan files: soak\.larder\.1/
   end
 
   test "interrupted, it reports and leaves no process" do
     Open3.popen2e(environment, PROGRAM, *SHORT, "--minutes", "5", "--directory", @directory) do |_, output, thread|
-      output.gets # it began
-      sleep 3
+      await_processes(output)
       Process.kill(:INT, thread.pid)
       text = output.read
       assert_match(/ended early/, text)
@@ -56,8 +55,7 @@ class SoakTest < ActiveSupport::TestCase
 
   test "killed, it leaves no process" do
     Open3.popen2e(environment, PROGRAM, *SHORT, "--minutes", "5", "--directory", @directory) do |_, output, thread|
-      output.gets
-      sleep 3
+      await_processes(output)
       Process.kill(:KILL, thread.pid)
       thread.join
       100.times { left_processes.empty? ? break : sleep(0.1) }
@@ -80,17 +78,22 @@ class SoakTest < ActiveSupport::TestCase
 
   private
 
-  def environment(sabotage = nil)
-    House::Environment.variables.merge("LARDER_SOAK" => nil, "LARDER_SOAK_SABOTAGE" => sabotage)
+  def await_processes(output)
+    assert output.each_line.any? { |line| line.include?("starts the processes") }
+    sleep 3 # they work
   end
 
-  def soak(*more, sabotage: nil)
-    Open3.capture2e(environment(sabotage), "timeout", "-s", "KILL", "240", PROGRAM, *SHORT, "--directory", @directory,
+  def environment(fault = nil)
+    House::Environment.variables.merge("LARDER_SOAK" => nil, "LARDER_SOAK_FAULT" => fault)
+  end
+
+  def soak(*more, fault: nil)
+    Open3.capture2e(environment(fault), "timeout", "-s", "KILL", "240", PROGRAM, *SHORT, "--directory", @directory,
 *more)
   end
 
-  def assert_fails(sabotage, pattern)
-    output, status = soak(sabotage: sabotage)
+  def assert_fails(fault, pattern)
+    output, status = soak(fault: fault)
     assert_equal 1, status.exitstatus, output
     assert_match(/FAILED: .*#{pattern}/, output)
     assert_match(/The soak FAILS/, output)

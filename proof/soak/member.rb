@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
 # What the Ruby processes of the soak have in common: how they begin, open the cache, fork, report what goes wrong, and
-# end. Which kinds there are is in players/.
+# end. Which kinds there are is in members/.
 
-require_relative "actor"
+require_relative "worker"
 require_relative "setting"
 
 module Soak
   # One process.
-  class Player
+  class Member
     ENDING_SECONDS = 20
 
     class << self
@@ -53,10 +53,10 @@ module Soak
 
     private
 
-    # @return [Actor, nil] with a slot of its own; nil: all are taken
-    def actor(cache, store, random = @random)
-      actor = Actor.new(@setting, Random.new(random.rand(1 << 60)), cache, store)
-      actor if actor.claim
+    # @return [Worker, nil] with a slot of its own; nil: all are taken
+    def worker(cache, store, random = @random)
+      worker = Worker.new(@setting, Random.new(random.rand(1 << 60)), cache, store)
+      worker if worker.claim
     end
 
     def over?
@@ -71,11 +71,11 @@ module Soak
       Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
 
-    # Threads that work until the block says so, each an actor of its own.
+    # Threads that work until the block says so, each a worker of its own.
     def in_threads(count, cache, store, steady: false)
-      actors = Array.new(count) { actor(cache, store) }.compact
+      workers = Array.new(count) { worker(cache, store) }.compact
       over = false
-      threads = actors.map do |each|
+      threads = workers.map do |each|
         Thread.new do
           Thread.current.report_on_exception = false
           Thread.current[:soak_steady] = steady
@@ -85,11 +85,11 @@ module Soak
           end
         end
       end
-      yield actors
+      yield workers
     ensure
       over = true
       threads&.each(&:join)
-      actors&.each(&:leave)
+      workers&.each(&:leave)
     end
 
     # @return [Integer] pid of a child that goes on with what this process has open

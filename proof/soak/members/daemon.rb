@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
 require "rbconfig"
-require_relative "../player"
+require_relative "../member"
 
 module Soak
-  module Players
+  module Members
     # A process that replaces itself by exec(2) now and then, with the cache open, as servers do when they restart in
     # place. Nothing of the cache may be open in what comes after.
-    class Daemon < Player
+    class Daemon < Member
       AGAIN = File.expand_path("../again.rb", __dir__)
       LIB = File.expand_path("../../../lib", __dir__)
 
@@ -15,7 +15,7 @@ module Soak
       def play
         look_for_leftovers
         @cache, @store = @setting.open
-        worker = actor(@cache, @store) || return
+        worker = worker(@cache, @store) || return
         worker.inherit
         worker.work(2 + (@random.rand * 10))
         worker.leave

@@ -1,18 +1,18 @@
 # frozen_string_literal: true
 
-require_relative "../player"
+require_relative "../member"
 
 module Soak
-  module Players
+  module Members
     # A process that comes, opens the cache a few times, and goes: a task of rake or cron.
-    class Visitor < Player
+    class Visitor < Member
       # Opens, works, closes.
       def play
         (1 + @random.rand(4)).times do
           return if over?
 
           cache, store = @setting.open
-          visitor = actor(cache, store) || return
+          visitor = worker(cache, store) || return
           visitor.inherit
           visitor.work(0.05 + (@random.rand * 0.5))
           visitor.rest

@@ -2,16 +2,16 @@
 
 # Who plays: starts the processes, starts them again when they end, knows how each ended, and ends all of them.
 
-require_relative "players/cluster"
-require_relative "players/daemon"
-require_relative "players/housekeeper"
-require_relative "players/jobs"
-require_relative "players/steady"
-require_relative "players/visitor"
+require_relative "members/cluster"
+require_relative "members/daemon"
+require_relative "members/housekeeper"
+require_relative "members/jobs"
+require_relative "members/steady"
+require_relative "members/visitor"
 
 module Soak
   # The children of the first process, and theirs where they lost their parent.
-  class Stage
+  class Supervisor
     ENDING_SECONDS = 30
     # Nobody kills or stops these.
     PROTECTED = %i[steady housekeeper native_steady].freeze
@@ -129,8 +129,8 @@ module Soak
       pid = case kind
             when :native then native(seed, 2000 + @random.rand(8000))
             when :native_steady then native(seed, 0)
-            when :cluster then Players::Cluster.start(@setting, seed, @workers)
-            else Players.const_get(kind.capitalize).start(@setting, seed)
+            when :cluster then Members::Cluster.start(@setting, seed, @workers)
+            else Members.const_get(kind.capitalize).start(@setting, seed)
             end
       @pids[pid] = kind
     end

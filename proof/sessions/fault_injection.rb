@@ -7,7 +7,7 @@ require_relative "subject"
 
 module SessionProof
   # Bugs by name. Each is a module that stands before the class it breaks.
-  module Sabotage
+  module FaultInjection
     File = Larder::Sessions::Backends::File
     Repository = Larder::Sessions::Repository
     Statistics = Larder::Sessions::Statistics
@@ -94,7 +94,7 @@ module SessionProof
     # @param name [String]
     # @return [void]
     def apply(name)
-      broken, bug = ALL.fetch(name) { raise ArgumentError, "unknown sabotage #{name}; known: #{names.join(", ")}" }
+      broken, bug = ALL.fetch(name) { raise ArgumentError, "unknown fault #{name}; known: #{names.join(", ")}" }
       broken.prepend(bug)
     end
   end

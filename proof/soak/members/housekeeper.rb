@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-require_relative "../player"
+require_relative "../member"
 
 module Soak
-  module Players
+  module Members
     # Verifies the file again and again while all others work on it, and does what an operator does seldom: clear,
     # prune, clean up, walk over all keys.
-    class Housekeeper < Player
+    class Housekeeper < Member
       # Every key that anybody stores.
       KEY = %r{\A(?:[bcfrn]/\d+/\d+|m/\d+/0(?:/r)?|common/\d+)\z}
       private_constant :KEY
@@ -14,7 +14,7 @@ module Soak
       # Until told to end.
       def play
         @cache, @store = @setting.open
-        me = actor(@cache, @store) || return
+        me = worker(@cache, @store) || return
         @setting.reading = true
         me.inherit
         @next_clear = now + 5

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-require_relative "../player"
+require_relative "../member"
 
 module Soak
-  module Players
+  module Members
     # A process with threads that nobody kills. It closes and opens the cache again and again, and compacts its heap:
     # what leaks, leaks here.
-    class Steady < Player
+    class Steady < Member
       THREADS = 2
 
       # Rounds of some seconds.

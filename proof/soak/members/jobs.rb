@@ -1,15 +1,15 @@
 # frozen_string_literal: true
 
-require_relative "../player"
+require_relative "../member"
 
 module Soak
-  module Players
+  module Members
     # A runner of jobs that forks a child for each, as Resque does. Children end in every way there is.
-    class Jobs < Player
+    class Jobs < Member
       # One job after the other.
       def play
         @cache, @store = @setting.open
-        runner = actor(@cache, @store) || return
+        runner = worker(@cache, @store) || return
         runner.inherit
         until over?
           fork_child { work } unless @book.resting?
@@ -28,7 +28,7 @@ module Soak
       private
 
       def work
-        job = actor(@cache, @store) || return
+        job = worker(@cache, @store) || return
         job.inherit
         job.work(0.02 + (@random.rand * 0.4))
         case @random.rand(6)

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-require_relative "../player"
+require_relative "../member"
 
 module Soak
-  module Players
+  module Members
     # A server as Puma's cluster is: a parent that opens the cache before it forks, and workers with threads. Workers
     # end by themselves now and then, and are replaced whenever they end.
-    class Cluster < Player
+    class Cluster < Member
       THREADS = 2
 
       # @param workers [Integer]
@@ -18,7 +18,7 @@ module Soak
       # Keeps its workers, and reads now and then itself.
       def play
         @cache, @store = @setting.open
-        parent = actor(@cache, @store) || return
+        parent = worker(@cache, @store) || return
         parent.inherit
         until over?
           reap

@@ -6,11 +6,11 @@
 require_relative "watch"
 require_relative "byte_work"
 require_relative "rails_work"
-require_relative "sabotage"
+require_relative "fault_injection"
 
 module Soak
   # One owner of keys, in one thread.
-  class Actor
+  class Worker
     include ByteWork
     include RailsWork
 
@@ -47,7 +47,7 @@ module Soak
       @store = store
       @drawn = setting.reading ? READING : DRAWN
       @counts = [0, 0, 0, 0, 0]
-      @sabotage = Sabotage.of(self)
+      @fault = FaultInjection.of(self)
     end
 
     attr_reader :book, :cache, :store, :random
@@ -88,7 +88,7 @@ module Soak
     def batch
       BATCH.times { act(@drawn[@random.rand(@drawn.size)]) }
       SELDOM.each { |name, times| act(name) if @random.rand(times).zero? } unless @setting.reading
-      @sabotage&.act
+      @fault&.act
       note
     end
 

@@ -11,7 +11,7 @@ module SessionProof
   class Difference < StandardError; end
 
   # Plays in one process.
-  class Player
+  class Driver
     # Operations on a household that are told where it differs.
     TOLD = 20
     # Sessions that have ended and are looked for after each operation: the last ones, and as many of all.
