@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Fetches Rails' own tests of cache stores, of the source package of a Debian release: once, outside the
+# Fetches Rails' own tests of cache stores and sessions, of the source package of a Debian release: once, outside the
 # checkout. Gems do not have them.
 #
 # Run as a program: ruby rakelib/house/rails_tests.rb
@@ -17,7 +17,10 @@ module House
 
     # The tests, and what they require that is in no gem.
     FILES = ["activesupport/test/abstract_unit.rb", "activesupport/test/cache/behaviors*",
-             "activesupport/lib/active_support/testing/*", "tools/test_common.rb"].freeze
+             "activesupport/lib/active_support/testing/*", "tools/test_common.rb",
+             "actionpack/test/abstract_unit.rb", "actionpack/test/dispatch/session/*",
+             "actionpack/test/dispatch/request/session_test.rb", "actionpack/test/fixtures/helpers/*",
+             "actionpack/test/fixtures/alternate_helpers/*", "actionpack/test/fixtures/session_autoload_test/*"].freeze
 
     FETCHED = Fetched.new("#{PACKAGE}-tests-#{RELEASE}", made_of: FILES.join("\n"))
     private_constant :FETCHED

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "environment"
+require_relative "gem_tests"
 require_relative "job"
 require_relative "rails_tests"
 require_relative "stack"
@@ -16,7 +17,7 @@ module House
       "ruby" => "Ruby tests (test/)",
       "tools" => "the same of what its developers use: bin/, rakelib/, bench/, proof/, the documents",
       "rails" => "the tests of store and sessions on the other Rails of this Ruby: 7.1 (and Rack 2) on 3.1, 8.0 on 3.3",
-      "contract" => "Rails' own tests of cache stores, of 7.2, over :larder_store on both paths",
+      "contract" => "Rails 7.2's own tests of cache stores; Rails', Rack's and Dalli's of sessions: all over Larder",
       "newest" => "the same on the newest Rails for this Ruby, and what has changed there; it may fail",
       "lab" => "tests of the lab (lab/test/)",
       "proof" => "a bounded part of each attack of bin/proof: kills, models, fuzzers, hostile files",
@@ -122,7 +123,20 @@ module House
       missing = "these are tests of Rails #{RailsTests::RAILS}, which is not the one chosen here" unless own
       argv = ["ruby", "-w", "-rbundler/setup", "-Ilib", "test/rails/suites/run.rb", RailsTests.directory,
               "--show-skips"]
-      [rails_tests_job, job_of_rails_tests("Rails' tests of cache stores", "contract", argv, missing: missing)]
+      [rails_tests_job, job_of_rails_tests("Rails' tests of cache stores", "contract", argv, missing: missing),
+       gem_tests_job, peers_job(missing)]
+    end
+
+    # In directories of tests that the two jobs before it have fetched.
+    def peers_job(missing)
+      argv = ["ruby", "-w", "-rbundler/setup", "-Ilib", "-Itest", "test/larder/sessions/peers/run.rb",
+              RailsTests.directory, GemTests.directory, "--show-skips"]
+      job_of_rails_tests("peers' tests of sessions", "contract", argv, after: [gem_tests_job.name], missing: missing)
+    end
+
+    def gem_tests_job
+      Job.new("tests of gems", suite: "build", kind: :build, weight: 1000,
+                               argv: ["ruby", "-w", "rakelib/house/gem_tests.rb"])
     end
 
     def newest_jobs
@@ -135,9 +149,9 @@ module House
                               argv: ["ruby", "-w", "rakelib/house/rails_tests.rb"])
     end
 
-    def job_of_rails_tests(name, suite, argv, missing: nil, may_fail: false)
+    def job_of_rails_tests(name, suite, argv, after: [], missing: nil, may_fail: false)
       Job.new(name, suite: suite, argv: argv, env: Environment.variables, weight: 30, may_fail: may_fail,
-                    after: ["compile", "Rails' tests"], missing: missing || RailsTests.missing)
+                    after: ["compile", "Rails' tests", *after], missing: missing || RailsTests.missing)
     end
 
     def guards_jobs
