@@ -309,7 +309,9 @@ module LarderStoreTests
 
     test "a forked child is on the fast path, and so is its parent" do
       store.write("a", 1)
-      child = in_child { [store.read("a"), store.write("b", 2), store.fetch("c") { 3 }, FastPath.enabled?(store.class)] }
+      child = in_child do
+        [store.read("a"), store.write("b", 2), store.fetch("c") { 3 }, FastPath.enabled?(store.class)]
+      end
       assert_equal [[1, true, 3, true], { "a" => 1, "b" => 2, "c" => 3 }], [child, store.read_multi("a", "b", "c")]
     end
 
