@@ -79,7 +79,8 @@ module Larder
 
       def count(key, delta, options)
         ATTEMPTS.times do
-          sum = (count_number(key, delta, options) if number?(options[:version])) || count_entry(key, delta, options)
+          plain = number?(options[:version]) && !options[:expires_in]&.zero? # which begins expired
+          sum = (count_number(key, delta, options) if plain) || count_entry(key, delta, options)
           return sum if sum
         end
         raise Larder::NotANumber, "#{key.inspect} was replaced each of the #{ATTEMPTS} times that it was looked at"
@@ -103,10 +104,16 @@ module Larder
         entry = present_entry(record, options[:version])
         sum = entry ? number_of(key, entry) + delta : delta
         raise Larder::NotANumber, "the sum #{sum} of #{key.inspect} does not fit 64 bits" unless INT64.cover?(sum)
+        return forget(key, sum) if entry.nil? && options[:expires_in]&.zero?
         # One of the engine's, which has no version to differ in: found so, or made meanwhile.
         return count_number(key, delta, options) if record && counter_record?(record)
 
         sum if swap(key, record, record_of_sum(sum, entry, options))
+      end
+
+      def forget(key, sum)
+        @cache.delete(key)
+        sum
       end
 
       # What cannot be read, has expired or is of another version counts as none.

@@ -18,6 +18,8 @@ module Differential
     # The source of the name of what holds nothing but integers, and texts that are one.
     COUNTED = '"count"'
 
+    NO_NUMBER = /\ANoMethodError: "undefined method [`']to_i'/
+
     # The version of what a list or Hash names is "", not nil.
     COUNTING_LIST = /store\.(?:in|de)crement\([\[{]/
     LISTED = %r{"a/b"|\[\[?"a"\]?,|\{ a: 1}
@@ -28,8 +30,9 @@ module Differential
 
     # name => what it looks like; the steps that follow may differ, too
     FOR_GOOD = {
-      "counting what has no to_i" => lambda do |step, seen, *|
-        step.match?(COUNTING) && !step.include?(COUNTED) && seen[:result] == "NilClass nil"
+      "counting what has no to_i" => lambda do |step, seen, other, *|
+        step.match?(COUNTING) && !step.include?(COUNTED) &&
+          (seen[:result] == "NilClass nil" || other[:result].match?(NO_NUMBER)) # raised in a block, perhaps
       end,
       "the version of a counter" => lambda do |step, _, _, before, *|
         step.match?(LISTED) && [*before, step].any?(COUNTING_LIST)

@@ -56,6 +56,19 @@ module LarderStoreTests
       end
     end
 
+    test "a counter that begins with an expiry of 0 has expired, and one that is there goes on" do
+      [0, 0.0].each do |zero|
+        assert_equal 3, store.increment("zero", 3, expires_in: zero)
+        assert_nil store.read("zero")
+      end
+      store.increment("zero", 1)
+      assert_equal 3, store.increment("zero", 2, expires_in: 0)
+      assert_equal 3, store.read("zero")
+      store.write("versioned", 5, version: "1", expires_in: 60)
+      assert_equal 1, store.increment("versioned", 1, version: "2", expires_in: 0)
+      assert_nil store.read("versioned")
+    end
+
     test "expires_in of a written counter outlives increments and decrements" do
       store.write("n", 1, raw: true, expires_in: 60)
       store.increment("n")
