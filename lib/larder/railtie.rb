@@ -28,6 +28,7 @@ module Larder
 
     # What is not the request's fault, and passes.
     UNAVAILABLE = { "Larder::OpenError" => :service_unavailable,
+                    "Larder::DamagedError" => :service_unavailable,
                     "Larder::Sessions::NoRoomError" => :service_unavailable }.freeze
     private_constant :UNAVAILABLE
 

@@ -228,8 +228,10 @@ module Larder
       # leaves it there where `expire_all_remember_me_on_sign_out` is off.
       def forget(user)
         return unless user.respond_to?(:forget_me!) && user.respond_to?(:remember_created_at=)
+        return if user.frozen? # it was destroyed
 
         user.remember_created_at = nil
+        user.remember_created_at_will_change! # it may have been loaded before another request set it
         user.forget_me!
       end
 

@@ -132,6 +132,15 @@ class DeviseTest < StoreCase
     RUBY
   end
 
+  test "a model that was loaded before the cookie was made forgets it too, and a destroyed one has nothing to forget" do
+    assert_equal ["[nil, nil]", 1, 0], in_application(<<~RUBY)
+      stale = User.find(1)
+      one = signed_in
+      ended = Larder::Sessions.logout(stale)
+      [who(reopened(one)), ended, Larder::Sessions.logout(User.find(2).destroy)]
+    RUBY
+  end
+
   ["", "Devise.expire_all_remember_me_on_sign_out = false"].each do |lines|
     test "who is logged out is not signed in again by a cookie that remembers #{"\"#{lines}\"" unless lines.empty?}" do
       assert_equal [3, ["[nil, nil]"] * 3, false, ["[2, nil]", "[2, nil]"]], in_application(<<~RUBY, lines: lines)

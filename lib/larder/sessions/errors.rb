@@ -62,7 +62,7 @@ module Larder
       # @param backend [#to_s] where sessions are kept
       def initialize(backend)
         mend = ": #{Enlarging.command(backend.cache)}" if backend.respond_to?(:cache)
-        super("#{backend} is full of signed-in sessions, and one could not be kept. Give it a larger size:#{mend}, " \
+        super("#{backend} is full of signed-in sessions, and one could not be kept. Give it more room#{mend}, " \
               "or let sessions end earlier (idle_timeout:, max_lifetime:, per_user:)")
       end
     end
@@ -73,7 +73,7 @@ module Larder
       # @param share [Float] of the pinned room that is taken
       def initialize(cache, share)
         super("#{cache.path} has #{(share * 100).floor} % of its room for signed-in sessions taken, and refuses " \
-              "sign-ins from #{(Room::LIMIT * 100).round} % on. Give it a larger size:: " \
+              "sign-ins from #{(Room::LIMIT * 100).round} % on. Give it more room: " \
               "#{Enlarging.command(cache)}, or let sessions end earlier (idle_timeout:, max_lifetime:, per_user:)")
       end
     end

@@ -47,13 +47,17 @@ module Larder
         names.any? { |name| covered?(record, key, [@backend.read(name), elsewhere&.fetch(name, nil)].compact) }
       end
 
-      # A session that begins after a logout in the same second counts from the next one, so it is not ended.
+      # A session that begins in the second of a logout, after it, counts from the next second, so it is not ended. The
+      # same holds if the clock was set back since the logout, or was ahead on the machine that noted it.
       #
       # @param users [Array<String>]
       # @return [Integer] Unix seconds at which a session begins now
       def beginning(users)
         now = @repository.now
-        users.any? && @backend.copied? ? [now, last_logout(users) + 1].max : now
+        return now if users.empty?
+
+        elsewhere = @backend.elsewhere(names_of(users)) || {}
+        [now, *[last_logout(users), *elsewhere.values.map(&:to_i)].map { |at| at + 1 }].max
       end
 
       # @param users [Array<String>]

@@ -36,20 +36,21 @@ module Larder
         @cache = cache
         @report = report
         @clock = clock
-        @registered = @looked = -Float::INFINITY
+        @looked = -Float::INFINITY
       end
 
-      # Registers this process, and once in a minute again: the file may have been emptied.
+      # Registers this process unless the list has it: the file may be another one, or have been emptied.
       #
-      # @return [Boolean] false: it was registered a moment ago
+      # @return [Boolean] false: it was registered already
       def register
         number = self.number
-        return false if number == @number && @clock.call < @registered + EVERY
+        list = @cache.get(LIST)
+        return false if number == @number && (list&.split&.include?(number.to_s) || @clock.call < @retry_at)
 
-        counted unless @cache.exist?(LIST) # the file is new
-        change { |numbers| numbers | [number.to_s] }
+        counted unless list # the file is new
+        listed = change { |numbers| numbers | [number.to_s] }
+        @retry_at = listed ? -Float::INFINITY : @clock.call + EVERY
         unregister_at_exit
-        @registered = @clock.call
         @number = number
         true
       end
@@ -117,16 +118,18 @@ module Larder
         at_exit { unregister if Process.pid == pid }
       end
 
-      # If there is no room, or a lock times out, this process is not registered: nobody will notice its death.
+      # @return [Boolean] false: there is no room, or a lock timed out; nobody will notice this process's death
       def change
         ATTEMPTS.times do
           before = @cache.get(LIST)
           after = yield(before.to_s.split).join(" ")
-          return if before == after
-          return if before ? @cache.cas(LIST, before, after, pin: true) : @cache.add(LIST, after, pin: true)
+          return true if before == after
+          return true if before ? @cache.cas(LIST, before, after, pin: true) : @cache.add(LIST, after, pin: true)
         end
+        false
       rescue ::Larder::FullError => error
         @report.call(error)
+        false
       end
 
       # The list and the counts are lost with the file.

@@ -51,6 +51,8 @@ module Larder
 
         first = Pinning.as_room_allows { |pin| @cache.add(WARNED, "", ttl: WARNED_EVERY, pin: pin) }
         @report.call(NoRoomSoonError.new(@cache, @share)) if first
+      rescue ::Larder::DamagedError
+        @share = 0 # the file was truncated or replaced; the next call opens another
       end
 
       def measure

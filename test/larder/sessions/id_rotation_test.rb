@@ -46,6 +46,23 @@ module Larder
         assert_equal 1, @statistics.for(7).size
       end
 
+      def test_it_goes_on_after_a_logout_of_everybody_in_the_second_in_which_it_began
+        @statistics.logout_all if @repository.backend.respond_to?(:cache)
+        @repository.begin(OLD, { "user_id" => 7 })
+        @now += 2
+        assert renew({ "user_id" => 7, "cart" => 1 })
+        assert_equal({ "user_id" => 7, "cart" => 1 }, @repository.find(NEW).values)
+      end
+
+      def test_it_goes_on_where_the_clock_was_set_back_after_a_logout_of_everybody
+        @statistics.logout_all if @repository.backend.respond_to?(:cache)
+        @now -= 3600
+        @repository.begin(OLD, { "user_id" => 7 })
+        @now += 2
+        assert renew({ "user_id" => 7, "cart" => 1 })
+        assert_equal({ "user_id" => 7, "cart" => 1 }, @repository.find(NEW).values)
+      end
+
       def test_it_ends_after_its_longest_life_however_often_it_is_renewed
         begin_anew(lifetimes: Lifetimes.new(max: 1000))
         @repository.begin(OLD, { "user_id" => 7 })

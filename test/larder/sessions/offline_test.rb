@@ -29,6 +29,17 @@ module Larder
         end
       end
 
+      test "it knows a file that was emptied or made anew as soon as somebody has signed in there" do
+        plain(Lifetimes.new(idle: 3600))
+        { "emptied" => -> { cache.clear }, "resized" => -> { cache.resize(2 << 20) },
+          "removed" => -> { File.delete(path_of, "#{path_of}.lock") && sleep(0.3) } }.each do |how, act|
+          enter("before #{how}", 1)
+          act.call
+          enter("after #{how}", 2)
+          offline { |sessions| assert_equal 1, sessions.for(2).size, how }
+        end
+      end
+
       test "it takes for over what the application does, which has changed its mind about lifetimes" do
         plain(Lifetimes.new)
         @now -= 7200

@@ -73,6 +73,14 @@ module Larder
         assert_equal [NoRoomSoonError] * 2, warnings
       end
 
+      test "a truncated file is no reason to refuse a sign-in" do
+        assert @repository.begin(key(1), { "user_id" => 1 })
+        room = Room.new(@cache, report: @reports.method(:<<))
+        File.truncate(@cache.path, 0)
+        assert_predicate room, :for_sign_in?
+        assert_empty @reports
+      end
+
       private
 
       def repository(cache, lifetimes: Lifetimes.new(idle: 1000))

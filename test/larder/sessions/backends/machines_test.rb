@@ -105,6 +105,16 @@ module Larder
           refute @here.signed_in?(A)
         end
 
+        def test_who_signs_in_on_another_machine_in_that_very_second_stays_so
+          elsewhere { |machine| machine.statistics.logout(1) }
+          sign_in(A)
+          assert @here.signed_in?(A)
+          @now += 1
+          elsewhere { |machine| machine.statistics.logout_all }
+          sign_in(B)
+          assert_equal [false, true], [A, B].map { |key| @here.signed_in?(key) }
+        end
+
         def test_who_signs_in_again_in_that_very_second_stays_so
           sign_in(A)
           @there.statistics.logout(1)
