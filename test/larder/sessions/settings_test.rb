@@ -43,14 +43,11 @@ module Larder
         assert_nil Settings.read(cache)
       end
 
-      test "it is written again after the file was lost" do
+      test "it is written again with the next session after the file was lost" do
         repository = middleware.repository
         repository.begin("a" * 32, { "a" => 1 })
         cache.clear
         repository.begin("b" * 32, { "a" => 1 })
-        assert_nil Settings.read(cache), "looked for a moment ago"
-        repository.define_singleton_method(:now) { super() + 60 }
-        repository.begin("c" * 32, { "a" => 1 })
         assert_equal repository.lifetimes.idle, Settings.read(cache).lifetimes.idle
       end
 
