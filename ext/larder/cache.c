@@ -245,11 +245,11 @@ void glue_raise_unless_attached(VALUE object, VALUE key) {
     cache *self = cache_of(object);
     larder_error error = self->failure;
 
-    if (larder_attached(engine_of(self)) == 1) {
+    if (self->engine == NULL || larder_attached(self->engine) == 1) { /* also one that another thread is closing */
         return;
     }
     /* another object of the same file may have made the attempt */
-    if (error.status == LARDER_OK && larder_last_failure(engine_of(self), &error) == LARDER_OK) {
+    if (error.status == LARDER_OK && larder_last_failure(self->engine, &error) == LARDER_OK) {
         return;
     }
     self->told = true;

@@ -426,6 +426,9 @@ module Larder
     # @param size [Integer] bytes
     # @return [Boolean]
     # @raise [OpenError] as {#resize}
+    # @example
+    #   cache.set("a", "x" * 2000)
+    #   cache.fits_in?(1 << 20)   #=> true
     def fits_in?(size)
       _resize(Options.size_bytes(size), KEEP_TRIAL)
       true

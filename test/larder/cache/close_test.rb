@@ -12,7 +12,7 @@ class LarderCacheCloseTest < ActiveSupport::TestCase
     get: ["k"], get_multi: [["k"]], set: %w[k v], add: %w[k v], replace: %w[k v], cas: %w[k v w],
     set_multi: [{ "k" => "v" }], delete: ["k"], delete_multi: [["k"]], increment: ["k"], decrement: ["k"],
     touch: ["k"], exist?: ["k"], ttl: ["k"], clear: [], prune: [], stats: [], verify: [], size: [], max_value: [],
-    max_pinned: [], pids: [], resize: [8 << 20]
+    max_pinned: [], pids: [], resize: [8 << 20], fits_in?: [8 << 20]
   }.freeze
 
   # Is the file mapped into this process?

@@ -133,7 +133,7 @@ class LarderCacheContentionTest < ActiveSupport::TestCase
   test "a cache that is closed while a thread waits is closed when it has waited" do
     contended = stop_writer(lock_timeout: 0.2)
     waiter = Thread.new { contended.set("stuck", @value) }
-    sleep(0.05)
+    sleep(0.01) until waiter.stop?
     contended.close
     assert_predicate contended, :closed?
     assert_equal false, waiter.join(LONGEST)&.value
@@ -144,7 +144,7 @@ class LarderCacheContentionTest < ActiveSupport::TestCase
   test "a child of a process that is closing closes the file, though the call that was waited for is not in it" do
     contended = stop_writer(lock_timeout: 5)
     waiter = Thread.new { contended.set("stuck", @value) }
-    sleep(0.05)
+    sleep(0.01) until waiter.stop?
     contended.close
     mapped = in_child do
       contended.close
@@ -160,7 +160,7 @@ class LarderCacheContentionTest < ActiveSupport::TestCase
     key = +"stuck"
     value = @value.dup
     waiter = Thread.new { contended.set(key, value) }
-    sleep(0.05)
+    sleep(0.01) until waiter.stop?
     key.replace("other")
     value.replace("y" * 100)
     Process.kill(:KILL, @writer)
