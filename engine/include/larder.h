@@ -15,7 +15,7 @@
  *             returns the same handle with one more reference. A handle may be
  *             used by any number of threads, and in a forked child, where it
  *             attaches itself anew at its first call.
- *   refusal   A store that could not be made (lock not had in time, no room)
+ *   refusal   A store that could not be made (lock timeout, cache full)
  *             answers an error. Where it would have overwritten, it *has dropped*
  *             the old value of the key: an old value never outlives a refused
  *             overwrite. LARDER_ADD and larder_cas leave the old value.
@@ -92,7 +92,7 @@ extern "C" {
     X(VALUE_TOO_LARGE, "the value is larger than this cache can hold")                                 \
     X(NOT_A_NUMBER, "the value is not a 64-bit decimal integer")                                       \
     X(OVERFLOW, "the result does not fit 64 bits")                                                     \
-    X(BUSY, "a lock was not had in time: its owner is alive but stopped or very slow")                 \
+    X(BUSY, "lock timeout: the owner of the lock is alive but stopped or very slow")                   \
     X(FULL, "no room could be made for the item")                                                      \
     X(CLOSED, "the cache is closed")                                                                   \
     X(DAMAGED, "the file was truncated or cannot be read; this process serves only misses")            \

@@ -15,13 +15,13 @@ typedef struct {
     char *stack;
     process_state state;
     bool may_die;
-    bool woken, late; /* of a wait */
-    unsigned next;    /* the word it is about to touch */
-    bool drains;      /* and empties its buffer */
-    bool impatient;   /* spins on without asking */
-    unsigned place;   /* that it waits at */
-    uint64_t version; /* of memory, when it spun */
-    uint64_t history; /* all it has read, as one number */
+    bool woken, late;    /* of a wait */
+    unsigned next;       /* the word it is about to touch */
+    bool drains;         /* and empties its buffer */
+    bool keeps_spinning; /* spins on without asking */
+    unsigned place;      /* that it waits at */
+    uint64_t version;    /* of memory, when it spun */
+    uint64_t history;    /* all it has read, as one number */
     int64_t clock_ms;
     int priority;
 } process;

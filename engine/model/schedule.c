@@ -61,7 +61,7 @@ static uint64_t state_key(void) {
     sum = schedule_mix(sum + world_key() + (uint64_t)preemptions_left * 64 + deaths_left);
     for (unsigned p = 0; p < process_count; p++) {
         const process *one = &processes[p];
-        uint64_t rest = (uint64_t)one->state | one->woken * 8u | one->impatient * 16u |
+        uint64_t rest = (uint64_t)one->state | one->woken * 8u | one->keeps_spinning * 16u |
                         (one->version == memory_version()) * 32u | one->place * 64ull;
         sum = schedule_mix(sum + one->history) + schedule_mix(rest + (uint64_t)one->clock_ms * 0x10001000100ull);
     }
@@ -166,7 +166,7 @@ static unsigned choose(const turn *list, unsigned count) {
 static void switch_to(unsigned p) {
     unsigned before = current;
     process *next = &processes[p];
-    next->impatient = next->state == SPINNING && next->version == memory_version();
+    next->keeps_spinning = next->state == SPINNING && next->version == memory_version();
     next->late = next->state == WAITING && !next->woken;
     next->state = READY;
     current = p;
@@ -211,7 +211,7 @@ void schedule_point(unsigned place, bool drains) {
     if (++steps && ++length > MOST_STEPS) {
         leave(ENDLESS);
     }
-    if (!self->impatient) {
+    if (!self->keeps_spinning) {
         self->next = place;
         self->drains = drains;
         take_turns();
@@ -235,7 +235,7 @@ void schedule_kill(unsigned p) {
 void lard_turn_pause(void);
 void lard_turn_pause(void) {
     process *self = &processes[current];
-    if (!schedule_running || self->impatient) {
+    if (!schedule_running || self->keeps_spinning) {
         return;
     }
     self->state = SPINNING;
@@ -245,7 +245,7 @@ void lard_turn_pause(void) {
 
 bool schedule_wait(unsigned place) {
     process *self = &processes[current];
-    self->impatient = false;
+    self->keeps_spinning = false;
     self->state = WAITING;
     self->woken = false;
     self->place = place;

@@ -116,10 +116,10 @@ typedef struct {
     lard_map *map; /* NULL: not taken */
     lard_hash hash;
     lard_bucket *buckets[2];
-} foresight;
+} prefetched;
 
 /* Has the buckets fetched that a store will want. */
-LARD_INLINE void foresee(larder *cache, const larder_store *request, foresight *ahead) {
+LARD_INLINE void prefetch(larder *cache, const larder_store *request, prefetched *ahead) {
     ahead->map = NULL;
     if (LARD_LIKELY(request && lard_check_key(cache, request->key, request->key_bytes, NULL) == LARDER_OK)) {
         ahead->map = lard_enter(cache);
@@ -145,7 +145,7 @@ static __attribute__((noinline)) larder_status store_expired(larder *cache, lard
 }
 
 static larder_status set_prefetched(larder *cache, const larder_store *request, const larder_call *call,
-                                    foresight *ahead) {
+                                    prefetched *ahead) {
     static const lard_condition conditions[] = {LARD_IF_ANY, LARD_IF_ABSENT, LARD_IF_PRESENT};
     lard_record_spec spec;
     lard_map *map;
@@ -164,8 +164,8 @@ static larder_status set_prefetched(larder *cache, const larder_store *request, 
 }
 
 larder_status larder_set(larder *cache, const larder_store *request, const larder_call *call) {
-    foresight ahead;
-    foresee(cache, request, &ahead);
+    prefetched ahead;
+    prefetch(cache, request, &ahead);
     return set_prefetched(cache, request, call, &ahead);
 }
 
@@ -173,7 +173,7 @@ larder_status larder_set(larder *cache, const larder_store *request, const larde
 
 larder_status larder_set_multi(larder *cache, larder_store *stores, size_t count, size_t *stored,
                                const larder_call *call) {
-    foresight ahead[BATCH];
+    prefetched ahead[BATCH];
     larder_status first = LARDER_OK;
     size_t done = 0;
     if (!stores && count) {
@@ -182,7 +182,7 @@ larder_status larder_set_multi(larder *cache, larder_store *stores, size_t count
     for (size_t from = 0; from < count; from += BATCH) {
         size_t batch = count - from < BATCH ? count - from : BATCH;
         for (size_t i = 0; i < batch; i++) {
-            foresee(cache, &stores[from + i], &ahead[i]);
+            prefetch(cache, &stores[from + i], &ahead[i]);
         }
         for (size_t i = 0; i < batch; i++) {
             if (ahead[i].map) {

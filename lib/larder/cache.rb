@@ -14,7 +14,7 @@ module Larder
   # expired at once, so storing it drops the key ({#cas} and counters take it for a millisecond). `now:` (Unix time) is
   # what expiry is decided by instead of the clock.
   #
-  # Methods that store answer false where the store was refused: a lock was not had in time, or no room could be made.
+  # Methods that store answer false where the store was refused: lock timeout, or cache full.
   # The old value of the key is gone then, so a refused overwrite never leaves an old value behind. {#add} and {#cas}
   # overwrite nothing that their caller did not name, and leave it.
   #
@@ -336,7 +336,7 @@ module Larder
     # @param key [String]
     # @param ttl [Numeric, nil] seconds to live from now, nil: for ever
     # @param now [Numeric, nil] Unix time the TTL counts from, nil: the clock
-    # @return [Boolean] false: the key is absent, or a lock was not had in time
+    # @return [Boolean] false: the key is absent, or the lock timed out
     # @example
     #   cache.set("session", "data", ttl: 60)
     #   cache.touch("session", ttl: 120) #=> true

@@ -68,8 +68,8 @@ module Larder
       end
 
       def refusal(key)
-        Larder::Error.new("the cache refused to store #{key.inspect}: a lock was not had in time or no room could be " \
-                          "made; whatever the key held is dropped")
+        Larder::Error.new("the cache refused to store #{key.inspect}: lock timeout, or cache full; whatever the key " \
+                          "held is dropped")
       end
 
       # @return [Array(String, Integer, Integer)] bytes, flags and time to live in milliseconds

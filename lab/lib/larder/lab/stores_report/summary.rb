@@ -12,7 +12,7 @@ module Larder
           "threads-shared" => "shared", "write" => "write"
         }.freeze
         # On a narrow terminal those that mislead are left out first.
-        DISPENSABLE = ["write", "threads-shared", "threads-as-published"].freeze
+        OPTIONAL = ["write", "threads-shared", "threads-as-published"].freeze
         PASSES = { "miss" => "miss", "hit" => "hit", "write" => "new", "overwrite" => "old" }.freeze
 
         # @param results [Results]
@@ -33,7 +33,7 @@ module Larder
 
         def column(type, pass)
           { title: PASSES.fetch(pass.key, pass.key), format: "ratio", align: "right",
-            group: HEADINGS.fetch(type.key, type.key), optional: DISPENSABLE.index(type.key)&.succ }
+            group: HEADINGS.fetch(type.key, type.key), optional: OPTIONAL.index(type.key)&.succ }
         end
 
         def cell(row, type, pass)

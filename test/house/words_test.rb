@@ -1,0 +1,42 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+module House
+  # Words of this project's own that were replaced by the field's. They do not come back.
+  class WordsTest < ActiveSupport::TestCase
+    ROOT = File.expand_path("../..", __dir__)
+    # replaced => by
+    REPLACED = {
+      /\bsoil(?:ed|s)?\b/              => "mark dirty, dirty",
+      /\bimpatient\b/                  => "try",
+      /\bdispensable\b/                => "victim, optional",
+      /\bforesee(?:n|s)?\b|\bforesight\b/ => "prefetch",
+      /\bstrays?\b/                    => "orphan",
+      /\bsabotage/                     => "fault injection",
+      /\blard_draft\b/                 => "lard_record_spec",
+      /\b(?:FAST_OTHERWISE|in_full)\b/ => "fallback, slow path",
+      /\b(?:Announcements|Attendance|Lossless)\b/ => "Instrumentation, ProcessRegistry, JsonRoundTrip",
+      /\bnot had in time\b/            => "lock timeout",
+      /\bhow gladly\b/                 => "eviction cost",
+      /\bwhat is to come\b/            => "reserved, currently unused",
+      /\bwere loved for\b/             => "answer"
+    }.freeze
+    SOURCES = Dir.glob(["*.md", "{bin,docs,engine,examples,exe,ext,lab,lib,proof,rakelib,test}/**/*.{c,h,rb,rake,md}"],
+                       base: ROOT).grep_v(%r{/build/|\AREADME-|\Atest/house/words_test\.rb\z})
+
+    test "there are sources" do
+      assert_operator SOURCES.size, :>, 500
+    end
+
+    REPLACED.each do |word, by|
+      test "#{word.source} is #{by}" do
+        found = SOURCES.flat_map do |path|
+          lines = File.readlines(File.join(ROOT, path), encoding: "UTF-8").each_with_index
+          lines.select { |line, _| line.match?(word) }.map { |_, index| "#{path}:#{index + 1}" }
+        end
+        assert_empty found
+      end
+    end
+  end
+end
