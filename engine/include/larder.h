@@ -92,7 +92,7 @@ extern "C" {
     X(VALUE_TOO_LARGE, "the value is larger than this cache can hold")                                 \
     X(NOT_A_NUMBER, "the value is not a 64-bit decimal integer")                                       \
     X(OVERFLOW, "the result does not fit 64 bits")                                                     \
-    X(BUSY, "lock timeout: the owner of the lock is alive but stopped or very slow")                   \
+    X(BUSY, "lock timeout: its owner is alive but stopped or very slow")                               \
     X(FULL, "no room could be made for the item")                                                      \
     X(CLOSED, "the cache is closed")                                                                   \
     X(DAMAGED, "the file was truncated or cannot be read; this process serves only misses")            \
