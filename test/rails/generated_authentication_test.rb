@@ -61,6 +61,7 @@ class GeneratedAuthenticationTest < ActiveSupport::TestCase
     require "action_dispatch/testing/integration"
     require "puma"
     require "json"
+    ActiveModel::SecurePassword.min_cost = true
     %w[ann bob].each { |name| User.create!(email_address: "\#{name}@example.org", password: "secret!") }
 
     def signed_in(name = "ann", on: ActionDispatch::Integration::Session.new(Rails.application))
