@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -193,6 +194,11 @@ int lard_boot_id(uint64_t id[2]) {
 int lard_allocate(int fd, uint64_t bytes) {
     if (!lard_file_may_reach(bytes)) {
         return EFBIG;
+    }
+    struct statvfs room; /* asked first: what is reserved in vain is missing for others meanwhile */
+    if (fstatvfs(fd, &room) == 0 && room.f_blocks && room.f_frsize &&
+        bytes / room.f_frsize > (geteuid() == 0 ? room.f_bfree : room.f_bavail)) {
+        return ENOSPC;
     }
     uint64_t piece = bytes;
     for (uint64_t done = 0; done < bytes;) {

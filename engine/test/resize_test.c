@@ -3,6 +3,8 @@
 #include "children.h"
 #include "places.h"
 
+#include <sys/statvfs.h>
+
 enum { SMALL = 1 << 20, LARGE = 4 << 20, WRITERS = 4, SIZES = 20 };
 
 static larder *cache;
@@ -42,6 +44,36 @@ static void what_fails_changes_nothing(void) {
     CHECK(larder_resize(cache, LARGE, 0, NULL) != LARDER_OK && rmdir(in_directory("t.larder.resize")) == 0);
     CHECK(is(cache, "k", "v") && larder_size(cache) == SMALL && !is_there(in_directory("t.larder.resize")));
     larder_close(cache);
+}
+
+static uint64_t free_blocks(void) {
+    struct statvfs room;
+    return statvfs(test_directory, &room) == 0 ? room.f_bfree : 0;
+}
+
+/* A reservation that is tried and given back would leave others without room for as long. */
+static void a_size_without_room_takes_none(void) {
+    uint32_t *stage = shared_memory(2 * sizeof *stage);
+    uint64_t before = free_blocks();
+    cache = open_cache(SMALL);
+    pid_t watcher = fork_child();
+    if (watcher == 0) {
+        uint64_t least = before;
+        advance(stage);
+        while (__atomic_load_n(stage, __ATOMIC_ACQUIRE) < 2) {
+            uint64_t now = free_blocks();
+            least = now < least ? now : least;
+        }
+        _exit(least > before / 2 ? 0 : 1);
+    }
+    CHECK(await(stage, 1));
+    for (int i = 0; i < 3; i++) {
+        CHECK(larder_resize(cache, LARDER_MAX_SIZE, 0, &why) == LARDER_NO_SPACE);
+    }
+    advance(stage);
+    CHECK(wait_for(watcher) == 0, "others had half of the free room, or less");
+    larder_close(cache);
+    munmap(stage, 2 * sizeof *stage);
 }
 
 static void what_was_left_of_another_is_no_hindrance(void) {
@@ -194,6 +226,7 @@ static void nobody_else_may_have_it_open(void) {
 
 static const test_case tests[] = {
     TEST(everybody_goes_on_with_the_new_one, "every process goes on with the new file, empty and of that size"),
+    TEST(a_size_without_room_takes_none, "a size that the disk has no room for takes no room from others"),
     TEST(what_fails_changes_nothing, "where it fails nothing has changed"),
     TEST(what_was_left_of_another_is_no_hindrance, "what is left of one that was killed is no hindrance"),
     TEST(with_what_it_had, "what is kept has its value, life, flags and number, also where it is large"),
