@@ -46,22 +46,22 @@ static void what_fails_changes_nothing(void) {
     larder_close(cache);
 }
 
-static uint64_t free_blocks(void) {
+static uint64_t available_blocks(void) {
     struct statvfs room;
-    return statvfs(test_directory, &room) == 0 ? room.f_bfree : 0;
+    return statvfs(test_directory, &room) == 0 ? room.f_bavail : 0;
 }
 
 /* A reservation that is tried and given back would leave others without room for as long. */
 static void a_size_without_room_takes_none(void) {
     uint32_t *stage = shared_memory(2 * sizeof *stage);
-    uint64_t before = free_blocks();
+    uint64_t before = available_blocks();
     cache = open_cache(SMALL);
     pid_t watcher = fork_child();
     if (watcher == 0) {
         uint64_t least = before;
         advance(stage);
         while (__atomic_load_n(stage, __ATOMIC_ACQUIRE) < 2) {
-            uint64_t now = free_blocks();
+            uint64_t now = available_blocks();
             least = now < least ? now : least;
         }
         _exit(least > before / 2 ? 0 : 1);
