@@ -59,8 +59,8 @@ module Larder
     # What a resize keeps, as larder.h numbers it.
     KEEP = { false => 0, true => 1, all: 2 }.freeze
     KEEP_TRIAL = 3
-    private_constant :KEEP, :KEEP_TRIAL
-    private_constant :SET, :ADD, :REPLACE, :PIN, :NOW, :EXISTING, :LAZILY, :LAZILY_AND_STRICTLY, :LAZILY_BUT_REQUIRED
+    private_constant :SET, :ADD, :REPLACE, :PIN, :NOW, :EXISTING, :LAZILY, :LAZILY_AND_STRICTLY, :LAZILY_BUT_REQUIRED,
+                     :KEEP, :KEEP_TRIAL
 
     # A file has whole pages, so it is up to this much larger than it was asked to be.
     PAGE = 4096

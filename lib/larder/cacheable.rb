@@ -48,7 +48,7 @@ module Larder
       # @return [Declaration, nil] of an object, or of all objects of an Array or Hash
       def of(value)
         case value
-        when Cacheable then of_type(class_of(value))
+        when Cacheable then of_object(value)
         when Array then shared(value) if value.instance_of?(Array)
         when Hash then shared(value.values, value.keys) if plain_hash?(value)
         end

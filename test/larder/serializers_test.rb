@@ -6,10 +6,12 @@ require "test_helper"
 require "support/marshal_bomb"
 require "support/codec_case"
 require "support/codec_values"
+require "support/reported_errors"
 require "active_support/message_pack"
 
 class LarderSerializersTest < ActiveSupport::TestCase
   include CodecCase
+  include ReportedErrors
 
   SECRET = "sixteen bytes or more"
 
@@ -213,23 +215,14 @@ class LarderSerializersTest < ActiveSupport::TestCase
 
   test "what cannot be read is reported once for each reason" do
     Larder::Codecs::Reading.reset
-    reports = Reports.new
-    ActiveSupport.error_reporter.subscribe(reports)
-    3.times { |i| assert_unreadable { serializer(:json).load("foreign #{i}") } }
-    2.times { assert_unreadable { serializer(:json).load(serializer(:json).dump("x").byteslice(0, 4)) } }
-    assert_equal 2, reports.all.size
-    assert_equal ["codecs.larder"], reports.all.map(&:last).uniq
+    reports = reports_of do
+      3.times { |i| assert_unreadable { serializer(:json).load("foreign #{i}") } }
+      2.times { assert_unreadable { serializer(:json).load(serializer(:json).dump("x").byteslice(0, 4)) } }
+    end
+    assert_equal 2, reports.size
+    assert_equal ["codecs.larder"], reports.pluck(:source).uniq
   ensure
-    ActiveSupport.error_reporter.unsubscribe(reports)
     Larder::Codecs::Reading.reset
-  end
-
-  class Reports
-    attr_reader :all
-
-    def initialize = @all = []
-
-    def report(error, source:, **) = @all << [error, source]
   end
 
   test "what is wrong is said" do

@@ -4,15 +4,31 @@ require "active_support/error_reporter"
 
 # What Rails' error reporter is given.
 module ReportedErrors
-  # @return [Array<Exception>] that are reported during the block
-  def reported
-    errors = []
-    subscriber = Object.new
-    subscriber.define_singleton_method(:report) { |error, **| errors << error }
-    ActiveSupport.error_reporter.subscribe(subscriber)
+  # A subscriber of the error reporter.
+  class Reports
+    attr_reader :all
+
+    def initialize
+      @all = []
+    end
+
+    def report(error, handled:, severity:, context:, source:)
+      @all << { error: error, handled: handled, severity: severity, context: context, source: source }
+    end
+  end
+
+  # @return [Array<Hash>] what is reported during the block
+  def reports_of
+    reports = Reports.new
+    ActiveSupport.error_reporter.subscribe(reports)
     yield
-    errors
+    reports.all
   ensure
-    ActiveSupport.error_reporter.unsubscribe(subscriber)
+    ActiveSupport.error_reporter.unsubscribe(reports)
+  end
+
+  # @return [Array<Exception>] the same, the errors alone
+  def reported(&block)
+    reports_of(&block).map { |report| report[:error] }
   end
 end

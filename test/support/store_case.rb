@@ -11,12 +11,14 @@ require "active_support/core_ext/object/with"
 require "active_support/logger"
 require "active_support/notifications"
 require "stringio"
+require "support/reported_errors"
 
 # Rails sets this from config.load_defaults; without it Active Support writes the format of its oldest supported Rails.
 ActiveSupport::Cache.format_version = 7.1
 
 # A test case with `store`, whose file lives as long as the test.
 class StoreCase < ActiveSupport::TestCase
+  include ReportedErrors
   include TemporaryDirectory
   include Processes
 
@@ -49,28 +51,5 @@ class StoreCase < ActiveSupport::TestCase
     io = StringIO.new
     ActiveSupport::Cache::Store.with(logger: ActiveSupport::Logger.new(io), &block)
     io.string
-  end
-
-  # @return [Array<Hash>] what Rails' error reporter was given during the block
-  def reports_of
-    reports = Reports.new
-    ActiveSupport.error_reporter.subscribe(reports)
-    yield
-    reports.all
-  ensure
-    ActiveSupport.error_reporter.unsubscribe(reports)
-  end
-
-  # A subscriber of the error reporter.
-  class Reports
-    attr_reader :all
-
-    def initialize
-      @all = []
-    end
-
-    def report(error, handled:, severity:, context:, source:)
-      @all << { error: error, handled: handled, severity: severity, context: context, source: source }
-    end
   end
 end

@@ -61,7 +61,7 @@ module Larder
     class NoRoomError < Error
       # @param backend [#to_s] where sessions are kept
       def initialize(backend)
-        mend = ": #{Enlarging.command(backend.cache)}" if backend.respond_to?(:cache)
+        mend = ": #{Enlarging.command(backend.cache.path, backend.cache.size)}" if backend.respond_to?(:cache)
         super("#{backend} is full of signed-in sessions, and one could not be kept. Give it more room#{mend}, " \
               "or let sessions end earlier (idle_timeout:, max_lifetime:, per_user:)")
       end
@@ -74,16 +74,18 @@ module Larder
       def initialize(cache, share)
         super("#{cache.path} has #{(share * 100).floor} % of its room for signed-in sessions taken, and refuses " \
               "sign-ins from #{(Room::LIMIT * 100).round} % on. Give it more room: " \
-              "#{Enlarging.command(cache)}, or let sessions end earlier (idle_timeout:, max_lifetime:, per_user:)")
+              "#{Enlarging.command(cache.path, cache.size)}, or let sessions end earlier (idle_timeout:, " \
+              "max_lifetime:, per_user:)")
       end
     end
 
     # The command that gives a file more room.
     module Enlarging
-      # @param cache [Cache]
+      # @param path [String]
+      # @param size [Integer] bytes of the file
       # @return [String] as a shell takes it; the application must be stopped meanwhile
-      def self.command(cache)
-        "larder resize --keep #{Shellwords.escape(cache.path)} #{(cache.size * 2).fdiv(1 << 20).ceil}MB"
+      def self.command(path, size)
+        "larder resize --keep #{Shellwords.escape(path)} #{(size * 2).fdiv(1 << 20).ceil}MB"
       end
     end
   end

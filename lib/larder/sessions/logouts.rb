@@ -57,7 +57,7 @@ module Larder
         return now if users.empty?
 
         elsewhere = @backend.elsewhere(names_of(users)) || {}
-        [now, *[last_logout(users), *elsewhere.values.map(&:to_i)].map { |at| at + 1 }].max
+        [now - 1, last_logout(users), *elsewhere.values.map(&:to_i)].max + 1
       end
 
       # @param users [Array<String>]

@@ -79,7 +79,7 @@ module Larder
 
       def count(key, delta, options)
         ATTEMPTS.times do
-          plain = number?(options[:version]) && !options[:expires_in]&.zero? # which begins expired
+          plain = number?(options[:version]) && !begins_expired?(options)
           sum = (count_number(key, delta, options) if plain) || count_entry(key, delta, options)
           return sum if sum
         end
@@ -104,11 +104,15 @@ module Larder
         entry = present_entry(record, options[:version])
         sum = entry ? number_of(key, entry) + delta : delta
         raise Larder::NotANumber, "the sum #{sum} of #{key.inspect} does not fit 64 bits" unless INT64.cover?(sum)
-        return forget(key, sum) if entry.nil? && options[:expires_in]&.zero?
+        return forget(key, sum) if entry.nil? && begins_expired?(options)
         # One of the engine's, which has no version to differ in: found so, or made meanwhile.
         return count_number(key, delta, options) if record && counter_record?(record)
 
         sum if swap(key, record, record_of_sum(sum, entry, options))
+      end
+
+      def begins_expired?(options)
+        options[:expires_in]&.zero?
       end
 
       def forget(key, sum)

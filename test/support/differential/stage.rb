@@ -50,7 +50,7 @@ module Differential
       @events = []
       @subscribers = []
       @io = StringIO.new
-      @reports = StoreCase::Reports.new
+      @reports = ReportedErrors::Reports.new
       Larder::Codecs::Reading.reset # what cannot be read is reported once in a process
       @name = +"shared"
       @options = { expires_in: real_clock ? 1050 : 5 }

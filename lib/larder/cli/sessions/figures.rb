@@ -90,10 +90,9 @@ module Larder
         def warn_of(stats)
           return if stats[:full] < NEARLY
 
-          larger = (File.size(file) * 2).fdiv(1 << 20).ceil
           @out.puts("Nearly full: from 90 % on sign-ins are refused (503). Let sessions end earlier, or",
                     "stop the application, give it a larger size:, and",
-                    "  larder resize --keep #{Shellwords.escape(file)} #{larger}MB", "", style: :red)
+                    "  #{::Larder::Sessions::Enlarging.command(file, File.size(file))}", "", style: :red)
         end
 
         def ends(settings)
