@@ -26,7 +26,7 @@ module Differential
       delete: "def delete(name, options = nil) = super && true",
       exist: "def exist?(name, options = nil) = super ? true : false",
       read_entry: "private def read_entry(key, **options) = super",
-      write_entry: "private def write_entry(key, entry, **options) = entry.value == 0 ? false : super",
+      write_entry: "private def write_entry(key, entry, **options) = entry.value == false ? false : super",
       delete_entry: "private def delete_entry(key, **options) = super"
     }.freeze
 
