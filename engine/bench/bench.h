@@ -14,7 +14,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "internal.h"
+#include "../test/internals.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -12,7 +12,7 @@
  * test/guards/ runs it and compares with what is recorded there.
  */
 #define _GNU_SOURCE
-#include "internal.h"
+#include "../test/internals.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -37,7 +37,7 @@ static void plant_owner(unsigned shard, uint32_t incarnation) {
     if (lard_load(&view.head->lock) == 0) {
         lard_process *row = &map->processes[slot];
         lard_store(&row->incarnation, incarnation);
-        lard_store(&view.head->lock, lard_owner_word(slot, incarnation));
+        lard_store(&view.head->lock, lard_process_owner_word(slot, incarnation));
     }
 }
 
@@ -56,7 +56,7 @@ static void stop_owner(unsigned shard) {
     uint32_t slot = cache->map->super.process_slots - 2;
     if (!world_stopped) {
         plant_owner(shard, 7);
-        world_stopped = lard_owner_word(slot, 7);
+        world_stopped = lard_process_owner_word(slot, 7);
     }
 }
 

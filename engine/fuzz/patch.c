@@ -169,7 +169,7 @@ static void reseal(const file *f, uint64_t *words) {
     uint32_t crc =
         lard_crc_shared(lard_crc_word(LARD_CRC_START, words[2]), (lard_u64 *)(void *)(words + 3), bytes / 8);
     words[0] = (words[0] & ~0xffffffffull) | crc;
-    words[1] = lard_seal_expiry(words[1] & LARD_EXPIRY_MASK, crc);
+    words[1] = lard_record_seal_expiry(words[1] & LARD_EXPIRY_MASK, crc);
     if (type == LARD_TYPE_COUNTER && bytes) {
         lard_counter_init((lard_u64 *)(void *)(words + 3 + bytes / 8), crc, (int64_t)words[3 + bytes / 8]);
     }

@@ -91,7 +91,7 @@ void pinning_check(bool exact) {
     uncounted = exact ? 0 : uncounted;
     for (uint32_t s = 0; s < cache->map->super.shard_count; s++) {
         lard_view view = lard_view_of(cache->map, s);
-        uint64_t epoch, said = lard_shard_current(&view, &epoch) ? lard_pin_bytes(&view) : 0;
+        uint64_t epoch, said = lard_view_is_current(&view, &epoch) ? lard_pin_bytes(&view) : 0;
         uint64_t least = sum_of(s, MODEL_KEYS, SURE), most = sum_of(s, MODEL_KEYS, ANY);
         EXPECT(said >= least, "shard %u says it keeps %llu bytes, and keeps %llu", s, (unsigned long long)said,
                (unsigned long long)least);

@@ -9,7 +9,7 @@
 #define LARD_FUZZ_WORLD_H
 
 #define _GNU_SOURCE
-#include "internal.h"
+#include "../test/internals.h"
 
 #include <setjmp.h>
 

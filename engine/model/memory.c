@@ -13,7 +13,7 @@
  * stays there until somebody else comes to its word: only then it matters whether
  * it has come out, and the scheduler chooses.
  */
-#include "internal.h"
+#include "../test/internals.h"
 #include "schedule.h"
 
 #include <stdio.h>

@@ -73,7 +73,7 @@ static void attach(unsigned number) {
     if (!cache) {
         attached[number].map = map = calloc(1, sizeof *map);
         attached[number].cache = cache = calloc(1, sizeof *cache + 1);
-        map->dircache = lard_dircache_new(&super);
+        map->dircache = calloc(1, pages_bytes); /* of the one shard, with its pages */
     }
     struct lard_dircache *directory = map->dircache;
     memset(directory, 0, pages_bytes);
@@ -88,7 +88,7 @@ static void attach(unsigned number) {
     cache->map = map;
     cache->slot = number;
     cache->incarnation = 1;
-    map->owner_word = lard_owner_word(number, 1);
+    map->owner_word = lard_process_owner_word(number, 1);
     map->slot = number;
     cache->counters = attached[number].counters = map->processes[number].counters;
     cache->lock_timeout_ms = LOCK_TIMEOUT_MS;

@@ -5,7 +5,7 @@
 #ifndef LARD_WORLD_H
 #define LARD_WORLD_H
 
-#include "internal.h"
+#include "../test/internals.h"
 #include "schedule.h"
 
 #define KEYS 4 /* that scenarios name; others are fillers */

@@ -152,7 +152,7 @@ static void pages_are_advised(larder *cache) {
         bool records = false;
         for (uint32_t i = 0; i < cache->map->super.segments_per_shard; i++) {
             const uint8_t *middle =
-                view.base + lard_segment_offset(&view, i) + cache->map->super.segment_bytes / 2;
+                view.base + lard_view_segment_offset(&view, i) + cache->map->super.segment_bytes / 2;
             records =
                 records || (lard_load(&view.segments[i].state) == LARD_SEGMENT_SMALL && is_random(middle) == 1);
         }

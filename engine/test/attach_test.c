@@ -106,7 +106,7 @@ static void a_closed_lock_descriptor(void) {
     CHECK(set(shared_cache, "k", "v") == LARDER_OK);
     int other = stranger_in_place_of(shared_cache->lock.fd);
     CHECK(other >= 0);
-    lard_file_mark_superseded(shared_cache->map);
+    lard_map_supersede(shared_cache->map);
     CHECK(set(shared_cache, "k", "w") == LARDER_OK && is_untouched(other));
     write_down(0);
     CHECK(in_child(another_sees_it_alive, NULL));
@@ -207,13 +207,13 @@ static void a_stopped_opener(void) {
         char lock[LARD_LOCK_PATH_MAX];
         lard_bytelock opener;
         lard_lockfile_path(cache->path, lock);
-        CHILD_CHECK(lard_lockfile_enter(&cache->lock, lock, 1000, &opener, NULL) == LARDER_OK);
+        CHILD_CHECK(lard_opener_lock(&cache->lock, lock, 1000, &opener, NULL) == LARDER_OK);
         advance(stage);
         CHILD_CHECK(await(stage, 2));
         _exit(0);
     }
     CHECK(await(stage, 1));
-    lard_file_mark_superseded(cache->map);
+    lard_map_supersede(cache->map);
     int64_t start = now_us();
     for (int i = 0; i < 10; i++) {
         CHECK(is(cache, "k", NULL));
@@ -240,7 +240,7 @@ static void a_file_removed_again_and_again(void) {
     int before = open_descriptors();
     for (int i = 0; i < 1100; i++) { /* more than the engine guards maps */
         remove_by_hand(i % 10 == 0);
-        lard_file_mark_superseded(cache->map); /* as if 200 ms had passed */
+        lard_map_supersede(cache->map); /* as if 200 ms had passed */
         CHECK(set(cache, "k", "v") == LARDER_OK && is(cache, "k", "v"), "file %d", i);
     }
     CHECK(open_descriptors() < before + 10, "%d descriptors, %d in the end", before, open_descriptors());

@@ -144,7 +144,7 @@ static void a_child_whose_parent_left(void) {
 
 static void mark_it(void) {
     open_and_store();
-    lard_file_mark_superseded(cache->map);
+    lard_map_supersede(cache->map);
 }
 
 static void a_superseded_file(void) {

@@ -40,7 +40,7 @@ static lard_found slot_of(const char *key) {
 
 static lard_u64 *record_of(const char *key) {
     lard_view view = shard();
-    return lard_words(&view, LARD_SLOT_OFFSET(slot_of(key).value));
+    return lard_view_words(&view, LARD_SLOT_OFFSET(slot_of(key).value));
 }
 
 static lard_segment *segment_of(const char *key) {

@@ -26,7 +26,7 @@ static unsigned comparisons(larder *cache, const key *k) {
     lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &hash));
     lard_bucket *buckets[2];
     unsigned found = 0;
-    if (!lard_buckets_of(&view, &hash, lard_bucket_count(&view), &buckets[0], &buckets[1])) {
+    if (!lard_bucket_pair(&view, &hash, lard_bucket_count(&view), &buckets[0], &buckets[1])) {
         return 0;
     }
     for (int b = 0; b < (buckets[0] == buckets[1] ? 1 : 2); b++) {

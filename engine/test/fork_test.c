@@ -109,7 +109,7 @@ static void a_daemon_goes_on(void) {
     CHECK(chdir(here) == 0);
     CHECK(await(&note->stage, 1) && is(shared_cache, "daemon", "is here"));
     CHECK(process_count_is(shared_cache, 2));
-    lard_file_mark_superseded(shared_cache->map);
+    lard_map_supersede(shared_cache->map);
     CHECK(set(shared_cache, "parent", "is back") == LARDER_OK);
     advance(&note->stage);
     CHECK(await(&note->stage, 3) && is(shared_cache, "daemon", "found the new file"));

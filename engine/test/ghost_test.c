@@ -56,7 +56,7 @@ static uint32_t share(void) { return lard_load(&view.head->small_share); }
 
 static uint32_t queue_for(uint64_t i) {
     lard_hash hash = hash_of(i);
-    return lard_evict_queue(&view, &hash, 40000);
+    return lard_queue_for(&view, &hash, 40000);
 }
 
 /* As if the queue had emptied so many eighths of the shard. */

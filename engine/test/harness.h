@@ -6,7 +6,7 @@
 #define LARD_HARNESS_H
 
 #define _GNU_SOURCE
-#include "internal.h"
+#include "internals.h"
 
 #include <errno.h>
 #include <fcntl.h>

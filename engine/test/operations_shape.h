@@ -83,7 +83,7 @@ SHAPE_ACT(damage_a_segment) {
         }
     }
     if (least != UINT64_MAX) {
-        lard_store(&lard_words(&view, lard_segment_offset(&view, oldest))[1], 12345);
+        lard_store(&lard_view_words(&view, lard_view_segment_offset(&view, oldest))[1], 12345);
     }
 }
 
@@ -139,7 +139,8 @@ SHAPE_ACT(lose_the_index) { (void)key, lard_store(&the_shard(c).head->bucket_cou
 /* A process that is not alive holds the lock, and waiters were announced. */
 SHAPE_ACT(die_holding) {
     (void)key;
-    lard_store(&the_shard(c).head->lock, lard_owner_word(c->map->super.process_slots - 1, 77) | 0x80000000u);
+    lard_store(&the_shard(c).head->lock,
+               lard_process_owner_word(c->map->super.process_slots - 1, 77) | 0x80000000u);
 }
 SHAPE_ACT(die_in_damage) {
     lard_store(&the_shard(c).head->index_pages, 0);

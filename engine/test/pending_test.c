@@ -106,7 +106,7 @@ static void hold_the_opener(void *unused) {
     (void)unused;
     lard_lockfile_path(test_path("t.larder"), lock);
     CHILD_CHECK(lard_lockfile_open(lock, &file, NULL) == LARDER_OK);
-    CHILD_CHECK(lard_lockfile_enter(&file, lock, 1000, &opener, NULL) == LARDER_OK);
+    CHILD_CHECK(lard_opener_lock(&file, lock, 1000, &opener, NULL) == LARDER_OK);
     advance(&note->stage);
     CHILD_CHECK(await(&note->stage, 2));
 }
@@ -152,7 +152,7 @@ static void it_goes_on_when_the_file_is_lost(void) {
     larder_error error;
     larder *cache = opened_for_later(test_path("t.larder"));
     CHECK(larder_attach(cache, 0, &error) == LARDER_OK && set(cache, "k", "v") == LARDER_OK);
-    lard_file_mark_superseded(cache->map);
+    lard_map_supersede(cache->map);
     CHECK(larder_attached(cache) == 0 && is(cache, "k", NULL));
     CHECK(larder_delete(cache, "gone", 4, NULL) == LARDER_SUPERSEDED, "reported, and remembered");
     CHECK(larder_attach(cache, 0, &error) == LARDER_OK && set(cache, "k", "w") == LARDER_OK &&

@@ -96,11 +96,11 @@ static void forged_locks_are_repaired(void) {
     begin(1 << 20);
     lard_shard *head = lard_view_of(shared_cache->map, 0).head;
     uint32_t words[] = {
-        lard_owner_word(shared_cache->slot, shared_cache->incarnation - 1), /* this slot's last owner */
-        lard_owner_word(shared_cache->slot, shared_cache->incarnation + 1), /* one to come */
-        lard_owner_word(17, 1),                                             /* a slot never claimed */
-        lard_owner_word(4000, 1),                                           /* a slot that is not there */
-        0x80000000u,                                                        /* waiters, no owner */
+        lard_process_owner_word(shared_cache->slot, shared_cache->incarnation - 1), /* this slot's last owner */
+        lard_process_owner_word(shared_cache->slot, shared_cache->incarnation + 1), /* one to come */
+        lard_process_owner_word(17, 1),                                             /* a slot never claimed */
+        lard_process_owner_word(4000, 1),                                           /* a slot that is not there */
+        0x80000000u,                                                                /* waiters, no owner */
         0x00000fffu,
         0xffffffffu,
     };

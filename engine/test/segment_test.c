@@ -58,12 +58,11 @@ static void there_are_as_many_as_there_are(void) {
 
 static void queues_append_to_their_own_segments(void) {
     CHECK(begin());
-    uint64_t small = lard_segment_reserve(cache, &view, LARD_SEGMENT_SMALL, 100 * 8, 0);
-    CHECK(small && small == lard_segment_reserve(cache, &view, LARD_SEGMENT_SMALL, 8, 0),
-          "reserving takes nothing");
+    uint64_t small = lard_reserve(cache, &view, LARD_SEGMENT_SMALL, 100 * 8, 0);
+    CHECK(small && small == lard_reserve(cache, &view, LARD_SEGMENT_SMALL, 8, 0), "reserving takes nothing");
     lard_segment_commit(&view, small, 100 * 8, 5000);
-    CHECK(lard_segment_reserve(cache, &view, LARD_SEGMENT_SMALL, 8, 0) == small + 100 * 8);
-    uint64_t main = lard_segment_reserve(cache, &view, LARD_SEGMENT_MAIN, 8, 0);
+    CHECK(lard_reserve(cache, &view, LARD_SEGMENT_SMALL, 8, 0) == small + 100 * 8);
+    uint64_t main = lard_reserve(cache, &view, LARD_SEGMENT_MAIN, 8, 0);
     CHECK(main && number_of(main) != number_of(small));
     lard_segment *row = &view.segments[number_of(small)];
     CHECK(lard_load(&row->state) == LARD_SEGMENT_SMALL &&
@@ -75,8 +74,8 @@ static void queues_append_to_their_own_segments(void) {
     CHECK(lard_load(&row->max_expiry_ms) == UINT64_MAX, "0 is for ever");
 
     uint64_t rest = cache->map->super.segment_bytes - 100 * 8;
-    CHECK(lard_segment_reserve(cache, &view, LARD_SEGMENT_SMALL, rest, 0) == small + 100 * 8, "to the last byte");
-    uint64_t next = lard_segment_reserve(cache, &view, LARD_SEGMENT_SMALL, rest + 8, 0);
+    CHECK(lard_reserve(cache, &view, LARD_SEGMENT_SMALL, rest, 0) == small + 100 * 8, "to the last byte");
+    uint64_t next = lard_reserve(cache, &view, LARD_SEGMENT_SMALL, rest + 8, 0);
     CHECK(next && number_of(next) != number_of(small), "no further");
     CHECK(lard_load(&view.segments[number_of(next)].sequence) > lard_load(&row->sequence));
     end();
@@ -84,10 +83,10 @@ static void queues_append_to_their_own_segments(void) {
 
 /* A segment that was closed for something long, with room for something short: its number, locked. */
 static uint32_t close_early(uint32_t queue, uint64_t left) {
-    uint64_t first = lard_segment_reserve(cache, &view, queue, 8, 0);
+    uint64_t first = lard_reserve(cache, &view, queue, 8, 0);
     uint64_t bytes = cache->map->super.segment_bytes - left;
     lard_segment_commit(&view, first, bytes, 0);
-    uint64_t next = lard_segment_reserve(cache, &view, queue, left + 8, 0);
+    uint64_t next = lard_reserve(cache, &view, queue, left + 8, 0);
     lard_segment_commit(&view, next, left + 8, 0);
     return number_of(first) == number_of(next) ? UINT32_MAX : number_of(first);
 }
@@ -96,14 +95,14 @@ static void what_is_short_fills_the_segment_before(void) {
     for (uint32_t queue = LARD_SEGMENT_SMALL; queue <= LARD_SEGMENT_MAIN; queue++) {
         CHECK(begin());
         uint32_t closed = close_early(queue, 800);
-        uint64_t offset = lard_segment_reserve(cache, &view, queue, 600, 0);
+        uint64_t offset = lard_reserve(cache, &view, queue, 600, 0);
         CHECK(number_of(offset) == closed, "it fits there");
         lard_segment_commit(&view, offset, 600, 7000);
-        CHECK(number_of(lard_segment_reserve(cache, &view, queue, 208, 0)) != closed, "200 bytes are left");
-        offset = lard_segment_reserve(cache, &view, queue, 200, 0);
+        CHECK(number_of(lard_reserve(cache, &view, queue, 208, 0)) != closed, "200 bytes are left");
+        offset = lard_reserve(cache, &view, queue, 200, 0);
         CHECK(number_of(offset) == closed, "to the last byte");
         lard_segment_commit(&view, offset, 200, 0);
-        CHECK(number_of(lard_segment_reserve(cache, &view, queue, 8, 0)) != closed);
+        CHECK(number_of(lard_reserve(cache, &view, queue, 8, 0)) != closed);
         CHECK(lard_load(&view.segments[closed].write_offset) == cache->map->super.segment_bytes);
         end();
     }
@@ -113,17 +112,16 @@ static void nothing_joins_what_is_being_emptied(void) {
     CHECK(begin());
     uint32_t closed = close_early(LARD_SEGMENT_MAIN, 800);
     lard_store(&view.head->victim, closed + 1);
-    CHECK(number_of(lard_segment_reserve(cache, &view, LARD_SEGMENT_MAIN, 600, 0)) != closed);
+    CHECK(number_of(lard_reserve(cache, &view, LARD_SEGMENT_MAIN, 600, 0)) != closed);
     lard_store(&view.head->victim, 0);
     lard_segment_free(&view, closed);
     lard_store(&view.head->gap[1], 800);
-    CHECK(number_of(lard_segment_reserve(cache, &view, LARD_SEGMENT_MAIN, 600, 0)) != closed, "nor what is free");
+    CHECK(number_of(lard_reserve(cache, &view, LARD_SEGMENT_MAIN, 600, 0)) != closed, "nor what is free");
     uint32_t damaged[] = {0, cache->map->super.segments_per_shard + 1, UINT32_MAX};
     for (unsigned i = 0; i < 3; i++) {
         lard_store(&view.head->closed[1], damaged[i]);
         lard_store(&view.head->gap[1], UINT32_MAX);
-        CHECK(lard_segment_reserve(cache, &view, LARD_SEGMENT_MAIN, 600, 0) != 0 &&
-                  lard_load(&view.head->gap[1]) == 0,
+        CHECK(lard_reserve(cache, &view, LARD_SEGMENT_MAIN, 600, 0) != 0 && lard_load(&view.head->gap[1]) == 0,
               "a damaged word is seen once");
     }
     end();
@@ -137,8 +135,7 @@ static void room_is_made_for_ever(void) {
     uint64_t bytes = lard_record_bytes(LARD_TYPE_PLAIN, 0, sizeof value);
     CHECK(begin());
     for (int i = 0; i < 5000; i++) {
-        uint64_t offset =
-            lard_segment_reserve(cache, &view, i % 3 ? LARD_SEGMENT_SMALL : LARD_SEGMENT_MAIN, bytes, 0);
+        uint64_t offset = lard_reserve(cache, &view, i % 3 ? LARD_SEGMENT_SMALL : LARD_SEGMENT_MAIN, bytes, 0);
         CHECK(offset, "record %d", i);
         lard_record_write(&view, offset, lard_load(&view.segments[number_of(offset)].generation), &spec);
         lard_segment_commit(&view, offset, bytes, 0);

@@ -181,7 +181,7 @@ static int found(int items) {
 }
 
 static void die_with_the_lock(void) { /* as it is left by a kill */
-    lard_store(&only_shard().head->lock, lard_owner_word(17, 5));
+    lard_store(&only_shard().head->lock, lard_process_owner_word(17, 5));
 }
 
 static void what_an_owner_left_half_done_is_mended(void) {

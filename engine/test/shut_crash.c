@@ -91,7 +91,7 @@ static void a_life(void *with) {
         _exit(0);
     }
     CHILD_CHECK(exited_well(child) && is(c, "forked", "v"));
-    lard_file_mark_superseded(c->map);
+    lard_map_supersede(c->map);
     CHILD_CHECK(set(c, "k", "in the new one") == LARDER_OK && is(c, "forked", NULL));
     larder_close(c);
     CHILD_CHECK(damage_superblocks());

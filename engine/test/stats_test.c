@@ -79,7 +79,7 @@ static void damage_is_counted_and_is_a_miss(void) {
     lard_hash hash = lard_hash_key(cache->map, "k", 1, false);
     lard_view view = lard_view_of(cache->map, 0);
     lard_found found = lard_index_find(&view, &hash, "k", 1, false);
-    lard_u64 *body = lard_words(&view, LARD_SLOT_OFFSET(found.value) + LARD_RECORD_HEADER + 8);
+    lard_u64 *body = lard_view_words(&view, LARD_SLOT_OFFSET(found.value) + LARD_RECORD_HEADER + 8);
     lard_store(body, lard_load(body) ^ 1);
     CHECK(is(cache, "k", NULL) && is(cache, "l", "whole"));
     CHECK(stats().damaged == 1 && stats().misses == 1 && stats().hits == 1);

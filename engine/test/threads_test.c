@@ -318,7 +318,7 @@ static void *use_whatever_is_there(void *number) {
     for (int i = 0; i < rounds(20000); i++) {
         larder_item item;
         if (number == NULL && i % 2000 == 1000) {
-            lard_file_mark_superseded(__atomic_load_n(&cache->map, __ATOMIC_ACQUIRE));
+            lard_map_supersede(__atomic_load_n(&cache->map, __ATOMIC_ACQUIRE));
         }
         set_bytes(cache, key, key, strlen(key), 0);
         if (larder_get(cache, key, strlen(key), have, sizeof have, &item, NULL) == LARDER_OK) {

@@ -106,7 +106,7 @@ static void a_touch_of_a_number_beside_a_swap_that_fails(void) {
         .key = key, .key_bytes = 1, .value = seven, .value_bytes = 1, .type = LARD_TYPE_PLAIN};
     CHECK(larder_touch(cache, key, 1, LONGER_MS, NULL) == LARDER_OK);
     int64_t longer = expires_at_ms();
-    CHECK(lard_pin_counter(cache, cache->map, &hash, &copy, NULL) == LARDER_OK && is(cache, key, "7"));
+    CHECK(lard_increment_to_plain(cache, cache->map, &hash, &copy, NULL) == LARDER_OK && is(cache, key, "7"));
     CHECK(expires_at_ms() == longer, "%lld, not %lld", (long long)expires_at_ms(), (long long)longer);
     larder_close(cache);
 }
@@ -125,7 +125,7 @@ static void touches_of_a_large_value_that_pass_each_other(void) {
     lard_hash hash = lard_hash_key(cache->map, key, strlen(key), false);
     lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &hash));
     lard_found found = lard_index_find(&view, &hash, key, strlen(key), false);
-    CHECK(found.slot && lard_slot_record(&view, found.value, &info));
+    CHECK(found.slot && lard_record_of_slot(&view, found.value, &info));
     lard_record_head(&view, LARD_SLOT_OFFSET(found.value), &info, &head);
     CHECK(larder_touch(cache, key, strlen(key), LONGER_MS, NULL) == LARDER_OK);
     CHECK(lard_large_touch(cache, cache->map, &head, (uint64_t)lard_clock_ms() + SHORTER_MS) == LARDER_OK);

@@ -26,8 +26,8 @@ unless try_static_assert("sizeof(void *) == 8")
 end
 abort "larder: the C compiler has no <stdatomic.h>; use GCC 9, clang 9 or newer" unless have_header("stdatomic.h")
 
-engine_sources = Dir[File.join(ENGINE, "src/*.c")].sort
-engine_headers = Dir[File.join(ENGINE, "{src,include}/*.h")].sort
+engine_sources = Dir[File.join(ENGINE, "src/*/*.c")].sort
+engine_headers = Dir[File.join(ENGINE, "{src/*,include}/*.h")].sort
 abort "larder: no sources in #{ENGINE}/src; the gem or checkout is incomplete" if engine_sources.empty?
 
 # Declarations stand where they are used, as C11 has it.

@@ -54,7 +54,7 @@ module Proof
         report.fail("#{mutation.name}: #{mutation.file} has changed, and this does not fit it any more")
         return false
       end
-      source = File.basename(mutation.file, ".c")
+      source = mutation.file.delete_suffix(".c")
       return false unless make(report, "interleave-mutant", variables: { "MUTANT" => path, "SOURCE" => source })
 
       options = ["--blind", "--quiet", "--only", mutation.scenario, "--preemptions", mutation.preemptions.to_s,

@@ -8,6 +8,7 @@
 # Run as a program: ruby rakelib/house/layers.rb [DIRECTORY]
 
 require "ripper"
+require_relative "c_modules"
 require_relative "environment"
 
 module House
@@ -41,6 +42,9 @@ module House
     # Who is above whom: the order of TABLE is that of ownership.
     ORDER = ["engine", "glue", "application", "bytes", "codecs", "entry", "store", "sessions", "cli", "lab"].freeze
 
+    # The engine's folders, from the bottom up.
+    ENGINE_FOLDERS = ["base", "proc", "file", "segment", "index", "evict", "shard", "item", "handle", "api"].freeze
+
     # The public header is all of the engine that others may include.
     PUBLIC_HEADER = "larder.h"
 
@@ -63,7 +67,7 @@ module House
 
     # @return [Array<String>] one line for each breach: file, line number, what is wrong
     def breaches
-      unowned + files.flat_map do |file, layer|
+      unowned + engine_modules.breaches.map { |breach| "engine/src: #{breach}" } + files.flat_map do |file, layer|
         file.end_with?(".c", ".h") ? c_breaches(file, layer) : ruby_breaches(file, layer)
       end
     end
@@ -79,6 +83,10 @@ module House
     end
 
     private
+
+    def engine_modules
+      CModules.new(File.join(@root, "engine/src"), ENGINE_FOLDERS, prefix: "lard", free: ["base"])
+    end
 
     def source?(path)
       return false unless File.file?(path)
@@ -112,7 +120,8 @@ module House
         "the engine includes #{header}; it must build without Ruby"
       elsif kind == '"' && !inside?(file, header, ENGINE_HEADERS)
         "the engine includes #{header}, which is not in engine/"
-      elsif header.include?("test/") && !file.start_with?("engine/test/", "engine/fuzz/", "engine/model/")
+      elsif header.include?("test/") && !file.start_with?("engine/test/", "engine/bench/", "engine/fuzz/",
+"engine/model/")
         "#{header} belongs to the tests"
       end
     end

@@ -23,7 +23,8 @@ module House
       "file.c" => ["super->lock_id"],
       "format.c" => ["super", "super->magic", "plan.seed", "plan.file_id", "plan.lock_id"],
       "attach.c" => ["error"],
-      "handle.c" => ["cache->path", "error"],
+      "open.c" => ["cache->path", "error"],
+      "enter.c" => ["error"],
       "hash.h" => ["&word", "&four", "&two", "&words"],
       "validate.c" => ["pages", "&control", "&copies[0]", "&copies[1]", "chunk + (LARD_CONTROL_OFFSET - at)"],
       "bytelock.c" => ["&lock"],
@@ -32,7 +33,7 @@ module House
       "pending.c" => ["copy"],
       "place.c" => ["directory"],
       "platform.c" => ["text"],
-      "read.c" => ["out"],
+      "lookup.c" => ["out"],
       "record.c" => ["(unsigned char *)out + i * 8"],
       "resize.c" => ["&bytes", "error"],
       "scan.c" => ["(char *)buffer + *used", "(char *)buffer + *used + 4"],
@@ -57,22 +58,24 @@ module House
         "__atomic_store_n(&guarded[i].base, map->base, __ATOMIC_RELAXED);",
         "return mmap(map->base + from, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;"
       ],
-      "file.c" => [
+      "map.c" => [
         "map->base = base;", "map->control = (lard_control *)(map->base + LARD_CONTROL_OFFSET);",
         "map->processes = (lard_process *)(map->base + LARD_PROCESS_OFFSET);",
-        "map->shards = map->base + super->shard_offset;",
-        "static int sync_control(lard_map *map) { return lard_sync(map->base, LARD_CONTROL_OFFSET, LARD_PAGE); }",
-        "if (lard_sync(map->base, 0, map->bytes) != 0) {", "munmap(map->base, map->bytes);"
+        "map->shards = map->base + super->shard_offset;", "munmap(map->base, map->bytes);"
       ],
-      "handle.c" => ["bool lost = is_last(cache, path) && lard_sync(map->base, 0, map->bytes) != 0;"],
+      "use.c" => [
+        "static int sync_control(lard_map *map) { return lard_sync(map->base, LARD_CONTROL_OFFSET, LARD_PAGE); }",
+        "if (lard_sync(map->base, 0, map->bytes) != 0) {"
+      ],
+      "open.c" => ["bool lost = is_last(cache, path) && lard_sync(map->base, 0, map->bytes) != 0;"],
       "platform.c" => ["return msync(base + (from - before), bytes + before, MS_SYNC) == 0 ? 0 : errno;"],
-      "internal.h" => [
+      "view.h" => [
         "view.base = map->shards + (size_t)number * map->super.shard_bytes;", "view.head = (lard_shard *)view.base;",
         "view.directory = (lard_u32 *)(view.base + map->super.directory_offset);",
-        "view.segments = (lard_segment *)(view.base + map->super.segment_table_offset);"
+        "view.segments = (lard_segment *)(view.base + map->super.segment_table_offset);",
+        "return (lard_u64 *)(view->base + offset);"
       ],
-      "record.h" => ["return (lard_u64 *)(view->base + offset);", "const uint8_t *record = view->base + offset;"],
-      "dircache.h" => ["const uint8_t *record = view->base + offset;"],
+      "record.h" => ["const uint8_t *record = view->base + offset;"],
       "index.c" => ["__builtin_prefetch(view->base +",
                     "__builtin_prefetch(view->base + offset + LARD_RECORD_HEADER + 16);"]
     }.freeze
@@ -82,7 +85,7 @@ module House
 
     # Where the raw field is read, or given to the kernel to wait on.
     RAW = {
-      "internal.h" => [STATISTICS],
+      "count.h" => [STATISTICS],
       "shard.c" => ["lard_wait(LARD_RAW(lock), word, sleep_ms);", "lard_wake(LARD_RAW(lock));"],
       "validate.c" => [/control(?:\.|->)
                      (?:clear_epoch|boot_id\[[01]\]|inode\[[01]\]|superseded|clean|reserved|use|uptime_ms)
@@ -128,7 +131,7 @@ module House
 
     # @return [Array<String>] the engine's sources
     def sources
-      Dir[File.join(@root, "engine/src/*.{c,h}")]
+      Dir[File.join(@root, "engine/src/*/*.{c,h}")]
     end
 
     private
@@ -166,7 +169,7 @@ module House
 
     def atomic(name, line)
       line.scan(ATOMICS).flatten.map(&:strip).each do |target|
-        next if PRIVATE_WORDS.include?(target) || (name == "internal.h" && line == STATISTICS)
+        next if PRIVATE_WORDS.include?(target) || (name == "count.h" && line == STATISTICS)
 
         return "stores to #{target} by an atomic of its own: use lard_store and its like"
       end

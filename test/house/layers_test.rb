@@ -11,8 +11,8 @@ module House
     setup do
       @root = Dir.mktmpdir("larder-layers")
       write "engine/include/larder.h", "#include <stdint.h>\n"
-      write "engine/src/internal.h", %(#include "larder.h"\n#include "layout.h"\n)
-      write "engine/src/layout.h", ""
+      write "engine/src/base/types.h", %(#include "larder.h"\n#include "base/layout.h"\n)
+      write "engine/src/base/layout.h", ""
       write "ext/larder/glue.h", %(#include "larder.h"\n#include <ruby.h>\n)
       write "lib/larder/cache.rb", "require \"larder/errors\"\n"
       write "lib/larder/errors.rb", ""
@@ -33,22 +33,52 @@ module House
     end
 
     test "the engine may not include Ruby" do
-      write "engine/src/cache.c", "\n#include <ruby.h>\n"
-      assert_equal ["engine/src/cache.c:2: the engine includes ruby.h; it must build without Ruby"], breaches
+      write "engine/src/api/cache.c", "\n#include <ruby.h>\n"
+      assert_equal ["engine/src/api/cache.c:2: the engine includes ruby.h; it must build without Ruby"], breaches
     end
 
     test "the engine may not include a file outside engine" do
-      write "engine/src/cache.c", %(#include "../../ext/larder/glue.h"\n)
+      write "engine/src/api/cache.c", %(#include "../../ext/larder/glue.h"\n)
       assert_match(/which is not in engine/, breaches.sole)
     end
 
+    test "a file of the engine may not include a header of a layer above it" do
+      write "engine/src/index/index.h", ""
+      write "engine/src/file/map.c", %(#include "base/types.h"\n#include "index/index.h"\n)
+      assert_equal ["engine/src: file/map includes index/index.h, which is in a layer above it"], breaches
+    end
+
+    test "files of the engine may not include each other in a circle" do
+      write "engine/src/item/read.h", ""
+      write "engine/src/item/large.h", ""
+      write "engine/src/item/read.c", %(#include "item/large.h"\n)
+      assert_empty breaches
+      write "engine/src/item/large.c", %(#include "item/read.h"\n)
+      assert_equal ["engine/src: item/large, item/read include each other in a circle"], breaches
+    end
+
+    test "a shared function of the engine stands in the file of its name" do
+      write "engine/src/item/read.c", "int lard_read(int key) {\n}\nint lard_read_all(void) {\n}\n"
+      assert_empty breaches
+      write "engine/src/item/read.c",
+"bool lard_ready(int key,\n                int other) {\n}\nstatic int lard_any(void) {\n}\n"
+      assert_equal ["engine/src: item/read.c: lard_ready has not the name of its file"], breaches
+    end
+
+    test "a folder of the engine is a layer, and names of files are different" do
+      write "engine/src/other/read.c", ""
+      write "engine/src/item/read.c", ""
+      assert_equal ["engine/src: other/ is no layer: base, proc, file, segment, index, evict, shard, item, handle, api",
+                    "engine/src: item/read and other/read have the same name"], breaches
+    end
+
     test "the glue may include the engine's public header only" do
-      write "ext/larder/cache.c", %(#include "larder.h"\n#include "glue.h"\n#include "internal.h"\n)
-      assert_match(%r{\Aext/larder/cache.c:3: the glue includes internal.h}, breaches.sole)
+      write "ext/larder/cache.c", %(#include "larder.h"\n#include "glue.h"\n#include "base/types.h"\n)
+      assert_match(%r{\Aext/larder/cache.c:3: the glue includes base/types.h}, breaches.sole)
     end
 
     test "the glue may not reach the engine's private headers by a path" do
-      write "ext/larder/cache.c", %(#include "../../engine/src/internal.h"\n)
+      write "ext/larder/cache.c", %(#include "../../engine/src/base/types.h"\n)
       assert_match(/of the engine it may include larder.h only/, breaches.sole)
     end
 

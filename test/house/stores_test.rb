@@ -67,7 +67,7 @@ module House
     end
 
     test "statistics are let pass where they are counted and nowhere else" do
-      assert_empty read_in("internal.h", Stores::STATISTICS)
+      assert_empty read_in("count.h", Stores::STATISTICS)
       refute_empty read_in("segment.c", Stores::STATISTICS)
     end
 
@@ -89,7 +89,7 @@ module House
     # What the compiler has to say of a function with that statement, "" for nothing.
     def syntax(statement)
       source = <<~C
-        #include "internal.h"
+        #include "file/view.h"
         #include <string.h>
         void sample(lard_view *view, lard_map *map, lard_u64 *word);
         void sample(lard_view *view, lard_map *map, lard_u64 *word) {
@@ -106,9 +106,9 @@ module House
     # What Stores has to say of a source of that name with that statement.
     def read_in(name, statement)
       Dir.mktmpdir do |root|
-        FileUtils.mkdir_p(File.join(root, "engine/src"))
+        FileUtils.mkdir_p(File.join(root, "engine/src/base"))
         text = "/* a sample: unlink(path); */\nvoid f(void) {\n    #{statement}\n}\n"
-        File.write(File.join(root, "engine/src", name), text)
+        File.write(File.join(root, "engine/src/base", name), text)
         Stores.new(root).breaches
       end
     end

@@ -1,0 +1,58 @@
+/*
+ * delete.c — larder_delete and larder_clear.
+ *
+ * Neither takes a lock. A process that is attached to no file empties the key's slot in the file it can
+ * reach, or remembers the delete until it attaches (pending.c).
+ */
+#include "api/request.h"
+#include "base/count.h"
+#include "base/hash.h"
+#include "file/map.h"
+#include "file/use.h"
+#include "handle/enter.h"
+#include "handle/pending.h"
+#include "item/drop.h"
+
+static inline larder_status delete_in(larder *cache, lard_map *map, const void *key, size_t key_bytes,
+                                      const larder_call *call) {
+    lard_hash hash = lard_hash_key(map, key, key_bytes, false);
+    bool was_live = lard_drop(map, &hash, key, key_bytes, lard_now(call));
+    lard_count(cache, LARD_STAT_deletes, was_live);
+    return lard_map_outcome(map, was_live ? LARDER_OK : LARDER_MISS);
+}
+
+/* Emptying a slot of the index needs no process slot. */
+static __attribute__((noinline)) larder_status delete_unattached(larder *cache, const void *key, size_t key_bytes,
+                                                                 const larder_call *call) {
+    lard_map *map = lard_enter_unattached(cache);
+    if (!map) {
+        return lard_pending_note(cache, key, key_bytes) ? lard_enter_failure(cache)
+                                                        : larder_delete(cache, key, key_bytes, call);
+    }
+    larder_status status = delete_in(cache, map, key, key_bytes, call);
+    return lard_use_mark_dirty(map) == LARDER_OK ? status : LARDER_DAMAGED;
+}
+
+larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, const larder_call *call) {
+    larder_status status = lard_request_check_key(cache, key, key_bytes, call);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    lard_map *map = lard_enter_after_look(cache);
+    if (LARD_UNLIKELY(!map)) {
+        return delete_unattached(cache, key, key_bytes, call);
+    }
+    return delete_in(cache, map, key, key_bytes, call);
+}
+
+larder_status larder_clear(larder *cache) {
+    if (!cache) {
+        return LARDER_INVALID;
+    }
+    lard_map *map = lard_enter_after_look(cache);
+    if (!map) {
+        return lard_pending_note(cache, NULL, 0) ? lard_enter_failure(cache) : larder_clear(cache);
+    }
+    lard_map_clear(map);
+    return lard_map_outcome(map, LARDER_OK);
+}

@@ -1,0 +1,267 @@
+/*
+ * get.c — get, and its multi form: the straight line of an ordinary hit or miss.
+ *
+ * It tries once, and looks at one slot, for a record of the ordinary kind. Whatever
+ * else it meets (another kind, another key of the same fingerprint, an index that is just
+ * changing, damage) goes to lard_read (read.c), which does the whole again, so
+ * nothing is decided here but hits and misses that are beyond doubt. No lock is
+ * assumed and none is taken.
+ */
+#include "api/request.h"
+#include "base/count.h"
+#include "base/crc.h"
+#include "base/hash.h"
+#include "file/view.h"
+#include "handle/enter.h"
+#include "index/dircache.h"
+#include "index/probe.h"
+#include "index/slot.h"
+#include "item/lookup.h"
+#include "item/read.h"
+#include "segment/record.h"
+#include "segment/segment.h"
+
+#define READS_PER_LOOK 1024 /* at the path of the file; a power of two */
+#define BATCH 64
+
+/* A request, with what is known of it on the way. */
+typedef struct {
+    const unsigned char *key;
+    size_t key_bytes;
+    uint64_t tail; /* of the key: its last bytes beyond whole words */
+    void *out;
+    size_t capacity;
+    int64_t now_ms;
+    lard_hash hash;
+} request;
+
+static __attribute__((noinline)) larder_status get_slowly(larder *cache, lard_map *map, const request *wanted,
+                                                          larder_item *item) {
+    lard_hit hit;
+    return lard_read(cache, map, &wanted->hash, wanted->key, wanted->key_bytes, wanted->out, wanted->capacity,
+                     item, &hit, wanted->now_ms);
+}
+
+/*
+ * Copies the value of the record at `offset` out, comparing its key and taking its checksum on the way, so that
+ * each of its words is loaded once. False where it is not an ordinary record of that key, of the generation, in
+ * one piece; the buffer's content is undefined then.
+ */
+LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset, uint32_t generation,
+                               const request *wanted, uint64_t *expiry_ms, uint64_t *word2) {
+    const lard_u64 *words = lard_view_words(view, offset);
+    size_t key_bytes = wanted->key_bytes;
+    uint64_t left = lard_segment_left(view, offset);
+    if (LARD_UNLIKELY(left < LARD_RECORD_HEADER)) {
+        return false;
+    }
+    uint64_t first = lard_load(&words[0]);
+    uint64_t second = lard_load(&words[1]);
+    uint64_t third = lard_load(&words[2]);
+    size_t value_bytes = LARD_WORD2_VALUE_BYTES(third);
+    *word2 = third;
+    *expiry_ms = second & LARD_EXPIRY_MASK;
+    if (LARD_UNLIKELY((third & 0xffffff) != LARD_WORD2(key_bytes, LARD_TYPE_PLAIN, 0, 0) ||
+                      LARD_RECORD_HEADER + LARD_ALIGN8(key_bytes + value_bytes) > left ||
+                      value_bytes > wanted->capacity || ((uint32_t)(first >> 32) & 0xffff) != generation ||
+                      second != lard_record_seal_expiry(*expiry_ms, (uint32_t)first))) {
+        return false;
+    }
+    uint64_t crc = lard_crc_step(fast, LARD_CRC_START, third);
+    uint64_t difference = 0;
+    words += LARD_RECORD_HEADER / 8;
+    for (size_t i = 0; i < key_bytes / 8; i++, words++) {
+        uint64_t word = lard_load(words);
+        crc = lard_crc_step(fast, crc, word);
+        difference |= word ^ lard_word_at(wanted->key + i * 8);
+    }
+    unsigned rest = key_bytes & 7;
+    uint64_t of_key = (1ull << (rest * 8)) - 1;
+    if (LARD_LIKELY(value_bytes >= 8)) {
+        uint64_t joint = lard_load(words);
+        difference |= (joint ^ wanted->tail) & of_key;
+        crc = lard_crc_out_from(fast, crc, joint, words, rest, wanted->out, value_bytes);
+    } else {
+        difference |= rest ? (lard_load(words) ^ wanted->tail) & of_key : 0;
+        crc = lard_crc_out_few(fast, crc, words, rest, wanted->out, value_bytes);
+    }
+    return difference == 0 && crc == (uint32_t)first;
+}
+
+/* This process's copy of the shard's index is of another time: whoever finds nothing by it has it renewed. */
+static __attribute__((noinline)) larder_status renew_and_get_slowly(larder *cache, lard_map *map,
+                                                                    const request *wanted, larder_item *item) {
+    lard_view view = lard_view_of(map, lard_hash_shard(map, &wanted->hash));
+    lard_dircache_renew(map, &view);
+    return get_slowly(cache, map, wanted, item);
+}
+
+/* One request whose hash is known. */
+LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const request *wanted,
+                                 larder_item *item) {
+    uint32_t number = lard_hash_shard(map, &wanted->hash);
+    const lard_dircache *copy = &map->dircache[number];
+    unsigned page_shift = map->segment_shift - 6;
+    uint64_t copied = __atomic_load_n(&copy->epoch, __ATOMIC_ACQUIRE);
+    uint64_t shape = __atomic_load_n(&copy->shape, __ATOMIC_RELAXED);
+    lard_bucket *first = lard_dircache_bucket(copy, shape, wanted->hash.first, page_shift);
+    lard_bucket *second = lard_dircache_bucket(copy, shape, wanted->hash.second, page_shift);
+    lard_view view = lard_view_of(map, number);
+    uint64_t epoch, expiry_ms, word2;
+    if (LARD_UNLIKELY(!lard_view_is_current(&view, &epoch))) {
+        return LARDER_MISS;
+    }
+    if (LARD_UNLIKELY(copied != epoch || !first || !second)) {
+        return renew_and_get_slowly(cache, map, wanted, item);
+    }
+    uint32_t moves = lard_load_acquire(&view.head->moves);
+    /* Half of all items stand in the first bucket, and need not wait for the second, which is on its way
+     * meanwhile. */
+    __builtin_prefetch(second);
+    unsigned fit = lard_probe_one(first, wanted->hash.fingerprint);
+    fit = fit ? fit : lard_probe_one(second, wanted->hash.fingerprint) << LARD_BUCKET_SLOTS;
+    if (fit == 0) {
+        lard_fence_acquire();
+        bool changed = (moves & 1) || lard_load(&view.head->moves) != moves ||
+                       lard_load(&view.head->bucket_count) != lard_dircache_count(shape) ||
+                       lard_load(&view.head->epoch) != epoch;
+        return LARD_LIKELY(!changed) ? LARDER_MISS : renew_and_get_slowly(cache, map, wanted, item);
+    }
+    lard_u64 *slot = lard_probe_slot(first, second, fit);
+    uint64_t value = lard_load_acquire(slot);
+    uint64_t offset = LARD_SLOT_OFFSET(value);
+    lard_record_prefetch(&view, offset);
+    if (LARD_UNLIKELY(
+            LARD_SLOT_FINGERPRINT(value) != wanted->hash.fingerprint ||
+            !copy_ordinary(fast, &view, offset, LARD_SLOT_GENERATION(value), wanted, &expiry_ms, &word2))) {
+        return get_slowly(cache, map, wanted, item);
+    }
+    lard_fence_acquire();
+    if (LARD_UNLIKELY(!LARD_SLOT_SAME(lard_load(slot), value) || lard_load(&view.head->epoch) != epoch)) {
+        return get_slowly(cache, map, wanted, item);
+    }
+    if (expiry_ms && lard_clock_has_passed(expiry_ms, wanted->now_ms)) {
+        return LARDER_MISS;
+    }
+    lard_slot_bump(slot, value);
+    if (item) {
+        *item = (larder_item){
+            .size_bytes = LARD_WORD2_VALUE_BYTES(word2),
+            .expires_at_ms = (int64_t)expiry_ms,
+            .flags = (uint8_t)LARD_WORD2_FLAGS(word2),
+        };
+    }
+    return LARDER_OK;
+}
+
+/* Counts, and now and then looks whether the file is still at its path. */
+LARD_INLINE void counted(larder *cache, lard_map *map, unsigned which, uint64_t by) {
+    uint64_t count = lard_count(cache, which, by);
+    if (LARD_UNLIKELY((count & (READS_PER_LOOK - 1)) < by)) {
+        lard_enter_look(cache, map);
+    }
+}
+
+LARD_INLINE void counted_one(larder *cache, lard_map *map, larder_status status) {
+    if (LARD_LIKELY(status == LARDER_OK)) {
+        counted(cache, map, LARD_STAT_hits, 1);
+    } else if (status == LARDER_MISS) {
+        counted(cache, map, LARD_STAT_misses, 1);
+    }
+}
+
+LARD_INLINE void prepare(lard_map *map, request *wanted, const void *key, size_t key_bytes, void *buffer,
+                         size_t buffer_bytes, int64_t now_ms) {
+    static char none;
+    wanted->key = key;
+    wanted->key_bytes = key_bytes;
+    wanted->tail = lard_tail(key, key_bytes);
+    wanted->out = buffer ? buffer : &none;
+    wanted->capacity = buffer ? buffer_bytes : 0;
+    wanted->now_ms = now_ms;
+    wanted->hash = lard_hash_inline(map->super.seed, key, key_bytes, wanted->tail, false);
+}
+
+larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void *buffer, size_t buffer_bytes,
+                         larder_item *item, const larder_call *call) {
+    request wanted;
+    larder_status status = lard_request_check_key(cache, key, key_bytes, call);
+    if (LARD_UNLIKELY(status != LARDER_OK)) {
+        return status;
+    }
+    lard_map *map = lard_enter(cache);
+    if (LARD_UNLIKELY(!map)) {
+        return LARDER_MISS;
+    }
+    prepare(map, &wanted, key, key_bytes, buffer, buffer_bytes, call ? call->now_ms : 0);
+    status = LARD_LIKELY(lard_crc_hardware) ? answer(true, cache, map, &wanted, item)
+                                            : get_slowly(cache, map, &wanted, item);
+    counted_one(cache, map, status);
+    return status;
+}
+
+/* In three passes, so that the cache misses of a batch overlap: buckets, records, then the reads themselves. */
+static void get_batch(larder *cache, lard_map *map, larder_lookup *lookups, size_t count, int64_t now_ms) {
+    request wanted[BATCH];
+    lard_bucket *buckets[BATCH][2];
+    uint64_t hits = 0, misses = 0;
+    for (size_t i = 0; i < count; i++) {
+        larder_lookup *one = &lookups[i];
+        one->status =
+            one->reserved ? LARDER_INVALID : lard_request_check_key(cache, one->key, one->key_bytes, NULL);
+        if (LARD_LIKELY(one->status == LARDER_OK)) {
+            prepare(map, &wanted[i], one->key, one->key_bytes, one->buffer, one->buffer_bytes, now_ms);
+            lard_dircache_prefetch_buckets(map, &wanted[i].hash, buckets[i]);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (LARD_LIKELY(lookups[i].status == LARDER_OK)) {
+            lard_dircache_prefetch_record(map, &wanted[i].hash, buckets[i]);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        larder_lookup *one = &lookups[i];
+        if (LARD_LIKELY(one->status == LARDER_OK)) {
+            one->status = LARD_LIKELY(lard_crc_hardware) ? answer(true, cache, map, &wanted[i], &one->item)
+                                                         : get_slowly(cache, map, &wanted[i], &one->item);
+            hits += one->status == LARDER_OK;
+            misses += one->status == LARDER_MISS;
+        }
+    }
+    if (hits) {
+        counted(cache, map, LARD_STAT_hits, hits);
+    }
+    if (misses) {
+        counted(cache, map, LARD_STAT_misses, misses);
+    }
+}
+
+larder_status larder_get_multi(larder *cache, larder_lookup *lookups, size_t count, const larder_call *call) {
+    if (!cache || (!lookups && count) || !lard_request_knows_call(call)) {
+        return LARDER_INVALID;
+    }
+    lard_map *map = lard_enter(cache);
+    for (size_t from = 0; from < count; from += BATCH) {
+        size_t batch = count - from < BATCH ? count - from : BATCH;
+        if (LARD_LIKELY(map != NULL)) {
+            get_batch(cache, map, lookups + from, batch, call ? call->now_ms : 0);
+            continue;
+        }
+        for (size_t i = 0; i < batch; i++) {
+            lookups[from + i].status = LARDER_MISS;
+        }
+    }
+    return LARDER_OK;
+}
+
+larder_status larder_exists(larder *cache, const void *key, size_t key_bytes, larder_item *item,
+                            const larder_call *call) {
+    larder_status status = lard_request_check_key(cache, key, key_bytes, call);
+    lard_map *map = status == LARDER_OK ? lard_enter(cache) : NULL;
+    if (!map) {
+        return status == LARDER_OK ? LARDER_MISS : status;
+    }
+    lard_hash hash = lard_hash_key(map, key, key_bytes, false);
+    lard_hit hit;
+    return lard_read(cache, map, &hash, key, key_bytes, NULL, 0, item, &hit, call ? call->now_ms : 0);
+}

@@ -1,0 +1,231 @@
+/*
+ * handle.c — handles: opening, sharing, closing.
+ *
+ * One handle a process and path, in a list that the registry lock guards (fork.c). Who
+ * opens a file again is given the same handle; it closes when all have closed it. The
+ * lock is not held while a handle attaches or writes its file back.
+ */
+#define _GNU_SOURCE
+#include "base/fail.h"
+#include "base/place.h"
+#include "file/format.h"
+#include "file/map.h"
+#include "file/sigbus.h"
+#include "file/use.h"
+#include "handle/pending.h"
+#include "handle/registry.h"
+#include "proc/bytelock.h"
+#include "proc/fork.h"
+#include "proc/lockfile.h"
+#include "proc/opener.h"
+#include "proc/process.h"
+#include "segment/pin.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEFAULT_LOCK_TIMEOUT_MS 200
+#define OPEN_WAIT_MS 5000 /* for another opener */
+
+/* Absolute, so that a daemon that leaves its directory can still attach anew. Where it fails it is as given. */
+static larder_status absolute(const char *path, char out[PATH_MAX], larder_error *error) {
+    int written = snprintf(out, PATH_MAX, "%s", path);
+    if (path[0] != '/') {
+        char here[PATH_MAX];
+        if (!getcwd(here, sizeof here)) {
+            return lard_fail_call(error, "current directory for", path, errno);
+        }
+        written = snprintf(out, PATH_MAX, "%s/%s", here, path);
+    }
+    if (written < 0 || written + 8 > PATH_MAX) {
+        return lard_fail(error, LARDER_PATH_TOO_LONG, ENAMETOOLONG, "%.200s…", path);
+    }
+    return LARDER_OK;
+}
+
+static bool is_known(const larder_options *options) {
+    uint32_t set = options && (options->existing > 1 || options->attach_later > 1);
+    for (size_t i = 0; options && i < sizeof options->reserved / sizeof *options->reserved; i++) {
+        set |= options->reserved[i];
+    }
+    return set == 0;
+}
+
+static larder *new_handle(const char *path) {
+    size_t length = strlen(path) + 1;
+    larder *cache = calloc(1, sizeof *cache + length);
+    if (!cache) {
+        return NULL;
+    }
+    cache->stuck = calloc(LARD_MOST_SHARDS, sizeof *cache->stuck);
+    if (!cache->stuck) {
+        free(cache);
+        return NULL;
+    }
+    memcpy(cache->path, path, length);
+    cache->lock.fd = cache->slot_lock.fd = -1;
+    cache->references = 1;
+    return cache;
+}
+
+static void free_handle(larder *cache) {
+    while (cache->old_maps) {
+        lard_map *map = cache->old_maps;
+        cache->old_maps = map->older;
+        lard_map_free(map);
+    }
+    if (cache->arriving) { /* in a child that was forked while its parent attached */
+        lard_map_free(cache->arriving);
+    }
+    if (cache->map) {
+        lard_map_free(cache->map);
+    }
+    lard_lockfile_close(&cache->lock);
+    lard_pending_free(cache);
+    free(cache->stuck);
+    free(cache);
+}
+
+/* The handle of this file, also by another path, or of this path, also where its file is gone. */
+static larder *known_handle(const char *path) {
+    char lock[LARD_LOCK_PATH_MAX];
+    struct stat info;
+    larder *known = lard_registry_find_path(path);
+    if (!known && lard_lockfile_look(path, lock, &info) == 1) {
+        known = lard_registry_find_lockfile((uint64_t)info.st_dev, (uint64_t)info.st_ino);
+    }
+    return known;
+}
+
+/* With a refusal it is a handle of its own, which never attaches. */
+static larder_status take_handle(const char *path, const larder_options *options, const larder_error *refusal,
+                                 larder **out) {
+    lard_fork_lock();
+    if (!lard_fork_watch()) {
+        lard_fork_unlock();
+        return LARDER_NO_MEMORY;
+    }
+    larder *cache = refusal->status == LARDER_OK ? known_handle(path) : NULL;
+    if (cache) {
+        cache->references++;
+    } else if ((cache = new_handle(path)) != NULL) {
+        cache->lock_timeout_ms =
+            options && options->lock_timeout_ms ? options->lock_timeout_ms : DEFAULT_LOCK_TIMEOUT_MS;
+        cache->requested_bytes = options && options->size_bytes ? options->size_bytes : LARDER_DEFAULT_SIZE;
+        cache->existing = options && options->existing;
+        cache->refusal = *refusal;
+        cache->attaches_explicitly = options && options->attach_later;
+        lard_registry_add(cache);
+    }
+    lard_fork_unlock();
+    *out = cache;
+    return cache ? LARDER_OK : LARDER_NO_MEMORY;
+}
+
+larder_status larder_open(const char *path, const larder_options *options, larder **out, larder_error *error) {
+    char full[PATH_MAX];
+    if (error) {
+        memset(error, 0, sizeof *error);
+    }
+    if (!path || !*path || !out) {
+        return lard_fail(error, LARDER_INVALID, 0, "larder_open needs a path and a place for the handle");
+    }
+    if (!is_known(options)) {
+        return lard_fail(error, LARDER_INVALID, 0, "%s: larder_options: set what is reserved to zero", path);
+    }
+    lard_superblock plan;
+    uint64_t size = options && options->size_bytes ? options->size_bytes : LARDER_DEFAULT_SIZE;
+    larder_status status = lard_format_plan(size, &plan);
+    if (status != LARDER_OK) {
+        return lard_fail(error, status, 0, "%s: size %llu bytes", path, (unsigned long long)size);
+    }
+    larder_error refusal = {.status = LARDER_OK};
+    status = absolute(path, full, &refusal);
+    if (status != LARDER_OK && !(options && options->attach_later)) {
+        if (error) {
+            *error = refusal;
+        }
+        return status;
+    }
+    larder *cache;
+    status = take_handle(full, options, &refusal, &cache);
+    if (status != LARDER_OK) {
+        return lard_fail(error, status, ENOMEM, "%s", path);
+    }
+    if (!(options && options->attach_later) && !__atomic_load_n(&cache->map, __ATOMIC_ACQUIRE)) {
+        status = larder_attach(cache, OPEN_WAIT_MS, error);
+    }
+    if (status != LARDER_OK) {
+        larder_close(cache);
+        return status;
+    }
+    *out = cache;
+    return LARDER_OK;
+}
+
+static bool is_last(const larder *cache, const char *path) {
+    return lard_map_is_fit(cache->map) && lard_process_is_alone(cache, &cache->lock, path) == 1;
+}
+
+/*
+ * Marks the file clean where no other process has it. Nearly all of it is written back before,
+ * with no lock held, so that neither openers nor forks wait for the disk.
+ */
+static void detach(larder *cache) {
+    char path[LARD_LOCK_PATH_MAX];
+    lard_bytelock opener;
+    lard_map *map = cache->map;
+    lard_lockfile_path(cache->path, path);
+    bool lost = is_last(cache, path) && lard_sync(map->base, 0, map->bytes) != 0;
+    if (lost) { /* no later sync would tell */
+        lard_map_supersede(map);
+    }
+    bool entered = lard_opener_lock(&cache->lock, path, OPEN_WAIT_MS, &opener, NULL) == LARDER_OK;
+    if (entered && (lost || (is_last(cache, path) && lard_use_end(map, cache->path, &cache->lock) != LARDER_OK))) {
+        lard_map_give_up(map, cache->path);
+    }
+    lard_process_release(cache);
+    if (entered) {
+        lard_bytelock_drop(&opener, &cache->lock);
+    }
+}
+
+void larder_close(larder *cache) {
+    if (!cache) {
+        return;
+    }
+    lard_sigbus_enter();
+    lard_fork_lock();
+    if (--cache->references > 0) {
+        lard_fork_unlock();
+        return;
+    }
+    lard_registry_remove(cache);
+    lard_fork_unlock();
+    if (cache->map && lard_bytelock_is_ours(&cache->slot_lock)) { /* else the slot is the parent's */
+        detach(cache);
+    }
+    free_handle(cache);
+}
+
+const char *larder_path(const larder *cache) { return cache->path; }
+
+uint64_t larder_size(const larder *cache) {
+    lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
+    return map ? map->super.file_bytes : 0;
+}
+
+size_t larder_max_value(const larder *cache) {
+    lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
+    return map ? lard_map_max_value(map) : 0;
+}
+
+size_t larder_max_pinned(const larder *cache) {
+    const lard_map *map = cache ? __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE) : NULL;
+    return map ? lard_pin_limit(map) - LARD_RECORD_HEADER : 0;
+}

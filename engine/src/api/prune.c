@@ -1,0 +1,55 @@
+/*
+ * prune.c — larder_prune: drops expired items of all shards, in turns.
+ */
+#include "api/request.h"
+#include "evict/expired.h"
+#include "file/map.h"
+#include "file/view.h"
+#include "handle/enter.h"
+#include "shard/shard.h"
+
+#define BUCKETS_A_TURN                                                                                    \
+    256u              /* looked at before others may have the lock: some 2,000 records, not a millisecond \
+                       */
+#define MOST_PASSES 4 /* through a shard, while items move to where the pass has been */
+
+/* Drops what has expired in a shard, in turns; again where items moved to buckets it had been to. */
+static larder_status prune_shard(larder *cache, lard_view *view, uint64_t *dropped, const larder_call *call) {
+    uint32_t next = 0, moves_down = 0;
+    for (unsigned pass = 0; pass < MOST_PASSES;) {
+        larder_status status = lard_shard_lock(cache, view, call);
+        if (status != LARDER_OK) {
+            return status;
+        }
+        moves_down = next ? moves_down : lard_load(&view->head->moves_down);
+        *dropped += lard_expired_drop(cache, view, &next, BUCKETS_A_TURN, lard_now(call));
+        pass += next == 0;
+        bool done = next == 0 && lard_load(&view->head->moves_down) == moves_down;
+        lard_shard_end_turn(view);
+        if (done) {
+            break;
+        }
+    }
+    return LARDER_OK;
+}
+
+larder_status larder_prune(larder *cache, uint64_t *dropped, const larder_call *call) {
+    uint64_t sum = 0;
+    larder_status result = LARDER_OK;
+    if (!cache || !lard_request_knows_call(call)) {
+        return LARDER_INVALID;
+    }
+    lard_map *map = lard_enter(cache);
+    if (!map) {
+        return lard_enter_failure(cache);
+    }
+    for (uint32_t s = 0; s < map->super.shard_count; s++) {
+        lard_view view = lard_view_of(map, s);
+        larder_status status = prune_shard(cache, &view, &sum, call);
+        result = status == LARDER_OK ? result : status;
+    }
+    if (dropped) {
+        *dropped = sum;
+    }
+    return lard_map_outcome(map, result);
+}

@@ -1,0 +1,209 @@
+/*
+ * resize.c — a new file of another size in the place of a cache's: empty, or with what the old one had.
+ *
+ * It is made beside the old one, whole, under the opener's lock (lockfile.c), and takes
+ * the path by one rename: where there is no room for it nothing has changed. Then the
+ * old file is marked superseded, and who has it mapped attaches to the new one at its
+ * next call (attach.c).
+ */
+#define _GNU_SOURCE
+#include "base/fail.h"
+#include "base/hash.h"
+#include "base/place.h"
+#include "file/file.h"
+#include "file/format.h"
+#include "file/map.h"
+#include "file/view.h"
+#include "handle/enter.h"
+#include "item/put.h"
+#include "item/write.h"
+#include "proc/bytelock.h"
+#include "proc/lockfile.h"
+#include "proc/opener.h"
+#include "proc/process.h"
+#include "segment/counter.h"
+#include "segment/record.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SUFFIX ".resize"
+#define WAIT_MS 5000 /* for another opener */
+#define KEYS_BYTES ((size_t)65536)
+
+/* What somebody left who was killed here goes: under the opener's lock nobody is at work on it. */
+static larder_status make(const char *beside, uint64_t size_bytes, const lard_lockfile_content *content,
+                          lard_map **made, larder_error *error) {
+    if (LARD_CHANGE(unlink(beside)) != 0 && errno != ENOENT) {
+        return lard_fail_call(error, "unlink", beside, errno);
+    }
+    return lard_file_open(beside, size_bytes, content, false, made, error);
+}
+
+typedef struct {
+    larder *cache;
+    lard_map *to;
+    char *value;      /* room for the longest */
+    bool all;         /* nothing may be left out */
+    uint64_t records; /* written, chunks too */
+    larder_call call;
+} copying;
+
+/* What the new file has no room for is left out, unless it is pinned or `all` is set. */
+static larder_status copy_item(copying *copy, const char *key, size_t key_bytes) {
+    larder_item item;
+    larder_status status =
+        larder_get(copy->cache, key, key_bytes, copy->value, larder_max_value(copy->cache), &item, &copy->call);
+    if (status != LARDER_OK) {
+        return LARDER_OK; /* it has expired */
+    }
+    lard_record_spec spec = {.key = key,
+                             .key_bytes = key_bytes,
+                             .value = copy->value,
+                             .value_bytes = item.size_bytes,
+                             .expiry_ms = (uint64_t)item.expires_at_ms,
+                             .type = LARD_TYPE_PLAIN,
+                             .flags = item.flags,
+                             .pin = item.is_pinned ? LARD_PINNED : 0};
+    if (item.is_counter && lard_counter_parse(copy->value, item.size_bytes, &spec.number)) {
+        spec.type = LARD_TYPE_COUNTER;
+        spec.value_bytes = 0;
+    }
+    lard_hash hash = lard_hash_key(copy->to, key, key_bytes, false);
+    status = lard_put(copy->cache, copy->to, &hash, &spec, LARD_IF_ANY, NULL, &copy->call);
+    copy->records += 1 + (spec.type == LARD_TYPE_HEAD ? (uint64_t)spec.number : 0);
+    if (status == LARDER_VALUE_TOO_LARGE) {
+        status = LARDER_FULL; /* a larger file has room for it */
+    }
+    return item.is_pinned || copy->all ? status : LARDER_OK;
+}
+
+/* Has none of the records been evicted, or overwritten in the index, while others were written? */
+static bool has_all(const copying *copy) {
+    uint64_t records = 0;
+    for (uint32_t s = 0; s < copy->to->super.shard_count; s++) {
+        lard_view view = lard_view_of(copy->to, s);
+        records += lard_load(&view.head->items);
+    }
+    return records == copy->records;
+}
+
+static larder_status copy_all(copying *copy, char *keys) {
+    uint64_t cursor = 0;
+    larder_status status = LARDER_OK;
+    do {
+        size_t count, used;
+        const char *at = keys;
+        status = larder_scan(copy->cache, &cursor, "", 0, keys, KEYS_BYTES, &count, &used, &copy->call);
+        for (size_t i = 0; i < count && status == LARDER_OK; i++) {
+            uint32_t bytes;
+            memcpy(&bytes, at, sizeof bytes);
+            status = copy_item(copy, at + sizeof bytes, bytes);
+            at += sizeof bytes + bytes;
+        }
+    } while (cursor && status == LARDER_OK);
+    return status;
+}
+
+/* Under the opener's lock, and no other process is attached: nobody changes what is copied. */
+static larder_status keep_items(larder *cache, lard_map *from, lard_map *to, bool all, larder_error *error) {
+    copying copy = {.cache = cache,
+                    .to = to,
+                    .value = malloc(larder_max_value(cache)),
+                    .all = all,
+                    .call = {.now_ms = lard_now(NULL)}};
+    char *keys = malloc(KEYS_BYTES);
+    larder_status status = LARDER_NO_MEMORY;
+    if (copy.value &&
+        keys) { /* parts of large values are known by slot and incarnation: no later one has the same */
+        lard_store(&to->processes[from->slot].incarnation, cache->incarnation);
+        to->slot = from->slot;
+        to->owner_word = from->owner_word;
+        to->lock = from->lock;
+        status = copy_all(&copy, keys);
+        if (status == LARDER_OK && all && !has_all(&copy)) {
+            status = LARDER_FULL;
+        }
+    }
+    free(copy.value);
+    free(keys);
+    if (status == LARDER_OK && !lard_map_is_fit(from)) {
+        status = LARDER_DAMAGED;
+    }
+    return status == LARDER_OK ? status : lard_fail(error, status, 0, "%s: what it keeps", cache->path);
+}
+
+/* The opener's lock is held. */
+static larder_status take_place(larder *cache, const char *lock, uint64_t size_bytes, uint32_t keep,
+                                const lard_lockfile_content *content, larder_error *error) {
+    char beside[PATH_MAX + sizeof SUFFIX];
+    lard_map *old = cache->map, *made;
+    if (!lard_map_is_fit(old)) { /* since a moment ago */
+        return lard_fail(error, LARDER_SUPERSEDED, 0, "%s", cache->path);
+    }
+    if (keep && lard_process_is_alone(cache, &cache->lock, lock) != 1) {
+        return lard_fail(error, LARDER_IN_USE, 0, "%s", cache->path);
+    }
+    snprintf(beside, sizeof beside, "%s" SUFFIX, cache->path);
+    larder_status status = make(beside, size_bytes, content, &made, error);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    if (keep) {
+        status =
+            old->slot < made->super.process_slots
+                ? keep_items(cache, old, made, keep >= LARDER_KEEP_ALL, error)
+                : lard_fail(error, LARDER_NO_SLOT, 0, "%s (%u slots)", cache->path, made->super.process_slots);
+    }
+    lard_map_free(made);
+    if (keep == LARDER_KEEP_TRIAL) {
+        LARD_CHANGE(unlink(beside));
+        return status;
+    }
+    if (status == LARDER_OK && LARD_CHANGE(rename(beside, cache->path)) != 0) {
+        status = lard_fail_call(error, "rename", beside, errno);
+    }
+    if (status == LARDER_OK) {
+        lard_map_supersede(old);
+    } else {
+        LARD_CHANGE(unlink(beside));
+    }
+    return status;
+}
+
+larder_status larder_resize(larder *cache, uint64_t size_bytes, uint32_t keep, larder_error *error) {
+    char lock[LARD_LOCK_PATH_MAX];
+    lard_lockfile_content content;
+    lard_bytelock opener;
+    lard_superblock plan;
+    if (error) {
+        memset(error, 0, sizeof *error);
+    }
+    if (!cache || keep > LARDER_KEEP_TRIAL) {
+        return lard_fail(error, LARDER_INVALID, 0, "larder_resize needs a handle, and one of LARDER_KEEP_*");
+    }
+    larder_status status = lard_format_plan(size_bytes, &plan);
+    if (status != LARDER_OK) {
+        return lard_fail(error, status, 0, "%s: size %llu bytes", cache->path, (unsigned long long)size_bytes);
+    }
+    if (!lard_enter(cache)) {
+        return lard_fail(error, lard_enter_failure(cache), 0, "%s", cache->path);
+    }
+    lard_lockfile_path(cache->path, lock);
+    status = lard_opener_lock(&cache->lock, lock, WAIT_MS, &opener, error);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    status = lard_lockfile_is_at(&cache->lock, lock) == 1
+                 ? lard_lockfile_read(&cache->lock, lock, &content, error)
+                 : lard_fail(error, LARDER_SUPERSEDED, 0, "the lock file of %s", cache->path);
+    if (status == LARDER_OK) {
+        status = take_place(cache, lock, size_bytes, keep, &content, error);
+    }
+    lard_bytelock_drop(&opener, &cache->lock);
+    return status;
+}

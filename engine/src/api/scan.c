@@ -1,0 +1,153 @@
+/*
+ * scan.c — visiting keys, without a lock, from where the last call stopped.
+ *
+ * Items go to higher buckets when the index grows, so a walk in bucket order meets
+ * every key that stays, some of them twice. The few moves to a lower bucket are
+ * counted in the shard (index_resize.c): a walk that finds the count changed walks the
+ * shard again, a few times at most.
+ */
+#include "api/request.h"
+#include "base/hash.h"
+#include "file/view.h"
+#include "handle/enter.h"
+#include "index/bucket.h"
+#include "item/lookup.h"
+#include "item/read.h"
+#include "segment/record.h"
+
+#include <string.h>
+
+#define BUCKETS_PER_CALL 4096
+
+#define MOST_RESTARTS 7
+
+/* cursor: 0 start; else shard (8) | bucket (28) | slot (3) | moves_down when the shard was begun (16) | restarts
+ * (3), + 1 */
+typedef struct {
+    uint32_t shard, bucket, slot, moves_down, restarts;
+    bool begun;
+} position;
+
+static position unpack(uint64_t cursor) {
+    uint64_t c = cursor ? cursor - 1 : 0;
+    return (position){
+        .shard = (uint32_t)(c >> 50) & 0xff,
+        .bucket = (uint32_t)(c >> 22) & 0xfffffff,
+        .slot = (uint32_t)(c >> 19) & 7,
+        .moves_down = (uint32_t)(c >> 3) & 0xffff,
+        .restarts = (uint32_t)c & 7,
+        .begun = cursor != 0,
+    };
+}
+
+static uint64_t pack(position at) {
+    return ((uint64_t)at.shard << 50 | (uint64_t)at.bucket << 22 | (uint64_t)at.slot << 19 |
+            (uint64_t)at.moves_down << 3 | at.restarts) +
+           1;
+}
+
+/* True where items may have passed the walk on their way down: then it is at the start of the shard again. */
+static bool begin_again(const lard_view *view, position *at) {
+    lard_fence_acquire();
+    uint32_t moves_down = lard_load(&view->head->moves_down) & 0xffff;
+    if (moves_down == at->moves_down || at->restarts == MOST_RESTARTS) {
+        return false;
+    }
+    *at = (position){.shard = at->shard, .moves_down = moves_down, .restarts = at->restarts + 1, .begun = true};
+    return true;
+}
+
+/* Of the key of a pending slot, which may be of an item that was deleted. */
+static bool is_found(larder *cache, lard_map *map, const void *key, size_t key_bytes, int64_t now_ms) {
+    lard_hash hash = lard_hash_key(map, key, key_bytes, false);
+    lard_hit hit;
+    return lard_read(cache, map, &hash, key, key_bytes, NULL, 0, NULL, &hit, now_ms) == LARDER_OK;
+}
+
+/* The live user key of a slot into `key`: its length, or -1. */
+static int64_t live_key(larder *cache, const lard_view *view, lard_u64 *slot, unsigned char *key, int64_t now_ms) {
+    for (int attempt = 0; attempt < 8; attempt++) {
+        lard_record_info info;
+        uint64_t value = lard_load_acquire(slot);
+        uint64_t settled = value & ~LARD_SLOT_PENDING;
+        uint64_t offset = LARD_SLOT_OFFSET(settled);
+        if (!offset) {
+            return -1;
+        }
+        bool fit = lard_record_of_slot(view, settled, &info) &&
+                   LARD_WORD2_KEY_BYTES(info.word2) <= LARDER_MAX_KEY &&
+                   LARD_WORD2_TYPE(info.word2) != LARD_TYPE_CHUNK && !lard_record_expired(&info, now_ms);
+        if (fit) {
+            lard_record_copy_key(view, offset, &info, key);
+        }
+        lard_fence_acquire();
+        if (LARD_SLOT_SAME(lard_load(slot), value)) {
+            size_t key_bytes = LARD_WORD2_KEY_BYTES(info.word2);
+            fit = fit && (value == settled || is_found(cache, view->map, key, key_bytes, now_ms));
+            return fit ? (int64_t)key_bytes : -1;
+        }
+    }
+    return -1;
+}
+
+larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, size_t prefix_bytes, void *buffer,
+                          size_t buffer_bytes, size_t *count, size_t *used, const larder_call *call) {
+    unsigned char key[LARDER_MAX_KEY + 8];
+    int64_t now_ms = lard_now(call);
+    if (!cache || !cursor || !buffer || !count || !used || (!prefix && prefix_bytes) ||
+        buffer_bytes < LARDER_MAX_KEY + 4 || !lard_request_knows_call(call)) {
+        return LARDER_INVALID;
+    }
+    *count = *used = 0;
+    lard_map *map = lard_enter(cache);
+    position at = unpack(*cursor);
+    unsigned walked = 0;
+    if (!map) {
+        return lard_enter_failure(cache);
+    }
+    if (prefix_bytes > LARDER_MAX_KEY) {
+        *cursor = 0;
+        return LARDER_OK;
+    }
+    while (at.shard < map->super.shard_count) {
+        lard_view view = lard_view_of(map, at.shard);
+        uint64_t epoch;
+        if (!lard_view_is_current(&view, &epoch)) {
+            at = (position){.shard = at.shard + 1};
+            continue;
+        }
+        if (!at.begun) {
+            at.moves_down = lard_load_acquire(&view.head->moves_down) & 0xffff;
+            at.begun = true;
+        }
+        for (; at.bucket < lard_bucket_count(&view); at.bucket++, at.slot = 0) {
+            lard_bucket *bucket = lard_bucket_at(&view, at.bucket);
+            for (; bucket && at.slot < LARD_BUCKET_SLOTS; at.slot++) {
+                int64_t bytes = live_key(cache, &view, &bucket->slots[at.slot], key, now_ms);
+                if (bytes < (int64_t)prefix_bytes || (prefix_bytes && memcmp(key, prefix, prefix_bytes) != 0)) {
+                    continue;
+                }
+                if (*used + 4 + (size_t)bytes > buffer_bytes) {
+                    *cursor = pack(at);
+                    return LARDER_OK;
+                }
+                uint32_t length = (uint32_t)bytes;
+                memcpy((char *)buffer + *used, &length, 4);
+                memcpy((char *)buffer + *used + 4, key, length);
+                *used += 4 + length;
+                ++*count;
+            }
+            if (++walked >= BUCKETS_PER_CALL) {
+                at.bucket++;
+                at.slot = 0;
+                *cursor = pack(at);
+                return LARDER_OK;
+            }
+        }
+        if (!begin_again(&view, &at)) {
+            at = (position){.shard = at.shard + 1};
+        }
+    }
+    *cursor = 0;
+    return LARDER_OK;
+}

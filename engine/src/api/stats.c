@@ -1,0 +1,112 @@
+/*
+ * stats.c — statistics: each process counts in its own slot, sums are made here.
+ */
+#include "base/count.h"
+#include "file/view.h"
+#include "handle/enter.h"
+#include "proc/process.h"
+#include "segment/pin.h"
+#include "segment/segment.h"
+
+#include <string.h>
+
+_Static_assert(LARDER_STATS_WORDS == LARD_COUNTERS, "every count has a word in the process slot");
+
+/* When the oldest item was stored, or an earlier moment: its segment knows. `oldest_ms` where none is older. */
+static uint64_t oldest_in(const lard_view *view, uint64_t oldest_ms) {
+    for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
+        const lard_segment *row = &view->segments[s];
+        uint32_t state = lard_load(&row->state);
+        uint64_t since_ms = lard_load(&row->oldest_ms);
+        bool has_records = state == LARD_SEGMENT_SMALL || state == LARD_SEGMENT_MAIN;
+        oldest_ms = has_records && since_ms < oldest_ms ? since_ms : oldest_ms;
+    }
+    return oldest_ms;
+}
+
+/* Of counters that may be a little off, and less than nothing for a moment. */
+static uint64_t items_of(const lard_shard *head) {
+    int64_t chunks = (int64_t)lard_load(&head->chunks);
+    int64_t items = (int64_t)lard_load(&head->items) - (chunks > 0 ? chunks : 0);
+    return items > 0 ? (uint64_t)items : 0;
+}
+
+static bool is_attached(larder *cache, const lard_map *map, uint32_t slot) {
+    uint32_t incarnation = lard_load(&map->processes[slot].incarnation);
+    return incarnation && lard_process_alive(cache, map, lard_process_owner_word(slot, incarnation));
+}
+
+size_t larder_get_pids(larder *cache, uint32_t *pids, size_t most) {
+    size_t count = 0;
+    lard_map *map = cache ? lard_enter(cache) : NULL;
+    for (uint32_t slot = 0; map && slot < map->super.process_slots; slot++) {
+        if (is_attached(cache, map, slot)) {
+            if (count < most) {
+                pids[count] = lard_load(&map->processes[slot].pid);
+            }
+            count++;
+        }
+    }
+    return count;
+}
+
+uint32_t larder_process(larder *cache) {
+    lard_map *map = cache ? lard_enter(cache) : NULL;
+    return map ? map->owner_word : 0;
+}
+
+int larder_process_lives(larder *cache, uint32_t process) {
+    lard_map *map = cache ? lard_enter(cache) : NULL;
+    return !map || (process != 0 && lard_process_alive(cache, map, process));
+}
+
+larder_status larder_get_stats(larder *cache, larder_stats *stats) {
+    if (!cache || !stats) {
+        return LARDER_INVALID;
+    }
+    memset(stats, 0, sizeof *stats);
+    lard_map *map = lard_enter(cache);
+    if (!map) {
+        return lard_enter_failure(cache);
+    }
+    uint64_t sums[LARD_COUNTERS];
+    for (int i = 0; i < LARD_COUNTERS; i++) {
+        sums[i] = lard_load(&map->control->retired[i]);
+    }
+    for (uint32_t slot = 0; slot < map->super.process_slots; slot++) {
+        lard_process *row = &map->processes[slot];
+        if (lard_load(&row->incarnation) == 0) {
+            continue;
+        }
+        for (int i = 0; i < LARD_COUNTERS; i++) {
+            sums[i] += lard_load(&row->counters[i]);
+        }
+        stats->processes += is_attached(cache, map, slot);
+    }
+#define LARD_SUM(name, text) stats->name = sums[LARD_STAT_##name];
+    LARDER_COUNTS_LIST(LARD_SUM)
+#undef LARD_SUM
+    uint64_t now_ms = (uint64_t)lard_now(NULL), oldest_ms = now_ms;
+    for (uint32_t s = 0; s < map->super.shard_count; s++) {
+        lard_view view = lard_view_of(map, s);
+        uint64_t epoch;
+        stats->pinned_room_bytes += lard_pin_room(&view);
+        if (!lard_view_is_current(&view, &epoch)) {
+            continue;
+        }
+        stats->items += items_of(view.head);
+        oldest_ms = oldest_in(&view, oldest_ms);
+        stats->used_bytes +=
+            (uint64_t)(lard_load(&view.head->small_segments) + lard_load(&view.head->main_segments))
+            << map->segment_shift;
+        stats->pinned_bytes += lard_pin_bytes(&view);
+        stats->index_bytes += (uint64_t)lard_load(&view.head->index_pages) << map->segment_shift;
+    }
+    stats->oldest_age_ms = now_ms - oldest_ms;
+    stats->capacity_bytes =
+        (uint64_t)map->super.shard_count * (map->super.segments_per_shard - LARD_SPARE_SEGMENTS)
+        << map->segment_shift;
+    stats->size_bytes = map->super.file_bytes;
+    stats->shards = map->super.shard_count;
+    return LARDER_OK;
+}

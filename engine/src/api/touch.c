@@ -1,0 +1,34 @@
+/*
+ * touch.c — larder_touch: a new expiry for a value, whatever its kind.
+ */
+#include "api/request.h"
+#include "base/hash.h"
+#include "handle/enter.h"
+#include "item/expiry.h"
+#include "item/large.h"
+
+larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int64_t ttl_ms,
+                           const larder_call *call) {
+    uint64_t expiry_ms;
+    larder_status status = lard_request_check_key(cache, key, key_bytes, call);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    if (ttl_ms < 0) {
+        return larder_delete(cache, key, key_bytes, call);
+    }
+    if (!lard_expiry_from_ttl(ttl_ms, lard_now(call), &expiry_ms)) {
+        return LARDER_INVALID;
+    }
+    lard_map *map = lard_enter_after_look(cache);
+    if (!map) {
+        return lard_enter_failure(cache);
+    }
+    lard_hash hash = lard_hash_key(map, key, key_bytes, false);
+    lard_head head = {{0, 0}, 0, 0};
+    status = lard_expiry_set(cache, map, &hash, key, key_bytes, false, expiry_ms, &head, call);
+    if (status == LARDER_OK && head.value_bytes) {
+        status = lard_large_touch(cache, map, &head, expiry_ms);
+    }
+    return status;
+}

@@ -1,0 +1,22 @@
+/*
+ * count.h — statistics that a process counts in its own row of the file; the order of LARDER_COUNTS_LIST.
+ */
+#ifndef LARD_COUNT_H
+#define LARD_COUNT_H
+
+#include "base/types.h"
+
+enum {
+#define LARD_STAT_INDEX(name, text) LARD_STAT_##name,
+    LARDER_COUNTS_LIST(LARD_STAT_INDEX)
+#undef LARD_STAT_INDEX
+};
+
+static inline uint64_t lard_count(larder *cache, unsigned which, uint64_t by) {
+    lard_u64 *counter = &__atomic_load_n(&cache->counters, __ATOMIC_RELAXED)[which];
+    uint64_t count = lard_load(counter) + by;
+    __atomic_store_n(LARD_RAW(counter), count, __ATOMIC_RELAXED);
+    return count;
+}
+
+#endif

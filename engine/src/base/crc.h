@@ -1,0 +1,170 @@
+/*
+ * crc.h — CRC-32C over 64-bit words, inlined into the loops that copy records.
+ *
+ * Checksums are taken over words, of which the bytes past the data are zero. Reads
+ * of shared memory are relaxed atomic loads, and what is checksummed is what is
+ * copied: the same loaded word goes to both.
+ *
+ * Each function takes `fast`, whether the processor has the instruction, as a
+ * constant: an operation is compiled once with it and once without, and asks
+ * lard_crc_hardware one time. Long runs go to crc.c.
+ */
+#ifndef LARD_CRC_H
+#define LARD_CRC_H
+
+#include "base/hash.h"
+
+#define LARD_CRC_SHORT 96 /* words; from here on three streams at once are faster */
+
+extern bool lard_crc_hardware;
+extern uint32_t lard_crc_table[8][256];
+
+LARD_INLINE uint64_t lard_crc_step(bool fast, uint64_t crc, uint64_t word) {
+#ifdef LARDER_INTERLEAVE
+    if (lard_turn_blind) { /* the protocols have to do without checksums */
+        return crc;
+    }
+#endif
+#if defined(__x86_64__)
+    if (fast) { /* by assembler, so that it needs no compiler flag and can be inlined anywhere */
+        __asm__("crc32q %1, %0" : "+r"(crc) : "r"(word));
+        return crc;
+    }
+#elif defined(__aarch64__)
+    if (fast) {
+        __asm__(".arch_extension crc\n\tcrc32cx %w0, %w0, %x1" : "+r"(crc) : "r"(word));
+        return crc;
+    }
+#else
+    (void)fast;
+#endif
+    word ^= crc;
+    uint32_t sum = 0;
+    for (int i = 0; i < 8; i++) {
+        sum ^= lard_crc_table[7 - i][(word >> (8 * i)) & 0xff];
+    }
+    return sum;
+}
+
+uint64_t lard_crc_long_over(uint64_t crc, const lard_u64 *words, size_t count);
+uint64_t lard_crc_long_out(uint64_t crc, const lard_u64 *words, size_t count, unsigned char *out);
+uint64_t lard_crc_long_in(uint64_t crc, lard_u64 *words, size_t count, const unsigned char *in);
+
+/* Of shared words that are only read. */
+LARD_INLINE uint64_t lard_crc_over(bool fast, uint64_t crc, const lard_u64 *words, size_t count) {
+    if (count >= LARD_CRC_SHORT) {
+        return lard_crc_long_over(crc, words, count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        crc = lard_crc_step(fast, crc, lard_load(&words[i]));
+    }
+    return crc;
+}
+
+/* A value of less than 8 bytes, `skip` bytes into `words`. */
+LARD_INLINE uint64_t lard_crc_out_few(bool fast, uint64_t crc, const lard_u64 *words, size_t skip,
+                                      unsigned char *out, size_t bytes) {
+    if (skip + bytes == 0) {
+        return crc;
+    }
+    uint64_t word = lard_load(&words[0]);
+    uint64_t value = word >> (skip * 8);
+    crc = lard_crc_step(fast, crc, word);
+    if (skip + bytes > 8) {
+        word = lard_load(&words[1]);
+        value |= word << (64 - skip * 8);
+        crc = lard_crc_step(fast, crc, word);
+    }
+    for (size_t i = 0; i < bytes; i++) {
+        out[i] = (unsigned char)(value >> (i * 8));
+    }
+    return crc;
+}
+
+LARD_INLINE uint64_t lard_crc_pass(bool fast, uint64_t crc, const lard_u64 *from, unsigned char *to,
+                                   uint64_t *word) {
+    *word = lard_load(from);
+    memcpy(to, word, 8);
+    return lard_crc_step(fast, crc, *word);
+}
+
+/*
+ * Copies the `bytes` (at least 8) of value that begin `skip` (< 8) bytes into `words`, of which the first was
+ * loaded as `word`, and checksums all words it touches. The ends overlap with what is copied anyway: no branch
+ * depends on how many bytes are left over.
+ */
+LARD_INLINE uint64_t lard_crc_out_from(bool fast, uint64_t crc, uint64_t word, const lard_u64 *words, size_t skip,
+                                       unsigned char *out, size_t bytes) {
+    size_t whole = (skip + bytes) / 8;
+    unsigned rest = (skip + bytes) & 7;
+    uint64_t first = word >> (skip * 8);
+    unsigned char *next = out - skip; /* where the first word would begin */
+    crc = lard_crc_step(fast, crc, word);
+    memcpy(out, &first, 8);
+    if (LARD_UNLIKELY(whole > LARD_CRC_SHORT)) {
+        crc = lard_crc_long_out(crc, words + 1, whole - 1, next + 8);
+        word = lard_word_at(next + whole * 8 - 8);
+    } else {
+        size_t i = 1;
+        for (; i + 4 <= whole; i += 4) {
+            crc = lard_crc_pass(fast, crc, &words[i], next + i * 8, &word);
+            crc = lard_crc_pass(fast, crc, &words[i + 1], next + i * 8 + 8, &word);
+            crc = lard_crc_pass(fast, crc, &words[i + 2], next + i * 8 + 16, &word);
+            crc = lard_crc_pass(fast, crc, &words[i + 3], next + i * 8 + 24, &word);
+        }
+        for (; i < whole; i++) {
+            crc = lard_crc_pass(fast, crc, &words[i], next + i * 8, &word);
+        }
+    }
+    if (LARD_LIKELY(rest)) {
+        uint64_t last = lard_load(&words[whole]);
+        crc = lard_crc_step(fast, crc, last);
+        last = last << (64 - rest * 8) | word >> (rest * 8);
+        memcpy(out + bytes - 8, &last, 8);
+    }
+    return crc;
+}
+
+/* The same for any number of bytes. */
+LARD_INLINE uint64_t lard_crc_out(bool fast, uint64_t crc, const lard_u64 *words, size_t skip, void *out,
+                                  size_t bytes) {
+    return bytes < 8 ? lard_crc_out_few(fast, crc, words, skip, out, bytes)
+                     : lard_crc_out_from(fast, crc, lard_load(&words[0]), words, skip, out, bytes);
+}
+
+LARD_INLINE uint64_t lard_crc_store(bool fast, uint64_t crc, lard_u64 *to, const unsigned char *from) {
+    uint64_t word = lard_word_at(from);
+    lard_store(to, word);
+    return lard_crc_step(fast, crc, word);
+}
+
+/* Copies `count` words from private memory into shared ones. */
+LARD_INLINE uint64_t lard_crc_in(bool fast, uint64_t crc, lard_u64 *words, size_t count, const unsigned char *in) {
+    if (count >= LARD_CRC_SHORT) {
+        return lard_crc_long_in(crc, words, count, in);
+    }
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        crc = lard_crc_store(fast, crc, &words[i], in + i * 8);
+        crc = lard_crc_store(fast, crc, &words[i + 1], in + i * 8 + 8);
+        crc = lard_crc_store(fast, crc, &words[i + 2], in + i * 8 + 16);
+        crc = lard_crc_store(fast, crc, &words[i + 3], in + i * 8 + 24);
+    }
+    for (; i < count; i++) {
+        crc = lard_crc_store(fast, crc, &words[i], in + i * 8);
+    }
+    return crc;
+}
+
+/* The same out of line: CRC-32C (Castagnoli 1993; RFC 3720 appendix B.4). */
+void lard_crc_init(void);
+uint32_t lard_crc_bytes(uint32_t crc, const void *data, size_t bytes);
+uint32_t lard_crc_word(uint32_t crc, uint64_t word);
+uint32_t lard_crc_shared(uint32_t crc, const lard_u64 *words, size_t count);
+/* Copies the value of `bytes` that starts `skip` (< 8) bytes into shared words to `out`, and checksums the words.
+ */
+uint32_t lard_crc_copy_out(uint32_t crc, const lard_u64 *words, size_t skip, void *out, size_t bytes);
+/* Copies `bytes` into shared words, the last one padded with zeros, and checksums them. */
+uint32_t lard_crc_copy_in(uint32_t crc, lard_u64 *words, const void *in, size_t bytes);
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * fail.h — fills a larder_error.
+ */
+#ifndef LARD_FAIL_H
+#define LARD_FAIL_H
+
+#include "larder.h"
+
+/* Fills *error where it is not NULL, and answers `status`. */
+larder_status lard_fail(larder_error *error, larder_status status, int system_errno, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* The same for a call of the system that failed with the errno `code` on `path`. */
+larder_status lard_fail_call(larder_error *error, const char *call, const char *path, int code);
+
+#endif

@@ -1,0 +1,12 @@
+/*
+ * hash.c — hash.h out of line, for whoever is in no hurry.
+ */
+#include "base/hash.h"
+
+uint64_t lard_siphash13(const uint64_t seed[2], const void *data, size_t bytes) {
+    return lard_siphash13_inline(seed, data, bytes, lard_tail(data, bytes));
+}
+
+lard_hash lard_hash_key(const lard_map *map, const void *key, size_t bytes, bool is_chunk) {
+    return lard_hash_inline(map->super.seed, key, bytes, lard_tail(key, bytes), is_chunk);
+}

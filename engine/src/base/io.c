@@ -1,0 +1,44 @@
+/*
+ * io.c — reads and writes a part of a file as a whole: pread and pwrite until all of it is done.
+ */
+#define _GNU_SOURCE
+#include "base/io.h"
+#include "base/platform.h"
+#include "base/shared.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+int lard_io_write(int fd, const void *data, size_t bytes, uint64_t at) {
+    const char *from = data;
+    if (!lard_file_may_reach(at + bytes)) {
+        return EFBIG;
+    }
+    while (bytes) {
+        ssize_t done = LARD_CHANGE(pwrite(fd, from, bytes, (off_t)at));
+        if (done < 0 && errno == EINTR) {
+            continue;
+        }
+        if (done <= 0) {
+            return done < 0 ? errno : ENOSPC;
+        }
+        from += done;
+        at += (uint64_t)done;
+        bytes -= (size_t)done;
+    }
+    return 0;
+}
+
+int lard_io_read(int fd, void *out, size_t bytes, uint64_t at, size_t *got) {
+    for (*got = 0; *got < bytes;) {
+        ssize_t done = pread(fd, (char *)out + *got, bytes - *got, (off_t)(at + *got));
+        if (done < 0 && errno != EINTR) {
+            return errno;
+        }
+        if (done == 0) {
+            break;
+        }
+        *got += done > 0 ? (size_t)done : 0;
+    }
+    return 0;
+}

@@ -1,0 +1,262 @@
+/*
+ * layout.h — the bytes of a cache file. Format 2.4.
+ *
+ * Owns every offset, size and bit position; nothing else in the engine knows
+ * them. All integers are little-endian; all positions are offsets, never
+ * pointers. A change of anything here is a new format: raise LARD_FORMAT_MAJOR.
+ *
+ *   0          superblock A   immutable after creation, checksummed
+ *   4096       superblock B   a copy, for when A is damaged
+ *   8192       control        superseded mark, clear epoch, boot id, clean mark, use number, inode
+ *   12288      process table  one 256-byte row a process slot: identity, statistics
+ *   …          tag versions   64-bit each            (room for tags; unused so far)
+ *   …          namespaces     64-bit each            (room; unused so far)
+ *   …          leases         64 bytes each          (room; unused so far)
+ *   …          shard 0, shard 1, …  each whole in itself
+ *
+ * A shard: header (3 cache lines), index directory (32 bits a segment), segment
+ * table (64 bytes a segment), then its segments. Segments hold either records, or
+ * a page of the index: small and large items both cost little index.
+ *
+ * An index bucket is one cache line of 8 slots. A slot:
+ *
+ *    63        48 47 46 45         30 29                     0
+ *   +------------+-----+-------------+------------------------+
+ *   | generation | fr. | fingerprint | location / 8           |   0: empty
+ *   +------------+-----+-------------+------------------------+
+ *   location     from the start of the shard, so up to 4 GiB a shard; its top bit marks a
+ *                slot that is being moved here from the key's other bucket
+ *   fingerprint  16 bits of the key's hash
+ *   fr.          2-bit saturating frequency
+ *   generation   low 16 bits of the segment's generation
+ *   A slot of location 0 is empty or holds ghosts, up to two keys that were evicted, and
+ *   costs no space for them:
+ *
+ *    63      59 58  57         47 46      42 41  40         30 29        0
+ *   +----------+---+-------------+----------+---+-------------+-----------+
+ *   |  evicted | q | fingerprint |  evicted | q | fingerprint |     0     |
+ *   +----------+---+-------------+----------+---+-------------+-----------+
+ *   fingerprint  its low 11 bits, 1 for 0; a ghost of 0 is none
+ *   q            1: from the main queue
+ *   evicted      when, in eighths of a shard that the queue has emptied
+ *
+ * A record, 8-byte aligned, never across segments:
+ *
+ *   0   crc32c (32) | segment generation (32)
+ *   8   expiry      Unix ms (48) | seal (16)                      changed by touch
+ *   16  key length (16) | type, kept (8) | caller's flags (8) | value length (32)
+ *   24  key, value, zeros to a multiple of 8
+ *
+ *   crc32c covers bytes 16.. to the end (a counter's: 16.. to the end of its key).
+ *   The seal and a counter's seals are 16 and 48 bits over their own word salted
+ *   with the crc, so that the words changed in place are checked too.
+ *   A counter's value, after the key padded to 8: two cells of
+ *   { value (64), sequence (16) | seal (48) }. The valid cell of the later sequence
+ *   counts; increment writes the other one, so that a writer killed half-way
+ *   leaves the old number.
+ *   A record has no "being written" mark: it is complete before the segment's write
+ *   offset moves over it, and nothing looks beyond that offset.
+ */
+#ifndef LARD_LAYOUT_H
+#define LARD_LAYOUT_H
+
+#include "base/shared.h"
+
+#define LARD_MAGIC "LARDER\r\n"
+#define LARD_FORMAT_MAJOR 2u
+#define LARD_FORMAT_MINOR 4u
+#define LARD_ENDIAN_PROBE 0x01020304u
+
+#define LARD_PAGE 4096u
+#define LARD_CONTROL_OFFSET 8192u /* same in every format to come: old processes read `superseded` there */
+#define LARD_PROCESS_OFFSET 12288u
+#define LARD_MOST_SHARDS 256u
+
+typedef struct { /* superblock; private copies are plain memory */
+    char magic[8];
+    uint32_t format_major;
+    uint32_t format_minor;
+    uint32_t endian_probe;
+    uint32_t layout_hash; /* over the sizes below, so that an ill-built engine never attaches */
+    uint64_t file_bytes;
+    uint64_t seed[2]; /* of SipHash */
+    uint8_t file_id[16];
+    uint8_t lock_id[16]; /* of the lock file this one belongs to */
+    uint64_t created_ms;
+    uint64_t tag_offset;
+    uint64_t namespace_offset;
+    uint64_t lease_offset;
+    uint64_t shard_offset;
+    uint64_t shard_bytes;
+    uint32_t process_slots;
+    uint32_t tag_count;
+    uint32_t namespace_count;
+    uint32_t lease_count;
+    uint32_t shard_count;   /* a power of two */
+    uint32_t segment_bytes; /* a power of two */
+    uint32_t segments_per_shard;
+    uint32_t directory_offset; /* these three from the start of a shard */
+    uint32_t segment_table_offset;
+    uint32_t data_offset;
+    uint32_t reserved;
+    uint32_t crc; /* of all before it */
+} lard_superblock;
+
+typedef struct {          /* control page */
+    lard_u32 superseded;  /* 1: another file has this one's place */
+    lard_u32 clear_epoch; /* never 0; a shard of another epoch is empty */
+    lard_u32 clean;       /* LARD_CLEAN: written back by the last process that detached */
+    lard_u32 reserved;
+    lard_u64 boot_id[2];
+    lard_u64 retired[24]; /* statistics of processes whose slot was taken again */
+    lard_u64 use;         /* random, new at each first open and each clean close; the lock file has the same */
+    lard_u64 inode[2];    /* of this file: number, and birth in ns or 0. A copy has another */
+    lard_u64 uptime_ms;   /* of the machine at the first open: less is another boot, whatever its id */
+} lard_control;
+
+/* `clean`. After a crash of the machine only a file that is LARD_CLEAN is kept. */
+enum {
+    LARD_IN_USE = 0,  /* and the disk knows it */
+    LARD_CLEAN = 1,   /* and all else was on disk before */
+    LARD_CLOSING = 2, /* being written back */
+    LARD_DIRTY = 3    /* no longer clean; the disk may not know it yet */
+};
+
+#define LARD_COUNTERS 24
+typedef struct {          /* process slot */
+    lard_u32 incarnation; /* raised by each claim */
+    lard_u32 pid;         /* for people; liveness is the lock on byte 1 + slot of the lock file */
+    lard_u64 reserved[7];
+    lard_u64 counters[LARD_COUNTERS];
+} lard_process;
+
+typedef struct { /* lease; room for single flight */
+    lard_u64 words[8];
+} lard_lease;
+
+#define LARD_BUCKET_SLOTS 8u
+typedef struct {
+    lard_u64 slots[LARD_BUCKET_SLOTS];
+} lard_bucket;
+
+enum { LARD_SEGMENT_FREE = 0, LARD_SEGMENT_SMALL = 1, LARD_SEGMENT_MAIN = 2, LARD_SEGMENT_INDEX = 3 };
+typedef struct { /* row of a shard's segment table */
+    lard_u64 generation;
+    lard_u64 sequence;      /* order in its queue: the oldest has the least */
+    lard_u64 max_expiry_ms; /* greatest of its records; UINT64_MAX: one never expires */
+    lard_u64 oldest_ms;     /* Unix time: none of its items was stored before */
+    lard_u32 state;
+    lard_u32 write_offset; /* end of the last complete record */
+    lard_u64 reserved[3];
+} lard_segment;
+
+typedef struct { /* head of a shard */
+    /* line 0: writers */
+    lard_u32 lock;         /* 0, or owner: bit 31 waiters, 12..30 incarnation, 0..11 process slot + 1 */
+    lard_u32 closed[2];    /* segment + 1 that small, main appended to before; 0: none */
+    lard_u32 gap[2];       /* bytes left at its end, at most; a hint */
+    lard_u32 mean_bytes;   /* of the items' records, about; 0: unknown */
+    lard_u64 pinned_bytes; /* of live records that eviction leaves; signed, as items; a little off after a crash */
+    lard_u32 has_pins;     /* 0: there is no such record */
+    lard_u32 full_ms;      /* when a count found no room for more of them, low bits; a hint */
+    lard_u64 chunks;       /* of `items`, those that are parts of large values; signed, as items */
+    lard_u32 reserved0[4];
+    /* line 1: read by all, seldom written */
+    lard_u64 epoch; /* clear epoch (32) | resets (32); 0 while the shard is being reset */
+    lard_u32 bucket_count;
+    lard_u32 splitting;  /* bucket being split + 1, or 0 */
+    lard_u64 resets;     /* how often this shard was emptied */
+    lard_u32 moves;      /* odd while an item changes buckets */
+    lard_u32 moves_down; /* to a bucket of a lower number: a walk over keys starts the shard again */
+    lard_u32 moving[2]; /* buckets + 1 between which an item was moved last: what a repair looks at; 0: none yet */
+    lard_u32 reserved1[6];
+    /* line 2: under the lock */
+    lard_u32 active[2]; /* segment + 1 that small, main append to; 0: none */
+    lard_u32 victim;    /* segment + 1 being emptied; 0: none */
+    lard_u32 victim_offset;
+    lard_u64 next_sequence;
+    lard_u64 items; /* signed; changed atomically also without the lock */
+    lard_u32 free_segments;
+    lard_u32 small_segments;
+    lard_u32 main_segments;
+    lard_u32 index_pages;
+    lard_u32 evict_clock; /* small segments emptied so far */
+    lard_u32 main_clock;  /* main segments emptied so far */
+    lard_u32
+        small_share; /* of the record segments that the small queue may have, in 65536ths; any value will do */
+    lard_u32 ghost_clocks; /* stamps of now: of the small queue, and 16 bits higher of the main one */
+} lard_shard;
+
+_Static_assert(sizeof(lard_superblock) == 176, "superblock layout");
+_Static_assert(sizeof(lard_process) == 256, "process slot layout");
+_Static_assert(sizeof(lard_bucket) == 64, "bucket is a cache line");
+_Static_assert(sizeof(lard_segment) == 64, "segment row is a cache line");
+_Static_assert(sizeof(lard_shard) == 192, "shard header is three cache lines");
+_Static_assert(offsetof(lard_shard, epoch) == 64, "readers' line");
+_Static_assert(offsetof(lard_shard, active) == 128, "writers' line");
+_Static_assert(offsetof(lard_control, superseded) == 0, "fixed for all formats");
+_Static_assert(sizeof(lard_control) == 256, "control page");
+
+/* Slots */
+#define LARD_LOCATION_BITS 30
+#define LARD_LOCATION_MASK ((1ull << LARD_LOCATION_BITS) - 1)
+#define LARD_SLOT_PENDING (1ull << 29) /* makes the offset point beyond any shard, so readers pass it by */
+#define LARD_FREQUENCY_ONE (1ull << 46)
+#define LARD_FREQUENCY_MASK (3ull << 46)
+#define LARD_SLOT_FINGERPRINT(v) ((uint32_t)((v) >> 30) & 0xffffu)
+#define LARD_SLOT_FREQUENCY(v) ((unsigned)((v) >> 46) & 3u)
+#define LARD_SLOT_GENERATION(v) ((uint32_t)((v) >> 48))
+#define LARD_SLOT_OFFSET(v) \
+    (((v)&LARD_LOCATION_MASK) << 3) /* bytes from the start of the shard; 0: ghost or empty */
+#define LARD_SLOT_SAME(a, b) ((((a) ^ (b)) & ~LARD_FREQUENCY_MASK) == 0)
+
+static inline uint64_t lard_slot(uint64_t offset, uint32_t fingerprint, unsigned frequency, uint64_t generation) {
+    return (offset >> 3) | ((uint64_t)fingerprint << 30) | ((uint64_t)frequency << 46) | (generation << 48);
+}
+
+/* Records */
+enum {
+    LARD_TYPE_PLAIN = 1,
+    LARD_TYPE_COUNTER = 2,
+    LARD_TYPE_HEAD = 3,  /* of a large value; its value is a lard_head */
+    LARD_TYPE_CHUNK = 4, /* of a large value; its key is a lard_chunk_key, in a key space of its own */
+    /* bit 7 is for records with an extension (tags, lease tokens); unknown types are misses */
+};
+#define LARD_PINNED 0x40u /* bit 6 of the type's byte: eviction leaves it */
+#define LARD_RECORD_HEADER 24u
+#define LARD_COUNTER_BYTES 32u
+#define LARD_EXPIRY_BITS 48
+#define LARD_EXPIRY_MASK ((1ull << LARD_EXPIRY_BITS) - 1)
+
+typedef struct {
+    uint64_t id[2]; /* unique in the life of the file: process slot and incarnation, home (8) | count (56) */
+    uint32_t value_bytes;
+    uint32_t chunks; /* how many; each as long as its record says */
+} lard_head;
+
+typedef struct {
+    uint64_t id[2];
+    uint64_t number;
+} lard_chunk_key;
+
+#define LARD_CHUNKS_TOGETHER 32u /* so many in a row stand in one shard, where they come and go together */
+#define LARD_HOME_SHIFT 56       /* of id[1]: the top byte of the key's hash, which is the first row's shard */
+
+#define LARD_ALIGN8(n) (((n) + 7u) & ~(uint64_t)7u)
+
+static inline uint64_t lard_record_bytes(unsigned type, uint64_t key_bytes, uint64_t value_bytes) {
+    if (type == LARD_TYPE_COUNTER) {
+        return LARD_RECORD_HEADER + LARD_ALIGN8(key_bytes) + LARD_COUNTER_BYTES;
+    }
+    return LARD_RECORD_HEADER + LARD_ALIGN8(key_bytes + value_bytes);
+}
+
+#define LARD_WORD2(key_bytes, type, flags, value_bytes) \
+    ((uint64_t)(key_bytes) | (uint64_t)(type) << 16 | (uint64_t)(flags) << 24 | (uint64_t)(value_bytes) << 32)
+#define LARD_WORD2_KEY_BYTES(w) ((uint32_t)((w)&0xffff))
+#define LARD_WORD2_TYPE(w) ((unsigned)((w) >> 16) & (0xff & ~LARD_PINNED))
+#define LARD_WORD2_PINNED(w) ((unsigned)((w) >> 16) & LARD_PINNED)
+#define LARD_WORD2_FLAGS(w) ((unsigned)((w) >> 24) & 0xff)
+#define LARD_WORD2_VALUE_BYTES(w) ((uint32_t)((w) >> 32))
+
+#endif

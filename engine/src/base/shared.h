@@ -1,0 +1,78 @@
+/*
+ * shared.h — how the engine touches memory that other processes map.
+ *
+ * Owns the two word types of the file and every load, store and compare-and-swap
+ * on them. The types are structs, so that a plain assignment does not compile:
+ * each write to shared memory goes through LARD_WRITE below, where a test build
+ * (-DLARDER_CRASH_POINTS) numbers it and may kill the process just before it.
+ * Another one (-DLARDER_INTERLEAVE) has a scheduler asked before each access.
+ * Calls of the system that change a file or its name go through LARD_CHANGE and
+ * are numbered with the stores.
+ *
+ * Statistics are the one exception: lard_count (internal.h) stores into the
+ * process's own row, where nothing depends on them.
+ *
+ * Orders: the plain names are relaxed; _acquire and _release say so. A plain
+ * memcpy of shared bytes is a data race, hence the word loops.
+ */
+#ifndef LARD_SHARED_H
+#define LARD_SHARED_H
+
+#include "larder.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* `make stores` compiles the engine with words that are constant but for the macros, to find other stores. */
+#ifdef LARDER_CONSTANT_WORDS
+#define LARD_WORD const
+#define LARD_RAW(p) ((__typeof__((p)->raw_ + 0) *)(uintptr_t)(&(p)->raw_))
+#else
+#define LARD_WORD
+#define LARD_RAW(p) (&(p)->raw_)
+#endif
+
+typedef struct {
+    LARD_WORD uint32_t raw_;
+} lard_u32;
+
+typedef struct {
+    LARD_WORD uint64_t raw_;
+} lard_u64;
+
+#ifdef LARDER_INTERLEAVE
+#include "turns.h" /* engine/model: the same names, each under a scheduler */
+#else
+#ifdef LARDER_CRASH_POINTS
+void lard_crash_point(const void *at);
+#define LARD_WRITE(at, statement) (lard_crash_point(at), (statement))
+#else
+#define LARD_WRITE(at, statement) (statement)
+#endif
+#define LARD_CHANGE(call) LARD_WRITE(NULL, call)
+
+#define lard_load(p) __atomic_load_n(&(p)->raw_, __ATOMIC_RELAXED)
+#define lard_load_acquire(p) __atomic_load_n(&(p)->raw_, __ATOMIC_ACQUIRE)
+#define lard_store(p, v) LARD_WRITE(p, __atomic_store_n(LARD_RAW(p), (v), __ATOMIC_RELAXED))
+#define lard_store_release(p, v) LARD_WRITE(p, __atomic_store_n(LARD_RAW(p), (v), __ATOMIC_RELEASE))
+#define lard_add(p, v) LARD_WRITE(p, __atomic_fetch_add(LARD_RAW(p), (v), __ATOMIC_SEQ_CST))
+
+#define lard_fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
+#define lard_fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
+#define lard_fence() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+
+/* True where `p` held `*expected` and now holds `desired`; else `*expected` is what it holds. */
+static inline bool lard_cas32(lard_u32 *p, uint32_t *expected, uint32_t desired) {
+    return LARD_WRITE(
+        p, __atomic_compare_exchange_n(LARD_RAW(p), expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+}
+
+static inline bool lard_cas64(lard_u64 *p, uint64_t *expected, uint64_t desired) {
+    return LARD_WRITE(
+        p, __atomic_compare_exchange_n(LARD_RAW(p), expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+}
+
+#endif
+
+#endif

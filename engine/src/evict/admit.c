@@ -1,0 +1,57 @@
+/*
+ * admit.c — whether a shard has room for one more pinned record.
+ *
+ * The count of pinned bytes may be too high after a process died. So a record is refused only after all items
+ * were counted, or within a second of such a count: many records may be refused in that second, and each count
+ * looks at every item. Under the shard's lock.
+ */
+#include "evict/admit.h"
+#include "evict/evict.h"
+#include "evict/expired.h"
+#include "index/index.h"
+#include "index/index_resize.h"
+#include "segment/pin.h"
+#include "segment/segment.h"
+
+#define REFUSALS_MS 1000u /* a count that found no room is believed for so long */
+#define WIDENINGS 16 /* attempts to have the index grow: two buckets each, where an item needs a sixth of one */
+
+/* The index has slots to give while it grows with its items, which takes a free segment now and then. Otherwise an
+ * item is overwritten in a full one; that must not be the end of one that is kept. */
+static void widen_index(larder *cache, lard_view *view, int64_t now_ms) {
+    for (unsigned i = 0; i < WIDENINGS && lard_index_resize_is_due(view); i++) {
+        if (lard_load(&view->head->free_segments) < LARD_SPARE_SEGMENTS) {
+            lard_evict_some(cache, view, UINT64_MAX, i / (WIDENINGS / 4), now_ms);
+        }
+        lard_index_resize_grow(cache, view);
+    }
+}
+
+/* Is there room for a record in place of what its key has? */
+static bool fits(const lard_view *view, const lard_hash *hash, const lard_record_spec *spec, bool *is_new) {
+    uint64_t cost = lard_pin_cost(view, lard_record_bytes(spec->type, spec->key_bytes, spec->value_bytes));
+    lard_found found = lard_index_find(view, hash, spec->key, spec->key_bytes, false);
+    *is_new = !found.slot;
+    uint64_t before = found.slot ? lard_pin_cost_of(view, found.value) : 0;
+    return cost <= before || lard_pin_bytes(view) + cost <= lard_pin_room(view) + before;
+}
+
+bool lard_admit_pinned(larder *cache, lard_view *view, const lard_hash *hash, const lard_record_spec *spec,
+                       int64_t now_ms) {
+    bool is_new;
+    if (!fits(view, hash, spec, &is_new)) {
+        if ((uint32_t)now_ms - lard_load(&view->head->full_ms) < REFUSALS_MS) {
+            return false;
+        }
+        uint32_t next = 0;
+        lard_expired_drop(cache, view, &next, UINT32_MAX, now_ms);
+        if (!fits(view, hash, spec, &is_new)) {
+            lard_store(&view->head->full_ms, (uint32_t)now_ms);
+            return false;
+        }
+    }
+    if (is_new) {
+        widen_index(cache, view, now_ms);
+    }
+    return true;
+}

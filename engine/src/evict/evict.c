@@ -1,0 +1,246 @@
+/*
+ * evict.c — what leaves when room is short, a little with each write.
+ *
+ * S3-FIFO over segments: new items go to the small queue; when its oldest segment is
+ * emptied, what was read since is copied to the main queue and the rest leaves a ghost;
+ * an item whose ghost is fresh goes to main at once. Main's oldest segment is emptied
+ * likewise, where each copy costs one step of frequency. How much of the shard the small
+ * queue may have is learned from what comes back (lard_queue_for). A segment of which
+ * everything has expired goes first.
+ *
+ * One segment at a time is the victim; its cursor lives in the shard, so that a
+ * death half-way continues. All under the shard's lock.
+ */
+#include "evict/evict.h"
+#include "base/count.h"
+#include "base/hash.h"
+#include "evict/sample.h"
+#include "evict/victim.h"
+#include "file/view.h"
+#include "index/bucket.h"
+#include "index/dircache.h"
+#include "index/ghost.h"
+#include "index/index.h"
+#include "index/slot.h"
+#include "segment/pin.h"
+#include "segment/record.h"
+#include "segment/segment.h"
+
+#include <string.h>
+
+#define BATCH 8 /* records whose cache misses overlap */
+
+static bool move_to_main(lard_view *view, const lard_found *found, const lard_record_info *info, uint64_t bytes,
+                         uint32_t from) {
+    uint64_t to = lard_segment_reserve(view, LARD_SEGMENT_MAIN, bytes, 0);
+    if (!to) {
+        return false;
+    }
+    uint32_t segment = (uint32_t)((to - view->map->super.data_offset) >> view->map->segment_shift);
+    uint64_t generation = lard_load(&view->segments[segment].generation);
+    lard_segment_inherit_age(view, segment, LARD_SLOT_OFFSET(found->value));
+    lard_record_move(view, LARD_SLOT_OFFSET(found->value), to, generation, bytes);
+    lard_segment_commit(view, to, bytes, info->expiry_ms);
+    unsigned reads = LARD_SLOT_FREQUENCY(found->value);
+    unsigned left = from == LARD_SEGMENT_MAIN && reads ? reads - 1 : 0;
+    uint64_t slot = lard_slot(to, LARD_SLOT_FINGERPRINT(found->value), left, generation);
+    lard_slot_replace(found->slot, found->value, slot); /* where a deleter was faster, the copy is dead */
+    return true;
+}
+
+/* Does it stand where main appends? Then it was moved there a moment ago, before the first of its row. */
+static bool is_newest(const lard_view *view, uint64_t slot) {
+    uint64_t offset = LARD_SLOT_OFFSET(slot) - view->map->super.data_offset;
+    uint32_t segment = (uint32_t)(offset >> view->map->segment_shift) + 1;
+    unsigned queue = LARD_SEGMENT_MAIN - LARD_SEGMENT_SMALL;
+    return (segment == lard_load(&view->head->active[queue]) ||
+            segment == lard_load(&view->head->closed[queue])) &&
+           lard_segment_state(view, LARD_SLOT_OFFSET(slot)) == LARD_SEGMENT_MAIN;
+}
+
+/* A record of the victim, with its key's hash taken before its turn, so that its buckets are on their way. */
+typedef struct {
+    uint64_t offset, bytes;
+    lard_record_info info;
+    lard_hash hash;
+} candidate;
+
+/* False where there is no whole record of the segment's generation. */
+static bool look_at(const lard_view *view, uint64_t offset, uint64_t generation, candidate *one) {
+    unsigned char key[LARDER_MAX_KEY + 8];
+    lard_bucket *buckets[2];
+    one->offset = offset;
+    if (!lard_record_info_at(view, offset, &one->info) || LARD_WORD2_KEY_BYTES(one->info.word2) > LARDER_MAX_KEY ||
+        one->info.generation != (uint32_t)generation) {
+        return false;
+    }
+    unsigned type = LARD_WORD2_TYPE(one->info.word2);
+    size_t key_bytes = LARD_WORD2_KEY_BYTES(one->info.word2);
+    one->bytes = lard_record_bytes(type, key_bytes, LARD_WORD2_VALUE_BYTES(one->info.word2));
+    lard_record_copy_key(view, offset, &one->info, key);
+    one->hash = lard_hash_key(view->map, key, key_bytes, type == LARD_TYPE_CHUNK);
+    lard_dircache_prefetch_buckets(view->map, &one->hash, buckets);
+    return true;
+}
+
+/* Of a chunk at the beginning of a row, with its key. */
+static bool leads_row(const lard_view *view, const candidate *one, lard_chunk_key *key) {
+    unsigned char copy[sizeof *key];
+    if (LARD_WORD2_TYPE(one->info.word2) != LARD_TYPE_CHUNK ||
+        LARD_WORD2_KEY_BYTES(one->info.word2) != sizeof *key) {
+        return false;
+    }
+    lard_record_copy_key(view, one->offset, &one->info, copy);
+    memcpy(key, copy, sizeof *key);
+    return key->number % LARD_CHUNKS_TOGETHER == 0;
+}
+
+/* A value is of no use without one of its chunks: the first of a row decides for those that follow it. */
+static void decide_for_row(lard_view *view, const candidate *first, bool stays) {
+    lard_chunk_key key;
+    if (!leads_row(view, first, &key)) {
+        return;
+    }
+    for (unsigned i = 1; i < LARD_CHUNKS_TOGETHER; i++) {
+        key.number++;
+        lard_hash hash = lard_hash_key(view->map, &key, sizeof key, true);
+        lard_found found = lard_index_find(view, &hash, &key, sizeof key, true);
+        if (!found.slot) {
+            return;
+        }
+        if (!stays && lard_slot_replace(found.slot, found.value, 0)) {
+            lard_index_count_off(view, true);
+        } else if (stays && LARD_SLOT_FREQUENCY(found.value) == 0 && !is_newest(view, found.value)) {
+            lard_slot_replace(found.slot, found.value, found.value + LARD_FREQUENCY_ONE);
+        }
+    }
+}
+
+static void settle(larder *cache, lard_view *view, const candidate *one, uint32_t state, unsigned spare,
+                   int64_t now_ms) {
+    const lard_record_info *info = &one->info;
+    lard_hash hash = one->hash;
+    lard_found found = lard_index_find_offset(view, &hash, one->offset, info->generation);
+    if (!found.slot) {
+        return;
+    }
+    bool ghost = false, kept = LARD_WORD2_PINNED(info->word2);
+    bool is_chunk = LARD_WORD2_TYPE(info->word2) == LARD_TYPE_CHUNK; /* counted with its head */
+    unsigned statistic = LARD_STAT_expirations;
+    if (!lard_record_expired(info, now_ms)) {
+        if ((kept || LARD_SLOT_FREQUENCY(found.value) >= spare) &&
+            move_to_main(view, &found, info, one->bytes, state)) {
+            lard_count(cache, LARD_STAT_promotions, !is_chunk);
+            decide_for_row(view, one, true);
+            return;
+        }
+        statistic = kept ? LARD_STAT_damaged : LARD_STAT_evictions; /* in a sound shard there is room: pin.c */
+        ghost = !is_chunk;
+    }
+    if (lard_slot_replace(found.slot, found.value,
+                          ghost ? lard_ghost_word(view, hash.fingerprint, state == LARD_SEGMENT_MAIN) : 0)) {
+        lard_index_count_off(view, is_chunk);
+        lard_count(cache, statistic, !is_chunk);
+        decide_for_row(view, one, false);
+        if (kept) {
+            lard_add(&view->head->pinned_bytes, -lard_pin_cost(view, one->bytes));
+        }
+    }
+}
+
+/* Its records cannot be walked: find what points into the segment from the index instead. */
+static void sweep_slots(larder *cache, lard_view *view, uint32_t segment) {
+    uint32_t count = lard_bucket_count(view);
+    uint64_t start = lard_view_segment_offset(view, segment);
+    lard_count(cache, LARD_STAT_damaged, 1);
+    for (uint32_t b = 0; b < count; b++) {
+        lard_bucket *bucket = lard_bucket_at(view, b);
+        for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
+            uint64_t value = lard_load(&bucket->slots[i]);
+            uint64_t offset = LARD_SLOT_OFFSET(value);
+            if (offset >= start && offset - start < view->map->super.segment_bytes) {
+                lard_slot_replace(&bucket->slots[i], value, 0);
+            }
+        }
+    }
+    lard_index_recount(view);
+}
+
+static void release_victim(lard_view *view, uint32_t segment) {
+    lard_ghost_tick(view, lard_load(&view->segments[segment].state) == LARD_SEGMENT_MAIN);
+    lard_segment_free(view, segment);
+    lard_store(&view->head->victim, 0);
+}
+
+static bool holds_records(const lard_view *view, uint32_t victim) {
+    if (victim == 0 || victim > view->map->super.segments_per_shard) {
+        return false;
+    }
+    uint32_t state = lard_load(&view->segments[victim - 1].state);
+    return state == LARD_SEGMENT_SMALL || state == LARD_SEGMENT_MAIN;
+}
+
+/* The last free segment was taken for what is kept: the rest of the victim must follow before others write there.
+ */
+static bool is_urgent(const lard_view *view) {
+    return lard_load(&view->head->free_segments) == 0 && lard_pin_any(view);
+}
+
+void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsigned spare, int64_t now_ms) {
+    uint32_t victim = lard_load(&view->head->victim);
+    if (!holds_records(view, victim)) { /* 0, or damaged */
+        victim = lard_victim_choose(view, now_ms);
+        if (!victim) {
+            return;
+        }
+        if (lard_sample_is_due(view)) {
+            lard_sample_take(view);
+        }
+        lard_store(&view->head->victim_offset, 0);
+        lard_store(&view->head->victim, victim);
+    }
+    uint32_t segment = victim - 1;
+    lard_segment *row = &view->segments[segment];
+    uint32_t state = lard_load(&row->state);
+    uint64_t base = lard_view_segment_offset(view, segment);
+    uint64_t end = lard_load(&row->write_offset);
+    uint64_t at =
+        lard_load(&view->head->victim_offset) & ~7u; /* records are aligned, whatever a damaged word says */
+    uint64_t seen = 0;
+
+    if (end > view->map->super.segment_bytes) {
+        end = view->map->super.segment_bytes;
+    }
+    if (at > end) { /* damaged: what was passed over is unknown */
+        sweep_slots(cache, view, segment);
+    }
+    uint64_t generation = lard_load(&row->generation);
+    if (is_urgent(
+            view)) { /* somebody died, or the count is damaged, and is not believed where that costs an item */
+        lard_segment_recount(view);
+    }
+    while (at < end && (seen < budget_bytes || is_urgent(view))) {
+        candidate batch[BATCH];
+        unsigned count = 0;
+        uint64_t next = at;
+        bool whole = true;
+        while (count < BATCH && next < end && (seen < budget_bytes || !count) &&
+               (whole = look_at(view, base + next, generation, &batch[count]))) {
+            next += batch[count].bytes;
+            seen += batch[count++].bytes;
+        }
+        for (unsigned i = 0; i < count; i++) {
+            settle(cache, view, &batch[i], state, spare, now_ms);
+        }
+        at = next;
+        if (!whole) {
+            sweep_slots(cache, view, segment);
+            at = end;
+        }
+    }
+    if (at >= end) {
+        release_victim(view, segment);
+    } else {
+        lard_store(&view->head->victim_offset, (uint32_t)at);
+    }
+}

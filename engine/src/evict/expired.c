@@ -1,0 +1,42 @@
+/*
+ * expired.c — drops expired items from a part of a shard's index.
+ */
+#include "evict/expired.h"
+#include "base/count.h"
+#include "index/bucket.h"
+#include "index/index.h"
+#include "index/slot.h"
+#include "segment/pin.h"
+#include "segment/record.h"
+
+uint64_t lard_expired_drop(larder *cache, lard_view *view, uint32_t *next, uint32_t most, int64_t now_ms) {
+    uint64_t dropped = 0, kept = 0;
+    uint32_t count = lard_bucket_count(view), from = *next;
+    uint32_t end = from < count && count - from > most ? from + most : count;
+    for (uint32_t b = from; b < end; b++) {
+        lard_bucket *bucket = lard_bucket_at(view, b);
+        for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
+            lard_record_info info;
+            uint64_t value = lard_load(&bucket->slots[i]);
+            if (!LARD_SLOT_OFFSET(value) || !lard_record_of_slot(view, value, &info)) {
+                continue;
+            }
+            uint64_t cost = lard_pin_cost_of(view, value);
+            if (!lard_record_expired(&info, now_ms)) {
+                kept += cost;
+            } else if (lard_slot_replace(&bucket->slots[i], value, 0)) {
+                bool is_chunk = LARD_WORD2_TYPE(info.word2) == LARD_TYPE_CHUNK;
+                lard_index_count_off(view, is_chunk);
+                lard_add(&view->head->pinned_bytes, -cost);
+                dropped += !is_chunk;
+            }
+        }
+    }
+    if (from == 0 && end == count) {
+        lard_store(&view->head->pinned_bytes, kept);
+        lard_store(&view->head->has_pins, kept != 0);
+    }
+    lard_count(cache, LARD_STAT_expirations, dropped);
+    *next = end < count ? end : 0;
+    return dropped;
+}

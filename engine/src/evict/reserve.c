@@ -1,0 +1,70 @@
+/*
+ * reserve.c — room for a record, for which eviction removes others where it must.
+ *
+ * Under the shard's lock.
+ */
+#include "evict/reserve.h"
+#include "evict/evict.h"
+#include "evict/sample.h"
+#include "segment/pin.h"
+#include "segment/segment.h"
+
+#define LEAST_PATIENCE 4    /* segments gone through for room before what was read once has to go */
+#define BYTES_A_SEGMENT 128 /* written, for one more */
+#define WORK_PER_BYTE 8     /* bytes looked at for each byte written, while below the target */
+#define LEAST_WORK 2048
+#define NOTHING 0                 /* an item that is spared has this frequency or more */
+#define ALL 4                     /* above any frequency */
+#define MOST_PATIENCE (16u << 20) /* bytes: a lock is not held for longer than they take */
+
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* The frequency that saves an item from a writer who has found no room so often: the more it writes, the longer
+ * what was read is spared. Nothing has to go as long as there is room for all. */
+static unsigned spare_at(const lard_view *view, uint64_t attempt, uint64_t bytes) {
+    uint64_t segments = view->map->super.segments_per_shard, longest = MOST_PATIENCE >> view->map->segment_shift;
+    if (attempt < least(segments, longest) && lard_sample_is_roomy(view)) {
+        return 0;
+    }
+    uint64_t patience = least(LEAST_PATIENCE + bytes / BYTES_A_SEGMENT, least(segments / 4, longest));
+    return attempt < patience ? 1 : attempt < patience + 2 ? 2 : attempt < patience + 4 ? 3 : 4;
+}
+
+uint64_t lard_reserve(larder *cache, lard_view *view, uint32_t queue, uint64_t bytes, int64_t now_ms) {
+    uint32_t most = 2 * view->map->super.segments_per_shard + 8;
+
+    for (uint32_t attempt = 0; attempt < most; attempt++) {
+        if (LARD_UNLIKELY(lard_load(&view->head->free_segments) == 0 && lard_load(&view->head->victim) &&
+                          lard_pin_any(view))) { /* somebody died where nothing but the victim might be moved */
+            lard_evict_some(cache, view, UINT64_MAX, spare_at(view, attempt, bytes), now_ms);
+        }
+        uint64_t offset = lard_segment_reserve(view, queue, bytes, 1);
+        if (LARD_LIKELY(offset != 0)) {
+            return offset;
+        }
+        lard_evict_some(cache, view, UINT64_MAX, spare_at(view, attempt, bytes), now_ms);
+    }
+    return 0;
+}
+
+/* Items stay as long as there is room for those to come. */
+static bool is_wanted_soon(const lard_view *view, uint32_t queue) {
+    return lard_segment_room(view, queue) < view->map->super.segment_bytes / 4;
+}
+
+void lard_reserve_upkeep(larder *cache, lard_view *view, uint32_t queue, uint64_t written_bytes, int64_t now_ms) {
+    uint32_t free_segments = lard_load(&view->head->free_segments);
+    if (free_segments < LARD_SPARE_SEGMENTS &&
+        (free_segments == 0 || lard_load(&view->head->victim) || is_wanted_soon(view, queue))) {
+        lard_evict_some(cache, view, written_bytes * WORK_PER_BYTE + LEAST_WORK,
+                        lard_sample_is_roomy(view) ? NOTHING : 1, now_ms);
+    }
+}
+
+/* Room for a segment, whatever was read lately. */
+void lard_reserve_at_once(larder *cache, lard_view *view, int64_t now_ms) {
+    for (uint32_t i = 0; i < LARD_SPARE_SEGMENTS && lard_load(&view->head->free_segments) < LARD_SPARE_SEGMENTS;
+         i++) {
+        lard_evict_some(cache, view, UINT64_MAX, ALL, now_ms);
+    }
+}

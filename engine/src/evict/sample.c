@@ -1,0 +1,52 @@
+/*
+ * sample.c — how long the records of a shard are, from a sample of its index.
+ *
+ * Keys that are stored again and again leave dead records behind. That is no reason to evict other items: the
+ * sample tells whether the live ones need the room. Under the shard's lock.
+ */
+#include "evict/sample.h"
+#include "base/hash.h"
+#include "index/bucket.h"
+#include "segment/record.h"
+
+#define FIRST_SAMPLE 64u /* buckets looked at to begin with */
+#define SAMPLE 1u /* buckets looked at whenever SAMPLE_EVERY segments were emptied: each record of them is */
+#define SAMPLE_EVERY 16u /* a page that may have to be read from disk */
+#define MEAN_OF 16u      /* such samples */
+
+/* Keys that are stored again and again leave dead records behind: no reason for other items to go. */
+bool lard_sample_is_roomy(const lard_view *view) {
+    uint64_t segments = (uint64_t)lard_load(&view->head->small_segments) + lard_load(&view->head->main_segments);
+    uint64_t items = lard_load(&view->head->items), mean = lard_load(&view->head->mean_bytes);
+    return items < UINT32_MAX && segments <= view->map->super.segments_per_shard &&
+           items * mean < (segments << view->map->segment_shift) * 5 / 8;
+}
+
+bool lard_sample_is_due(const lard_view *view) {
+    uint32_t emptied = lard_load(&view->head->evict_clock) + lard_load(&view->head->main_clock);
+    return emptied % SAMPLE_EVERY == 0 || lard_load(&view->head->mean_bytes) == 0;
+}
+
+/* How long records are, from some of the index: another part whenever a segment was opened. */
+void lard_sample_take(lard_view *view) {
+    uint32_t count = lard_bucket_count(view), before = lard_load(&view->head->mean_bytes);
+    uint32_t looks = before ? SAMPLE : FIRST_SAMPLE;
+    uint64_t bytes = 0, items = 0;
+    for (uint32_t i = 0; i < looks && count; i++) {
+        uint64_t at = (uint64_t)lard_load(&view->head->next_sequence) * FIRST_SAMPLE + i;
+        const lard_bucket *bucket = lard_bucket_at(view, (uint32_t)(lard_mix(at) % count));
+        for (unsigned s = 0; bucket && s < LARD_BUCKET_SLOTS; s++) {
+            lard_record_info info;
+            uint64_t value = lard_load(&bucket->slots[s]);
+            if (LARD_SLOT_OFFSET(value) && lard_record_of_slot(view, value, &info)) {
+                bytes += lard_record_bytes(LARD_WORD2_TYPE(info.word2), LARD_WORD2_KEY_BYTES(info.word2),
+                                           LARD_WORD2_VALUE_BYTES(info.word2));
+                items++;
+            }
+        }
+    }
+    if (items) {
+        uint32_t mean = (uint32_t)(bytes / items);
+        lard_store(&view->head->mean_bytes, before ? before - before / MEAN_OF + mean / MEAN_OF : mean);
+    }
+}

@@ -1,0 +1,74 @@
+/*
+ * victim.c — the segment to empty next.
+ *
+ * One in which every record has expired comes first, else the oldest one of the small or of the main queue. Under
+ * the shard's lock.
+ */
+#include "evict/victim.h"
+#include "evict/queue.h"
+#include "file/advice.h"
+#include "segment/pin.h"
+
+/* Segments that may have to go, + 1 each; 0: there is none. */
+typedef struct {
+    uint32_t expired;   /* wholly */
+    uint32_t oldest[2]; /* longest in its queue, of small and main, */
+    uint32_t second[2]; /* and the one after it */
+} prospects;
+
+static prospects look_over(const lard_view *view, int64_t now_ms, bool open_too) {
+    prospects found = {0, {0, 0}, {0, 0}};
+    uint64_t sequences[2] = {UINT64_MAX, UINT64_MAX}, seconds[2] = {UINT64_MAX, UINT64_MAX};
+    const uint32_t active[2] = {lard_load(&view->head->active[0]), lard_load(&view->head->active[1])};
+    for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
+        const lard_segment *row = &view->segments[s];
+        uint32_t queue = lard_load(&row->state) - LARD_SEGMENT_SMALL;
+        if (queue > LARD_SEGMENT_MAIN - LARD_SEGMENT_SMALL || (!open_too && s + 1 == active[queue])) {
+            continue;
+        }
+        if (lard_load(&row->max_expiry_ms) <= (uint64_t)now_ms && !found.expired &&
+            lard_load(&row->write_offset)) {
+            found.expired = s + 1;
+        }
+        uint64_t sequence = lard_load(&row->sequence);
+        if (sequence < sequences[queue]) {
+            seconds[queue] = sequences[queue];
+            found.second[queue] = found.oldest[queue];
+            sequences[queue] = sequence;
+            found.oldest[queue] = s + 1;
+        } else if (sequence < seconds[queue]) {
+            seconds[queue] = sequence;
+            found.second[queue] = s + 1;
+        }
+    }
+    return found;
+}
+
+/* The segment that is likely to go after this one is read from disk meanwhile. */
+static void prefetch_next(const lard_view *view, uint32_t victim, const prospects *found, unsigned queue) {
+    uint32_t next = victim == found->oldest[queue] ? found->second[queue] : found->oldest[queue];
+    if (next) {
+        lard_advice_segment(view, next - 1);
+    }
+}
+
+uint32_t lard_victim_choose(lard_view *view, int64_t now_ms) {
+    prospects found = look_over(view, now_ms, false);
+    uint32_t small = lard_load(&view->head->small_segments);
+    uint32_t main_count = lard_load(&view->head->main_segments);
+    uint64_t kept = lard_pin_bytes(view) >> view->map->segment_shift; /* not to be shared */
+    uint64_t shared = small + (main_count > kept ? main_count - kept : 0);
+    unsigned queue = (uint64_t)small << 16 <= shared * lard_queue_small_share(view);
+    queue = found.oldest[queue] ? queue : !queue;
+    uint32_t victim = found.expired ? found.expired : found.oldest[queue];
+    if (victim) {
+        prefetch_next(view, victim, &found, queue);
+        return victim;
+    }
+    found = look_over(view, now_ms, true); /* only open segments are left: close one */
+    queue = found.oldest[0] == 0;
+    if (found.oldest[queue]) {
+        lard_store(&view->head->active[queue], 0);
+    }
+    return found.oldest[queue];
+}

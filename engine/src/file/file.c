@@ -1,0 +1,162 @@
+/*
+ * file.c — the cache file: opened, or created where there is none that fits.
+ *
+ * The opener's lock is held, so no two processes create or replace the file at once. Superblock A is written
+ * last: a file whose creator was killed has none and is created again. validate.c decides what to do
+ * with a file that is there.
+ */
+#define _GNU_SOURCE
+#include "file/file.h"
+#include "base/fail.h"
+#include "base/io.h"
+#include "base/place.h"
+#include "file/format.h"
+#include "file/map.h"
+#include "file/memory_limit.h"
+#include "file/validate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Superblock A last. */
+static int write_heads(int fd, const lard_control *control, const lard_superblock *super) {
+    int code = lard_io_write(fd, control, sizeof *control, LARD_CONTROL_OFFSET);
+    code = code ? code : lard_io_write(fd, super, sizeof *super, LARD_PAGE);
+    return code ? code : lard_io_write(fd, super, sizeof *super, 0);
+}
+
+/*
+ * To disk with the superblocks and with the names in the directory, before anyone stores: whatever the power
+ * leaves of the rest is then Larder's, and a former file of that name, perhaps one that was closed cleanly, does
+ * not return.
+ */
+static int settle(int fd, const char *path) {
+    char directory[LARD_LOCK_PATH_MAX];
+    if (fsync(fd) != 0) {
+        return errno;
+    }
+    lard_place_directory(path, directory);
+    int parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (parent < 0) {
+        return errno == EACCES ? 0 : errno; /* it may be entered but not read; the file's fsync has to do */
+    }
+    int code = fsync(parent) == 0 || errno == EINVAL ? 0 : errno;
+    close(parent);
+    return code;
+}
+
+static larder_status create(const char *path, uint64_t size_bytes, const lard_lockfile_content *lock, int *fd_out,
+                            struct stat *info, lard_superblock *super, larder_error *error) {
+    larder_status status = lard_format_plan(size_bytes, super);
+    if (status != LARDER_OK) {
+        return lard_fail(error, status, 0, "%s: size %llu bytes", path, (unsigned long long)size_bytes);
+    }
+    uint64_t boot[2];
+    int code = lard_random(super->seed, sizeof super->seed);
+    code = code ? code : lard_random(super->file_id, sizeof super->file_id);
+    if (code) {
+        return lard_fail_call(error, "random bytes for", path, code);
+    }
+    code = lard_boot_id(boot);
+    if (code == 0 && boot[0] == 0 && boot[1] == 0) { /* none is told: one that no boot will have */
+        code = lard_random(boot, sizeof boot);
+    }
+    if (code) {
+        return lard_fail_call(error, "boot id for", path, code);
+    }
+    memcpy(super->lock_id, lock->id, sizeof super->lock_id);
+    super->created_ms = (uint64_t)lard_clock_ms();
+    super->crc = lard_format_crc(super);
+
+    int fd = LARD_CHANGE(open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (fd < 0) {
+        return lard_fail_call(error, "create", path, errno);
+    }
+    code = LARD_CHANGE(lard_place_give(fd, path, 0600));
+    status = code ? lard_fail_call(error, "set owner and mode of", path, code)
+                  : lard_place_trusted(fd, path, info, error);
+    if (status == LARDER_OK) {
+        status = lard_memory_limit_admits(fd, path, super->file_bytes, error);
+    }
+    if (status == LARDER_OK && (code = LARD_CHANGE(lard_allocate(fd, super->file_bytes))) != 0) {
+        status = lard_fail_call(error, "allocate space for", path, code);
+    }
+    if (status == LARDER_OK) {
+        uint64_t inode[2];
+        code = lard_inode(fd, inode);
+        const lard_control control = {.clear_epoch = {1},
+                                      .boot_id = {{boot[0]}, {boot[1]}},
+                                      .use = {lock->use[1]},
+                                      .inode = {{inode[0]}, {inode[1]}},
+                                      .uptime_ms = {(uint64_t)lard_uptime_ms()}};
+        if ((code = code ? code : write_heads(fd, &control, super)) != 0) {
+            status = lard_fail_call(error, "write", path, code);
+        }
+    }
+    if (status == LARDER_OK && (code = settle(fd, path)) != 0) {
+        status = lard_fail_call(error, "fsync", path, code);
+    }
+    if (status != LARDER_OK) {
+        LARD_CHANGE(unlink(path));
+        close(fd);
+        return status;
+    }
+    *fd_out = fd;
+    return LARDER_OK;
+}
+
+/* Takes a file that is not to be used out of everybody's way: first who has it mapped learns of it. */
+static larder_status remove_file(int fd, const struct stat *info, const char *path, larder_error *error) {
+    /* By another name it may be somebody else's cache, in use and sound. */
+    int code = info->st_nlink == 1 ? lard_map_supersede_fd(fd) : 0;
+    if (code) {
+        return lard_fail_call(error, "mark as replaced", path, code);
+    }
+    return LARD_CHANGE(unlink(path)) == 0 ? LARDER_OK : lard_fail_call(error, "unlink", path, errno);
+}
+
+/* Of size 0 none is made, and the one that is there stays as it is. */
+larder_status lard_file_open(const char *path, uint64_t size_bytes, const lard_lockfile_content *lock, bool alone,
+                             lard_map **out, larder_error *error) {
+    lard_superblock super;
+    struct stat info;
+    larder_status status;
+    int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd < 0 && (errno != ENOENT || !size_bytes)) {
+        return errno == ENOENT ? lard_fail(error, LARDER_NOT_THERE, errno, "%s", path)
+                               : lard_fail_call(error, "open", path, errno);
+    }
+    if (fd >= 0) {
+        const char *unfit = NULL;
+        status = lard_place_trusted(fd, path, &info, error);
+        if (status == LARDER_OK) {
+            status = lard_validate(fd, path, lock, alone, &unfit, &super, error);
+        }
+        if (status == LARDER_OK && unfit) {
+            status = size_bytes ? remove_file(fd, &info, path, error)
+                                : lard_fail(error, LARDER_UNFIT, 0, "%s: %s", path, unfit);
+        }
+        if (status != LARDER_OK || unfit) {
+            close(fd);
+            fd = -1;
+        }
+        if (status != LARDER_OK) {
+            return status;
+        }
+    }
+    if (fd < 0) {
+        status = create(path, size_bytes, lock, &fd, &info, &super, error);
+        if (status != LARDER_OK) {
+            return status;
+        }
+    }
+    status = lard_map_new(fd, &info, &super, path, out, error);
+    if (status != LARDER_OK) {
+        close(fd);
+    }
+    return status;
+}

@@ -1,0 +1,102 @@
+/*
+ * format.c — how large everything in a file of a given size is.
+ *
+ * The plan is a pure function of the file's size, so a superblock is checked by
+ * planning again: no offset in a file is believed.
+ */
+#include "file/format.h"
+#include "base/crc.h"
+
+#include <string.h>
+
+#define LEAST_SEGMENT (32u << 10)
+#define MOST_SEGMENT (1u << 20)
+#define SEGMENTS_A_SHARD 192u    /* at least, where that leaves segments large enough: a few are open or free */
+#define SHARD_WANTED (12u << 20) /* bytes, at least, where there is more than one */
+#define LEAST_SEGMENTS 8u
+
+static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most) {
+    return value < least ? least : value > most ? most : value;
+}
+
+static uint64_t power_below(uint64_t value) { return value ? 1ull << (63 - __builtin_clzll(value)) : 0; }
+
+static uint64_t align(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
+
+static uint32_t data_offset(uint32_t segments) {
+    return (uint32_t)align(sizeof(lard_shard) + 4ull * segments, 64) + segments * (uint32_t)sizeof(lard_segment);
+}
+
+uint32_t lard_format_layout_hash(void) {
+    const uint32_t sizes[] = {sizeof(lard_superblock), sizeof(lard_control), sizeof(lard_process),
+                              sizeof(lard_lease),      sizeof(lard_bucket),  sizeof(lard_segment),
+                              sizeof(lard_shard),      LARD_RECORD_HEADER,   LARD_COUNTER_BYTES,
+                              LARD_LOCATION_BITS,      sizeof(lard_head),    sizeof(lard_chunk_key),
+                              LEAST_SEGMENT,           MOST_SEGMENT,         SEGMENTS_A_SHARD,
+                              LARD_CHUNKS_TOGETHER,    LARD_HOME_SHIFT};
+    return lard_crc_bytes(0xffffffffu, sizes, sizeof sizes);
+}
+
+uint32_t lard_format_crc(const lard_superblock *super) {
+    return lard_crc_bytes(0xffffffffu, super, offsetof(lard_superblock, crc));
+}
+
+/* Fills all that follows from the size. Identity, seed and checksum are the caller's. */
+larder_status lard_format_plan(uint64_t size_bytes, lard_superblock *super) {
+    memset(super, 0, sizeof *super);
+    if (size_bytes < LARDER_MIN_SIZE) {
+        return LARDER_SIZE_TOO_SMALL;
+    }
+    if (size_bytes > LARDER_MAX_SIZE) {
+        return LARDER_SIZE_TOO_LARGE;
+    }
+    memcpy(super->magic, LARD_MAGIC, sizeof super->magic);
+    super->format_major = LARD_FORMAT_MAJOR;
+    super->format_minor = LARD_FORMAT_MINOR;
+    super->endian_probe = LARD_ENDIAN_PROBE;
+    super->layout_hash = lard_format_layout_hash();
+    super->file_bytes = align(size_bytes, LARD_PAGE);
+
+    uint64_t size = super->file_bytes;
+    super->process_slots = (uint32_t)clamp(size >> 17, 64, 1024);
+    super->tag_count = (uint32_t)power_below(clamp(size >> 13, 1024, 65536));
+    super->namespace_count = 512;
+    super->lease_count = (uint32_t)power_below(clamp(size >> 17, 64, 4096));
+    super->tag_offset = LARD_PROCESS_OFFSET + (uint64_t)super->process_slots * sizeof(lard_process);
+    super->namespace_offset = super->tag_offset + 8ull * super->tag_count;
+    super->lease_offset = super->namespace_offset + 8ull * super->namespace_count;
+    super->shard_offset = align(super->lease_offset + sizeof(lard_lease) * super->lease_count, LARD_PAGE);
+
+    uint64_t room = size - super->shard_offset;
+    super->shard_count = (uint32_t)clamp(power_below(room / SHARD_WANTED), 1, LARD_MOST_SHARDS);
+    super->shard_bytes = room / super->shard_count / LARD_PAGE * LARD_PAGE;
+    uint64_t segment = clamp(power_below(super->shard_bytes / SEGMENTS_A_SHARD), LEAST_SEGMENT, MOST_SEGMENT);
+    super->segment_bytes = (uint32_t)segment;
+
+    uint32_t segments = (uint32_t)(super->shard_bytes / segment);
+    while (segments && data_offset(segments) + segments * segment > super->shard_bytes) {
+        segments--;
+    }
+    if (segments < LEAST_SEGMENTS) {
+        return LARDER_SIZE_TOO_SMALL;
+    }
+    super->segments_per_shard = segments;
+    super->directory_offset = sizeof(lard_shard);
+    super->segment_table_offset = data_offset(segments) - segments * (uint32_t)sizeof(lard_segment);
+    super->data_offset = data_offset(segments);
+    return LARDER_OK;
+}
+
+bool lard_format_valid(const lard_superblock *super, uint64_t file_bytes) {
+    lard_superblock plan;
+    if (memcmp(super->magic, LARD_MAGIC, sizeof super->magic) != 0 || super->crc != lard_format_crc(super) ||
+        super->file_bytes > file_bytes || lard_format_plan(super->file_bytes, &plan) != LARDER_OK) {
+        return false;
+    }
+    memcpy(plan.seed, super->seed, sizeof plan.seed);
+    memcpy(plan.file_id, super->file_id, sizeof plan.file_id);
+    memcpy(plan.lock_id, super->lock_id, sizeof plan.lock_id);
+    plan.created_ms = super->created_ms;
+    plan.crc = super->crc;
+    return memcmp(&plan, super, sizeof plan) == 0;
+}

@@ -1,0 +1,146 @@
+/*
+ * map.c — a mapped cache file: mapped, unmapped, left.
+ */
+#define _GNU_SOURCE
+#include "file/map.h"
+#include "base/fail.h"
+#include "base/io.h"
+#include "file/advice.h"
+#include "file/sigbus.h"
+#include "proc/bytelock.h"
+#include "proc/fork.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* 0, or errno: then processes that have the file mapped would go on with it. */
+int lard_map_supersede_fd(int fd) {
+    struct stat info;
+    uint32_t one = 1;
+    if (fstat(fd, &info) != 0) {
+        return errno;
+    }
+    if ((uint64_t)info.st_size < LARD_CONTROL_OFFSET + sizeof one) {
+        return 0; /* who has it mapped meets a fault there */
+    }
+    return lard_io_write(fd, &one, sizeof one, LARD_CONTROL_OFFSET + offsetof(lard_control, superseded));
+}
+
+/* The descriptor, if it is still the map's, else -1: daemonizers close descriptors that are not theirs. */
+static int own_descriptor(const lard_map *map, struct stat *info) {
+    int fd = __atomic_load_n(&map->fd, __ATOMIC_RELAXED);
+    bool own = fd >= 0 && fstat(fd, info) == 0 && (uint64_t)info->st_dev == map->device &&
+               (uint64_t)info->st_ino == map->inode;
+    return own ? fd : -1;
+}
+
+void lard_map_close_file(lard_map *map) {
+    struct stat info;
+    int fd = own_descriptor(map, &info);
+    __atomic_store_n(&map->fd, -1, __ATOMIC_RELAXED);
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+void lard_map_supersede(lard_map *map) {
+    struct stat info;
+    if (!map->poisoned) {
+        lard_store(&map->control->superseded, 1);
+    }
+    int fd = map->poisoned ? own_descriptor(map, &info) : -1; /* perhaps since a moment ago */
+    if (fd >= 0) {
+        lard_map_supersede_fd(fd);
+    }
+}
+
+/* Whether someone removed the file or put another one at its path. */
+bool lard_map_was_replaced(const lard_map *map, const char *path) {
+    struct stat info;
+    if (stat(path, &info) == 0) {
+        return (uint64_t)info.st_ino != map->inode || (uint64_t)info.st_dev != map->device;
+    }
+    return errno == ENOENT && own_descriptor(map, &info) >= 0 && info.st_nlink == 0;
+}
+
+/* Gives the space of a file that nobody can open any more back; readers still inside find zeros, so misses. */
+void lard_map_discard(lard_map *map) {
+    struct stat info;
+    int fd = own_descriptor(map, &info);
+    if (fd >= 0 && info.st_nlink == 0) {
+        LARD_CHANGE(lard_release_space(fd, map->super.shard_offset, map->bytes - map->super.shard_offset));
+    }
+}
+
+/* The copies of the index directories of all shards; NULL where memory is short. */
+static lard_dircache *new_dircache(const lard_superblock *super) {
+    size_t shards = super->shard_count, most = super->segments_per_shard;
+    lard_dircache *copies = calloc(1, shards * sizeof *copies + shards * most * sizeof(uintptr_t));
+    for (size_t s = 0; copies && s < shards; s++) {
+        copies[s].pages = (uintptr_t *)(copies + shards) + s * most;
+    }
+    return copies;
+}
+
+larder_status lard_map_new(int fd, const struct stat *info, const lard_superblock *super, const char *path,
+                           lard_map **out, larder_error *error) {
+    lard_map *map = calloc(1, sizeof *map);
+    if (!map) {
+        return lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s", path);
+    }
+    lard_fork_lock(); /* a child that is forked meanwhile has all of it, or nothing */
+    void *base = mmap(NULL, super->file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (base == MAP_FAILED) {
+        int code = errno;
+        lard_fork_unlock();
+        free(map);
+        return lard_fail_call(error, "mmap", path, code);
+    }
+    map->base = base;
+    map->bytes = super->file_bytes;
+    map->super = *super;
+    map->control = (lard_control *)(map->base + LARD_CONTROL_OFFSET);
+    map->processes = (lard_process *)(map->base + LARD_PROCESS_OFFSET);
+    map->shards = map->base + super->shard_offset;
+    map->shard_mask = super->shard_count - 1;
+    map->segment_shift = (unsigned)__builtin_ctz(super->segment_bytes);
+    map->record_limit = super->segment_bytes / 8 > 8192 ? super->segment_bytes / 8 : 8192;
+    map->fd = fd;
+    map->device = (uint64_t)info->st_dev;
+    map->inode = (uint64_t)info->st_ino;
+    map->dircache = new_dircache(super);
+    larder_status status = map->dircache ? lard_sigbus_guard(map, path, error)
+                                         : lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s", path);
+    if (status != LARDER_OK) {
+        munmap(base, map->bytes);
+        free(map->dircache);
+        free(map);
+    } else {
+        lard_advice_map(map);
+        *out = map;
+    }
+    lard_fork_unlock();
+    return status;
+}
+
+/* Changes may not have reached the disk, and no later sync would tell: nobody goes on with this file. */
+void lard_map_give_up(lard_map *map, const char *path) {
+    struct stat mine, named;
+    lard_map_supersede(map);
+    if (own_descriptor(map, &mine) >= 0 && lstat(path, &named) == 0 && named.st_ino == mine.st_ino &&
+        named.st_dev == mine.st_dev) {
+        LARD_CHANGE(unlink(path));
+    }
+}
+
+void lard_map_free(lard_map *map) {
+    lard_bytelock_drop(&map->left, &map->lock);
+    lard_sigbus_release(map);
+    munmap(map->base, map->bytes);
+    lard_map_close_file(map);
+    free(map->dircache);
+    free(map);
+}

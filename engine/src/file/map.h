@@ -1,0 +1,56 @@
+/*
+ * map.h — a mapped cache file.
+ */
+#ifndef LARD_MAP_H
+#define LARD_MAP_H
+
+#include "base/types.h"
+
+struct stat;
+
+/* Maps the open file, which *out owns from then on. */
+larder_status lard_map_new(int fd, const struct stat *info, const lard_superblock *super, const char *path,
+                           lard_map **out, larder_error *error);
+void lard_map_free(lard_map *map);
+void lard_map_close_file(lard_map *map); /* the descriptor; the map stays */
+/* Marks the file so that each process leaves it at its next call. */
+void lard_map_supersede(lard_map *map);
+int lard_map_supersede_fd(int fd); /* of a file that is not mapped here: 0, or errno */
+/* Has somebody removed the file, or put another one at its path? */
+bool lard_map_was_replaced(const lard_map *map, const char *path);
+/* Gives back the space of a file that nobody can open any more; readers still inside find zeros, so misses. */
+void lard_map_discard(lard_map *map);
+/* Supersedes and removes a file whose changes may not have reached the disk: no later sync would tell. */
+void lard_map_give_up(lard_map *map, const char *path);
+
+/* Empties all shards at once: each belongs to an epoch that has ended. */
+static inline void lard_map_clear(lard_map *map) {
+    uint32_t epoch = lard_load(&map->control->clear_epoch);
+    uint32_t next;
+    do {
+        next = epoch + 1 ? epoch + 1 : 1; /* 0 is no epoch */
+    } while (!lard_cas32(&map->control->clear_epoch, &epoch, next));
+}
+
+/* May the file be used, as far as is known? */
+static inline bool lard_map_is_fit(const lard_map *map) {
+    return map && !map->poisoned && !lard_load(&map->control->superseded);
+}
+
+/* Bytes of the longest value. */
+static inline size_t lard_map_max_value(const lard_map *map) {
+    uint64_t capacity =
+        (uint64_t)map->super.shard_count * map->super.segments_per_shard * map->super.segment_bytes;
+    return capacity / 8 < LARDER_MAX_VALUE ? capacity / 8 : LARDER_MAX_VALUE;
+}
+
+/* The end of a call that changes something: after a fault, nobody else may go on with the file either. */
+static inline larder_status lard_map_outcome(lard_map *map, larder_status status) {
+    if (LARD_UNLIKELY(map->poisoned)) {
+        lard_map_supersede(map);
+        return LARDER_DAMAGED;
+    }
+    return status;
+}
+
+#endif

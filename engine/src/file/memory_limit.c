@@ -1,0 +1,255 @@
+/*
+ * memory_limit.c — how much memory the control groups of this process allow, and whether a file fits into it.
+ *
+ * A file on tmpfs is memory. Where a control group has less of it than such a file needs, the kernel does not
+ * refuse the space but kills the process, so the question is asked before. Both versions of control groups are
+ * understood (Linux, Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst). Where nothing can be found
+ * out there is no limit. Swap is not counted: what is there is no cache. Takes no lock.
+ */
+#define _GNU_SOURCE
+#include "file/memory_limit.h"
+#include "base/fail.h"
+
+#if defined(__linux__)
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define TMPFS 0x01021994
+#define RAMFS 0x858458f6u
+#define OVERHEAD_PART 64 /* of a file: what the kernel needs beside its pages to find them */
+#define LONGEST_LINE 8192
+
+typedef bool line_reader(void *context, char *line); /* false: no more lines */
+
+static ssize_t read_some(int fd, char *out, size_t bytes) {
+    ssize_t got;
+    do {
+        got = read(fd, out, bytes);
+    } while (got < 0 && errno == EINTR);
+    return got;
+}
+
+/* Lines that are too long are cut into several. */
+static void each_line(const char *path, line_reader *reader, void *context) {
+    char text[LONGEST_LINE + 1];
+    size_t have = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    for (bool more = fd >= 0; more;) {
+        ssize_t got = read_some(fd, text + have, LONGEST_LINE - have);
+        have += got > 0 ? (size_t)got : 0;
+        text[have] = '\0';
+        char *line = text, *end;
+        while (more && ((end = strchr(line, '\n')) || (*line && (got <= 0 || have == LONGEST_LINE)))) {
+            char *next = end ? end + 1 : text + have;
+            if (end) {
+                *end = '\0';
+            }
+            more = reader(context, line);
+            line = next;
+        }
+        have -= (size_t)(line - text);
+        memmove(text, line, have);
+        more = more && got > 0;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+/* ---- where this process's group is ---- */
+
+typedef struct {
+    bool first, second; /* version 1 has memory; a group of version 2 is named */
+    char path[PATH_MAX], path_of_second[PATH_MAX];
+    char mount[PATH_MAX]; /* of the version that has memory; empty: not seen */
+    char root[PATH_MAX];  /* which group the mount shows */
+} placement;
+
+static bool lists(const char *names, const char *name) { /* separated by commas */
+    size_t length = strlen(name);
+    for (const char *at = strstr(names, name); at; at = strstr(at + 1, name)) {
+        if ((at == names || at[-1] == ',') && (at[length] == '\0' || at[length] == ',')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* 4:memory:/path or 0::/path */
+static bool read_group(void *context, char *line) {
+    placement *where = context;
+    char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!path) {
+        return true;
+    }
+    *path++ = '\0';
+    if (lists(++controllers, "memory")) {
+        where->first = true;
+        snprintf(where->path, sizeof where->path, "%s", path);
+    } else if (*controllers == '\0') {
+        where->second = true;
+        snprintf(where->path_of_second, sizeof where->path_of_second, "%s", path);
+    }
+    return true;
+}
+
+/* Of the group's path, what comes below the group that a mount shows; NULL: the mount does not show it. */
+static const char *shown_below(const placement *where, const char *root) {
+    const char *path = where->first ? where->path : where->path_of_second;
+    size_t length = strcmp(root, "/") ? strlen(root) : 0;
+    bool below = strncmp(path, root, length) == 0 && (path[length] == '/' || path[length] == '\0') &&
+                 strncmp(path, "/..", 3) != 0;
+    return !below ? NULL : strcmp(path + length, "/") ? path + length : "";
+}
+
+/* The first mount that shows the group, else the last one.
+ * 36 35 0:30 /root /mount rw,relatime - cgroup cgroup rw,memory */
+static bool read_mount(void *context, char *line) {
+    placement *where = context;
+    char *fields[4], *rest = strstr(line, " - "), *save = NULL;
+    if (!rest) {
+        return true;
+    }
+    *rest = '\0';
+    strtok_r(line, " ", &save);
+    for (int i = 0; i < 4; i++) {
+        fields[i] = strtok_r(NULL, " ", &save);
+    }
+    char *type = strtok_r(rest + 3, " ", &save), *options = NULL;
+    if (!fields[3] || !type || (strtok_r(NULL, " ", &save) && !(options = strtok_r(NULL, " ", &save)))) {
+        return true;
+    }
+    bool wanted =
+        where->first ? !strcmp(type, "cgroup") && options && lists(options, "memory") : !strcmp(type, "cgroup2");
+    if (wanted) {
+        snprintf(where->root, sizeof where->root, "%s", fields[2]);
+        snprintf(where->mount, sizeof where->mount, "%s", fields[3]);
+    }
+    return !(wanted && shown_below(where, where->root));
+}
+
+/* Where the mount does not show the group, the mount's own directory, which is above it. */
+static void directory_of(const placement *where, char *out, size_t bytes) {
+    const char *below = shown_below(where, where->root);
+    if ((size_t)snprintf(out, bytes, "%s%s", where->mount, below ? below : "") >= bytes) {
+        snprintf(out, bytes, "%s", where->mount);
+    }
+}
+
+/* ---- what it allows ---- */
+
+typedef struct {
+    const char *active, *inactive;
+    uint64_t bytes;
+} file_pages;
+
+static bool add_file_pages(void *context, char *line) {
+    file_pages *pages = context;
+    char *value = strchr(line, ' ');
+    if (value) {
+        *value = '\0';
+        if (!strcmp(line, pages->active) || !strcmp(line, pages->inactive)) {
+            pages->bytes += strtoull(value + 1, NULL, 10);
+        }
+    }
+    return true;
+}
+
+typedef struct {
+    uint64_t value;
+} number;
+
+static bool read_number(void *context, char *line) {
+    number *found = context;
+    char *end;
+    found->value = strtoull(line, &end, 10);
+    if (end == line) { /* "max" */
+        found->value = UINT64_MAX;
+    }
+    return false;
+}
+
+static uint64_t number_in(const char *directory, const char *file) {
+    char path[PATH_MAX + 32];
+    number found = {UINT64_MAX};
+    snprintf(path, sizeof path, "%s/%s", directory, file);
+    each_line(path, read_number, &found);
+    return found.value;
+}
+
+/* Without the pages of files on disks, which make room for others. */
+static uint64_t used_in(const char *directory, bool first) {
+    char path[PATH_MAX + 32];
+    file_pages pages = first ? (file_pages){"total_active_file", "total_inactive_file", 0}
+                             : (file_pages){"active_file", "inactive_file", 0};
+    uint64_t all = number_in(directory, first ? "memory.usage_in_bytes" : "memory.current");
+    snprintf(path, sizeof path, "%s/memory.stat", directory);
+    each_line(path, add_file_pages, &pages);
+    return all == UINT64_MAX ? 0 : all > pages.bytes ? all - pages.bytes : 0;
+}
+
+bool lard_memory_limit(uint64_t *limit_bytes, uint64_t *used_bytes) {
+    placement where = {0};
+    char directory[PATH_MAX];
+    uint64_t least = UINT64_MAX;
+    each_line("/proc/self/cgroup", read_group, &where);
+    if (where.first || where.second) {
+        each_line("/proc/self/mountinfo", read_mount, &where);
+    }
+    if (!where.mount[0]) {
+        return false;
+    }
+    directory_of(&where, directory, sizeof directory);
+    for (size_t shortest = strlen(where.mount); strlen(directory) >= shortest;) { /* each above limits it, too */
+        uint64_t limit = number_in(directory, where.first ? "memory.limit_in_bytes" : "memory.max");
+        if (limit < UINT64_MAX / 4) { /* version 1 writes a very large number where there is none */
+            uint64_t used = used_in(directory, where.first), left = limit > used ? limit - used : 0;
+            if (left < least) {
+                least = left;
+                *limit_bytes = limit;
+                *used_bytes = used;
+            }
+        }
+        char *last = strrchr(directory, '/');
+        if (!last) {
+            break;
+        }
+        *last = '\0';
+    }
+    return least != UINT64_MAX;
+}
+
+larder_status lard_memory_limit_admits(int fd, const char *path, uint64_t bytes, larder_error *error) {
+    struct statfs info;
+    uint64_t limit, used, need = bytes + bytes / OVERHEAD_PART;
+    if (fstatfs(fd, &info) != 0 || ((uint32_t)info.f_type != TMPFS && (uint32_t)info.f_type != RAMFS) ||
+        !lard_memory_limit(&limit, &used) || (used < limit && need <= limit - used)) {
+        return LARDER_OK;
+    }
+    return lard_fail(
+        error, LARDER_NO_SPACE, ENOSPC,
+        "%s: it would be in memory, of which the control group allows %llu MiB and has %llu MiB in use; "
+        "choose a size below %llu MiB, or a path on a disk",
+        path, (unsigned long long)limit >> 20, (unsigned long long)used >> 20,
+        (unsigned long long)(used < limit ? (limit - used) / (OVERHEAD_PART + 1) * OVERHEAD_PART : 0) >> 20);
+}
+
+#else
+
+bool lard_memory_limit(uint64_t *limit_bytes, uint64_t *used_bytes) {
+    (void)limit_bytes, (void)used_bytes;
+    return false;
+}
+
+larder_status lard_memory_limit_admits(int fd, const char *path, uint64_t bytes, larder_error *error) {
+    (void)fd, (void)path, (void)bytes, (void)error;
+    return LARDER_OK;
+}
+
+#endif

@@ -1,0 +1,127 @@
+/*
+ * sigbus.c — a page of a mapped cache that cannot be had (SIGBUS).
+ *
+ * Space is reserved at creation, so this means that someone truncated the file,
+ * the disk failed, or a copy-on-write file system ran full. The handler lays zero
+ * pages over the whole map, or over one page at a time where the kernel promises no
+ * more memory, and marks it poisoned: the call under way meets checksums that do not
+ * hold and ends as a miss or a refusal; later calls attach anew (attach.c). Faults
+ * elsewhere go to whoever handled SIGBUS before.
+ *
+ * Process-wide state, necessarily: a signal has one handler a process. And a mask a thread, see
+ * lard_sigbus_unblock.
+ */
+#define _GNU_SOURCE
+#include "file/sigbus.h"
+#include "base/fail.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define MOST_MAPS 1024
+
+/* Read by the handler, which follows `map` only for an address inside it: then somebody is using that map. */
+static struct {
+    const uint8_t *base;
+    size_t bytes;
+    lard_map *map; /* stored last, cleared first */
+} guarded[MOST_MAPS];
+static bool installed;
+static struct sigaction previous;
+static size_t page_bytes;
+
+static void pass_on(int number, siginfo_t *info, void *context) {
+    if (previous.sa_flags & SA_SIGINFO) {
+        previous.sa_sigaction(number, info, context);
+    } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
+        previous.sa_handler(number);
+    } else { /* the fault comes again at once, and is then fatal, as it should be */
+        signal(SIGBUS, SIG_DFL);
+    }
+}
+
+static bool lay_zeros(const lard_map *map, size_t from, size_t bytes) {
+    int flags = MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE; /* the map may be larger than memory */
+    return mmap(map->base + from, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;
+}
+
+static void on_sigbus(int number, siginfo_t *info, void *context) {
+    const uint8_t *address = info->si_addr;
+    int code = errno; /* of whom the signal interrupts */
+    for (int i = 0; i < MOST_MAPS; i++) {
+        lard_map *map = __atomic_load_n(&guarded[i].map, __ATOMIC_ACQUIRE);
+        const uint8_t *base = __atomic_load_n(&guarded[i].base, __ATOMIC_RELAXED);
+        if (map && address >= base && address < base + __atomic_load_n(&guarded[i].bytes, __ATOMIC_RELAXED)) {
+            size_t page = (size_t)(address - base) / page_bytes * page_bytes;
+            map->poisoned = 1;
+            if (lay_zeros(map, 0, map->bytes) || lay_zeros(map, page, page_bytes)) {
+                errno = code;
+                return;
+            }
+        }
+    }
+    pass_on(number, info, context);
+}
+
+_Thread_local bool lard_sigbus_unblocked;
+
+void lard_sigbus_unblock(void) {
+    sigset_t bus;
+    sigemptyset(&bus);
+    sigaddset(&bus, SIGBUS);
+    lard_sigbus_unblocked = pthread_sigmask(SIG_UNBLOCK, &bus, NULL) == 0;
+}
+
+static bool install(void) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    sigemptyset(&action.sa_mask);
+    action.sa_sigaction = on_sigbus;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    page_bytes = lard_page_bytes();
+    return sigaction(SIGBUS, &action, &previous) == 0;
+}
+
+/* The registry is locked. */
+larder_status lard_sigbus_guard(lard_map *map, const char *path, larder_error *error) {
+    lard_sigbus_enter();
+    installed = installed || install();
+    if (!installed) {
+        return lard_fail_call(error, "handle SIGBUS for", path, errno);
+    }
+    for (int i = 0; i < MOST_MAPS; i++) {
+        if (__atomic_load_n(&guarded[i].map, __ATOMIC_RELAXED) == NULL) {
+            __atomic_store_n(&guarded[i].base, map->base, __ATOMIC_RELAXED);
+            __atomic_store_n(&guarded[i].bytes, map->bytes, __ATOMIC_RELAXED);
+            __atomic_store_n(&guarded[i].map, map, __ATOMIC_RELEASE);
+            return LARDER_OK;
+        }
+    }
+    return lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s: too many caches are open", path);
+}
+
+/*
+ * Zeros in the place of a map that was left long ago, so that it needs no guard: there are only so many. A thread
+ * that stands in it still meets what it would after a fault.
+ */
+bool lard_sigbus_blank(lard_map *map) {
+    for (int i = 0; i < MOST_MAPS; i++) {
+        if (__atomic_load_n(&guarded[i].map, __ATOMIC_RELAXED) == map) {
+            map->poisoned = 1;
+            if (lay_zeros(map, 0, map->bytes)) {
+                __atomic_store_n(&guarded[i].map, NULL, __ATOMIC_RELEASE);
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+void lard_sigbus_release(lard_map *map) {
+    for (int i = 0; i < MOST_MAPS; i++) {
+        if (__atomic_load_n(&guarded[i].map, __ATOMIC_RELAXED) == map) {
+            __atomic_store_n(&guarded[i].map, NULL, __ATOMIC_RELEASE);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+/*
+ * use.c — the uses of a cache file: each begins with a new number and ends with the clean mark.
+ *
+ * A use lasts from the first process that attaches to the last that detaches. Its random number stands in
+ * the file and in the lock file, so a copy of a former use is recognised. The opener's lock is held, but
+ * for lard_use_mark_dirty.
+ */
+#define _GNU_SOURCE
+#include "file/use.h"
+#include "base/fail.h"
+#include "base/place.h"
+#include "file/map.h"
+#include "proc/lockfile.h"
+
+static int sync_control(lard_map *map) { return lard_sync(map->base, LARD_CONTROL_OFFSET, LARD_PAGE); }
+
+/* In the lock file: the number that the cache has, and `fresh`, which it is to have; the same twice where it has
+ * it, so that from here on a copy of the use before is known for one. */
+static int note_use(const lard_map *map, const char *path, const lard_lockfile *lock, uint64_t fresh) {
+    char lock_path[LARD_LOCK_PATH_MAX];
+    lard_lockfile_path(path, lock_path);
+    return lard_lockfile_note_use(lock, lock_path, lard_load(&map->control->use), fresh);
+}
+
+/* A use number that this file and its lock file have had at no time. Whatever a copy has, which may be put back
+ * later, differs from it. Where this ends half-way either number is right. */
+static int renew_use(const lard_map *map, const char *path, const lard_lockfile *lock, uint64_t *fresh) {
+    int code = lard_random(fresh, sizeof *fresh);
+    *fresh |= 1; /* never 0 */
+    return code ? code : note_use(map, path, lock, *fresh);
+}
+
+/* The clean mark goes before the first store, and on disk before it. */
+larder_status lard_use_begin(lard_map *map, const char *path, const lard_lockfile *lock, bool alone,
+                             larder_error *error) {
+    uint64_t boot[2], use = lard_load(&map->control->use);
+    map->use = use;
+    if (lard_load(&map->control->clean) == LARD_IN_USE && !alone) {
+        return LARDER_OK;
+    }
+    int code = lard_boot_id(boot);
+    if (code) {
+        return lard_fail_call(error, "boot id for", path, code);
+    }
+    if (alone && (code = renew_use(map, path, lock, &use)) != 0) {
+        return lard_fail_call(error, "write the lock file of", path, code);
+    }
+    lard_store(&map->control->boot_id[0], boot[0]);
+    lard_store(&map->control->boot_id[1], boot[1]);
+    lard_store(&map->control->uptime_ms, (uint64_t)lard_uptime_ms());
+    lard_store(&map->control->clean, LARD_DIRTY);
+    lard_store_release(&map->control->use, use);
+    map->use = use;
+    if ((code = sync_control(map)) != 0) {
+        lard_map_give_up(map, path);
+        return lard_fail_call(error, "msync", path, code);
+    }
+    if (alone && (code = note_use(map, path, lock, use)) != 0) {
+        return lard_fail_call(error, "write the lock file of", path, code);
+    }
+    lard_store(&map->control->clean, LARD_IN_USE);
+    return LARDER_OK;
+}
+
+/* After a change by a process without a slot, which others do not wait for before they mark the file clean. */
+larder_status lard_use_mark_dirty(lard_map *map) {
+    lard_fence();
+    if (lard_load(&map->control->clean) == LARD_IN_USE) {
+        return LARDER_OK;
+    }
+    lard_store(&map->control->clean, LARD_DIRTY);
+    if (sync_control(map) != 0) {
+        lard_map_supersede(map);
+        return LARDER_DAMAGED;
+    }
+    return LARDER_OK;
+}
+
+/*
+ * Everything to disk, then the clean mark and a new use number, then those; no mark where something was changed
+ * meanwhile (lard_use_mark_dirty). A copy that was made before has the number of the use that ends here.
+ */
+larder_status lard_use_end(lard_map *map, const char *path, const lard_lockfile *lock) {
+    uint32_t closing = LARD_CLOSING;
+    uint64_t use;
+    if (map->poisoned) {
+        return LARDER_DAMAGED;
+    }
+    lard_store(&map->control->clean, closing);
+    lard_fence();
+    if (lard_sync(map->base, 0, map->bytes) != 0) {
+        return LARDER_DAMAGED;
+    }
+    if (renew_use(map, path, lock, &use) != 0) {
+        return LARDER_OK; /* it stays as it is after kill -9: kept, but not through a crash of the machine */
+    }
+    lard_store(&map->control->use, use);
+    if (!lard_cas32(&map->control->clean, &closing, LARD_CLEAN)) {
+        return LARDER_OK;
+    }
+    if (sync_control(map) != 0) {
+        return LARDER_DAMAGED;
+    }
+    note_use(map, path, lock, use); /* where this fails both numbers are right, until the next use begins */
+    return LARDER_OK;
+}

@@ -1,0 +1,34 @@
+/*
+ * view.h — where the parts of a shard are in memory.
+ */
+#ifndef LARD_VIEW_H
+#define LARD_VIEW_H
+
+#include "base/types.h"
+
+static inline lard_view lard_view_of(lard_map *map, uint32_t number) {
+    lard_view view;
+    view.map = map;
+    view.base = map->shards + (size_t)number * map->super.shard_bytes;
+    view.head = (lard_shard *)view.base;
+    view.directory = (lard_u32 *)(view.base + map->super.directory_offset);
+    view.segments = (lard_segment *)(view.base + map->super.segment_table_offset);
+    view.number = number;
+    return view;
+}
+
+/* False: logically empty, for the cache was cleared. */
+static inline bool lard_view_is_current(const lard_view *view, uint64_t *epoch) {
+    *epoch = lard_load_acquire(&view->head->epoch);
+    return (uint32_t)(*epoch >> 32) == lard_load(&view->map->control->clear_epoch) && *epoch != 0;
+}
+
+static inline uint64_t lard_view_segment_offset(const lard_view *view, uint32_t segment) {
+    return view->map->super.data_offset + ((uint64_t)segment << view->map->segment_shift);
+}
+
+static inline lard_u64 *lard_view_words(const lard_view *view, uint64_t offset) {
+    return (lard_u64 *)(view->base + offset);
+}
+
+#endif

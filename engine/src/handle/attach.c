@@ -1,0 +1,347 @@
+/*
+ * attach.c — a handle's file: attaching to it, and anew.
+ *
+ * A handle attaches when it is opened, and anew, at its next call, in a forked child
+ * (a process slot of its own), when its file was superseded, and when its map was
+ * poisoned. The addresses of a map that was left stay the handle's until it closes:
+ * other threads may still be reading in it.
+ */
+#define _GNU_SOURCE
+#include "handle/attach.h"
+#include "base/fail.h"
+#include "base/place.h"
+#include "file/file.h"
+#include "file/map.h"
+#include "file/sigbus.h"
+#include "file/use.h"
+#include "handle/current.h"
+#include "handle/pending.h"
+#include "handle/registry.h"
+#include "proc/bytelock.h"
+#include "proc/fork.h"
+#include "proc/lockfile.h"
+#include "proc/opener.h"
+#include "proc/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RETRY_MS 1000
+#define FAULTS_IN_ROW 32            /* after so many, attaching anew waits twice as long each time, up to */
+#define FAULT_WAIT_MS 600000        /* this; */
+#define FAULT_FREE_MS (3600 * 1000) /* an hour without one, and all is well again */
+#define OLD_FILES 8                 /* that were left, for threads that are still inside */
+#define LOCKED_RETRY_MS 10          /* where another opener was not done by then */
+#define LOCKFILE_ATTEMPTS 8
+
+static void forget_waits(larder *cache) {
+    for (unsigned shard = 0; shard < LARD_MOST_SHARDS; shard++) {
+        __atomic_store_n(&cache->stuck[shard], 0, __ATOMIC_RELAXED);
+    }
+}
+
+static larder_status fail_claim(larder *cache, const lard_map *map, larder_status status, larder_error *error) {
+    return status == LARDER_SYSTEM
+               ? lard_fail_call(error, "lock a process slot of", cache->path, errno)
+               : lard_fail(error, status, 0, "%s (%u slots)", cache->path, map->super.process_slots);
+}
+
+/* A host may replace the file every minute for years. Of each map but the last few only its addresses are kept. */
+static void let_old_files_go(larder *cache) {
+    unsigned kept = 0;
+    for (lard_map *map = cache->old_maps; map; map = map->older) {
+        if (kept++ >= OLD_FILES) {
+            lard_map_close_file(map);
+            lard_bytelock_drop(&map->left, &map->lock);
+            if (!lard_sigbus_blank(map)) {
+                return; /* what is older was let go before */
+            }
+        }
+    }
+}
+
+/* A lock file that is gone or of another inode is opened, or made, anew. */
+static larder_status find_lockfile(larder *cache, const char *path, const struct stat *there, lard_lockfile *file,
+                                   larder_error *error) {
+    if (there && lard_lockfile_is(&cache->lock, there) && lard_lockfile_is_open(&cache->lock)) {
+        *file = cache->lock;
+        return LARDER_OK;
+    }
+    lard_fork_lock();
+    const larder *known =
+        there ? lard_registry_find_lockfile((uint64_t)there->st_dev, (uint64_t)there->st_ino) : NULL;
+    bool opens_twice = known && known != cache && lard_bytelock_is_posix(&known->lock);
+    lard_fork_unlock();
+    if (opens_twice) { /* POSIX locks of the one would go with the other's close */
+        return lard_fail(error, LARDER_SUPERSEDED, 0, "%s belongs to another handle of this process", path);
+    }
+    return lard_lockfile_open(path, file, error);
+}
+
+static void discard_lockfile(const larder *cache, lard_lockfile *file) {
+    if (file->fd != cache->lock.fd) {
+        lard_lockfile_close(file);
+    }
+}
+
+/* The lock file with the opener's lock held, and what stands in it. */
+static larder_status enter_lockfile(larder *cache, const char *path, int64_t wait_ms, lard_lockfile *file,
+                                    lard_bytelock *opener, lard_lockfile_content *content, larder_error *error) {
+    for (int attempt = 0; attempt < LOCKFILE_ATTEMPTS; attempt++) {
+        struct stat info;
+        larder_status status = find_lockfile(cache, path, stat(path, &info) == 0 ? &info : NULL, file, error);
+        if (status != LARDER_OK) {
+            return status;
+        }
+        status = lard_opener_lock(file, path, wait_ms, opener, error);
+        int there = status == LARDER_OK ? lard_lockfile_is_at(file, path) : -1;
+        if (there == 1) {
+            status = lard_lockfile_read(file, path, content, error);
+        } else if (status == LARDER_OK && there < 0) {
+            status = lard_fail_call(error, "stat", path, errno);
+        }
+        if (there == 1 && status == LARDER_OK) {
+            return LARDER_OK;
+        }
+        bool replaced = there == 0 || (status == LARDER_SYSTEM && error->system_errno == ESTALE);
+        lard_bytelock_drop(opener, file);
+        discard_lockfile(cache, file);
+        if (!replaced) {
+            return status;
+        }
+    }
+    return lard_fail(error, LARDER_LOCKED, 0, "%s is removed again and again", path);
+}
+
+/* The new map becomes the handle's. The old one stays mapped: other threads may be inside. */
+static void go_over(larder *cache, const lard_lockfile *file, lard_map *map, lard_process_claimed *claim) {
+    lard_map *old = cache->map == map ? NULL : cache->map;
+    lard_fork_lock(); /* no fork sees half of this */
+    if (old && claim->lock.held && lard_bytelock_is_ours(&cache->slot_lock)) {
+        old->left = cache->slot_lock;
+    }
+    if (file->fd != cache->lock.fd && !lard_bytelock_is_posix(&cache->lock)) {
+        lard_lockfile_close(&cache->lock);
+    }
+    lard_process_adopt(cache, file, map, claim);
+    lard_pending_apply(cache, map);
+    if (old) {
+        lard_map_discard(old);
+        old->older = cache->old_maps;
+        cache->old_maps = old;
+        let_old_files_go(cache);
+    }
+    forget_waits(cache);
+    cache->arriving = NULL;
+    __atomic_store_n(&cache->map, map, __ATOMIC_RELEASE);
+    __atomic_store_n(&cache->fork_epoch, lard_fork_epoch(), __ATOMIC_RELEASE);
+    lard_fork_unlock();
+}
+
+/* Out of the handle first: a child that is forked in between must not unmap it again. */
+static void drop_arriving(larder *cache) {
+    lard_fork_lock();
+    lard_map *map = cache->arriving;
+    cache->arriving = NULL;
+    lard_fork_unlock();
+    if (map) {
+        lard_map_free(map);
+    }
+}
+
+/* No cache fits a lock file that is not there: this says what else is the matter with a file at the path. So none
+ * is made beside what is not Larder's. */
+static larder_status look_without_lockfile(larder *cache, larder_error *error) {
+    lard_lockfile_content content;
+    int code = lard_random(&content, sizeof content);
+    return code ? lard_fail_call(error, "random bytes for", cache->path, code)
+                : lard_file_open(cache->path, 0, &content, true, &cache->arriving, error);
+}
+
+/* Opens lock file and cache file (of size 0: makes none) and claims a slot; cache->map is the new map. */
+static larder_status attach_to_path(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
+    char path[LARD_LOCK_PATH_MAX];
+    lard_lockfile_content content;
+    struct stat info;
+    lard_lockfile file;
+    lard_bytelock opener;
+    lard_process_claimed claim;
+
+    drop_arriving(cache); /* of a parent that was at it when it forked */
+    int there = lard_lockfile_look(cache->path, path, &info);
+    if (there < 0) {
+        return lard_fail_call(error, "stat", path, errno);
+    }
+    larder_status status = there ? LARDER_OK : look_without_lockfile(cache, error);
+    bool is_ours = status == LARDER_NOT_THERE || status == LARDER_UNFIT;
+    if (!there && size_bytes && is_ours) {
+        status = lard_place_make(cache->path, error);
+    }
+    if (status != LARDER_OK) {
+        return status;
+    }
+    status = enter_lockfile(cache, path, wait_ms, &file, &opener, &content, error);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    if (cache->map) {
+        lard_map_discard(cache->map); /* its successor may need the room */
+    }
+    int alone = lard_process_is_alone(cache, &file, path);
+    status = alone < 0 ? lard_fail_call(error, "ask for other users of", path, EAGAIN)
+                       : lard_file_open(cache->path, size_bytes, &content, alone, &cache->arriving, error);
+    lard_map *map = cache->arriving;
+    if (status == LARDER_OK && (status = lard_use_begin(map, cache->path, &file, alone, error)) != LARDER_OK) {
+        drop_arriving(cache);
+    }
+    if (status == LARDER_OK) {
+        status = lard_process_claim(cache, &file, path, map, &claim);
+        if (status != LARDER_OK) {
+            fail_claim(cache, map, status, error);
+            drop_arriving(cache);
+        }
+    }
+    if (status == LARDER_OK) {
+        go_over(cache, &file, map, &claim);
+    } else {
+        discard_lockfile(cache, &file);
+    }
+    lard_bytelock_drop(&opener, &file);
+    return status;
+}
+
+/* A forked child: the slot is its parent's, the map is shared. The parent may have left and marked the file clean.
+ */
+static larder_status attach_child(larder *cache, int64_t wait_ms, larder_error *error) {
+    char path[LARD_LOCK_PATH_MAX];
+    lard_lockfile file = cache->map->lock;
+    lard_bytelock opener;
+    lard_process_claimed claim;
+    lard_lockfile_path(cache->path, path);
+    larder_status status = lard_opener_lock(&file, path, wait_ms, &opener, error);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    int alone = lard_process_is_alone(cache, &file, path);
+    status = alone < 0 ? lard_fail_call(error, "ask for other users of", path, EAGAIN)
+                       : lard_use_begin(cache->map, cache->path, &file, alone, error);
+    if (status == LARDER_OK) {
+        status = lard_process_claim(cache, &file, path, cache->map, &claim);
+        status = status == LARDER_OK ? status : fail_claim(cache, cache->map, status, error);
+    }
+    if (status == LARDER_OK) {
+        go_over(cache, &file, cache->map, &claim);
+    }
+    lard_bytelock_drop(&opener, &file);
+    return status;
+}
+
+/*
+ * Each fault costs a map, for other threads may still be inside. A disk that is full under a
+ * copy-on-write file system faults again and again, for days perhaps: so not at once again, and ever more seldom.
+ */
+static int64_t wait_after_fault(larder *cache, int64_t now_ms) {
+    cache->faults = now_ms - cache->last_fault_ms < FAULT_FREE_MS ? cache->faults + 1 : 1;
+    cache->last_fault_ms = now_ms;
+    unsigned doublings = cache->faults > FAULTS_IN_ROW ? cache->faults - FAULTS_IN_ROW : 0;
+    return doublings < 10 ? (int64_t)RETRY_MS << doublings : FAULT_WAIT_MS;
+}
+
+static larder_status attach_anew(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
+    lard_map *map = cache->map;
+    if (cache->refusal.status != LARDER_OK) {
+        *error = cache->refusal;
+        return cache->refusal.status;
+    }
+    if (lard_map_is_fit(map)) {
+        larder_status status = attach_child(cache, wait_ms, error);
+        if (status != LARDER_SYSTEM) {
+            return status;
+        }
+        /* its lock file is gone, perhaps */
+    }
+    if (map && (map->poisoned || (lard_map_is_fit(map) && lard_map_was_replaced(map, cache->path)))) {
+        lard_map_supersede(map); /* so that other processes leave it, too */
+    }
+    return attach_to_path(cache, size_bytes, wait_ms, error);
+}
+
+/* One thread of a process attaches a handle at a time. False: it is attached, or another thread is at it. */
+static bool begin_attaching(larder *cache, bool *done) {
+    lard_fork_lock();
+    *done = lard_current_map(cache) != NULL;
+    bool mine = !*done && cache->attaching != lard_fork_epoch();
+    if (mine) {
+        cache->attaching = lard_fork_epoch();
+    }
+    lard_fork_unlock();
+    return mine;
+}
+
+static void end_attaching(larder *cache, bool faulted, const larder_error *outcome, int64_t started_ms) {
+    larder_status status = outcome->status;
+    bool attached = status == LARDER_OK;
+    lard_fork_lock();
+    cache->failure = *outcome;
+    int64_t wait_ms = faulted && attached       ? wait_after_fault(cache, started_ms)
+                      : status == LARDER_LOCKED ? LOCKED_RETRY_MS
+                                                : RETRY_MS;
+    /* From now on, not from the beginning: the attempt may have taken as long as the next one is to wait. */
+    cache->retry_attach_ms = attached && !faulted ? 0 : lard_monotonic_ms() + wait_ms;
+    cache->retry_epoch = lard_fork_epoch();
+    cache->attaching = 0;
+    lard_fork_unlock();
+}
+
+/* Attaches, or waits for the thread that does. */
+static larder_status attach_once(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
+    int64_t start = lard_monotonic_ms();
+    bool done;
+    while (!begin_attaching(cache, &done)) {
+        int64_t waited = lard_monotonic_ms() - start;
+        if (done) {
+            return LARDER_OK;
+        }
+        if (waited < 0 || waited > wait_ms) {
+            return lard_fail(error, LARDER_LOCKED, 0, "%s", cache->path);
+        }
+        lard_sleep_ms(1);
+    }
+    bool faulted = cache->map && cache->map->poisoned;
+    error->status = attach_anew(cache, size_bytes, wait_ms, error);
+    end_attaching(cache, faulted, error, start);
+    return error->status;
+}
+
+larder_status larder_last_failure(larder *cache, larder_error *error) {
+    memset(error, 0, sizeof *error);
+    if (cache) {
+        lard_fork_lock();
+        *error = cache->failure;
+        lard_fork_unlock();
+    }
+    return error->status;
+}
+
+larder_status larder_attach(larder *cache, uint32_t wait_ms, larder_error *error) {
+    larder_error mine;
+    error = error ? error : &mine;
+    memset(error, 0, sizeof *error);
+    if (!cache) {
+        return lard_fail(error, LARDER_INVALID, 0, "larder_attach needs a handle");
+    }
+    lard_sigbus_enter();
+    lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
+    uint64_t size = cache->existing ? 0 : map ? map->super.file_bytes : cache->requested_bytes;
+    return attach_once(cache, size, wait_ms, error);
+}
+
+/* Calls that did not try do not put off the one that will. */
+bool lard_attach_is_due(const larder *cache) {
+    return !cache->retry_attach_ms || lard_monotonic_ms() >= cache->retry_attach_ms ||
+           (lard_map_is_fit(cache->map) && cache->retry_epoch != lard_fork_epoch());
+}

@@ -1,0 +1,20 @@
+/*
+ * current.h — the map that this process is attached to.
+ */
+#ifndef LARD_CURRENT_H
+#define LARD_CURRENT_H
+
+#include "file/map.h"
+#include "proc/fork.h"
+
+/* NULL: none. */
+static inline lard_map *lard_current_map(const larder *cache) {
+    lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
+    if (LARD_LIKELY(map && __atomic_load_n(&cache->fork_epoch, __ATOMIC_ACQUIRE) == lard_fork_epoch() &&
+                    lard_map_is_fit(map))) {
+        return map;
+    }
+    return NULL;
+}
+
+#endif

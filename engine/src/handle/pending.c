@@ -1,0 +1,96 @@
+/*
+ * pending.c — deletes that this process could not apply, because it is attached to no file.
+ *
+ * A key that was deleted or overwritten must not be answered with its old value by
+ * whoever attaches later: so it is remembered here and deleted in the file that the handle
+ * attaches to, before anybody reads there. Beyond MOST_KEYS, or where memory is short, the
+ * file is emptied instead. What is pending when a process ends is lost with it.
+ *
+ * Under the registry lock (fork.c); a forked child has a copy of its own.
+ */
+#include "handle/pending.h"
+#include "base/hash.h"
+#include "file/map.h"
+#include "handle/current.h"
+#include "item/drop.h"
+#include "proc/fork.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_KEYS 1024u
+
+typedef struct lard_pending {
+    uint32_t count;
+    struct {
+        void *key;
+        size_t bytes;
+    } keys[MOST_KEYS];
+} lard_pending;
+
+static bool is_noted(const lard_pending *pending, const void *key, size_t bytes) {
+    for (uint32_t i = 0; i < pending->count; i++) {
+        if (pending->keys[i].bytes == bytes && memcmp(pending->keys[i].key, key, bytes) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool note_key(lard_pending *pending, const void *key, size_t bytes) {
+    if (is_noted(pending, key, bytes)) {
+        return true;
+    }
+    void *copy = pending->count < MOST_KEYS ? malloc(bytes + 1) : NULL;
+    if (copy) {
+        memcpy(copy, key, bytes);
+        pending->keys[pending->count].key = copy;
+        pending->keys[pending->count++].bytes = bytes;
+    }
+    return copy != NULL;
+}
+
+/* NULL: all keys. */
+static void note(larder *cache, const void *key, size_t bytes) {
+    if (cache->all_pending) {
+        return;
+    }
+    if (key && !cache->pending) {
+        cache->pending = calloc(1, sizeof *cache->pending);
+    }
+    if (!key || !cache->pending || !note_key(cache->pending, key, bytes)) {
+        lard_pending_free(cache);
+        cache->all_pending = true;
+    }
+}
+
+bool lard_pending_note(larder *cache, const void *key, size_t key_bytes) {
+    lard_fork_lock();
+    bool unattached = !lard_current_map(cache);
+    if (unattached) {
+        note(cache, key, key_bytes);
+    }
+    lard_fork_unlock();
+    return unattached;
+}
+
+void lard_pending_apply(larder *cache, lard_map *map) {
+    lard_pending *pending = cache->pending;
+    if (cache->all_pending) {
+        lard_map_clear(map);
+    }
+    for (uint32_t i = 0; pending && i < pending->count; i++) {
+        lard_hash hash = lard_hash_key(map, pending->keys[i].key, pending->keys[i].bytes, false);
+        lard_drop(map, &hash, pending->keys[i].key, pending->keys[i].bytes, lard_clock_ms());
+    }
+    lard_pending_free(cache);
+}
+
+void lard_pending_free(larder *cache) {
+    for (uint32_t i = 0; cache->pending && i < cache->pending->count; i++) {
+        free(cache->pending->keys[i].key);
+    }
+    free(cache->pending);
+    cache->pending = NULL;
+    cache->all_pending = false;
+}

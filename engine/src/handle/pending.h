@@ -1,0 +1,14 @@
+/*
+ * pending.h — deletes that could not be applied yet.
+ */
+#ifndef LARD_PENDING_H
+#define LARD_PENDING_H
+
+#include "base/types.h"
+
+/* Of a key, or of all (NULL). False: the handle is attached by now, and nothing was noted. */
+bool lard_pending_note(larder *cache, const void *key, size_t key_bytes);
+void lard_pending_apply(larder *cache, lard_map *map); /* the fork lock is held */
+void lard_pending_free(larder *cache);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * bucket.h — which buckets a key may stand in, and where those are.
+ *
+ * No lock is assumed: counts and directory are checked before they are used.
+ * Included by internal.h.
+ */
+#ifndef LARD_BUCKET_H
+#define LARD_BUCKET_H
+
+#include "base/hash.h"
+
+static inline uint32_t lard_bucket_of(uint32_t hash, uint32_t count) {
+    uint32_t power = 1u << (31 - __builtin_clz(count));
+    uint32_t bucket = hash & (2 * power - 1);
+    return bucket < count ? bucket : hash & (power - 1);
+}
+
+/* Of a number below lard_bucket_count; NULL where the directory is damaged. */
+static inline lard_bucket *lard_bucket_below_count(const lard_view *view, uint32_t number) {
+    unsigned shift = view->map->segment_shift - 6;
+    uint32_t page = number >> shift;
+    size_t segment = lard_load(&view->directory[page]);
+    if (LARD_UNLIKELY(segment >= view->map->super.segments_per_shard)) {
+        return NULL;
+    }
+    return (lard_bucket *)(view->base + view->map->super.data_offset) + (((segment - page) << shift) + number);
+}
+
+/* NULL where the directory is damaged, or too short for such a number. */
+static inline lard_bucket *lard_bucket_at(const lard_view *view, uint32_t number) {
+    if (LARD_UNLIKELY(number >> (view->map->segment_shift - 6) >= view->map->super.segments_per_shard)) {
+        return NULL;
+    }
+    return lard_bucket_below_count(view, number);
+}
+
+/* 0 where it is more than the directory can hold. */
+static inline uint32_t lard_bucket_count(const lard_view *view) {
+    uint32_t count = lard_load_acquire(&view->head->bucket_count);
+    uint64_t most = (uint64_t)view->map->super.segments_per_shard << (view->map->segment_shift - 6);
+    return LARD_LIKELY(count <= most) ? count : 0;
+}
+
+/* The two buckets that a key may stand in, of `count`; false where there is no index, or a damaged one. */
+static inline bool lard_bucket_pair(const lard_view *view, const lard_hash *hash, uint32_t count,
+                                    lard_bucket **first, lard_bucket **second) {
+    if (LARD_UNLIKELY(count == 0)) {
+        return false;
+    }
+    *first = lard_bucket_below_count(view, lard_bucket_of(hash->first, count));
+    *second = lard_bucket_below_count(view, lard_bucket_of(hash->second, count));
+    return *first && *second;
+}
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * dircache.c — renewing this process's copy of where a shard's buckets are (dircache.h).
+ *
+ * Takes no lock of the file. Threads that come at the same time go on without the
+ * copy; a renewal that was cut short by a fork is begun anew in the child.
+ */
+#include "index/dircache.h"
+#include "file/advice.h"
+#include "index/bucket.h"
+#include "proc/fork.h"
+
+#include <stdlib.h>
+
+#define MOST_KEPT 32u /* pages of a shard: the kernel lists each apart, and has no room for very many */
+
+/* Notes the pages that were added since; false where the directory is damaged. */
+static bool note_pages(const lard_view *view, lard_dircache *copy, uint32_t count) {
+    unsigned shift = view->map->segment_shift - 6;
+    uint32_t pages = (uint32_t)(((uint64_t)count + (1u << shift) - 1) >> shift);
+    for (uint32_t p = copy->known; p < pages; p++) {
+        lard_bucket *first = lard_bucket_at(view, p << shift);
+        if (!first) {
+            return false;
+        }
+        __atomic_store_n(&copy->pages[p], (uintptr_t)first - ((uintptr_t)p << view->map->segment_shift),
+                         __ATOMIC_RELEASE);
+        copy->known = p + 1;
+        if (p < MOST_KEPT) {
+            lard_advice_index(view, lard_load(&view->directory[p]));
+        }
+    }
+    return true;
+}
+
+static void renew(const lard_view *view, lard_dircache *copy) {
+    uint64_t epoch;
+    uint32_t count = 0;
+    bool fit = lard_view_is_current(view, &epoch) && (count = lard_bucket_count(view)) != 0;
+    if (copy->epoch != epoch) { /* whoever reads meanwhile finds another epoch, before or after */
+        __atomic_store_n(&copy->epoch, 0, __ATOMIC_RELEASE);
+        __atomic_store_n(&copy->shape, 0, __ATOMIC_RELEASE);
+        copy->known = 0;
+        lard_advice_shard(view);
+    }
+    if (!fit || !note_pages(view, copy, count)) {
+        return;
+    }
+    lard_fence_acquire();
+    if (lard_load(&view->head->epoch) != epoch) {
+        __atomic_store_n(&copy->epoch, 0, __ATOMIC_RELEASE);
+        return;
+    }
+    uint64_t mask = (2ull << (31 - __builtin_clz(count))) - 1;
+    __atomic_store_n(&copy->shape, (uint64_t)count << 32 | mask, __ATOMIC_RELEASE);
+    __atomic_store_n(&copy->epoch, epoch, __ATOMIC_RELEASE);
+}
+
+void lard_dircache_renew(lard_map *map, const lard_view *view) {
+    lard_dircache *copy = &map->dircache[view->number];
+    uint32_t ours = lard_fork_epoch() + 1;
+    uint32_t idle = __atomic_load_n(&copy->renewing, __ATOMIC_RELAXED);
+    if (idle != ours &&
+        __atomic_compare_exchange_n(&copy->renewing, &idle, ours, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+        renew(view, copy);
+        __atomic_store_n(&copy->renewing, 0, __ATOMIC_RELEASE);
+    }
+}

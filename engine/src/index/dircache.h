@@ -1,0 +1,73 @@
+/*
+ * dircache.h — where each shard's buckets are, as this process last saw it.
+ *
+ * A lookup would otherwise go through the shard's head and its directory, two loads
+ * that wait for each other and for pages of the file that nothing else keeps near.
+ * This copy is private, small and dense. It is a copy of one epoch of a shard: within
+ * an epoch pages are only added and the count only grows, so an old copy finds less,
+ * never something else, and a reader that has compared epochs before and after its
+ * read may trust what it found. What it did not find is looked for again in the file.
+ *
+ * Read without a lock; one thread at a time renews a shard's copy (dircache.c). Included
+ * by internal.h.
+ */
+#ifndef LARD_DIRCACHE_H
+#define LARD_DIRCACHE_H
+
+#include "base/hash.h"
+#include "file/view.h"
+#include "index/probe.h"
+#include "segment/record.h"
+
+void lard_dircache_renew(lard_map *map, const lard_view *view);
+
+static inline uint32_t lard_dircache_count(uint64_t shape) { return (uint32_t)(shape >> 32); }
+
+/* The bucket of a hash in that shape, or NULL. */
+static inline lard_bucket *lard_dircache_bucket(const lard_dircache *copy, uint64_t shape, uint32_t hash,
+                                                unsigned page_shift) {
+    uint32_t count = lard_dircache_count(shape);
+    uint32_t mask = (uint32_t)shape;
+    uint32_t bucket = hash & mask;
+    bucket = bucket < count ? bucket : bucket & (mask >> 1);
+    uintptr_t page = __atomic_load_n(&copy->pages[bucket >> page_shift], __ATOMIC_RELAXED);
+    return page ? (lard_bucket *)(page + (uintptr_t)bucket * sizeof(lard_bucket)) : NULL;
+}
+
+/* Has the two buckets of a key fetched, as far as the copy knows them. */
+static inline void lard_dircache_prefetch_buckets(const lard_map *map, const lard_hash *hash,
+                                                  lard_bucket *buckets[2]) {
+    const lard_dircache *copy = &map->dircache[lard_hash_shard(map, hash)];
+    unsigned page_shift = map->segment_shift - 6;
+    uint64_t shape = __atomic_load_n(&copy->shape, __ATOMIC_ACQUIRE);
+    buckets[0] = lard_dircache_bucket(copy, shape, hash->first, page_shift);
+    buckets[1] = lard_dircache_bucket(copy, shape, hash->second, page_shift);
+    __builtin_prefetch(buckets[0]);
+    __builtin_prefetch(buckets[1]);
+}
+
+/* Has the record fetched that those buckets seem to name. A hint: whoever comes for it looks for itself. */
+static inline void lard_dircache_prefetch_record(lard_map *map, const lard_hash *hash,
+                                                 lard_bucket *const buckets[2]) {
+    if (LARD_UNLIKELY(!buckets[0] || !buckets[1])) {
+        return;
+    }
+    unsigned mask = lard_probe(buckets[0], buckets[1], hash->fingerprint);
+    if (mask) {
+        lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
+        lard_record_prefetch(&view, LARD_SLOT_OFFSET(lard_load(lard_probe_slot(buckets[0], buckets[1], mask))));
+    }
+}
+
+/* Under the lock. Renews a copy that is not of this epoch, or has fallen far behind. */
+static inline void lard_dircache_keep_up(lard_map *map, const lard_view *view) {
+    const lard_dircache *copy = &map->dircache[view->number];
+    uint32_t count = lard_load(&view->head->bucket_count);
+    uint32_t known = lard_dircache_count(__atomic_load_n(&copy->shape, __ATOMIC_RELAXED));
+    if (LARD_UNLIKELY(__atomic_load_n(&copy->epoch, __ATOMIC_RELAXED) != lard_load(&view->head->epoch) ||
+                      count - known > known / 16)) {
+        lard_dircache_renew(map, view);
+    }
+}
+
+#endif

@@ -1,0 +1,176 @@
+/*
+ * ghost.c — which keys were evicted a short while ago, kept in slots that hold no item.
+ *
+ * Two ghosts fit a slot (layout.h draws it): 11 bits of the key's fingerprint each, which queue the
+ * key was in, and when it left, by that queue's clock, in eighths of the shard. They cost no
+ * space of their own; the oldest give way, and any item does better with the slot.
+ * A ghost is a hint: a wrong one sends a new item to the main queue, a lost one to the small.
+ *
+ * All under the shard's lock, but for lard_ghost_peek and lard_ghost_word. Nobody else stores
+ * into a slot that holds no item.
+ */
+#include "index/ghost.h"
+#include "index/bucket.h"
+
+#define FINGERPRINT_BITS 11
+#define MAIN_BIT (1u << FINGERPRINT_BITS)
+#define STAMP_SHIFT (FINGERPRINT_BITS + 1)
+#define STAMP_BITS 5
+#define CELL_BITS (STAMP_SHIFT + STAMP_BITS)
+#define FINGERPRINT_MASK ((1u << FINGERPRINT_BITS) - 1)
+#define CELL_MASK ((1u << CELL_BITS) - 1)
+#define STAMP_MASK ((1u << STAMP_BITS) - 1)
+#define CELLS 2
+#define UNITS 8      /* of a stamp, in a shard */
+#define YOUNG 0      /* such an age tells how large the queues should be: less than one unit */
+#define MAIN_OLD 2   /* ghosts of the main queue serve nothing else */
+#define SMALL_OLD 20 /* beyond any window */
+#define AGELESS (STAMP_MASK + 1)
+
+_Static_assert(LARD_LOCATION_BITS + CELLS * CELL_BITS == 64, "ghosts fill what a location leaves");
+
+typedef struct {
+    uint32_t now[2]; /* of the small and of the main queue */
+} clocks;
+
+static clocks clocks_of(const lard_view *view) {
+    uint32_t both = lard_load(&view->head->ghost_clocks);
+    return (clocks){{both & STAMP_MASK, both >> 16 & STAMP_MASK}};
+}
+
+/* Never 0: a cell of 0 is empty. */
+static uint32_t short_fingerprint(uint32_t fingerprint) {
+    fingerprint &= FINGERPRINT_MASK;
+    return fingerprint ? fingerprint : 1;
+}
+
+static uint32_t cell_of(uint64_t value, unsigned number) {
+    return (uint32_t)(value >> (LARD_LOCATION_BITS + number * CELL_BITS)) & CELL_MASK;
+}
+
+static uint64_t with_cell(uint64_t value, unsigned number, uint32_t cell) {
+    unsigned shift = LARD_LOCATION_BITS + number * CELL_BITS;
+    return (value & ~((uint64_t)CELL_MASK << shift)) | (uint64_t)cell << shift;
+}
+
+static bool was_main(uint32_t cell) { return (cell & MAIN_BIT) != 0; }
+
+/* AGELESS where the cell is empty or of no use any more. */
+static uint32_t age_of(uint32_t cell, clocks at) {
+    uint32_t age = (at.now[was_main(cell)] - (cell >> STAMP_SHIFT)) & STAMP_MASK;
+    return cell == 0 || age > (was_main(cell) ? MAIN_OLD : SMALL_OLD) ? AGELESS : age;
+}
+
+typedef struct {
+    lard_u64 *slot; /* NULL: not found */
+    uint64_t value;
+    unsigned number;
+} place;
+
+static place find(const lard_view *view, const lard_hash *hash, clocks at) {
+    uint32_t fingerprint = short_fingerprint(hash->fingerprint);
+    lard_bucket *buckets[2] = {NULL, NULL};
+    bool fit = lard_bucket_pair(view, hash, lard_bucket_count(view), &buckets[0], &buckets[1]);
+    for (unsigned i = 0; fit && i < 2 * LARD_BUCKET_SLOTS; i++) {
+        lard_u64 *slot = &buckets[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS];
+        uint64_t value = lard_load(slot);
+        for (unsigned n = 0; value && !LARD_SLOT_OFFSET(value) && n < CELLS; n++) {
+            uint32_t cell = cell_of(value, n);
+            if ((cell & FINGERPRINT_MASK) == fingerprint && age_of(cell, at) <= LARD_GHOST_WINDOW) {
+                return (place){slot, value, n};
+            }
+        }
+    }
+    return (place){NULL, 0, 0};
+}
+
+/* Without the lock: whether the key seems to have left the small queue a short while ago. */
+bool lard_ghost_peek(const lard_view *view, const lard_hash *hash) {
+    place at = find(view, hash, clocks_of(view));
+    return at.slot && !was_main(cell_of(at.value, at.number));
+}
+
+/* What the key's ghost tells; it has none afterwards. */
+lard_ghost lard_ghost_take(lard_view *view, const lard_hash *hash) {
+    clocks now = clocks_of(view);
+    place at = find(view, hash, now);
+    if (!at.slot) {
+        return LARD_GHOST_NONE;
+    }
+    uint32_t cell = cell_of(at.value, at.number);
+    bool young = age_of(cell, now) <= YOUNG;
+    lard_store(at.slot, with_cell(at.value, at.number, 0));
+    if (was_main(cell)) {
+        return young ? LARD_GHOST_MAIN_YOUNG : LARD_GHOST_NONE;
+    }
+    return young ? LARD_GHOST_SMALL_YOUNG : LARD_GHOST_SMALL;
+}
+
+/* What the slot of an evicted item holds afterwards. */
+uint64_t lard_ghost_word(const lard_view *view, uint32_t fingerprint, bool from_main) {
+    return with_cell(0, 0,
+                     short_fingerprint(fingerprint) | (from_main ? MAIN_BIT : 0) |
+                         clocks_of(view).now[from_main] << STAMP_SHIFT);
+}
+
+/* The slot of these ghosts was given to an item: they take cells of the bucket that are empty or hold older ones.
+ */
+void lard_ghost_rescue(lard_bucket *bucket, const lard_view *view, uint64_t value) {
+    clocks now = clocks_of(view);
+    for (unsigned r = 0; r < CELLS; r++) {
+        uint32_t cell = cell_of(value, r);
+        uint32_t oldest = age_of(cell, now);
+        place at = {NULL, 0, 0};
+        for (unsigned i = 0; i < LARD_BUCKET_SLOTS && oldest != AGELESS; i++) {
+            uint64_t other = lard_load(&bucket->slots[i]);
+            if (LARD_SLOT_OFFSET(other)) {
+                continue;
+            }
+            for (unsigned n = 0; n < CELLS; n++) {
+                uint32_t age = age_of(cell_of(other, n), now);
+                if (age > oldest) {
+                    oldest = age;
+                    at = (place){&bucket->slots[i], other, n};
+                }
+            }
+        }
+        if (at.slot) {
+            lard_store(at.slot, with_cell(at.value, at.number, cell));
+        }
+    }
+}
+
+static uint64_t without_old(uint64_t value, clocks now) {
+    for (unsigned n = 0; n < CELLS; n++) {
+        value = age_of(cell_of(value, n), now) == AGELESS ? with_cell(value, n, 0) : value;
+    }
+    return value;
+}
+
+static void sweep(lard_view *view, uint32_t clock) {
+    clocks now = clocks_of(view);
+    uint64_t count = lard_bucket_count(view), parts = view->map->super.segments_per_shard;
+    uint64_t part = clock % parts;
+    for (uint64_t b = count * part / parts; b < count * (part + 1) / parts; b++) {
+        lard_bucket *bucket = lard_bucket_at(view, (uint32_t)b);
+        for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
+            uint64_t value = lard_load(&bucket->slots[i]);
+            uint64_t kept = value && !LARD_SLOT_OFFSET(value) ? without_old(value, now) : value;
+            if (kept != value) {
+                lard_store(&bucket->slots[i], kept);
+            }
+        }
+    }
+}
+
+/* A queue has emptied a segment: its clock goes on, and old ghosts of a part of the index are forgotten, so that
+ * none is there still when stamps begin again. */
+void lard_ghost_tick(lard_view *view, bool main_queue) {
+    lard_u32 *clock = main_queue ? &view->head->main_clock : &view->head->evict_clock;
+    lard_store(clock, lard_load(clock) + 1);
+    uint64_t segments = view->map->super.segments_per_shard;
+    uint64_t small = lard_load(&view->head->evict_clock) * (uint64_t)UNITS / segments;
+    uint64_t large = lard_load(&view->head->main_clock) * (uint64_t)UNITS / segments;
+    lard_store(&view->head->ghost_clocks, (uint32_t)((small & STAMP_MASK) | (large & STAMP_MASK) << 16));
+    sweep(view, lard_load(clock));
+}

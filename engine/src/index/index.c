@@ -1,0 +1,308 @@
+/*
+ * index.c — from a key's hash to its slot.
+ *
+ * Two-choice buckets (Azar et al., 1994). Inserting happens under the shard's lock.
+ * Lookup takes none, and neither does delete: it empties slots by compare-and-swap,
+ * so every other change of a slot is a compare-and-swap too. How deletes meet an
+ * index that is changing its shape is told in index_resize.c.
+ */
+#include "index/index.h"
+#include "base/count.h"
+#include "index/bucket.h"
+#include "index/ghost.h"
+#include "index/index_resize.h"
+#include "index/probe.h"
+#include "index/slot.h"
+#include "segment/pin.h"
+#include "segment/record.h"
+
+#include <limits.h>
+
+#define ITEM_COST 100        /* above any of ghosts */
+#define DELETE_ATTEMPTS 4096 /* a slow delete is better than one that did not hold */
+
+static bool slot_holds(const lard_view *view, uint64_t value, const lard_hash *hash, const void *key,
+                       size_t key_bytes, bool is_chunk, lard_record_info *info) {
+    uint64_t offset = LARD_SLOT_OFFSET(value);
+    return offset && LARD_SLOT_FINGERPRINT(value) == hash->fingerprint && lard_record_of_slot(view, value, info) &&
+           lard_record_is_key(view, offset, info, key, key_bytes, is_chunk);
+}
+
+/* The two buckets of a key; false where there is no index, or a damaged one. */
+LARD_INLINE bool buckets_of(const lard_view *view, const lard_hash *hash, lard_bucket *buckets[2]) {
+    return lard_bucket_pair(view, hash, lard_bucket_count(view), &buckets[0], &buckets[1]);
+}
+
+lard_found lard_index_find(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes,
+                           bool is_chunk) {
+    lard_record_info info;
+    lard_bucket *buckets[2];
+    unsigned mask = buckets_of(view, hash, buckets) ? lard_probe(buckets[0], buckets[1], hash->fingerprint) : 0;
+    for (; mask; mask &= mask - 1) {
+        lard_u64 *slot = lard_probe_slot(buckets[0], buckets[1], mask);
+        uint64_t value = lard_load_acquire(slot);
+        if (slot_holds(view, value, hash, key, key_bytes, is_chunk, &info)) {
+            return (lard_found){slot, value};
+        }
+    }
+    return (lard_found){NULL, 0};
+}
+
+lard_found lard_index_probe(const lard_view *view, const lard_hash *hash) {
+    lard_bucket *buckets[2];
+    unsigned mask = buckets_of(view, hash, buckets) ? lard_probe(buckets[0], buckets[1], hash->fingerprint) : 0;
+    for (; mask; mask &= mask - 1) {
+        lard_u64 *slot = lard_probe_slot(buckets[0], buckets[1], mask);
+        uint64_t value = lard_load(slot);
+        uint64_t offset = LARD_SLOT_OFFSET(value);
+        if (offset && LARD_SLOT_FINGERPRINT(value) == hash->fingerprint && offset < view->map->super.shard_bytes) {
+            __builtin_prefetch(view->base +
+                               offset); /* header and the beginning of the key: its value is not read */
+            __builtin_prefetch(view->base + offset + LARD_RECORD_HEADER + 16);
+            return (lard_found){slot, value};
+        }
+    }
+    return (lard_found){NULL, 0};
+}
+
+lard_found lard_index_verify(const lard_view *view, lard_found probed, const lard_hash *hash, const void *key,
+                             size_t key_bytes, bool is_chunk) {
+    lard_record_info info;
+    if (!probed.slot) {
+        return probed; /* no item had the fingerprint, and under the lock none comes */
+    }
+    uint64_t value = lard_load_acquire(probed.slot);
+    if (LARD_LIKELY(slot_holds(view, value, hash, key, key_bytes, is_chunk, &info))) {
+        return (lard_found){probed.slot, value};
+    }
+    return lard_index_find(view, hash, key, key_bytes, is_chunk);
+}
+
+lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, uint64_t offset,
+                                  uint32_t generation) {
+    lard_bucket *buckets[2];
+    unsigned mask = buckets_of(view, hash, buckets) ? lard_probe(buckets[0], buckets[1], hash->fingerprint) : 0;
+    uint64_t wanted = lard_slot(offset, hash->fingerprint, 0, generation);
+    for (; mask; mask &= mask - 1) {
+        lard_u64 *slot = lard_probe_slot(buckets[0], buckets[1], mask);
+        uint64_t value = lard_load(slot);
+        if (LARD_SLOT_SAME(value, wanted)) {
+            return (lard_found){slot, value};
+        }
+    }
+    return (lard_found){NULL, 0};
+}
+
+bool lard_index_is_chunk(const lard_view *view, uint64_t slot) {
+    lard_record_info info;
+    return lard_record_of_slot(view, slot, &info) && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_CHUNK;
+}
+
+/* Chunks first: who dies in between leaves an item too many. */
+void lard_index_count_off(const lard_view *view, bool is_chunk) {
+    if (is_chunk) {
+        lard_add(&view->head->chunks, (uint64_t)-1);
+    }
+    lard_add(&view->head->items, (uint64_t)-1);
+}
+
+/* Records are looked at only where some may be chunks. */
+void lard_index_recount(lard_view *view) {
+    bool has_chunks = lard_load(&view->head->chunks) != 0;
+    uint64_t items = 0, chunks = 0;
+    uint32_t count = lard_bucket_count(view);
+    for (uint32_t b = 0; b < count; b++) {
+        lard_bucket *bucket = lard_bucket_at(view, b);
+        for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
+            uint64_t value = lard_load(&bucket->slots[i]);
+            items += LARD_SLOT_OFFSET(value) != 0;
+            chunks += has_chunks && LARD_SLOT_OFFSET(value) && lard_index_is_chunk(view, value);
+        }
+    }
+    lard_store(&view->head->items, items);
+    lard_store(&view->head->chunks, chunks);
+}
+
+/* What it costs to give a slot to a new item: an empty one < one of ghosts < the least frequent item. */
+static unsigned eviction_cost(uint64_t value) {
+    return LARD_SLOT_OFFSET(value) ? ITEM_COST + LARD_SLOT_FREQUENCY(value) : value != 0;
+}
+
+static unsigned live_slots(const lard_bucket *bucket) {
+    unsigned live = 0;
+    for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
+        live += LARD_SLOT_OFFSET(lard_load(&bucket->slots[i])) != 0;
+    }
+    return live;
+}
+
+/* The least frequent item of two full buckets that is not pinned; NULL where all are. */
+static lard_u64 *find_victim(const lard_view *view, lard_bucket *const buckets[2], uint64_t *value) {
+    lard_u64 *best = NULL;
+    for (unsigned i = 0; i < 2 * LARD_BUCKET_SLOTS; i++) {
+        lard_u64 *slot = &buckets[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS];
+        uint64_t now = lard_load(slot);
+        if ((!best || eviction_cost(now) < eviction_cost(*value)) && !lard_pin_cost_of(view, now)) {
+            best = slot;
+            *value = now;
+        }
+    }
+    return best;
+}
+
+larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash *hash, uint64_t slot) {
+    lard_bucket *buckets[2];
+    if (!buckets_of(view, hash, buckets)) {
+        return LARDER_DAMAGED;
+    }
+    for (;;) { /* each failure means that a deleter emptied a slot or a reader raised a frequency (at most to 3) */
+        int order = live_slots(buckets[1]) < live_slots(buckets[0]) ? 1 : 0;
+        lard_bucket *best_bucket = buckets[0];
+        lard_u64 *best = NULL;
+        uint64_t best_value = 0;
+        unsigned best_cost = UINT_MAX;
+        for (int c = 0; c < 2; c++) {
+            lard_bucket *bucket = buckets[c ^ order];
+            for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
+                uint64_t value = lard_load(&bucket->slots[i]);
+                unsigned cost = eviction_cost(value);
+                if (cost < best_cost) {
+                    best_bucket = bucket;
+                    best = &bucket->slots[i];
+                    best_value = value;
+                    best_cost = cost;
+                }
+            }
+            if (best_cost < ITEM_COST) {
+                break;
+            }
+        }
+        bool occupied = LARD_SLOT_OFFSET(best_value) != 0;
+        if (occupied && lard_index_resize_make_room(view, buckets)) {
+            continue;
+        }
+        if (occupied && lard_pin_cost_of(view, best_value)) {
+            best = find_victim(view, buckets, &best_value);
+            if (!best) {
+                return LARDER_FULL;
+            }
+            if (!LARD_SLOT_OFFSET(best_value)) {
+                continue; /* emptied meanwhile */
+            }
+        }
+        bool was_chunk = occupied && lard_index_is_chunk(view, best_value);
+        if (lard_cas64(best, &best_value, slot)) {
+            if (was_chunk) {
+                lard_add(&view->head->chunks, (uint64_t)-1);
+            } else if (occupied) {
+                lard_count(cache, LARD_STAT_evictions, 1);
+            } else {
+                lard_add(&view->head->items, 1);
+                if (best_value) {
+                    lard_ghost_rescue(best_bucket, view, best_value);
+                }
+            }
+            return LARDER_OK;
+        }
+    }
+}
+
+/* What a deleter found. */
+typedef struct {
+    bool was_live;
+    uint64_t pinned_bytes;
+    lard_head *head; /* of a large value, where it is wanted */
+} deletion;
+
+/* Empties a slot that holds the key; true where this call did it. */
+static bool delete_in_slot(const lard_view *view, lard_u64 *slot, const lard_hash *hash, const void *key,
+                           size_t key_bytes, bool is_chunk, int64_t now_ms, deletion *found) {
+    for (int attempt = 0; attempt < DELETE_ATTEMPTS; attempt++) {
+        lard_record_info info;
+        uint64_t value = lard_load_acquire(slot);
+        uint64_t settled = value & ~LARD_SLOT_PENDING;
+        if (!slot_holds(view, settled, hash, key, key_bytes, is_chunk, &info)) {
+            lard_fence_acquire();
+            if (lard_load(slot) == value) {
+                return false;
+            }
+            continue; /* moved or recycled meanwhile */
+        }
+        lard_head large = {{0, 0}, 0, 0};
+        uint64_t pinned_bytes = 0;
+        if (found->head && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_HEAD) {
+            lard_record_head(view, LARD_SLOT_OFFSET(settled), &info, &large);
+        }
+        if (LARD_UNLIKELY(LARD_WORD2_PINNED(info.word2))) {
+            pinned_bytes = lard_pin_cost_of(view, settled);
+        }
+        if (lard_slot_replace(slot, value, 0)) {
+            found->was_live |= !lard_record_expired(&info, now_ms);
+            found->pinned_bytes = pinned_bytes;
+            if (large.value_bytes) {
+                *found->head = large;
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One pass over two buckets, of which a damaged directory may lack one. */
+static bool delete_in_buckets(const lard_view *view, const uint32_t numbers[2], const lard_hash *hash,
+                              const void *key, size_t key_bytes, bool is_chunk, int64_t now_ms, deletion *found) {
+    lard_bucket *first = lard_bucket_at(view, numbers[0]);
+    lard_bucket *second = lard_bucket_at(view, numbers[1]);
+    bool any = false;
+    first = first ? first : second;
+    second = second ? second : first;
+    for (unsigned mask = first ? lard_probe(first, second, hash->fingerprint) : 0; mask; mask &= mask - 1) {
+        any |= delete_in_slot(view, lard_probe_slot(first, second, mask), hash, key, key_bytes, is_chunk, now_ms,
+                              found);
+    }
+    return any;
+}
+
+bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes,
+                       bool is_chunk, int64_t now_ms, lard_head *head) {
+    bool any = false;
+    deletion found = {.head = head};
+    for (int attempt = 0; attempt < DELETE_ATTEMPTS; attempt++) {
+        uint32_t splitting = lard_load_acquire(&view->head->splitting);
+        uint32_t moves = lard_load_acquire(&view->head->moves);
+        uint32_t count = lard_bucket_count(view);
+        if (count == 0) {
+            break;
+        }
+        uint32_t choices[6] = {lard_bucket_of(hash->first, count), lard_bucket_of(hash->second, count)};
+        int used = 2;
+        if (splitting &&
+            splitting - 1 < count) { /* its items stay there a moment longer than they are looked for */
+            choices[used++] = splitting - 1;
+            choices[used++] = splitting - 1;
+        }
+        uint64_t paged = (uint64_t)lard_load(&view->head->index_pages) << (view->map->segment_shift - 6);
+        if (splitting && count < paged) { /* the bucket that is being filled but not published yet */
+            choices[used++] = lard_bucket_of(hash->first, count + 1);
+            choices[used++] = lard_bucket_of(hash->second, count + 1);
+        }
+        for (int c = 0; c < used; c += 2) {
+            if (c) {
+                lard_fence(); /* an original that was emptied is seen to be before its copy is looked for */
+            }
+            any |= delete_in_buckets(view, &choices[c], hash, key, key_bytes, is_chunk, now_ms, &found);
+        }
+        lard_fence();
+        if (lard_load_acquire(&view->head->splitting) == splitting && lard_load(&view->head->moves) == moves &&
+            lard_bucket_count(view) == count) { /* whoever sees a split ended sees the new count */
+            break;
+        }
+    }
+    if (any) {
+        lard_index_count_off(view, is_chunk);
+        if (LARD_UNLIKELY(found.pinned_bytes != 0)) {
+            lard_add(&view->head->pinned_bytes, -found.pinned_bytes);
+        }
+    }
+    return found.was_live;
+}

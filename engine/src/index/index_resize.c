@@ -1,0 +1,322 @@
+/*
+ * index_resize.c — how the index changes its shape: pages, splits, moves between buckets, and
+ * what is left of them when their owner dies. All under the shard's lock.
+ *
+ * Linear hashing (Litwin, 1980): the index grows by one bucket at a time, so that
+ * no writer pays for a doubling. An item of two full buckets moves to its other one
+ * (cuckoo hashing; Pagh, Rodler, 2001).
+ *
+ * A split and a lock-free delete meet like this: the splitter announces the bucket
+ * in `splitting`, copies, looks at the originals again, publishes the new count,
+ * then empties the originals. A deleter that emptied an original looks at
+ * `splitting` afterwards and, if it is set or changed, searches again, the
+ * unpublished bucket included, and the one that is split, where originals stand a
+ * moment longer than the count tells: a reader may know an older count (dircache.h).
+ * So either the splitter sees the original gone or the deleter sees the copy.
+ *
+ * A move puts a pending slot into the other bucket, marks the original in the same
+ * way, takes the mark off the new one, and empties the original. A deleter empties
+ * pending slots too, so a deleted item is never moved back to life: where only one
+ * slot is pending, no reader follows it, and a repair drops it. Where both are,
+ * nobody deleted the item: a reader takes it (read.c), and a repair keeps it. `moves`
+ * is odd meanwhile, so that a reader that found nothing looks for both, and again.
+ */
+#include "index/index_resize.h"
+#include "base/count.h"
+#include "base/hash.h"
+#include "file/view.h"
+#include "index/bucket.h"
+#include "index/slot.h"
+#include "segment/record.h"
+#include "segment/segment.h"
+
+#define SMALL_INDEX 160u /* an index below this part of the shard is small */
+#define SPLITS_PER_INSERT 2
+#define YOUNG_PART 4     /* of the segments: those opened last */
+#define FIRST_BUCKETS 64 /* dense from the start: few items then touch few cache lines and pages */
+
+/* The two buckets that the item of `value` may stand in; false where its record cannot be read. */
+static bool choices_of(const lard_view *view, uint64_t value, uint32_t count, uint32_t choices[2]) {
+    unsigned char key[LARDER_MAX_KEY + 8];
+    lard_record_info info;
+    uint64_t offset = LARD_SLOT_OFFSET(value);
+    if (count == 0 || !lard_record_of_slot(view, value, &info) ||
+        LARD_WORD2_KEY_BYTES(info.word2) > LARDER_MAX_KEY) {
+        return false;
+    }
+    lard_record_copy_key(view, offset, &info, key);
+    lard_hash hash = lard_hash_key(view->map, key, LARD_WORD2_KEY_BYTES(info.word2),
+                                   LARD_WORD2_TYPE(info.word2) == LARD_TYPE_CHUNK);
+    choices[0] = lard_bucket_of(hash.first, count);
+    choices[1] = lard_bucket_of(hash.second, count);
+    return true;
+}
+
+/* Takes `from` to an empty slot of its item's other bucket, if that has the higher number, or the lower one. */
+static bool move(lard_view *view, const lard_bucket *bucket, lard_u64 *from, bool up) {
+    uint32_t choices[2];
+    uint64_t value = lard_load(from);
+    if (!choices_of(view, value, lard_bucket_count(view), choices)) {
+        return false;
+    }
+    lard_bucket *other = lard_bucket_at(view, (choices[0] > choices[1]) == up ? choices[0] : choices[1]);
+    for (unsigned i = 0; other && other != bucket && i < LARD_BUCKET_SLOTS; i++) {
+        uint64_t vacant = lard_load(&other->slots[i]);
+        uint64_t pending = value | LARD_SLOT_PENDING;
+        if (LARD_SLOT_OFFSET(vacant)) {
+            continue;
+        }
+        lard_store(&view->head->moving[0], choices[0] + 1); /* before anything is pending */
+        lard_store(&view->head->moving[1], choices[1] + 1);
+        if (!lard_cas64(&other->slots[i], &vacant, pending)) {
+            continue;
+        }
+        uint32_t moves =
+            (lard_load(&view->head->moves) + 1) | 1u; /* another odd number, whatever was left there */
+        lard_store_release(&view->head->moves, moves);
+        if (!up) {
+            lard_store_release(&view->head->moves_down, lard_load(&view->head->moves_down) + 1);
+        }
+        lard_fence();
+        bool leaves = lard_slot_replace(from, value, pending);
+        lard_slot_replace(&other->slots[i], pending, leaves ? value : 0);
+        if (leaves) {
+            lard_slot_replace(from, pending, 0);
+        }
+        lard_store_release(&view->head->moves, moves + 1);
+        return leaves;
+    }
+    return false;
+}
+
+/* Written of late, so that its record is likely to be in memory: a move has to read it. */
+static bool is_young(const lard_view *view, uint64_t value) {
+    uint64_t segment = (LARD_SLOT_OFFSET(value) - view->map->super.data_offset) >> view->map->segment_shift;
+    return segment < view->map->super.segments_per_shard &&
+           lard_load(&view->segments[segment].sequence) + view->map->super.segments_per_shard / YOUNG_PART >=
+               lard_load(&view->head->next_sequence);
+}
+
+/* Upwards where it can be: a walk in the order of buckets then meets every item that stays. */
+static bool move_one(lard_view *view, lard_bucket *const *buckets, unsigned count) {
+    uint32_t young = 0;
+    for (unsigned i = 0; i < count * LARD_BUCKET_SLOTS; i++) {
+        uint64_t value = lard_load(&buckets[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS]);
+        young |= (uint32_t)is_young(view, value) << i;
+    }
+    for (int way = 0; way < 4; way++) { /* upwards: young, old; downwards: young, old */
+        for (unsigned i = 0; i < count * LARD_BUCKET_SLOTS; i++) {
+            lard_bucket *bucket = buckets[i / LARD_BUCKET_SLOTS];
+            lard_u64 *slot = &bucket->slots[i % LARD_BUCKET_SLOTS];
+            if ((young >> i & 1) == !(way & 1) && move(view, bucket, slot, way < 2)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Where the other buckets of all those items are full, too, one of theirs goes first. */
+bool lard_index_resize_make_room(lard_view *view, lard_bucket *const buckets[2]) {
+    if (move_one(view, buckets, 2)) {
+        return true;
+    }
+    for (unsigned i = 0; i < 2 * LARD_BUCKET_SLOTS; i++) {
+        lard_bucket *bucket = buckets[i / LARD_BUCKET_SLOTS];
+        lard_u64 *slot = &bucket->slots[i % LARD_BUCKET_SLOTS];
+        uint32_t choices[2];
+        if (!choices_of(view, lard_load(slot), lard_bucket_count(view), choices)) {
+            continue;
+        }
+        for (unsigned c = 0; c < 2; c++) {
+            lard_bucket *other = lard_bucket_at(view, choices[c]);
+            if (other && other != buckets[0] && other != buckets[1] && move_one(view, &other, 1) &&
+                (move(view, bucket, slot, true) || move(view, bucket, slot, false))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Buckets come by the page; a page is a segment, zeroed before the directory names it. */
+static bool add_page(lard_view *view, uint32_t page) {
+    uint32_t segment;
+    if (!lard_segment_take(view, &segment)) {
+        return false;
+    }
+    lard_u64 *words = lard_view_words(view, lard_view_segment_offset(view, segment));
+    for (uint32_t i = 0; i < view->map->super.segment_bytes / 8; i++) {
+        lard_store(&words[i], 0);
+    }
+    lard_store(&view->segments[segment].state, LARD_SEGMENT_INDEX);
+    lard_store(&view->directory[page], segment);
+    lard_store_release(&view->head->index_pages, page + 1);
+    return true;
+}
+
+bool lard_index_resize_begin(lard_view *view) {
+    if (!add_page(view, 0)) {
+        return false;
+    }
+    lard_store_release(&view->head->bucket_count, FIRST_BUCKETS);
+    return true;
+}
+
+/*
+ * The pages and the buckets do not fit each other, so the head is damaged. Another page in the place of one that
+ * is in use would hide it from writers only: readers keep a copy of where pages are (dircache.h). Nobody finds
+ * anything from now on, and who takes the lock next empties the shard.
+ */
+static void give_up(larder *cache, lard_view *view) {
+    lard_count(cache, LARD_STAT_resets, 1);
+    lard_store_release(&view->head->epoch, 0);
+}
+
+static uint32_t split_source(uint32_t count) { return count - (1u << (31 - __builtin_clz(count))); }
+
+static bool split_next(larder *cache, lard_view *view) {
+    uint32_t count = lard_bucket_count(view);
+    unsigned shift = view->map->segment_shift - 6;
+    uint32_t page = count >> shift, pages = lard_load(&view->head->index_pages);
+    if (count == 0) {
+        return false; /* damaged since the lock was taken */
+    }
+    if (page >= pages) {
+        if (page > pages || count != pages << shift) {
+            give_up(cache, view);
+            return false;
+        }
+        if (page >= view->map->super.segments_per_shard / 2 || lard_load(&view->head->free_segments) < 2 ||
+            !add_page(view, page)) {
+            return false;
+        }
+    }
+    uint32_t source = split_source(count);
+    lard_bucket *from = lard_bucket_at(view, source);
+    lard_bucket *to = lard_bucket_at(view, count);
+    if (!from || !to) {
+        return false;
+    }
+    uint64_t moved[LARD_BUCKET_SLOTS] = {0};
+    lard_store_release(&view->head->splitting, source + 1); /* after index_pages, which a deleter reads with it */
+    lard_fence();
+    for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
+        uint64_t value = lard_load(&from->slots[i]);
+        uint32_t choices[2] = {UINT32_MAX, UINT32_MAX};
+        if (!LARD_SLOT_OFFSET(value)) {
+            lard_store(&to->slots[i], value); /* ghosts: either half may be asked for them */
+            continue;
+        }
+        lard_store(&to->slots[i], 0);
+        if (choices_of(view, value, count + 1, choices) && (choices[0] == source || choices[1] == source)) {
+            continue;
+        }
+        if (choices[0] == count || choices[1] == count) {
+            lard_store(&to->slots[i], value);
+            moved[i] = value;
+        } else if (lard_slot_replace(&from->slots[i], value, 0)) { /* its record is damaged */
+            lard_add(&view->head->items, (uint64_t)-1);
+            lard_count(cache, LARD_STAT_damaged, 1);
+        }
+    }
+    lard_fence();
+    for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
+        if (moved[i] && !LARD_SLOT_SAME(lard_load(&from->slots[i]), moved[i])) {
+            lard_slot_replace(&to->slots[i], moved[i], 0);
+        }
+    }
+    lard_store_release(&view->head->bucket_count, count + 1);
+    lard_fence();
+    for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
+        if (moved[i] && !lard_slot_replace(&from->slots[i], moved[i], 0)) {
+            lard_slot_replace(&to->slots[i], moved[i], 0);
+        }
+    }
+    lard_store_release(&view->head->splitting, 0);
+    return true;
+}
+
+bool lard_index_resize_is_due(const lard_view *view) {
+    int64_t items = (int64_t)lard_load(&view->head->items), count = lard_bucket_count(view);
+    uint64_t shard = (uint64_t)view->map->super.segments_per_shard << view->map->segment_shift;
+    bool small = (uint64_t)count * sizeof(lard_bucket) < shard / SMALL_INDEX;
+    /* Items a bucket above which the next one is split. The other slots hold ghosts: more of them as long as the
+     * index is small beside what it finds. */
+    return items > (small ? count * 7 / 2 : count * 17 / 3);
+}
+
+void lard_index_resize_grow(larder *cache, lard_view *view) {
+    for (int i = 0; i < SPLITS_PER_INSERT; i++) {
+        if (!lard_index_resize_is_due(view) || !split_next(cache, view)) {
+            return;
+        }
+    }
+}
+
+/* Undoes a split that was not published, finishes one that was. */
+static void finish_split(lard_view *view) {
+    uint32_t splitting = lard_load(&view->head->splitting);
+    uint32_t count = lard_bucket_count(view);
+    if (splitting == 0 || count == 0) {
+        return;
+    }
+    uint32_t source = splitting - 1;
+    if (source == split_source(count)) {
+        lard_bucket *to = lard_bucket_at(view, count);
+        for (unsigned i = 0; to && i < LARD_BUCKET_SLOTS; i++) {
+            lard_store(&to->slots[i], 0);
+        }
+    } else if (source < count) {
+        lard_bucket *from = lard_bucket_at(view, source);
+        for (unsigned i = 0; from && i < LARD_BUCKET_SLOTS; i++) {
+            uint64_t value = lard_load(&from->slots[i]);
+            uint32_t choices[2];
+            bool stays = choices_of(view, value, count, choices) && (choices[0] == source || choices[1] == source);
+            if (LARD_SLOT_OFFSET(value) && !stays) {
+                lard_slot_replace(&from->slots[i], value, 0);
+            }
+        }
+    }
+    lard_store_release(&view->head->splitting, 0);
+}
+
+/* Of an item whose mover died: its slot in the other bucket where that is pending, too, else NULL. */
+static lard_u64 *pending_twin(const lard_view *view, const lard_bucket *bucket, uint64_t pending) {
+    uint32_t choices[2];
+    bool known = choices_of(view, pending & ~LARD_SLOT_PENDING, lard_bucket_count(view), choices);
+    for (unsigned c = 0; known && c < 2; c++) {
+        lard_bucket *other = lard_bucket_at(view, choices[c]);
+        for (unsigned i = 0; other && other != bucket && i < LARD_BUCKET_SLOTS; i++) {
+            if (LARD_SLOT_SAME(lard_load(&other->slots[i]), pending)) {
+                return &other->slots[i];
+            }
+        }
+    }
+    return NULL;
+}
+
+static void finish_move(lard_view *view, const lard_bucket *bucket, lard_u64 *slot, uint64_t pending) {
+    lard_u64 *twin = pending_twin(view, bucket, pending);
+    lard_slot_replace(slot, pending, twin ? pending & ~LARD_SLOT_PENDING : 0);
+    if (twin) {
+        lard_slot_replace(twin, pending, 0);
+    }
+}
+
+/* Under the lock of a dead owner. */
+void lard_index_resize_finish(lard_view *view) {
+    finish_split(view);
+    uint32_t count = lard_bucket_count(view);
+    for (int side = 0; side < 2; side++) {
+        uint32_t number = lard_load(&view->head->moving[side]);
+        lard_bucket *bucket = number && number <= count ? lard_bucket_at(view, number - 1) : NULL;
+        for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
+            uint64_t value = lard_load(&bucket->slots[i]);
+            if (LARD_SLOT_OFFSET(value) && (value & LARD_SLOT_PENDING)) {
+                finish_move(view, bucket, &bucket->slots[i], value);
+            }
+        }
+    }
+    lard_store_release(&view->head->moves, (lard_load(&view->head->moves) | 1u) + 1);
+}

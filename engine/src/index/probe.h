@@ -1,0 +1,74 @@
+/*
+ * probe.h — which slots of two buckets carry a fingerprint, all sixteen at once.
+ *
+ * The answer is a hint: whoever follows it loads the slot again, atomically, and
+ * compares that. So one wide load of shared memory is allowed here, and ThreadSanitizer,
+ * which cannot know that, gets the loads one by one. Included by internal.h.
+ */
+#ifndef LARD_PROBE_H
+#define LARD_PROBE_H
+
+#include "base/layout.h"
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define LARD_NARROW_PROBE
+#endif
+#endif
+
+#if defined(__SSE2__) && !defined(__SANITIZE_THREAD__) && !defined(LARD_NARROW_PROBE)
+#include <emmintrin.h>
+
+/* The upper halves of four slots, after the fingerprint was shifted to the top of each. */
+static inline __m128i lard_probe_four(const lard_u64 *slots) {
+    __m128i low = _mm_slli_epi64(_mm_load_si128((const __m128i *)slots), 18);
+    __m128i high = _mm_slli_epi64(_mm_load_si128((const __m128i *)slots + 1), 18);
+    __m128i tops = _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(low), _mm_castsi128_ps(high), 0xdd));
+    return _mm_srli_epi32(tops, 16);
+}
+
+/* For each slot of a bucket 16 bits: ones where it has the fingerprint. */
+static inline __m128i lard_probe_bucket(const lard_bucket *bucket, __m128i wanted) {
+    return _mm_packs_epi32(_mm_cmpeq_epi32(lard_probe_four(&bucket->slots[0]), wanted),
+                           _mm_cmpeq_epi32(lard_probe_four(&bucket->slots[4]), wanted));
+}
+
+/* Bit i is set where slot i has the fingerprint; the slots of ghosts too. */
+static inline unsigned lard_probe_one(const lard_bucket *bucket, uint32_t fingerprint) {
+    return (unsigned)_mm_movemask_epi8(
+        _mm_packs_epi16(lard_probe_bucket(bucket, _mm_set1_epi32((int)fingerprint)), _mm_setzero_si128()));
+}
+
+/* Bit i is set where slot i of the first bucket has the fingerprint, bit 8 + i where slot i of the second has it;
+ * the slots of ghosts too. */
+static inline unsigned lard_probe(const lard_bucket *first, const lard_bucket *second, uint32_t fingerprint) {
+    __m128i wanted = _mm_set1_epi32((int)fingerprint);
+    return (unsigned)_mm_movemask_epi8(
+        _mm_packs_epi16(lard_probe_bucket(first, wanted), lard_probe_bucket(second, wanted)));
+}
+
+#else
+
+static inline unsigned lard_probe_one(const lard_bucket *bucket, uint32_t fingerprint) {
+    unsigned mask = 0;
+    for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
+        mask |= (unsigned)(LARD_SLOT_FINGERPRINT(lard_load(&bucket->slots[i])) == fingerprint) << i;
+    }
+    return mask;
+}
+
+static inline unsigned lard_probe(const lard_bucket *first, const lard_bucket *second, uint32_t fingerprint) {
+    return lard_probe_one(first, fingerprint) | lard_probe_one(second, fingerprint) << LARD_BUCKET_SLOTS;
+}
+
+#endif
+
+/* The slot of the lowest bit of a mask of lard_probe, which has one. */
+static inline lard_u64 *lard_probe_slot(lard_bucket *first, lard_bucket *second, unsigned mask) {
+    unsigned at = (unsigned)__builtin_ctz(mask);
+    return &(at < LARD_BUCKET_SLOTS ? first : second)->slots[at % LARD_BUCKET_SLOTS];
+}
+
+_Static_assert(LARD_LOCATION_BITS + 16 + 18 == 64, "the shift brings the fingerprint to the top of the slot");
+
+#endif

@@ -1,0 +1,171 @@
+/*
+ * large.c — values longer than a record may be.
+ *
+ * A large value is cut into chunks, each an ordinary record under a key of its
+ * own (id of the value, number), in rows from the shard of the value's key on; the record
+ * under the user's key is the head that names the id, the length and how many chunks
+ * there are, published last. A chunk is shorter than it might be where that fills the
+ * open segment to its end. No lock is held for longer than one chunk takes. If a chunk
+ * is evicted, the value is a miss. Chunks of a writer killed half-way are never read and
+ * leave as what is not read does. See docs/adr.
+ */
+#include "item/large.h"
+#include "base/hash.h"
+#include "evict/reserve.h"
+#include "file/map.h"
+#include "file/view.h"
+#include "index/dircache.h"
+#include "index/index.h"
+#include "item/expiry.h"
+#include "item/lookup.h"
+#include "item/write.h"
+#include "segment/segment.h"
+#include "shard/shard.h"
+
+#include <string.h>
+
+#define LEAST_CHUNK 512u /* of value, where the room that is left decides; the last one may be shorter */
+#define CHUNK_HEADER (LARD_RECORD_HEADER + (unsigned)sizeof(lard_chunk_key))
+
+size_t lard_large_chunk_bytes(const lard_map *map) { return map->record_limit - CHUNK_HEADER; }
+
+static lard_chunk_key chunk_key(const lard_head *head, uint64_t number) {
+    lard_chunk_key key = {{head->id[0], head->id[1]}, number};
+    return key;
+}
+
+/* A head's bytes are checked, but by a checksum that whoever writes to the file can forge. */
+static bool plausible(const lard_map *map, const lard_head *head) {
+    return head->value_bytes <= lard_map_max_value(map) && head->chunks <= head->value_bytes / LEAST_CHUNK + 1;
+}
+
+typedef struct {
+    lard_chunk_key key;
+    lard_hash hash;
+    lard_bucket *buckets[2];
+} prefetched;
+
+/* Has the buckets of a chunk fetched that will be read soon. */
+static void prefetch_chunk(const lard_map *map, const lard_head *head, uint64_t number, prefetched *chunk) {
+    chunk->key = chunk_key(head, number);
+    chunk->hash = lard_hash_key(map, &chunk->key, sizeof chunk->key, true);
+    lard_dircache_prefetch_buckets(map, &chunk->hash, chunk->buckets);
+}
+
+larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *head, void *out, size_t capacity) {
+    size_t at = 0;
+    if (!plausible(map, head)) {
+        return LARDER_MISS;
+    }
+    if (head->value_bytes > capacity) {
+        return LARDER_BUFFER_TOO_SMALL;
+    }
+    prefetched ahead[3]; /* the chunk that is read, the one after it, and the one after that */
+    for (uint32_t i = 0; i < 2 && i < head->chunks; i++) {
+        prefetch_chunk(map, head, i, &ahead[i]);
+    }
+    for (uint32_t i = 0; i < head->chunks; i++) {
+        const prefetched *this = &ahead[i % 3];
+        if (i + 1 < head->chunks) {
+            lard_dircache_prefetch_record(map, &ahead[(i + 1) % 3].hash, ahead[(i + 1) % 3].buckets);
+        }
+        if (i + 2 < head->chunks) {
+            prefetch_chunk(map, head, i + 2, &ahead[(i + 2) % 3]);
+        }
+        larder_item item;
+        lard_hit hit;
+        larder_status status = lard_lookup(cache, map, &this->hash, &this->key, sizeof this->key, true,
+                                           (char *)out + at, head->value_bytes - at, &item, &hit, 0);
+        if (status != LARDER_OK) {
+            return LARDER_MISS;
+        }
+        at += item.size_bytes;
+    }
+    return at == head->value_bytes ? LARDER_OK : LARDER_MISS;
+}
+
+void lard_large_drop(lard_map *map, const lard_head *head) {
+    for (uint32_t i = 0; plausible(map, head) && i < head->chunks; i++) {
+        lard_chunk_key key = chunk_key(head, i);
+        lard_hash hash = lard_hash_key(map, &key, sizeof key, true);
+        lard_view view = lard_view_of(map, lard_hash_shard(map, &hash));
+        lard_index_delete(&view, &hash, &key, sizeof key, true, 0, NULL);
+    }
+}
+
+/* Bytes of value in the next chunk: all that is left, the most there may be, or what fills the open segment. */
+static size_t chunk_bytes(const lard_view *view, const lard_record_spec *part, size_t left) {
+    size_t most = lard_large_chunk_bytes(view->map);
+    size_t room = lard_segment_room(view, part->to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL);
+    size_t bytes = left < most ? left : most;
+    return room >= CHUNK_HEADER + LEAST_CHUNK && room < CHUNK_HEADER + LARD_ALIGN8(bytes) ? room - CHUNK_HEADER
+                                                                                          : bytes;
+}
+
+static larder_status write_chunk(larder *cache, lard_map *map, lard_head *head, lard_record_spec *part,
+                                 size_t left, const larder_call *call) {
+    lard_chunk_key key = chunk_key(head, head->chunks);
+    lard_hash hash = lard_hash_key(map, &key, sizeof key, true);
+    lard_view view = lard_view_of(map, lard_hash_shard(map, &hash));
+    lard_head none = {{0, 0}, 0, 0};
+    larder_status status = lard_shard_lock(cache, &view, call);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    if (part->reads) { /* most of the cache has to go: a second chance for it would be the end of our first chunk
+                        */
+        lard_reserve_at_once(cache, &view, call->now_ms);
+    }
+    part->key = &key;
+    part->key_bytes = sizeof key;
+    part->value_bytes = chunk_bytes(&view, part, left);
+    lard_add(&view.head->chunks,
+             1); /* its key is new, so this is one slot more; a repair looks for it from now on */
+    status = lard_write_locked(cache, &view, &hash, part, LARD_IF_ANY, NULL, call->now_ms, &none);
+    if (status != LARDER_OK) {
+        lard_add(&view.head->chunks, (uint64_t)-1);
+    }
+    lard_shard_unlock(&view);
+    return lard_map_outcome(map, status);
+}
+
+larder_status lard_large_write(larder *cache, lard_map *map, const lard_record_spec *spec, lard_head *head,
+                               const larder_call *call) {
+    larder_call blocking = {.now_ms = lard_now(call)};
+    size_t at = 0;
+
+    head->id[0] = (uint64_t)__atomic_load_n(&cache->slot, __ATOMIC_RELAXED) << 32 |
+                  __atomic_load_n(&cache->incarnation, __ATOMIC_RELAXED);
+    head->id[1] = (__atomic_add_fetch(&cache->next_value_id, 1, __ATOMIC_RELAXED) << 8 >> 8) |
+                  lard_hash_key(map, spec->key, spec->key_bytes, false).full >> LARD_HOME_SHIFT << LARD_HOME_SHIFT;
+    head->value_bytes = (uint32_t)spec->value_bytes;
+    for (head->chunks = 0; at < spec->value_bytes; head->chunks++) {
+        lard_record_spec part = {
+            .value = (const char *)spec->value + at,
+            .expiry_ms = spec->expiry_ms,
+            .type = LARD_TYPE_CHUNK,
+            .reads = spec->reads,
+            .to_main = spec->to_main,
+        };
+        larder_status status = write_chunk(cache, map, head, &part, spec->value_bytes - at, &blocking);
+        if (status != LARDER_OK) {
+            lard_large_drop(map, head);
+            return status;
+        }
+        at += part.value_bytes;
+    }
+    return LARDER_OK;
+}
+
+larder_status lard_large_touch(larder *cache, lard_map *map, const lard_head *head, uint64_t expiry_ms) {
+    larder_status result = LARDER_OK;
+    for (uint32_t i = 0; plausible(map, head) && i < head->chunks; i++) {
+        lard_chunk_key key = chunk_key(head, i);
+        lard_hash hash = lard_hash_key(map, &key, sizeof key, true);
+        larder_status status = lard_expiry_set(cache, map, &hash, &key, sizeof key, true, expiry_ms, NULL, NULL);
+        if (status != LARDER_OK && status != LARDER_MISS) { /* evicted, or overwritten meanwhile with its value */
+            result = status;
+        }
+    }
+    return result;
+}

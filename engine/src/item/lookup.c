@@ -1,0 +1,195 @@
+/*
+ * lookup.c — finds a key's record and copies its value, without a lock.
+ *
+ * Load a slot, copy the record, and load the slot again. Eviction empties every slot of a segment
+ * before it changes a byte of it (segment.c), so an unchanged slot means that the copy is whole. A killed or
+ * stopped reader leaves nothing behind; a stopped writer delays no reader.
+ *
+ * get.c has the straight line that most reads take, and comes here for the others.
+ */
+#include "item/lookup.h"
+#include "base/count.h"
+#include "base/crc.h"
+#include "file/view.h"
+#include "index/bucket.h"
+#include "index/probe.h"
+#include "index/slot.h"
+#include "segment/counter.h"
+
+#define ATTEMPTS 32
+
+static larder_status read_counter(const lard_view *view, uint64_t offset, const lard_record_info *info, void *out,
+                                  size_t capacity, size_t *size_bytes) {
+    char text[24];
+    int64_t number;
+    uint64_t key = LARD_ALIGN8(LARD_WORD2_KEY_BYTES(info->word2));
+    if (!lard_counter_read(lard_view_words(view, offset + LARD_RECORD_HEADER + key), info->crc, &number)) {
+        return LARDER_DAMAGED;
+    }
+    *size_bytes = lard_counter_text(number, text);
+    if (!out) {
+        return LARDER_OK;
+    }
+    if (*size_bytes > capacity) {
+        return LARDER_BUFFER_TOO_SMALL;
+    }
+    __builtin_memcpy(out, text, *size_bytes);
+    return LARDER_OK;
+}
+
+/* The two kinds that are seldom read: a counter, or the head of a large value, which is always read whole. */
+static __attribute__((noinline)) larder_status read_odd(const lard_view *view, lard_hit *hit, void *out,
+                                                        size_t capacity, size_t *size_bytes) {
+    const lard_record_info *info = &hit->info;
+    if (LARD_WORD2_TYPE(info->word2) == LARD_TYPE_COUNTER) {
+        larder_status status = lard_record_read(view, hit->offset, info, NULL, 0);
+        return status != LARDER_OK ? status : read_counter(view, hit->offset, info, out, capacity, size_bytes);
+    }
+    if (*size_bytes != sizeof hit->head) {
+        return LARDER_DAMAGED;
+    }
+    larder_status status = lard_record_read(view, hit->offset, info, &hit->head, sizeof hit->head);
+    *size_bytes = hit->head.value_bytes;
+    return status;
+}
+
+enum found { FOUND, ABSENT, AGAIN };
+
+/*
+ * An item that is moved to its other bucket has a pending slot in both for a moment (index_resize.c): as long as
+ * its mover does not run, and until a repair where that died. Both together name an item that nobody had deleted
+ * when the later of them became pending; whoever has emptied one of them since has not answered yet. One alone
+ * proves nothing.
+ */
+static __attribute__((noinline)) enum found find_moving(const lard_view *view, const lard_hash *hash,
+                                                        const void *key, size_t key_bytes, bool is_chunk,
+                                                        lard_bucket *first, lard_bucket *second, lard_hit *hit) {
+    for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
+        uint64_t value = lard_load_acquire(&first->slots[i]), settled = value & ~LARD_SLOT_PENDING;
+        if (LARD_SLOT_FINGERPRINT(value) != hash->fingerprint || value == settled ||
+            !lard_record_of_slot(view, settled, &hit->info) ||
+            !lard_record_is_key(view, LARD_SLOT_OFFSET(settled), &hit->info, key, key_bytes, is_chunk)) {
+            continue;
+        }
+        for (unsigned other = 0; other < LARD_BUCKET_SLOTS; other++) {
+            uint64_t twin = lard_load_acquire(&second->slots[other]);
+            if (LARD_SLOT_SAME(twin, value)) {
+                hit->slot = &second->slots[other];
+                hit->slot_value = twin;
+                hit->offset = LARD_SLOT_OFFSET(settled);
+                return FOUND;
+            }
+        }
+    }
+    return AGAIN;
+}
+
+LARD_INLINE enum found find(const lard_view *view, uint64_t epoch, const lard_hash *hash, const void *key,
+                            size_t key_bytes, bool is_chunk, lard_hit *hit) {
+    uint32_t moves = lard_load_acquire(&view->head->moves);
+    uint32_t count = lard_bucket_count(view);
+    lard_bucket *first, *second;
+    if (LARD_UNLIKELY(!lard_bucket_pair(view, hash, count, &first, &second))) {
+        return ABSENT;
+    }
+    unsigned fit = lard_probe(first, second, hash->fingerprint);
+    for (; fit; fit &= fit - 1) {
+        unsigned at = (unsigned)__builtin_ctz(fit);
+        lard_bucket *bucket = at < LARD_BUCKET_SLOTS ? first : second;
+        lard_u64 *slot = &bucket->slots[at % LARD_BUCKET_SLOTS];
+        uint64_t value = lard_load_acquire(slot);
+        uint64_t offset = LARD_SLOT_OFFSET(value);
+        if (LARD_UNLIKELY(LARD_SLOT_FINGERPRINT(value) != hash->fingerprint || !offset)) {
+            continue;
+        }
+        if (LARD_LIKELY(lard_record_of_slot(view, value, &hit->info) &&
+                        lard_record_is_key(view, offset, &hit->info, key, key_bytes, is_chunk))) {
+            hit->slot = slot;
+            hit->slot_value = value;
+            hit->offset = offset;
+            return FOUND;
+        }
+        lard_fence_acquire();
+        if (!LARD_SLOT_SAME(lard_load(slot), value)) {
+            return AGAIN; /* it was moved or recycled while being looked at */
+        }
+    }
+    lard_fence_acquire();
+    bool changed = lard_load(&view->head->moves) != moves || lard_bucket_count(view) != count ||
+                   lard_load(&view->head->epoch) != epoch;
+    if (LARD_UNLIKELY(moves & 1)) {
+        return find_moving(view, hash, key, key_bytes, is_chunk, first, second, hit);
+    }
+    return changed ? AGAIN : ABSENT;
+}
+
+LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const lard_hash *hash, const void *key,
+                                 size_t key_bytes, bool is_chunk, void *out, size_t capacity, larder_item *item,
+                                 lard_hit *hit, int64_t now_ms) {
+    lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
+
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        uint64_t epoch;
+        larder_status status = LARDER_OK;
+        if (LARD_UNLIKELY(!lard_view_is_current(&view, &epoch))) {
+            return LARDER_MISS;
+        }
+        enum found found = find(&view, epoch, hash, key, key_bytes, is_chunk, hit);
+        if (found == ABSENT) {
+            return LARDER_MISS;
+        }
+        if (LARD_UNLIKELY(found == AGAIN)) {
+            continue;
+        }
+        unsigned type = LARD_WORD2_TYPE(hit->info.word2);
+        size_t size_bytes = LARD_WORD2_VALUE_BYTES(hit->info.word2);
+        bool odd = type == LARD_TYPE_COUNTER || type == LARD_TYPE_HEAD;
+        if (type != LARD_TYPE_CHUNK && hit->info.expiry_ms && lard_clock_has_passed(hit->info.expiry_ms, now_ms)) {
+            status = LARDER_MISS;
+        } else if (LARD_UNLIKELY(odd)) {
+            const lard_view there = view;
+            size_t size = size_bytes;
+            status = read_odd(&there, hit, out, capacity, &size);
+            size_bytes = size;
+            lard_fence_acquire();
+            if (lard_load(&lard_view_words(&view, hit->offset)[1]) !=
+                lard_record_seal_expiry(hit->info.expiry_ms, hit->info.crc)) {
+                continue; /* touched meanwhile: the number may be younger than the life read with it */
+            }
+        } else if (out) {
+            status = lard_record_value(fast, &view, hit->offset, &hit->info, out, capacity);
+        }
+        lard_fence_acquire();
+        if (LARD_UNLIKELY(!LARD_SLOT_SAME(lard_load(hit->slot), hit->slot_value) ||
+                          lard_load(&view.head->epoch) != epoch)) {
+            continue;
+        }
+        if (LARD_UNLIKELY(status == LARDER_DAMAGED)) {
+            lard_count(cache, LARD_STAT_damaged, 1);
+            return LARDER_MISS;
+        }
+        if (LARD_UNLIKELY(status == LARDER_MISS)) {
+            return status;
+        }
+        lard_slot_bump(hit->slot, hit->slot_value);
+        if (item) {
+            *item = (larder_item){
+                .size_bytes = size_bytes,
+                .expires_at_ms = (int64_t)hit->info.expiry_ms,
+                .flags = (uint8_t)LARD_WORD2_FLAGS(hit->info.word2),
+                .is_counter = type == LARD_TYPE_COUNTER,
+                .is_pinned = LARD_WORD2_PINNED(hit->info.word2) != 0,
+            };
+        }
+        return status;
+    }
+    return LARDER_MISS;
+}
+
+larder_status lard_lookup(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
+                          bool is_chunk, void *out, size_t capacity, larder_item *item, lard_hit *hit,
+                          int64_t now_ms) {
+    return lard_crc_hardware
+               ? lookup(true, cache, map, hash, key, key_bytes, is_chunk, out, capacity, item, hit, now_ms)
+               : lookup(false, cache, map, hash, key, key_bytes, is_chunk, out, capacity, item, hit, now_ms);
+}

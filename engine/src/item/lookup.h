@@ -1,0 +1,24 @@
+/*
+ * lookup.h — finds a key's record, without a lock.
+ */
+#ifndef LARD_LOOKUP_H
+#define LARD_LOOKUP_H
+
+#include "base/hash.h"
+#include "segment/record.h"
+
+typedef struct {
+    lard_u64 *slot;
+    uint64_t slot_value;
+    uint64_t offset;
+    lard_record_info info;
+    lard_head head; /* of a large value */
+} lard_hit;
+
+/* Copies the record's value to `out` (NULL: it is only looked for) and fills *item (may be NULL) and *hit. Of a
+ * large value nothing is copied but hit->head. OK, MISS, or BUFFER_TOO_SMALL, which fills them too. */
+larder_status lard_lookup(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
+                          bool is_chunk, void *out, size_t capacity, larder_item *item, lard_hit *hit,
+                          int64_t now_ms);
+
+#endif

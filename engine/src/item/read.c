@@ -1,0 +1,43 @@
+/*
+ * read.c — reads a value of any length: a record, or the chunks that a record names.
+ */
+#include "item/read.h"
+#include "base/count.h"
+#include "file/view.h"
+#include "index/ghost.h"
+#include "index/index.h"
+#include "index/slot.h"
+#include "item/large.h"
+#include "segment/segment.h"
+
+#define ATTEMPTS 32
+
+/* A chunk was evicted, so the head is of no use. False where the key has another value by now. */
+static bool drop_head(larder *cache, lard_map *map, const lard_hash *hash, const lard_hit *hit) {
+    lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
+    bool was_main = lard_segment_state(&view, hit->offset) == LARD_SEGMENT_MAIN;
+    uint64_t ghost = lard_ghost_word(&view, LARD_SLOT_FINGERPRINT(hit->slot_value), was_main);
+    if (!lard_slot_replace(hit->slot, hit->slot_value, ghost)) {
+        return false; /* who replaced it dropped its chunks */
+    }
+    lard_index_count_off(&view, false);
+    lard_count(cache, LARD_STAT_evictions, 1);
+    lard_large_drop(map, &hit->head);
+    return true;
+}
+
+larder_status lard_read(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
+                        void *out, size_t capacity, larder_item *item, lard_hit *hit, int64_t now_ms) {
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        larder_status status =
+            lard_lookup(cache, map, hash, key, key_bytes, false, out, capacity, item, hit, now_ms);
+        if (status != LARDER_OK || !out || LARD_WORD2_TYPE(hit->info.word2) != LARD_TYPE_HEAD) {
+            return status;
+        }
+        status = lard_large_read(cache, map, &hit->head, out, capacity);
+        if (status != LARDER_MISS || drop_head(cache, map, hash, hit)) {
+            return status;
+        }
+    }
+    return LARDER_MISS;
+}

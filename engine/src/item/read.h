@@ -1,0 +1,14 @@
+/*
+ * read.h — reads a value of any length, without a lock.
+ */
+#ifndef LARD_READ_H
+#define LARD_READ_H
+
+#include "base/hash.h"
+#include "item/lookup.h"
+
+/* As lard_lookup, and copies large values. */
+larder_status lard_read(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
+                        void *out, size_t capacity, larder_item *item, lard_hit *hit, int64_t now_ms);
+
+#endif

@@ -1,0 +1,154 @@
+/*
+ * lockfile.c — the lock file beside a cache: opened, created, identified.
+ *
+ * Byte 0 is held (bytelock.c) by whoever opens or closes the cache, byte 1 + slot by
+ * each attached process. Its content is a random identity and the number of the current
+ * use, which the cache file repeats, and its own inode. Where they differ the lock file
+ * was lost, so that nobody's liveness is known, or one of the two is a copy of former
+ * times: the cache is replaced by an empty one.
+ */
+#define _GNU_SOURCE
+#include "proc/lockfile.h"
+#include "base/fail.h"
+#include "base/io.h"
+#include "base/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOCKFILE_MAGIC "LARDLOCK"
+#define LOCKFILE_VERSION 3u
+
+/* Its creator was killed half-way, or the power failed: a length may reach the disk without the bytes. */
+static bool is_unfinished(const lard_lockfile_content *content, size_t bytes, uint64_t file_bytes) {
+    static const lard_lockfile_content zeros;
+    return memcmp(content->magic, LOCKFILE_MAGIC, bytes < 8 ? bytes : 8) == 0 ||
+           (file_bytes <= sizeof *content && memcmp(content, &zeros, bytes) == 0);
+}
+
+/* A new identity, on disk before it is used: lost in a crash of the machine, it would cost a cache closed cleanly.
+ */
+static int make_identity(int fd, const uint64_t inode[2], lard_lockfile_content *content) {
+    memset(content, 0, sizeof *content);
+    memcpy(content->magic, LOCKFILE_MAGIC, 8);
+    content->version = LOCKFILE_VERSION;
+    content->inode[0] = inode[0];
+    content->inode[1] = inode[1];
+    int code = lard_random(content->id, sizeof content->id);
+    code = code ? code : lard_random(&content->use[0], sizeof content->use[0]);
+    content->use[1] = content->use[0] |= 1; /* never 0 */
+    code = code ? code : lard_io_write(fd, content, sizeof *content, 0);
+    return code ? code : fsync(fd) == 0 ? 0 : errno;
+}
+
+larder_status lard_lockfile_read(const lard_lockfile *file, const char *path, lard_lockfile_content *content,
+                                 larder_error *error) {
+    struct stat info;
+    uint64_t inode[2];
+    size_t got;
+    memset(content, 0, sizeof *content);
+    int code = fstat(file->fd, &info) == 0 ? lard_inode(file->fd, inode) : errno;
+    code = code ? code : lard_io_read(file->fd, content, sizeof *content, 0, &got);
+    if (code) {
+        return lard_fail_call(error, "read", path, code);
+    }
+    if (!is_unfinished(content, got, (uint64_t)info.st_size)) {
+        return lard_fail(error, LARDER_NOT_LARDER, 0, "%s", path);
+    }
+    bool valid = got == sizeof *content && memcmp(content->magic, LOCKFILE_MAGIC, 8) == 0 &&
+                 content->version == LOCKFILE_VERSION && lard_is_same_inode(content->inode, inode);
+    if (!valid && (code = make_identity(file->fd, inode, content)) != 0) {
+        return lard_fail_call(error, "write", path, code);
+    }
+    return LARDER_OK;
+}
+
+int lard_lockfile_note_use(const lard_lockfile *file, const char *path, uint64_t old, uint64_t fresh) {
+    const uint64_t use[2] = {old, fresh};
+    bool opened = !lard_lockfile_is_open(file);
+    int fd = opened ? lard_lockfile_reopen(file, path) : file->fd;
+    if (fd < 0) {
+        return errno;
+    }
+    int code = lard_io_write(fd, use, sizeof use, offsetof(lard_lockfile_content, use));
+    code = code || old == fresh || fsync(fd) == 0 ? code : errno;
+    if (opened) {
+        close(fd);
+    }
+    return code;
+}
+
+bool lard_lockfile_is(const lard_lockfile *file, const struct stat *info) {
+    return (uint64_t)info->st_ino == file->inode && (uint64_t)info->st_dev == file->device;
+}
+
+bool lard_lockfile_has(const lard_lockfile *file, int fd) {
+    struct stat info;
+    return fd >= 0 && fstat(fd, &info) == 0 && lard_lockfile_is(file, &info);
+}
+
+bool lard_lockfile_is_open(const lard_lockfile *file) {
+    return lard_lockfile_has(file, __atomic_load_n(&file->fd, __ATOMIC_RELAXED));
+}
+
+int lard_lockfile_reopen(const lard_lockfile *file, const char *path) {
+    int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0 && !lard_lockfile_has(file, fd)) {
+        close(fd);
+        errno = ESTALE;
+        return -1;
+    }
+    return fd;
+}
+
+void lard_lockfile_path(const char *path, char *lock) {
+    snprintf(lock, LARD_LOCK_PATH_MAX, "%.*s.lock", PATH_MAX - 1, path);
+}
+
+int lard_lockfile_look(const char *path, char *lock, struct stat *info) {
+    lard_lockfile_path(path, lock);
+    return stat(lock, info) == 0 ? 1 : errno == ENOENT ? 0 : -1;
+}
+
+larder_status lard_lockfile_open(const char *path, lard_lockfile *file, larder_error *error) {
+    struct stat info;
+    int fd = LARD_CHANGE(open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
+    if (fd < 0) {
+        return lard_fail_call(error, "open", path, errno);
+    }
+    bool is_new = fstat(fd, &info) == 0 && info.st_size == 0 && info.st_nlink == 1;
+    int code = is_new ? LARD_CHANGE(lard_place_give(fd, path, 0600)) : 0;
+    larder_status status = code ? lard_fail_call(error, "set owner and mode of", path, code)
+                                : lard_place_trusted(fd, path, &info, error);
+    int stacked = status == LARDER_OK ? lard_is_stacked_fs(fd) : 0;
+    if (stacked < 0) {
+        status = lard_fail_call(error, "fstatfs", path, -stacked);
+    }
+    if (status != LARDER_OK) {
+        close(fd);
+        return status;
+    }
+    *file = (lard_lockfile){
+        .fd = fd, .device = (uint64_t)info.st_dev, .inode = (uint64_t)info.st_ino, .is_stacked = stacked};
+    return LARDER_OK;
+}
+
+int lard_lockfile_is_at(const lard_lockfile *file, const char *path) {
+    struct stat named;
+    if (stat(path, &named) != 0) {
+        return errno == ENOENT ? 0 : -1;
+    }
+    return lard_lockfile_is(file, &named);
+}
+
+void lard_lockfile_close(lard_lockfile *file) {
+    if (lard_lockfile_is_open(file)) {
+        close(file->fd);
+    }
+    file->fd = -1;
+}

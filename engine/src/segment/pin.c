@@ -1,0 +1,39 @@
+/*
+ * pin.c — pinned records, which eviction keeps: how many bytes of a shard they may take, and how many they do.
+ *
+ * Pinned items stand in the main queue. Emptying a segment copies them, and a copy needs a free segment. So
+ * that there is always one, they may take two thirds of the shard, and nothing else is written
+ * where the last free segment was taken for them until its victim is empty (evict.c, reserve.c). A
+ * whole victim fits into one free segment, so a shard never ends where nothing can move.
+ *
+ * A long record costs more than its bytes: of eleven records of 3/32 of a segment only ten fit. The count of
+ * pinned bytes changes as records come and go. A process that dies between an item and its count leaves the count
+ * too high.
+ */
+#include "segment/pin.h"
+#include "segment/record.h"
+#include "segment/segment.h"
+
+#define RECORDS_A_SEGMENT 2 /* at least */
+
+size_t lard_pin_limit(const lard_map *map) { return map->super.segment_bytes / RECORDS_A_SEGMENT; }
+
+uint64_t lard_pin_room(const lard_view *view) {
+    uint64_t segments = view->map->super.segments_per_shard - LARD_SPARE_SEGMENTS; /* of 8 at least */
+    return (segments << view->map->segment_shift) * 2 /
+           3; /* dead records, the index and all others have the rest */
+}
+
+uint64_t lard_pin_cost(const lard_view *view, uint64_t record_bytes) {
+    uint64_t segment = view->map->super.segment_bytes;
+    return record_bytes < segment ? segment / (segment / record_bytes) : segment;
+}
+
+uint64_t lard_pin_cost_of(const lard_view *view, uint64_t slot) {
+    lard_record_info info;
+    if (!lard_record_of_slot(view, slot, &info) || !LARD_WORD2_PINNED(info.word2)) {
+        return 0;
+    }
+    return lard_pin_cost(view, lard_record_bytes(LARD_WORD2_TYPE(info.word2), LARD_WORD2_KEY_BYTES(info.word2),
+                                                 LARD_WORD2_VALUE_BYTES(info.word2)));
+}

@@ -1,0 +1,114 @@
+/*
+ * record.c — writing single records, and what is rarely asked of them (layout.h
+ * draws them, record.h looks at them).
+ *
+ * Writers hold the shard's lock and write only beyond the segment's write offset.
+ * Readers hold nothing; see record.h.
+ */
+#include "segment/record.h"
+#include "segment/counter.h"
+
+#include <string.h>
+
+static size_t key_words(const lard_record_info *info) {
+    return LARD_ALIGN8(LARD_WORD2_KEY_BYTES(info->word2)) / 8;
+}
+
+larder_status lard_record_read(const lard_view *view, uint64_t offset, const lard_record_info *info, void *out,
+                               size_t capacity) {
+    if (LARD_WORD2_TYPE(info->word2) == LARD_TYPE_COUNTER) {
+        const lard_u64 *body = lard_view_words(view, offset + LARD_RECORD_HEADER);
+        uint32_t crc = lard_crc_shared(lard_crc_word(LARD_CRC_START, info->word2), body, key_words(info));
+        return crc == info->crc ? LARDER_OK : LARDER_DAMAGED;
+    }
+    return lard_crc_hardware ? lard_record_value(true, view, offset, info, out, capacity)
+                             : lard_record_value(false, view, offset, info, out, capacity);
+}
+
+/* The head of a large value, or one of 0 bytes where the record is another kind or damaged. */
+void lard_record_head(const lard_view *view, uint64_t offset, const lard_record_info *info, lard_head *head) {
+    bool is_head =
+        LARD_WORD2_TYPE(info->word2) == LARD_TYPE_HEAD && LARD_WORD2_VALUE_BYTES(info->word2) == sizeof *head;
+    if (!is_head || lard_record_read(view, offset, info, head, sizeof *head) != LARDER_OK) {
+        head->value_bytes = 0;
+    }
+}
+
+/* Whether checksum and seals hold. Under the lock: a counter may look torn while it is written. */
+bool lard_record_sound(const lard_view *view, uint64_t offset, const lard_record_info *info) {
+    bool counter = LARD_WORD2_TYPE(info->word2) == LARD_TYPE_COUNTER;
+    uint64_t bytes = lard_record_bytes(LARD_WORD2_TYPE(info->word2), LARD_WORD2_KEY_BYTES(info->word2),
+                                       LARD_WORD2_VALUE_BYTES(info->word2));
+    const lard_u64 *body = lard_view_words(view, offset + LARD_RECORD_HEADER);
+    size_t words = counter ? key_words(info) : (bytes - LARD_RECORD_HEADER) / 8;
+    uint32_t crc = lard_crc_shared(lard_crc_word(LARD_CRC_START, info->word2), body, words);
+    return crc == info->crc && (!counter || lard_counter_valid(body + key_words(info), info->crc));
+}
+
+void lard_record_copy_key(const lard_view *view, uint64_t offset, const lard_record_info *info, void *out) {
+    const lard_u64 *words = lard_view_words(view, offset + LARD_RECORD_HEADER);
+    size_t count = key_words(info);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t word = lard_load(&words[i]);
+        memcpy((unsigned char *)out + i * 8, &word, 8);
+    }
+}
+
+/* Writes key and value as one run of words, the last one padded with zeros, and returns their checksum. */
+LARD_INLINE uint64_t write_body(bool fast, uint64_t crc, lard_u64 *body, const lard_record_spec *spec) {
+    const unsigned char *value = spec->value;
+    size_t left = spec->value_bytes;
+    size_t rest = spec->key_bytes & 7;
+    crc = lard_crc_in(fast, crc, body, spec->key_bytes / 8, spec->key);
+    body += spec->key_bytes / 8;
+    if (rest) { /* the word that key and value share */
+        size_t taken = 8 - rest < left ? 8 - rest : left;
+        uint64_t word = left >= 8 ? lard_word_at(value) : lard_tail(value, left);
+        word = lard_tail(spec->key, spec->key_bytes) | word << (rest * 8);
+        crc = lard_crc_step(fast, crc, word);
+        lard_store(body, word);
+        body++;
+        value += taken;
+        left -= taken;
+    }
+    crc = lard_crc_in(fast, crc, body, left / 8, value);
+    if (left & 7) {
+        uint64_t word = lard_tail(value, left);
+        crc = lard_crc_step(fast, crc, word);
+        lard_store(body + left / 8, word);
+    }
+    return crc;
+}
+
+void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_record_spec *spec) {
+    lard_u64 *words = lard_view_words(view, offset);
+    lard_u64 *body = words + LARD_RECORD_HEADER / 8;
+    bool counter = spec->type == LARD_TYPE_COUNTER;
+    size_t value_bytes = counter ? LARD_COUNTER_BYTES : spec->value_bytes;
+    uint64_t word2 = LARD_WORD2(spec->key_bytes, spec->type | spec->pin, spec->flags, value_bytes);
+    uint32_t crc = lard_crc_word(LARD_CRC_START, word2);
+
+    if (counter) {
+        crc = lard_crc_copy_in(crc, body, spec->key, spec->key_bytes);
+        lard_counter_init(body + LARD_ALIGN8(spec->key_bytes) / 8, crc, spec->number);
+    } else {
+        crc =
+            (uint32_t)(lard_crc_hardware ? write_body(true, crc, body, spec) : write_body(false, crc, body, spec));
+    }
+    lard_store(&words[0], crc | (generation & 0xffffffffu) << 32);
+    lard_store(&words[1], lard_record_seal_expiry(spec->expiry_ms, crc));
+    lard_store(&words[2], word2);
+}
+
+void lard_record_move(lard_view *view, uint64_t from, uint64_t to, uint64_t generation, uint64_t bytes) {
+    const lard_u64 *source = lard_view_words(view, from);
+    lard_u64 *target = lard_view_words(view, to);
+    lard_store(&target[0], (lard_load(&source[0]) & 0xffffffffu) | (generation & 0xffffffffu) << 32);
+    for (uint64_t i = 1; i < bytes / 8; i++) {
+        lard_store(&target[i], lard_load(&source[i]));
+    }
+}
+
+void lard_record_set_expiry(lard_view *view, uint64_t offset, uint32_t crc, uint64_t expiry_ms) {
+    lard_store(&lard_view_words(view, offset)[1], lard_record_seal_expiry(expiry_ms, crc));
+}

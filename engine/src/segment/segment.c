@@ -1,0 +1,165 @@
+/*
+ * segment.c — the segments of a shard: which are free, which queue appends where.
+ *
+ * All under the shard's lock. A segment's generation is raised when it is freed,
+ * after the last slot into it was emptied; whoever fills it again fences first,
+ * so that a reader of overwritten bytes must see its slot gone.
+ */
+#include "segment/segment.h"
+#include "file/view.h"
+
+static lard_u32 *queue_size(lard_view *view, uint32_t state) {
+    return state == LARD_SEGMENT_SMALL ? &view->head->small_segments : &view->head->main_segments;
+}
+
+static void adjust(lard_u32 *counter, int by) { lard_store(counter, lard_load(counter) + (uint32_t)by); }
+
+void lard_segment_recount(lard_view *view) {
+    uint32_t count[4] = {0, 0, 0, 0};
+    for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
+        uint32_t state = lard_load(&view->segments[s].state);
+        if (state > LARD_SEGMENT_INDEX) { /* damaged: unknown contents, so none */
+            lard_segment_free(view, s);
+            state = LARD_SEGMENT_FREE;
+        }
+        count[state]++;
+    }
+    lard_store(&view->head->free_segments, count[LARD_SEGMENT_FREE]);
+    lard_store(&view->head->small_segments, count[LARD_SEGMENT_SMALL]);
+    lard_store(&view->head->main_segments, count[LARD_SEGMENT_MAIN]);
+}
+
+/* Takes any free segment; its state is still FREE and the caller's to change. */
+bool lard_segment_take(lard_view *view, uint32_t *segment) {
+    if (lard_load(&view->head->free_segments) == 0) {
+        return false;
+    }
+    for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
+        if (lard_load(&view->segments[s].state) == LARD_SEGMENT_FREE) {
+            lard_fence(); /* the slots into its former life were emptied before this; its bytes change after */
+            adjust(&view->head->free_segments, -1);
+            *segment = s;
+            return true;
+        }
+    }
+    lard_store(&view->head->free_segments, 0);
+    return false;
+}
+
+void lard_segment_free(lard_view *view, uint32_t segment) {
+    lard_segment *row = &view->segments[segment];
+    uint32_t state = lard_load(&row->state);
+    lard_store(&row->write_offset, 0); /* first: no record of the old generation is left to be walked */
+    lard_store_release(&row->generation, lard_load(&row->generation) + 1);
+    lard_store(&row->max_expiry_ms, 0);
+    lard_store_release(&row->state, LARD_SEGMENT_FREE);
+    if (state == LARD_SEGMENT_SMALL || state == LARD_SEGMENT_MAIN) {
+        lard_u32 *size = queue_size(view, state);
+        if (lard_load(size)) {
+            adjust(size, -1);
+        }
+    }
+    adjust(&view->head->free_segments, 1);
+}
+
+/* Bytes left in the queue's open segment; 0 where it is full or none is open. */
+uint64_t lard_segment_room(const lard_view *view, uint32_t queue) {
+    uint32_t active = lard_load(&view->head->active[queue - LARD_SEGMENT_SMALL]);
+    if (active == 0 || active > view->map->super.segments_per_shard) {
+        return 0;
+    }
+    uint64_t used = lard_load(&view->segments[active - 1].write_offset) & ~7u;
+    return used < view->map->super.segment_bytes ? view->map->super.segment_bytes - used : 0;
+}
+
+static bool open_segment(lard_view *view, uint32_t queue) {
+    uint32_t segment;
+    uint64_t gap = lard_segment_room(view, queue);
+    if (!lard_segment_take(view, &segment)) {
+        return false;
+    }
+    lard_store(&view->head->gap[queue - LARD_SEGMENT_SMALL], (uint32_t)gap);
+    lard_store(&view->head->closed[queue - LARD_SEGMENT_SMALL],
+               lard_load(&view->head->active[queue - LARD_SEGMENT_SMALL]));
+    lard_segment *row = &view->segments[segment];
+    uint64_t sequence = lard_load(&view->head->next_sequence);
+    lard_store(&view->head->next_sequence, sequence + 1);
+    lard_store(&row->sequence, sequence);
+    lard_store(&row->write_offset, 0);
+    lard_store(&row->max_expiry_ms, 0);
+    lard_store(&row->oldest_ms, (uint64_t)lard_now(NULL));
+    lard_store_release(&row->state, queue);
+    adjust(queue_size(view, queue), 1);
+    lard_store(&view->head->active[queue - LARD_SEGMENT_SMALL], segment + 1);
+    return true;
+}
+
+/* Offset of room in segment `number` - 1 of the queue, or 0. */
+static uint64_t room_in(const lard_view *view, uint32_t number, uint32_t queue, uint64_t bytes) {
+    if (number == 0 || number > view->map->super.segments_per_shard) {
+        return 0;
+    }
+    uint64_t used = lard_load(&view->segments[number - 1].write_offset);
+    if (lard_load(&view->segments[number - 1].state) != queue) {
+        return 0;
+    }
+    if (used > view->map->super.segment_bytes || (used & 7) || view->map->super.segment_bytes - used < bytes) {
+        return 0;
+    }
+    return lard_view_segment_offset(view, number - 1) + used;
+}
+
+/* The same where the segment before was left for something longer; not while it is being emptied. */
+static uint64_t room_in_closed(lard_view *view, uint32_t queue, uint64_t bytes) {
+    uint32_t closed = lard_load(&view->head->closed[queue - LARD_SEGMENT_SMALL]);
+    uint64_t offset = closed == lard_load(&view->head->victim) ? 0 : room_in(view, closed, queue, bytes);
+    uint64_t used = (offset - view->map->super.data_offset) & (view->map->super.segment_bytes - 1);
+    uint64_t left = offset ? view->map->super.segment_bytes - used - bytes : 0;
+    lard_store(&view->head->gap[queue - LARD_SEGMENT_SMALL], (uint32_t)left);
+    return offset;
+}
+
+/* Offset of room in the queue's segments that are not full, or 0. */
+static uint64_t room_for(lard_view *view, uint32_t queue, uint64_t bytes) {
+    uint64_t offset = 0;
+    if (LARD_UNLIKELY(bytes <= lard_load(&view->head->gap[queue - LARD_SEGMENT_SMALL]))) {
+        offset = room_in_closed(view, queue, bytes);
+    }
+    return offset ? offset
+                  : room_in(view, lard_load(&view->head->active[queue - LARD_SEGMENT_SMALL]), queue, bytes);
+}
+
+/* What was moved on is as old as it was. */
+void lard_segment_inherit_age(lard_view *view, uint32_t segment, uint64_t from_offset) {
+    uint64_t oldest_ms = lard_load(&view->segments[lard_segment_at(view, from_offset)].oldest_ms);
+    if (oldest_ms < lard_load(&view->segments[segment].oldest_ms)) {
+        lard_store(&view->segments[segment].oldest_ms, oldest_ms);
+    }
+}
+
+uint64_t lard_segment_reserve(lard_view *view, uint32_t queue, uint64_t bytes, uint32_t spare) {
+    for (bool opened = false;; opened = true) {
+        uint64_t offset = room_for(view, queue, bytes);
+        if (LARD_LIKELY(offset != 0) || opened) {
+            return offset;
+        }
+        if (lard_load(&view->head->free_segments) <= spare || !open_segment(view, queue)) {
+            return 0;
+        }
+    }
+}
+
+void lard_segment_widen_expiry(lard_view *view, uint64_t offset, uint64_t expiry_ms) {
+    lard_segment *row = &view->segments[lard_segment_at(view, offset)];
+    uint64_t last = expiry_ms ? expiry_ms : UINT64_MAX;
+    if (last > lard_load(&row->max_expiry_ms)) {
+        lard_store(&row->max_expiry_ms, last);
+    }
+}
+
+void lard_segment_commit(lard_view *view, uint64_t offset, uint64_t bytes, uint64_t expiry_ms) {
+    lard_segment *row = &view->segments[lard_segment_at(view, offset)];
+    lard_segment_widen_expiry(view, offset, expiry_ms);
+    uint32_t used = (uint32_t)((offset - view->map->super.data_offset) & (view->map->super.segment_bytes - 1));
+    lard_store_release(&row->write_offset, used + (uint32_t)bytes);
+}

@@ -1,0 +1,46 @@
+/*
+ * segment.h — the segments of a shard: which are free, and where each queue appends. Under the lock.
+ */
+#ifndef LARD_SEGMENT_H
+#define LARD_SEGMENT_H
+
+#include "base/types.h"
+
+#define LARD_SPARE_SEGMENTS 2u /* kept free: one to write on, one for eviction's own copies */
+
+bool lard_segment_take(lard_view *view, uint32_t *segment);
+void lard_segment_free(lard_view *view, uint32_t segment);
+void lard_segment_recount(lard_view *view);
+/* Offset of room for `bytes` in queue SMALL or MAIN, or 0. Opens a segment only where more than `spare` are free.
+ */
+uint64_t lard_segment_reserve(lard_view *view, uint32_t queue, uint64_t bytes, uint32_t spare);
+void lard_segment_commit(lard_view *view, uint64_t offset, uint64_t bytes, uint64_t expiry_ms);
+void lard_segment_widen_expiry(lard_view *view, uint64_t offset, uint64_t expiry_ms);
+/* The segment has got an item that stood at `from_offset`. */
+void lard_segment_inherit_age(lard_view *view, uint32_t segment, uint64_t from_offset);
+/* Bytes left in the queue's open segment; 0 where it is full or none is open. */
+uint64_t lard_segment_room(const lard_view *view, uint32_t queue);
+
+/* The segment in which an offset of a record lies. */
+static inline uint32_t lard_segment_at(const lard_view *view, uint64_t offset) {
+    return (uint32_t)((offset - view->map->super.data_offset) >> view->map->segment_shift);
+}
+
+/* Of the segment in which an offset lies; FREE where it lies in none. */
+static inline uint32_t lard_segment_state(const lard_view *view, uint64_t offset) {
+    uint64_t segment = (offset - view->map->super.data_offset) >> view->map->segment_shift;
+    return segment < view->map->super.segments_per_shard ? lard_load(&view->segments[segment].state)
+                                                         : (uint32_t)LARD_SEGMENT_FREE;
+}
+
+/* Bytes from `offset` to the end of its segment; 0 where it is in none. */
+static inline uint64_t lard_segment_left(const lard_view *view, uint64_t offset) {
+    const lard_superblock *super = &view->map->super;
+    uint64_t inside = offset - super->data_offset;
+    if (LARD_UNLIKELY(inside >> view->map->segment_shift >= super->segments_per_shard)) {
+        return 0;
+    }
+    return super->segment_bytes - (inside & (super->segment_bytes - 1));
+}
+
+#endif

@@ -1,0 +1,200 @@
+/*
+ * repair.c — a shard whose lock's owner died, and the reset of a shard that makes no sense.
+ *
+ * Each step of the engine leaves a state that this file can finish or undo. Under the shard's lock.
+ */
+#include "shard/repair.h"
+#include "base/count.h"
+#include "base/hash.h"
+#include "evict/expired.h"
+#include "file/view.h"
+#include "index/bucket.h"
+#include "index/index.h"
+#include "index/index_resize.h"
+#include "index/slot.h"
+#include "segment/pin.h"
+#include "segment/record.h"
+#include "segment/segment.h"
+
+/* Buckets of which a repair counts the items. A death leaves the counts a few off, which does not matter among
+ * more: the index grows a little sooner or later, and a pinned item that finds no room has them counted. */
+#define MOST_COUNTED 4096u
+
+static bool sane(const lard_view *view) {
+    const lard_superblock *super = &view->map->super;
+    uint32_t pages = lard_load(&view->head->index_pages);
+    uint64_t most = (uint64_t)pages << (view->map->segment_shift - 6);
+    uint32_t count = lard_load(&view->head->bucket_count);
+    if (pages == 0 || pages > super->segments_per_shard || count == 0 || count > most) {
+        return false;
+    }
+    for (uint32_t i = 0; i < pages; i++) {
+        uint32_t segment = lard_load(&view->directory[i]);
+        if (segment >= super->segments_per_shard ||
+            lard_load(&view->segments[segment].state) != LARD_SEGMENT_INDEX) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_named(const lard_view *view, uint32_t segment) {
+    uint32_t pages = lard_load(&view->head->index_pages);
+    for (uint32_t i = 0; i < pages; i++) {
+        if (lard_load(&view->directory[i]) == segment) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A segment whose owner died before the directory named it as a page, or its queue as the one to append to. */
+static bool is_orphan(const lard_view *view, uint32_t segment) {
+    const lard_segment *row = &view->segments[segment];
+    uint32_t state = lard_load(&row->state);
+    if (state == LARD_SEGMENT_INDEX) {
+        return !is_named(view, segment);
+    }
+    return (state == LARD_SEGMENT_SMALL || state == LARD_SEGMENT_MAIN) && lard_load(&row->write_offset) == 0 &&
+           lard_load(&view->head->active[state - LARD_SEGMENT_SMALL]) != segment + 1;
+}
+
+static void drop_orphans(lard_view *view) {
+    for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
+        if (is_orphan(view, s)) {
+            lard_segment_free(view, s);
+        }
+    }
+}
+
+static void check_active(lard_view *view) {
+    for (int queue = 0; queue < 2; queue++) {
+        uint32_t active = lard_load(&view->head->active[queue]);
+        uint32_t wanted = queue == 0 ? LARD_SEGMENT_SMALL : LARD_SEGMENT_MAIN;
+        if (active && (active > view->map->super.segments_per_shard ||
+                       lard_load(&view->segments[active - 1].state) != wanted)) {
+            lard_store(&view->head->active[queue], 0);
+        }
+    }
+    uint32_t victim = lard_load(&view->head->victim);
+    if (victim) { /* begin it again: what was moved or unlinked already is skipped */
+        uint32_t state =
+            victim <= view->map->super.segments_per_shard ? lard_load(&view->segments[victim - 1].state) : 0;
+        if (state != LARD_SEGMENT_SMALL && state != LARD_SEGMENT_MAIN) {
+            lard_store(&view->head->victim, 0);
+        }
+        lard_store(&view->head->victim_offset, 0);
+    }
+}
+
+/*
+ * Empties a shard whatever its bytes say. Readers see epoch 0 first, so that a
+ * lookup under way finds its epoch gone, and a death half-way begins anew.
+ */
+void lard_repair_reset(lard_view *view) {
+    uint32_t resets = (uint32_t)lard_load(&view->head->resets) + 1;
+    lard_store(&view->head->epoch, 0);
+    lard_fence();
+    lard_store(&view->head->resets, resets);
+    lard_store(&view->head->splitting, 0);
+    lard_store(&view->head->moves, (lard_load(&view->head->moves) | 1u) + 1);
+    lard_store(&view->head->bucket_count, 0);
+    lard_store(&view->head->index_pages, 0);
+    lard_store(&view->head->active[0], 0);
+    lard_store(&view->head->active[1], 0);
+    lard_store(&view->head->mean_bytes, 0);
+    lard_store(&view->head->pinned_bytes, 0);
+    lard_store(&view->head->has_pins, 0);
+    lard_store(&view->head->gap[0], 0);
+    lard_store(&view->head->gap[1], 0);
+    lard_store(&view->head->victim, 0);
+    lard_store(&view->head->victim_offset, 0);
+    lard_store(&view->head->next_sequence, 1);
+    for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
+        if (lard_load(&view->segments[s].state) != LARD_SEGMENT_FREE ||
+            lard_load(&view->segments[s].write_offset)) {
+            lard_segment_free(view, s);
+        }
+    }
+    lard_segment_recount(view);
+    lard_index_resize_begin(view);
+    lard_store(&view->head->items, 0);
+    lard_store(&view->head->chunks, 0);
+    uint32_t clear = lard_load(&view->map->control->clear_epoch);
+    lard_store_release(&view->head->epoch, (uint64_t)clear << 32 | resets);
+}
+
+/* The record that was appended last to the main queue's open segment: its offset, or 0. */
+static uint64_t last_in_main(const lard_view *view, lard_record_info *info) {
+    uint32_t active = lard_load(&view->head->active[LARD_SEGMENT_MAIN - LARD_SEGMENT_SMALL]);
+    if (active == 0) {
+        return 0;
+    }
+    const lard_segment *row = &view->segments[active - 1]; /* check_active (shard.c) has looked at it */
+    uint64_t end = lard_load(&row->write_offset), last = 0;
+    for (uint64_t at = 0; at < end && end <= view->map->super.segment_bytes;) {
+        uint64_t offset = lard_view_segment_offset(view, active - 1) + at;
+        if (!lard_record_info_at(view, offset, info) ||
+            info->generation != (uint32_t)lard_load(&row->generation)) {
+            return 0;
+        }
+        last = offset;
+        at += lard_record_bytes(LARD_WORD2_TYPE(info->word2), LARD_WORD2_KEY_BYTES(info->word2),
+                                LARD_WORD2_VALUE_BYTES(info->word2));
+    }
+    return last && LARD_WORD2_KEY_BYTES(info->word2) <= LARDER_MAX_KEY ? last : 0;
+}
+
+/*
+ * Eviction died between a copy and its slot. A second copy might be the one record too many for the segment that
+ * the victim is emptied into.
+ */
+static void finish_copy(lard_view *view) {
+    unsigned char key[LARDER_MAX_KEY + 8];
+    lard_record_info copy, original;
+    uint32_t victim = lard_load(&view->head->victim);
+    uint64_t offset = victim ? last_in_main(view, &copy) : 0;
+    if (!offset) {
+        return;
+    }
+    bool is_chunk = LARD_WORD2_TYPE(copy.word2) == LARD_TYPE_CHUNK;
+    size_t key_bytes = LARD_WORD2_KEY_BYTES(copy.word2);
+    lard_record_copy_key(view, offset, &copy, key);
+    lard_hash hash = lard_hash_key(view->map, key, key_bytes, is_chunk);
+    lard_found found = lard_index_find(view, &hash, key, key_bytes, is_chunk);
+    uint64_t stands = LARD_SLOT_OFFSET(found.value) - lard_view_segment_offset(view, victim - 1);
+    if (found.slot && stands < view->map->super.segment_bytes &&
+        lard_record_info_at(view, LARD_SLOT_OFFSET(found.value), &original) && original.word2 == copy.word2 &&
+        original.crc == copy.crc && original.expiry_ms == copy.expiry_ms) {
+        lard_slot_replace(found.slot, found.value,
+                          lard_slot(offset, hash.fingerprint, LARD_SLOT_FREQUENCY(found.value), copy.generation));
+    }
+}
+
+/* The owner died somewhere under the lock. Every step of the engine is redoable or skippable from here. */
+void lard_repair_shard(larder *cache, lard_view *view) {
+    lard_count(cache, LARD_STAT_repairs, 1);
+    if (lard_load(&view->head->epoch) == 0) {
+        return; /* died in a reset: lard_shard_lock starts it again */
+    }
+    if (!sane(view)) {
+        lard_count(cache, LARD_STAT_resets, 1);
+        lard_repair_reset(view);
+        return;
+    }
+    lard_index_resize_finish(view);
+    drop_orphans(view);
+    check_active(view);
+    lard_segment_recount(view);
+
+    if (lard_bucket_count(view) <= MOST_COUNTED) {
+        lard_index_recount(view);
+    }
+    if (lard_pin_any(view)) {
+        finish_copy(view);
+        if (lard_bucket_count(view) <= MOST_COUNTED) {
+            uint32_t next = 0;
+            lard_expired_drop(cache, view, &next, UINT32_MAX, 0);
+        }
+    }
+}

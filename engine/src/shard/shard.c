@@ -1,0 +1,142 @@
+/*
+ * shard.c — a shard's lock, its repair after an owner's death, and its reset.
+ *
+ * The lock is a futex word that names its owner by process slot and incarnation.
+ * A waiter that finds the owner dead takes the word over and repairs the shard
+ * before it goes on: this file is the only place where owner death is met.
+ * Nothing under the lock sleeps, allocates or calls out of the engine.
+ */
+#include "shard/shard.h"
+#include "base/count.h"
+#include "file/map.h"
+#include "file/view.h"
+#include "index/bucket.h"
+#include "proc/process.h"
+#include "shard/repair.h"
+
+#define WAITERS 0x80000000u
+#define SPINS 200
+#define FIRST_SLEEP_MS 1
+#define LONGEST_SLEEP_MS 4
+
+static bool try_lock(lard_view *view, uint32_t waiters) {
+    uint32_t free = 0;
+    view->owner = __atomic_load_n(&view->map->owner_word, __ATOMIC_RELAXED);
+    return lard_cas32(&view->head->lock, &free, view->owner | waiters);
+}
+
+/* Another thread has attached to another file: who owns locks in this one cannot be told any more. */
+static bool has_left(const larder *cache, const lard_map *map) {
+    return __atomic_load_n(&cache->map, __ATOMIC_RELAXED) != map;
+}
+
+/* The lock and a repaired shard, where its owner is dead. */
+static bool take_over(larder *cache, lard_view *view, uint32_t word) {
+    lard_u32 *lock = &view->head->lock;
+    view->owner = __atomic_load_n(&view->map->owner_word, __ATOMIC_RELAXED);
+    if (lard_load(lock) != word || lard_process_alive(cache, view->map, word & ~WAITERS) ||
+        !lard_cas32(lock, &word, view->owner | WAITERS)) {
+        return false;
+    }
+    lard_repair_shard(cache, view);
+    return true;
+}
+
+/* Waits for a live owner within the bound, a short one where it was waited for in vain before; takes over from a
+ * dead one. */
+static larder_status wait_for_lock(larder *cache, lard_view *view) {
+    lard_u32 *lock = &view->head->lock;
+    int64_t start = lard_monotonic_ms();
+    unsigned sleep_ms = FIRST_SLEEP_MS;
+    uint32_t alive = 0; /* the owner that was looked at last: who was not run in all that time has seen none */
+
+    lard_count(cache, LARD_STAT_lock_waits, 1);
+    for (;;) {
+        uint32_t word = lard_load_acquire(lock); /* before its owner's incarnation is looked at */
+        if (word == 0 && try_lock(view, WAITERS)) {
+            break;
+        }
+        uint32_t stuck = __atomic_load_n(&cache->stuck[view->number], __ATOMIC_RELAXED);
+        int64_t bound = word && (word & ~WAITERS) == stuck ? FIRST_SLEEP_MS : cache->lock_timeout_ms;
+        int64_t waited = lard_monotonic_ms() - start;
+        bool leaves = has_left(cache, view->map);
+        if (waited < 0 || waited >= bound || leaves) { /* less than nothing: the clock failed */
+            if (word && (word & ~WAITERS) != alive && !leaves && take_over(cache, view, word)) {
+                break;
+            }
+            __atomic_store_n(&cache->stuck[view->number], word & ~WAITERS, __ATOMIC_RELAXED);
+            return view->map->poisoned ? LARDER_DAMAGED : LARDER_BUSY;
+        }
+        if (word == 0) {
+            continue;
+        }
+        if (!(word & WAITERS)) {
+            if (!lard_cas32(lock, &word, word | WAITERS)) {
+                continue;
+            }
+            word |= WAITERS;
+        }
+        lard_wait(LARD_RAW(lock), word, sleep_ms);
+        sleep_ms = sleep_ms * 2 > LONGEST_SLEEP_MS ? LONGEST_SLEEP_MS : sleep_ms * 2;
+        if (take_over(cache, view, word)) {
+            break;
+        }
+        alive = word & ~WAITERS;
+    }
+    return LARDER_OK;
+}
+
+larder_status lard_shard_lock(larder *cache, lard_view *view, const larder_call *call) {
+    if (LARD_UNLIKELY(!try_lock(view, 0))) {
+        bool had = false;
+        for (int i = 0; i < SPINS && !had; i++) {
+            lard_pause();
+            had = lard_load(&view->head->lock) == 0 && try_lock(view, 0);
+        }
+        if (!had) {
+            if (call && (call->flags & LARDER_CALL_TRY)) {
+                return LARDER_BUSY;
+            }
+            larder_status status = wait_for_lock(cache, view);
+            if (status != LARDER_OK) {
+                return status;
+            }
+        }
+    }
+    if (LARD_UNLIKELY(__atomic_load_n(&cache->stuck[view->number], __ATOMIC_RELAXED))) {
+        __atomic_store_n(&cache->stuck[view->number], 0, __ATOMIC_RELAXED);
+    }
+    uint64_t epoch;
+    if (LARD_UNLIKELY(!lard_view_is_current(view, &epoch))) {
+        lard_repair_reset(view);
+    } else if (LARD_UNLIKELY(lard_load(&view->head->bucket_count) == 0 || lard_bucket_count(view) == 0)) {
+        lard_count(cache, LARD_STAT_resets, 1);
+        lard_repair_reset(view);
+    }
+    return LARDER_OK;
+}
+
+/* Somebody else's word there means that this process was taken for dead while it was in the shard. */
+static __attribute__((noinline)) void unlock_slowly(lard_view *view, uint32_t word) {
+    lard_u32 *lock = &view->head->lock;
+    if (word == (view->owner | WAITERS) && lard_cas32(lock, &word, 0)) {
+        lard_wake(LARD_RAW(lock));
+    } else if (!view->map->poisoned) {
+        lard_map_supersede(view->map); /* two have changed it at once: nobody goes on with this file */
+    }
+}
+
+void lard_shard_unlock(lard_view *view) {
+    uint32_t word = view->owner;
+    if (LARD_UNLIKELY(!lard_cas32(&view->head->lock, &word, 0))) {
+        unlock_slowly(view, word);
+    }
+}
+
+void lard_shard_end_turn(lard_view *view) {
+    bool wanted = lard_load(&view->head->lock) & WAITERS;
+    lard_shard_unlock(view);
+    if (wanted) { /* who wakes up has to run before the next turn */
+        lard_sleep_ms(1);
+    }
+}
