@@ -208,8 +208,8 @@ lard_hash world_hash(const char *text) { return lard_hash_key(attached[JUDGE].ma
 
 lard_found world_find(unsigned key) {
     lard_view view = world_view();
-    lard_hash hash = world_hash(key_texts[key]);
-    return lard_index_find(&view, &hash, key_texts[key], strlen(key_texts[key]), false);
+    lard_key wanted = lard_key_of(attached[JUDGE].map, key_texts[key], strlen(key_texts[key]));
+    return lard_index_find(&view, &wanted);
 }
 
 larder_status world_do(unsigned process, const operation *what, int *saw) {

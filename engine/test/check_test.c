@@ -34,8 +34,8 @@ static lard_view shard(void) { return lard_view_of(cache->map, 0); }
 
 static lard_found slot_of(const char *key) {
     lard_view view = shard();
-    lard_hash hash = lard_hash_key(cache->map, key, strlen(key), false);
-    return lard_index_find(&view, &hash, key, strlen(key), false);
+    lard_key wanted = lard_key_of(cache->map, key, strlen(key));
+    return lard_index_find(&view, &wanted);
 }
 
 static lard_u64 *record_of(const char *key) {

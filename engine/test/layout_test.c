@@ -230,9 +230,9 @@ static uint64_t sealed_expiry(uint64_t expiry_ms, uint32_t crc) {
 
 /* The record of the key's only slot, and its generation. */
 static const unsigned char *record_of(larder *cache, const char *key, uint32_t *generation) {
-    lard_hash hash = lard_hash_key(cache->map, key, strlen(key), false);
-    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &hash));
-    lard_found found = lard_index_find(&view, &hash, key, strlen(key), false);
+    lard_key wanted = lard_key_of(cache->map, key, strlen(key));
+    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &wanted.hash));
+    lard_found found = lard_index_find(&view, &wanted);
     *generation = LARD_SLOT_GENERATION(found.value);
     return found.slot ? view.base + LARD_SLOT_OFFSET(found.value) : NULL;
 }
@@ -305,15 +305,15 @@ static void a_large_value_is_as_drawn(void) {
     CHECK(head.value_bytes == sizeof value && head.id[0] == ((uint64_t)cache->slot << 32 | cache->incarnation));
     size_t at = 0, chunk = 8192 - 24 - 24;
     for (uint64_t i = 0; at < sizeof value; i++) {
-        lard_chunk_key key = {{head.id[0], head.id[1]}, i};
-        lard_hash hash = lard_hash_key(cache->map, &key, sizeof key, true);
-        lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &hash));
-        lard_found found = lard_index_find(&view, &hash, &key, sizeof key, true);
+        lard_chunk_key data = {{head.id[0], head.id[1]}, i};
+        lard_key key = lard_key_of_chunk(cache->map, &data);
+        lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &key.hash));
+        lard_found found = lard_index_find(&view, &key);
         size_t bytes = sizeof value - at < chunk ? sizeof value - at : chunk;
         CHECK(found.slot, "chunk %d", (int)i);
         record = view.base + LARD_SLOT_OFFSET(found.value);
         CHECK(word_at(record + 16) == (24 | 4 << 16 | (uint64_t)bytes << 32), "chunk %d", (int)i);
-        CHECK(memcmp(record + 24, &key, 24) == 0 && memcmp(record + 48, value + at, bytes) == 0, "chunk %d",
+        CHECK(memcmp(record + 24, &data, 24) == 0 && memcmp(record + 48, value + at, bytes) == 0, "chunk %d",
               (int)i);
         at += bytes;
     }

@@ -28,15 +28,15 @@ LARGE_ACT(large_cas) {
 LARGE_ACT(lose_a_chunk) {
     lard_record_info info;
     lard_head head;
-    lard_hash hash = lard_hash_key(c->map, key, strlen(key), false);
-    lard_view view = lard_view_of(c->map, lard_hash_shard(c->map, &hash));
+    lard_key large = lard_key_of(c->map, key, strlen(key));
+    lard_view view = lard_view_of(c->map, lard_hash_shard(c->map, &large.hash));
     set(c, key, text_of((content){OLD_LARGE, book->round}));
-    lard_found found = lard_index_find(&view, &hash, key, strlen(key), false);
+    lard_found found = lard_index_find(&view, &large);
     if (found.slot && lard_record_info_at(&view, LARD_SLOT_OFFSET(found.value), &info)) {
         lard_record_head(&view, LARD_SLOT_OFFSET(found.value), &info, &head);
-        lard_chunk_key chunk = {{head.id[0], head.id[1]}, 1};
-        hash = lard_hash_key(c->map, &chunk, sizeof chunk, true);
-        lard_index_delete(&view, &hash, &chunk, sizeof chunk, true, 0, NULL);
+        lard_chunk_key data = {{head.id[0], head.id[1]}, 1};
+        lard_key chunk = lard_key_of_chunk(c->map, &data);
+        lard_index_delete(&view, &chunk, 0, NULL);
     }
 }
 

@@ -202,8 +202,8 @@ static void a_wrong_count_refuses_nobody(void) {
 }
 
 static uint32_t segment_of(const lard_view *view, const char *key) {
-    lard_hash hash = lard_hash_key(view->map, key, strlen(key), false);
-    uint64_t offset = LARD_SLOT_OFFSET(lard_index_find(view, &hash, key, strlen(key), false).value);
+    lard_key wanted = lard_key_of(view->map, key, strlen(key));
+    uint64_t offset = LARD_SLOT_OFFSET(lard_index_find(view, &wanted).value);
     return (uint32_t)((offset - view->map->super.data_offset) >> view->map->segment_shift);
 }
 

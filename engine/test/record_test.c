@@ -28,26 +28,28 @@ static void what_was_written_is_read(void) {
     describe(value, sizeof value, 2, 2);
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
         for (size_t bytes = 0; bytes < 3000; bytes += bytes < 40 ? 1 : 311) {
-            lard_record_spec spec = {.key = key,
-                                     .key_bytes = keys[k],
-                                     .value = value,
+            const lard_key whole_key = {.data = key, .bytes = keys[k]};
+            lard_record_spec spec = {.value = value,
                                      .value_bytes = bytes,
                                      .expiry_ms = bytes * 1000,
                                      .type = LARD_TYPE_PLAIN,
                                      .flags = (unsigned)bytes & 0xff};
             lard_record_info info;
             memset(memory, 0xa5, sizeof memory);
-            lard_record_write(&view, FROM, 0x1234567890ull, &spec);
+            lard_record_write(&view, FROM, 0x1234567890ull, &whole_key, &spec);
             uint64_t whole = lard_record_bytes(LARD_TYPE_PLAIN, keys[k], bytes);
             CHECK(whole % 8 == 0 && memory[FROM + whole] == 0xa5 && memory[FROM - 1] == 0xa5,
                   "it keeps to its bytes");
             CHECK(lard_record_info_at(&view, FROM, &info), "%zu, %zu", keys[k], bytes);
             CHECK(info.generation == 0x34567890u && info.expiry_ms == bytes * 1000 &&
                   LARD_WORD2_FLAGS(info.word2) == (bytes & 0xff) && LARD_WORD2_VALUE_BYTES(info.word2) == bytes);
-            CHECK(lard_record_is_key(&view, FROM, &info, key, keys[k], false));
-            CHECK(!lard_record_is_key(&view, FROM, &info, key, keys[k], true), "chunks are apart");
-            CHECK(keys[k] == 0 || !lard_record_is_key(&view, FROM, &info, key, keys[k] - 1, false));
-            CHECK(keys[k] == 0 || !lard_record_is_key(&view, FROM, &info, key + 1, keys[k], false) || keys[k] < 2);
+            CHECK(lard_record_is_key(&view, FROM, &info, &whole_key));
+            const lard_key chunk = {.data = key, .bytes = keys[k], .is_chunk = true};
+            const lard_key shorter = {.data = key, .bytes = keys[k] - 1},
+                           other = {.data = key + 1, .bytes = keys[k]};
+            CHECK(!lard_record_is_key(&view, FROM, &info, &chunk), "chunks are apart");
+            CHECK(keys[k] == 0 || !lard_record_is_key(&view, FROM, &info, &shorter));
+            CHECK(keys[k] == 0 || !lard_record_is_key(&view, FROM, &info, &other) || keys[k] < 2);
             CHECK(lard_record_read(&view, FROM, &info, have, bytes) == LARDER_OK && !memcmp(have, value, bytes));
             CHECK(bytes == 0 || lard_record_read(&view, FROM, &info, have, bytes - 1) == LARDER_BUFFER_TOO_SMALL);
             lard_record_copy_key(&view, FROM, &info, have_key);
@@ -70,20 +72,19 @@ static void every_flipped_bit_is_noticed(void) {
     lard_view view = bare_shard();
     lard_record_info info;
     describe(value, sizeof value, 3, 3);
-    lard_record_spec spec = {.key = "key of it",
-                             .key_bytes = 9,
-                             .value = value,
+    const lard_key key = {.data = "key of it", .bytes = 9};
+    lard_record_spec spec = {.value = value,
                              .value_bytes = sizeof value,
                              .expiry_ms = 1700000000000,
                              .type = LARD_TYPE_PLAIN,
                              .flags = 3};
-    lard_record_write(&view, FROM, 7, &spec);
+    lard_record_write(&view, FROM, 7, &key, &spec);
     uint64_t whole = lard_record_bytes(LARD_TYPE_PLAIN, 9, sizeof value);
     int noticed = 0;
     for (uint64_t bit = 0; bit < whole * 8; bit++) {
         memory[FROM + bit / 8] ^= (unsigned char)(1 << bit % 8);
         bool read = lard_record_info_at(&view, FROM, &info) && info.generation == 7 &&
-                    lard_record_is_key(&view, FROM, &info, "key of it", 9, false) &&
+                    lard_record_is_key(&view, FROM, &info, &key) &&
                     lard_record_read(&view, FROM, &info, have, sizeof have) == LARDER_OK;
         CHECK(!read, "bit %d of byte %d", (int)(bit % 8), (int)(bit / 8));
         noticed++;
@@ -97,12 +98,12 @@ static void no_record_reaches_out_of_its_segment(void) {
     lard_view view = bare_shard();
     lard_record_info info;
     static unsigned char value[8000];
-    lard_record_spec spec = {
-        .key = "k", .key_bytes = 1, .value = value, .value_bytes = sizeof value, .type = LARD_TYPE_PLAIN};
+    const lard_key key = {.data = "k", .bytes = 1};
+    lard_record_spec spec = {.value = value, .value_bytes = sizeof value, .type = LARD_TYPE_PLAIN};
     uint64_t whole = lard_record_bytes(LARD_TYPE_PLAIN, 1, sizeof value);
-    lard_record_write(&view, FROM + SEGMENT - whole, 1, &spec);
+    lard_record_write(&view, FROM + SEGMENT - whole, 1, &key, &spec);
     CHECK(lard_record_info_at(&view, FROM + SEGMENT - whole, &info), "up to the last byte");
-    lard_record_write(&view, FROM + SEGMENT - whole + 8, 1, &spec);
+    lard_record_write(&view, FROM + SEGMENT - whole + 8, 1, &key, &spec);
     CHECK(!lard_record_info_at(&view, FROM + SEGMENT - whole + 8, &info), "and no further");
     CHECK(!lard_record_info_at(&view, 0, &info) && !lard_record_info_at(&view, FROM - 8, &info));
     CHECK(!lard_record_info_at(&view, FROM + 2 * SEGMENT, &info) &&

@@ -130,14 +130,14 @@ static void nothing_joins_what_is_being_emptied(void) {
 /* Empty records of no key, as long as there is a record to walk: room is made for ever. */
 static void room_is_made_for_ever(void) {
     static unsigned char value[4000];
-    lard_record_spec spec = {
-        .key = "", .key_bytes = 0, .value = value, .value_bytes = sizeof value, .type = LARD_TYPE_PLAIN};
+    const lard_key key = {.data = "", .bytes = 0};
+    lard_record_spec spec = {.value = value, .value_bytes = sizeof value, .type = LARD_TYPE_PLAIN};
     uint64_t bytes = lard_record_bytes(LARD_TYPE_PLAIN, 0, sizeof value);
     CHECK(begin());
     for (int i = 0; i < 5000; i++) {
         uint64_t offset = lard_reserve(cache, &view, i % 3 ? LARD_SEGMENT_SMALL : LARD_SEGMENT_MAIN, bytes, 0);
         CHECK(offset, "record %d", i);
-        lard_record_write(&view, offset, lard_load(&view.segments[number_of(offset)].generation), &spec);
+        lard_record_write(&view, offset, lard_load(&view.segments[number_of(offset)].generation), &key, &spec);
         lard_segment_commit(&view, offset, bytes, 0);
         CHECK(lard_load(&view.head->free_segments) >= 1, "one is left for what eviction copies");
     }

@@ -76,9 +76,9 @@ static void counts_of_the_dead_are_kept(void) {
 static void damage_is_counted_and_is_a_miss(void) {
     cache = open_cache(1 << 20);
     CHECK(set(cache, "k", "a value of some length") == LARDER_OK && set(cache, "l", "whole") == LARDER_OK);
-    lard_hash hash = lard_hash_key(cache->map, "k", 1, false);
+    lard_key wanted = lard_key_of(cache->map, "k", 1);
     lard_view view = lard_view_of(cache->map, 0);
-    lard_found found = lard_index_find(&view, &hash, "k", 1, false);
+    lard_found found = lard_index_find(&view, &wanted);
     lard_u64 *body = lard_view_words(&view, LARD_SLOT_OFFSET(found.value) + LARD_RECORD_HEADER + 8);
     lard_store(body, lard_load(body) ^ 1);
     CHECK(is(cache, "k", NULL) && is(cache, "l", "whole"));

@@ -98,15 +98,12 @@ static void a_touch_beside_a_swap_that_names_none(void) { races(plain, false); }
 
 /* The swap fails, and has made a plain record of the number meanwhile: of the expiry that it has by then. */
 static void a_touch_of_a_number_beside_a_swap_that_fails(void) {
-    char seven[] = "7";
     cache = open_cache(1 << 20);
     CHECK(number());
-    lard_hash hash = lard_hash_key(cache->map, key, 1, false);
-    lard_record_spec copy = {
-        .key = key, .key_bytes = 1, .value = seven, .value_bytes = 1, .type = LARD_TYPE_PLAIN};
+    lard_key wanted = lard_key_of(cache->map, key, 1);
     CHECK(larder_touch(cache, key, 1, LONGER_MS, NULL) == LARDER_OK);
     int64_t longer = expires_at_ms();
-    CHECK(lard_increment_to_plain(cache, cache->map, &hash, &copy, NULL) == LARDER_OK && is(cache, key, "7"));
+    CHECK(lard_increment_to_plain(cache, cache->map, &wanted, "7", 1, NULL) == LARDER_OK && is(cache, key, "7"));
     CHECK(expires_at_ms() == longer, "%lld, not %lld", (long long)expires_at_ms(), (long long)longer);
     larder_close(cache);
 }
@@ -122,9 +119,9 @@ static void touches_of_a_large_value_that_pass_each_other(void) {
     key = "large";
     describe(value, BYTES, 1, 1);
     CHECK(set_bytes(cache, key, value, BYTES, LIFE_MS) == LARDER_OK);
-    lard_hash hash = lard_hash_key(cache->map, key, strlen(key), false);
-    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &hash));
-    lard_found found = lard_index_find(&view, &hash, key, strlen(key), false);
+    lard_key wanted = lard_key_of(cache->map, key, strlen(key));
+    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &wanted.hash));
+    lard_found found = lard_index_find(&view, &wanted);
     CHECK(found.slot && lard_record_of_slot(&view, found.value, &info));
     lard_record_head(&view, LARD_SLOT_OFFSET(found.value), &info, &head);
     CHECK(larder_touch(cache, key, strlen(key), LONGER_MS, NULL) == LARDER_OK);

@@ -70,19 +70,19 @@ module Proof
                "return condition == LARD_IF_ANY || condition == LARD_IF_PRESENT;", "return false && condition;",
                "refused", preemptions: 3),
       mutation("a compare-and-swap does not insist on the slot it compared", "item/write.c",
-               "LARD_SLOT_SAME(found->value, expected->slot) &&", "", "compare-and-swap"),
+               "LARD_SLOT_SAME(found->value, op->expected_slot) &&", "", "compare-and-swap"),
       mutation("a compare-and-swap does not insist on the expiry it compared", "item/write.c",
-               "(expected->expiry_ms == 0 || expires_at(view, found, expected->expiry_ms));", "true;",
+               "(op->expected_expiry_ms == 0 || expires_at(view, found, op->expected_expiry_ms));", "true;",
                "names the life"),
       mutation("a number that a compare-and-swap makes plain keeps the expiry of before", "api/increment.c",
-               "pinned.expiry_ms = info.expiry_ms;", "", "names the life"),
+               "take_over(&op.spec, &info); /*", "/*", "names the life"),
       mutation("a number is read with the life of before", "item/lookup.c",
                "lard_record_seal_expiry(hit->info.expiry_ms, hit->info.crc)) {", "0 && false) {", "an increment"),
       mutation("an add of what has expired drops what came meanwhile", "api/set.c",
-               "if (request->mode == LARDER_ADD) {",
-               "if (request->mode == LARDER_ADD && " \
-               "(larder_exists(cache, request->key, request->key_bytes, NULL, call) == LARDER_OK || " \
-               "!lard_drop(map, hash, request->key, request->key_bytes, call->now_ms))) {",
+               "if (store->mode == LARDER_ADD) {",
+               "if (store->mode == LARDER_ADD && " \
+               "(larder_exists(cache, store->key, store->key_bytes, NULL, call) == LARDER_OK || " \
+               "!lard_drop(map, key, call->now_ms))) {",
                "what has expired"),
       mutation("a shard is open again before it is empty", "shard/repair.c",
                "lard_store(&view->head->epoch, 0);",

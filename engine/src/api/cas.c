@@ -8,7 +8,6 @@
 #include "item/put.h"
 #include "item/read.h"
 #include "item/write.h"
-#include "segment/record.h"
 
 #include <stdlib.h>
 
@@ -19,55 +18,57 @@ static bool is_expected(const larder_store *request, const larder_item *item) {
            (!request->expected_expires_at_ms || item->expires_at_ms == request->expected_expires_at_ms);
 }
 
+/* Reads the value into `buffer`, compares, and stores over the very slot that was compared. NOT_STORED: again. */
+static larder_status attempt(larder *cache, lard_map *map, const larder_store *request, const lard_write_op *op,
+                             const void *expected, char *buffer, size_t expected_bytes, bool *differs,
+                             const larder_call *call) {
+    larder_item item;
+    lard_hit hit;
+    int64_t now_ms = call ? call->now_ms : 0;
+    larder_status status = lard_read(cache, map, op->key, buffer, expected_bytes, &item, &hit, now_ms);
+    if (status == LARDER_MISS) {
+        return status;
+    }
+    *differs = status != LARDER_OK || item.size_bytes != expected_bytes || !is_expected(request, &item) ||
+               (expected_bytes && __builtin_memcmp(buffer, expected, expected_bytes) != 0);
+    if (*differs) {
+        return LARDER_NOT_STORED;
+    }
+    if (item.is_counter) { /* changes in place, so its slot proves nothing: give it a slot of its own first */
+        status = lard_increment_to_plain(cache, map, op->key, buffer, expected_bytes, call);
+        return status == LARDER_OK ? LARDER_NOT_STORED : status;
+    }
+    lard_write_op swap = *op;
+    swap.expected_slot = hit.slot_value;
+    swap.expected_expiry_ms = (uint64_t)request->expected_expires_at_ms;
+    return lard_put(cache, map, &swap, call);
+}
+
 larder_status larder_cas(larder *cache, const larder_store *request, const void *expected, size_t expected_bytes,
                          const larder_call *call) {
-    lard_record_spec spec;
-    lard_map *map;
-    larder_status status = lard_request_begin_store(cache, request, LARD_IF_SLOT, call, &spec, &map);
+    lard_write_op op;
+    larder_status status = lard_request_check_store(cache, request, call);
     if (status != LARDER_OK || (!expected && expected_bytes) || request->ttl_ms < 0) {
         return status != LARDER_OK ? status : LARDER_INVALID;
     }
-    char *current = malloc(expected_bytes + 1);
-    if (!current) {
+    status = lard_request_op(request, lard_now(call), &op);
+    op.condition = LARD_IF_SLOT;
+    lard_map *map =
+        status == LARDER_OK ? lard_request_enter(cache, request, op.condition, op.now_ms, &status) : NULL;
+    if (!map) {
+        return status;
+    }
+    char *buffer = malloc(expected_bytes + 1);
+    if (!buffer) {
         return LARDER_NO_MEMORY;
     }
-    lard_hash hash = lard_hash_key(map, spec.key, spec.key_bytes, false);
-    for (int attempt = 0; attempt < CAS_ATTEMPTS; attempt++) {
-        /* Compared without the lock; the swap then insists on the very slot that was compared, and on the expiry.
-         */
-        larder_item item;
-        lard_hit hit;
-        status = lard_read(cache, map, &hash, spec.key, spec.key_bytes, current, expected_bytes, &item, &hit,
-                           call ? call->now_ms : 0);
-        if (status == LARDER_MISS) {
-            break;
-        }
-        if (status != LARDER_OK || item.size_bytes != expected_bytes || !is_expected(request, &item) ||
-            (expected_bytes && __builtin_memcmp(current, expected, expected_bytes) != 0)) {
-            status = LARDER_NOT_STORED;
-            break;
-        }
-        if (item.is_counter) { /* changes in place, so its slot proves nothing: give it a slot of its own first */
-            status = LARDER_NOT_STORED;
-            lard_record_spec copy = {.key = spec.key,
-                                     .key_bytes = spec.key_bytes,
-                                     .value = current,
-                                     .value_bytes = expected_bytes,
-                                     .type = LARD_TYPE_PLAIN};
-            larder_status pinned = lard_increment_to_plain(cache, map, &hash, &copy, call);
-            if (pinned != LARDER_OK) {
-                status = pinned;
-                break;
-            }
-            continue;
-        }
-        lard_record_spec attempt_spec = spec;
-        lard_expected found = {hit.slot_value, (uint64_t)request->expected_expires_at_ms};
-        status = lard_put(cache, map, &hash, &attempt_spec, LARD_IF_SLOT, &found, call);
-        if (status != LARDER_NOT_STORED) {
-            break;
-        }
+    lard_key key = lard_key_of(map, request->key, request->key_bytes);
+    bool differs = false;
+    op.key = &key;
+    status = LARDER_NOT_STORED;
+    for (int i = 0; i < CAS_ATTEMPTS && status == LARDER_NOT_STORED && !differs; i++) {
+        status = attempt(cache, map, request, &op, expected, buffer, expected_bytes, &differs, call);
     }
-    free(current);
+    free(buffer);
     return status;
 }

@@ -15,8 +15,8 @@
 
 static inline larder_status delete_in(larder *cache, lard_map *map, const void *key, size_t key_bytes,
                                       const larder_call *call) {
-    lard_hash hash = lard_hash_key(map, key, key_bytes, false);
-    bool was_live = lard_drop(map, &hash, key, key_bytes, lard_now(call));
+    lard_key wanted = lard_key_of(map, key, key_bytes);
+    bool was_live = lard_drop(map, &wanted, lard_now(call));
     lard_count(cache, LARD_STAT_deletes, was_live);
     return lard_map_outcome(map, was_live ? LARDER_OK : LARDER_MISS);
 }

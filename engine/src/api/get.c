@@ -26,20 +26,17 @@
 
 /* A request, with what is known of it on the way. */
 typedef struct {
-    const unsigned char *key;
-    size_t key_bytes;
+    lard_key key;
     uint64_t tail; /* of the key: its last bytes beyond whole words */
     void *out;
     size_t capacity;
     int64_t now_ms;
-    lard_hash hash;
 } request;
 
 static __attribute__((noinline)) larder_status get_slowly(larder *cache, lard_map *map, const request *wanted,
                                                           larder_item *item) {
     lard_hit hit;
-    return lard_read(cache, map, &wanted->hash, wanted->key, wanted->key_bytes, wanted->out, wanted->capacity,
-                     item, &hit, wanted->now_ms);
+    return lard_read(cache, map, &wanted->key, wanted->out, wanted->capacity, item, &hit, wanted->now_ms);
 }
 
 /*
@@ -50,7 +47,8 @@ static __attribute__((noinline)) larder_status get_slowly(larder *cache, lard_ma
 LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset, uint32_t generation,
                                const request *wanted, uint64_t *expiry_ms, uint64_t *word2) {
     const lard_u64 *words = lard_view_words(view, offset);
-    size_t key_bytes = wanted->key_bytes;
+    size_t key_bytes = wanted->key.bytes;
+    const unsigned char *key = wanted->key.data;
     uint64_t left = lard_segment_left(view, offset);
     if (LARD_UNLIKELY(left < LARD_RECORD_HEADER)) {
         return false;
@@ -73,7 +71,7 @@ LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset
     for (size_t i = 0; i < key_bytes / 8; i++, words++) {
         uint64_t word = lard_load(words);
         crc = lard_crc_step(fast, crc, word);
-        difference |= word ^ lard_word_at(wanted->key + i * 8);
+        difference |= word ^ lard_word_at(key + i * 8);
     }
     unsigned rest = key_bytes & 7;
     uint64_t of_key = (1ull << (rest * 8)) - 1;
@@ -91,7 +89,7 @@ LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset
 /* This process's copy of the shard's index is of another time: whoever finds nothing by it has it renewed. */
 static __attribute__((noinline)) larder_status renew_and_get_slowly(larder *cache, lard_map *map,
                                                                     const request *wanted, larder_item *item) {
-    lard_view view = lard_view_of(map, lard_hash_shard(map, &wanted->hash));
+    lard_view view = lard_view_of(map, lard_hash_shard(map, &wanted->key.hash));
     lard_dircache_renew(map, &view);
     return get_slowly(cache, map, wanted, item);
 }
@@ -99,13 +97,13 @@ static __attribute__((noinline)) larder_status renew_and_get_slowly(larder *cach
 /* One request whose hash is known. */
 LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const request *wanted,
                                  larder_item *item) {
-    uint32_t number = lard_hash_shard(map, &wanted->hash);
+    uint32_t number = lard_hash_shard(map, &wanted->key.hash);
     const lard_dircache *copy = &map->dircache[number];
     unsigned page_shift = map->segment_shift - 6;
     uint64_t copied = __atomic_load_n(&copy->epoch, __ATOMIC_ACQUIRE);
     uint64_t shape = __atomic_load_n(&copy->shape, __ATOMIC_RELAXED);
-    lard_bucket *first = lard_dircache_bucket(copy, shape, wanted->hash.first, page_shift);
-    lard_bucket *second = lard_dircache_bucket(copy, shape, wanted->hash.second, page_shift);
+    lard_bucket *first = lard_dircache_bucket(copy, shape, wanted->key.hash.first, page_shift);
+    lard_bucket *second = lard_dircache_bucket(copy, shape, wanted->key.hash.second, page_shift);
     lard_view view = lard_view_of(map, number);
     uint64_t epoch, expiry_ms, word2;
     if (LARD_UNLIKELY(!lard_view_is_current(&view, &epoch))) {
@@ -118,8 +116,8 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     /* Half of all items stand in the first bucket, and need not wait for the second, which is on its way
      * meanwhile. */
     __builtin_prefetch(second);
-    unsigned fit = lard_probe_one(first, wanted->hash.fingerprint);
-    fit = fit ? fit : lard_probe_one(second, wanted->hash.fingerprint) << LARD_BUCKET_SLOTS;
+    unsigned fit = lard_probe_one(first, wanted->key.hash.fingerprint);
+    fit = fit ? fit : lard_probe_one(second, wanted->key.hash.fingerprint) << LARD_BUCKET_SLOTS;
     if (fit == 0) {
         lard_fence_acquire();
         bool changed = (moves & 1) || lard_load(&view.head->moves) != moves ||
@@ -132,7 +130,7 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     uint64_t offset = LARD_SLOT_OFFSET(value);
     lard_record_prefetch(&view, offset);
     if (LARD_UNLIKELY(
-            LARD_SLOT_FINGERPRINT(value) != wanted->hash.fingerprint ||
+            LARD_SLOT_FINGERPRINT(value) != wanted->key.hash.fingerprint ||
             !copy_ordinary(fast, &view, offset, LARD_SLOT_GENERATION(value), wanted, &expiry_ms, &word2))) {
         return get_slowly(cache, map, wanted, item);
     }
@@ -173,13 +171,14 @@ LARD_INLINE void counted_one(larder *cache, lard_map *map, larder_status status)
 LARD_INLINE void prepare(lard_map *map, request *wanted, const void *key, size_t key_bytes, void *buffer,
                          size_t buffer_bytes, int64_t now_ms) {
     static char none;
-    wanted->key = key;
-    wanted->key_bytes = key_bytes;
     wanted->tail = lard_tail(key, key_bytes);
     wanted->out = buffer ? buffer : &none;
     wanted->capacity = buffer ? buffer_bytes : 0;
     wanted->now_ms = now_ms;
-    wanted->hash = lard_hash_inline(map->super.seed, key, key_bytes, wanted->tail, false);
+    wanted->key.data = key;
+    wanted->key.bytes = key_bytes;
+    wanted->key.hash = lard_hash_inline(map->super.seed, key, key_bytes, wanted->tail, false);
+    wanted->key.is_chunk = false;
 }
 
 larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void *buffer, size_t buffer_bytes,
@@ -211,12 +210,12 @@ static void get_batch(larder *cache, lard_map *map, larder_lookup *lookups, size
             one->reserved ? LARDER_INVALID : lard_request_check_key(cache, one->key, one->key_bytes, NULL);
         if (LARD_LIKELY(one->status == LARDER_OK)) {
             prepare(map, &wanted[i], one->key, one->key_bytes, one->buffer, one->buffer_bytes, now_ms);
-            lard_dircache_prefetch_buckets(map, &wanted[i].hash, buckets[i]);
+            lard_dircache_prefetch_buckets(map, &wanted[i].key.hash, buckets[i]);
         }
     }
     for (size_t i = 0; i < count; i++) {
         if (LARD_LIKELY(lookups[i].status == LARDER_OK)) {
-            lard_dircache_prefetch_record(map, &wanted[i].hash, buckets[i]);
+            lard_dircache_prefetch_record(map, &wanted[i].key.hash, buckets[i]);
         }
     }
     for (size_t i = 0; i < count; i++) {
@@ -261,7 +260,7 @@ larder_status larder_exists(larder *cache, const void *key, size_t key_bytes, la
     if (!map) {
         return status == LARDER_OK ? LARDER_MISS : status;
     }
-    lard_hash hash = lard_hash_key(map, key, key_bytes, false);
+    lard_key wanted = lard_key_of(map, key, key_bytes);
     lard_hit hit;
-    return lard_read(cache, map, &hash, key, key_bytes, NULL, 0, item, &hit, call ? call->now_ms : 0);
+    return lard_read(cache, map, &wanted, NULL, 0, item, &hit, call ? call->now_ms : 0);
 }

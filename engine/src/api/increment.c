@@ -15,6 +15,7 @@
 #include "item/large.h"
 #include "item/write.h"
 #include "segment/counter.h"
+#include "segment/record.h"
 #include "shard/shard.h"
 
 #define INCREMENT_ATTEMPTS 16
@@ -42,23 +43,23 @@ static larder_status number_of(const lard_view *view, uint64_t offset, const lar
     return lard_counter_parse(text, bytes, number) ? LARDER_OK : LARDER_NOT_A_NUMBER;
 }
 
-static larder_status write_either(larder *cache, lard_view *view, const lard_hash *hash,
-                                  const lard_record_spec *spec, lard_condition condition,
-                                  const lard_expected *expected, int64_t now_ms, lard_head *replaced) {
-    return (spec->pin ? lard_write_pinned_locked : lard_write_locked)(cache, view, hash, spec, condition, expected,
-                                                                      now_ms, replaced);
+/* What the new record takes over from the one that it replaces. */
+static void take_over(lard_record_spec *spec, const lard_record_info *info) {
+    spec->expiry_ms = info->expiry_ms;
+    spec->flags = LARD_WORD2_FLAGS(info->word2);
+    spec->pin = LARD_WORD2_PINNED(info->word2);
 }
 
 /* NOT_STORED where the number that was read left its slot, deleted or moved, before the sum was in its place. */
-static larder_status increment_once(larder *cache, lard_view *view, const lard_hash *hash, lard_record_spec *spec,
-                                    int64_t delta, int64_t number, int64_t now_ms, lard_head *replaced) {
-    lard_found found = lard_index_find(view, hash, spec->key, spec->key_bytes, false);
+static larder_status increment_once(larder *cache, lard_view *view, lard_write_op *op, int64_t delta,
+                                    int64_t initial) {
+    lard_found found = lard_index_find(view, op->key);
     lard_record_info info;
     uint64_t offset = LARD_SLOT_OFFSET(found.value);
-    int64_t initial = number;
+    int64_t number = initial;
     larder_status status = LARDER_MISS;
 
-    if (found.slot && lard_record_info_at(view, offset, &info) && !lard_record_expired(&info, now_ms)) {
+    if (found.slot && lard_record_info_at(view, offset, &info) && !lard_record_expired(&info, op->now_ms)) {
         status = number_of(view, offset, &info, &number);
         if (status == LARDER_DAMAGED) { /* a damaged record is a miss */
             lard_count(cache, LARD_STAT_damaged, 1);
@@ -66,79 +67,75 @@ static larder_status increment_once(larder *cache, lard_view *view, const lard_h
         } else if (status != LARDER_OK) {
             return status;
         } else {
-            spec->expiry_ms = info.expiry_ms;
-            spec->flags = LARD_WORD2_FLAGS(info.word2);
-            spec->pin = LARD_WORD2_PINNED(info.word2);
+            take_over(&op->spec, &info);
         }
     }
-    if (__builtin_add_overflow(number, delta, &spec->number)) {
+    if (__builtin_add_overflow(number, delta, &op->spec.number)) {
         return LARDER_OVERFLOW;
     }
     if (status == LARDER_OK && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_COUNTER) {
         uint64_t key = LARD_ALIGN8(LARD_WORD2_KEY_BYTES(info.word2));
-        lard_counter_write(lard_view_words(view, offset + LARD_RECORD_HEADER + key), info.crc, spec->number);
+        lard_counter_write(lard_view_words(view, offset + LARD_RECORD_HEADER + key), info.crc, op->spec.number);
         return LARDER_OK;
     }
-    lard_condition condition = status == LARDER_OK ? LARD_IF_SLOT : LARD_IF_ANY;
-    lard_expected same = {.slot = found.value};
-    return write_either(cache, view, hash, spec, condition, &same, now_ms, replaced);
+    op->condition = status == LARDER_OK ? LARD_IF_SLOT : LARD_IF_ANY;
+    op->expected_slot = found.value;
+    return lard_write_locked(cache, view, op);
 }
 
 /* A number that was deleted meanwhile must not come back as a part of the sum: then it starts from `initial`. */
-static larder_status increment_locked(larder *cache, lard_view *view, const lard_hash *hash,
-                                      lard_record_spec *spec, int64_t delta, int64_t initial, int64_t now_ms,
-                                      lard_head *replaced) {
+static larder_status increment_locked(larder *cache, lard_view *view, lard_write_op *op, int64_t delta,
+                                      int64_t initial) {
+    const lard_record_spec fresh = op->spec;
     for (int attempt = 0; attempt < INCREMENT_ATTEMPTS; attempt++) {
-        lard_record_spec sum = *spec;
-        larder_status status = increment_once(cache, view, hash, &sum, delta, initial, now_ms, replaced);
+        op->spec = fresh;
+        larder_status status = increment_once(cache, view, op, delta, initial);
         if (status != LARDER_NOT_STORED) {
-            spec->number = sum.number;
             return status;
         }
     }
     return LARDER_FULL;
 }
 
-static larder_status increment(larder *cache, lard_map *map, const lard_hash *hash, lard_record_spec *spec,
-                               int64_t delta, int64_t initial, const larder_call *call) {
-    lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
-    lard_head replaced = {{0, 0}, 0, 0};
+static larder_status increment(larder *cache, lard_map *map, lard_write_op *op, int64_t delta, int64_t initial,
+                               const larder_call *call) {
+    lard_view view = lard_view_of(map, lard_hash_shard(map, &op->key->hash));
     larder_status status = lard_shard_lock(cache, &view, call);
     if (status != LARDER_OK) {
         return status;
     }
-    status = increment_locked(cache, &view, hash, spec, delta, initial, lard_now(call), &replaced);
+    op->now_ms = lard_now(call);
+    status = increment_locked(cache, &view, op, delta, initial);
     lard_shard_unlock(&view);
-    if (replaced.value_bytes) {
-        lard_large_drop(map, &replaced);
+    if (op->replaced.value_bytes) {
+        lard_large_drop(map, &op->replaced);
     }
     return lard_map_outcome(map, status);
 }
 
-larder_status lard_increment_to_plain(larder *cache, lard_map *map, const lard_hash *hash,
-                                      const lard_record_spec *plain, const larder_call *call) {
-    lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
-    lard_head none = {{0, 0}, 0, 0};
+larder_status lard_increment_to_plain(larder *cache, lard_map *map, const lard_key *key, const char *text,
+                                      size_t bytes, const larder_call *call) {
+    lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
     lard_record_info info;
-    char text[24];
+    char now[24];
     int64_t number;
     larder_status status = lard_shard_lock(cache, &view, call);
     if (status != LARDER_OK) {
         return status;
     }
-    lard_found found = lard_index_find(&view, hash, plain->key, plain->key_bytes, false);
+    lard_found found = lard_index_find(&view, key);
     uint64_t offset = LARD_SLOT_OFFSET(found.value);
     if (found.slot && lard_record_info_at(&view, offset, &info) &&
         LARD_WORD2_TYPE(info.word2) == LARD_TYPE_COUNTER &&
-        number_of(&view, offset, &info, &number) == LARDER_OK &&
-        lard_counter_text(number, text) == plain->value_bytes &&
-        __builtin_memcmp(text, plain->value, plain->value_bytes) == 0) {
-        lard_record_spec pinned = *plain; /* what may have changed since it was read is of the record */
-        lard_expected same = {.slot = found.value};
-        pinned.expiry_ms = info.expiry_ms;
-        pinned.flags = LARD_WORD2_FLAGS(info.word2);
-        pinned.pin = LARD_WORD2_PINNED(info.word2);
-        status = write_either(cache, &view, hash, &pinned, LARD_IF_SLOT, &same, lard_now(call), &none);
+        number_of(&view, offset, &info, &number) == LARDER_OK && lard_counter_text(number, now) == bytes &&
+        __builtin_memcmp(now, text, bytes) == 0) {
+        lard_write_op op = {.key = key,
+                            .spec = {.value = text, .value_bytes = bytes, .type = LARD_TYPE_PLAIN},
+                            .condition = LARD_IF_SLOT,
+                            .expected_slot = found.value,
+                            .now_ms = lard_now(call)};
+        take_over(&op.spec, &info); /* from the record, which may have changed since its text was read */
+        status = lard_write_locked(cache, &view, &op);
         status = status == LARDER_NOT_STORED ? LARDER_OK : status;
     }
     lard_shard_unlock(&view);
@@ -148,23 +145,24 @@ larder_status lard_increment_to_plain(larder *cache, lard_map *map, const lard_h
 larder_status larder_increment(larder *cache, const void *key, size_t key_bytes, int64_t delta, int64_t initial,
                                int64_t ttl_ms, int64_t *result, const larder_call *call) {
     larder_status status = lard_request_check_key(cache, key, key_bytes, call);
-    lard_record_spec spec = {.key = key, .key_bytes = key_bytes, .type = LARD_TYPE_COUNTER};
+    lard_write_op op = {.spec = {.type = LARD_TYPE_COUNTER}, .now_ms = lard_now(call)};
     if (status != LARDER_OK) {
         return status;
     }
-    if (!lard_expiry_from_ttl(ttl_ms, lard_now(call), &spec.expiry_ms)) {
+    if (!lard_expiry_from_ttl(ttl_ms, op.now_ms, &op.spec.expiry_ms)) {
         return LARDER_INVALID;
     }
     lard_map *map = lard_enter_after_look(cache);
     if (!map) {
         return lard_enter_failure(cache);
     }
-    lard_hash hash = lard_hash_key(map, key, key_bytes, false);
-    status = increment(cache, map, &hash, &spec, delta, initial, call);
+    lard_key wanted = lard_key_of(map, key, key_bytes);
+    op.key = &wanted;
+    status = increment(cache, map, &op, delta, initial, call);
     if (status == LARDER_OK) {
         lard_count(cache, LARD_STAT_increments, 1);
         if (result) {
-            *result = spec.number;
+            *result = op.spec.number;
         }
     }
     return status;

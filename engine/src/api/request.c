@@ -11,43 +11,51 @@
 #include "item/expiry.h"
 #include "item/put.h"
 
-static bool is_known(const larder_store *store) {
-    return (store->reserved[0] | store->reserved[1]) == 0 && store->mode <= LARDER_REPLACE && store->pin <= 1;
-}
-
-larder_status lard_request_begin_store(larder *cache, const larder_store *request, lard_condition condition,
-                                       const larder_call *call, lard_record_spec *spec, lard_map **map) {
-    larder_status status =
-        request ? lard_request_check_key(cache, request->key, request->key_bytes, call) : LARDER_INVALID;
-    if (status != LARDER_OK || (!request->value && request->value_bytes) || !is_known(request)) {
-        return status != LARDER_OK ? status : LARDER_INVALID;
-    }
-    *spec = (lard_record_spec){
-        .key = request->key,
-        .key_bytes = request->key_bytes,
-        .value = request->value ? request->value : "",
-        .value_bytes = request->value_bytes,
-        .type = LARD_TYPE_PLAIN,
-        .flags = request->flags,
-        .pin = request->pin ? LARD_PINNED : 0,
-    };
-    if (request->ttl_ms >= 0 && !lard_expiry_from_ttl(request->ttl_ms, lard_now(call), &spec->expiry_ms)) {
+larder_status lard_request_check_store(const larder *cache, const larder_store *store, const larder_call *call) {
+    if (LARD_UNLIKELY(!store)) {
         return LARDER_INVALID;
     }
-    *map = lard_enter_to_write(cache, call ? call->now_ms : 0);
-    if (*map) {
-        return LARDER_OK;
+    larder_status status = lard_request_check_key(cache, store->key, store->key_bytes, call);
+    bool known =
+        (store->reserved[0] | store->reserved[1]) == 0 && store->mode <= LARDER_REPLACE && store->pin <= 1;
+    return status == LARDER_OK && (!known || (!store->value && store->value_bytes)) ? LARDER_INVALID : status;
+}
+
+larder_status lard_request_op(const larder_store *store, int64_t now_ms, lard_write_op *op) {
+    static const lard_condition conditions[] = {LARD_IF_ANY, LARD_IF_ABSENT, LARD_IF_PRESENT};
+    *op = (lard_write_op){
+        .spec = {.value = store->value ? store->value : "",
+                 .value_bytes = store->value_bytes,
+                 .type = LARD_TYPE_PLAIN,
+                 .flags = store->flags,
+                 .pin = store->pin ? LARD_PINNED : 0},
+        .condition = conditions[store->mode],
+        .now_ms = now_ms,
+    };
+    return store->ttl_ms < 0 || lard_expiry_from_ttl(store->ttl_ms, now_ms, &op->spec.expiry_ms) ? LARDER_OK
+                                                                                                 : LARDER_INVALID;
+}
+
+static __attribute__((noinline)) lard_map *enter_unattached(larder *cache, const larder_store *store,
+                                                            lard_condition condition, int64_t now_ms,
+                                                            larder_status *status) {
+    bool overwrites = lard_put_overwrites(condition);
+    lard_map *map = lard_enter_unattached(cache);
+    if (!map && overwrites && !lard_pending_note(cache, store->key, store->key_bytes)) {
+        return lard_request_enter(cache, store, condition, now_ms, status); /* attached meanwhile */
     }
-    lard_map *reachable = lard_enter_unattached(cache);
-    if (!reachable && lard_put_overwrites(condition) &&
-        !lard_pending_note(cache, request->key, request->key_bytes)) {
-        return lard_request_begin_store(cache, request, condition, call, spec, map); /* attached meanwhile */
+    if (map && overwrites) {
+        lard_key key = lard_key_of(map, store->key, store->key_bytes);
+        lard_drop(map, &key, now_ms);
+        lard_map_outcome(map, LARDER_OK);
+        lard_use_mark_dirty(map);
     }
-    if (reachable && lard_put_overwrites(condition)) {
-        lard_hash hash = lard_hash_key(reachable, request->key, request->key_bytes, false);
-        lard_drop(reachable, &hash, request->key, request->key_bytes, lard_now(call));
-        lard_map_outcome(reachable, LARDER_OK);
-        lard_use_mark_dirty(reachable);
-    }
-    return lard_enter_failure(cache);
+    *status = lard_enter_failure(cache);
+    return NULL;
+}
+
+lard_map *lard_request_enter(larder *cache, const larder_store *store, lard_condition condition, int64_t now_ms,
+                             larder_status *status) {
+    lard_map *map = lard_enter_to_write(cache, now_ms);
+    return LARD_LIKELY(map != NULL) ? map : enter_unattached(cache, store, condition, now_ms, status);
 }

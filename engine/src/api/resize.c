@@ -22,7 +22,6 @@
 #include "proc/opener.h"
 #include "proc/process.h"
 #include "segment/counter.h"
-#include "segment/record.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -61,21 +60,22 @@ static larder_status copy_item(copying *copy, const char *key, size_t key_bytes)
     if (status != LARDER_OK) {
         return LARDER_OK; /* it has expired */
     }
-    lard_record_spec spec = {.key = key,
-                             .key_bytes = key_bytes,
-                             .value = copy->value,
-                             .value_bytes = item.size_bytes,
-                             .expiry_ms = (uint64_t)item.expires_at_ms,
-                             .type = LARD_TYPE_PLAIN,
-                             .flags = item.flags,
-                             .pin = item.is_pinned ? LARD_PINNED : 0};
-    if (item.is_counter && lard_counter_parse(copy->value, item.size_bytes, &spec.number)) {
-        spec.type = LARD_TYPE_COUNTER;
-        spec.value_bytes = 0;
+    lard_key wanted = lard_key_of(copy->to, key, key_bytes);
+    lard_write_op op = {.key = &wanted,
+                        .spec = {.value = copy->value,
+                                 .value_bytes = item.size_bytes,
+                                 .expiry_ms = (uint64_t)item.expires_at_ms,
+                                 .type = LARD_TYPE_PLAIN,
+                                 .flags = item.flags,
+                                 .pin = item.is_pinned ? LARD_PINNED : 0},
+                        .condition = LARD_IF_ANY,
+                        .now_ms = lard_now(&copy->call)};
+    if (item.is_counter && lard_counter_parse(copy->value, item.size_bytes, &op.spec.number)) {
+        op.spec.type = LARD_TYPE_COUNTER;
+        op.spec.value_bytes = 0;
     }
-    lard_hash hash = lard_hash_key(copy->to, key, key_bytes, false);
-    status = lard_put(copy->cache, copy->to, &hash, &spec, LARD_IF_ANY, NULL, &copy->call);
-    copy->records += 1 + (spec.type == LARD_TYPE_HEAD ? (uint64_t)spec.number : 0);
+    status = lard_put(copy->cache, copy->to, &op, &copy->call);
+    copy->records += 1 + (op.spec.type == LARD_TYPE_HEAD ? (uint64_t)op.spec.number : 0);
     if (status == LARDER_VALUE_TOO_LARGE) {
         status = LARDER_FULL; /* a larger file has room for it */
     }

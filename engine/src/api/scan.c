@@ -59,9 +59,9 @@ static bool begin_again(const lard_view *view, position *at) {
 
 /* Of the key of a pending slot, which may be of an item that was deleted. */
 static bool is_found(larder *cache, lard_map *map, const void *key, size_t key_bytes, int64_t now_ms) {
-    lard_hash hash = lard_hash_key(map, key, key_bytes, false);
+    lard_key wanted = lard_key_of(map, key, key_bytes);
     lard_hit hit;
-    return lard_read(cache, map, &hash, key, key_bytes, NULL, 0, NULL, &hit, now_ms) == LARDER_OK;
+    return lard_read(cache, map, &wanted, NULL, 0, NULL, &hit, now_ms) == LARDER_OK;
 }
 
 /* The live user key of a slot into `key`: its length, or -1. */

@@ -24,9 +24,9 @@ larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int
     if (!map) {
         return lard_enter_failure(cache);
     }
-    lard_hash hash = lard_hash_key(map, key, key_bytes, false);
+    lard_key wanted = lard_key_of(map, key, key_bytes);
     lard_head head = {{0, 0}, 0, 0};
-    status = lard_expiry_set(cache, map, &hash, key, key_bytes, false, expiry_ms, &head, call);
+    status = lard_expiry_set(cache, map, &wanted, expiry_ms, &head, call);
     if (status == LARDER_OK && head.value_bytes) {
         status = lard_large_touch(cache, map, &head, expiry_ms);
     }

@@ -123,7 +123,7 @@ static void check_records(const lard_view *view, uint32_t segment, larder_report
 
 /* Answers the bytes that were looked at, about. */
 static uint64_t check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slot, larder_report *report) {
-    unsigned char key[LARDER_MAX_KEY + 8];
+    unsigned char data[LARDER_MAX_KEY + 8];
     lard_record_info info;
     uint64_t value = lard_load(slot);
     uint64_t offset = LARD_SLOT_OFFSET(value);
@@ -149,8 +149,8 @@ static uint64_t check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slo
     }
     bool is_chunk = LARD_WORD2_TYPE(info.word2) == LARD_TYPE_CHUNK;
     size_t key_bytes = LARD_WORD2_KEY_BYTES(info.word2);
-    lard_record_copy_key(view, offset, &info, key);
-    lard_hash hash = lard_hash_key(view->map, key, key_bytes, is_chunk);
+    lard_record_copy_key(view, offset, &info, data);
+    lard_key key = {data, key_bytes, lard_hash_key(view->map, data, key_bytes, is_chunk), is_chunk};
     uint32_t count = lard_bucket_count(view);
     if (count == 0) {
         problem(report, view, "the bucket count was damaged meanwhile");
@@ -158,12 +158,13 @@ static uint64_t check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slo
         problem(report, view, "the record of a slot of bucket %u has a wrong checksum", bucket);
     } else if (LARD_WORD2_PINNED(info.word2) && !lard_pin_any(view)) {
         problem(report, view, "an item of bucket %u is kept, and the shard has none that are", bucket);
-    } else if (hash.fingerprint != LARD_SLOT_FINGERPRINT(value) ||
-               lard_hash_shard(view->map, &hash) != view->number ||
-               (lard_bucket_of(hash.first, count) != bucket && lard_bucket_of(hash.second, count) != bucket)) {
+    } else if (key.hash.fingerprint != LARD_SLOT_FINGERPRINT(value) ||
+               lard_hash_shard(view->map, &key.hash) != view->number ||
+               (lard_bucket_of(key.hash.first, count) != bucket &&
+                lard_bucket_of(key.hash.second, count) != bucket)) {
         problem(report, view, "an item stands in bucket %u, where it cannot be found", bucket);
     } else {
-        lard_found found = lard_index_find(view, &hash, key, key_bytes, is_chunk);
+        lard_found found = lard_index_find(view, &key);
         if (found.slot && found.slot != slot) {
             lard_fence();
             if (lard_load(slot) == value && lard_load(found.slot) == found.value) {

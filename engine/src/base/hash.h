@@ -133,6 +133,16 @@ static inline lard_hash lard_hash_inline(const uint64_t seed[2], const void *key
 uint64_t lard_siphash13(const uint64_t seed[2], const void *data, size_t bytes);
 lard_hash lard_hash_key(const lard_map *map, const void *key, size_t bytes, bool is_chunk);
 
+typedef struct { /* a key, with its hash in a map */
+    const void *data;
+    size_t bytes;
+    lard_hash hash;
+    bool is_chunk; /* `data` is a lard_chunk_key, which has a key space of its own */
+} lard_key;
+
+lard_key lard_key_of(const lard_map *map, const void *data, size_t bytes);
+lard_key lard_key_of_chunk(const lard_map *map, const lard_chunk_key *data);
+
 static inline uint32_t lard_hash_shard(const lard_map *map, const lard_hash *hash) {
     return (uint32_t)(hash->full >> 56) & map->shard_mask;
 }

@@ -28,24 +28,24 @@ static void widen_index(larder *cache, lard_view *view, int64_t now_ms) {
 }
 
 /* Is there room for a record in place of what its key has? */
-static bool fits(const lard_view *view, const lard_hash *hash, const lard_record_spec *spec, bool *is_new) {
-    uint64_t cost = lard_pin_cost(view, lard_record_bytes(spec->type, spec->key_bytes, spec->value_bytes));
-    lard_found found = lard_index_find(view, hash, spec->key, spec->key_bytes, false);
+static bool fits(const lard_view *view, const lard_key *key, uint64_t record_bytes, bool *is_new) {
+    uint64_t cost = lard_pin_cost(view, record_bytes);
+    lard_found found = lard_index_find(view, key);
     *is_new = !found.slot;
     uint64_t before = found.slot ? lard_pin_cost_of(view, found.value) : 0;
     return cost <= before || lard_pin_bytes(view) + cost <= lard_pin_room(view) + before;
 }
 
-bool lard_admit_pinned(larder *cache, lard_view *view, const lard_hash *hash, const lard_record_spec *spec,
+bool lard_admit_pinned(larder *cache, lard_view *view, const lard_key *key, uint64_t record_bytes,
                        int64_t now_ms) {
     bool is_new;
-    if (!fits(view, hash, spec, &is_new)) {
+    if (!fits(view, key, record_bytes, &is_new)) {
         if ((uint32_t)now_ms - lard_load(&view->head->full_ms) < REFUSALS_MS) {
             return false;
         }
         uint32_t next = 0;
         lard_expired_drop(cache, view, &next, UINT32_MAX, now_ms);
-        if (!fits(view, hash, spec, &is_new)) {
+        if (!fits(view, key, record_bytes, &is_new)) {
             lard_store(&view->head->full_ms, (uint32_t)now_ms);
             return false;
         }

@@ -5,10 +5,8 @@
 #define LARD_ADMIT_H
 
 #include "base/hash.h"
-#include "segment/record.h"
 
 /* Is there room for a record that is to be pinned, in place of what its key has? Makes some where it can. */
-bool lard_admit_pinned(larder *cache, lard_view *view, const lard_hash *hash, const lard_record_spec *spec,
-                       int64_t now_ms);
+bool lard_admit_pinned(larder *cache, lard_view *view, const lard_key *key, uint64_t record_bytes, int64_t now_ms);
 
 #endif

@@ -103,8 +103,8 @@ static void decide_for_row(lard_view *view, const candidate *first, bool stays) 
     }
     for (unsigned i = 1; i < LARD_CHUNKS_TOGETHER; i++) {
         key.number++;
-        lard_hash hash = lard_hash_key(view->map, &key, sizeof key, true);
-        lard_found found = lard_index_find(view, &hash, &key, sizeof key, true);
+        lard_key chunk = lard_key_of_chunk(view->map, &key);
+        lard_found found = lard_index_find(view, &chunk);
         if (!found.slot) {
             return;
         }

@@ -80,8 +80,8 @@ void lard_pending_apply(larder *cache, lard_map *map) {
         lard_map_clear(map);
     }
     for (uint32_t i = 0; pending && i < pending->count; i++) {
-        lard_hash hash = lard_hash_key(map, pending->keys[i].key, pending->keys[i].bytes, false);
-        lard_drop(map, &hash, pending->keys[i].key, pending->keys[i].bytes, lard_clock_ms());
+        lard_key key = lard_key_of(map, pending->keys[i].key, pending->keys[i].bytes);
+        lard_drop(map, &key, lard_clock_ms());
     }
     lard_pending_free(cache);
 }

@@ -21,11 +21,10 @@
 #define ITEM_COST 100        /* above any of ghosts */
 #define DELETE_ATTEMPTS 4096 /* a slow delete is better than one that did not hold */
 
-static bool slot_holds(const lard_view *view, uint64_t value, const lard_hash *hash, const void *key,
-                       size_t key_bytes, bool is_chunk, lard_record_info *info) {
+static bool slot_holds(const lard_view *view, uint64_t value, const lard_key *key, lard_record_info *info) {
     uint64_t offset = LARD_SLOT_OFFSET(value);
-    return offset && LARD_SLOT_FINGERPRINT(value) == hash->fingerprint && lard_record_of_slot(view, value, info) &&
-           lard_record_is_key(view, offset, info, key, key_bytes, is_chunk);
+    return offset && LARD_SLOT_FINGERPRINT(value) == key->hash.fingerprint &&
+           lard_record_of_slot(view, value, info) && lard_record_is_key(view, offset, info, key);
 }
 
 /* The two buckets of a key; false where there is no index, or a damaged one. */
@@ -33,15 +32,15 @@ LARD_INLINE bool buckets_of(const lard_view *view, const lard_hash *hash, lard_b
     return lard_bucket_pair(view, hash, lard_bucket_count(view), &buckets[0], &buckets[1]);
 }
 
-lard_found lard_index_find(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes,
-                           bool is_chunk) {
+lard_found lard_index_find(const lard_view *view, const lard_key *key) {
     lard_record_info info;
     lard_bucket *buckets[2];
-    unsigned mask = buckets_of(view, hash, buckets) ? lard_probe(buckets[0], buckets[1], hash->fingerprint) : 0;
+    unsigned mask =
+        buckets_of(view, &key->hash, buckets) ? lard_probe(buckets[0], buckets[1], key->hash.fingerprint) : 0;
     for (; mask; mask &= mask - 1) {
         lard_u64 *slot = lard_probe_slot(buckets[0], buckets[1], mask);
         uint64_t value = lard_load_acquire(slot);
-        if (slot_holds(view, value, hash, key, key_bytes, is_chunk, &info)) {
+        if (slot_holds(view, value, key, &info)) {
             return (lard_found){slot, value};
         }
     }
@@ -65,17 +64,16 @@ lard_found lard_index_probe(const lard_view *view, const lard_hash *hash) {
     return (lard_found){NULL, 0};
 }
 
-lard_found lard_index_verify(const lard_view *view, lard_found probed, const lard_hash *hash, const void *key,
-                             size_t key_bytes, bool is_chunk) {
+lard_found lard_index_verify(const lard_view *view, lard_found probed, const lard_key *key) {
     lard_record_info info;
     if (!probed.slot) {
         return probed; /* no item had the fingerprint, and under the lock none comes */
     }
     uint64_t value = lard_load_acquire(probed.slot);
-    if (LARD_LIKELY(slot_holds(view, value, hash, key, key_bytes, is_chunk, &info))) {
+    if (LARD_LIKELY(slot_holds(view, value, key, &info))) {
         return (lard_found){probed.slot, value};
     }
-    return lard_index_find(view, hash, key, key_bytes, is_chunk);
+    return lard_index_find(view, key);
 }
 
 lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, uint64_t offset,
@@ -215,13 +213,13 @@ typedef struct {
 } deletion;
 
 /* Empties a slot that holds the key; true where this call did it. */
-static bool delete_in_slot(const lard_view *view, lard_u64 *slot, const lard_hash *hash, const void *key,
-                           size_t key_bytes, bool is_chunk, int64_t now_ms, deletion *found) {
+static bool delete_in_slot(const lard_view *view, lard_u64 *slot, const lard_key *key, int64_t now_ms,
+                           deletion *found) {
     for (int attempt = 0; attempt < DELETE_ATTEMPTS; attempt++) {
         lard_record_info info;
         uint64_t value = lard_load_acquire(slot);
         uint64_t settled = value & ~LARD_SLOT_PENDING;
-        if (!slot_holds(view, settled, hash, key, key_bytes, is_chunk, &info)) {
+        if (!slot_holds(view, settled, key, &info)) {
             lard_fence_acquire();
             if (lard_load(slot) == value) {
                 return false;
@@ -249,22 +247,20 @@ static bool delete_in_slot(const lard_view *view, lard_u64 *slot, const lard_has
 }
 
 /* One pass over two buckets, of which a damaged directory may lack one. */
-static bool delete_in_buckets(const lard_view *view, const uint32_t numbers[2], const lard_hash *hash,
-                              const void *key, size_t key_bytes, bool is_chunk, int64_t now_ms, deletion *found) {
+static bool delete_in_buckets(const lard_view *view, const uint32_t numbers[2], const lard_key *key,
+                              int64_t now_ms, deletion *found) {
     lard_bucket *first = lard_bucket_at(view, numbers[0]);
     lard_bucket *second = lard_bucket_at(view, numbers[1]);
     bool any = false;
     first = first ? first : second;
     second = second ? second : first;
-    for (unsigned mask = first ? lard_probe(first, second, hash->fingerprint) : 0; mask; mask &= mask - 1) {
-        any |= delete_in_slot(view, lard_probe_slot(first, second, mask), hash, key, key_bytes, is_chunk, now_ms,
-                              found);
+    for (unsigned mask = first ? lard_probe(first, second, key->hash.fingerprint) : 0; mask; mask &= mask - 1) {
+        any |= delete_in_slot(view, lard_probe_slot(first, second, mask), key, now_ms, found);
     }
     return any;
 }
 
-bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void *key, size_t key_bytes,
-                       bool is_chunk, int64_t now_ms, lard_head *head) {
+bool lard_index_delete(const lard_view *view, const lard_key *key, int64_t now_ms, lard_head *head) {
     bool any = false;
     deletion found = {.head = head};
     for (int attempt = 0; attempt < DELETE_ATTEMPTS; attempt++) {
@@ -274,7 +270,7 @@ bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void 
         if (count == 0) {
             break;
         }
-        uint32_t choices[6] = {lard_bucket_of(hash->first, count), lard_bucket_of(hash->second, count)};
+        uint32_t choices[6] = {lard_bucket_of(key->hash.first, count), lard_bucket_of(key->hash.second, count)};
         int used = 2;
         if (splitting &&
             splitting - 1 < count) { /* its items stay there a moment longer than they are looked for */
@@ -283,14 +279,14 @@ bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void 
         }
         uint64_t paged = (uint64_t)lard_load(&view->head->index_pages) << (view->map->segment_shift - 6);
         if (splitting && count < paged) { /* the bucket that is being filled but not published yet */
-            choices[used++] = lard_bucket_of(hash->first, count + 1);
-            choices[used++] = lard_bucket_of(hash->second, count + 1);
+            choices[used++] = lard_bucket_of(key->hash.first, count + 1);
+            choices[used++] = lard_bucket_of(key->hash.second, count + 1);
         }
         for (int c = 0; c < used; c += 2) {
             if (c) {
                 lard_fence(); /* an original that was emptied is seen to be before its copy is looked for */
             }
-            any |= delete_in_buckets(view, &choices[c], hash, key, key_bytes, is_chunk, now_ms, &found);
+            any |= delete_in_buckets(view, &choices[c], key, now_ms, &found);
         }
         lard_fence();
         if (lard_load_acquire(&view->head->splitting) == splitting && lard_load(&view->head->moves) == moves &&
@@ -299,7 +295,7 @@ bool lard_index_delete(const lard_view *view, const lard_hash *hash, const void 
         }
     }
     if (any) {
-        lard_index_count_off(view, is_chunk);
+        lard_index_count_off(view, key->is_chunk);
         if (LARD_UNLIKELY(found.pinned_bytes != 0)) {
             lard_add(&view->head->pinned_bytes, -found.pinned_bytes);
         }

@@ -10,15 +10,14 @@
 #include "item/large.h"
 
 /* True where it had a live value. */
-static inline bool lard_drop(lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
-                             int64_t now_ms) {
+static inline bool lard_drop(lard_map *map, const lard_key *key, int64_t now_ms) {
     uint64_t epoch;
-    lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
+    lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
     lard_head head = {{0, 0}, 0, 0};
     if (!lard_view_is_current(&view, &epoch)) {
         return false;
     }
-    bool was_live = lard_index_delete(&view, hash, key, key_bytes, false, now_ms, &head);
+    bool was_live = lard_index_delete(&view, key, now_ms, &head);
     if (head.value_bytes) {
         lard_large_drop(map, &head);
     }

@@ -9,8 +9,7 @@
 /* *expiry_ms is 0 for a TTL of 0, which is none. False where the TTL is out of range. */
 bool lard_expiry_from_ttl(int64_t ttl_ms, int64_t now_ms, uint64_t *expiry_ms);
 /* Gives a record another expiry; *head is filled where it is that of a large value. */
-larder_status lard_expiry_set(larder *cache, lard_map *map, const lard_hash *hash, const void *key,
-                              size_t key_bytes, bool is_chunk, uint64_t expiry_ms, lard_head *head,
-                              const larder_call *call);
+larder_status lard_expiry_set(larder *cache, lard_map *map, const lard_key *key, uint64_t expiry_ms,
+                              lard_head *head, const larder_call *call);
 
 #endif

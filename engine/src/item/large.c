@@ -10,7 +10,6 @@
  * leave as what is not read does. See docs/adr.
  */
 #include "item/large.h"
-#include "base/hash.h"
 #include "evict/reserve.h"
 #include "file/map.h"
 #include "file/view.h"
@@ -40,16 +39,16 @@ static bool plausible(const lard_map *map, const lard_head *head) {
 }
 
 typedef struct {
-    lard_chunk_key key;
-    lard_hash hash;
+    lard_chunk_key data;
+    lard_key key;
     lard_bucket *buckets[2];
 } prefetched;
 
 /* Has the buckets of a chunk fetched that will be read soon. */
 static void prefetch_chunk(const lard_map *map, const lard_head *head, uint64_t number, prefetched *chunk) {
-    chunk->key = chunk_key(head, number);
-    chunk->hash = lard_hash_key(map, &chunk->key, sizeof chunk->key, true);
-    lard_dircache_prefetch_buckets(map, &chunk->hash, chunk->buckets);
+    chunk->data = chunk_key(head, number);
+    chunk->key = lard_key_of_chunk(map, &chunk->data);
+    lard_dircache_prefetch_buckets(map, &chunk->key.hash, chunk->buckets);
 }
 
 larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *head, void *out, size_t capacity) {
@@ -67,15 +66,15 @@ larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *hea
     for (uint32_t i = 0; i < head->chunks; i++) {
         const prefetched *this = &ahead[i % 3];
         if (i + 1 < head->chunks) {
-            lard_dircache_prefetch_record(map, &ahead[(i + 1) % 3].hash, ahead[(i + 1) % 3].buckets);
+            lard_dircache_prefetch_record(map, &ahead[(i + 1) % 3].key.hash, ahead[(i + 1) % 3].buckets);
         }
         if (i + 2 < head->chunks) {
             prefetch_chunk(map, head, i + 2, &ahead[(i + 2) % 3]);
         }
         larder_item item;
         lard_hit hit;
-        larder_status status = lard_lookup(cache, map, &this->hash, &this->key, sizeof this->key, true,
-                                           (char *)out + at, head->value_bytes - at, &item, &hit, 0);
+        larder_status status =
+            lard_lookup(cache, map, &this->key, (char *)out + at, head->value_bytes - at, &item, &hit, 0);
         if (status != LARDER_OK) {
             return LARDER_MISS;
         }
@@ -86,10 +85,10 @@ larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *hea
 
 void lard_large_drop(lard_map *map, const lard_head *head) {
     for (uint32_t i = 0; plausible(map, head) && i < head->chunks; i++) {
-        lard_chunk_key key = chunk_key(head, i);
-        lard_hash hash = lard_hash_key(map, &key, sizeof key, true);
-        lard_view view = lard_view_of(map, lard_hash_shard(map, &hash));
-        lard_index_delete(&view, &hash, &key, sizeof key, true, 0, NULL);
+        lard_chunk_key data = chunk_key(head, i);
+        lard_key key = lard_key_of_chunk(map, &data);
+        lard_view view = lard_view_of(map, lard_hash_shard(map, &key.hash));
+        lard_index_delete(&view, &key, 0, NULL);
     }
 }
 
@@ -104,24 +103,21 @@ static size_t chunk_bytes(const lard_view *view, const lard_record_spec *part, s
 
 static larder_status write_chunk(larder *cache, lard_map *map, lard_head *head, lard_record_spec *part,
                                  size_t left, const larder_call *call) {
-    lard_chunk_key key = chunk_key(head, head->chunks);
-    lard_hash hash = lard_hash_key(map, &key, sizeof key, true);
-    lard_view view = lard_view_of(map, lard_hash_shard(map, &hash));
-    lard_head none = {{0, 0}, 0, 0};
+    lard_chunk_key data = chunk_key(head, head->chunks);
+    lard_key key = lard_key_of_chunk(map, &data);
+    lard_view view = lard_view_of(map, lard_hash_shard(map, &key.hash));
     larder_status status = lard_shard_lock(cache, &view, call);
     if (status != LARDER_OK) {
         return status;
     }
-    if (part->reads) { /* most of the cache has to go: a second chance for it would be the end of our first chunk
-                        */
+    if (part->reads) { /* most of the cache has to go: if read items were spared, our first chunk would go */
         lard_reserve_at_once(cache, &view, call->now_ms);
     }
-    part->key = &key;
-    part->key_bytes = sizeof key;
     part->value_bytes = chunk_bytes(&view, part, left);
     lard_add(&view.head->chunks,
              1); /* its key is new, so this is one slot more; a repair looks for it from now on */
-    status = lard_write_locked(cache, &view, &hash, part, LARD_IF_ANY, NULL, call->now_ms, &none);
+    lard_write_op op = {.key = &key, .spec = *part, .condition = LARD_IF_ANY, .now_ms = call->now_ms};
+    status = lard_write_locked(cache, &view, &op);
     if (status != LARDER_OK) {
         lard_add(&view.head->chunks, (uint64_t)-1);
     }
@@ -129,15 +125,15 @@ static larder_status write_chunk(larder *cache, lard_map *map, lard_head *head, 
     return lard_map_outcome(map, status);
 }
 
-larder_status lard_large_write(larder *cache, lard_map *map, const lard_record_spec *spec, lard_head *head,
-                               const larder_call *call) {
+larder_status lard_large_write(larder *cache, lard_map *map, const lard_key *key, const lard_record_spec *spec,
+                               lard_head *head, const larder_call *call) {
     larder_call blocking = {.now_ms = lard_now(call)};
     size_t at = 0;
 
     head->id[0] = (uint64_t)__atomic_load_n(&cache->slot, __ATOMIC_RELAXED) << 32 |
                   __atomic_load_n(&cache->incarnation, __ATOMIC_RELAXED);
     head->id[1] = (__atomic_add_fetch(&cache->next_value_id, 1, __ATOMIC_RELAXED) << 8 >> 8) |
-                  lard_hash_key(map, spec->key, spec->key_bytes, false).full >> LARD_HOME_SHIFT << LARD_HOME_SHIFT;
+                  key->hash.full >> LARD_HOME_SHIFT << LARD_HOME_SHIFT;
     head->value_bytes = (uint32_t)spec->value_bytes;
     for (head->chunks = 0; at < spec->value_bytes; head->chunks++) {
         lard_record_spec part = {
@@ -160,9 +156,9 @@ larder_status lard_large_write(larder *cache, lard_map *map, const lard_record_s
 larder_status lard_large_touch(larder *cache, lard_map *map, const lard_head *head, uint64_t expiry_ms) {
     larder_status result = LARDER_OK;
     for (uint32_t i = 0; plausible(map, head) && i < head->chunks; i++) {
-        lard_chunk_key key = chunk_key(head, i);
-        lard_hash hash = lard_hash_key(map, &key, sizeof key, true);
-        larder_status status = lard_expiry_set(cache, map, &hash, &key, sizeof key, true, expiry_ms, NULL, NULL);
+        lard_chunk_key data = chunk_key(head, i);
+        lard_key key = lard_key_of_chunk(map, &data);
+        larder_status status = lard_expiry_set(cache, map, &key, expiry_ms, NULL, NULL);
         if (status != LARDER_OK && status != LARDER_MISS) { /* evicted, or overwritten meanwhile with its value */
             result = status;
         }

@@ -4,13 +4,14 @@
 #ifndef LARD_LARGE_H
 #define LARD_LARGE_H
 
+#include "base/hash.h"
 #include "segment/record.h"
 
 size_t lard_large_chunk_bytes(const lard_map *map);
 larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *head, void *out, size_t capacity);
-/* Writes the chunks; the caller publishes *head. */
-larder_status lard_large_write(larder *cache, lard_map *map, const lard_record_spec *spec, lard_head *head,
-                               const larder_call *call);
+/* Writes the chunks of spec->value; the caller publishes *head. */
+larder_status lard_large_write(larder *cache, lard_map *map, const lard_key *key, const lard_record_spec *spec,
+                               lard_head *head, const larder_call *call);
 /* Each chunk lives at least as long; OK, else what kept one from it. */
 larder_status lard_large_touch(larder *cache, lard_map *map, const lard_head *head, uint64_t expiry_ms);
 void lard_large_drop(lard_map *map, const lard_head *head);

@@ -61,14 +61,13 @@ enum found { FOUND, ABSENT, AGAIN };
  * when the later of them became pending; whoever has emptied one of them since has not answered yet. One alone
  * proves nothing.
  */
-static __attribute__((noinline)) enum found find_moving(const lard_view *view, const lard_hash *hash,
-                                                        const void *key, size_t key_bytes, bool is_chunk,
+static __attribute__((noinline)) enum found find_moving(const lard_view *view, const lard_key *key,
                                                         lard_bucket *first, lard_bucket *second, lard_hit *hit) {
     for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
         uint64_t value = lard_load_acquire(&first->slots[i]), settled = value & ~LARD_SLOT_PENDING;
-        if (LARD_SLOT_FINGERPRINT(value) != hash->fingerprint || value == settled ||
+        if (LARD_SLOT_FINGERPRINT(value) != key->hash.fingerprint || value == settled ||
             !lard_record_of_slot(view, settled, &hit->info) ||
-            !lard_record_is_key(view, LARD_SLOT_OFFSET(settled), &hit->info, key, key_bytes, is_chunk)) {
+            !lard_record_is_key(view, LARD_SLOT_OFFSET(settled), &hit->info, key)) {
             continue;
         }
         for (unsigned other = 0; other < LARD_BUCKET_SLOTS; other++) {
@@ -84,26 +83,25 @@ static __attribute__((noinline)) enum found find_moving(const lard_view *view, c
     return AGAIN;
 }
 
-LARD_INLINE enum found find(const lard_view *view, uint64_t epoch, const lard_hash *hash, const void *key,
-                            size_t key_bytes, bool is_chunk, lard_hit *hit) {
+LARD_INLINE enum found find(const lard_view *view, uint64_t epoch, const lard_key *key, lard_hit *hit) {
     uint32_t moves = lard_load_acquire(&view->head->moves);
     uint32_t count = lard_bucket_count(view);
     lard_bucket *first, *second;
-    if (LARD_UNLIKELY(!lard_bucket_pair(view, hash, count, &first, &second))) {
+    if (LARD_UNLIKELY(!lard_bucket_pair(view, &key->hash, count, &first, &second))) {
         return ABSENT;
     }
-    unsigned fit = lard_probe(first, second, hash->fingerprint);
+    unsigned fit = lard_probe(first, second, key->hash.fingerprint);
     for (; fit; fit &= fit - 1) {
         unsigned at = (unsigned)__builtin_ctz(fit);
         lard_bucket *bucket = at < LARD_BUCKET_SLOTS ? first : second;
         lard_u64 *slot = &bucket->slots[at % LARD_BUCKET_SLOTS];
         uint64_t value = lard_load_acquire(slot);
         uint64_t offset = LARD_SLOT_OFFSET(value);
-        if (LARD_UNLIKELY(LARD_SLOT_FINGERPRINT(value) != hash->fingerprint || !offset)) {
+        if (LARD_UNLIKELY(LARD_SLOT_FINGERPRINT(value) != key->hash.fingerprint || !offset)) {
             continue;
         }
         if (LARD_LIKELY(lard_record_of_slot(view, value, &hit->info) &&
-                        lard_record_is_key(view, offset, &hit->info, key, key_bytes, is_chunk))) {
+                        lard_record_is_key(view, offset, &hit->info, key))) {
             hit->slot = slot;
             hit->slot_value = value;
             hit->offset = offset;
@@ -118,15 +116,14 @@ LARD_INLINE enum found find(const lard_view *view, uint64_t epoch, const lard_ha
     bool changed = lard_load(&view->head->moves) != moves || lard_bucket_count(view) != count ||
                    lard_load(&view->head->epoch) != epoch;
     if (LARD_UNLIKELY(moves & 1)) {
-        return find_moving(view, hash, key, key_bytes, is_chunk, first, second, hit);
+        return find_moving(view, key, first, second, hit);
     }
     return changed ? AGAIN : ABSENT;
 }
 
-LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const lard_hash *hash, const void *key,
-                                 size_t key_bytes, bool is_chunk, void *out, size_t capacity, larder_item *item,
-                                 lard_hit *hit, int64_t now_ms) {
-    lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
+LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const lard_key *key, void *out,
+                                 size_t capacity, larder_item *item, lard_hit *hit, int64_t now_ms) {
+    lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
 
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         uint64_t epoch;
@@ -134,7 +131,7 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
         if (LARD_UNLIKELY(!lard_view_is_current(&view, &epoch))) {
             return LARDER_MISS;
         }
-        enum found found = find(&view, epoch, hash, key, key_bytes, is_chunk, hit);
+        enum found found = find(&view, epoch, key, hit);
         if (found == ABSENT) {
             return LARDER_MISS;
         }
@@ -186,10 +183,8 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
     return LARDER_MISS;
 }
 
-larder_status lard_lookup(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
-                          bool is_chunk, void *out, size_t capacity, larder_item *item, lard_hit *hit,
-                          int64_t now_ms) {
-    return lard_crc_hardware
-               ? lookup(true, cache, map, hash, key, key_bytes, is_chunk, out, capacity, item, hit, now_ms)
-               : lookup(false, cache, map, hash, key, key_bytes, is_chunk, out, capacity, item, hit, now_ms);
+larder_status lard_lookup(larder *cache, lard_map *map, const lard_key *key, void *out, size_t capacity,
+                          larder_item *item, lard_hit *hit, int64_t now_ms) {
+    return lard_crc_hardware ? lookup(true, cache, map, key, out, capacity, item, hit, now_ms)
+                             : lookup(false, cache, map, key, out, capacity, item, hit, now_ms);
 }

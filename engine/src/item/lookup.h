@@ -17,8 +17,7 @@ typedef struct {
 
 /* Copies the record's value to `out` (NULL: it is only looked for) and fills *item (may be NULL) and *hit. Of a
  * large value nothing is copied but hit->head. OK, MISS, or BUFFER_TOO_SMALL, which fills them too. */
-larder_status lard_lookup(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
-                          bool is_chunk, void *out, size_t capacity, larder_item *item, lard_hit *hit,
-                          int64_t now_ms);
+larder_status lard_lookup(larder *cache, lard_map *map, const lard_key *key, void *out, size_t capacity,
+                          larder_item *item, lard_hit *hit, int64_t now_ms);
 
 #endif

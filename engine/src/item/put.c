@@ -8,61 +8,65 @@
 #include "file/map.h"
 #include "item/drop.h"
 #include "item/large.h"
+#include "segment/pin.h"
+#include "segment/record.h"
 
 #define LONG_PART 50  /* a value larger than this part of the capacity goes past the small queue */
 #define LARGE_PART 24 /* one larger than this part comes with the highest frequency */
 
-/* Chooses one queue for all chunks of a large value. One that might push its own beginning out of the small queue
- * goes to the main one, and starts as if it had been read where it might do so there. */
-static void place_large(lard_map *map, const lard_hash *hash, lard_record_spec *spec) {
+/* Chooses one queue for all chunks of a large value. A value so large that its end might evict its beginning from
+ * the small queue goes to the main queue. One that might do so there starts with the highest frequency. */
+static void place_large(lard_map *map, lard_write_op *op) {
     const lard_superblock *super = &map->super;
     uint64_t all = (uint64_t)super->shard_count * super->segments_per_shard * super->segment_bytes;
-    spec->to_main =
-        spec->value_bytes > all / LONG_PART || lard_write_queue_of(map, hash, spec) == LARD_SEGMENT_MAIN;
-    spec->reads = spec->value_bytes > all / LARGE_PART ? 3 : 0;
+    op->spec.to_main =
+        op->spec.value_bytes > all / LONG_PART || lard_write_queue_of(map, op->key) == LARD_SEGMENT_MAIN;
+    op->spec.reads = op->spec.value_bytes > all / LARGE_PART ? 3 : 0;
 }
 
 bool lard_put_overwrites(lard_condition condition) {
     return condition == LARD_IF_ANY || condition == LARD_IF_PRESENT;
 }
 
-/* Stores a record under a condition, in chunks where it is long, and tidies up after it either way. */
-larder_status lard_put(larder *cache, lard_map *map, const lard_hash *hash, lard_record_spec *spec,
-                       lard_condition condition, const lard_expected *expected, const larder_call *call) {
-    lard_head head = {{0, 0}, 0, 0}, replaced = {{0, 0}, 0, 0};
-    larder_status status = LARDER_OK;
-    larder_call blocking = {.now_ms = lard_now(call)};
+/* Writes the chunks of a large value to *head, which becomes the record to store. */
+static larder_status write_chunks(larder *cache, lard_map *map, lard_write_op *op, lard_head *head,
+                                  const larder_call *call) {
+    place_large(map, op);
+    larder_status status = lard_large_write(cache, map, op->key, &op->spec, head, call);
+    op->spec.type = LARD_TYPE_HEAD;
+    op->spec.number = head->chunks;
+    op->spec.value = head;
+    op->spec.value_bytes = sizeof *head;
+    return status;
+}
 
-    if (spec->value_bytes > lard_map_max_value(map)) {
+larder_status lard_put(larder *cache, lard_map *map, lard_write_op *op, const larder_call *call) {
+    lard_head head = {{0, 0}, 0, 0};
+    larder_status status = LARDER_OK;
+    larder_call blocking = {.now_ms = op->now_ms};
+    bool tries = call && (call->flags & LARDER_CALL_TRY);
+    uint64_t bytes = lard_record_bytes_of(op->key, &op->spec);
+
+    if (op->spec.value_bytes > lard_map_max_value(map) || (op->spec.pin && bytes > lard_pin_limit(map))) {
         status = LARDER_VALUE_TOO_LARGE;
-    } else if (spec->pin) { /* whole, so that no part of it can be missing */
-        status = lard_write_pinned(cache, map, hash, spec, condition, expected, call, &replaced);
-    } else {
-        if (lard_record_bytes(spec->type, spec->key_bytes, spec->value_bytes) > map->record_limit) {
-            if (call && (call->flags & LARDER_CALL_TRY)) {
-                return LARDER_BUSY; /* many locks, one after the other, and a call that only tries waits for none
-                                     */
-            }
-            call = &blocking;
-            place_large(map, hash, spec);
-            status = lard_large_write(cache, map, spec, &head, call);
-            spec->type = LARD_TYPE_HEAD;
-            spec->number = head.chunks;
-            spec->value = &head;
-            spec->value_bytes = sizeof head;
+    } else if (bytes > map->record_limit && !op->spec.pin) { /* pinned: whole, so that no part can be missing */
+        if (tries) {
+            return LARDER_BUSY; /* chunks take many locks, and a call that only tries waits for none */
         }
-        if (status == LARDER_OK) {
-            status = lard_write(cache, map, hash, spec, condition, expected, call, &replaced);
-        }
+        call = &blocking;
+        status = write_chunks(cache, map, op, &head, call);
     }
-    if (status == LARDER_BUSY && call && (call->flags & LARDER_CALL_TRY)) {
-        return status;
+    if (status == LARDER_OK) {
+        status = lard_write(cache, map, op, call);
     }
     if (status == LARDER_OK) {
         lard_count(cache, LARD_STAT_sets, 1);
-        if (replaced.value_bytes) {
-            lard_large_drop(map, &replaced);
+        if (op->replaced.value_bytes) {
+            lard_large_drop(map, &op->replaced);
         }
+        return status;
+    }
+    if (status == LARDER_BUSY && tries) {
         return status;
     }
     if (head.value_bytes) {
@@ -70,8 +74,8 @@ larder_status lard_put(larder *cache, lard_map *map, const lard_hash *hash, lard
     }
     if (status != LARDER_NOT_STORED) {
         lard_count(cache, LARD_STAT_refused, 1);
-        if (lard_put_overwrites(condition)) {
-            lard_drop(map, hash, spec->key, spec->key_bytes, blocking.now_ms);
+        if (lard_put_overwrites(op->condition)) {
+            lard_drop(map, op->key, op->now_ms);
             lard_map_outcome(map, status); /* a fault is told to the others; the refusal is the answer */
         }
     }

@@ -13,8 +13,8 @@
 #define ATTEMPTS 32
 
 /* A chunk was evicted, so the head is of no use. False where the key has another value by now. */
-static bool drop_head(larder *cache, lard_map *map, const lard_hash *hash, const lard_hit *hit) {
-    lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
+static bool drop_head(larder *cache, lard_map *map, const lard_key *key, const lard_hit *hit) {
+    lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
     bool was_main = lard_segment_state(&view, hit->offset) == LARD_SEGMENT_MAIN;
     uint64_t ghost = lard_ghost_word(&view, LARD_SLOT_FINGERPRINT(hit->slot_value), was_main);
     if (!lard_slot_replace(hit->slot, hit->slot_value, ghost)) {
@@ -26,16 +26,15 @@ static bool drop_head(larder *cache, lard_map *map, const lard_hash *hash, const
     return true;
 }
 
-larder_status lard_read(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
-                        void *out, size_t capacity, larder_item *item, lard_hit *hit, int64_t now_ms) {
+larder_status lard_read(larder *cache, lard_map *map, const lard_key *key, void *out, size_t capacity,
+                        larder_item *item, lard_hit *hit, int64_t now_ms) {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        larder_status status =
-            lard_lookup(cache, map, hash, key, key_bytes, false, out, capacity, item, hit, now_ms);
+        larder_status status = lard_lookup(cache, map, key, out, capacity, item, hit, now_ms);
         if (status != LARDER_OK || !out || LARD_WORD2_TYPE(hit->info.word2) != LARD_TYPE_HEAD) {
             return status;
         }
         status = lard_large_read(cache, map, &hit->head, out, capacity);
-        if (status != LARDER_MISS || drop_head(cache, map, hash, hit)) {
+        if (status != LARDER_MISS || drop_head(cache, map, key, hit)) {
             return status;
         }
     }

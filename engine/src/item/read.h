@@ -8,7 +8,7 @@
 #include "item/lookup.h"
 
 /* As lard_lookup, and copies large values. */
-larder_status lard_read(larder *cache, lard_map *map, const lard_hash *hash, const void *key, size_t key_bytes,
-                        void *out, size_t capacity, larder_item *item, lard_hit *hit, int64_t now_ms);
+larder_status lard_read(larder *cache, lard_map *map, const lard_key *key, void *out, size_t capacity,
+                        larder_item *item, lard_hit *hit, int64_t now_ms);
 
 #endif

@@ -1,10 +1,8 @@
 /*
- * write.c — storing a record: append, then publish by one compare-and-swap.
+ * write.c — stores a record: appends it, then publishes it by one compare-and-swap.
  *
- * The record is complete before the segment's write offset moves over it, and it
- * is reachable only once its slot is swapped in; a writer killed anywhere in
- * between leaves at most a dead record. A store that cannot be made drops the old
- * value first: an old value never outlives a refused overwrite.
+ * The record is complete before the segment's write offset moves over it, and no reader finds it before its
+ * slot is swapped. A writer that is killed in between leaves at most a dead record.
  */
 #include "item/write.h"
 #include "evict/admit.h"
@@ -34,16 +32,15 @@ static bool expires_at(const lard_view *view, const lard_found *found, uint64_t 
     return lard_record_info_at(view, LARD_SLOT_OFFSET(found->value), &info) && info.expiry_ms == expiry_ms;
 }
 
-static bool holds(const lard_view *view, const lard_found *found, lard_condition condition,
-                  const lard_expected *expected, int64_t now_ms) {
-    switch (condition) {
+static bool holds(const lard_view *view, const lard_found *found, const lard_write_op *op) {
+    switch (op->condition) {
     case LARD_IF_ABSENT:
-        return !is_live(view, found, now_ms);
+        return !is_live(view, found, op->now_ms);
     case LARD_IF_PRESENT:
-        return is_live(view, found, now_ms);
+        return is_live(view, found, op->now_ms);
     case LARD_IF_SLOT:
-        return found->slot && LARD_SLOT_SAME(found->value, expected->slot) &&
-               (expected->expiry_ms == 0 || expires_at(view, found, expected->expiry_ms));
+        return found->slot && LARD_SLOT_SAME(found->value, op->expected_slot) &&
+               (op->expected_expiry_ms == 0 || expires_at(view, found, op->expected_expiry_ms));
     default:
         return true;
     }
@@ -58,50 +55,50 @@ static uint64_t size_of(const lard_record_spec *spec) {
     return spec->type == LARD_TYPE_HEAD ? ((const lard_head *)spec->value)->value_bytes : spec->value_bytes;
 }
 
-LARD_INLINE uint32_t queue_for(lard_view *view, const lard_found *found, const lard_hash *hash,
-                               const lard_record_spec *spec) {
+LARD_INLINE uint32_t queue_for(lard_view *view, const lard_found *found, const lard_write_op *op) {
+    const lard_record_spec *spec = &op->spec;
+    if (LARD_UNLIKELY(spec->pin)) {
+        return LARD_SEGMENT_MAIN;
+    }
     if (spec->type == LARD_TYPE_CHUNK) {
         return spec->to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
     }
     if (found->slot) {
         return is_in_main(view, found) ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
     }
-    uint32_t queue = lard_queue_for(view, hash, size_of(spec));
+    uint32_t queue = lard_queue_for(view, &op->key->hash, size_of(spec));
     return spec->to_main ? LARD_SEGMENT_MAIN : queue;
 }
 
-uint32_t lard_write_queue_of(lard_map *map, const lard_hash *hash, const lard_record_spec *spec) {
-    lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
-    lard_found found = lard_index_find(&view, hash, spec->key, spec->key_bytes, false);
-    bool main_queue = found.slot ? is_in_main(&view, &found) : lard_ghost_peek(&view, hash);
+uint32_t lard_write_queue_of(lard_map *map, const lard_key *key) {
+    lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
+    lard_found found = lard_index_find(&view, key);
+    bool main_queue = found.slot ? is_in_main(&view, &found) : lard_ghost_peek(&view, &key->hash);
     return main_queue ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
 }
 
-/* What is about to be replaced: the head of a large value, 0 bytes where it is another kind, as nearly always; and
- * the bytes of a record that was kept. */
-LARD_INLINE void note_replaced(const lard_view *view, uint64_t slot, lard_head *replaced, uint64_t *pinned_bytes) {
+/* Fills op->replaced, and *pinned_bytes with the bytes of a pinned record, before the slot is swapped. */
+LARD_INLINE void note_replaced(const lard_view *view, uint64_t slot, lard_write_op *op, uint64_t *pinned_bytes) {
     lard_record_info old;
     uint64_t offset = LARD_SLOT_OFFSET(slot);
-    replaced->value_bytes = 0;
+    op->replaced.value_bytes = 0;
     *pinned_bytes = 0;
     if (lard_segment_left(view, offset) >= LARD_RECORD_HEADER &&
         ((lard_load(&lard_view_words(view, offset)[2]) >> 16) & 0xff) >= LARD_TYPE_HEAD &&
         lard_record_info_at(view, offset, &old)) {
-        lard_record_head(view, offset, &old, replaced);
+        lard_record_head(view, offset, &old, &op->replaced);
         *pinned_bytes = lard_pin_cost_of(view, slot);
     }
 }
 
-LARD_INLINE larder_status publish(larder *cache, lard_view *view, const lard_hash *hash,
-                                  const lard_record_spec *spec, lard_condition condition,
-                                  const lard_expected *expected, lard_found found, uint64_t slot, int64_t now_ms,
-                                  lard_head *replaced) {
+LARD_INLINE larder_status publish(larder *cache, lard_view *view, lard_write_op *op, lard_found found,
+                                  uint64_t slot) {
     for (;;) { /* each round more means that eviction or a lock-free deleter came in between */
         uint64_t pinned_bytes;
         if (!found.slot) {
-            return lard_index_insert(cache, view, hash, slot);
+            return lard_index_insert(cache, view, &op->key->hash, slot);
         }
-        note_replaced(view, found.value, replaced, &pinned_bytes);
+        note_replaced(view, found.value, op, &pinned_bytes);
         uint64_t with_frequency = slot | (found.value & LARD_FREQUENCY_MASK);
         if (lard_slot_replace(found.slot, found.value, with_frequency)) {
             if (LARD_UNLIKELY(pinned_bytes != 0)) {
@@ -109,110 +106,84 @@ LARD_INLINE larder_status publish(larder *cache, lard_view *view, const lard_has
             }
             return LARDER_OK;
         }
-        replaced->value_bytes = 0;
-        found = lard_index_find(view, hash, spec->key, spec->key_bytes, spec->type == LARD_TYPE_CHUNK);
-        if (!holds(view, &found, condition, expected, now_ms)) {
+        op->replaced.value_bytes = 0;
+        found = lard_index_find(view, op->key);
+        if (!holds(view, &found, op)) {
             return LARDER_NOT_STORED;
         }
     }
 }
 
-/* The shard is locked and stays so. `pin`: as the spec says. */
-LARD_INLINE larder_status write_record(bool pin, larder *cache, lard_view *view, const lard_hash *hash,
-                                       const lard_record_spec *spec, lard_condition condition,
-                                       const lard_expected *expected, int64_t now_ms, lard_head *replaced) {
-    bool is_chunk = spec->type == LARD_TYPE_CHUNK;
-    uint64_t bytes = lard_record_bytes(spec->type, spec->key_bytes, spec->value_bytes);
-    lard_found found;
-    uint32_t queue;
-    if (condition == LARD_IF_ANY) {
-        found = lard_index_probe(view, hash); /* its record comes while others leave and ours is written */
-        queue = pin ? LARD_SEGMENT_MAIN : queue_for(view, &found, hash, spec);
-        lard_reserve_upkeep(cache, view, queue, bytes, now_ms);
-    } else {
-        found = lard_index_find(view, hash, spec->key, spec->key_bytes, is_chunk);
-        if (!holds(view, &found, condition, expected, now_ms)) {
-            return LARDER_NOT_STORED;
-        }
-        queue = pin ? LARD_SEGMENT_MAIN : queue_for(view, &found, hash, spec);
+LARD_INLINE larder_status append_and_publish(larder *cache, lard_view *view, lard_write_op *op, uint64_t bytes) {
+    bool any = op->condition == LARD_IF_ANY;
+    /* Of a plain store the old record is prefetched, while others leave and the new one is written. */
+    lard_found found = any ? lard_index_probe(view, &op->key->hash) : lard_index_find(view, op->key);
+    if (!any && !holds(view, &found, op)) {
+        return LARDER_NOT_STORED;
     }
-    uint64_t offset = lard_reserve(cache, view, queue, bytes, now_ms);
+    uint32_t queue = queue_for(view, &found, op);
+    if (any) {
+        lard_reserve_upkeep(cache, view, queue, bytes, op->now_ms);
+    }
+    uint64_t offset = lard_reserve(cache, view, queue, bytes, op->now_ms);
     if (!offset) {
         return LARDER_FULL;
     }
-    uint32_t segment = (uint32_t)((offset - view->map->super.data_offset) >> view->map->segment_shift);
-    uint64_t generation = lard_load(&view->segments[segment].generation);
-    lard_record_write(view, offset, generation, spec);
-    lard_segment_commit(view, offset, bytes, spec->expiry_ms);
-    if (condition == LARD_IF_ANY) {
-        found = lard_index_verify(view, found, hash, spec->key, spec->key_bytes, is_chunk);
+    uint64_t generation = lard_load(&view->segments[lard_segment_at(view, offset)].generation);
+    lard_record_write(view, offset, generation, op->key, &op->spec);
+    lard_segment_commit(view, offset, bytes, op->spec.expiry_ms);
+    if (any) {
+        found = lard_index_verify(view, found, op->key);
     }
     larder_status status =
-        publish(cache, view, hash, spec, condition, expected, found,
-                lard_slot(offset, hash->fingerprint, spec->reads, generation), now_ms, replaced);
-    if (condition != LARD_IF_ANY) {
-        lard_reserve_upkeep(cache, view, queue, bytes, now_ms);
+        publish(cache, view, op, found, lard_slot(offset, op->key->hash.fingerprint, op->spec.reads, generation));
+    if (!any) {
+        lard_reserve_upkeep(cache, view, queue, bytes, op->now_ms);
     }
     lard_index_resize_grow(cache, view);
     lard_dircache_keep_up(view->map, view);
     return status;
 }
 
-larder_status lard_write_locked(larder *cache, lard_view *view, const lard_hash *hash,
-                                const lard_record_spec *spec, lard_condition condition,
-                                const lard_expected *expected, int64_t now_ms, lard_head *replaced) {
-    return write_record(false, cache, view, hash, spec, condition, expected, now_ms, replaced);
-}
-
-/* Counted before others may find it: whoever dies in between leaves the count too high, not too low. */
-larder_status lard_write_pinned_locked(larder *cache, lard_view *view, const lard_hash *hash,
-                                       const lard_record_spec *spec, lard_condition condition,
-                                       const lard_expected *expected, int64_t now_ms, lard_head *replaced) {
-    lard_found found = lard_index_find(view, hash, spec->key, spec->key_bytes, false);
-    if (!holds(view, &found, condition, expected, now_ms)) {
+/* Counts a pinned record before others may find it: a writer that dies in between leaves the count too high, not
+ * too low. *cost is what was counted. */
+static __attribute__((noinline)) larder_status
+count_pinned(larder *cache, lard_view *view, const lard_write_op *op, uint64_t bytes, uint64_t *cost) {
+    lard_found found = lard_index_find(view, op->key);
+    if (!holds(view, &found, op)) {
         return LARDER_NOT_STORED;
     }
-    if (!lard_admit_pinned(cache, view, hash, spec, now_ms)) {
+    if (!lard_admit_pinned(cache, view, op->key, bytes, op->now_ms)) {
         return LARDER_FULL;
     }
-    uint64_t bytes = lard_record_bytes(spec->type, spec->key_bytes, spec->value_bytes);
-    uint64_t cost = lard_pin_cost(view, bytes);
+    *cost = lard_pin_cost(view, bytes);
     lard_store(&view->head->has_pins, 1);
-    lard_add(&view->head->pinned_bytes, cost);
-    larder_status status = write_record(true, cache, view, hash, spec, condition, expected, now_ms, replaced);
-    if (status != LARDER_OK) {
-        lard_add(&view->head->pinned_bytes, -cost);
+    lard_add(&view->head->pinned_bytes, *cost);
+    return LARDER_OK;
+}
+
+larder_status lard_write_locked(larder *cache, lard_view *view, lard_write_op *op) {
+    uint64_t bytes = lard_record_bytes_of(op->key, &op->spec), pinned = 0;
+    if (LARD_UNLIKELY(op->spec.pin)) {
+        larder_status counted = count_pinned(cache, view, op, bytes, &pinned);
+        if (counted != LARDER_OK) {
+            return counted;
+        }
+    }
+    larder_status status = append_and_publish(cache, view, op, bytes);
+    if (LARD_UNLIKELY(pinned && status != LARDER_OK)) {
+        lard_add(&view->head->pinned_bytes, -pinned);
     }
     return status;
 }
 
-larder_status lard_write(larder *cache, lard_map *map, const lard_hash *hash, const lard_record_spec *spec,
-                         lard_condition condition, const lard_expected *expected, const larder_call *call,
-                         lard_head *replaced) {
-    lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
-    int64_t now_ms = lard_now(call);
+larder_status lard_write(larder *cache, lard_map *map, lard_write_op *op, const larder_call *call) {
+    lard_view view = lard_view_of(map, lard_hash_shard(map, &op->key->hash));
     larder_status status = lard_shard_lock(cache, &view, call);
     if (status != LARDER_OK) {
         return status;
     }
-    status = lard_write_locked(cache, &view, hash, spec, condition, expected, now_ms, replaced);
-    lard_shard_unlock(&view);
-    return lard_map_outcome(map, status);
-}
-
-larder_status lard_write_pinned(larder *cache, lard_map *map, const lard_hash *hash, const lard_record_spec *spec,
-                                lard_condition condition, const lard_expected *expected, const larder_call *call,
-                                lard_head *replaced) {
-    lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
-    int64_t now_ms = lard_now(call);
-    if (lard_record_bytes(spec->type, spec->key_bytes, spec->value_bytes) > lard_pin_limit(map)) {
-        return LARDER_VALUE_TOO_LARGE;
-    }
-    larder_status status = lard_shard_lock(cache, &view, call);
-    if (status != LARDER_OK) {
-        return status;
-    }
-    status = lard_write_pinned_locked(cache, &view, hash, spec, condition, expected, now_ms, replaced);
+    status = lard_write_locked(cache, &view, op);
     lard_shard_unlock(&view);
     return lard_map_outcome(map, status);
 }

@@ -55,16 +55,17 @@ void lard_record_copy_key(const lard_view *view, uint64_t offset, const lard_rec
 }
 
 /* Writes key and value as one run of words, the last one padded with zeros, and returns their checksum. */
-LARD_INLINE uint64_t write_body(bool fast, uint64_t crc, lard_u64 *body, const lard_record_spec *spec) {
+LARD_INLINE uint64_t write_body(bool fast, uint64_t crc, lard_u64 *body, const lard_key *key,
+                                const lard_record_spec *spec) {
     const unsigned char *value = spec->value;
     size_t left = spec->value_bytes;
-    size_t rest = spec->key_bytes & 7;
-    crc = lard_crc_in(fast, crc, body, spec->key_bytes / 8, spec->key);
-    body += spec->key_bytes / 8;
+    size_t rest = key->bytes & 7;
+    crc = lard_crc_in(fast, crc, body, key->bytes / 8, key->data);
+    body += key->bytes / 8;
     if (rest) { /* the word that key and value share */
         size_t taken = 8 - rest < left ? 8 - rest : left;
         uint64_t word = left >= 8 ? lard_word_at(value) : lard_tail(value, left);
-        word = lard_tail(spec->key, spec->key_bytes) | word << (rest * 8);
+        word = lard_tail(key->data, key->bytes) | word << (rest * 8);
         crc = lard_crc_step(fast, crc, word);
         lard_store(body, word);
         body++;
@@ -80,20 +81,21 @@ LARD_INLINE uint64_t write_body(bool fast, uint64_t crc, lard_u64 *body, const l
     return crc;
 }
 
-void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_record_spec *spec) {
+void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_key *key,
+                       const lard_record_spec *spec) {
     lard_u64 *words = lard_view_words(view, offset);
     lard_u64 *body = words + LARD_RECORD_HEADER / 8;
     bool counter = spec->type == LARD_TYPE_COUNTER;
     size_t value_bytes = counter ? LARD_COUNTER_BYTES : spec->value_bytes;
-    uint64_t word2 = LARD_WORD2(spec->key_bytes, spec->type | spec->pin, spec->flags, value_bytes);
+    uint64_t word2 = LARD_WORD2(key->bytes, spec->type | spec->pin, spec->flags, value_bytes);
     uint32_t crc = lard_crc_word(LARD_CRC_START, word2);
 
     if (counter) {
-        crc = lard_crc_copy_in(crc, body, spec->key, spec->key_bytes);
-        lard_counter_init(body + LARD_ALIGN8(spec->key_bytes) / 8, crc, spec->number);
+        crc = lard_crc_copy_in(crc, body, key->data, key->bytes);
+        lard_counter_init(body + LARD_ALIGN8(key->bytes) / 8, crc, spec->number);
     } else {
-        crc =
-            (uint32_t)(lard_crc_hardware ? write_body(true, crc, body, spec) : write_body(false, crc, body, spec));
+        crc = (uint32_t)(lard_crc_hardware ? write_body(true, crc, body, key, spec)
+                                           : write_body(false, crc, body, key, spec));
     }
     lard_store(&words[0], crc | (generation & 0xffffffffu) << 32);
     lard_store(&words[1], lard_record_seal_expiry(spec->expiry_ms, crc));

@@ -55,20 +55,20 @@ static inline bool lard_record_of_slot(const lard_view *view, uint64_t slot, lar
 }
 
 static inline bool lard_record_is_key(const lard_view *view, uint64_t offset, const lard_record_info *info,
-                                      const void *key, size_t key_bytes, bool is_chunk) {
-    if (LARD_WORD2_KEY_BYTES(info->word2) != key_bytes ||
-        (LARD_WORD2_TYPE(info->word2) == LARD_TYPE_CHUNK) != is_chunk) {
+                                      const lard_key *key) {
+    if (LARD_WORD2_KEY_BYTES(info->word2) != key->bytes ||
+        (LARD_WORD2_TYPE(info->word2) == LARD_TYPE_CHUNK) != key->is_chunk) {
         return false;
     }
     const lard_u64 *words = lard_view_words(view, offset + LARD_RECORD_HEADER);
-    const unsigned char *want = key;
+    const unsigned char *want = key->data;
     uint64_t difference = 0;
-    for (size_t i = 0; i < key_bytes / 8; i++) { /* no exit inside: all words are on their way at once */
+    for (size_t i = 0; i < key->bytes / 8; i++) { /* no exit inside: all words are on their way at once */
         difference |= lard_load(&words[i]) ^ lard_word_at(want + i * 8);
     }
-    if (key_bytes & 7) {
-        uint64_t last = lard_load(&words[key_bytes / 8]) ^ lard_tail(want, key_bytes);
-        difference |= last << (64 - (key_bytes & 7) * 8);
+    if (key->bytes & 7) {
+        uint64_t last = lard_load(&words[key->bytes / 8]) ^ lard_tail(want, key->bytes);
+        difference |= last << (64 - (key->bytes & 7) * 8);
     }
     return difference == 0;
 }
@@ -102,9 +102,7 @@ static inline void lard_record_prefetch(const lard_view *view, uint64_t offset) 
     __builtin_prefetch(record + 128);
 }
 
-typedef struct { /* a record to be written */
-    const void *key;
-    size_t key_bytes;
+typedef struct {       /* a record to be written, but for its key */
     const void *value; /* NULL for a counter */
     size_t value_bytes;
     int64_t number; /* of a counter; how many chunks were written of a value that is stored in chunks */
@@ -125,7 +123,12 @@ void lard_record_head(const lard_view *view, uint64_t offset, const lard_record_
 bool lard_record_sound(const lard_view *view, uint64_t offset, const lard_record_info *info);
 void lard_record_copy_key(const lard_view *view, uint64_t offset, const lard_record_info *info, void *out);
 /* Writes a whole record at a reserved offset of a segment of `generation`. */
-void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_record_spec *spec);
+void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_key *key,
+                       const lard_record_spec *spec);
+/* Bytes that it takes. */
+static inline uint64_t lard_record_bytes_of(const lard_key *key, const lard_record_spec *spec) {
+    return lard_record_bytes(spec->type, key->bytes, spec->value_bytes);
+}
 void lard_record_move(lard_view *view, uint64_t from, uint64_t to, uint64_t generation, uint64_t bytes);
 void lard_record_set_expiry(lard_view *view, uint64_t offset, uint32_t crc, uint64_t expiry_ms);
 

@@ -150,7 +150,7 @@ static uint64_t last_in_main(const lard_view *view, lard_record_info *info) {
  * the victim is emptied into.
  */
 static void finish_copy(lard_view *view) {
-    unsigned char key[LARDER_MAX_KEY + 8];
+    unsigned char data[LARDER_MAX_KEY + 8];
     lard_record_info copy, original;
     uint32_t victim = lard_load(&view->head->victim);
     uint64_t offset = victim ? last_in_main(view, &copy) : 0;
@@ -159,15 +159,16 @@ static void finish_copy(lard_view *view) {
     }
     bool is_chunk = LARD_WORD2_TYPE(copy.word2) == LARD_TYPE_CHUNK;
     size_t key_bytes = LARD_WORD2_KEY_BYTES(copy.word2);
-    lard_record_copy_key(view, offset, &copy, key);
-    lard_hash hash = lard_hash_key(view->map, key, key_bytes, is_chunk);
-    lard_found found = lard_index_find(view, &hash, key, key_bytes, is_chunk);
+    lard_record_copy_key(view, offset, &copy, data);
+    lard_key key = {data, key_bytes, lard_hash_key(view->map, data, key_bytes, is_chunk), is_chunk};
+    lard_found found = lard_index_find(view, &key);
     uint64_t stands = LARD_SLOT_OFFSET(found.value) - lard_view_segment_offset(view, victim - 1);
     if (found.slot && stands < view->map->super.segment_bytes &&
         lard_record_info_at(view, LARD_SLOT_OFFSET(found.value), &original) && original.word2 == copy.word2 &&
         original.crc == copy.crc && original.expiry_ms == copy.expiry_ms) {
-        lard_slot_replace(found.slot, found.value,
-                          lard_slot(offset, hash.fingerprint, LARD_SLOT_FREQUENCY(found.value), copy.generation));
+        lard_slot_replace(
+            found.slot, found.value,
+            lard_slot(offset, key.hash.fingerprint, LARD_SLOT_FREQUENCY(found.value), copy.generation));
     }
 }
 
