@@ -29,10 +29,10 @@ module CompileTask
     end
   end
 
-  # The Makefile lists the engine's files, so it is made anew when there are others.
+  # The Makefile lists the sources, so it is made anew when there are others.
   def configuration(dev = ENV.fetch("LARDER_DEV", ""))
     settings = "LARDER_DEV=#{dev} LARDER_SANITIZE=#{ENV.fetch("LARDER_SANITIZE", "")}"
-    [File.read(EXTENSION), settings, *Dir[File.join(ROOT, "{ext/larder,engine/src/*}/*.c")]].join("\n")
+    [File.read(EXTENSION), settings, *Dir[File.join(ROOT, "{ext/larder,engine/src}/**/*.c")]].join("\n")
   end
 
   # What was compiled with warnings as errors does for those who did not ask for it.

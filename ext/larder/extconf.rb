@@ -26,9 +26,17 @@ unless try_static_assert("sizeof(void *) == 8")
 end
 abort "larder: the C compiler has no <stdatomic.h>; use GCC 9, clang 9 or newer" unless have_header("stdatomic.h")
 
-engine_sources = Dir[File.join(ENGINE, "src/*/*.c")].sort
-engine_headers = Dir[File.join(ENGINE, "{src/*,include}/*.h")].sort
-abort "larder: no sources in #{ENGINE}/src; the gem or checkout is incomplete" if engine_sources.empty?
+# name of the object file => source. Objects have a prefix, as both directories may have a file of the same name.
+def objects(directory, prefix)
+  sources = Dir[File.join(directory, "**/*.c")].sort
+  abort "larder: no sources in #{directory}; the gem or checkout is incomplete" if sources.empty?
+
+  sources.to_h { |source| ["#{prefix}-#{File.basename(source, ".c")}.#{$OBJEXT}", source] }
+end
+
+engine_objects = objects(File.join(ENGINE, "src"), "engine")
+glue_objects = objects(__dir__, "glue")
+headers = Dir[File.join(ENGINE, "{src,include}/**/*.h"), File.join(__dir__, "**/*.h")].sort
 
 # Declarations stand where they are used, as C11 has it.
 $warnflags = $warnflags.to_s.gsub("-Wdeclaration-after-statement", "")
@@ -44,22 +52,22 @@ unless REPOSITORY || DEVELOPER
   $CFLAGS << " -g0"
   $DLDFLAGS << (RbConfig::CONFIG["host_os"].include?("darwin") ? " -Wl,-x" : " -s")
 end
-$INCFLAGS << " -I#{File.join(ENGINE, "include").inspect} -I#{File.join(ENGINE, "src").inspect}"
+$INCFLAGS << " -I#{File.join(ENGINE, "include").inspect}"
 
-# The engine's objects get names of their own, so that both directories may have a file of the same name.
-engine_objects = engine_sources.to_h { |source| ["engine-#{File.basename(source, ".c")}.#{$OBJEXT}", source] }
-$srcs = Dir[File.join(__dir__, "*.c")].sort.map { |source| File.basename(source) }
-$objs = $srcs.map { |source| source.sub(/c\z/, $OBJEXT) } + engine_objects.keys
+$srcs = []
+$objs = glue_objects.keys + engine_objects.keys
 
 create_makefile("larder/larder")
 
 File.open("Makefile", "a") do |makefile|
-  makefile.puts "", "ENGINE_HEADERS = #{engine_headers.join(" ")}"
-  makefile.puts "$(OBJS): $(ENGINE_HEADERS)"
-  engine_objects.each do |object, source|
-    makefile.puts "#{object}: #{source}",
-                  "\t$(ECHO) compiling #{File.basename(source)}",
-                  "\t$(Q) $(CC) $(INCFLAGS) $(CPPFLAGS) $(CFLAGS) $(COUTFLAG)$@ -c $(CSRCFLAG)#{source}"
+  makefile.puts "", "$(OBJS): #{headers.join(" ")} $(ruby_headers)"
+  { __dir__ => glue_objects, File.join(ENGINE, "src") => engine_objects }.each do |directory, objects|
+    objects.each do |object, source|
+      makefile.puts "#{object}: #{source}",
+                    "\t$(ECHO) compiling #{source.delete_prefix("#{directory}/")}",
+                    "\t$(Q) $(CC) -I#{directory.inspect} $(INCFLAGS) $(CPPFLAGS) $(CFLAGS) $(COUTFLAG)$@ " \
+                    "-c $(CSRCFLAG)#{source}"
+    end
   end
 
   # RubyGems before 3.5 leaves behind whatever the build has made.

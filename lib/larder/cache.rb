@@ -1,7 +1,10 @@
 # frozen_string_literal: true
 
-# Larder::Cache, the byte cache: keywords, defaults and documentation. The natives behind it (`_get`, `_set`, ...) are
-# in ext/larder. Values are kept as bytes and never read as anything else here: no serializer, no Marshal.
+# Larder::Cache, the byte cache: opening, reading and writing. The natives behind it (`_get`, `_set`, ...) are in
+# ext/larder/cache. Values are bytes: no serializer, no Marshal.
+
+require "larder/cache/attaching"
+require "larder/cache/maintenance"
 
 module Larder
   # A cache of bytes in one file, shared by every process that opens it, on this machine. It survives restarts and
@@ -44,34 +47,11 @@ module Larder
     #   # The version of the engine this was compiled with.
     #   ENGINE_VERSION = "0.1.0"
 
-    # What the natives call the three ways to store.
-    SET = 0
-    ADD = 1
-    REPLACE = 2
-    # Added to them.
-    PIN = 4
-    # What the native calls the ways to open.
-    NOW = 0
-    EXISTING = 1
-    LAZILY = 2
-    LAZILY_AND_STRICTLY = 3
-    LAZILY_BUT_REQUIRED = 4
-    # What a resize keeps, as larder.h numbers it.
-    KEEP = { false => 0, true => 1, all: 2 }.freeze
-    KEEP_TRIAL = 3
-    private_constant :SET, :ADD, :REPLACE, :PIN, :NOW, :EXISTING, :LAZILY, :LAZILY_AND_STRICTLY, :LAZILY_BUT_REQUIRED,
-                     :KEEP, :KEEP_TRIAL
+    include Attaching
+    include Maintenance
 
-    # A file has whole pages, so it is up to this much larger than it was asked to be.
-    PAGE = 4096
-    # Seconds that calls wait for a lazy cache to attach.
-    WAIT = 0.01
-    # The same where what is written first is often read next, as in tests and consoles, or where the file is required.
-    LONG_WAIT = 5
-    WAITING_ENVIRONMENTS = %w[development test].freeze
-    # Seconds between two looks at what keeps this process from its file.
-    OBSTACLE_FOR = 1
-    private_constant :PAGE, :WAIT, :LONG_WAIT, :WAITING_ENVIRONMENTS, :OBSTACLE_FOR
+    LAZY = [true, false, :strict, :required].freeze
+    private_constant :LAZY
 
     class << self
       private :new
@@ -100,11 +80,11 @@ module Larder
       #   opened = Larder::Cache.open("open.larder", size: 4 << 20)
       #   opened.close #=> nil
       def open(path, size: nil, size_from: nil, lock_timeout: nil, create: true, lazy: false)
+        check_lazy(lazy, create)
         path = Options.path(path)
-        size_from ||= Application.calling_line if size && lazy # later nobody's line is on the stack
-        cache = _open(path, Options.size_bytes(size), Options.lock_timeout_ms(lock_timeout), mode(create, lazy))
+        size_from ||= Application.calling_line if size && lazy # the caller's line is on the stack only now
+        cache = _open(path, Options.size_bytes(size), Options.lock_timeout_ms(lock_timeout), create, lazy)
         cache.send(:opened, path, size, size_from, lazy)
-        cache.send(:attached) unless lazy
         return cache unless block_given?
 
         begin
@@ -114,36 +94,16 @@ module Larder
         end
       end
 
-      # Once per file and process, and each time in other Ractors, which cannot share the memory of it.
-      # @api private
-      def warn_of_size(cache, size, from)
-        if Ractor.current == MAIN_RACTOR
-          @warned ||= {}
-          return if @warned[[cache.path, size]]
-
-          @warned[[cache.path, size]] = true
-        end
-        warn("#{from || Application.calling_line}: warning: larder: #{cache.path} has #{cache.size} bytes, not the " \
-             "configured #{size}; the file's size is used. To change it: larder resize " \
-             "#{Shellwords.escape(cache.path)} #{size} (--keep keeps what is in it).")
-      end
-
       private
 
-      def mode(create, lazy)
-        return create ? NOW : EXISTING unless lazy
-
+      def check_lazy(lazy, create)
         raise ArgumentError, "a cache that is opened lazily is made where it is missing; leave out create: false" \
-          unless create
+          if lazy && !create
+        return if lazy.nil? || LAZY.include?(lazy)
 
-        { true => LAZILY, strict: LAZILY_AND_STRICTLY, required: LAZILY_BUT_REQUIRED }.fetch(lazy) do
-          raise ArgumentError, "lazy is #{lazy.inspect}; it takes true, false, :strict or :required"
-        end
+        raise ArgumentError, "lazy is #{lazy.inspect}; it takes true, false, :strict or :required"
       end
     end
-
-    MAIN_RACTOR = Ractor.current
-    private_constant :MAIN_RACTOR
 
     # @return [String] the absolute path of the file, also once closed
     # @example
@@ -172,6 +132,14 @@ module Larder
     #     containers they may go by other ids
     #   @example
     #     cache.pids #=> [Process.pid]
+
+    # @!method process
+    #   @api private
+    #   @return [Integer] the slot of this process in the file
+
+    # @!method process_lives?(process)
+    #   @api private
+    #   @return [Boolean] is the process of that slot alive?
 
     # @!method close
     #   Lets go of the file; the last process to do so writes it back. Calls of other threads that are inside end first,
@@ -219,7 +187,7 @@ module Larder
     # @example
     #   cache.set("greeting", "hello", ttl: 1.5) #=> true
     def set(key, value, ttl: nil, now: nil, pin: false)
-      _set(key, value, ttl.nil? ? 0 : Options.ttl_ms(ttl), pin ? SET + PIN : SET, now && Options.unix_ms(now))
+      _set(key, value, ttl.nil? ? 0 : Options.ttl_ms(ttl), SET, pin, now && Options.unix_ms(now))
     end
 
     # Stores where the key is absent.
@@ -231,7 +199,7 @@ module Larder
     #   cache.add("lock", "held", ttl: 10) #=> true
     #   cache.add("lock", "held", ttl: 10) #=> false
     def add(key, value, ttl: nil, now: nil, pin: false)
-      _set(key, value, Options.ttl_ms(ttl), pin ? ADD + PIN : ADD, now && Options.unix_ms(now))
+      _set(key, value, Options.ttl_ms(ttl), ADD, pin, now && Options.unix_ms(now))
     end
 
     # Stores where the key is present.
@@ -242,7 +210,7 @@ module Larder
     # @example
     #   cache.replace("nobody", "here") #=> false
     def replace(key, value, ttl: nil, now: nil, pin: false)
-      _set(key, value, Options.ttl_ms(ttl), pin ? REPLACE + PIN : REPLACE, now && Options.unix_ms(now))
+      _set(key, value, Options.ttl_ms(ttl), REPLACE, pin, now && Options.unix_ms(now))
     end
 
     # Compare and swap: stores where the key's value is byte for byte `expected`.
@@ -366,116 +334,6 @@ module Larder
       _ttl(key, now && Options.unix_ms(now))
     end
 
-    # Visits keys without a lock. One that is present throughout is yielded at least once; one that moves meanwhile may
-    # be yielded twice. The block may change the cache.
-    #
-    # @param prefix [String, nil] of the keys to visit, nil: all
-    # @param now [Numeric, nil] Unix time to decide expiry by, nil: the clock
-    # @yieldparam key [String]
-    # @return [self, Enumerator] an Enumerator without a block
-    # @example
-    #   cache.set_multi({ "user/1" => "Ada", "user/2" => "Alan", "book/1" => "Moby-Dick" })
-    #   cache.each_key(prefix: "user/").sort #=> ["user/1", "user/2"]
-    def each_key(prefix: nil, now: nil)
-      return enum_for(:each_key, prefix: prefix, now: now) unless block_given?
-
-      now_ms = now && Options.unix_ms(now)
-      cursor = 0
-      while cursor
-        cursor, keys = _scan(cursor, prefix || "", now_ms)
-        keys.each { |key| yield key }
-      end
-      self
-    end
-
-    # Empties the cache, at once whatever its size.
-    #
-    # @return [self]
-    # @raise [BusyError, DamagedError] it could not be emptied
-    # @example
-    #   cache.set("greeting", "hello")
-    #   cache.clear.get("greeting") #=> nil
-    def clear
-      _clear
-    end
-
-    # Puts a new, empty file of another size in the place of this one. Every process that has it open goes on with the
-    # new one at its next call. Where it fails nothing has changed.
-    #
-    # @param size [Integer] bytes
-    # @param keep [Boolean, Symbol] true: the new file has what the old one had, as far as there is room; :all: it has
-    #   all of it. No other process may have the file open then, and no other thread may use this cache meanwhile
-    # @return [self]
-    # @raise [OpenError] the size is none that a cache can have, the disk has no room for it beside the old one, or
-    #   others have it open that is to be kept
-    # @raise [FullError] there is no room for what was stored with `pin: true`, or with :all for all items
-    # @raise [DamagedError] the file cannot be used any more
-    # @example
-    #   cache.resize(4 << 20).size #=> 4194304
-    def resize(size, keep: false)
-      raise TypeError, "size must be an Integer of bytes, got nil" if size.nil?
-
-      how = KEEP.fetch(keep) { raise InvalidArgument, "keep: #{keep.inspect} is none of true, false and :all" }
-      _resize(Options.size_bytes(size), how)
-      _exist("", nil) # attaches to it
-      self
-    end
-
-    # Tries whether a file of another size had room for all items, by copying them into one that is removed again.
-    #
-    # @param size [Integer] bytes
-    # @return [Boolean]
-    # @raise [OpenError] as {#resize}
-    # @example
-    #   cache.set("a", "x" * 2000)
-    #   cache.fits_in?(1 << 20)   #=> true
-    def fits_in?(size)
-      _resize(Options.size_bytes(size), KEEP_TRIAL)
-      true
-    rescue FullError
-      false
-    end
-
-    # Drops what has expired now, rather than when its room is needed.
-    #
-    # @param now [Numeric, nil] Unix time to decide expiry by, nil: the clock
-    # @return [Integer] how many items were dropped
-    # @example
-    #   cache.prune #=> 0
-    def prune(now: nil)
-      _prune(now && Options.unix_ms(now))
-    end
-
-    # Counts of all processes since the file was made (`hits`, `misses`, `sets`, `evictions`, ...), and gauges of now
-    # (`items`, `used_bytes`, `capacity_bytes`, `processes`, ...). Of these are made:
-    #
-    # - `hit_ratio`: the part of reads that found something, 0.0 to 1.0, nil where nothing was read
-    # - `fullness`: the part of the room that is taken, 0.0 to 1.0; at 1.0 something leaves for what is stored
-    # - `oldest_age`: seconds since the oldest item was stored, nil where there is none
-    #
-    # @return [Hash{Symbol => Integer, Float, nil}]
-    # @example
-    #   cache.get("nobody")
-    #   cache.stats.slice(:hits, :misses, :hit_ratio) #=> { hits: 0, misses: 1, hit_ratio: 0.0 }
-    def stats
-      stats = _stats
-      reads = stats[:hits] + stats[:misses]
-      taken = (stats[:used_bytes] + stats[:index_bytes]).fdiv(stats[:capacity_bytes])
-      oldest_ms = stats.delete(:oldest_age_ms)
-      stats.merge(hit_ratio: (stats[:hits].fdiv(reads) if reads.positive?), fullness: taken.clamp(0.0, 1.0),
-                  oldest_age: (oldest_ms / 1000.0 if stats[:items].positive?))
-    end
-
-    # Walks every invariant of the file, one shard lock at a time.
-    #
-    # @return [Hash{Symbol => Integer, String, nil}] `:items` and `:records` walked, `:problems` found (0: sound) and
-    #   the `:first` of them in words, or nil
-    # @example
-    #   cache.verify[:problems] #=> 0
-    def verify
-      _verify
-    end
-
     # @return [String] the path and the size or "closed"; no keys, no values
     # @example
     #   cache.inspect.start_with?("#<Larder::Cache ") #=> true
@@ -484,53 +342,5 @@ module Larder
       "#<#{self.class} #{path} #{state || "not opened yet"}>"
     end
     alias to_s inspect
-
-    private
-
-    def opened(path, size, size_from, lazy)
-      @path = path.freeze
-      @wanted_size = size
-      @size_from = size_from
-      @required = lazy == :required
-    end
-
-    # Another thread attaches, and each call waits for it until that thread has had so long: making a file may wait for
-    # a disk, and a request does better with a miss.
-    def attach_in_background
-      start_attaching unless @attaching&.alive?
-      @attaching&.join([@attach_deadline - monotonic_time, 0].max)
-    end
-
-    def start_attaching
-      waits = @required || WAITING_ENVIRONMENTS.include?(Application.environment)
-      @attach_deadline = monotonic_time + (waits ? LONG_WAIT : WAIT)
-      @attaching = Thread.new { _attach }
-      @attaching.report_on_exception = false # who joins it raises that
-    rescue ThreadError # the process may have no more threads
-      _attach
-    end
-
-    def monotonic_time
-      Process.clock_gettime(Process::CLOCK_MONOTONIC)
-    end
-
-    # Called once, when there is a file.
-    def attached
-      @attached = true
-      Cache.warn_of_size(self, @wanted_size, @size_from) if @wanted_size && !(0...PAGE).cover?(size - @wanted_size)
-      @when_attached&.call
-    end
-
-    # Runs the block once there is a file: now, or within the first call that needs it.
-    def _when_attached(&block)
-      @attached ? yield : @when_attached = block
-    end
-
-    # Called with each error that is raised because the cache has no file: for each `fetch` of a page, perhaps.
-    def explained(error)
-      now = monotonic_time
-      @obstacle, @obstacle_until = Obstacle.at(path), now + OBSTACLE_FOR if now >= (@obstacle_until || now)
-      @obstacle ? error.exception("#{error.message}. #{@obstacle}") : error
-    end
   end
 end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # The exceptions of Larder: one class per thing a caller would do differently. Which status of the engine raises which
-# class is said once, in STATUS_CLASSES (ext/larder/errors.c). A miss is no error.
+# class is said once, in STATUS_CLASSES (ext/larder/base/errors.c). A miss is no error.
 
 module Larder
   # Everything Larder raises, but TypeError for an argument of the wrong class.

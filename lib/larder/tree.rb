@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# Owns the codes of Larder's own bytes (ext/larder/tree.h) for objects that are no text, number, Array or Hash: which
-# class has which, and what the parts must be of which one is made again. Asked by the C code for each such object. The
-# kinds themselves are in tree/, one file for each sort of class.
+# Objects that are not text, numbers, Arrays or Hashes, in Larder's own bytes (ext/larder/value/tree_format.h): which
+# class has which code, and which parts an object is made of again. The C code asks for each such object. The kinds of
+# classes are in tree/, a file for each.
 
-require "larder/tree/codes"
+require "larder/larder"
 require "larder/tree/parts"
 require "larder/tree/times"
 require "larder/tree/numbers"
@@ -15,13 +15,27 @@ require "larder/own_failure"
 require "larder/cacheable"
 
 module Larder
-  # Of an object: a code, which is part of the format and never changes, and its parts, which are plain values or again
-  # such objects. Bytes of strangers come here too: parts are believed nothing, and what they make is of bounded size.
+  # An object is a code (ext/larder/value/tree_objects.h), which is part of the format and never changes, and its parts,
+  # which are plain values or again such objects. Bytes may come from strangers: parts are checked, and what they make
+  # is of limited size.
   module Tree
     autoload :Records, "larder/tree/records"
 
-    # What make answers for parts that make nothing.
-    UNREADABLE = Object.new.freeze
+    # @!parse
+    #   # What make answers for parts that make nothing.
+    #   UNREADABLE = Object.new.freeze
+
+    # @!scope class
+    # @!method dump(value, natural)
+    #   @api private
+    #   @param natural [Boolean, Cacheable::Mixture] as for take
+    #   @return [String, nil] the bytes; nil: something in the value has none
+    # @!method load(bytes, trusted, kept)
+    #   @api private
+    #   @return [Array(Object), nil] the value; nil: the bytes are incomplete, or of another kind
+    # @!method singular?(object)
+    #   @api private
+    #   @return [Boolean] has this one object methods of its own?
 
     # code => method and classes of its parts
     MAKERS = {
@@ -160,7 +174,7 @@ module Larder
         LOADERS.include?(maker) ? __send__(maker, *parts, trusted) : __send__(maker, *parts)
       end
     end
-  end
 
-  __send__(:_tree_by, Tree, Tree::UNREADABLE)
+    _loaded
+  end
 end

@@ -16,13 +16,13 @@ module House
     include TSort
 
     INCLUDE = %r{^#include "([\w/]+)\.h"}
-    FUNCTION = /^(?!static)(?:static inline |LARD_INLINE )?[a-z][\w *]*?\b%s_(\w+)\([^;{]*\) \{/
+    FUNCTION = /^(?!static)(?:static inline |LARD_INLINE )?[a-z][\w *]*?\b%s(\w+)\([^;{]*\) \{/
 
     # @param directory [String]
     # @param folders [Array<String>] from the bottom up
-    # @param prefix [String] of functions that files share; theirs is prefix_module_verb
+    # @param prefix [String] of functions that files share, before module_verb
     # @param free [Array<String>] folders whose functions have names without a module
-    def initialize(directory, folders, prefix:, free: [])
+    def initialize(directory, folders, prefix: "", free: [])
       @directory = directory
       @folders = folders
       @prefix = prefix
@@ -105,7 +105,7 @@ module House
         next [] if @free.include?(folder(file))
 
         text.scan(pattern).flatten.reject { |name| of_module?(name, File.basename(without_extension(file))) }
-            .map { |name| "#{file}: #{@prefix}_#{name} has not the name of its file" }
+            .map { |name| "#{file}: #{@prefix}#{name} has not the name of its file" }
       end
     end
 

@@ -34,8 +34,8 @@ module House
                 ["active_support", "rails", "rack"]),
       Layer.new("entry", ["lib/larder.rb"], ["ActiveSupport", "Rack", "Lab"],
                 ["active_support", "active_record", "rails", "rack"]),
-      Layer.new("bytes", ["lib/larder/*.rb", "lib/larder/doctor/**/*.rb"], ["ActiveSupport", "Rails", "Rack", "Lab"],
-                ["active_support", "active_record", "rails", "rack"]),
+      Layer.new("bytes", ["lib/larder/*.rb", "lib/larder/{cache,doctor}/**/*.rb"],
+                ["ActiveSupport", "Rails", "Rack", "Lab"], ["active_support", "active_record", "rails", "rack"]),
       Layer.new("lab", ["lab/{lib,exe}/**/*"], [], [])
     ].freeze
 
@@ -44,6 +44,9 @@ module House
 
     # The engine's folders, from the bottom up.
     ENGINE_FOLDERS = ["base", "proc", "file", "segment", "index", "evict", "shard", "item", "handle", "api"].freeze
+
+    # The folders of the glue, from the bottom up; init.c is above them.
+    GLUE_FOLDERS = ["base", "value", "cache", "rails"].freeze
 
     # The public header is all of the engine that others may include.
     PUBLIC_HEADER = "larder.h"
@@ -67,7 +70,7 @@ module House
 
     # @return [Array<String>] one line for each breach: file, line number, what is wrong
     def breaches
-      unowned + engine_modules.breaches.map { |breach| "engine/src: #{breach}" } + files.flat_map do |file, layer|
+      unowned + module_breaches + files.flat_map do |file, layer|
         file.end_with?(".c", ".h") ? c_breaches(file, layer) : ruby_breaches(file, layer)
       end
     end
@@ -84,8 +87,12 @@ module House
 
     private
 
-    def engine_modules
-      CModules.new(File.join(@root, "engine/src"), ENGINE_FOLDERS, prefix: "lard", free: ["base"])
+    def module_breaches
+      engine = CModules.new(File.join(@root, "engine/src"), ENGINE_FOLDERS, prefix: "lard_", free: ["base"])
+      glue = CModules.new(File.join(@root, "ext/larder"), GLUE_FOLDERS, free: ["base", "cache"])
+      { "engine/src" => engine, "ext/larder" => glue }.flat_map do |directory, modules|
+        modules.breaches.map { |breach| "#{directory}: #{breach}" }
+      end
     end
 
     def source?(path)

@@ -20,8 +20,8 @@ module House
     # gemspec, patterns of files that the gem must have all of, files that it must not have
     GEMS = {
       "larder.gemspec" => {
-        needed: ["exe/larder", "ext/larder/*.{c,h,rb}", "engine/{src,include}/*.{c,h}", "lib/**/*.rb", "README.md",
-                 "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"],
+        needed: ["exe/larder", "ext/larder/**/*.{c,h,rb}", "engine/{src,include}/**/*.{c,h}", "lib/**/*.rb",
+                 "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"],
         unwanted: %r{\A(?:test|lab(?!/README\.md\z)|vendor|tmp|engine/(?:test|bench|build)|bin|rakelib)/|
                      \.(?:so|bundle|o|larder)\z}x
       },

@@ -37,7 +37,7 @@ module House
 
     test "ARCHITECTURE.md lists every source file of the engine and of the store" do
       text = read("ARCHITECTURE.md")
-      sources = Dir.glob(["engine/src/*/*", "lib/larder/store/*.rb", "ext/larder/*.c"], base: ROOT)
+      sources = Dir.glob(["engine/src/*/*", "lib/larder/store/*.rb", "ext/larder/**/*.{c,h}"], base: ROOT)
       missing = sources.map { |path| File.basename(path) }.reject { |name| text.include?(name) || paired?(text, name) }
       assert_empty missing
     end

@@ -72,6 +72,15 @@ module House
                     "engine/src: item/read and other/read have the same name"], breaches
     end
 
+    test "the folders of the glue are layers, and its files may not include each other in a circle" do
+      write "ext/larder/value/plain.h", %(#include "cache/read.h"\n)
+      write "ext/larder/cache/read.h", ""
+      assert_equal ["ext/larder: value/plain includes cache/read.h, which is in a layer above it"], breaches
+      write "ext/larder/value/plain.h", %(#include "value/tree.h"\n)
+      write "ext/larder/value/tree.h", %(#include "value/plain.h"\n)
+      assert_equal ["ext/larder: value/plain, value/tree include each other in a circle"], breaches
+    end
+
     test "the glue may include the engine's public header only" do
       write "ext/larder/cache.c", %(#include "larder.h"\n#include "glue.h"\n#include "base/types.h"\n)
       assert_match(%r{\Aext/larder/cache.c:3: the glue includes base/types.h}, breaches.sole)

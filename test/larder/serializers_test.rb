@@ -129,7 +129,7 @@ class LarderSerializersTest < ActiveSupport::TestCase
   autoload :NeverLoaded, "larder/no_such_file"
 
   test "no file is loaded for the bytes of strangers, and one that is missing is a miss" do
-    parts = Larder.__send__(:_tree_dump, [:"LarderSerializersTest::NeverLoaded", [:a], [1]], true)
+    parts = Larder::Tree.dump([:"LarderSerializersTest::NeverLoaded", [:a], [1]], true)
     frame = Larder::Codecs::Frame.value(7, [0xB1, Larder::Tree::STRUCT].pack("CC") + parts)
     [false, true].each { |trusted| assert_unreadable { serializer(:native, trusted: trusted).load(frame) } }
     assert self.class.autoload?(:NeverLoaded)

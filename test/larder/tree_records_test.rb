@@ -102,7 +102,7 @@ class LarderTreeRecordsTest < ActiveSupport::TestCase
   end
 
   def flags(key)
-    store.cache.__send__(:_get_record, key, nil)[1]
+    Larder::Store::Records.new(store.cache).get(key, nil)[1]
   end
 
   test "the store keeps records without asking Marshal" do
@@ -124,13 +124,13 @@ class LarderTreeRecordsTest < ActiveSupport::TestCase
                 columns: Book.select(:id).first, more: Book.select("books.*, 1 AS more").first,
                 methods: Book.first.tap { |book| book.extend(Comparable) } }
     strange.each do |name, book|
-      [book, [book], { a: book }].each { |value| assert_nil Larder.__send__(:_tree_dump, value, true), name }
+      [book, [book], { a: book }].each { |value| assert_nil Larder::Tree.dump(value, true), name }
     end
   end
 
   test "what was built into an association comes back with it" do
     author = Author.first.tap { |found| found.books.build(title: "next") }
-    copy = Larder.__send__(:_tree_load, Larder.__send__(:_tree_dump, author, true), false, nil).first
+    copy = Larder::Tree.load(Larder::Tree.dump(author, true), false, nil).first
     assert_equal ["next"], copy.association(:books).target.map(&:title)
   end
 

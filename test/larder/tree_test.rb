@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Arrays and Hashes of plain values as bytes (ext/larder/tree.h).
+# Arrays and Hashes of plain values as bytes (ext/larder/value/tree_format.h).
 
 require "test_helper"
 require "active_support/all"
@@ -8,11 +8,11 @@ require "larder/codecs"
 
 class LarderTreeTest < ActiveSupport::TestCase
   def dump(value)
-    Larder.__send__(:_tree_dump, value, true)
+    Larder::Tree.dump(value, true)
   end
 
   def load(bytes)
-    Larder.__send__(:_tree_load, bytes, false, nil)
+    Larder::Tree.load(bytes, false, nil)
   end
 
   VALUES = [
@@ -248,9 +248,10 @@ class LarderTreeTest < ActiveSupport::TestCase
   test "a long work is interrupted" do
     long = Array.new(2_000_000) { |i| [i] }
     bytes = dump(long)
-    [-> { dump(long) }, -> { load(bytes) }, -> { Larder.__send__(:_json_offender, long) }].each do |work|
+    [-> { Larder::Tree.dump(long, true) }, -> { Larder::Tree.load(bytes, false, nil) },
+     -> { Larder::JsonCheck.offender(long, 100) }].each do |work|
       # Between two works it may be met, too, but not ten times.
-      assert(Array.new(10) { interrupted(&work) }.any?(/_tree_dump|_tree_load|_json_offender/))
+      assert(Array.new(10) { interrupted(&work) }.any?(/\b(?:dump|load|offender)'/))
     end
   end
 

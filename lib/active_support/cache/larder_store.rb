@@ -140,7 +140,8 @@ module ActiveSupport
 
       def use(cache)
         @cache = cache
-        @fast = Larder::Store::FastPath.handle(@cache, @options, @max_key_size, @plain_values, @plain_trees)
+        @records = Larder::Store::Records.new(cache)
+        Larder::Store::FastPath.attach(self, cache, @options, @max_key_size, @plain_values, @plain_trees)
       end
     end
   end

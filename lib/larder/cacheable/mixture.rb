@@ -18,7 +18,7 @@ module Larder
       def initialize(value)
         @groups = {}.compare_by_identity
         @numbers = {}.compare_by_identity
-        @bytes = Larder.__send__(:_tree_dump, value, self)
+        @bytes = Tree.dump(value, self)
       end
 
       # @return [Boolean] is all of the value known, and a declared object in it?

@@ -20,7 +20,7 @@ module Larder
       # @return [String]
       # @raise [Larder::UnserializableError] a Symbol, a Time, NaN, bytes that are no UTF-8, …
       def dump(value)
-        offender = Larder.__send__(:_json_offender, value, @max_depth)
+        offender = JsonCheck.offender(value, @max_depth)
         refuse(offender.first) if offender
 
         ::JSON.generate(value, max_nesting: @max_depth)

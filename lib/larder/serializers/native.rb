@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Larder's own bytes, made and read in C: see ext/larder/tree.h, and lib/larder/tree.rb for the classes that are known.
+# Larder's own bytes, made and read in C: see ext/larder/value/tree_format.h, and lib/larder/tree.rb for the known
+# classes.
 
 require "larder/larder"
 require "larder/tree"
@@ -21,7 +22,7 @@ module Larder
       # @return [String]
       # @raise [Larder::UnserializableError]
       def dump(value)
-        Larder.__send__(:_tree_dump, value, true) || raise(
+        Tree.dump(value, true) || raise(
           UnserializableError, "native knows no way for a value of #{Cacheable.class_of(value)}, or for something in " \
                                "it; :marshal does"
         )
@@ -31,7 +32,7 @@ module Larder
       # @return [Object]
       # @raise [Larder::UnreadableError]
       def load(payload, kept = nil)
-        found = Larder.__send__(:_tree_load, payload, @trusted, kept)
+        found = Tree.load(payload, @trusted, kept)
         found ? found.first : raise(UnreadableError, "damaged, or of a class that is not there")
       end
     end

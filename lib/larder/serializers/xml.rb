@@ -18,17 +18,18 @@ module Larder
       RUNS_CODE = false
       MAKES_OBJECTS = false
       SHAPES = %i[attribute child].freeze
+      MAX_DEPTH = 100
       ID = /\Aid\z/i
       NAME = /\A(?!xml)[A-Za-z][A-Za-z0-9_.-]*\z/i
       WHOLE = /\A-?(?:0|[1-9]\d{0,17})\z/
       FORBIDDEN = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/
       ESCAPES = { "&" => "&amp;", "<" => "&lt;", ">" => "&gt;", "\"" => "&quot;", "\r" => "&#13;", "\n" => "&#10;",
                   "\t" => "&#9;" }.freeze
-      private_constant :ID, :NAME, :WHOLE, :FORBIDDEN, :ESCAPES
+      private_constant :MAX_DEPTH, :ID, :NAME, :WHOLE, :FORBIDDEN, :ESCAPES
 
       # @param shape [Symbol] :attribute or :child: where the id of a record in a list goes
       # @param max_depth [Integer]
-      def initialize(shape: :attribute, max_depth: 100)
+      def initialize(shape: :attribute, max_depth: MAX_DEPTH)
         Codecs::OptionalGems.need("ox", gem: "ox", who: "serializer :xml")
         unless SHAPES.include?(shape)
           raise ::ArgumentError, "shape: of serializer :xml is #{shape.inspect}; it takes :attribute or :child"
@@ -41,7 +42,7 @@ module Larder
       # @return [String]
       # @raise [Larder::UnserializableError] as json; also of characters that XML does not have
       def dump(value)
-        offender = Larder.__send__(:_json_offender, value)
+        offender = JsonCheck.offender(value, MAX_DEPTH)
         refuse(offender.first) if offender
 
         out = String.new(capacity: 256, encoding: Encoding::UTF_8)

@@ -44,7 +44,7 @@ module Larder
         return unless @activity
 
         @settings = Settings.new(@backend.cache, lifetimes: @repository.lifetimes, backed_by: @backend.behind)
-        @backend.cache.__send__(:_when_attached) { @processes.doubt if @settings.write }
+        @backend.cache.when_attached { @processes.doubt if @settings.write }
       end
 
       # Enters a session that is about to become that of users. Ends the oldest sessions of a user who has too many.

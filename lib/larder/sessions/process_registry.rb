@@ -97,11 +97,11 @@ module Larder
       private
 
       def number
-        @cache.__send__(:_process)
+        @cache.process
       end
 
       def dead
-        @cache.get(LIST).to_s.split.reject { |number| @cache.__send__(:_process_lives?, number.to_i) }
+        @cache.get(LIST).to_s.split.reject { |number| @cache.process_lives?(number.to_i) }
       end
 
       # Without a list nobody has changed them.
@@ -148,7 +148,7 @@ module Larder
         owner = @cache.get(COUNTING)
         return @cache.add(COUNTING, number.to_s, ttl: PATIENCE) unless owner
 
-        !@cache.__send__(:_process_lives?, owner.to_i) && @cache.cas(COUNTING, owner, number.to_s, ttl: PATIENCE)
+        !@cache.process_lives?(owner.to_i) && @cache.cas(COUNTING, owner, number.to_s, ttl: PATIENCE)
       end
 
       # A doubt that comes meanwhile stays. If this process dies meanwhile, its entry in the list tells.

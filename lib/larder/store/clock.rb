@@ -1,18 +1,18 @@
 # frozen_string_literal: true
 
-# Owns time: what "now" is, and how long the engine keeps what Rails says expires.
+# The current time, and the TTL of counters.
 
 module Larder
   module Store
-    # Expiry is decided twice. Rails' entries carry the time at which they expire and check it against Time.now. The
-    # engine drops items by itself, and is asked with the same Time.now, so that tests which travel in time move both.
+    # Expiry is decided twice: Rails' entries compare their time of expiry with Time.now, and the engine drops items by
+    # itself. The engine is given the same Time.now, so that tests which travel in time move both.
     module Clock
       # Options that are lengths of time.
       LENGTHS = %i[expires_in race_condition_ttl].freeze
       private_constant :LENGTHS
 
       # @param options [Hash]
-      # @raise [ArgumentError] a length of time is NaN, which is neither before nor after anything
+      # @raise [ArgumentError] a length of time is NaN
       def self.check(options)
         LENGTHS.each do |name|
           given = options[name]
@@ -40,8 +40,8 @@ module Larder
         Larder::Options.unix_ms(now)
       end
 
-      # Seconds that a counter lives, which has no expiry but the engine's; nil is for ever. Entries live longer in the
-      # file than for Rails, see ext/larder/plain.c.
+      # TTL of a counter in seconds, which has no expiry but the engine's; nil: it never expires. Entries live longer in
+      # the file than for Rails, see ext/larder/value/plain.c.
       def counter_ttl(expires_in)
         ttl = expires_in&.to_f
         ttl unless ttl.nil? || ttl > Larder::Cache::MAX_TTL

@@ -1,16 +1,16 @@
 # frozen_string_literal: true
 
-# Owns counters: the engine's atomic 64-bit integers, and entries that are counted like them.
+# Counters: the engine's atomic 64-bit integers, and entries that are counted like them.
 
 module Larder
   module Store
-    # A number is counted by the engine from the first increment on, and read as any other value. An entry that was
-    # written becomes such a counter when it is first counted. One with a version stays an entry, as do all of a store
-    # with a coder of its own; these are counted by compare and swap.
+    # The engine counts a number from the first increment on; it is read as any other value. An entry that was written
+    # becomes such a counter when it is first counted. An entry with a version stays one, as do all entries of a store
+    # with its own coder: these are counted by compare and swap.
     module Counters
       INT64 = (-(2**63)..((2**63) - 1))
 
-      # How often a value is looked at that others change at the same time.
+      # How often a value is read again that others change at the same time.
       ATTEMPTS = 100
       private_constant :INT64, :ATTEMPTS
 
@@ -18,7 +18,7 @@ module Larder
       # what its value answers to `to_i`. The expiry of a present one stays as it is.
       #
       # @param name [Object] a key, as for read
-      # @param amount [Integer] from -2**63 to 2**63-1; of what is none, as 1.9 or "2", Integer(amount) is taken
+      # @param amount [Integer] from -2**63 to 2**63-1; for anything else, as 1.9 or "2", Integer(amount)
       # @param options [Hash, nil] :expires_in or :expires_at (used where the key is missing), :namespace, :version; may
       #   also be given as keywords
       # @return [Integer, nil] the sum; nil where the value has no integer, the sum does not fit 64 bits, or the cache
@@ -91,21 +91,21 @@ module Larder
         rails_coder? && version.to_s.empty?
       end
 
-      # @return [Integer, nil] nil where the engine knows no number under the key
+      # @return [Integer, nil] nil: the value is not a number of the engine
       def count_number(key, delta, options)
         @cache.increment(key, delta, ttl: counter_ttl(options[:expires_in]), now: now)
       rescue Larder::NotANumber
         nil
       end
 
-      # @return [Integer, nil] nil where somebody was faster, and counting it anew may do
+      # @return [Integer, nil] nil: another writer was faster, so try again
       def count_entry(key, delta, options)
-        record = @cache.__send__(:_get_record, key, now_ms)
+        record = @records.get(key, now_ms)
         entry = present_entry(record, options[:version])
         sum = entry ? number_of(key, entry) + delta : delta
         raise Larder::NotANumber, "the sum #{sum} of #{key.inspect} does not fit 64 bits" unless INT64.cover?(sum)
         return forget(key, sum) if entry.nil? && begins_expired?(options)
-        # One of the engine's, which has no version to differ in: found so, or made meanwhile.
+        # A counter of the engine, which has no version: it was one, or became one meanwhile.
         return count_number(key, delta, options) if record && counter_record?(record)
 
         sum if swap(key, record, record_of_sum(sum, entry, options))
@@ -120,9 +120,9 @@ module Larder
         sum
       end
 
-      # What cannot be read, has expired or is of another version counts as none.
+      # nil also for an entry that cannot be read, has expired or is of another version.
       def present_entry(record, version)
-        entry = entry_of(@cache.__send__(:_entry_of, record)) if record
+        entry = entry_of(@records.entry_of(record)) if record
         entry unless entry.nil? || entry.expired? || entry.mismatched?(version)
       end
 
@@ -136,7 +136,7 @@ module Larder
 
         raise Larder::NotANumber, "#{key.inspect} holds #{number.class}, which is no number and has none (to_i)"
       rescue ActiveSupport::Cache::DeserializationError
-        0 # its class is gone: none, as a miss
+        0 # its class is gone: as a miss
       end
 
       # @return [Array(String, Integer, Integer)] the record of a sum, which lives as long as the entry that was counted
@@ -152,11 +152,11 @@ module Larder
 
       # @param record [Array, nil] what was read
       def swap(key, record, replacement)
-        return @cache.__send__(:_set_record, key, replacement, true, now_ms) unless record
+        return @records.add(key, replacement, now_ms) unless record
 
         bytes, flags, ttl_ms = replacement
         ttl_ms = Larder::Options::SHORTEST_MS if ttl_ms.negative?
-        @cache.__send__(:_cas_record, key, record, [bytes, flags, ttl_ms], now_ms)
+        @records.cas(key, record, [bytes, flags, ttl_ms], now_ms)
       end
     end
   end

@@ -1,18 +1,17 @@
 # frozen_string_literal: true
 
-# Owns reading and writing one entry: what Store's public methods call with a finished key and merged options, and what
-# an entry is in the file: a plain value its own bytes, any other what Rails' coder makes of it. `raw: true` changes
-# nothing, as in MemoryStore and FileStore.
+# Reads and writes one entry: the methods that Store's public ones call with a finished key and merged options. In the
+# file, a plain value is its own bytes, and any other is bytes of the coder. `raw: true` has no effect, as in
+# MemoryStore and FileStore.
 
 module Larder
   module Store
-    # Plain values are exact Strings in UTF-8, ASCII or binary, Symbols, Floats, Integers of a machine word, true,
-    # false, nil, and Arrays and Hashes of these. A store that was given a coder or serializer of its own has it asked
-    # for those too.
+    # Plain values are instances of String in UTF-8, ASCII or binary, Symbols, Floats, Integers of a machine word, true,
+    # false, nil, and Arrays and Hashes of these. A store that was given a coder or serializer uses it for those too.
     module Entries
       Entry = ActiveSupport::Cache::Entry
       DeserializationError = ActiveSupport::Cache::DeserializationError
-      # What the engine answers for a counter. No entry dumped by Rails' coder looks like it.
+      # The bytes of a counter. No entry dumped by Rails' coder matches.
       COUNTER = /\A-?\d{1,19}\z/
       LONGEST_COUNTER = 20
       private_constant :Entry, :DeserializationError, :COUNTER, :LONGEST_COUNTER
@@ -20,7 +19,7 @@ module Larder
       private
 
       def read_entry(key, **)
-        found = failsafe(:read_entry) { @cache.__send__(:_get_entry, key, now_ms) }
+        found = failsafe(:read_entry) { @records.get_entry(key, now_ms) }
         entry_of(found) if found
       end
 
@@ -37,28 +36,28 @@ module Larder
       end
 
       def store_record(key, record, time)
-        @cache.__send__(:_set_record, key, record, false, time) || raise(refusal(key))
+        @records.set(key, record, time) || raise(refusal(key))
       end
 
       def delete_entry(key, **)
         failsafe(:delete_entry, returning: false) { @cache.delete(key, now: now) }
       end
 
-      # The engine's `add` holds while an expired entry is kept for race_condition_ttl; such a one is replaced, by
-      # compare and swap, so that of several callers one wins.
+      # The engine's `add` fails while an expired entry is kept for race_condition_ttl. Such an entry is replaced by
+      # compare and swap, so that one of several callers succeeds.
       def write_unless_exist(key, record)
         time = now_ms
-        return true if @cache.__send__(:_set_record, key, record, true, time)
+        return true if @records.add(key, record, time)
 
-        present = @cache.__send__(:_get_record, key, time)
-        return false unless present && entry_of(@cache.__send__(:_entry_of, present))&.expired?
+        present = @records.get(key, time)
+        return false unless present && entry_of(@records.entry_of(present))&.expired?
 
         bytes, flags, ttl_ms = record
-        ttl_ms = Larder::Options::SHORTEST_MS if ttl_ms.negative? # one that has expired wins, too
-        @cache.__send__(:_cas_record, key, present, [bytes, flags, ttl_ms], time)
+        ttl_ms = Larder::Options::SHORTEST_MS if ttl_ms.negative? # also one that has expired already
+        @records.cas(key, present, [bytes, flags, ttl_ms], time)
       end
 
-      # The block's answer; false where the value can never be stored, nil where the cache could not serve.
+      # The block's value; false: the value can never be stored, nil: the cache could not serve.
       def store_safely(method)
         yield
       rescue Larder::InvalidArgument => e
@@ -78,25 +77,25 @@ module Larder
         return plain if plain && !to_compress?(plain.first, options)
 
         bytes = checked_payload(serialize_entry(entry, **options))
-        return plain if plain && bytes.bytesize >= plain.first.bytesize # it became no smaller
+        return plain if plain && bytes.bytesize >= plain.first.bytesize # it did not become smaller
 
         bytes_record(bytes, options[:expires_in], options[:race_condition_ttl])
       end
 
       # The same for bytes of Rails' coder.
       def bytes_record(bytes, expires_in, race_condition_ttl)
-        [bytes, *@cache.__send__(:_bytes_terms, expires_in&.to_f, race_condition_ttl&.to_f, now_ms)]
+        [bytes, *@records.terms(expires_in&.to_f, race_condition_ttl&.to_f, now_ms)]
       end
 
-      # The same for a plain value, which needs no coder: nil for any other.
+      # The same for a plain value; nil for any other.
       def plain_record(entry, options)
         return if !@plain_values || entry.compressed?
 
-        @cache.__send__(:_plain_record, entry.value, entry.expires_at, options[:expires_in]&.to_f,
-                        options[:race_condition_ttl]&.to_f, entry.version, now_ms, @plain_trees)
+        @records.plain(entry.value, entry.expires_at, options[:expires_in]&.to_f,
+                       options[:race_condition_ttl]&.to_f, entry.version, now_ms, @plain_trees)
       end
 
-      # Whether and from which size on, where the caller did not say.
+      # Adds the options of compression that the caller left out.
       def with_compression(options)
         options.key?(:compress) && options.key?(:compress_threshold) ? options : merged_options(options)
       end
@@ -114,24 +113,26 @@ module Larder
         Entry.new(value, expires_at: expires_at, version: version)
       end
 
-      # The fast path's store of a value that is not plain.
+      # Called by the fast path to store a value that is not plain.
       def store_dumped(key, value, version, expires_at, expires_in, race_condition_ttl, time)
         bytes = checked_payload(@coder.dump(Entry.new(value, expires_at: expires_at, version: version)))
         record = bytes_record(bytes, expires_in, race_condition_ttl)
         store_safely(:write_entry) { store_record(key, record, time) }
       end
 
-      # The fast path's store of a list or hash of plain values that is large, or met a lock.
+      # Called by the fast path to store an Array or Hash of plain values that is large, or whose lock was taken.
       def store_tree(key, bytes, flags, ttl_ms, time)
         store_safely(:write_entry) { store_record(key, [bytes, flags, ttl_ms], time) }
       end
 
-      # The fast path's question about bytes that are no plain value: the entry's value, or a marker.
+      # Called by the fast path for bytes that are not a plain value.
+      #
+      # @return [Object] the entry's value, NONE or EXPIRED
       def value_found(bytes, version)
         value_of(deserialize_entry(bytes), version)
       end
 
-      # The same for what it cannot read by itself.
+      # The same for an entry that the fast path cannot read.
       def value_read(key, version)
         value_of(read_entry(key), version)
       end
@@ -149,12 +150,12 @@ module Larder
         payload && counter?(payload) ? Entry.new(payload.to_i) : super
       end
 
-      # What the engine counts is the number that it counts.
+      # Is it a counter of the engine?
       def counter?(payload)
         payload.bytesize <= LONGEST_COUNTER && COUNTER.match?(payload) && rails_coder?
       end
 
-      # Rails' coder knows what it has not dumped; what another would do with a counter, nobody knows.
+      # Rails' coder recognizes bytes that it has not dumped; another may not.
       def rails_coder?
         @coder.is_a?(ActiveSupport::Cache::Coder)
       end

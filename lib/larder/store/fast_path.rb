@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# Owns the conditions of the fast path (ext/larder/fast_path.c): whether Rails' methods and ours are unpatched, who
-# listens to the cache's events, and whether Time.now is Ruby's own. C keeps the answers as flags; watchers change them
-# at the moment something does, so that no call has to ask. What they cannot see is found by a look at everything, which
-# C asks for in the first call after a second.
+# Checks the conditions of the fast path (ext/larder/rails/fast_path.h): whether Rails' methods and ours are unpatched,
+# which events of the cache have subscribers, what is logged, and whether Time.now is Ruby's own. C keeps the results as
+# flags. Watchers have them checked at the moment of a change, so that no call has to; what they cannot see is found
+# when everything is checked again, by the first call after a second.
 
 require "active_support/notifications"
 require "active_support/duration"
@@ -16,22 +16,18 @@ module Larder
     # `fetch`, `read`, `write`, their multi forms, `delete` and `exist?` in C, for calls that are common and simple: a
     # hit then costs a fraction of a microsecond. Any other call goes to ActiveSupport's method of the same name.
     #
-    # Nothing of it can be configured. It turns itself off for a store where somebody patched or overrode a method that
-    # it stands in for, and for an event that somebody listens to.
+    # It has no options. It turns itself off for a store of which a method that it replaces was patched or overridden,
+    # and for an event that has a subscriber.
     module FastPath
-      # The events that it could owe to a subscriber, as its bits in C.
-      EVENTS = { read: 1, fetch_hit: 2, generate: 4, write: 8, read_multi: 16, write_multi: 32,
-                 delete: 64, exist?: 128 }
-               .transform_keys { |operation| "cache_#{operation}.active_support" }.freeze
+      # The extension defines EVENTS, the bits of events that a call would have to send, by their names; OLD_PAYLOADS,
+      # set with all of them for a subscriber on Rails 7.1, whose payloads C does not know; and NONE and EXPIRED, which
+      # Entries#value_found answers if there is no value.
 
-      # Set beside all of them where somebody listens on Rails 7.1, whose payloads C does not know.
-      OLD_PAYLOADS = 256
-
-      # The Rails that the tests compare both paths on (bin/test --matrix). What another does in the methods that C
-      # stands in for, nobody has looked at.
+      # The Rails on which the tests compare both paths (bin/test --matrix). Others may differ in the methods that C
+      # replaces.
       TESTED_RAILS = %w[7.1 7.2 8.0 8.1].freeze
 
-      # What the C code does in place of, where it does; of the store, and of what its methods call.
+      # The methods that the C code replaces: of the store, and of what its methods call.
       STORE_METHODS = %i[
         fetch read write delete exist? read_multi write_multi fetch_multi merged_options normalize_options normalize_key
         normalize_version namespace_key expanded_key expanded_version truncate_key instrument instrument_multi
@@ -45,109 +41,104 @@ module Larder
       LISTENER_METHODS = %i[listening? all_listeners_for].freeze
       WATCHED_METHODS = (STORE_METHODS + ENTRY_METHODS + OPTION_METHODS + LISTENER_METHODS + [:new]).uniq.freeze
 
-      # Of Store, what Keys does in place of.
+      # The methods of Store of which Keys has a shorter form.
       SHORTENED = %i[normalize_options namespace_key].freeze
 
-      # What Rails asks a key for, if it has it, and how it asks whether it has.
+      # The methods of a key that Rails calls if it has them, and those by which it finds out.
       KEY_METHODS = %i[cache_key cache_version to_a].freeze
       QUESTIONS = %i[respond_to? respond_to_missing?].freeze
       KEY_CLASSES = [String, Symbol, Integer, Array].freeze
 
-      # Whose methods may have been written in C: ours, and Ruby's own.
+      # The owners of methods in C that are no patch: ours, and Ruby's own.
       NATIVE_OWNERS = [self, BasicObject, Class].freeze
 
-      # What a logger's debug? comes down to.
+      # The methods by which a logger decides about debug messages.
       LEVEL_METHODS = %i[debug? level local_level local_level_key level_override].freeze
-
-      # What Entries#value_found answers where there is no value.
-      NONE = Object.new.freeze
-      EXPIRED = Object.new.freeze
 
       ROOT = "#{File.expand_path("../..", __dir__)}/".freeze
       OWN_MODULES = "Larder::Store::"
       RAILS_FILES = %w[cache notifications broadcast_logger].freeze
-      private_constant :EVENTS, :OLD_PAYLOADS, :STORE_METHODS, :ENTRY_METHODS, :OPTION_METHODS, :WATCHED_METHODS,
-                       :LISTENER_METHODS, :SHORTENED, :KEY_METHODS, :QUESTIONS, :KEY_CLASSES, :NATIVE_OWNERS,
+      private_constant :STORE_METHODS, :ENTRY_METHODS, :OPTION_METHODS, :WATCHED_METHODS, :LISTENER_METHODS,
+                       :SHORTENED, :KEY_METHODS, :QUESTIONS, :KEY_CLASSES, :NATIVE_OWNERS,
                        :LEVEL_METHODS, :ROOT, :OWN_MODULES, :RAILS_FILES
 
       class << self
         include Objections
         include Report
 
-        # Starts watching, once, and arms.
+        # Starts watching, and enables the fast path. Called once.
         # @api private
         def install(store_class)
           @store_class = store_class
           @off = 0
           _classes(ActiveSupport::Duration, ActiveSupport::Cache::WriteOptions)
-          _markers(NONE, EXPIRED)
           self._notifications = ActiveSupport::Notifications
-          Watchers.post(store_class)
-          ActiveSupport.on_load(:after_initialize) { FastPath.look_again }
-          look_again
+          Watchers.install(store_class)
+          ActiveSupport.on_load(:after_initialize) { FastPath.check }
+          check
         end
 
-        # Looks at everything again: also at what no watcher sees. Other threads run meanwhile, so each look takes a
-        # ticket first, upon which C takes the ordinary path, and goes by what the latest one found.
+        # Checks everything, also what no watcher sees. Other threads run meanwhile: so each check takes a ticket, C
+        # takes the ordinary path until it ends, and the result counts only if no later check has begun.
         # @api private
-        def look_again
-          listeners_changed
-          logger_changed
-          look_at_time
-          enable
+        def check
+          check_subscribers
+          check_log
+          check_clock
+          check_methods
         end
 
-        # Looks at every method again.
         # @api private
-        def enable
-          ticket = _look_at_methods
+        def check_methods
+          ticket = _begin_method_check
           @store_patched = SHORTENED.any? { |name| patch_in(ActiveSupport::Cache::Store.instance_method(name)) }
-          _enable(ticket, objection ? [] : store_classes.reject { |store| objection_to(store) })
+          _end_method_check(ticket, objection ? [] : store_classes.reject { |store| objection_to(store) })
         end
 
-        # @return [Boolean] has somebody patched a method of Rails' that Keys has a shorter form of?
+        # @return [Boolean] was a method of Rails patched that Keys has a shorter form of?
         # @api private
         def store_patched?
           @store_patched
         end
 
         # @api private
-        def listeners_changed
-          ticket = _look_at_listeners
-          subscribed = EVENTS.sum { |name, bit| listeners_to(name).empty? ? 0 : bit }
+        def check_subscribers
+          ticket = _begin_subscriber_check
+          subscribed = EVENTS.sum { |name, bit| subscribers_of(name).empty? ? 0 : bit }
           subscribed = EVENTS.values.sum | OLD_PAYLOADS if subscribed.positive? && !Keys::INSTRUMENTS_KEYS
-          _subscribe(ticket, subscribed)
+          _end_subscriber_check(ticket, subscribed)
         end
 
         # @api private
-        def logger_changed
-          ticket = _look_at_log
+        def check_log
+          ticket = _begin_log_check
           logger = ActiveSupport::Cache::Store.logger
           broadcast = broadcast?(logger)
           leaves = broadcast ? logger.broadcasts : [logger]
-          _log_to(ticket, logger, broadcast, leaves.select { |leaf| trusted_logger?(leaf) })
+          _end_log_check(ticket, logger, broadcast, leaves.select { |leaf| trusted_logger?(leaf) })
         end
 
         # @api private
-        def look_at_time
-          ticket = _look_at_time
+        def check_clock
+          ticket = _begin_clock_check
           now = Time.method(:now)
-          in_front = Time.singleton_class.ancestors.take_while { |owner| owner != Time.singleton_class }
-          _go_by_clock(ticket, in_front == [Watchers::TimeWatch] && now.owner == Time.singleton_class && builtin?(now))
+          prepended = Time.singleton_class.ancestors.take_while { |owner| owner != Time.singleton_class }
+          _end_clock_check(ticket, prepended == [Watchers::TimeWatch] && now.owner == Time.singleton_class &&
+                                   builtin?(now))
         end
 
-        # Runs the block with every call on the ordinary path: for tests, and for those who doubt.
+        # Runs the block with every call on the ordinary path, to compare both.
         #
         # @return [Object] what the block returns
         # @example
         #   Larder::Store::FastPath.without { Rails.cache.read("key") }
         def without
           @off += 1
-          enable
+          check_methods
           yield
         ensure
           @off -= 1
-          enable
+          check_methods
         end
 
         private
@@ -160,8 +151,8 @@ module Larder
           store.subclasses.flat_map { |below| [below, *descendants_of(below)] }
         end
 
-        # Who listens to an event, or may: of a notifier that is not Rails' nobody knows.
-        def listeners_to(name)
+        # The subscribers of an event; a notifier that is not Rails' own counts as one.
+        def subscribers_of(name)
           notifier = ActiveSupport::Notifications.notifier
           return [notifier] unless notifier.instance_of?(ActiveSupport::Notifications::Fanout) &&
                                    LISTENER_METHODS.none? { |asked| patch_in(notifier.method(asked)) }
@@ -174,7 +165,7 @@ module Larder
             patch_in(logger.method(:debug?)).nil? && logger.broadcasts.instance_of?(Array)
         end
 
-        # Is what it logs decided by Ruby's Logger and ActiveSupport alone?
+        # Do only methods of Ruby's Logger and ActiveSupport decide what it logs?
         def trusted_logger?(logger)
           logger.is_a?(::Logger) && LEVEL_METHODS.all? do |name|
             !logger.respond_to?(name, true) || [*rails_root, logger_file].any? do |known|

@@ -1,16 +1,16 @@
 # frozen_string_literal: true
 
-# Owns the multi forms: one pass through the engine for all keys of a call.
+# The multi forms: one call of the engine for all keys.
 
 module Larder
   module Store
-    # What read_multi, fetch_multi, write_multi and delete_multi come down to.
+    # The methods under read_multi, fetch_multi, write_multi and delete_multi.
     module Multi
       # Stores many at once.
       #
       # @param hash [Hash] values by name
       # @param options [Hash, nil] as for write
-      # @return [Hash, nil] what was given; nil where something of it could not be stored
+      # @return [Hash, nil] the given Hash; nil: not all of it could be stored
       # @example
       #   cache.write_multi({ "a" => 1, "b" => 2 }, expires_in: 60)
       def write_multi(hash, options = nil)
@@ -21,7 +21,7 @@ module Larder
 
       def read_multi_entries(names, **options)
         keys = names.map { |name| normalize_key(name, options) }
-        entries = failsafe(:read_multi_entries, returning: {}) { @cache.__send__(:_get_multi_entries, keys, now_ms) }
+        entries = failsafe(:read_multi_entries, returning: {}) { @records.get_entries(keys, now_ms) }
         return {} if entries.empty?
 
         own = keys.uniq.size < keys.size # two names of one key get values of their own
@@ -50,14 +50,14 @@ module Larder
         # The value's class is gone: a miss.
       end
 
-      # @return [Hash, nil] what was given; nil where something of it could not be stored
+      # @return [Hash, nil] the given Hash; nil: not all of it could be stored
       def write_multi_entries(entries, **options)
         return super if options[:unless_exist]
 
         records = entries.transform_values { |entry| record_of(entry, options) }
 
         store_safely(:write_multi_entries) do
-          refused = @cache.__send__(:_set_records, records, now_ms)
+          refused = @records.set_multi(records, now_ms)
           refused.empty? ? entries : raise(refusal(refused))
         end
       end

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what the store's constructor is given: checks it, splits what is Larder's from what is Active Support's, and
-# opens the file.
+# Checks the constructor's arguments, separates Larder's options from Active Support's, and opens the file.
 
 require "pathname"
 require "active_support/duration"
@@ -12,20 +11,17 @@ module Larder
   module Store
     # The checked arguments of LarderStore.new.
     class Settings
-      # The name of the file when nobody says, see Application.file.
+      # The name of the file if no path is given, see Application.file.
       DEFAULT_NAME = "cache.larder"
 
-      # What a deployment says where the configuration does not.
+      # Environment variables, for what the configuration leaves out.
       PATH_VARIABLE = "LARDER_PATH"
       SIZE_VARIABLE = "LARDER_SIZE"
-
-      # Longest key of the engine, in bytes.
-      LONGEST_KEY = 4096
 
       # Shortest :max_key_size: one byte and the digest's suffix.
       SHORTEST_MAX_KEY = 1 + ":hash:".bytesize + 32
 
-      # What the store and its calls know, see the table of LarderStore.
+      # The options of the store and its calls, see the table of LarderStore.
       OPTIONS = (ActiveSupport::Cache::UNIVERSAL_OPTIONS + ActiveSupport::Cache::OPTION_ALIASES.values.flatten +
                  %i[size max_size lock_timeout error_handler raise_errors max_key_size serializer compressor coder raw
                     expires_at version unless_exist force]).uniq.freeze
@@ -72,7 +68,7 @@ module Larder
         @store_options = options
       end
 
-      # @return [Larder::Cache] whatever keeps it from the file is told at its first use
+      # @return [Larder::Cache] if it cannot open its file, its first use says why
       def open(path = self.path)
         Larder::Cache.open(path, size: size, size_from: @size_from, lock_timeout: @lock_timeout,
                                  lazy: @raise_errors ? :strict : true)
@@ -80,7 +76,7 @@ module Larder
 
       private
 
-      # Applications may give options of their own, so a strange one is no error; one that looks like ours is a slip.
+      # An unknown option is no error, as applications may have their own; one that resembles ours is warned about.
       def warn_of_misspelt(options)
         (options.keys - OPTIONS).each do |name|
           meant = option_meant(name)
@@ -88,7 +84,7 @@ module Larder
         end
       end
 
-      # As in all Rails' stores, options that are named by Strings are none.
+      # As in all Rails' stores, names of options are Symbols.
       def option_meant(name)
         OPTIONS.find { |option| option.name == name } ||
           (DidYouMean::SpellChecker.new(dictionary: OPTIONS).correct(name).first if defined?(DidYouMean))
@@ -103,7 +99,7 @@ module Larder
         Application.absolute(path.to_s)
       end
 
-      # What is there is looked at when it is opened: it is no reason for a boot to stop.
+      # The file is checked when it is opened, so that it does not stop a boot.
       def path_of_deployment
         Application.own(Application.absolute(Application.variable(PATH_VARIABLE) || Application.file(DEFAULT_NAME)))
       end
@@ -116,7 +112,7 @@ module Larder
         end
       end
 
-      # :max_size is Solid Cache's word for it.
+      # :max_size is Solid Cache's name for :size.
       def take_size(options)
         size, max_size = options.delete(:size), options.delete(:max_size)
         if size && max_size
@@ -152,13 +148,13 @@ module Larder
         check(":raise_errors", @raise_errors, "true or false") { |given| [true, false].include?(given) }
       end
 
-      # Rails' default is Store's, where it has one; the engine's limit holds in any case.
+      # The default is Rails', if it has one; the engine's limit always holds.
       def key_limit(given)
         check(":max_key_size", given, "bytes as an Integer from #{SHORTEST_MAX_KEY} on, or false") do
           !given || (given.is_a?(Integer) && given >= SHORTEST_MAX_KEY)
         end
         given = rails_key_limit if given.nil?
-        given ? [given, LONGEST_KEY].min : LONGEST_KEY
+        given ? [given, Larder::Cache::MAX_KEY].min : Larder::Cache::MAX_KEY
       end
 
       def rails_key_limit
@@ -166,8 +162,8 @@ module Larder
         store::MAX_KEY_SIZE if store.const_defined?(:MAX_KEY_SIZE)
       end
 
-      # Names become codecs of Larder, which read what any other of them wrote, and what Rails' own did. The engine has
-      # a checksum for each record, so frames have none.
+      # Names become Larder's codecs, which read what any other of them or of Rails' wrote. Frames have no checksum, as
+      # the engine has one for each record.
       def take_codecs(options)
         serializer = options[:serializer]
         named = serializer.nil? || serializer.is_a?(Symbol) || serializer.is_a?(String)
@@ -181,7 +177,7 @@ module Larder
         take_coder(options)
       end
 
-      # Of entries, where the serializer is Larder's; any other serializer is Rails' coder's.
+      # Larder's coder for a serializer of Larder; Rails' coder takes any other.
       def take_coder(options)
         return unless options[:serializer].is_a?(Larder::Serializer)
 
@@ -189,7 +185,7 @@ module Larder
         options[:coder] = Larder::Coder.new(serializer: serializer, compressor: compressor)
       end
 
-      # As Rails' stores, although Larder's bytes are the same for all versions.
+      # As in Rails' stores, although Larder's bytes are the same for all versions.
       def check_format_version(compressor)
         return if ActiveSupport::Cache.format_version >= FORMAT_WITH_COMPRESSORS
         return if [NilClass, Symbol, String, Larder::Compressor].any? { |taken| compressor.is_a?(taken) }
@@ -204,7 +200,7 @@ module Larder
                                "for Larder's own") { |given| given.respond_to?(:dump) && given.respond_to?(:load) }
       end
 
-      # The file is this user's alone, so what is read from it is trusted.
+      # Only this user can write the file, so its content is trusted.
       def serializer_named(name)
         return TreeSerializer.new unless name
 
@@ -217,12 +213,12 @@ module Larder
         Larder::Compressors.lookup(given, checksum: false)
       end
 
-      # Off, as in MemoryStore: compressing costs far more than the copy it saves. Who gives a threshold wants it.
+      # Off, as in MemoryStore: compressing costs far more than the copy it saves. A threshold turns it on.
       def default_compression(options)
         options[:compress] = options.key?(:compress_threshold) unless options.key?(:compress)
       end
 
-      # ActiveSupport::Duration is none of Numeric, but answers as its number does.
+      # ActiveSupport::Duration is not a Numeric, but answers as its number does.
       def duration?(given)
         given.is_a?(Numeric) || given.is_a?(ActiveSupport::Duration)
       end

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# The serializer of a store that was given none: Larder's own bytes where there are such, Marshal's for the rest. Most
-# entries need none, see Entries#plain_record.
+# The default serializer: Larder's own bytes if a value has them, otherwise Marshal's. Most entries need none, see
+# Entries#plain_record.
 
 module Larder
   module Store
-    # Frames without checksums, for the engine has one for each record.
+    # Frames without checksums, as the engine has one for each record.
     class TreeSerializer < Larder::Serializer
       NATIVE = Larder::Serializers::TABLE.fetch(:native)
       private_constant :NATIVE
@@ -17,7 +17,7 @@ module Larder
       # @param value [Object]
       # @return [String] a frame
       def dump(value)
-        bytes = Larder.__send__(:_tree_dump, value, false)
+        bytes = Tree.dump(value, false)
         bytes ? Codecs::Frame.value(NATIVE, bytes, checksum: false) : super
       end
     end

@@ -2,7 +2,7 @@
 
 # Ranges, sets, and Hashes that take Symbols for Strings, as parts.
 
-require "larder/tree/codes"
+require "larder/larder"
 require "larder/tree/parts"
 
 module Larder

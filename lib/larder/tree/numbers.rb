@@ -2,7 +2,7 @@
 
 # Numbers that are no Integer of a machine word and no Float as parts.
 
-require "larder/tree/codes"
+require "larder/larder"
 
 module Larder
   module Tree

@@ -57,7 +57,7 @@ module Larder
         # Nothing but its attributes: Rails' own formats lose the rest and do not say so.
         def whole?(record, attributes)
           type = record.class
-          !Larder.__send__(:_singular?, record) && !record.instance_variable_get(:@destroyed) &&
+          !Tree.singular?(record) && !record.instance_variable_get(:@destroyed) &&
             !record.instance_variable_get(:@readonly) &&
             record.instance_variable_get(:@strict_loading) == type.strict_loading_by_default &&
             attributes.size == type.attribute_names.size && selected?(record, attributes)

@@ -2,7 +2,7 @@
 
 # What is written as a text: safe HTML, other encodings, addresses and paths.
 
-require "larder/tree/codes"
+require "larder/larder"
 require "larder/tree/parts"
 
 module Larder

@@ -2,7 +2,7 @@
 
 # Times, dates and durations as parts.
 
-require "larder/tree/codes"
+require "larder/larder"
 require "larder/tree/parts"
 
 module Larder

@@ -3,7 +3,7 @@
 # Classes of the application: Structs, Data, records, and what descends from URI. Neither their constructors nor methods
 # that they have over Ruby's own are called, when they are taken and when they are made.
 
-require "larder/tree/codes"
+require "larder/larder"
 require "larder/tree/parts"
 
 module Larder

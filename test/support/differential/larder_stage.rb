@@ -65,7 +65,7 @@ module Differential
     # What is stored under each live key: bytes, flags and expiry.
     def records(cache, now)
       cache.each_key(now: now).uniq.sort.to_h do |key|
-        record = cache.__send__(:_get_record, key, Larder::Options.unix_ms(now))
+        record = Larder::Store::Records.new(cache).get(key, Larder::Options.unix_ms(now))
         [Portrait.of_bytes(key), record && picture_of(record)]
       end
     end

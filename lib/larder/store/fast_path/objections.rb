@@ -1,19 +1,19 @@
 # frozen_string_literal: true
 
-# Owns why C may not answer for a store: a Rails that nobody tested, a patched method, a method that keys have got. What
-# is decided here is decided by the reason, so that the reason that is told cannot be another.
+# The reasons why C must not answer for a store: a Rails that was not tested, a patched method, a method that keys have
+# got. The decision is whether there is a reason, so the reported reason is always the true one.
 
 module Larder
   module Store
     module FastPath
-      # Extends FastPath. An objection is a String for people, or nil where there is none.
+      # Extends FastPath. An objection is a sentence for people; nil: there is none.
       module Objections
-        NAME = Module.instance_method(:name) # some modules have a method of that name that is another
+        NAME = Module.instance_method(:name) # as some modules have another method of that name
         private_constant :NAME
 
         private
 
-        # To any store.
+        # For any store.
         def objection
           return "Larder::Store::FastPath.without is running" if @off.positive?
           return "Rails #{rails_version} is none of those it was tested on: #{TESTED_RAILS.join(", ")}" unless tested?
@@ -25,7 +25,7 @@ module Larder
           "#{described(changed)} changes the keys that Rails makes" if changed
         end
 
-        # A method by which Rails would make another key of such a name than C does.
+        # A method with which Rails would make another key of such a name than C does.
         def key_patch_of(klass)
           asked = (KEY_METHODS - (klass == Array ? [:to_a] : [])).find { |name| klass.method_defined?(name) }
           return klass.instance_method(asked) if asked
@@ -39,7 +39,7 @@ module Larder
           text unless builtin?(text)
         end
 
-        # To stores of a class.
+        # For stores of a class.
         def objection_to(store)
           blank = store.ancestors.find { |owner| blank?(owner) }
           return "a module without methods was put before or into #{blank_place(store)}, as stubs are made" if blank
@@ -56,7 +56,7 @@ module Larder
           TESTED_RAILS.include?(rails_version)
         end
 
-        # Rails' methods around the stores' own that C stands in for, too.
+        # Methods of Rails outside the store that C replaces.
         def surroundings
           entry = ActiveSupport::Cache::Entry
           options = ActiveSupport::Cache::WriteOptions
@@ -69,7 +69,7 @@ module Larder
           store.instance_method(name) if store.method_defined?(name) || store.private_method_defined?(name)
         end
 
-        # A module without a method is about to get some: so stubs are made.
+        # Stubs are made as modules that get their methods later.
         def blank?(owner)
           !owner.is_a?(Class) && NAME.bind_call(owner).nil? &&
             owner.instance_methods(false).empty? && owner.private_instance_methods(false).empty?
@@ -79,8 +79,8 @@ module Larder
           store.name || "a subclass of #{@store_class.name}"
         end
 
-        # The method itself, or one that it could call by super, if it is neither ours nor Rails'. A module of Rails'
-        # that is not part of the class itself is a patch: LocalCache, deprecations.
+        # The method itself, or one that it could call by super, if it is neither ours nor Rails'. A module of Rails
+        # that was added to a class is a patch: LocalCache, deprecations.
         #
         # @return [Method, UnboundMethod, nil]
         def patch_in(method)
@@ -93,7 +93,7 @@ module Larder
           end
         end
 
-        # Not all of Rails: what it deprecates, it redefines from a file of its own.
+        # Not all files of Rails: deprecated methods are redefined by one of them.
         def own_files?(file)
           file.start_with?(ROOT, *RAILS_FILES.map { |name| "#{rails_root}/#{name}" })
         end

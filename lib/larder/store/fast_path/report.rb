@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what is told of the fast path of a store: on or off, and who is the reason. Whether it is on is asked of C by the
-# question that each call asks; why it is not is found by the parts of that question.
+# Reports whether the fast path of a store is on, and if not, why. C answers the first as it does for each call; the
+# reasons are found by the parts of that condition.
 
 module Larder
   module Store
@@ -25,7 +25,7 @@ module Larder
 
         def reasons(store)
           [class_reason(store), object_reason(store), options_reason(store),
-           *(log_reason if _log_wanted?(store)), *listener_reasons].compact
+           *(log_reason if _log_wanted?(store)), *subscriber_reasons].compact
         end
 
         def class_reason(store)
@@ -51,18 +51,18 @@ module Larder
           "the log takes debug messages, and Rails writes one for each operation: set config.log_level to :info"
         end
 
-        # One line for who listens, whatever to. Reads are answered in C within their event, where C knows it.
-        def listener_reasons
+        # One line for each subscriber. Reads are answered in C within their event, if C knows its payload.
+        def subscriber_reasons
           events = Keys::INSTRUMENTS_KEYS ? EVENTS.keys - [READ_EVENT] : EVENTS.keys
-          subscribed = events.flat_map { |name| listeners_to(name).map { |listener| [listener_name(listener), name] } }
-          subscribed.group_by(&:first).map do |listener, pairs|
-            "#{listener} listens to #{pairs.map(&:last).uniq.join(", ")}"
+          subscribed = events.flat_map { |name| subscribers_of(name).map { |one| [subscriber_name(one), name] } }
+          subscribed.group_by(&:first).map do |subscriber, pairs|
+            "#{subscriber} listens to #{pairs.map(&:last).uniq.join(", ")}"
           end
         end
 
-        # Rails wraps what subscribed.
-        def listener_name(listener)
-          who = listener.instance_variable_get(:@delegate) || listener
+        # Rails wraps subscribers.
+        def subscriber_name(subscriber)
+          who = subscriber.instance_variable_get(:@delegate) || subscriber
           return who.class.name || who.class.inspect unless who.respond_to?(:source_location)
 
           "#{who.is_a?(Proc) ? "a block" : "a method"} at #{who.source_location&.join(":") || "an unknown place"}"

@@ -1,106 +1,106 @@
 # frozen_string_literal: true
 
-# Owns the watchers: modules in Rails' and Ruby's classes that see the moment at which something changes there, call
-# super, and have FastPath look at it.
+# Modules that are put into classes of Rails and Ruby, to notice changes there: they call super, and then have FastPath
+# check.
 
 module Larder
   module Store
     module FastPath
       # @api private
       module Watchers
-        # Sees subscribers come and go, and a notifier being stubbed.
+        # Notices subscribers, and stubs of the notifier.
         module FanoutWatch
           # @api private
           def subscribe(...)
-            super.tap { FastPath.listeners_changed }
+            super.tap { FastPath.check_subscribers }
           end
 
           # @api private
           def unsubscribe(...)
-            super.tap { FastPath.listeners_changed }
+            super.tap { FastPath.check_subscribers }
           end
 
           # @api private
           def singleton_method_added(name)
-            super.tap { FastPath.listeners_changed }
+            super.tap { FastPath.check_subscribers }
           end
         end
 
-        # Sees the notifier being replaced.
+        # Notices that the notifier is replaced.
         module NotifierWatch
           # @api private
           def notifier=(notifier)
-            super.tap { FastPath.listeners_changed }
+            super.tap { FastPath.check_subscribers }
           end
         end
 
-        # Sees methods of a class or module being defined, prepended or included, whoever does it.
+        # Notices that methods of a class or module are defined, prepended or included.
         module ClassWatch
           # @api private
           def method_added(name)
-            super.tap { FastPath.look_again if WATCHED_METHODS.include?(name) }
+            super.tap { FastPath.check if WATCHED_METHODS.include?(name) }
           end
 
           # @api private
           def prepend(...)
-            super.tap { FastPath.look_again }
+            super.tap { FastPath.check }
           end
 
           # @api private
           def include(...)
-            super.tap { FastPath.look_again }
+            super.tap { FastPath.check }
           end
         end
 
-        # Sees the same of the methods that a class or module has itself.
+        # Notices the same of singleton methods.
         module SingletonWatch
           # @api private
           def singleton_method_added(name)
-            super.tap { FastPath.look_again if WATCHED_METHODS.include?(name) }
+            super.tap { FastPath.check if WATCHED_METHODS.include?(name) }
           end
 
           # @api private
           def extend(...)
-            super.tap { FastPath.look_again }
+            super.tap { FastPath.check }
           end
         end
 
-        # The same for stores, whose subclasses are stores.
+        # As ClassWatch, for stores: their subclasses are stores too.
         module StoreWatch
           include ClassWatch
 
           # @api private
           def inherited(subclass)
-            super.tap { FastPath.look_again }
+            super.tap { FastPath.check }
           end
         end
 
-        # Sees the logger of all stores being set, which any store may do.
+        # Notices that the logger of all stores is set, which any store may do.
         module LoggerWatch
           # @api private
           def logger=(logger)
-            super.tap { FastPath.logger_changed }
+            super.tap { FastPath.check_log }
           end
         end
 
-        # Sees modules being prepended to Time's own methods. What such a module has or will get, nobody knows.
+        # Notices modules that are prepended to Time's singleton class, whatever methods they have or will have.
         module TimeClassWatch
           # @api private
           def prepend(...)
-            super.tap { FastPath.look_at_time }
+            super.tap { FastPath.check_clock }
           end
         end
 
-        # Sees Time.now being stubbed: by travel_to, by mocks, by gems that freeze time. From then on Time.now is asked.
+        # Notices that Time.now is stubbed: by travel_to, by mocks, by gems that freeze time. C then calls Time.now.
         module TimeWatch
           # @api private
           def singleton_method_added(name)
-            super.tap { FastPath.look_at_time if name == :now }
+            super.tap { FastPath.check_clock if name == :now }
           end
         end
 
         # Puts each where it watches.
-        def self.post(store_class)
+        def self.install(store_class)
           notifications = ActiveSupport::Notifications
           notifications::Fanout.prepend(FanoutWatch)
           notifications.singleton_class.prepend(NotifierWatch)

@@ -183,7 +183,7 @@ module LarderStoreTests
 
     test "an entry that becomes a counter while it is looked at is counted, not lost" do
       store.write("n", 5)
-      before(:_get_record) { new_store.increment("n", 10) }
+      before(:get) { new_store.increment("n", 10) }
       assert_equal 16, store.increment("n")
       assert_equal 16, store.read_counter("n")
     end
@@ -191,14 +191,14 @@ module LarderStoreTests
     test "a raw integer that takes the place of another value while it is looked at is counted" do
       [store, new_store(coder: Marshal)].each do |cache|
         cache.write("n", "five", raw: true)
-        before(:_get_record, cache) { cache.write("n", 7, raw: true) }
+        before(:get, cache) { cache.write("n", 7, raw: true) }
         assert_equal 8, cache.increment("n")
       end
     end
 
     test "an entry that becomes a counter at its limit while it is looked at is not counted" do
       store.write("n", 5)
-      before(:_get_record) { new_store.write_counter("n", (2**63) - 1) }
+      before(:get) { new_store.write_counter("n", (2**63) - 1) }
       assert_nil store.increment("n")
       assert_equal (2**63) - 1, store.read_counter("n")
     end
@@ -206,7 +206,7 @@ module LarderStoreTests
     test "an entry that is replaced whenever it is looked at is given up" do
       store.write("n", 0)
       looks = 0
-      before(:_cas_record, times: 10_000) { new_store.write("n", looks += 1) }
+      before(:cas, times: 10_000) { new_store.write("n", looks += 1) }
       error = reports_of { assert_nil store.increment("n") }.first[:error]
       assert_instance_of Larder::NotANumber, error
       assert_operator looks, :<, 10_000
@@ -236,7 +236,7 @@ module LarderStoreTests
     # Another thread runs the block just before the store calls a method of its cache.
     def before(method, cache = store, times: 1)
       calls = 0
-      cache.instance_variable_get(:@cache).define_singleton_method(method) do |*arguments, **options|
+      cache.instance_variable_get(:@records).define_singleton_method(method) do |*arguments, **options|
         Thread.new { yield }.join if (calls += 1) <= times
         super(*arguments, **options)
       end

@@ -57,7 +57,7 @@ module LarderStoreTests
     RUBY
 
     # A look at everything that takes seconds, as it does there, would be most of what is exercised.
-    STRESS = "Larder::Store::FastPath.define_singleton_method(:look_again) { nil }; GC.stress = true"
+    STRESS = "Larder::Store::FastPath.define_singleton_method(:check) { nil }; GC.stress = true"
 
     test "everything works while every allocation collects" do
       output = run_ruby(<<~RUBY, path_of)

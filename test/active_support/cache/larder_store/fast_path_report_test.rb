@@ -63,7 +63,7 @@ module LarderStoreTests
     test "a method that keys have got is named" do
       reason = reason_where do
         String.class_eval { def cache_version = "1" }
-        FastPath.look_again
+        FastPath.check
       end
       assert_match(/\AString#cache_version \(.*_test\.rb:\d+\) changes the keys/, reason)
     end
@@ -71,7 +71,7 @@ module LarderStoreTests
     test "a Rails that nobody tested is named" do
       reason = reason_where do
         ActiveSupport.singleton_class.prepend(Module.new { def gem_version = Gem::Version.new("9.1.2") })
-        FastPath.enable
+        FastPath.check_methods
       end
       assert_equal "Rails 9.1 is none of those it was tested on: 7.1, 7.2, 8.0, 8.1", reason
     end
@@ -132,7 +132,7 @@ module LarderStoreTests
         def initialize(...)
           super
           @options.default = 1
-          @fast = FastPath.handle(@cache, @options, 4096, true, true)
+          FastPath.attach(self, @cache, @options, 4096, true, true)
         end
       end
       assert_equal "the store's options are no plain Hash", reason_where(odd.new(path_of, size: SIZE)) { odd }

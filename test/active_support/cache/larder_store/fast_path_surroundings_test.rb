@@ -170,9 +170,9 @@ module LarderStoreTests
 
     test "the clock's own time is taken again afterwards" do
       travel_to(LATER) { store.write("a", 1, expires_in: 60) }
-      assert_in_delta LATER.to_f + 60, store.cache.__send__(:_get_entry, "a", nil)[1], 0.01
+      assert_in_delta LATER.to_f + 60, Larder::Store::Records.new(store.cache).get_entry("a", nil)[1], 0.01
       store.write("a", 1, expires_in: 60)
-      assert_in_delta Time.now.to_f + 60, store.cache.__send__(:_get_entry, "a", nil)[1], 10
+      assert_in_delta Time.now.to_f + 60, Larder::Store::Records.new(store.cache).get_entry("a", nil)[1], 10
     end
 
     # ---- silence ----

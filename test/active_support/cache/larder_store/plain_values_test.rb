@@ -28,14 +28,14 @@ module LarderStoreTests
       Time.at(1r / 3)
     ].freeze
 
-    # What Larder::Tree knows: bytes as in ext/larder/tree.h.
+    # What Larder::Tree knows: bytes as in ext/larder/value/tree_format.h.
     TREES = [
       FIXNUM + 1, -FIXNUM - 2, 2**64, "é".encode("UTF-16LE"), "é".encode("ISO-8859-1"), [], {}, 1r, 1i, 1..2,
       Time.at(0), [{ "a" => 1 }, { "a" => nil }]
     ].freeze
 
     def record_of(name = "key", cache = store)
-      cache.cache.__send__(:_get_record, name, nil)
+      Larder::Store::Records.new(cache.cache).get(name, nil)
     end
 
     def without(&block)
@@ -74,7 +74,7 @@ module LarderStoreTests
         both do
           store.write("key", value)
           bytes, flags, = record_of
-          assert_equal [Larder.__send__(:_tree_dump, value, false), 10], [bytes, flags], value.inspect
+          assert_equal [Larder::Tree.dump(value, false), 10], [bytes, flags], value.inspect
           assert_equal value, store.read("key")
         end
       end
@@ -174,7 +174,7 @@ module LarderStoreTests
     end
 
     def put(bytes, flags, ttl_ms)
-      store.cache.__send__(:_set_record, "key", [bytes, flags, ttl_ms], false, nil)
+      Larder::Store::Records.new(store.cache).set("key", [bytes, flags, ttl_ms], nil)
     end
 
     test "whatever the flags say of whatever bytes, both paths make the same of it" do

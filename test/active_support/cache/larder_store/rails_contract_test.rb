@@ -209,7 +209,7 @@ module LarderStoreTests
         UNCOMPRESSED.each do |value|
           records = both.map do |cache|
             cache.write("key", value, options)
-            cache.cache.__send__(:_get_record, "key", nil)
+            Larder::Store::Records.new(cache.cache).get("key", nil)
           end
           assert_equal records.last, records.first, [value, options].inspect[0, 80]
           both.each { |cache| assert_equal value, cache.read("key", options) }
@@ -313,7 +313,7 @@ module LarderStoreTests
         cache = Expanding.new(path_of, size: SIZE)
         cache.write(name, 1)
         assert_equal [cache.send(:expanded_key, name)], cache.cache.each_key.to_a
-        record = cache.cache.each_key.map { |key| cache.cache.__send__(:_get_entry, key, nil) }.first
+        record = cache.cache.each_key.map { |key| Larder::Store::Records.new(cache.cache).get_entry(key, nil) }.first
         assert_not_instance_of Array, record unless name.is_a?(Array) # a version is for the coder
         cache.clear
       end

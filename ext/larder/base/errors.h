@@ -1,0 +1,29 @@
+/*
+ * errors.h — exceptions for the engine's status codes.
+ */
+#ifndef LARDER_ERRORS_H
+#define LARDER_ERRORS_H
+
+#include <ruby.h>
+#include <stdbool.h>
+
+#include "larder.h"
+
+/* Bytes of a key that a message shows. */
+#define GLUE_SHOWN_KEY_BYTES 48
+
+void glue_errors_init(VALUE larder_module);
+
+/* Was a store refused, which drops the old value: busy, full or damaged? */
+bool glue_is_refusal(larder_status status);
+
+NORETURN(void glue_raise(larder_status status));
+
+/* The same for a call about one key, which the message shows. */
+NORETURN(void glue_raise_for_key(larder_status status, VALUE key));
+
+/* The exception for a file that could not be opened; the same, raised. */
+VALUE glue_open_error(const larder_error *error, const char *path);
+NORETURN(void glue_raise_open(const larder_error *error, const char *path));
+
+#endif

@@ -1,0 +1,207 @@
+/*
+ * maintenance.c — natives about the whole file: _scan, _clear, _resize, _prune, _verify, _stats, and its
+ * processes.
+ *
+ * The first five may walk the file or take every shard lock in turn, so they run
+ * without the GVL.
+ */
+#include "cache/maintenance.h"
+#include "base/constants.h"
+#include "base/errors.h"
+#include "cache/attach.h"
+
+#include <string.h>
+
+/* Keys of one _scan are collected in this much memory. */
+#define SCAN_BYTES ((size_t)64 * 1024)
+
+static void raise_unless_ok(VALUE self, larder_status status) {
+    if (status != LARDER_OK) {
+        glue_raise_unless_attached(self, Qnil);
+        glue_raise(status);
+    }
+}
+
+/* ---- scan ---- */
+
+struct scan {
+    uint64_t cursor;
+    const char *prefix;
+    size_t prefix_bytes;
+    char *buffer;
+    size_t count;
+    size_t used;
+    larder_call call;
+    larder_status status;
+};
+
+static void run_scan(larder *engine, void *arg) {
+    struct scan *scan = arg;
+
+    scan->status = larder_scan(engine, &scan->cursor, scan->prefix, scan->prefix_bytes, scan->buffer, SCAN_BYTES,
+                               &scan->count, &scan->used, &scan->call);
+}
+
+/* Each key is a native 32-bit length and its bytes. */
+static VALUE keys_of(const struct scan *scan) {
+    VALUE keys = rb_ary_new_capa((long)scan->count);
+    const char *at = scan->buffer;
+
+    for (size_t i = 0; i < scan->count; i++) {
+        uint32_t bytes;
+
+        memcpy(&bytes, at, sizeof(bytes));
+        rb_ary_push(keys, rb_str_new(at + sizeof(bytes), (long)bytes));
+        at += sizeof(bytes) + bytes;
+    }
+    return keys;
+}
+
+/* Returns [next cursor, keys]; the cursor is nil when the scan is over. */
+static VALUE cache_scan(VALUE self, VALUE cursor, VALUE prefix, VALUE now) {
+    VALUE holder = Qnil;
+    VALUE result;
+    struct scan scan = {.cursor = NUM2ULL(cursor), .call = glue_call(now)};
+
+    glue_check_string(prefix, "prefix");
+    prefix = rb_str_new_frozen(prefix);
+    scan.prefix = RSTRING_PTR(prefix);
+    scan.prefix_bytes = (size_t)RSTRING_LEN(prefix);
+    scan.buffer = ALLOCV_N(char, holder, SCAN_BYTES);
+    glue_call_released(self, run_scan, &scan);
+    raise_unless_ok(self, scan.status);
+    result = rb_assoc_new(scan.cursor == 0 ? Qnil : ULL2NUM(scan.cursor), keys_of(&scan));
+    ALLOCV_END(holder);
+    RB_GC_GUARD(prefix);
+    return result;
+}
+
+/* ---- clear, resize, prune ---- */
+
+static void run_clear(larder *engine, void *arg) { *(larder_status *)arg = larder_clear(engine); }
+
+static VALUE cache_clear(VALUE self) {
+    larder_status status;
+
+    glue_call_released(self, run_clear, &status);
+    raise_unless_ok(self, status);
+    return self;
+}
+
+struct resize {
+    uint64_t size_bytes;
+    uint32_t keep; /* LARDER_KEEP_* */
+    larder_error error;
+    larder_status status;
+};
+
+static void run_resize(larder *engine, void *arg) {
+    struct resize *resize = arg;
+
+    resize->status = larder_resize(engine, resize->size_bytes, resize->keep, &resize->error);
+}
+
+static VALUE cache_resize(VALUE self, VALUE size, VALUE keep) {
+    struct resize resize = {.size_bytes = NUM2ULL(size), .keep = NUM2UINT(keep)};
+
+    glue_call_released(self, run_resize, &resize);
+    if (resize.status != LARDER_OK) {
+        glue_raise_open(&resize.error, larder_path(glue_engine(self)));
+    }
+    return self;
+}
+
+struct prune {
+    uint64_t dropped;
+    larder_call call;
+    larder_status status;
+};
+
+static void run_prune(larder *engine, void *arg) {
+    struct prune *prune = arg;
+
+    prune->status = larder_prune(engine, &prune->dropped, &prune->call);
+}
+
+static VALUE cache_prune(VALUE self, VALUE now) {
+    struct prune prune = {.call = glue_call(now)};
+
+    glue_call_released(self, run_prune, &prune);
+    raise_unless_ok(self, prune.status);
+    return ULL2NUM(prune.dropped);
+}
+
+/* ---- stats, verify ---- */
+
+static void put(VALUE hash, const char *name, VALUE value) { rb_hash_aset(hash, ID2SYM(rb_intern(name)), value); }
+
+static VALUE cache_stats(VALUE self) {
+    VALUE hash = rb_hash_new();
+    larder_stats stats;
+
+    raise_unless_ok(self, larder_get_stats(glue_engine(self), &stats));
+#define PUT_STAT(name, text) put(hash, #name, ULL2NUM(stats.name));
+    LARDER_STATS_LIST(PUT_STAT)
+#undef PUT_STAT
+    return hash;
+}
+
+/* More than any file has process slots. */
+#define MOST_PIDS 4096
+
+static VALUE cache_pids(VALUE self) {
+    uint32_t pids[MOST_PIDS];
+    size_t count = larder_get_pids(glue_engine(self), pids, MOST_PIDS);
+    VALUE list = rb_ary_new();
+
+    for (size_t i = 0; i < count && i < MOST_PIDS; i++) {
+        rb_ary_push(list, UINT2NUM(pids[i]));
+    }
+    return list;
+}
+
+static VALUE cache_process(VALUE self) { return UINT2NUM(larder_process(glue_engine(self))); }
+
+static VALUE cache_process_lives(VALUE self, VALUE process) {
+    return larder_process_lives(glue_engine(self), NUM2UINT(process)) ? Qtrue : Qfalse;
+}
+
+struct verify {
+    larder_report report;
+    larder_status status;
+};
+
+static void run_verify(larder *engine, void *arg) {
+    struct verify *verify = arg;
+
+    verify->status = larder_verify(engine, &verify->report);
+}
+
+static VALUE cache_verify(VALUE self) {
+    VALUE hash = rb_hash_new();
+    struct verify verify;
+
+    glue_call_released(self, run_verify, &verify);
+    raise_unless_ok(self, verify.status);
+    put(hash, "items", ULL2NUM(verify.report.items));
+    put(hash, "records", ULL2NUM(verify.report.records));
+    put(hash, "problems", ULL2NUM(verify.report.problems));
+    put(hash, "first", verify.report.first[0] == '\0' ? Qnil : rb_utf8_str_new_cstr(verify.report.first));
+    return hash;
+}
+
+void glue_maintenance_init(VALUE cache_class) {
+    glue_private_const(cache_class, "KEEP_NONE", INT2FIX(LARDER_KEEP_NONE));
+    glue_private_const(cache_class, "KEEP_SOME", INT2FIX(LARDER_KEEP_SOME));
+    glue_private_const(cache_class, "KEEP_ALL", INT2FIX(LARDER_KEEP_ALL));
+    glue_private_const(cache_class, "KEEP_TRIAL", INT2FIX(LARDER_KEEP_TRIAL));
+    rb_define_private_method(cache_class, "_scan", cache_scan, 3);
+    rb_define_private_method(cache_class, "_clear", cache_clear, 0);
+    rb_define_private_method(cache_class, "_resize", cache_resize, 2);
+    rb_define_private_method(cache_class, "_prune", cache_prune, 1);
+    rb_define_private_method(cache_class, "_stats", cache_stats, 0);
+    rb_define_private_method(cache_class, "_verify", cache_verify, 0);
+    rb_define_method(cache_class, "pids", cache_pids, 0);
+    rb_define_method(cache_class, "process", cache_process, 0);
+    rb_define_method(cache_class, "process_lives?", cache_process_lives, 1);
+}

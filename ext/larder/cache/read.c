@@ -1,0 +1,219 @@
+/*
+ * read.c — natives that read: _get, _get_multi, _exist, _ttl.
+ *
+ * Small values are copied to the C stack and then into a String of their size;
+ * larger ones into a String of their size at once; the largest without the GVL.
+ */
+#include "cache/read.h"
+#include "base/clock.h"
+#include "base/errors.h"
+#include "cache/attach.h"
+#include "value/plain.h"
+
+#include <math.h>
+
+struct released_get {
+    const char *key;
+    size_t key_bytes;
+    char *buffer;
+    size_t buffer_bytes;
+    larder_item item;
+    const larder_call *call;
+    larder_status status;
+};
+
+static void run_get(larder *engine, void *arg) {
+    struct released_get *get = arg;
+
+    get->status =
+        larder_get(engine, get->key, get->key_bytes, get->buffer, get->buffer_bytes, &get->item, get->call);
+}
+
+/* `key` is frozen. `value` is locked meanwhile, as another thread could find it by ObjectSpace. */
+static larder_status get_released(VALUE self, VALUE key, VALUE value, larder_item *item, const larder_call *call) {
+    struct released_get get = {.key = RSTRING_PTR(key),
+                               .key_bytes = (size_t)RSTRING_LEN(key),
+                               .buffer = RSTRING_PTR(value),
+                               .buffer_bytes = (size_t)RSTRING_LEN(value),
+                               .call = call};
+
+    rb_str_locktmp(value);
+    glue_call_released(self, run_get, &get);
+    rb_str_unlocktmp(value);
+    RB_GC_GUARD(key);
+    *item = get.item;
+    return get.status;
+}
+
+/* A value too large for the stack, which may change its size or vanish meanwhile. nil: a miss. */
+static VALUE get_sized(VALUE self, VALUE key, larder_item *item, const larder_call *call) {
+    key = rb_str_new_frozen(key);
+    for (;;) {
+        size_t size_bytes = item->size_bytes;
+        VALUE value = rb_str_new(NULL, (long)size_bytes);
+        larder_status status;
+
+        if (size_bytes < GLUE_RELEASE_BYTES) {
+            larder *engine = glue_engine(self);
+            status = larder_get(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), RSTRING_PTR(value), size_bytes,
+                                item, call);
+        } else {
+            status = get_released(self, key, value, item, call);
+        }
+        if (status == LARDER_OK) {
+            if (item->size_bytes < size_bytes) {
+                rb_str_resize(value, (long)item->size_bytes);
+            }
+            return value;
+        }
+        rb_str_resize(value, 0); /* free it now: it may be large */
+        if (status == LARDER_MISS) {
+            return Qnil;
+        }
+        if (status != LARDER_BUFFER_TOO_SMALL) { /* it grew, so this ends at the largest value */
+            glue_raise_for_key(status, key);
+        }
+    }
+}
+
+VALUE glue_get(VALUE self, VALUE key, larder_item *item, const larder_call *call) {
+    char buffer[GLUE_STACK_BYTES];
+    larder_status status;
+
+    glue_check_string(key, "key");
+    larder *engine = glue_engine(self);
+    status = larder_get(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), buffer, sizeof(buffer), item, call);
+    switch (status) {
+    case LARDER_OK:
+        return rb_str_new(buffer, (long)item->size_bytes);
+    case LARDER_MISS:
+        return Qnil;
+    case LARDER_BUFFER_TOO_SMALL:
+        return get_sized(self, key, item, call);
+    default:
+        glue_raise_for_key(status, key);
+    }
+}
+
+static VALUE cache_get(VALUE self, VALUE key, VALUE now) {
+    larder_call call = glue_call(now);
+    larder_item item;
+
+    return glue_get(self, key, &item, &call);
+}
+
+/* `keys` are on the C stack, so that they stay whatever happens to the Array. */
+static void get_batch(VALUE self, const VALUE *keys, size_t count, char *arena, const larder_call *call,
+                      glue_decoder decode, VALUE found) {
+    larder_lookup lookups[GLUE_BATCH];
+    larder *engine = glue_engine(self);
+
+    for (size_t i = 0; i < count; i++) {
+        lookups[i] = (larder_lookup){.key = RSTRING_PTR(keys[i]),
+                                     .key_bytes = (size_t)RSTRING_LEN(keys[i]),
+                                     .buffer = arena + i * GLUE_BATCH_VALUE_BYTES,
+                                     .buffer_bytes = GLUE_BATCH_VALUE_BYTES};
+    }
+    larder_get_multi(engine, lookups, count, call);
+
+    for (size_t i = 0; i < count; i++) {
+        larder_lookup *lookup = &lookups[i];
+        VALUE value = Qnil;
+
+        switch (lookup->status) {
+        case LARDER_OK:
+            value = rb_str_new(lookup->buffer, (long)lookup->item.size_bytes);
+            break;
+        case LARDER_MISS:
+            break;
+        case LARDER_BUFFER_TOO_SMALL:
+            value = get_sized(self, keys[i], &lookup->item, call);
+            break;
+        default:
+            glue_raise_for_key(lookup->status, keys[i]);
+        }
+        if (!NIL_P(value) && decode != NULL) {
+            value = decode(value, &lookup->item);
+        }
+        if (!NIL_P(value)) {
+            rb_hash_aset(found, keys[i], value);
+        }
+    }
+}
+
+VALUE glue_get_multi(VALUE self, VALUE keys, const larder_call *call, glue_decoder decode) {
+    VALUE found = rb_hash_new();
+    VALUE holder = Qnil;
+    char *arena;
+    size_t slots, arena_bytes;
+
+    glue_check_array(keys, "keys");
+    slots = RARRAY_LEN(keys) < GLUE_BATCH ? (size_t)RARRAY_LEN(keys) : GLUE_BATCH;
+    arena_bytes = slots * GLUE_BATCH_VALUE_BYTES + 1;
+    arena = ALLOCV_N(char, holder, arena_bytes);
+    for (long start = 0; start < RARRAY_LEN(keys); start += GLUE_BATCH) {
+        volatile VALUE batch[GLUE_BATCH];
+        size_t count = 0;
+
+        for (; count < slots && start + (long)count < RARRAY_LEN(keys); count++) {
+            batch[count] = RARRAY_AREF(keys, start + (long)count);
+            glue_check_string(batch[count], "key");
+        }
+        get_batch(self, (const VALUE *)batch, count, arena, call, decode, found);
+        rb_thread_check_ints();
+    }
+    ALLOCV_END(holder);
+    RB_GC_GUARD(keys);
+    return found;
+}
+
+static VALUE cache_get_multi(VALUE self, VALUE keys, VALUE now) {
+    larder_call call = glue_call(now);
+
+    return glue_get_multi(self, keys, &call, NULL);
+}
+
+static VALUE cache_exist(VALUE self, VALUE key, VALUE now) {
+    larder_call call = glue_call(now);
+    larder_status status;
+
+    glue_check_string(key, "key");
+    larder *engine = glue_engine(self);
+    status = larder_exists(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), NULL, &call);
+    if (status != LARDER_OK && status != LARDER_MISS) {
+        glue_raise_for_key(status, key);
+    }
+    return status == LARDER_OK ? Qtrue : Qfalse;
+}
+
+static VALUE cache_ttl(VALUE self, VALUE key, VALUE now) {
+    larder_call call = glue_call(now);
+    larder_item item;
+    larder_status status;
+    int64_t left_ms;
+
+    glue_check_string(key, "key");
+    if (call.now_ms == 0) { /* the same for the engine's decision and for the difference */
+        call.now_ms = glue_clock_ms(CLOCK_REALTIME);
+    }
+    larder *engine = glue_engine(self);
+    status = larder_exists(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), &item, &call);
+    if (status == LARDER_MISS) {
+        return Qnil;
+    }
+    if (status != LARDER_OK) {
+        glue_raise_for_key(status, key);
+    }
+    if (item.expires_at_ms == 0) {
+        return DBL2NUM(HUGE_VAL);
+    }
+    left_ms = plain_expires_at_ms(item.flags, item.expires_at_ms) - call.now_ms;
+    return left_ms > 0 ? DBL2NUM((double)left_ms / 1000.0) : Qnil;
+}
+
+void glue_read_init(VALUE cache_class) {
+    rb_define_private_method(cache_class, "_get", cache_get, 2);
+    rb_define_private_method(cache_class, "_get_multi", cache_get_multi, 2);
+    rb_define_private_method(cache_class, "_exist", cache_exist, 2);
+    rb_define_private_method(cache_class, "_ttl", cache_ttl, 2);
+}

@@ -1,0 +1,22 @@
+/*
+ * write.h — values into a Larder::Cache.
+ */
+#ifndef LARDER_WRITE_H
+#define LARDER_WRITE_H
+
+#include <ruby.h>
+
+#include "larder.h"
+
+void glue_write_init(VALUE cache_class);
+
+/*
+ * Stores a String under a key: true, or false where the condition did not hold or the store was refused. `terms`
+ * has everything but key and value. Raises TypeError, and what the engine answers otherwise.
+ */
+VALUE glue_set(VALUE cache, VALUE key, VALUE value, const larder_store *terms, VALUE now);
+
+/* The same where the present value is `expected`. */
+VALUE glue_cas(VALUE cache, VALUE key, VALUE expected, VALUE value, const larder_store *terms, VALUE now);
+
+#endif

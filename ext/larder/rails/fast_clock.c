@@ -1,0 +1,52 @@
+/*
+ * fast_clock.c — what time it is for the fast path, and whether Time.now is Ruby's own.
+ *
+ * Larder::Store::FastPath says so at the moment of each change.
+ */
+#include "rails/fast_clock.h"
+
+#include <math.h>
+
+bool fast_clock_is_real;
+int64_t fast_clock_coarse_ms;
+
+static unsigned long ticket; /* of the latest check, see fast_guard.c */
+static ID id_now, id_to_f;
+
+double fast_clock_now(void) {
+    struct timespec now;
+
+    if (!fast_clock_is_real) {
+        return NUM2DBL(rb_funcall(rb_funcall(rb_cTime, id_now, 0), id_to_f, 0));
+    }
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+int64_t fast_clock_ms(double now) {
+    double now_ms = floor(now * 1000.0);
+
+    return now_ms < 1.0 ? 1 : (int64_t)now_ms;
+}
+
+/* FastPath._begin_clock_check */
+static VALUE begin_check(VALUE self) {
+    (void)self;
+    fast_clock_is_real = false;
+    return ULONG2NUM(++ticket);
+}
+
+/* FastPath._end_clock_check(ticket, is Time.now Ruby's own?) */
+static VALUE end_check(VALUE self, VALUE given, VALUE is_real) {
+    if (NUM2ULONG(given) == ticket) {
+        fast_clock_is_real = RTEST(is_real);
+    }
+    return self;
+}
+
+void fast_clock_init(VALUE module) {
+    id_now = rb_intern("now");
+    id_to_f = rb_intern("to_f");
+    rb_define_private_method(rb_singleton_class(module), "_begin_clock_check", begin_check, 0);
+    rb_define_private_method(rb_singleton_class(module), "_end_clock_check", end_check, 2);
+}

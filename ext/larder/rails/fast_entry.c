@@ -1,0 +1,200 @@
+/*
+ * fast_entry.c — one entry, read or written.
+ *
+ * A plain value, also an Array or Hash, is encoded and decoded here. Any other is
+ * dumped by Rails' coder in Entries#store_dumped, and loaded in Entries#value_found,
+ * which answers NONE or EXPIRED if there is no value.
+ */
+#include "rails/fast_entry.h"
+#include "rails/fast_clock.h"
+
+static ID id_value_found, id_store_dumped, id_store_tree;
+static VALUE none, expired;
+
+/* Deletes an entry that has expired, unless it is left to Rails' fetch because of a race_condition_ttl. */
+static enum fast_outcome drop_expired(const fast_store *store, const fast_options *options, const fast_key *key) {
+    larder_call call = {0};
+
+    if (options->life.race > 0.0) {
+        return FAST_FALLBACK;
+    }
+    call.now_ms = fast_clock_read_ms();
+    larder_delete(fast_handle_engine(store), key->text, key->bytes, &call); /* refuses a NULL */
+    return FAST_MISS;
+}
+
+/* Has the entry of a plain value expired? Its record lives longer. */
+static bool has_expired(const larder_item *item, int64_t now_ms) {
+    int64_t expires_at_ms = plain_expires_at_ms(item->flags, item->expires_at_ms);
+
+    return expires_at_ms && fast_clock_has_passed(expires_at_ms, now_ms);
+}
+
+static enum fast_outcome decode_plain(const fast_store *store, const fast_options *options, const fast_key *key,
+                                      const fast_found *found, VALUE *value) {
+    const larder_item *item = &found->item;
+
+    if (has_expired(item, found->now_ms)) {
+        return drop_expired(store, options, key);
+    }
+    *value = found->string == Qundef ? plain_load(item->flags, found->bytes, item->size_bytes)
+                                     : plain_load_string(item->flags, found->string);
+    return *value == Qundef ? FAST_MISS : FAST_HIT;
+}
+
+static enum fast_outcome decode_other(const fast_store *store, const fast_options *options, const fast_key *key,
+                                      const fast_found *found, VALUE *value) {
+    VALUE bytes = found->string == Qundef ? rb_str_new(found->bytes, (long)found->item.size_bytes) : found->string;
+    VALUE version = key->is_list ? rb_utf8_str_new("", 0) : Qnil;
+
+    *value = rb_funcall(store->self, id_value_found, 2, bytes, version);
+    return fast_entry_outcome(store, options, key, *value);
+}
+
+enum fast_outcome fast_entry_outcome(const fast_store *store, const fast_options *options, const fast_key *key,
+                                     VALUE answer) {
+    if (answer == expired) {
+        return drop_expired(store, options, key);
+    }
+    return answer == none ? FAST_MISS : FAST_HIT;
+}
+
+enum fast_outcome fast_entry_decode(const fast_store *store, const fast_options *options, const fast_key *key,
+                                    const fast_found *found, VALUE *value) {
+    if (PLAIN_KIND(found->item.flags) == PLAIN_NONE) {
+        return decode_other(store, options, key, found, value);
+    }
+    return decode_plain(store, options, key, found, value);
+}
+
+enum fast_outcome fast_entry_read(const fast_store *store, const fast_options *options, const fast_key *key,
+                                  VALUE *value) {
+    char buffer[GLUE_STACK_BYTES];
+    fast_found found = {.string = Qundef, .bytes = buffer, .now_ms = fast_clock_read_ms()};
+    larder_call call = {.now_ms = found.now_ms};
+    larder *engine = fast_handle_engine(store);
+    larder_status status = larder_get(engine, key->text, key->bytes, buffer, sizeof buffer, &found.item, &call);
+
+    if (status == LARDER_BUFFER_TOO_SMALL && found.item.size_bytes < GLUE_RELEASE_BYTES) {
+        size_t capacity = found.item.size_bytes;
+        found.string = rb_str_new(NULL, (long)capacity);
+        status =
+            larder_get(engine, key->text, key->bytes, RSTRING_PTR(found.string), capacity, &found.item, &call);
+        if (status == LARDER_OK) {
+            rb_str_set_len(found.string, (long)found.item.size_bytes);
+        }
+    }
+    if (status == LARDER_OK) {
+        return fast_entry_decode(store, options, key, &found, value);
+    }
+    return status == LARDER_MISS ? FAST_MISS : FAST_FALLBACK;
+}
+
+/* The store of a plain value at `now`; false: the ordinary path has to decide how long it lives. */
+static bool fill_record(const fast_options *options, const fast_key *key, double now, const plain_value *plain,
+                        larder_store *record) {
+    double expires_at = now + options->life.expires_in;
+    uint8_t flags;
+    int64_t ttl_ms;
+
+    if (!plain_terms(plain, options->life.expires_in > 0.0 ? &expires_at : NULL, &options->life, key->is_list,
+                     fast_clock_ms(now), &flags, &ttl_ms)) {
+        return false;
+    }
+    *record = (larder_store){.key = key->text,
+                             .key_bytes = key->bytes,
+                             .value = plain->bytes,
+                             .value_bytes = plain->size_bytes,
+                             .flags = flags,
+                             .ttl_ms = ttl_ms};
+    return ttl_ms >= 0;
+}
+
+bool fast_entry_prepare(const fast_store *store, const fast_options *options, const fast_key *key, double now,
+                        VALUE value, plain_value *plain, larder_store *record) {
+    plain->kind = PLAIN_NONE;
+    if (!store->handle.plain_values || !plain_from(value, plain) || plain->size_bytes >= GLUE_RELEASE_BYTES ||
+        (options->compress && plain->size_bytes > sizeof plain->number)) {
+        return false;
+    }
+    return fill_record(options, key, now, plain, record);
+}
+
+/* An Array or Hash of plain values, whose bytes were just made. Entries#store_tree takes one that is large, or
+ * finds the lock taken. */
+static VALUE write_tree(const fast_store *store, const fast_key *key, const plain_value *plain,
+                        const larder_store *record, int64_t now_ms) {
+    larder_call call = {.now_ms = now_ms, .flags = LARDER_CALL_TRY};
+
+    if (plain->size_bytes < GLUE_RELEASE_BYTES &&
+        larder_set(fast_handle_engine(store), record, &call) == LARDER_OK) {
+        return Qtrue;
+    }
+    return rb_funcall(store->self, id_store_tree, 5, rb_utf8_str_new(key->text, (long)key->bytes), plain->tree,
+                      UINT2NUM(record->flags), LL2NUM(record->ttl_ms), LL2NUM(now_ms));
+}
+
+/* A value for the store's coder. May run any Ruby. */
+static VALUE write_dumped(const fast_store *store, const fast_options *options, const fast_key *key, VALUE value,
+                          double now) {
+    const plain_life *life = &options->life;
+    VALUE text = rb_utf8_str_new(key->text, (long)key->bytes);
+    VALUE version = key->is_list ? rb_utf8_str_new("", 0) : Qnil;
+    VALUE expires_at = life->expires_in > 0.0 ? DBL2NUM(now + life->expires_in) : Qnil;
+    VALUE expires_in = life->expires_in > 0.0 ? DBL2NUM(life->expires_in) : Qnil;
+    VALUE race = life->race > 0.0 ? DBL2NUM(life->race) : Qnil;
+
+    return rb_funcall(store->self, id_store_dumped, 7, text, value, version, expires_at, expires_in, race,
+                      LL2NUM(fast_clock_ms(now)));
+}
+
+VALUE fast_entry_write(const fast_store *store, const fast_options *options, const fast_key *key, VALUE value) {
+    double now = fast_clock_now(); /* first, as Ruby must not run between taking bytes and storing them */
+    larder_call call = {.now_ms = fast_clock_ms(now), .flags = LARDER_CALL_TRY};
+    plain_value plain;
+    larder_store record;
+
+    if (fast_entry_prepare(store, options, key, now, value, &plain, &record)) {
+        return larder_set(fast_handle_engine(store), &record, &call) == LARDER_OK ? Qtrue : Qundef;
+    }
+    if (!store->handle.plain_values || options->compress || plain.kind != PLAIN_NONE) {
+        return Qundef;
+    }
+    if (store->handle.plain_trees && plain_from_tree(value, &plain) &&
+        fill_record(options, key, now, &plain, &record)) {
+        VALUE answer = write_tree(store, key, &plain, &record, fast_clock_ms(now));
+        RB_GC_GUARD(plain.tree);
+        return answer;
+    }
+    return write_dumped(store, options, key, value, now);
+}
+
+enum fast_outcome fast_entry_exists(const fast_store *store, const fast_key *key) {
+    larder_call call = {.now_ms = fast_clock_read_ms()};
+    larder_item item;
+    larder_status status = larder_exists(fast_handle_engine(store), key->text, key->bytes, &item, &call);
+
+    if (status != LARDER_OK) {
+        return status == LARDER_MISS ? FAST_MISS : FAST_FALLBACK;
+    }
+    if (!plain_is_loadable(item.flags, item.size_bytes)) {
+        return FAST_FALLBACK;
+    }
+    return has_expired(&item, call.now_ms) ? FAST_MISS : FAST_HIT;
+}
+
+static VALUE define_marker(VALUE module, const char *name) {
+    VALUE marker = rb_obj_freeze(rb_obj_alloc(rb_cObject));
+
+    rb_gc_register_mark_object(marker);
+    rb_define_const(module, name, marker);
+    return marker;
+}
+
+void fast_entry_init(VALUE module) {
+    id_value_found = rb_intern("value_found");
+    id_store_dumped = rb_intern("store_dumped");
+    id_store_tree = rb_intern("store_tree");
+    none = define_marker(module, "NONE");
+    expired = define_marker(module, "EXPIRED");
+}

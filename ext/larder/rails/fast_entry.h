@@ -1,0 +1,53 @@
+/*
+ * fast_entry.h — one entry, read or written.
+ */
+#ifndef LARDER_FAST_ENTRY_H
+#define LARDER_FAST_ENTRY_H
+
+#include "rails/fast_handle.h"
+#include "rails/fast_key.h"
+#include "rails/fast_options.h"
+
+enum fast_outcome {
+    FAST_HIT,
+    FAST_MISS,
+    FAST_FALLBACK /* not simple: ask the ordinary path */
+};
+
+void fast_entry_init(VALUE module);
+
+/* Reads an entry that has not expired and is of the key's version. One that has expired is deleted. */
+enum fast_outcome fast_entry_read(const fast_store *store, const fast_options *options, const fast_key *key,
+                                  VALUE *value);
+
+/* What was found under a key, as a String or on the stack. */
+typedef struct fast_found {
+    VALUE string; /* Qundef: see bytes */
+    const char *bytes;
+    larder_item item;
+    int64_t now_ms; /* as it was read */
+} fast_found;
+
+/* The same for what the caller has read. */
+enum fast_outcome fast_entry_decode(const fast_store *store, const fast_options *options, const fast_key *key,
+                                    const fast_found *found, VALUE *value);
+
+/* What an answer of Entries#value_found or #value_read means. An entry that has expired is deleted. */
+enum fast_outcome fast_entry_outcome(const fast_store *store, const fast_options *options, const fast_key *key,
+                                     VALUE answer);
+
+/*
+ * Fills `*record` with the store of a value at `now` (fast_clock_now()), whose bytes stay in the value or in
+ * `*plain`. False: the value is not plain, has to be compressed, or is so large that it must not be copied with
+ * the GVL held.
+ */
+bool fast_entry_prepare(const fast_store *store, const fast_options *options, const fast_key *key, double now,
+                        VALUE value, plain_value *plain, larder_store *record);
+
+/* Stores, and answers what Rails' write does; Qundef: ask the ordinary path. */
+VALUE fast_entry_write(const fast_store *store, const fast_options *options, const fast_key *key, VALUE value);
+
+/* Is there a live entry? Only of a plain one: the expiry of any other is in bytes of Rails' coder. */
+enum fast_outcome fast_entry_exists(const fast_store *store, const fast_key *key);
+
+#endif

@@ -1,0 +1,137 @@
+/*
+ * fast_guard.c — may a call of a store take the fast path?
+ *
+ * The conditions are flags, here and in fast_clock.c, fast_instrumentation.c and
+ * fast_log.c. Larder::Store::FastPath and its watchers set them at the moment of
+ * each change, under the GVL, so that a call need not find out. What no watcher sees
+ * is found when everything is checked again, by the first call after a second.
+ *
+ * A check takes a while, in which other threads run, make changes and check. So its
+ * beginning turns the fast path off and takes a ticket, and its result counts only
+ * if no later check has begun.
+ */
+#include "rails/fast_guard.h"
+#include "rails/fast_clock.h"
+#include "rails/fast_log.h"
+
+#define MOST_CLASSES 16
+static VALUE classes[MOST_CLASSES]; /* stores whose methods are all as we know them */
+static unsigned class_count;
+static VALUE pinned[4 * MOST_CLASSES]; /* every class that was ever among them: compaction must not move it */
+static unsigned pinned_count;
+static unsigned long ticket; /* of the latest check of methods */
+
+#define CHECK_EVERY_MS 1000
+static int64_t checked_ms; /* when everything was last checked, by the coarse clock */
+static VALUE fast_module = Qnil;
+static ID id_check;
+
+static bool is_known(VALUE klass) {
+    for (unsigned i = 0; i < class_count; i++) {
+        if (classes[i] == klass) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Also if the clock was set back. The time is noted before, as other threads call meanwhile, and after, as a check
+ * may take longer than the time between two of them. */
+static void check_if_due(void) {
+    if (RB_UNLIKELY((uint64_t)fast_clock_coarse_ms - (uint64_t)checked_ms >= CHECK_EVERY_MS)) {
+        checked_ms = fast_clock_coarse_ms;
+        rb_funcall(fast_module, id_check, 0);
+        fast_clock_tick();
+        checked_ms = fast_clock_coarse_ms;
+    }
+}
+
+bool fast_guard_passes(VALUE self, unsigned events, fast_store *store) {
+    fast_clock_tick();
+    check_if_due();
+    if (fast_instrumentation_wanted(events) || !is_known(RBASIC_CLASS(self)) || fast_log_wanted(self)) {
+        return false;
+    }
+    const fast_handle *handle = fast_handle_of(self);
+    if (handle == NULL) {
+        return false;
+    }
+    store->self = self;
+    store->handle = *handle;
+    store->instruments_read = fast_instrumentation_wanted(FAST_EVENT_READ);
+    larder *engine = fast_handle_engine(store);
+    return engine != NULL && larder_attached(engine) == 1; /* the ordinary path attaches it, without the GVL */
+}
+
+static bool pin(VALUE klass) {
+    for (unsigned i = 0; i < pinned_count; i++) {
+        if (pinned[i] == klass) {
+            return true;
+        }
+    }
+    if (pinned_count == sizeof pinned / sizeof *pinned) {
+        return false;
+    }
+    rb_gc_register_mark_object(klass);
+    pinned[pinned_count++] = klass;
+    return true;
+}
+
+/* FastPath._begin_method_check */
+static VALUE begin_check(VALUE self) {
+    (void)self;
+    class_count = 0;
+    return ULONG2NUM(++ticket);
+}
+
+/* FastPath._end_method_check(ticket, classes): the stores that may take it; none turns it off. */
+static VALUE end_check(VALUE self, VALUE given, VALUE list) {
+    glue_check_array(list, "classes");
+    if (NUM2ULONG(given) != ticket) {
+        return self;
+    }
+    class_count = 0;
+    for (long i = 0; i < RARRAY_LEN(list) && class_count < MOST_CLASSES; i++) {
+        if (pin(RARRAY_AREF(list, i))) {
+            classes[class_count++] = RARRAY_AREF(list, i);
+        }
+    }
+    return self;
+}
+
+static VALUE is_enabled(VALUE self, VALUE klass) {
+    (void)self;
+    return is_known(klass) ? Qtrue : Qfalse;
+}
+
+/* FastPath._verdicts(store): would a simple call of each operation be answered in C? */
+static VALUE verdicts(VALUE self, VALUE store) {
+    VALUE hash = rb_hash_new();
+    fast_store unused;
+
+    (void)self;
+#define FAST_VERDICT(name, text, events) \
+    rb_hash_aset(hash, ID2SYM(rb_intern(text)), fast_guard_passes(store, (events), &unused) ? Qtrue : Qfalse);
+    FAST_OPERATION_LIST(FAST_VERDICT)
+#undef FAST_VERDICT
+    return hash;
+}
+
+/* Without making one, which would be a change. */
+static VALUE has_singleton_class(VALUE self, VALUE store) {
+    (void)self;
+    return RBASIC_CLASS(store) == rb_obj_class(store) ? Qfalse : Qtrue;
+}
+
+void fast_guard_init(VALUE module) {
+    VALUE singleton = rb_singleton_class(module);
+
+    fast_module = module;
+    rb_gc_register_mark_object(module);
+    id_check = rb_intern("check");
+    rb_define_private_method(singleton, "_begin_method_check", begin_check, 0);
+    rb_define_private_method(singleton, "_end_method_check", end_check, 2);
+    rb_define_method(singleton, "enabled?", is_enabled, 1);
+    rb_define_private_method(singleton, "_verdicts", verdicts, 1);
+    rb_define_private_method(singleton, "_singleton_class?", has_singleton_class, 1);
+}

@@ -1,0 +1,181 @@
+/*
+ * records.c — Larder::Store::Records: entries of the Rails store's ordinary path.
+ *
+ * A record is [bytes, flags, ttl_ms] when stored and [bytes, flags, expires_at_ms]
+ * when read. An entry is [value, expires_at, version] of a plain value, and a String
+ * of any other: the bytes of Rails' coder, a raw value, a counter.
+ */
+#include "rails/records.h"
+#include "base/arguments.h"
+#include "cache/read.h"
+#include "cache/write.h"
+#include "cache/write_multi.h"
+#include "value/plain.h"
+
+#include <math.h>
+
+static ID id_cache;
+
+/*
+ * The least number of seconds that is that many whole ms. Rails compares it with Time.now.to_f, the engine and the
+ * fast path compare the whole ms of that, and all of them must find an entry expired at the same moment.
+ */
+static double seconds_of(int64_t ms) {
+    double seconds = (double)ms / 1000.0;
+
+    for (unsigned i = 0; i < 4 && floor(seconds * 1000.0) < (double)ms; i++) {
+        seconds = nextafter(seconds, HUGE_VAL);
+    }
+    for (unsigned i = 0; i < 4 && floor(nextafter(seconds, -HUGE_VAL) * 1000.0) >= (double)ms; i++) {
+        seconds = nextafter(seconds, -HUGE_VAL);
+    }
+    return seconds;
+}
+
+static VALUE entry_of(VALUE bytes, const larder_item *item) {
+    if (PLAIN_KIND(item->flags) == PLAIN_NONE) {
+        return bytes;
+    }
+    int64_t expires_at_ms = plain_expires_at_ms(item->flags, item->expires_at_ms);
+    VALUE expires_at = expires_at_ms ? DBL2NUM(seconds_of(expires_at_ms)) : Qnil;
+    VALUE version = item->flags & PLAIN_EMPTY_VERSION ? rb_utf8_str_new("", 0) : Qnil;
+    VALUE value = plain_load_string(item->flags, bytes);
+
+    return value == Qundef ? Qnil : rb_ary_new_from_args(3, value, expires_at, version);
+}
+
+static VALUE cache_of(VALUE self) { return rb_ivar_get(self, id_cache); }
+
+static VALUE get_entry(VALUE self, VALUE key, VALUE now) {
+    larder_call call = glue_call(now);
+    larder_item item;
+    VALUE bytes = glue_get(cache_of(self), key, &item, &call);
+
+    return NIL_P(bytes) ? Qnil : entry_of(bytes, &item);
+}
+
+static VALUE get_entries(VALUE self, VALUE keys, VALUE now) {
+    larder_call call = glue_call(now);
+
+    return glue_get_multi(cache_of(self), keys, &call, entry_of);
+}
+
+static VALUE get_record(VALUE self, VALUE key, VALUE now) {
+    larder_call call = glue_call(now);
+    larder_item item;
+    VALUE bytes = glue_get(cache_of(self), key, &item, &call);
+
+    return NIL_P(bytes) ? Qnil : rb_ary_new_from_args(3, bytes, UINT2NUM(item.flags), LL2NUM(item.expires_at_ms));
+}
+
+static VALUE entry_of_record(VALUE self, VALUE record) {
+    larder_item item = {0};
+
+    (void)self;
+    glue_check_array(record, "record");
+    glue_check_string(rb_ary_entry(record, 0), "bytes");
+    item.flags = (uint8_t)NUM2UINT(rb_ary_entry(record, 1));
+    item.expires_at_ms = NUM2LL(rb_ary_entry(record, 2));
+    return entry_of(rb_str_dup(rb_ary_entry(record, 0)), &item);
+}
+
+/* All but key and value of the store of a record. */
+static larder_store terms_of(VALUE record) {
+    glue_check_array(record, "record");
+    return (larder_store){.flags = (uint8_t)NUM2UINT(rb_ary_entry(record, 1)),
+                          .ttl_ms = NUM2LL(rb_ary_entry(record, 2))};
+}
+
+static VALUE set(VALUE self, VALUE key, VALUE record, VALUE now) {
+    larder_store terms = terms_of(record);
+
+    return glue_set(cache_of(self), key, rb_ary_entry(record, 0), &terms, now);
+}
+
+static VALUE add(VALUE self, VALUE key, VALUE record, VALUE now) {
+    larder_store terms = terms_of(record);
+
+    terms.mode = LARDER_ADD;
+    return glue_set(cache_of(self), key, rb_ary_entry(record, 0), &terms, now);
+}
+
+static VALUE cas(VALUE self, VALUE key, VALUE expected, VALUE record, VALUE now) {
+    larder_store terms = terms_of(record);
+
+    glue_check_array(expected, "expected");
+    terms.expected_flags = (uint8_t)NUM2UINT(rb_ary_entry(expected, 1));
+    terms.expected_expires_at_ms = NUM2LL(rb_ary_entry(expected, 2));
+    return glue_cas(cache_of(self), key, rb_ary_entry(expected, 0), rb_ary_entry(record, 0), &terms, now);
+}
+
+static int collect_record(VALUE key, VALUE record, VALUE rows) {
+    glue_check_array(record, "a record");
+    glue_rows_add(rows, key, rb_ary_entry(record, 0), rb_ary_entry(record, 1), rb_ary_entry(record, 2));
+    return ST_CONTINUE;
+}
+
+static VALUE set_multi(VALUE self, VALUE records, VALUE now) {
+    glue_check_hash(records, "records");
+    VALUE rows = glue_rows_new((long)RHASH_SIZE(records));
+    rb_hash_foreach(records, collect_record, rows);
+    return glue_rows_store(cache_of(self), rows, now);
+}
+
+static bool is_empty(VALUE version) { return RB_TYPE_P(version, T_STRING) && RSTRING_LEN(version) == 0; }
+
+static double seconds(VALUE given) { return NIL_P(given) ? 0.0 : NUM2DBL(given); }
+
+static VALUE plain(VALUE self, VALUE value, VALUE expires_at, VALUE expires_in, VALUE race, VALUE version,
+                   VALUE now, VALUE trees) {
+    plain_life life = {seconds(expires_in), seconds(race)};
+    double expiry = seconds(expires_at);
+    plain_value taken;
+    uint8_t flags;
+    int64_t ttl_ms;
+
+    (void)self;
+    if (!(NIL_P(version) || is_empty(version)) ||
+        !(plain_from(value, &taken) || (RTEST(trees) && plain_from_tree(value, &taken))) ||
+        !plain_terms(&taken, NIL_P(expires_at) ? NULL : &expiry, &life, !NIL_P(version), NUM2LL(now), &flags,
+                     &ttl_ms)) {
+        return Qnil;
+    }
+    VALUE bytes = taken.tree;
+    if (NIL_P(bytes)) {
+        bytes = RB_TYPE_P(value, T_STRING) ? value : rb_str_new(taken.bytes, (long)taken.size_bytes);
+    }
+    RB_GC_GUARD(value);
+    return rb_ary_new_from_args(3, bytes, UINT2NUM(flags), LL2NUM(ttl_ms));
+}
+
+static VALUE terms(VALUE self, VALUE expires_in, VALUE race, VALUE now) {
+    static const plain_value bytes = {.kind = PLAIN_NONE};
+    plain_life life = {seconds(expires_in), seconds(race)};
+    int64_t now_ms = NUM2LL(now);
+    double expiry = (double)now_ms / 1000.0 + life.expires_in;
+    uint8_t flags;
+    int64_t ttl_ms;
+
+    (void)self;
+    if (!plain_terms(&bytes, NIL_P(expires_in) ? NULL : &expiry, &life, false, now_ms, &flags, &ttl_ms)) {
+        flags = 0;
+        ttl_ms = plain_kept_ms(&life);
+    }
+    return rb_assoc_new(UINT2NUM(flags), LL2NUM(ttl_ms));
+}
+
+void records_init(VALUE store_module) {
+    VALUE records = rb_define_class_under(store_module, "Records", rb_cObject);
+
+    id_cache = rb_intern("@cache");
+    rb_define_method(records, "get_entry", get_entry, 2);
+    rb_define_method(records, "get_entries", get_entries, 2);
+    rb_define_method(records, "get", get_record, 2);
+    rb_define_method(records, "entry_of", entry_of_record, 1);
+    rb_define_method(records, "set", set, 3);
+    rb_define_method(records, "add", add, 3);
+    rb_define_method(records, "cas", cas, 4);
+    rb_define_method(records, "set_multi", set_multi, 2);
+    rb_define_method(records, "plain", plain, 7);
+    rb_define_method(records, "terms", terms, 3);
+}

@@ -1,0 +1,87 @@
+/*
+ * plain.h — plain values: stored as their own bytes, without a serializer.
+ *
+ * A String, a number, a Symbol, true, false, nil, or an Array or Hash of these, is
+ * stored as its own bytes. The record's flags say how to read them:
+ *
+ *     7          6 5 4      3 2 1 0
+ *   +---------+----------+-----------+
+ *   | version |  grace   |   kind    |   kind 0: other bytes (Rails' coder, a raw value, a counter)
+ *   +---------+----------+-----------+
+ *   version  1: the entry's version is "", as Rails has it for a key that is an Array
+ *   grace    how long the engine keeps the record after the entry has expired, by
+ *            a table in plain.c: the entry's expiry is the record's less the grace
+ *   kind     enum plain_kind; a String's bytes are its own, numbers are 8 bytes in
+ *            little-endian order, nil, true and false have none, and those of an
+ *            Array or Hash are drawn in tree_format.h
+ */
+#ifndef LARDER_PLAIN_H
+#define LARDER_PLAIN_H
+
+#include <ruby.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "larder.h"
+
+enum plain_kind {
+    PLAIN_NONE,
+    PLAIN_UTF8,
+    PLAIN_BINARY,
+    PLAIN_USASCII,
+    PLAIN_INTEGER,
+    PLAIN_FLOAT,
+    PLAIN_NIL,
+    PLAIN_TRUE,
+    PLAIN_FALSE,
+    PLAIN_SYMBOL,
+    PLAIN_TREE,
+    PLAIN_KINDS
+};
+
+#define PLAIN_KIND(flags) ((flags)&15u)
+#define PLAIN_EMPTY_VERSION 0x80u
+
+typedef struct plain_value {
+    enum plain_kind kind;
+    const char *bytes; /* the String's own, or `number` */
+    size_t size_bytes;
+    uint64_t number;
+    VALUE tree; /* of a tree, the String that has its bytes; else nil */
+} plain_value;
+
+/* Is `value` plain? Then fills `*plain`, whose bytes are valid until `value` is changed or freed. */
+bool plain_from(VALUE value, plain_value *plain);
+
+/* The same for an Array or Hash, whose bytes are made here and are valid as long as plain->tree is kept. */
+bool plain_from_tree(VALUE value, plain_value *plain);
+
+/* The value of a record, or Qundef where the flags name no kind or the bytes are not of that kind. */
+VALUE plain_load(uint8_t flags, const char *bytes, size_t size_bytes);
+
+/* Does plain_load() make a value of any bytes of that size? Not of Symbols and trees. */
+bool plain_is_loadable(uint8_t flags, size_t size_bytes);
+
+/* plain_load() for a String that already holds the bytes, and becomes the value where that is a String. */
+VALUE plain_load_string(uint8_t flags, VALUE bytes);
+
+typedef struct plain_life {
+    double expires_in; /* seconds; 0: never expires */
+    double race;       /* race_condition_ttl in seconds; 0: none */
+} plain_life;
+
+/*
+ * The flags and the TTL (ms; 0: never expires, -1: expired) of the record of a plain value at `now_ms`, for an
+ * entry that expires at `*expires_at` (Unix seconds; NULL: never). False where no grace of the table is long
+ * enough, or the time is out of the engine's range.
+ */
+bool plain_terms(const plain_value *plain, const double *expires_at, const plain_life *life, bool empty_version,
+                 int64_t now_ms, uint8_t *flags, int64_t *ttl_ms);
+
+/* The same TTL where no grace of the table is long enough: the flags cannot say when the entry expires. */
+int64_t plain_kept_ms(const plain_life *life);
+
+/* When the entry expires, in Unix ms; 0: never. */
+int64_t plain_expires_at_ms(uint8_t flags, int64_t kept_until_ms);
+
+#endif

@@ -1,0 +1,124 @@
+# frozen_string_literal: true
+
+# Calls of a Larder::Cache about the whole file. The natives are in ext/larder/cache/maintenance.c.
+
+module Larder
+  class Cache
+    # Walking, emptying, resizing, pruning, statistics and verification.
+    module Maintenance
+      # What resize keeps. The extension defines KEEP_*.
+      KEEP = { false => KEEP_NONE, true => KEEP_SOME, all: KEEP_ALL }.freeze
+      private_constant :KEEP
+
+      # Visits keys without a lock. One that is present throughout is yielded at least once; one that moves meanwhile
+      # may be yielded twice. The block may change the cache.
+      #
+      # @param prefix [String, nil] of the keys to visit, nil: all
+      # @param now [Numeric, nil] Unix time to decide expiry by, nil: the clock
+      # @yieldparam key [String]
+      # @return [self, Enumerator] an Enumerator without a block
+      # @example
+      #   cache.set_multi({ "user/1" => "Ada", "user/2" => "Alan", "book/1" => "Moby-Dick" })
+      #   cache.each_key(prefix: "user/").sort #=> ["user/1", "user/2"]
+      def each_key(prefix: nil, now: nil)
+        return enum_for(:each_key, prefix: prefix, now: now) unless block_given?
+
+        now_ms = now && Options.unix_ms(now)
+        cursor = 0
+        while cursor
+          cursor, keys = _scan(cursor, prefix || "", now_ms)
+          keys.each { |key| yield key }
+        end
+        self
+      end
+
+      # Empties the cache, at once whatever its size.
+      #
+      # @return [self]
+      # @raise [BusyError, DamagedError] it could not be emptied
+      # @example
+      #   cache.set("greeting", "hello")
+      #   cache.clear.get("greeting") #=> nil
+      def clear
+        _clear
+      end
+
+      # Puts a new, empty file of another size in the place of this one. Every process that has it open goes on with the
+      # new one at its next call. Where it fails nothing has changed.
+      #
+      # @param size [Integer] bytes
+      # @param keep [Boolean, Symbol] true: the new file has what the old one had, as far as there is room; :all: it has
+      #   all of it. No other process may have the file open then, and no other thread may use this cache meanwhile
+      # @return [self]
+      # @raise [OpenError] the size is none that a cache can have, the disk has no room for it beside the old one, or
+      #   others have it open that is to be kept
+      # @raise [FullError] there is no room for what was stored with `pin: true`, or with :all for all items
+      # @raise [DamagedError] the file cannot be used any more
+      # @example
+      #   cache.resize(4 << 20).size #=> 4194304
+      def resize(size, keep: false)
+        raise TypeError, "size must be an Integer of bytes, got nil" if size.nil?
+
+        how = KEEP.fetch(keep) { raise InvalidArgument, "keep: #{keep.inspect} is none of true, false and :all" }
+        _resize(Options.size_bytes(size), how)
+        _exist("", nil) # attaches to it
+        self
+      end
+
+      # Tries whether a file of another size had room for all items, by copying them into one that is removed again.
+      #
+      # @param size [Integer] bytes
+      # @return [Boolean]
+      # @raise [OpenError] as {#resize}
+      # @example
+      #   cache.set("a", "x" * 2000)
+      #   cache.fits_in?(1 << 20)   #=> true
+      def fits_in?(size)
+        _resize(Options.size_bytes(size), KEEP_TRIAL)
+        true
+      rescue FullError
+        false
+      end
+
+      # Drops what has expired now, rather than when its room is needed.
+      #
+      # @param now [Numeric, nil] Unix time to decide expiry by, nil: the clock
+      # @return [Integer] how many items were dropped
+      # @example
+      #   cache.prune #=> 0
+      def prune(now: nil)
+        _prune(now && Options.unix_ms(now))
+      end
+
+      # Counts of all processes since the file was made (`hits`, `misses`, `sets`, `evictions`, ...), and gauges of now
+      # (`items`, `used_bytes`, `capacity_bytes`, `processes`, ...). Of these are made:
+      #
+      # - `hit_ratio`: the part of reads that found something, 0.0 to 1.0, nil where nothing was read
+      # - `fullness`: the part of the room that is taken, 0.0 to 1.0; at 1.0 something leaves for what is stored
+      # - `oldest_age`: seconds since the oldest item was stored, nil where there is none
+      #
+      # @return [Hash{Symbol => Integer, Float, nil}]
+      # @example
+      #   cache.get("nobody")
+      #   cache.stats.slice(:hits, :misses, :hit_ratio) #=> { hits: 0, misses: 1, hit_ratio: 0.0 }
+      def stats
+        stats = _stats
+        reads = stats[:hits] + stats[:misses]
+        taken = (stats[:used_bytes] + stats[:index_bytes]).fdiv(stats[:capacity_bytes])
+        oldest_ms = stats.delete(:oldest_age_ms)
+        stats.merge(hit_ratio: (stats[:hits].fdiv(reads) if reads.positive?), fullness: taken.clamp(0.0, 1.0),
+                    oldest_age: (oldest_ms / 1000.0 if stats[:items].positive?))
+      end
+
+      # Walks every invariant of the file, one shard lock at a time.
+      #
+      # @return [Hash{Symbol => Integer, String, nil}] `:items` and `:records` walked, `:problems` found (0: sound) and
+      #   the `:first` of them in words, or nil
+      # @example
+      #   cache.verify[:problems] #=> 0
+      def verify
+        _verify
+      end
+    end
+  end
+end

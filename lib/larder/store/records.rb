@@ -1,0 +1,56 @@
+# frozen_string_literal: true
+
+# The natives under the ordinary path, which are in ext/larder/rails/records.c.
+
+module Larder
+  module Store
+    # Entries of the ordinary path in a Larder::Cache. Errors are those of Larder::Cache.
+    #
+    # A record is `[bytes, flags, ttl_ms]` when stored and `[bytes, flags, expires_at_ms]` when read. An entry is
+    # `[value, expires_at, version]` of a plain value, and a String of any other: the bytes of Rails' coder, a raw
+    # value, a counter. `now` is Unix time in milliseconds; nil is the clock.
+    # @api private
+    class Records
+      # @param cache [Larder::Cache]
+      def initialize(cache)
+        @cache = cache
+      end
+
+      # @!method get_entry(key, now)
+      #   @return [Array(Object, Float, String), String, nil] an entry
+
+      # @!method get_entries(keys, now)
+      #   @return [Hash{String => Array, String}] entries of those keys that were found
+
+      # @!method get(key, now)
+      #   @return [Array(String, Integer, Integer), nil] a record
+
+      # @!method entry_of(record)
+      #   @param record [Array] that was read
+      #   @return [Array(Object, Float, String), String, nil] what get_entry would have answered for it
+
+      # @!method set(key, record, now)
+      #   @return [Boolean] false: refused
+
+      # @!method add(key, record, now)
+      #   @return [Boolean] false: the key is present, or refused
+
+      # @!method cas(key, expected, record, now)
+      #   @param expected [Array] a record that was read
+      #   @return [Boolean] false: the key is absent or has another record, or refused
+
+      # @!method set_multi(records, now)
+      #   @param records [Hash{String => Array}]
+      #   @return [Array<String>] the keys that were refused
+
+      # @!method plain(value, expires_at, expires_in, race_condition_ttl, version, now, trees)
+      #   @param expires_at [Float, nil] Unix seconds
+      #   @param expires_in [Float, nil] seconds, as race_condition_ttl
+      #   @param trees [Boolean] are Arrays, Hashes and objects plain?
+      #   @return [Array(String, Integer, Integer), nil] the record of a plain value; nil: the entry is for a coder
+
+      # @!method terms(expires_in, race_condition_ttl, now)
+      #   @return [Array(Integer, Integer)] flags and ttl_ms of the record of an entry that a coder dumped
+    end
+  end
+end
