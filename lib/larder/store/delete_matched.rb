@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# Owns deleting by pattern: a walk over the keys of the namespace.
+# Deletes by pattern, with a walk over the keys of the namespace.
 
 module Larder
   module Store
     # Patterns are a Regexp, as of FileStore and MemoryStore, or a glob, as of RedisCacheStore.
     module DeleteMatched
-      # What stands for it: no character, and so in no text.
+      # Replaces it: not a character, so it is in no text.
       NUL = "\u{10FFFF}"
       private_constant :NUL
 
@@ -58,8 +58,8 @@ module Larder
         namespace_key("", options)
       end
 
-      # What every key of the namespace starts with. Without one all keys are meant, also where a class that overrides
-      # namespace_key makes others: as in Rails' stores, which ask for the option alone.
+      # What every key of the namespace starts with. Without a namespace all keys are meant, also if a class overrides
+      # namespace_key: as in Rails' stores, which only look at the option.
       def namespace_prefix(options)
         options[:namespace].nil? ? "" : key_prefix(options)
       end
@@ -70,16 +70,16 @@ module Larder
           matching.call(matchable(key)) && @cache.delete(key, now: time)
         end
       rescue Larder::Error
-        @cache.clear # which keys match, and are left, cannot be told: all go, now or when the file can be opened
+        @cache.clear # it is unknown which matching keys are left: all are dropped, now or when the file can be opened
         raise
       end
 
-      # Keys and globs are text; each run of bytes that is none is one unknown character.
+      # Keys and globs are text; each run of invalid bytes is one unknown character.
       def matchable(key)
         key.dup.force_encoding(Encoding::UTF_8).scrub
       end
 
-      # File.fnmatch? takes its arguments for names of files, which have no NUL.
+      # File.fnmatch? expects names of files, which have no NUL.
       def without_nul(text)
         text.tr("\0", NUL)
       end

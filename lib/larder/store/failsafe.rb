@@ -1,16 +1,15 @@
 # frozen_string_literal: true
 
-# Owns the failure policy, which is nowhere else: a store that cannot serve is a miss. A file that cannot be opened is
-# reported once, all else, also each delete and overwrite that could not be applied yet, at each failing call.
+# The failure policy: a store that cannot serve is a miss. A file that cannot be opened is reported once; any other
+# failure, also of a delete or overwrite that could not be applied yet, at each call.
 
 require "active_support/error_reporter"
 
 module Larder
   module Store
-    # Rescues what the byte cache raises. Errors of the caller (a value that cannot be serialized, a blank key) are not
-    # its business and pass.
+    # Rescues errors of the byte cache. Errors of the caller, as a value that cannot be serialized or a blank key, pass.
     module Failsafe
-      # What counts as "the cache could not serve".
+      # The errors that mean that the cache could not serve.
       ERRORS = [Larder::Error].freeze
 
       # The source under which errors are reported, named as those of Rails' own stores.

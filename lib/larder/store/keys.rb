@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
-# Owns how a name becomes the key in the file: expanded as Rails does, namespaced, and short enough for the engine.
+# Makes the key in the file from a name: expanded as Rails does, with the namespace, and short enough for the engine.
 
 require "active_support/digest"
 
 module Larder
   module Store
-    # Same keys as Store's own methods make, which are asked.
+    # The keys are those of Store's own methods.
     module Keys
-      # Rails 7.1 announces and logs the name that a call was given, later ones the key that it became.
+      # Rails 7.1 instruments and logs the name that a call was given, later ones the key.
       INSTRUMENTS_KEYS = ActiveSupport.gem_version >= Gem::Version.new("7.2.0.alpha")
       ALIASES = ActiveSupport::Cache::OPTION_ALIASES.values.flatten.freeze
       private_constant :ALIASES
@@ -27,17 +27,17 @@ module Larder
 
       private
 
-      # What notifications and the log call an entry.
+      # What events and the log name an entry by.
       def instrumented_key(name, key)
         INSTRUMENTS_KEYS ? key : name
       end
 
-      # Store's, with the limit of the engine also on a Rails whose own stores have none.
+      # Store's, limited also on a Rails whose own stores have no limit.
       def normalize_key(key, options = nil)
         truncate_key(super)
       end
 
-      # Store's, where the empty one of a list is UTF-8: of any other, Rails' coder makes more bytes.
+      # Store's, with the empty version of an Array in UTF-8: for any other encoding, Rails' coder makes more bytes.
       def normalize_version(key, options = nil)
         version = super
         version == "" ? "" : version

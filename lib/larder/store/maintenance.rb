@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# Owns what is done to the cache as a whole: emptying, dropping what expired, figures about it.
+# Calls about the whole cache: emptying, dropping expired items, statistics.
 
 module Larder
   module Store
-    # None of this is needed for normal use: the engine makes room by itself.
+    # None of this is needed in normal use: the engine makes room by itself.
     module Maintenance
       # Empties the cache, for all processes, at once whatever its size. With a namespace, deletes only the keys in it,
       # one by one.
@@ -21,8 +21,8 @@ module Larder
         end
       end
 
-      # Drops what the engine knows to have expired, without waiting for the room to be needed. An entry that
-      # race_condition_ttl may still serve stays for as long as that.
+      # Drops expired items now, rather than when their room is needed. An entry that race_condition_ttl may still serve
+      # stays for that long.
       #
       # @return [Integer, nil] how many were dropped; nil where the cache could not serve
       # @example
@@ -33,8 +33,8 @@ module Larder
         end
       end
 
-      # Drops what has expired and then, where a size is given, other items in no particular order until about that
-      # much is left.
+      # Drops expired items and then, if a size is given, other items in no particular order until about that much is
+      # left.
       #
       # @param target_size [Integer, nil] bytes of keys and values
       # @param max_time [Numeric, nil] seconds after which to stop
@@ -53,9 +53,8 @@ module Larder
         end
       end
 
-      # Figures of all processes together: hits, misses, hit_ratio, items, fullness, evictions and others, see
-      # Larder::Cache#stats; and of this store `:fast_path`, whether its simple calls are answered in C, and if not, who
-      # is the reason.
+      # Statistics of all processes together: hits, misses, hit_ratio, items, fullness, evictions and others, see
+      # Larder::Cache#stats; and `:fast_path`, whether simple calls of this store are answered in C, and if not, why.
       #
       # @return [Hash{Symbol=>Object}, nil] nil where the cache could not serve
       # @example
@@ -72,7 +71,7 @@ module Larder
 
       private
 
-      # One walk: what fits under the target stays, the rest goes.
+      # One walk: items are kept until the target is reached, all others are deleted.
       def shrink(target_size, deadline)
         kept = dropped = 0
         @cache.each_key do |key|

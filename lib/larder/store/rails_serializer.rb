@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# The serializers that Rails has a name for, as its stores know them: with Rails' own errors.
+# Serializers by Rails' names, with Rails' own errors.
 
 module Larder
   module Store
-    # Larder's frames around the bytes that Rails' serializer would make: so it reads what all others wrote.
+    # Larder's frames around the bytes of Rails' serializer, so that it reads what any other of Larder's wrote.
     class RailsSerializer < Larder::Serializer
       # Rails' names, with Larder's of the same.
       NAMES = { marshal_7_0: :marshal, marshal_7_1: :marshal, # rubocop:disable Naming/VariableNumber
