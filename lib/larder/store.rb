@@ -1,13 +1,7 @@
 # frozen_string_literal: true
 
-# Loads the parts of ActiveSupport::Cache::LarderStore. See lib/active_support/cache/larder_store.rb for how they are
-# put together; each assumes @cache (a Larder::Cache) and the options of ActiveSupport::Cache::Store.
-
-module Larder
-  # The parts of the Rails cache store, one concern each.
-  module Store
-  end
-end
+# The Rails store: the modules that it is made of, a file of lib/larder/store/ for each. A later one overrides an
+# earlier one, and ActiveSupport::Cache::Store below all of them.
 
 require "larder/codecs"
 require "larder/store/tree_serializer"
@@ -24,3 +18,21 @@ require "larder/store/counters"
 require "larder/store/delete_matched"
 require "larder/store/maintenance"
 require "larder/store/fast_path"
+
+module Larder
+  # What ActiveSupport::Cache::LarderStore does beside its construction. Public methods are those of
+  # ActiveSupport::Cache::Store wherever it has them: Rails decides what is read, written, logged and instrumented, the
+  # modules decide how that is done with a Larder::Cache. They use the instance variables that LarderStore sets.
+  module Store
+    include Instrumentation
+    include Failsafe
+    include Clock
+    include Keys
+    include Entries
+    include Multi
+    include Counters
+    include DeleteMatched
+    include Maintenance
+    include FastPath
+  end
+end

@@ -1,8 +1,6 @@
 # frozen_string_literal: true
 
-# The Rails cache store: what it is made of and how it is built. Each part is a file of lib/larder/store/. Public
-# methods are those of ActiveSupport::Cache::Store wherever it has them: Rails decides what is read, written, logged
-# and announced, the parts decide how that meets Larder::Cache.
+# The Rails store: its options and its construction. What it does is in lib/larder/store.rb.
 
 require "active_support"
 require "active_support/cache"
@@ -78,16 +76,7 @@ module ActiveSupport
     # With `:raise_errors` each use raises instead, a file that cannot be opened as Larder::OpenError. Wrong arguments
     # raise ArgumentError in the constructor.
     class LarderStore < Store
-      include Larder::Store::Instrumentation
-      include Larder::Store::Failsafe
-      include Larder::Store::Clock
-      include Larder::Store::Keys
-      include Larder::Store::Entries
-      include Larder::Store::Multi
-      include Larder::Store::Counters
-      include Larder::Store::DeleteMatched
-      include Larder::Store::Maintenance
-      include Larder::Store::FastPath # over all of them
+      include Larder::Store
 
       # @return [true] Rails may give versions beside keys ("recyclable" cache keys)
       def self.supports_cache_versioning?
@@ -106,7 +95,7 @@ module ActiveSupport
       #   ActiveSupport::Cache::LarderStore.new("tmp/app.larder", size: 64 << 20, expires_in: 3600)
       def initialize(path = nil, options = nil, **keywords)
         settings = Larder::Store::Settings.new(path, options, keywords)
-        default_serializer # raises where ActiveSupport::Cache.format_version is none; Rails does not ask beside a coder
+        default_serializer # raises for an unknown ActiveSupport::Cache.format_version, as Rails does without a coder
         super(settings.store_options)
 
         @error_handler = settings.error_handler
@@ -115,12 +104,12 @@ module ActiveSupport
         @plain_values = settings.plain_values
         @plain_trees = settings.plain_trees
         @settings = settings
-        @options.default = nil # a Hash with a default has options that nobody gave
+        @options.default = nil # it would add options that were not given
         use(settings.open)
       end
 
-      # Yields. Rails wraps requests in this for stores that profit from a copy in memory; a hit here is cheaper than
-      # keeping one, so there is none.
+      # Yields. Rails wraps requests in this for stores that gain from a copy in memory. A hit here costs less than that
+      # copy, so there is none.
       #
       # @return [Object] what the block returns
       def with_local_cache
