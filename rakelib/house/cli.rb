@@ -36,6 +36,8 @@ module House
 
     # Lines of a failed job in the summary.
     FAILURE_LINES = 40
+    # Jobs in the summary's list of those that took most processor time.
+    LONGEST_JOBS = 10
 
     # @param argv [Array<String>]
     def initialize(argv)
@@ -142,6 +144,7 @@ module House
       list_failed("Failed, as they may:", results.select(&:shrugged?))
       list_failed("Failed:", results.select(&:failed?))
       list_failed("Failed at first, passed alone:", results.select(&:second?).map(&:earlier))
+      list_longest(results)
       total = sum(results)
       puts "", format("%d min %02d s", *seconds.round.divmod(60)), total
       total.failed.zero? && total.passed.positive? ? 0 : 1
@@ -169,6 +172,16 @@ module House
 
         puts "", "#{result.job.name}:"
         lines.first(FAILURE_LINES).each { |line| puts "  #{line}" }
+      end
+    end
+
+    # Processor time tells what a job costs on any machine, elapsed time what it waited for.
+    def list_longest(results)
+      return if results.size <= LONGEST_JOBS
+
+      puts "", format("%.0f s of processor time; most of it:", results.sum(&:cpu_seconds))
+      results.max_by(LONGEST_JOBS, &:cpu_seconds).each do |result|
+        puts format("  %7.1f s, %7.1f s elapsed  %s", result.cpu_seconds, result.seconds, result.job.name)
       end
     end
 

@@ -6,9 +6,10 @@ require_relative "counts"
 module House
   # One program that bin/test runs: how, where, under which conditions, and how its output is read.
   class Job
-    # What came of a job. `note` says why it failed or was skipped; `log` is the path of its output, `earlier` the
-    # result of the time before, where it was run again.
-    Result = Struct.new(:job, :counts, :seconds, :note, :log, :earlier) do
+    # What came of a job. `seconds` is elapsed time, `cpu_seconds` what the job and its children took of the processors;
+    # `note` says why it failed or was skipped; `log` is the path of its output; `earlier` is the first result of a job
+    # that was run again.
+    Result = Struct.new(:job, :counts, :seconds, :cpu_seconds, :note, :log, :earlier) do
       # @return [Boolean]
       def failed?
         counts.failed.positive?

@@ -62,7 +62,7 @@ module House
 
     def settled(job, counts, note)
       @waiting.delete(job)
-      Job::Result.new(job, counts, 0.0, note, nil)
+      Job::Result.new(job, counts, 0.0, 0.0, note, nil)
     end
 
     def failed?(name)
@@ -83,13 +83,13 @@ module House
                                               in: File::NULL, out: log, err: [:child, :out])
       @running << Running.new(job, pid, log, now, now)
     rescue SystemCallError => e
-      finish(Job::Result.new(job, Counts.new(0, 1, 0), 0.0, "could not be started: #{e.message}", nil))
+      finish(Job::Result.new(job, Counts.new(0, 1, 0), 0.0, 0.0, "could not be started: #{e.message}", nil))
     end
 
     def check(running)
-      _, status = Process.wait2(running.pid, Process::WNOHANG)
+      status, cpu_seconds = wait_for(running, Process::WNOHANG)
       if status
-        complete(running, status)
+        complete(running, status, cpu_seconds)
       elsif now - running.started > running.job.limit
         stop(running)
       elsif now - running.last_seen > @heartbeat
@@ -99,11 +99,23 @@ module House
       end
     end
 
-    def complete(running, status)
+    # The kernel adds a child's processor time to ours when we wait for it, that of its own children included.
+    def wait_for(running, flags = 0)
+      before = cpu_seconds_of_children
+      _, status = Process.wait2(running.pid, flags)
+      [status, cpu_seconds_of_children - before]
+    end
+
+    def cpu_seconds_of_children
+      times = Process.times
+      times.cutime + times.cstime
+    end
+
+    def complete(running, status, cpu_seconds)
       @running.delete(running)
       output = Job.output(running.log)
       counts, note = running.job.judge(output, status)
-      finish(Job::Result.new(running.job, counts, now - running.started, note, running.log), output)
+      finish(Job::Result.new(running.job, counts, now - running.started, cpu_seconds, note, running.log), output)
     end
 
     # Kills the job's whole process group: tests start servers and writers of their own.
@@ -113,9 +125,10 @@ module House
       signal_group(:TERM, running.pid)
       sleep GRACE_SECONDS
       signal_group(:KILL, running.pid)
-      Process.wait(running.pid)
+      _, cpu_seconds = wait_for(running)
       note = "stopped after #{seconds.round} s"
-      finish(Job::Result.new(running.job, Counts.new(0, 1, 0), seconds, note, running.log), Job.output(running.log))
+      finish(Job::Result.new(running.job, Counts.new(0, 1, 0), seconds, cpu_seconds, note, running.log),
+             Job.output(running.log))
     end
 
     def signal_group(signal, pid)
@@ -135,8 +148,8 @@ module House
       word = result.skipped? ? "skip" : "ok"
       word = "FAIL" if result.failed?
       notes = [summary(result), result.note].compact.join("; ")
-      format("  %-4s %3d/%-3d  %-70s %5.1f s  %s", word, @results.size, @total, result.job.name, result.seconds, notes)
-        .rstrip
+      format("  %-4s %3d/%-3d  %-70s %5.1f s  CPU %5.1f s  %s", word, @results.size, @total, result.job.name,
+             result.seconds, result.cpu_seconds, notes).rstrip
     end
 
     def summary(result)

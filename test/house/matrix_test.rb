@@ -73,8 +73,8 @@ module House
     def table
       cells = { "good" => { compiler: "gcc", level: "O2" }, "bad" => { stack: "Rails" }, "gone" => {} }
               .map { |name, facts| MatrixCell.new(name, facts, ["true"]) }
-      outcomes = [[Counts.new(3, 0, 1), 12.2, nil, "log"], [Counts.new(0, 1, 0), 2, "exit status 1", "log"],
-                  [Counts.new(0, 0, 1), 0, "needs much", nil]]
+      outcomes = [[Counts.new(3, 0, 1), 12.2, 0.5, nil, "log"], [Counts.new(0, 1, 0), 2, 0.5, "exit status 1", "log"],
+                  [Counts.new(0, 0, 1), 0, 0.0, "needs much", nil]]
       MatrixTable.new(cells, cells.zip(outcomes).map { |cell, outcome| Job::Result.new(cell.job, *outcome) })
     end
   end

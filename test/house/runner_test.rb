@@ -52,6 +52,13 @@ module House
       assert_match(/\.\.\. +talking .* halfway/, @out.string)
     end
 
+    test "a job's processor time is that of all its processes" do
+      result = run_job("sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done'; echo '1 passed, 0 failed'")
+      assert_operator result.cpu_seconds, :>, 0
+      assert_match(/CPU +\d+\.\d s  1 passed/, @out.string)
+      assert_operator run_job("sleep 0.2; echo '1 passed, 0 failed'").cpu_seconds, :<, result.cpu_seconds
+    end
+
     test "a job that cannot be started fails with the reason" do
       job = Job.new("absent", suite: "ruby", argv: ["/nonexistent/program"])
       assert_match(/could not be started/, run_jobs(job).first.note)
