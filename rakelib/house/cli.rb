@@ -2,9 +2,9 @@
 
 require "optparse"
 require_relative "matrix_run"
+require_relative "retry_failed"
 require_relative "suites"
 require_relative "runner"
-require_relative "second_chance"
 
 module House
   # bin/test: reads the command line, sets up, runs the suites, sums up.
@@ -49,7 +49,7 @@ module House
       @verbose = false
       @logs = File.join(ROOT, "tmp/test")
       @cells = nil
-      @json = @again = false
+      @json = @retry_failed = false
       argv, @minitest = split(argv)
       @files = parser.parse(argv)
     end
@@ -64,7 +64,7 @@ module House
       jobs = chosen_jobs
       puts "bin/test: Ruby #{RUBY_VERSION}, #{relative(Environment.gemfile)}, #{jobs.size} jobs, #{@lanes} at a time"
       results = Runner.new(jobs, lanes: @lanes, log_dir: @logs, verbose: @verbose).run
-      results = SecondChance.new(log_dir: @logs).give(results) if @again
+      results = RetryFailed.new(log_dir: @logs).run(results) if @retry_failed
       summarize(results, Process.clock_gettime(Process::CLOCK_MONOTONIC) - started)
     end
 
@@ -97,7 +97,7 @@ module House
         options.on("--matrix [CELLS]", Array, "all combinations, or these") { |names| @cells = names || [] }
         options.on("--json", "the matrix's table for machines") { @json = true }
         options.on("--jobs N", Integer, "how many at a time (#{@lanes})") { |count| @lanes = [count, 1].max }
-        options.on("--again", "run what failed once more, alone") { @again = true }
+        options.on("--retry-failed", "run what failed once more, alone") { @retry_failed = true }
         options.on("--logs DIR", "where outputs are kept (tmp/test)") { |path| @logs = File.expand_path(path) }
         options.on("--verbose", "print the output of every job") { @verbose = true }
         options.on("--no-setup", "do not run bin/setup first") { @setup = false }
@@ -141,9 +141,9 @@ module House
       list("Skipped:", results.select { |result| result.skipped? && result.note })
       list_skipped_tests(results)
       list_notes(results)
-      list_failed("Failed, as they may:", results.select(&:shrugged?))
+      list_failed("Failed, but allowed to:", results.select(&:allowed_failure?))
       list_failed("Failed:", results.select(&:failed?))
-      list_failed("Failed at first, passed alone:", results.select(&:second?).map(&:earlier))
+      list_failed("Failed, then passed when retried alone:", results.select(&:passed_retry?).map(&:earlier))
       list_longest(results)
       total = sum(results)
       puts "", format("%d min %02d s", *seconds.round.divmod(60)), total

@@ -20,13 +20,13 @@ module House
         log.nil? && !failed?
       end
 
-      # @return [Boolean] whether it failed, as it may
-      def shrugged?
+      # @return [Boolean] whether it failed and was allowed to
+      def allowed_failure?
         job.may_fail && !log.nil? && !note.nil?
       end
 
-      # @return [Boolean] whether it failed at first
-      def second?
+      # @return [Boolean] whether it failed and then passed when it was retried
+      def passed_retry?
         !earlier.nil? && !failed?
       end
 
@@ -53,7 +53,7 @@ module House
     # @param weight [Numeric] seconds it takes, roughly: the longest job starts first
     # @param limit [Numeric] seconds until it is taken for hung and killed
     # @param missing [String, nil] why it cannot run here (nil: it can)
-    # @param may_fail [Boolean] what fails counts as skipped: it tells of what is not ours to mend
+    # @param may_fail [Boolean] failures count as skipped: their cause is outside this repository
     def initialize(name, suite:, argv:, env: {}, dir: ROOT, kind: :counted, after: [], weight: 1, limit: 300,
                    missing: nil, may_fail: false)
       raise ArgumentError, "unknown kind #{kind.inspect}; known: #{KINDS.join(", ")}" unless KINDS.include?(kind)
@@ -87,7 +87,7 @@ module House
       counts, note = verdict(output, status)
       return [counts, note] unless may_fail && counts.failed.positive?
 
-      [Counts.new(counts.passed, 0, counts.skipped + counts.failed), "#{counts.failed} failed, as they may: #{note}"]
+      [Counts.new(counts.passed, 0, counts.skipped + counts.failed), "#{counts.failed} failed, but allowed to: #{note}"]
     end
 
     private

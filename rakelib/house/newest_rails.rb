@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
-# Looks at the newest Rails that there is for this Ruby, tested or not: says which of its methods that the fast path
-# stands in for have changed since the newest that is tested, and runs Rails' own tests of cache stores on it. What it
-# finds is for people: bin/test lets it fail.
+# Installs the newest Rails for this Ruby, tested or not. Lists the methods that the fast path replaces and that differ
+# from the newest tested Rails, and runs Rails' own tests of cache stores. It informs people: bin/test lets it fail.
 #
 # Run as a program: ruby rakelib/house/newest_rails.rb
 
@@ -35,7 +34,7 @@ module House
         File.write(gemfile, GEMFILE)
         @newest = Environment.variables(gemfile).merge("BUNDLE_WITHOUT" => nil)
         system(@newest, "bundle", "install", "--quiet") || abort("newest_rails: could not install the newest Rails")
-        tell(tested = stood_in_for(Environment.variables), newest = stood_in_for(@newest))
+        tell(tested = replaced_methods(Environment.variables), newest = replaced_methods(@newest))
         tested == newest ? puts("1 passed, 0 failed") || true : passed?
       end
     end
@@ -43,16 +42,16 @@ module House
     private
 
     # @return [Array(String, Hash)] which Rails, and the sources of its methods
-    def stood_in_for(variables)
+    def replaced_methods(variables)
       output, error, status = Open3.capture3(variables, "ruby", "-rbundler/setup", "-Ilib",
-                                             "rakelib/house/stood_in_for.rb", chdir: ROOT)
+                                             "rakelib/house/replaced_methods.rb", chdir: ROOT)
       status.success? ? JSON.parse(output).values_at("rails", "sources") : abort("newest_rails: #{error}")
     end
 
     def tell((tested, before), (newest, now))
       changed = before.keys.reject { |name| before[name] == now[name] }
       puts "@note #{newest} is the newest Rails for Ruby #{RUBY_VERSION}, #{tested} the one that tests run on.",
-           "@note Of #{before.size} methods that the fast path stands in for, #{changed.size} have changed there."
+           "@note Of #{before.size} methods that the fast path replaces, #{changed.size} have changed there."
       changed.each { |name| puts "@note #{name}", difference(before[name], now[name]) }
     end
 

@@ -17,6 +17,7 @@ module House
       /\blard_draft\b/                 => "lard_record_spec",
       /\b(?:FAST_OTHERWISE|in_full)\b/ => "fallback, slow path",
       /\b(?:Announcements|Attendance|Lossless)\b/ => "Instrumentation, ProcessRegistry, JsonRoundTrip",
+      /\b(?:SecondChance|StoodInFor)\b/ => "RetryFailed, ReplacedMethods",
       /\bnot had in time\b/            => "lock timeout",
       /\bhow gladly\b/                 => "eviction cost",
       /\bwhat is to come\b/            => "reserved, currently unused",

@@ -1,17 +1,17 @@
 # frozen_string_literal: true
 
-# Prints, as JSON, the sources of Rails' methods that the fast path stands in for, by the names in its own lists
-# (lib/larder/store/fast_path.rb). Rails is the one of the Gemfile that this is run under.
+# Prints, as JSON, the sources of the Rails methods that the fast path replaces; their names are listed in
+# lib/larder/store/fast_path.rb. Rails is that of the current Gemfile.
 #
-# Run as a program: ruby -rbundler/setup -Ilib rakelib/house/stood_in_for.rb
+# Run as a program: ruby -rbundler/setup -Ilib rakelib/house/replaced_methods.rb
 
 require "json"
 require "active_support"
 require "active_support/cache/larder_store"
 
 module House
-  # What the methods are now.
-  module StoodInFor
+  # Reads the methods of the loaded Rails.
+  module ReplacedMethods
     LISTS = { ActiveSupport::Cache::Store => :STORE_METHODS, ActiveSupport::Cache::Entry => :ENTRY_METHODS,
               ActiveSupport::Cache::WriteOptions => :OPTION_METHODS }.freeze
     ROOT = $LOADED_FEATURES.grep(%r{/active_support/cache\.rb\z}).first.delete_suffix("cache.rb")
@@ -55,4 +55,4 @@ module House
   end
 end
 
-puts JSON.generate(rails: ActiveSupport.version.to_s, sources: House::StoodInFor.sources)
+puts JSON.generate(rails: ActiveSupport.version.to_s, sources: House::ReplacedMethods.sources)

@@ -5,65 +5,65 @@ require "support/house_jobs"
 require_relative "../../rakelib/house/cli"
 
 module House
-  # What failed beside others is run again, alone, and that is said.
-  class SecondChanceTest < ActiveSupport::TestCase
+  # Failed jobs are run again, alone, and the summary lists them.
+  class RetryFailedTest < ActiveSupport::TestCase
     include HouseJobs
 
     test "what passes alone has passed, and keeps what it printed before" do
-      results = run_twice(job("echo '1 passed, 0 failed'", name: "fine"), job(passes_the_second_time, name: "late"))
+      results = run_with_retry(job("echo '1 passed, 0 failed'", name: "fine"), job(passes_when_retried, name: "late"))
       late = results.find { |result| result.job.name == "late" }
       assert_equal Counts.new(2, 0, 0), results.map(&:counts).reduce(:+)
-      assert_predicate late, :second?
+      assert_predicate late, :passed_retry?
       assert_match(/not ok: too late/, File.read(late.earlier.log))
-      assert_match(/FAIL.*late.*Once more, alone:.*ok.*late/m, @out.string)
+      assert_match(/FAIL.*late.*Retrying what failed:.*ok.*late/m, @out.string)
     end
 
-    test "the sum names what passed alone, and how it had failed" do
+    test "the summary names what passed when retried, and how it had failed" do
       crash = "test -e #{@logs}/met && echo '1 passed, 0 failed' && exit; touch #{@logs}/met; kill -SEGV $$"
-      results = run_twice(job(crash, name: "crash"))
+      results = run_with_retry(job(crash, name: "crash"))
       sum, = capture_io { CLI.new([]).send(:summarize, results, 1) }
-      assert_match(/Failed at first, passed alone:\n  crash: .*killed by signal SEGV.*; .*crash\.first\.log\n/, sum)
+      assert_match(/^Failed, then passed when retried alone:\n  crash: .*killed by signal SEGV.*crash\.first\.log$/, sum)
       assert_match(/^1 passed, 0 failed/, sum)
     end
 
     test "what was not run because another failed is not run again" do
       waiting = Job.new("waiting", suite: "ruby", argv: ["true"], after: ["wrong"])
-      results = run_twice(job("exit 1", name: "wrong"), waiting)
+      results = run_with_retry(job("exit 1", name: "wrong"), waiting)
       assert_match(/not run, because wrong failed/, results.find { |result| result.job == waiting }.note)
     end
 
     test "what fails again has failed" do
-      result = run_twice(job("echo '0 passed, 1 failed'; exit 1", name: "wrong")).first
+      result = run_with_retry(job("echo '0 passed, 1 failed'; exit 1", name: "wrong")).first
       assert_predicate result, :failed?
-      assert_not_predicate result, :second?
+      assert_not_predicate result, :passed_retry?
     end
 
     test "what passed is not run again" do
-      run_twice(job("echo run >> #{@logs}/times; echo '1 passed, 0 failed'", name: "fine"))
+      run_with_retry(job("echo run >> #{@logs}/times; echo '1 passed, 0 failed'", name: "fine"))
       assert_equal ["run\n"], File.readlines("#{@logs}/times")
     end
 
-    test "many that fail are no accident" do
-      jobs = Array.new(SecondChance::MOST + 1) { |i| job("echo run >> #{@logs}/times; false", name: "wrong #{i}") }
-      assert_equal jobs.size, run_twice(*jobs).count(&:failed?)
+    test "nothing is retried where more than a few jobs failed" do
+      jobs = Array.new(RetryFailed::MOST + 1) { |i| job("echo run >> #{@logs}/times; false", name: "wrong #{i}") }
+      assert_equal jobs.size, run_with_retry(*jobs).count(&:failed?)
       assert_equal jobs.size, File.readlines("#{@logs}/times").size
     end
 
     test "a build that failed is not run again" do
-      result = run_twice(Job.new("build", suite: "build", kind: :build, argv: ["sh", "-c", "exit 1"])).first
+      result = run_with_retry(Job.new("build", suite: "build", kind: :build, argv: ["sh", "-c", "exit 1"])).first
       assert_predicate result, :failed?
-      assert_no_match(/Once more/, @out.string)
+      assert_no_match(/Retrying/, @out.string)
     end
 
     private
 
-    def passes_the_second_time
+    def passes_when_retried
       "test -e #{@logs}/met && echo '1 passed, 0 failed' && exit; touch #{@logs}/met
        echo '  not ok: too late'; echo '0 passed, 1 failed'; exit 1"
     end
 
-    def run_twice(*jobs)
-      SecondChance.new(log_dir: @logs, out: @out).give(run_jobs(*jobs))
+    def run_with_retry(*jobs)
+      RetryFailed.new(log_dir: @logs, out: @out).run(run_jobs(*jobs))
     end
   end
 end
