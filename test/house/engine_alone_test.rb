@@ -11,6 +11,10 @@ module House
     ROOT = File.expand_path("../..", __dir__)
     ENGINE = File.join(ROOT, "engine")
 
+    # Compiled once for all tests.
+    BUILD = Dir.mktmpdir("larder-engine-build")
+    Minitest.after_run { FileUtils.rm_rf(BUILD) }
+
     setup { @directory = Dir.mktmpdir("larder-engine") }
     teardown { FileUtils.rm_rf(@directory) }
 
@@ -62,7 +66,7 @@ module House
     end
 
     def install
-      run_command("make", "-C", ENGINE, "install", "BUILD=#{@directory}/build", "PREFIX=/usr", "DESTDIR=#{@directory}")
+      run_command("make", "-C", ENGINE, "install", "BUILD=#{BUILD}", "PREFIX=/usr", "DESTDIR=#{@directory}")
     end
 
     def run_command(*command)
