@@ -13,6 +13,7 @@ require "rbconfig"
 require "tmpdir"
 
 require "larder"
+require "support/slow_test"
 require "support/collector" if ENV.key?("LARDER_GC")
 
 # A shell has what it runs in the background ignore interrupts, and that would be passed on to every process under test.

@@ -45,7 +45,7 @@ module House
       @lanes = Environment.processors
       @setup = true
       @setup_options = []
-      @fast = false
+      @fast = @slow = false
       @verbose = false
       @logs = File.join(ROOT, "tmp/test")
       @cells = nil
@@ -75,7 +75,7 @@ module House
     end
 
     def chosen_jobs
-      return Suites.jobs(@suites, fast: @fast) if @files.empty?
+      return Suites.jobs(@suites, fast: @fast, slow: @slow) if @files.empty?
 
       @suites == ["trixie"] ? Suites.trixie_jobs(@files, @minitest) : Suites.jobs_for_files(@files, @minitest)
     end
@@ -88,7 +88,8 @@ module House
     def parser
       OptionParser.new(BANNER, 18) do |options|
         options.on("--fast", "leave out what is slow") { @suites, @fast = Suites::FAST, true }
-        options.on("--all", "with the second stack") { @suites = Suites::SUITES.keys }
+        options.on("--slow", "with the slow tests, which are skipped otherwise") { @slow = true }
+        options.on("--all", "with the second stack") { @suites = Suites::ALL }
         options.on("--only LIST", Array, "these suites") { |names| @suites = known(names) }
         options.on("--stack NAME", ["trixie"], "only the Ruby tests, on another system") { |name| @suites = [name] }
         options.on("--rails VERSION", Environment::GEMFILES.keys, "the tests, on this Rails") do |version|

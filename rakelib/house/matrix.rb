@@ -5,6 +5,7 @@
 
 require_relative "environment"
 require_relative "matrix_cell"
+require_relative "suites"
 
 module House
   # All cells. `CLANG` in a command becomes the clang that is there.
@@ -30,7 +31,7 @@ module House
 
     # @return [Array<House::MatrixCell>]
     def cells
-      rails_cells + level_cells + sanitizer_cells + valgrind_cells + ruby_cells + processor_cells
+      rails_cells + slow_cells + level_cells + sanitizer_cells + valgrind_cells + ruby_cells + processor_cells
     end
 
     # @param names [Array<String>] of cells, or what their names begin with; none: all
@@ -77,6 +78,17 @@ module House
     # Logs of its own: bin/test may be what runs the matrix.
     def inner(name)
       ["--no-system", "--jobs", "1", "--logs", File.join(ROOT, "tmp/matrix", name)]
+    end
+
+    # What takes long and rarely fails: bin/test leaves it to the matrix.
+    def slow_cells
+      lab = MatrixCell.new("lab-slow", { stack: "this Ruby", under: "slow tests" },
+                           ["bin/test", "--slow", "--only", "build,lab", *inner("lab")], limit: 3600)
+      proofs = Suites::REPEATED_PROOFS.map do |name|
+        MatrixCell.new("proof-#{name}", { stack: "this Ruby", under: "quick run" }, ["bin/proof", "--quick", name],
+                       kind: :one)
+      end
+      [lab, *proofs]
     end
 
     def level_cells

@@ -12,52 +12,87 @@ module House
     # name, what it is (shown by --help)
     SUITES = {
       "build" => "the extension and the engine compile, warnings being errors",
-      "engine" => "C tests of the engine",
-      "asan" => "the same under AddressSanitizer and UndefinedBehaviorSanitizer, and threads under ThreadSanitizer",
+      "engine" => "C tests of the engine, without a sanitizer (with --fast or --only)",
+      "asan" => "C tests under AddressSanitizer and UndefinedBehaviorSanitizer, and threads under ThreadSanitizer",
       "ruby" => "Ruby tests (test/)",
-      "tools" => "the same of what its developers use: bin/, rakelib/, bench/, proof/, the documents",
-      "rails" => "the tests of store and sessions on the other Rails of this Ruby: 7.1 (and Rack 2) on 3.1, 8.0 on 3.3",
+      "stack" => "those Ruby tests whose result depends on the Ruby, Rails or Rack (part of ruby)",
+      "tools" => "Ruby tests of the development tools: bin/, rakelib/, bench/, proof/, the documents",
+      "rails" => "some tests of store and sessions on the other Rails of this Ruby: 7.1 on 3.1, 8.0 on 3.3",
       "contract" => "Rails 7.2's own tests of cache stores; Rails', Rack's and Dalli's of sessions: all over Larder",
-      "newest" => "the same on the newest Rails for this Ruby, and what has changed there; it may fail",
+      "newest" => "the same on the newest Rails for this Ruby, and what has changed there; allowed to fail",
       "lab" => "tests of the lab (lab/test/)",
-      "proof" => "a bounded part of each attack of bin/proof: kills, models, fuzzers, hostile files",
+      "proof" => "a bounded part of those proofs of bin/proof that repeat no other suite",
       "guards" => "instructions that a get, set, fetch or write takes, against those on record (valgrind)",
       "style" => "RuboCop, clang-format, who may require whom, what stores to shared memory",
       "docs" => "every public class and method is documented",
       "gems" => "both gems build, install into an empty directory and run",
-      "trixie" => "Ruby tests of the gem on Debian trixie: Ruby 3.3, Rails 8.1 and 8.0 (with --all; root only)"
+      "trixie" => "the suites stack, rails and newest on Debian trixie: Ruby 3.3, Rails 8.1 and 8.0 (root only)"
     }.freeze
 
+    # What --all runs: the engine under sanitizers only, and of Ruby's tests all.
+    ALL = (SUITES.keys - ["engine", "stack"]).freeze
+
     # What is run without any option.
-    DEFAULT = (SUITES.keys - ["trixie"]).freeze
+    DEFAULT = (ALL - ["trixie"]).freeze
 
     # Half a minute, for the loop of editing and testing.
     FAST = ["build", "engine", "ruby", "style"].freeze
 
-    # Tests of what is no part of the gem; a second stack does not repeat them.
+    # Tests of the development tools.
     OF_TOOLS = ["test/house", "test/bench", "test/proof"].freeze
 
-    # Tests of what lies on Rails and Rack.
-    OF_RAILS = ["test/active_support", "test/action_dispatch", "test/rack", "test/larder/sessions"].freeze
+    # Tests of the extension, and of what is built on Rails and Rack.
+    OF_STACK = [
+      "test/active_support/**/*_test.rb", "test/action_dispatch/**/*_test.rb", "test/rack/**/*_test.rb",
+      "test/larder/{cache,cacheable,sessions}/**/*_test.rb", "test/larder/{cache,cacheable,coder,tree*}_test.rb",
+      "test/rails/{rails_application,generated_authentication}_test.rb"
+    ].freeze
+
+    # The smallest part of it that goes through each method of Rails that the store and the sessions build on. All of it
+    # is run on each Rails by `bin/test --matrix rails`.
+    OF_OTHER_RAILS = [
+      "test/active_support/cache/larder_store/{fetch,multi,reading_writing,fast_path_guard,rails_contract}_test.rb",
+      "test/action_dispatch/session/larder_store_test.rb", "test/rack/session/larder_test.rb"
+    ].freeze
+
+    # Proofs whose bounded part repeats another suite: the crash points, `asan`; the calls of the store, `ruby`; and the
+    # coverage of the engine's tests, all of those. `bin/test --matrix proof` runs them.
+    REPEATED_PROOFS = ["contract", "coverage", "crash"].freeze
+
+    # Run once without a sanitizer, by the proof `faults`: thousands of forks, which under a sanitizer take minutes.
+    CALLS_TESTS = "calls_test calls_use_test"
 
     CLANG_FORMAT = 14
 
-    # The slow ones, in seconds; a job that is not here is taken for short.
+    # Test files that take long, in seconds, by what their paths begin with. Each is a job of its own.
     WEIGHTS = {
-      "lab/test/larder/lab/commands/" => 120, "test/survival/" => 60, "test/rails/" => 20, "test/guards/" => 20,
-      "test/examples/" => 8, "test/larder/cli" => 20,
-      "test/bench/targets" => 20, "test/larder/cache/garbage_collection" => 15, "test/house/engine_alone" => 8,
-      "test/house/gem" => 20, "lab/test/" => 5
+      "lab/test/larder/lab/commands/" => 30, "lab/test/larder/lab/user_servers" => 20,
+      "lab/test/larder/lab/server" => 20, "lab/test/larder/lab/cli" => 20,
+      "lab/test/larder/lab/cleanup" => 15, "lab/test/larder/lab/reports/html_" => 10,
+      "lab/test/larder/lab/advice/report" => 10, "lab/test/larder/lab/yjit" => 10,
+      "test/rails/rails_application" => 40, "test/rails/" => 30, "test/guards/" => 40, "test/examples/" => 20,
+      "test/larder/cli" => 20, "test/larder/doctor" => 10, "test/larder/own_failure" => 10,
+      "test/larder/cache/garbage_collection" => 20, "test/larder/cache/records" => 15,
+      "test/larder/cacheable/promise" => 10,
+      "test/active_support/cache/larder_store/fast_path_collections" => 20,
+      "test/active_support/cache/larder_store/fast_path_look" => 40,
+      "test/active_support/cache/larder_store/plain_values" => 10,
+      "test/bench/targets" => 25, "test/house/engine_alone" => 20, "test/house/gem" => 20, "test/proof/soak" => 20
     }.freeze
+
+    # How many of the other test files share a job.
+    GROUP_FILES = 12
 
     module_function
 
     # @param names [Array<String>] keys of SUITES
     # @param fast [Boolean] shorten the tests that kill processes at random
+    # @param slow [Boolean] run slow tests too
     # @return [Array<House::Job>]
-    def jobs(names, fast: false)
+    def jobs(names, fast: false, slow: false)
       all = names.flat_map { |name| public_send("#{name}_jobs") }.uniq(&:name)
-      fast ? all.each { |job| job.env["LARDER_SURVIVE_SECONDS"] = "1" } : all
+      all.each { |job| job.env["LARDER_SURVIVE_SECONDS"] = "1" } if fast
+      slow ? all.each { |job| job.env["LARDER_SLOW_TESTS"] = "1" } : all
     end
 
     # @param files [Array<String>] test files, of Ruby or C
@@ -70,7 +105,7 @@ module House
       raise ArgumentError, "no such test file: #{unknown.join(", ")}" unless unknown.empty?
 
       jobs = ruby.empty? ? [] : [compile_job]
-      jobs += ruby.map { |file| ruby_job(file, options) }
+      jobs += ruby.map { |file| ruby_job(file, options) }.each { |job| job.env["LARDER_SLOW_TESTS"] = "1" }
       c.empty? ? jobs : jobs + engine_jobs
     end
 
@@ -87,29 +122,37 @@ module House
       [Job.new("engine", suite: "engine", weight: 60, limit: 600, argv: ["make", "-sC", "engine", "test", "DEV=1"])]
     end
 
+    # The crash points are a program each, on files in memory: a disk would take most of the time.
     def asan_jobs
+      memory = File.writable?("/dev/shm") ? { "TMPDIR" => "/dev/shm" } : {}
+      argv = ["make", "-sC", "engine", "asan-test", "DEV=1"]
       [Job.new("engine under ASan and UBSan", suite: "asan", weight: 100, limit: 900,
-                                              argv: ["make", "-sC", "engine", "asan-test", "DEV=1"]),
-       Job.new("engine under TSan", suite: "asan", weight: 60, limit: 600,
+                                              argv: [*argv, "ASAN_TARGET=unit-test", "WITHOUT=#{CALLS_TESTS}"]),
+       Job.new("engine's crash points under ASan and UBSan", suite: "asan", weight: 100, limit: 900, env: memory,
+                                                             argv: [*argv, "ASAN_TARGET=crash-test"]),
+       Job.new("engine under TSan", suite: "asan", weight: 40, limit: 600,
                                     argv: ["make", "-sC", "engine", "tsan-test", "DEV=1"])]
     end
 
     def ruby_jobs
-      others = ["test/guards", *OF_TOOLS].flat_map { |directory| test_files(directory) }
-      (test_files("test") - others).map { |file| ruby_job(file) }
+      others = test_files("test/guards/**/*_test.rb", *OF_TOOLS.map { |directory| "#{directory}/**/*_test.rb" })
+      ruby_test_jobs(test_files("test/**/*_test.rb") - others)
+    end
+
+    def stack_jobs
+      ruby_test_jobs(test_files(*OF_STACK), suite: "stack")
     end
 
     def tools_jobs
-      OF_TOOLS.flat_map { |directory| test_files(directory) }.map { |file| ruby_job(file, suite: "tools") }
+      ruby_test_jobs(test_files(*OF_TOOLS.map { |directory| "#{directory}/**/*_test.rb" }), suite: "tools")
     end
 
     # Rails that the fast path is enabled on, and that no other suite runs.
     def rails_jobs
-      others = Environment.gemfiles.drop(1)
-      others.flat_map do |gemfile|
+      Environment.gemfiles.drop(1).map do |gemfile|
         missing = "the gems of #{gemfile.delete_prefix("#{ROOT}/")} are not installed" unless installed?(gemfile)
-        settings = { suite: "rails", gemfile: gemfile, missing: missing }
-        OF_RAILS.flat_map { |directory| test_files(directory) }.map { |file| ruby_job(file, **settings) }
+        rails = File.basename(gemfile, ".gemfile")
+        group_job("tests on #{rails}", test_files(*OF_OTHER_RAILS), suite: "rails", gemfile: gemfile, missing: missing)
       end
     end
 
@@ -155,39 +198,60 @@ module House
     end
 
     def guards_jobs
-      test_files("test/guards").map { |file| ruby_job(file, suite: "guards") }
+      test_files("test/guards/**/*_test.rb").map { |file| ruby_job(file, suite: "guards") }
     end
 
     # Each is a job of its own. They share the machine with other jobs and therefore judge no time.
     def proof_jobs
       list = IO.popen([Environment.variables, "ruby", File.join(ROOT, "bin/proof"), "--names"], &:readlines)
-      list.map do |line|
-        name, missing = line.chomp.split("\t")
-        Job.new("proof: #{name}", suite: "proof", kind: :one, weight: 90, limit: 600, after: ["compile"],
+      list.to_h { |line| line.chomp.split("\t", 2).values_at(0, 1) }.except(*REPEATED_PROOFS).map do |name, missing|
+        Job.new("proof: #{name}", suite: "proof", kind: :one, weight: 50, limit: 600, after: ["compile"],
                                   missing: missing, env: Environment.variables,
                                   argv: ["ruby", "-w", "bin/proof", "--quick", name])
       end
     end
 
     def lab_jobs
-      test_files("lab/test").map { |file| ruby_job(file) }
+      ruby_test_jobs(test_files("lab/test/**/*_test.rb"))
     end
 
-    def test_files(directory)
-      Dir[File.join(ROOT, directory, "**/*_test.rb")].map { |path| path.delete_prefix("#{ROOT}/") }
+    # @param patterns [Array<String>] of paths
+    # @return [Array<String>] paths
+    def test_files(*patterns)
+      Dir.glob(patterns, base: ROOT).sort
     end
 
-    # Each file is a process of its own: tests fork, kill and change the world, and no file may lean on another.
-    def ruby_job(file, options = [], suite: nil, gemfile: nil, missing: nil)
-      lab = file.start_with?("lab/")
-      name = gemfile ? "#{file}, #{File.basename(gemfile, ".gemfile")}" : file
-      paths = lab ? ["lab/lib", "lab/test", "lib"] : ["lib", "test"]
-      includes = paths.map { |path| "-I#{File.join(ROOT, path)}" }
-      argv = ["ruby", "-w", "-rbundler/setup", *includes, file, "--show-skips", *options]
-      weight = WEIGHTS.find { |prefix, _| file.start_with?(prefix) }&.last || 2
+    # Files that take long are a job each; the others are run in groups.
+    def ruby_test_jobs(files, **settings)
+      long, short = files.partition { |file| weight_of(file) }
+      groups = short.each_slice(GROUP_FILES).map do |first, *rest|
+        group_job([first, *("and #{rest.size} more" if rest.any?)].join(" "), [first, *rest], **settings)
+      end
+      long.map { |file| ruby_job(file, **settings) } + groups
+    end
+
+    def weight_of(file)
+      WEIGHTS.find { |prefix, _| file.start_with?(prefix) }&.last
+    end
+
+    # One process for each file: tests fork, kill and change the world, and no file may lean on another.
+    def ruby_job(file, options = [], **settings)
+      test_job(file, [file], [file, "--show-skips", *options], weight: weight_of(file) || 2, **settings)
+    end
+
+    # Forks these processes from one that has loaded what all need.
+    def group_job(name, files, **settings)
+      arguments = ["rakelib/house/test_files.rb", *files, "--", "--show-skips"]
+      test_job(name, files, arguments, weight: files.size, **settings)
+    end
+
+    def test_job(name, files, arguments, weight:, suite: nil, gemfile: nil, missing: nil)
+      lab = files.first.start_with?("lab/")
+      includes = (lab ? ["lab/lib", "lab/test", "lib"] : ["lib", "test"]).map { |path| "-I#{File.join(ROOT, path)}" }
       gemfile ||= lab ? Environment.lab_gemfile : Environment.gemfile
-      Job.new(name, suite: suite || (lab ? "lab" : "ruby"), argv: argv, after: ["compile"], weight: weight,
-                    missing: missing, env: Environment.variables(gemfile))
+      Job.new(name, suite: suite || (lab ? "lab" : "ruby"), after: ["compile"], weight: weight, missing: missing,
+                    limit: [300, weight * 20].max,
+                    argv: ["ruby", "-w", "-rbundler/setup", *includes, *arguments], env: Environment.variables(gemfile))
     end
 
     def style_jobs

@@ -15,7 +15,7 @@ module Larder
         end
       end
 
-      test "every contender of memcached is measured on a running server, whose keys stay" do
+      slow_test "every contender of memcached is measured on a running server, whose keys stay" do
         with_server("memcached") do |endpoint|
           speak(endpoint, "set theirs 0 0 1\r\n1\r\n")
           measure(["memcached", "memcached-meta"], endpoint["url"])
@@ -25,7 +25,7 @@ module Larder
 
       { "postgresql" => ["solid_cache-postgresql", "solid_cache-postgresql-tuned"],
         "mariadb" => ["solid_cache-mariadb"] }.each do |server, names|
-        test "every contender of #{server} is measured on a running server, and the lab's place is gone afterwards" do
+        slow_test "every contender of #{server} is measured on a running server, and the lab's place is then gone" do
           with_server(server) do |endpoint|
             before = places(server, endpoint)
             measure(names, endpoint["url"])
@@ -33,7 +33,7 @@ module Larder
           end
         end
 
-        test "in #{server} a place of the lab's name that it did not make is refused, and stays" do
+        slow_test "in #{server} a place of the lab's name that it did not make is refused, and stays" do
           with_server(server) do |endpoint|
             sql(server, endpoint, server == "mariadb" ? "CREATE DATABASE larder_lab" : "CREATE SCHEMA larder_lab")
             outcome = run_on(names.first(1), endpoint["url"])

@@ -50,7 +50,7 @@ module Larder
           assert_empty %w[intervals stacked code] - kinds
         end
 
-        test "on several hosts: a server, where there is one" do
+        slow_test "on several hosts: a server, where there is one" do
           run = lab("advise", *SMALL, "--stores", "larder,redis", "--hosts", "4", "--payload", "hash",
                     "--serializers", "larder,native")
           skip "redis-server is not installed" if run.out.include?("redis-server is not on the PATH")
@@ -62,7 +62,7 @@ module Larder
           assert_match(/Tried here with your value and a server on this machine/, run.out)
         end
 
-        test "with a server on the one host: the round trip to it is measured, and the lines are tried beside it" do
+        slow_test "with a server on the one host: the round trip to it is measured, and the lines are tried with it" do
           run = lab("advise", *SMALL, "--stores", "redis", "--payload", "hash", "--serializers", "native")
           skip "redis-server is not installed" if run.out.include?("redis-server is not on the PATH")
           assert_equal 0, run.status, run.err

@@ -28,7 +28,7 @@ module Larder
           assert_empty All.parts.select { |name| arguments[name, "--quick"].flatten.intersect?(%w[--rounds --seconds]) }
         end
 
-        test "two comparisons become two chapters of one report, which is there after the first" do
+        slow_test "two comparisons become two chapters of one report, which is there after the first" do
           with_directory do |dir|
             file = File.join(dir, "run.json")
             outcome = lab("all", "--quick", "--seed", "1", "--only", "serializers,hitratio", "--json", file)
@@ -42,7 +42,7 @@ module Larder
           end
         end
 
-        test "stopped, it keeps what it had and leaves nothing behind" do
+        slow_test "stopped, it keeps what it had and leaves nothing behind" do
           with_directory do |dir|
             file = File.join(dir, "run.json")
             out, err = %w[out err].map { |name| File.join(dir, name) }

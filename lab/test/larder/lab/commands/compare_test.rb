@@ -91,7 +91,7 @@ module Larder
         end
 
         # A hundred times is far beyond what a busy machine does to a run, so that one of each kind stands for five.
-        test "of real runs: one contender slowed on purpose, the same sped up, and all of the machine slowed" do
+        slow_test "of real runs: one contender slowed on purpose, the same sped up, and all of the machine slowed" do
           with_directory do |dir|
             { "usual" => [0, 1], "slowed" => [100, 1], "machine" => [0, 100] }.each do |name, (patience, slowness)|
               Dir.mkdir(File.join(dir, name))

@@ -21,7 +21,7 @@ module Larder
           end
         end
 
-        test "a private server is restarted and killed, and met at another address" do
+        slow_test "a private server is restarted and killed, and met at another address" do
           skip Servers.fetch("redis").remedy unless Servers.fetch("redis").path
 
           row = ask("redis").first
@@ -41,7 +41,7 @@ module Larder
           end
         end
 
-        test "an interrupted run leaves no process and no file behind" do
+        slow_test "an interrupted run leaves no process and no file behind" do
           with_directory do |dir|
             pid = Process.spawn(RbConfig.ruby, LabHelper::EXECUTABLE, "features", "--dir", dir, "--only", "larder",
                                 out: File::NULL, err: File::NULL)

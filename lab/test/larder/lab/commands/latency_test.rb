@@ -27,7 +27,7 @@ module Larder
           end
         end
 
-        test "a running server is measured behind the proxy, its keys stay, and it goes on running" do
+        slow_test "a running server is measured behind the proxy, its keys stay, and it goes on running" do
           with_directory do |dir|
             server = Servers.fetch("redis-loopback").new(dir).start
             speak(server, "SET theirs 1\r\n")
@@ -56,7 +56,7 @@ module Larder
           assert_match(/redis: void: TypeError: no _dump_data is defined for class Proc/, run.err)
         end
 
-        test "a server that is killed voids its row, others go on, and nothing is left behind" do
+        slow_test "a server that is killed voids its row, others go on, and nothing is left behind" do
           with_directory do |dir|
             run = Thread.new { lab(*SMALL, "--rounds", "3", "--only", "redis,memory", "--dir", dir) }
             server = eventually { processes(dir).find { |pid| program(pid) == "redis-server" && measuring?(dir) } }
@@ -69,7 +69,7 @@ module Larder
           end
         end
 
-        test "after SIGKILL neither proxy nor server nor file stays" do
+        slow_test "after SIGKILL neither proxy nor server nor file stays" do
           with_directory do |dir|
             pid = Process.spawn(RbConfig.ruby, EXECUTABLE, *SMALL, "--rounds", "50", "--only", "redis", "--dir", dir,
                                 out: File::NULL, err: File::NULL, pgroup: true)

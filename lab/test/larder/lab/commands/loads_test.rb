@@ -30,7 +30,7 @@ module Larder
           assert_equal [nil, 0.25], events(report, "block").map { |block| block["share"] }.uniq
         end
 
-        test "a server is measured by threads and by processes, and none is left" do
+        slow_test "a server is measured by threads and by processes, and none is left" do
           skip "redis-server is not installed" unless Servers.fetch("redis").path
           report, out = run_of("scaling", "--only", "redis,file", "--rounds", "1", "--seconds", "0.05",
                                "--threads", "1,2", "--processes", "1,3")
@@ -49,7 +49,7 @@ module Larder
           assert_match(/shares nothing with the others: memory, null/, out.gsub(/\s+/, " "))
         end
 
-        test "endurance: a full store is measured over time, and one that does not limit itself is stopped" do
+        slow_test "endurance: a full store is measured over time, and one that does not limit itself is stopped" do
           report, out = run_of("endurance", "--only", "larder,file", "--minutes", "0.01", "--size", "4MiB")
           assert_equal 20, events(report, "slice").count { |slice| slice["row"] == "larder" }
           assert_operator events(report, "slice").sum { |slice| slice["misses"] }, :>, 0
@@ -76,7 +76,7 @@ module Larder
           assert_match(/^  memory +[\d.]/, outcome.out)
         end
 
-        test "stopped, it leaves no process and no file behind" do
+        slow_test "stopped, it leaves no process and no file behind" do
           with_directory do |dir|
             pid = Process.spawn({ "TMPDIR" => dir }, RbConfig.ruby, EXECUTABLE, "scaling", "--only", "file",
                                 "--seconds", "30", out: File::NULL, err: File::NULL)

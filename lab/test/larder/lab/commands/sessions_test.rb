@@ -18,7 +18,7 @@ module Larder
           skip "the gems of lab/gemfiles/sessions.gemfile are not installed" unless installed?("sessions")
         end
 
-        test "every store is measured, Larder twice, and no process and no file is left" do
+        slow_test "every store is measured, Larder twice, and no process and no file is left" do
           stores = LOCAL + served
           report, out = run_of("--only", stores.join(","), "--parts", "work")
           rows = [*stores, "larder (again)"]
@@ -31,7 +31,7 @@ module Larder
           assert_match(/work of memcached +≥ 6 × +[\d.]+/, out) if stores.include?("memcached")
         end
 
-        test "what lasts is loaded in the first round, what is a process's own in each" do
+        slow_test "what lasts is loaded in the first round, what is a process's own in each" do
           report, = run_of("--only", "larder,hash", "--parts", "work", "--rounds", "2")
           loaded = events(report, "loaded").map { |event| event["row"] }.tally
           assert_equal({ "larder" => 1, "larder (again)" => 1, "hash" => 2 }, loaded)
@@ -39,7 +39,7 @@ module Larder
           assert_equal [2], measured.map { |measure| measure["samples"].size }.uniq
         end
 
-        test "pages of the application are asked for in process and by way of Puma, beside the published figures" do
+        slow_test "pages of the application are asked for in process and through Puma, beside the published figures" do
           stores = %w[larder cookie sql-mariadb] & (LOCAL + served)
           report, out = run_of("--only", stores.join(","), "--requests", "4", "--served", "40")
           blocks = events(report, "block").group_by { |block| block["part"] }
@@ -76,7 +76,7 @@ module Larder
           assert_match(/^  hash +[\d.]/, outcome.out)
         end
 
-        test "a server that is killed voids its row" do
+        slow_test "a server that is killed voids its row" do
           skip "redis-server is not installed" unless Servers.fetch("redis").path
           with_directory do |dir|
             run = Thread.new { lab(*SMALL, "--rounds", "50", "--parts", "work", "--only", "redis", "--dir", dir) }
@@ -103,7 +103,7 @@ module Larder
           end
         end
 
-        test "on running servers the lab's sessions are apart from what is there, and its place in SQL is gone" do
+        slow_test "on running servers the lab's sessions are apart from what is there, and its place in SQL is gone" do
           skip "mariadbd is not installed" unless served.include?("sql-mariadb")
           with_directory do |dir|
             server = Servers.fetch("mariadb").new(dir).start
@@ -119,7 +119,7 @@ module Larder
           end
         end
 
-        test "sessions in a running memcached have a prefix and an end" do
+        slow_test "sessions in a running memcached have a prefix and an end" do
           skip "memcached is not installed" unless Servers.fetch("memcached").path
           with_directory do |dir|
             server = Servers.fetch("memcached").new(dir).start

@@ -18,7 +18,7 @@ module Larder
           skip "the gems of lab/gemfiles/sessions.gemfile are not installed" unless installed?("sessions")
         end
 
-        test "every question is answered rightly by every contender, and no process and no file is left" do
+        slow_test "every question is answered rightly by every contender, and no process and no file is left" do
           report, out = run_of("--only", contenders.join(","))
           rows = [*contenders, "larder (again)"]
           blocks = events(report, "block")
@@ -33,7 +33,7 @@ module Larder
           assert_empty keys - measures(report)
         end
 
-        test "what was loaded is asked about in all rounds and by both measurements, at each size" do
+        slow_test "what was loaded is asked about in all rounds and by both measurements, at each size" do
           report, out = run_of("--only", "larder", "--rounds", "2", "--sizes", "2000,500")
           assert_equal [500, 2000], events(report, "loaded").map { |event| event["size"] }
           assert_equal 2 * 2 * 2 * QUESTIONS.size, events(report, "block").size
@@ -54,7 +54,7 @@ module Larder
           assert_match(/^  is a user logged in, who is +[\d.]/, outcome.out)
         end
 
-        test "in running servers the lab's place is gone at the end" do
+        slow_test "in running servers the lab's place is gone at the end" do
           skip "mariadbd is not installed" unless contenders.include?("sql-mariadb")
           with_directory do |dir|
             server = Servers.fetch("mariadb").new(dir).start

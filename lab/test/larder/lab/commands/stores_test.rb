@@ -19,14 +19,14 @@ module Larder
           end
         end
 
-        test "every contender is measured here or says why not, and none is wrong" do
+        slow_test "every contender is measured here or says why not, and none is wrong" do
           outcome = small_run("--only", "all", "--workloads", "one-thread", "--rounds", "1")
           assert_equal 0, outcome.status, outcome.out
           Contenders.names.each { |name| assert_match(/^  #{name} +(\d|not measured: \S)/, outcome.out) }
           assert_no_match(/void/, outcome.out)
         end
 
-        test "the workloads and contenders for request only are measured, and their values are right" do
+        slow_test "the workloads and contenders for request only are measured, and their values are right" do
           extra = Workloads.names - Workloads.usual
           outcome = small_run("--only", "larder,memory,file,null,redis-loopback", "--workloads", extra.join(","),
                               "--rounds", "1")
@@ -45,7 +45,7 @@ module Larder
           assert_match(/^  memory +\d/, outcome.out)
         end
 
-        test "the order of the rows is the seed's" do
+        slow_test "the order of the rows is the seed's" do
           orders = ["3", "3", "5"].map do |seed|
             with_directory do |dir|
               file = File.join(dir, "run.json")
@@ -73,7 +73,7 @@ module Larder
           assert_match(/forgetful: void, a wrong value: fetch of a stored value answered/, outcome.out.gsub(/\s+/, " "))
         end
 
-        test "a process that dies is a row with the signal" do
+        slow_test "a process that dies is a row with the signal" do
           outcome = small_run("--require", fixture("liar"), "--only", "memory,crasher")
           assert_equal 1, outcome.status
           assert_match(/crasher: void, its process was killed by signal 9/, outcome.out)

@@ -51,7 +51,7 @@ module Larder
           assert_match(/Not measured\n  - lz4_flex on given: .*needs the gem\s+lz4_flex/m, run.out)
         end
 
-        test "strategies: sizes and times on a server of its own" do
+        slow_test "strategies: sizes and times on a server of its own" do
           run = lab("strategies", *ONCE, "--lengths", "50,10,5", "--only", "binary,json", env: { "COLUMNS" => "120" })
           skip "redis-server is not installed" if run.out.include?("redis-server is not on the PATH")
           assert_equal 0, run.status, run.err
@@ -61,7 +61,7 @@ module Larder
           assert_match(/Where strategies cross.* 5 .* 10 .* 50 /m, run.out)
         end
 
-        test "matrix: every cell end to end, and its steps" do
+        slow_test "matrix: every cell end to end, and its steps" do
           run = lab("matrix", *ONCE, "--serializers", "native", "--compressors", "none,gzip-6", "--stores",
                     "memory,larder,null", "--payloads", "hash", env: { "COLUMNS" => "200" })
           assert_equal 0, run.status, run.err
@@ -105,7 +105,7 @@ module Larder
           end
         end
 
-        test "each has less to do with --quick, and the same order with the same seed" do
+        slow_test "each has less to do with --quick, and the same order with the same seed" do
           %w[compressors serializers strategies matrix].each do |name|
             usual, quick, again = [[], ["--quick"], ["--quick"]].map { |more| plan(name, "--seed", "7", *more) }
             assert_operator quick.trials.size * quick.rounds, :<, usual.trials.size * usual.rounds, name
