@@ -18,9 +18,10 @@ module Bench
     BANNER = <<~TEXT.freeze
       usage: bench/run [options]
 
-      Measures what has a target, part after part, and writes bench/results/speed.md and speed.json: every figure, its
-      target, and whether it is met. A part is one interleaved run. What a part found is kept in tmp/bench, so that
-      parts may be measured one at a time and the report holds them all. Compile first: bundle exec rake compile.
+      Measures what has a target, part after part, and writes bench/results/speed.md: every figure, its target, and
+      whether it is met. A part is one interleaved run. Its figures are kept in tmp/bench, so that parts may be
+      measured one at a time and the report holds them all; tmp/bench/full/speed.json has the same for programs.
+      Compile first: bundle exec rake compile.
 
       Parts:
       #{Parts::ALL.map { |name, text| format("  %-13s %s", name, text) }.join("\n")}
@@ -109,12 +110,13 @@ module Bench
     end
 
     def write(report)
-      out = @out || (@mode == :quick ? store : File.join(House::ROOT, "bench/results"))
-      FileUtils.mkdir_p(out)
-      File.write(File.join(out, "speed.md"), report.markdown)
-      File.write(File.join(out, "speed.json"), report.json)
+      markdown = File.join(@out || (@mode == :quick ? store : File.join(House::ROOT, "bench/results")), "speed.md")
+      json = File.join(@out || store, "speed.json")
+      FileUtils.mkdir_p([File.dirname(markdown), File.dirname(json)])
+      File.write(markdown, report.markdown)
+      File.write(json, report.json)
       puts report.tally.sort.map { |verdict, count| "#{count} #{verdict.delete("*")}" }.join(", ")
-      puts "wrote #{File.join(out, "speed.md")} and speed.json"
+      puts "wrote #{markdown} and #{json}"
     end
 
     # Quick and full runs are kept apart.
