@@ -31,6 +31,6 @@ namespace :house do
 
   desc "Take pictures of a report of the lab (rake 'house:pictures[report.html,directory]')"
   task :pictures, [:page, :directory] do |_, given|
-    ruby "-w", "rakelib/house/pictures.rb", given[:page].to_s, given[:directory].to_s
+    ruby "-rbundler/setup", "rakelib/house/pictures.rb", given[:page].to_s, given[:directory].to_s
   end
 end

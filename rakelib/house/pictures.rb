@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# Takes pictures of a report of the lab, for the README and for eyes: light, dark, on a telephone, its first chart, and
-# as it would be printed.
+# Takes pictures of a report of the lab for the README: light, dark, on a telephone, its first chart, and as printed.
 #
-# Run as a program: ruby rakelib/house/pictures.rb REPORT.html DIRECTORY
+# Run as a program: ruby -rbundler/setup rakelib/house/pictures.rb REPORT.html DIRECTORY
 
 require "fileutils"
+require "json"
 require_relative "browser"
 
 module House
@@ -40,19 +40,28 @@ module House
 
     def look(browser, name, look)
       browser.visit(@page, **look)
-      [path("report-#{name}.png").tap { |to| browser.picture(to) },
-       path("report-#{name}-whole.png").tap { |to| browser.picture(to, of: browser.place("html")) },
+      [path("report-#{name}.png").tap { |to| browser.page.screenshot(path: to) },
+       path("report-#{name}-whole.png").tap { |to| browser.page.screenshot(path: to, full: true) },
        chart(browser, name)].compact
     end
 
     def chart(browser, name)
-      place = browser.place("figure", margin: name.start_with?("phone") ? 0 : MARGIN)
-      place && path("chart-#{name}.png").tap { |to| browser.picture(to, of: place) }
+      area = area(browser, "figure", name.start_with?("phone") ? 0 : MARGIN)
+      area && path("chart-#{name}.png").tap { |to| browser.page.screenshot(path: to, area: area) }
+    end
+
+    # @return [Hash, nil] where the first such element is in the page, with a margin around it
+    def area(browser, selector, margin)
+      x, y, width, height = browser.evaluate(<<~JAVASCRIPT)
+        (box => box && [box.x + scrollX, box.y + scrollY, box.width, box.height])(
+          document.querySelector(#{JSON.generate(selector)})?.getBoundingClientRect())
+      JAVASCRIPT
+      x && { x: x - margin, y: y - margin, width: width + (2 * margin), height: height + (2 * margin) }
     end
 
     def print(browser)
-      browser.visit(@page)
-      path("report.pdf").tap { |to| browser.print(to) }
+      browser.visit(@page, media: "print")
+      path("report.pdf").tap { |to| browser.page.pdf(path: to, prefer_css_page_size: true, print_background: true) }
     end
 
     def path(name)

@@ -8,7 +8,7 @@ class RecipesBrowserTest < ActiveSupport::TestCase
   include TemporaryDirectory
   include Demo
 
-  setup { skip "no Chromium is installed (Debian: apt-get install chromium)" unless House::Browser.program }
+  setup { skip House::Browser.missing if House::Browser.missing }
 
   test "a reader signs in, marks in two tabs at once, is signed out elsewhere, and sees a deploy" do
     during_demo("--release", "one") do |address, _|
@@ -19,7 +19,7 @@ class RecipesBrowserTest < ActiveSupport::TestCase
         signing_in_gives_another_cookie
         two_tabs_at_once_keep_what_both_did
         House::Browser.open { |other| ended_from_elsewhere(other) }
-        @cookies = browser.ask("Network.getCookies", urls: [address])["cookies"]
+        @cookies = browser.command("Network.getCookies", urls: [address])["cookies"]
       end
     end
     during_demo("--release", "two") { |address, _| the_next_release_knows_the_reader(address) }
@@ -42,21 +42,14 @@ class RecipesBrowserTest < ActiveSupport::TestCase
 
   # Both forms are sent before either answer is waited for, again and again.
   def two_tabs_at_once_keep_what_both_did
-    tabs = [nil, @first.new_tab]
+    tabs = [@first, @first.new_tab]
     10.times do |turn|
-      tabs.each_with_index do |tab, i|
-        within(tab) { @first.visit("#{@address}/rezept/show/#{(2 * turn) + i + 1}") }
-      end
-      @first.events.clear
-      sent = tabs.each { |tab| within(tab) { @first.evaluate("document.querySelector('.marks form').submit()") } }
-      sent.each { |tab| within(tab) { @first.loaded } }
+      tabs.each_with_index { |tab, i| tab.visit("#{@address}/rezept/show/#{(2 * turn) + i + 1}") }
+      tabs.each { |tab| tab.evaluate("document.querySelector('.marks form').submit()") }
+      tabs.each(&:wait_until_loaded)
     end
     @first.visit("#{@address}/favourites")
     assert_equal 20, @first.evaluate("document.querySelectorAll('main .list a').length")
-  end
-
-  def within(tab, &block)
-    tab ? @first.in_tab(tab, &block) : block.call
   end
 
   def ended_from_elsewhere(other)
@@ -76,7 +69,7 @@ class RecipesBrowserTest < ActiveSupport::TestCase
   def the_next_release_knows_the_reader(address)
     House::Browser.open do |browser|
       cookies = @cookies.map { |cookie| cookie.slice("name", "value", "path").merge("url" => address) }
-      browser.ask("Network.setCookies", cookies: cookies)
+      browser.command("Network.setCookies", cookies: cookies)
       browser.visit("#{address}/account")
       assert_match(/Signed in as demo.*Release two/m, text(browser))
     end
@@ -90,10 +83,11 @@ class RecipesBrowserTest < ActiveSupport::TestCase
   end
 
   def press(browser, button)
-    browser.follow(<<~JAVASCRIPT)
+    script = <<~JAVASCRIPT
       [...document.querySelectorAll("main button, main [type=submit]")]
         .find(one => (one.value || one.textContent).trim() == #{button.to_json}).click()
     JAVASCRIPT
+    browser.follow { browser.evaluate(script) }
   end
 
   def text(browser)
@@ -101,7 +95,7 @@ class RecipesBrowserTest < ActiveSupport::TestCase
   end
 
   def id(browser)
-    browser.ask("Network.getCookies", urls: [@address])["cookies"].find { |cookie| cookie["name"] == "_recipes" }
+    browser.command("Network.getCookies", urls: [@address])["cookies"].find { |cookie| cookie["name"] == "_recipes" }
            &.fetch("value")
   end
 end

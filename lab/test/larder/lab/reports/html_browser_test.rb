@@ -36,7 +36,7 @@ module Larder
 
         # One for all tests, because it takes seconds to start.
         def self.browser
-          @browser ||= House::Browser.new(House::Browser.program).tap do |browser|
+          @browser ||= House::Browser.start.tap do |browser|
             Minitest.after_run { browser.close }
           end
         end
@@ -45,7 +45,7 @@ module Larder
           @page ||= Html.new(RichDocument.build(chapters: 2)).to_s
         end
 
-        setup { skip "no Chromium is installed" unless House::Browser.program }
+        setup { skip House::Browser.missing if House::Browser.missing }
 
         test "nothing is asked for, nothing goes wrong, nothing is wider than the screen" do
           each_look do |browser, _, width|
@@ -76,8 +76,8 @@ module Larder
 
         test "a screen reader hears each chart once, with its title and its sentence" do
           look do |browser|
-            browser.ask("Accessibility.enable")
-            images = browser.ask("Accessibility.getFullAXTree")["nodes"].select { |node| image?(node) }
+            browser.command("Accessibility.enable")
+            images = browser.command("Accessibility.getFullAXTree")["nodes"].select { |node| image?(node) }
             assert_equal browser.evaluate("document.querySelectorAll('figure').length"), images.size
             assert_equal "Reading what is there: time per call", images.first.dig("name", "value")
             assert_match(/\ALarder’s 1.10 µs is 17 times/, images.first.dig("description", "value"))
@@ -86,7 +86,8 @@ module Larder
 
         test "the tab key leads to the findings and to all that scrolls" do
           look do |browser|
-            browser.ask("Input.dispatchKeyEvent", type: "keyDown", key: "Tab", code: "Tab", windowsVirtualKeyCode: 9)
+            key = { key: "Tab", code: "Tab", windowsVirtualKeyCode: 9 }
+            browser.command("Input.dispatchKeyEvent", type: "keyDown", **key)
             assert_equal "Skip to the findings", browser.evaluate("document.activeElement.textContent")
             assert_equal 0, browser.evaluate("document.activeElement.getBoundingClientRect().left")
             assert_empty browser.evaluate("[...document.querySelectorAll('.scroll')].filter(box => box.tabIndex)")
