@@ -6,7 +6,7 @@
 require "delegate"
 require_relative "../clock"
 require_relative "../contenders"
-require_relative "../latency/floor"
+require_relative "../network/floor"
 require_relative "../statistics"
 require_relative "../trials/contestants"
 require_relative "../trials/payloads"
@@ -134,7 +134,7 @@ module Larder
         def round_trip
           return 0.0 unless @options.stores.any? { |name| Profiles.fetch(name).remote? }
 
-          Statistics.median(Latency::Floor.straight)
+          Statistics.median(Network::Floor.straight)
         end
 
         def server(store)

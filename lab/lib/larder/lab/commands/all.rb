@@ -16,7 +16,7 @@ module Larder
         SUMMARY = "every comparison into one report: larder-lab.html and larder-lab.json"
 
         # In the order in which they run: what is read first comes first, should the run be stopped.
-        ORDER = %w[features stores sessions statistics percentiles scaling endurance capacity latency compressors
+        ORDER = %w[features stores sessions statistics percentiles scaling endurance capacity network compressors
                    serializers strategies matrix hitratio].freeze
 
         # @return [Array<String>] names of commands
@@ -55,7 +55,7 @@ module Larder
           # Who takes part in these, where not all do: an option and its names.
           CHOSEN = { "percentiles" => ["--only", KINDS], "scaling" => ["--only", KINDS],
                      "endurance" => ["--only", KINDS], "capacity" => ["--only", [*KINDS, "valkey"]],
-                     "latency" => ["--only", KINDS - ["litecache"]],
+                     "network" => ["--only", KINDS - ["litecache"]],
                      "matrix" => ["--stores", %w[larder redis]],
                      "sessions" => ["--only", %w[larder sql-mariadb activerecord-mariadb memcached hash]] }.freeze
           # Less than by itself: of stores, whose rounds differ by more than their blocks do, shorter blocks.
@@ -66,7 +66,7 @@ module Larder
           # And who in a quick run.
           CHOSEN_QUICKLY = CHOSEN.except("matrix", "sessions").merge(
             "features" => ["--only", [*KINDS, "file"]], "capacity" => ["--only", KINDS],
-            "latency" => ["--only", %w[larder memory redis memcached]]
+            "network" => ["--only", %w[larder memory redis memcached]]
           ).freeze
           DEFAULT_OUTPUTS = { "html" => "larder-lab.html", "json" => "larder-lab.json" }.freeze
           private_constant :BANNER, :FOOTER, :LESS, :LESS_QUICKLY

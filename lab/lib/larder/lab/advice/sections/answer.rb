@@ -17,7 +17,7 @@ module Larder
           # What no run of this command measures.
           NEVER = [
             "Your network: round trips and bandwidth are the figures above, added. A connection that is shared or " \
-            "starts up takes longer; `larder-lab latency` measures through a proxy",
+            "starts up takes longer; `larder-lab network` measures through a proxy",
             "Misses, and what it costs to make a value again",
             "Several threads and processes at once (`larder-lab scaling`), full stores that evict " \
             "(`larder-lab endurance`), hit ratios (`larder-lab hitratio`)",

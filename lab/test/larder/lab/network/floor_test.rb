@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/lab/latency/floor"
+require "larder/lab/network/floor"
 
 module Larder
   module Lab
-    module Latency
+    module Network
       class FloorTest < ActiveSupport::TestCase
         test "a round trip to a process on this host takes a while, and the process is gone afterwards" do
           trips = Floor.straight

@@ -7,7 +7,7 @@ require_relative "wording"
 
 module Larder
   module Lab
-    module Latency
+    module Network
       # Sections and conclusions about stores.
       class Stores
         include Wording

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what a run of `larder-lab latency` is asked to do: which rows, and at which points each is measured.
+# Owns what a run of `larder-lab network` is asked to do: which rows, and at which points each is measured.
 
 require_relative "../contenders"
 require_relative "../gemfiles"
@@ -8,7 +8,7 @@ require_relative "../gemfiles"
 module Larder
   module Lab
     # What a network does to stores and codecs.
-    module Latency
+    module Network
       # A network. rtt: seconds there and back; bandwidth: bits a second each way, nil: no limit. Both are nil where a
       # store needs no network.
       Point = Struct.new(:rtt, :bandwidth) do

@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# Owns how points, payloads and estimates of `larder-lab latency` are written.
+# Owns how points, payloads and estimates of `larder-lab network` are written.
 
 require_relative "../document"
 require_relative "../reports/figures"
 
 module Larder
   module Lab
-    module Latency
+    module Network
       # For classes with `results`.
       module Wording
         TITLES = { "hello" => "a short String", "page" => "a page of 10 KB", "megabyte" => "a String of 1 MB",

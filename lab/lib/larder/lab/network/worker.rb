@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Owns the process in which one store, with one codec, is measured on one network after the other. Started by
-# Latency::Runner; never loaded by the command itself.
+# Network::Runner; never loaded by the command itself.
 
 require_relative "../clock"
 require_relative "../trials/coding"
@@ -11,7 +11,7 @@ require_relative "../worker"
 
 module Larder
   module Lab
-    module Latency
+    module Network
       # Reads and writes a few values through the cache API, behind each of the wires that the job names.
       class Worker < Lab::Worker
         include Clock
@@ -63,7 +63,7 @@ module Larder
         end
 
         def measure_payload(point, name, payload)
-          keys = Array.new(KEYS) { |i| ["latency", name, i] }
+          keys = Array.new(KEYS) { |i| ["network", name, i] }
           keys.each { |key| written(contender.store.write(key, payload.value, expires_in: 5.minutes), name) }
           writing, reading = [writer(keys, payload.value), reader(keys)]
           report(point, name, "read", payload, reading) { |copy| read(copy, payload, name) }
@@ -123,4 +123,4 @@ module Larder
   end
 end
 
-Larder::Lab::Latency::Worker.main if $PROGRAM_NAME == __FILE__
+Larder::Lab::Network::Worker.main if $PROGRAM_NAME == __FILE__

@@ -8,7 +8,7 @@ require_relative "results"
 
 module Larder
   module Lab
-    module Latency
+    module Network
       # Predictions from the medians of a run.
       class Model
         # measured and predicted: seconds of one call

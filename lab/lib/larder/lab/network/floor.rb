@@ -10,7 +10,7 @@ require_relative "../proxy"
 
 module Larder
   module Lab
-    module Latency
+    module Network
       # What is measured at a store includes this much of the lab's own.
       class Floor
         include Clock

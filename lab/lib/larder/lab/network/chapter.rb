@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what is told of a run of `larder-lab latency` as a whole: the parts about stores and codecs, how well the simple
+# Owns what is told of a run of `larder-lab network` as a whole: the parts about stores and codecs, how well the simple
 # model holds, what the proxy itself adds, doubts, and the raw samples.
 
 require_relative "../document"
@@ -12,7 +12,7 @@ require_relative "wording"
 
 module Larder
   module Lab
-    module Latency
+    module Network
       # Makes the chapter.
       class Chapter
         include Wording
@@ -36,7 +36,7 @@ module Larder
 
         # @return [Document::Chapter]
         def to_chapter
-          Document::Chapter.new(key: "latency", title: "Round-trip time and bandwidth", lead: LEAD, facts: facts,
+          Document::Chapter.new(key: "network", title: "Round-trip time and bandwidth", lead: LEAD, facts: facts,
                                 conclusions: [*@parts.flat_map(&:conclusions), *model_words].uniq, warnings: warnings,
                                 sections: sections, measures: measures, failed: results.failed?, details: details)
         end
@@ -134,7 +134,7 @@ module Larder
         def measures
           places = results.samples.group_by { |each| [each.row, each.payload, each.operation, each.point] }
           places.map do |(row, payload, operation, point), samples|
-            Document::Measure.new(key: ["latency", payload, operation, point.key, row].join("/"), unit: "seconds",
+            Document::Measure.new(key: ["network", payload, operation, point.key, row].join("/"), unit: "seconds",
                                   base: (Reference::KEY unless point.network?), # a wire waits as long on any machine
                                   better: "lower", samples: samples.sort_by(&:round).map(&:seconds),
                                   label: "#{row}: #{operation} of #{payload}, #{place(point)}")

@@ -6,8 +6,8 @@ module Larder
   module Lab
     module Commands
       # The command with real servers, a real proxy and real processes.
-      class LatencyTest < ActiveSupport::TestCase
-        SMALL = %w[latency --quick --rounds 1 --seed 1 --rtt 1ms --bandwidth 1gbit --payload hello --codecs none].freeze
+      class NetworkTest < ActiveSupport::TestCase
+        SMALL = %w[network --quick --rounds 1 --seed 1 --rtt 1ms --bandwidth 1gbit --payload hello --codecs none].freeze
 
         setup { skip "redis-server is not installed" unless Servers.fetch("redis").path }
 
@@ -19,9 +19,9 @@ module Larder
             assert_match(/^A short String, over the round-trip time/, run.out)
             assert_match(/^What the proxy itself adds/, run.out)
             measures = Document.load(json).measures.to_h { |measure| [measure.key, measure.samples] }
-            far = measures.fetch("latency/hello/read/1000us/unlimited/redis")
+            far = measures.fetch("network/hello/read/1000us/unlimited/redis")
             assert_operator far.min, :>=, 0.001
-            assert_includes measures.keys, "latency/hello/write/local/memory"
+            assert_includes measures.keys, "network/hello/write/local/memory"
             assert_equal ["run.json"], Dir.children(dir)
             assert_empty processes(dir)
           end
@@ -81,13 +81,13 @@ module Larder
         end
 
         test "wrong usage is told, help fits a terminal, and the list names what there is" do
-          run = lab("latency", "--rtt", "5")
+          run = lab("network", "--rtt", "5")
           assert_equal 2, run.status
           assert_match(/--rtt 5: a duration is written/, run.err)
-          help = lab("latency", "--help")
+          help = lab("network", "--help")
           assert_equal 0, help.status
           assert_empty(help.out.lines.map(&:chomp).select { |line| line.size > 80 })
-          assert_match(/serializers: larder, marshal/, lab("latency", "--list").out)
+          assert_match(/serializers: larder, marshal/, lab("network", "--list").out)
         end
 
         private
@@ -112,7 +112,7 @@ module Larder
           rescue SystemCallError
             nil
           end
-          %w[latency/worker.rb proxy/main.rb].all? { |script| lines.any? { |line| line.include?(script) } }
+          %w[network/worker.rb proxy/main.rb].all? { |script| lines.any? { |line| line.include?(script) } }
         end
       end
     end

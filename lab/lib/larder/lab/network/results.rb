@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# Owns what a run of `larder-lab latency` measured: samples by row, payload, operation, point and round.
+# Owns what a run of `larder-lab network` measured: samples by row, payload, operation, point and round.
 
 require_relative "../statistics"
 require_relative "plan"
 
 module Larder
   module Lab
-    module Latency
+    module Network
       # Raw figures of a run.
       class Results
         # seconds: of one call

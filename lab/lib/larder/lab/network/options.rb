@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the options of `larder-lab latency`: parsed, checked, explained.
+# Owns the options of `larder-lab network`: parsed, checked, explained.
 
 require_relative "../commands/contender_options"
 require_relative "../trials/contestants"
@@ -10,14 +10,14 @@ require_relative "plan"
 
 module Larder
   module Lab
-    module Latency
+    module Network
       # Arguments, and the {Plan} that follows from them.
       class Options
         include CommandLine
         include Commands::ContenderOptions
 
         BANNER = <<~TEXT
-          Usage: larder-lab latency [options]
+          Usage: larder-lab network [options]
 
           What a network does to stores and codecs. A proxy of the lab stands before a
           private server, adds a round-trip time, half of it each way, and lets no more
@@ -37,11 +37,11 @@ module Larder
           as well: what the way to it takes comes on top.
 
           Examples:
-            larder-lab latency --quick
-            larder-lab latency --only larder,redis --rtt 0,0.3ms,12ms --bandwidth 1gbit
-            larder-lab latency --payload ruby:'{ "id" => 1 }' --codecs marshal+none,rails
-            larder-lab latency --payload page.html --html latency.html
-            larder-lab latency --only redis --redis-url redis://cache.example:6379/1
+            larder-lab network --quick
+            larder-lab network --only larder,redis --rtt 0,0.3ms,12ms --bandwidth 1gbit
+            larder-lab network --payload ruby:'{ "id" => 1 }' --codecs marshal+none,rails
+            larder-lab network --payload page.html --html network.html
+            larder-lab network --only redis --redis-url redis://cache.example:6379/1
 
           Exit codes: 0 measured, 1 a value was wrong or nothing could be measured,
           2 wrong usage, 130 interrupted.

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the protocol of `larder-lab latency`: rounds in which every row is measured once, in a random order that can be
+# Owns the protocol of `larder-lab network`: rounds in which every row is measured once, in a random order that can be
 # repeated, each in a fresh process. Servers, and a proxy before each, run for as long as the rounds do.
 
 require_relative "../clock"
@@ -16,7 +16,7 @@ require_relative "results"
 
 module Larder
   module Lab
-    module Latency
+    module Network
       # Runs a plan.
       class Runner
         include Clock

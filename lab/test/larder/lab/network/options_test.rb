@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/lab/latency/options"
+require "larder/lab/network/options"
 
 module Larder
   module Lab
-    module Latency
+    module Network
       class OptionsTest < ActiveSupport::TestCase
         test "round trips begin at 0, bandwidths without a limit, whatever is asked for" do
           plan = plan("--rtt", "1ms,200us", "--bandwidth", "100mbit,1gbit,100mbit")

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/lab/latency/chapter"
-require "larder/lab/latency/options"
+require "larder/lab/network/chapter"
+require "larder/lab/network/options"
 
 module Larder
   module Lab
-    module Latency
+    module Network
       # Results made by hand, so that what follows from them is known.
       class ModelTest < ActiveSupport::TestCase
         test "a call takes its time without a network, a round trip, and the bits by the bandwidth" do
@@ -51,7 +51,7 @@ module Larder
           charts = chapter.sections.flat_map(&:blocks).select { |block| block.kind == "curves" }
           assert_equal [[0.0, 0.002], [0.001, 0.004]], charts.first.series.find { |s| s["label"] == "redis" }["points"]
           assert_includes charts.first.sentence, "redis from 2.00 ms to 4.00 ms"
-          assert(chapter.measures.any? { |each| each.key == "latency/megabyte/read/1000us/1000000000bit/redis" })
+          assert(chapter.measures.any? { |each| each.key == "network/megabyte/read/1000us/1000000000bit/redis" })
           assert_equal JSON.parse(chapter.to_h.to_json), JSON.parse(round_trip(chapter).to_h.to_json)
         end
 
