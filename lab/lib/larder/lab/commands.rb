@@ -16,7 +16,7 @@ module Larder
 end
 
 require_relative "commands/stores"
-require_relative "commands/percentiles"
+require_relative "commands/latency"
 require_relative "commands/scaling"
 require_relative "commands/endurance"
 require_relative "commands/hitratio"

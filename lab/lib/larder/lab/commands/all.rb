@@ -16,7 +16,7 @@ module Larder
         SUMMARY = "every comparison into one report: larder-lab.html and larder-lab.json"
 
         # In the order in which they run: what is read first comes first, should the run be stopped.
-        ORDER = %w[features stores sessions statistics percentiles scaling endurance capacity network compressors
+        ORDER = %w[features stores sessions statistics latency scaling endurance capacity network compressors
                    serializers strategies matrix hitratio].freeze
 
         # @return [Array<String>] names of commands
@@ -38,7 +38,7 @@ module Larder
 
             Slow calls, threads and processes, full stores, networks and sessions are
             measured on one store of each kind, and stores in blocks of 0.4 s;
-            their own commands (larder-lab percentiles, for one) leave nothing out.
+            their own commands (larder-lab latency, for one) leave nothing out.
           TEXT
 
           FOOTER = <<~TEXT
@@ -53,7 +53,7 @@ module Larder
           # One of each kind, for what takes long.
           KINDS = %w[larder memory solid_cache litecache redis memcached].freeze
           # Who takes part in these, where not all do: an option and its names.
-          CHOSEN = { "percentiles" => ["--only", KINDS], "scaling" => ["--only", KINDS],
+          CHOSEN = { "latency" => ["--only", KINDS], "scaling" => ["--only", KINDS],
                      "endurance" => ["--only", KINDS], "capacity" => ["--only", [*KINDS, "valkey"]],
                      "network" => ["--only", KINDS - ["litecache"]],
                      "matrix" => ["--stores", %w[larder redis]],

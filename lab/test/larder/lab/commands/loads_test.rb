@@ -9,8 +9,8 @@ module Larder
     module Commands
       # Stores under load for real, in processes of their own, from the command line to the report.
       class LoadsTest < ActiveSupport::TestCase
-        test "percentiles: closed and open loop, and the report holds every histogram" do
-          report, out = run_of("percentiles", "--only", "memory,larder", "--rounds", "2", "--seconds", "0.02")
+        test "latency: closed and open loop, and the report holds every histogram" do
+          report, out = run_of("latency", "--only", "memory,larder", "--rounds", "2", "--seconds", "0.02")
           assert_match(/^Hits, closed loop/, out)
           assert_match(/^Misses with a write, open loop at 80 % of that rate/, out)
           assert_match(/^  larder \(again\) +[\d.,]+/, out)
@@ -18,12 +18,12 @@ module Larder
           blocks = events(report, "block")
           assert_equal 2 * 3 * 2 * 3, blocks.size
           blocks.each { |block| assert_equal block["calls"], Histogram.from_h(block["histogram"]).count }
-          assert_includes measures(report), "percentiles/hit/closed/p50/larder"
+          assert_includes measures(report), "latency/hit/closed/p50/larder"
           assert_equal "percentile", charts(report, "curves").first.dig("x", "scale")
         end
 
-        test "percentiles: arrivals and rates are what is asked for" do
-          report, out = run_of("percentiles", "--only", "memory", "--rounds", "1", "--seconds", "0.02",
+        test "latency: arrivals and rates are what is asked for" do
+          report, out = run_of("latency", "--only", "memory", "--rounds", "1", "--seconds", "0.02",
                                "--load", "0.25", "--arrivals", "constant")
           assert_match(/Hits, open loop at 25 % of that rate/, out)
           assert_match(/A single round has no interval/, out)
@@ -68,7 +68,7 @@ module Larder
         end
 
         test "a wrong value voids its row and fails the run" do
-          outcome = lab("percentiles", "--rounds", "1", "--seconds", "0.01", "--require", fixture("liar"), "--only",
+          outcome = lab("latency", "--rounds", "1", "--seconds", "0.01", "--require", fixture("liar"), "--only",
                         "memory,liar")
           assert_equal 1, outcome.status
           assert_match(/liar: void, a wrong value: "Hello Mars!" instead of "Hello World!" for \["key", 3\]/,
@@ -88,15 +88,15 @@ module Larder
         end
 
         test "what makes no sense is refused, help is not" do
-          { ["percentiles", "--load", "0"] => /--load 0: shares from 0.01 to 1.5/,
-            ["percentiles", "--arrivals", "x"] => /unknown arrivals x; known: poisson, constant/,
+          { ["latency", "--load", "0"] => /--load 0: shares from 0.01 to 1.5/,
+            ["latency", "--arrivals", "x"] => /unknown arrivals x; known: poisson, constant/,
             ["scaling", "--threads", "1,x"] => /--threads 1,x: numbers of 1 or more/,
             ["scaling", "--seconds", "0"] => /--seconds must be more than 0/,
             ["endurance", "--size", "1kb"] => /--size 1kb: at least 4MiB/,
             ["endurance", "--only", "x"] => /unknown contender x; known:/ }.each do |arguments, message|
             assert_match(message, assert_raises(UsageError) { options_for(*arguments) }.message)
           end
-          %w[percentiles scaling endurance].each do |command|
+          %w[latency scaling endurance].each do |command|
             help = options_for(command, "--help").help
             assert_includes help, "Usage: larder-lab #{command}"
             assert_empty(help.lines.map(&:chomp).select { |line| line.size > 80 })

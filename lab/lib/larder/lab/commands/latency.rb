@@ -1,22 +1,22 @@
 # frozen_string_literal: true
 
 require_relative "load"
-require_relative "../loads/percentiles_options"
-require_relative "../loads/percentiles_report"
+require_relative "../loads/latency_options"
+require_relative "../loads/latency_report"
 
 module Larder
   module Lab
     module Commands
-      # `larder-lab percentiles`.
-      class Percentiles < Load
-        NAME = "percentiles"
+      # `larder-lab latency`.
+      class Latency < Load
+        NAME = "latency"
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
         SUMMARY = "latencies of hits and misses, and of the slowest; closed and open loop"
 
-        OPTIONS = Loads::PercentilesOptions
-        REPORT = Loads::PercentilesReport
+        OPTIONS = Loads::LatencyOptions
+        REPORT = Loads::LatencyReport
       end
     end
   end

@@ -8,9 +8,9 @@ require_relative "report"
 module Larder
   module Lab
     module Loads
-      # The chapter of `larder-lab percentiles`.
-      class PercentilesReport < Report
-        KEY = "percentiles"
+      # The chapter of `larder-lab latency`.
+      class LatencyReport < Report
+        KEY = "latency"
         TITLE = "How long calls take, and the slowest of them"
         # Shown in tables.
         SHARES = [0.5, 0.9, 0.99, 0.999, 0.9999].freeze
@@ -256,7 +256,7 @@ module Larder
         def measure(name, view, share)
           percentile = label(share)
           ratios_of(view, share).measure(name, "#{percentile} of #{view.title}") do |row|
-            "percentiles/#{view.key}/#{percentile}/#{row}"
+            "latency/#{view.key}/#{percentile}/#{row}"
           end
         end
       end

@@ -6,15 +6,15 @@ require_relative "schedule"
 module Larder
   module Lab
     module Loads
-      # The options of `larder-lab percentiles`.
-      class PercentilesOptions < Options
+      # The options of `larder-lab latency`.
+      class LatencyOptions < Options
         LOAD = "latency"
         DEFAULT = { rounds: 5, seconds: 0.4, limit: 220 }.freeze
         QUICK = { rounds: 3, seconds: 0.06, limit: 25 }.freeze
         # Of what the closed loop reached.
         SHARES = [0.5, 0.8].freeze
         BANNER = <<~TEXT
-          Usage: larder-lab percentiles [options]
+          Usage: larder-lab latency [options]
 
           How long one call takes, and how long one in a hundred or a thousand:
 
@@ -32,9 +32,9 @@ module Larder
           that know nothing of each other; constant shows the stalls of the store alone.
 
           Examples:
-            larder-lab percentiles --quick
-            larder-lab percentiles --only larder,redis --load 0.3,0.9 --html tails.html
-            larder-lab percentiles --arrivals constant --rounds 10 --seconds 2
+            larder-lab latency --quick
+            larder-lab latency --only larder,redis --load 0.3,0.9 --html tails.html
+            larder-lab latency --arrivals constant --rounds 10 --seconds 2
         TEXT
 
         private
