@@ -18,7 +18,7 @@ end
 require_relative "commands/stores"
 require_relative "commands/latency"
 require_relative "commands/scaling"
-require_relative "commands/endurance"
+require_relative "commands/soak"
 require_relative "commands/hitratio"
 require_relative "commands/compressors"
 require_relative "commands/serializers"

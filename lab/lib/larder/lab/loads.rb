@@ -18,4 +18,4 @@ end
 require_relative "loads/load"
 require_relative "loads/latency"
 require_relative "loads/scaling"
-require_relative "loads/endurance"
+require_relative "loads/soak"

@@ -16,7 +16,7 @@ module Larder
         SUMMARY = "every comparison into one report: larder-lab.html and larder-lab.json"
 
         # In the order in which they run: what is read first comes first, should the run be stopped.
-        ORDER = %w[features stores sessions statistics latency scaling endurance capacity network compressors
+        ORDER = %w[features stores sessions statistics latency scaling soak capacity network compressors
                    serializers strategies matrix hitratio].freeze
 
         # @return [Array<String>] names of commands
@@ -45,7 +45,7 @@ module Larder
 
             Examples:
               larder-lab all --quick
-              larder-lab all --except scaling,endurance --html /tmp/report.html
+              larder-lab all --except scaling,soak --html /tmp/report.html
 
             Exit codes: 0 measured, 1 a value was wrong or nothing could be measured,
             2 wrong usage, 130 interrupted.
@@ -54,7 +54,7 @@ module Larder
           KINDS = %w[larder memory solid_cache litecache redis memcached].freeze
           # Who takes part in these, where not all do: an option and its names.
           CHOSEN = { "latency" => ["--only", KINDS], "scaling" => ["--only", KINDS],
-                     "endurance" => ["--only", KINDS], "capacity" => ["--only", [*KINDS, "valkey"]],
+                     "soak" => ["--only", KINDS], "capacity" => ["--only", [*KINDS, "valkey"]],
                      "network" => ["--only", KINDS - ["litecache"]],
                      "matrix" => ["--stores", %w[larder redis]],
                      "sessions" => ["--only", %w[larder sql-mariadb activerecord-mariadb memcached hash]] }.freeze

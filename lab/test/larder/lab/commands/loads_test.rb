@@ -49,18 +49,18 @@ module Larder
           assert_match(/shares nothing with the others: memory, null/, out.gsub(/\s+/, " "))
         end
 
-        slow_test "endurance: a full store is measured over time, and one that does not limit itself is stopped" do
-          report, out = run_of("endurance", "--only", "larder,file", "--minutes", "0.01", "--size", "4MiB")
+        slow_test "soak: a full store is measured over time, and one that does not limit itself is stopped" do
+          report, out = run_of("soak", "--only", "larder,file", "--minutes", "0.01", "--size", "4MiB")
           assert_equal 20, events(report, "slice").count { |slice| slice["row"] == "larder" }
           assert_operator events(report, "slice").sum { |slice| slice["misses"] }, :>, 0
           assert_match(/file +does not limit itself: takes up \d+ MB on disk/, out)
-          assert_includes measures(report), "endurance/throughput/larder"
+          assert_includes measures(report), "soak/throughput/larder"
           assert_match(/intervals are over its slices/, out)
           assert_no_match(/single round/, out) # of which it has one, and compares its halves
         end
 
-        test "endurance: calls that fail are counted and told" do
-          report, out = run_of("endurance", "--require", fixture("flaky"), "--only", "flaky", "--minutes", "0.005",
+        test "soak: calls that fail are counted and told" do
+          report, out = run_of("soak", "--require", fixture("flaky"), "--only", "flaky", "--minutes", "0.005",
                                "--size", "4MiB")
           failed = events(report, "slice").sum { |slice| slice["errors"].values.sum }
           assert_operator failed, :>, 0
@@ -92,11 +92,11 @@ module Larder
             ["latency", "--arrivals", "x"] => /unknown arrivals x; known: poisson, constant/,
             ["scaling", "--threads", "1,x"] => /--threads 1,x: numbers of 1 or more/,
             ["scaling", "--seconds", "0"] => /--seconds must be more than 0/,
-            ["endurance", "--size", "1kb"] => /--size 1kb: at least 4MiB/,
-            ["endurance", "--only", "x"] => /unknown contender x; known:/ }.each do |arguments, message|
+            ["soak", "--size", "1kb"] => /--size 1kb: at least 4MiB/,
+            ["soak", "--only", "x"] => /unknown contender x; known:/ }.each do |arguments, message|
             assert_match(message, assert_raises(UsageError) { options_for(*arguments) }.message)
           end
-          %w[latency scaling endurance].each do |command|
+          %w[latency scaling soak].each do |command|
             help = options_for(command, "--help").help
             assert_includes help, "Usage: larder-lab #{command}"
             assert_empty(help.lines.map(&:chomp).select { |line| line.size > 80 })

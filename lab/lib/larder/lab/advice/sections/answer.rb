@@ -20,7 +20,7 @@ module Larder
             "starts up takes longer; `larder-lab network` measures through a proxy",
             "Misses, and what it costs to make a value again",
             "Several threads and processes at once (`larder-lab scaling`), full stores that evict " \
-            "(`larder-lab endurance`), hit ratios (`larder-lab hitratio`)",
+            "(`larder-lab soak`), hit ratios (`larder-lab hitratio`)",
             "Other values than this one: what suits a large value need not suit a small one",
             "XML and Protocol Buffers, which want a form or a schema of their own (`larder-lab serializers`)"
           ].freeze

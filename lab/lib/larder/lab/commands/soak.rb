@@ -1,22 +1,22 @@
 # frozen_string_literal: true
 
 require_relative "load"
-require_relative "../loads/endurance_options"
-require_relative "../loads/endurance_report"
+require_relative "../loads/soak_options"
+require_relative "../loads/soak_report"
 
 module Larder
   module Lab
     module Commands
-      # `larder-lab endurance`.
-      class Endurance < Load
-        NAME = "endurance"
+      # `larder-lab soak`.
+      class Soak < Load
+        NAME = "soak"
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
         SUMMARY = "full and evicting for a while: does it slow down, does it grow?"
 
-        OPTIONS = Loads::EnduranceOptions
-        REPORT = Loads::EnduranceReport
+        OPTIONS = Loads::SoakOptions
+        REPORT = Loads::SoakReport
       end
     end
   end

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what is told of endurance: throughput, the slowest calls, memory and disk over time.
+# Owns what is told of `larder-lab soak`: throughput, the slowest calls, memory and disk over time.
 
 require_relative "../histogram"
 require_relative "../loads"
@@ -9,9 +9,9 @@ require_relative "report"
 module Larder
   module Lab
     module Loads
-      # The chapter of `larder-lab endurance`.
-      class EnduranceReport < Report
-        KEY = "endurance"
+      # The chapter of `larder-lab soak`.
+      class SoakReport < Report
+        KEY = "soak"
         TITLE = "Full, and evicting"
         # A store that holds this many times more at the end than at the beginning grows.
         GROWN = 1.1
@@ -19,10 +19,10 @@ module Larder
         private
 
         def lead
-          objects = plan.size * Endurance::FILLING / Endurance::BYTES
+          objects = plan.size * Soak::FILLING / Soak::BYTES
           "Each store gets #{Figures.bytes(plan.size)} of room and is filled with #{Figures.thousands(objects)} " \
-            "objects of #{Endurance::BYTES} bytes, twice as much. Then these are asked for by one thread, few of " \
-            "them often (Zipf, skew #{Endurance::SKEW}); what is not there any more is written again."
+            "objects of #{Soak::BYTES} bytes, twice as much. Then these are asked for by one thread, few of " \
+            "them often (Zipf, skew #{Soak::SKEW}); what is not there any more is written again."
         end
 
         def own_facts
@@ -226,7 +226,7 @@ module Larder
         end
 
         def measure(name, what, unit, better, samples)
-          D::Measure.new(key: "endurance/#{what}/#{name}", label: "#{name}: #{what} while full", unit: unit,
+          D::Measure.new(key: "soak/#{what}/#{name}", label: "#{name}: #{what} while full", unit: unit,
                          better: better, samples: samples, base: (Reference::KEY unless unit == "bytes"))
         end
       end

@@ -12,8 +12,8 @@ module Larder
       # popular (Zipf), and given what it does not have any more. Time is cut into slices.
       #
       # Job: size: bytes of the room; seconds; slices; seed.
-      class Endurance < Load
-        Loads.register("endurance", self)
+      class Soak < Load
+        Loads.register("soak", self)
 
         # Bytes of a value: a little less than what Rails begins to compress.
         BYTES = 900

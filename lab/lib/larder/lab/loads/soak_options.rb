@@ -6,15 +6,15 @@ require_relative "options"
 module Larder
   module Lab
     module Loads
-      # The options of `larder-lab endurance`.
-      class EnduranceOptions < Options
-        LOAD = "endurance"
+      # The options of `larder-lab soak`.
+      class SoakOptions < Options
+        LOAD = "soak"
         DEFAULT = { rounds: 1, seconds: 10.0, limit: nil, size: 32 << 20, slices: 20 }.freeze
         QUICK = { rounds: 1, seconds: 0.6, limit: nil, size: 4 << 20, slices: 10 }.freeze
         # Less than this has room for too few objects, and servers do not go below some megabytes.
         LEAST_SIZE = 4 << 20
         BANNER = <<~TEXT
-          Usage: larder-lab endurance [options]
+          Usage: larder-lab soak [options]
 
           How a store does while it is full: it gets little room, is filled with twice as
           much, and is then asked for objects of which few are popular (Zipf); what it has
@@ -27,9 +27,9 @@ module Larder
           room on disk does not limit itself, and is stopped.
 
           Examples:
-            larder-lab endurance --quick
-            larder-lab endurance --only larder --minutes 10 --size 256MiB
-            larder-lab endurance --only larder,litecache,solid_cache --html endurance.html
+            larder-lab soak --quick
+            larder-lab soak --only larder --minutes 10 --size 256MiB
+            larder-lab soak --only larder,litecache,solid_cache --html soak.html
         TEXT
 
         private
