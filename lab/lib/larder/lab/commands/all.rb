@@ -16,7 +16,7 @@ module Larder
         SUMMARY = "every comparison into one report: larder-lab.html and larder-lab.json"
 
         # In the order in which they run: what is read first comes first, should the run be stopped.
-        ORDER = %w[features stores sessions statistics latency scaling soak capacity network compressors
+        ORDER = %w[features stores sessions session-stats latency scaling soak capacity network compressors
                    serializers strategies matrix hitratio].freeze
 
         # @return [Array<String>] names of commands
@@ -61,7 +61,7 @@ module Larder
           # Less than by itself: of stores, whose rounds differ by more than their blocks do, shorter blocks.
           LESS = { "stores" => %w[--seconds 0.4],
                    "sessions" => %w[--rounds 3 --requests 100 --served 1000],
-                   "statistics" => %w[--rounds 3 --sizes 10000] }.freeze
+                   "session-stats" => %w[--rounds 3 --sizes 10000] }.freeze
           LESS_QUICKLY = { "sessions" => %w[--parts work] }.freeze
           # And who in a quick run.
           CHOSEN_QUICKLY = CHOSEN.except("matrix", "sessions").merge(

@@ -8,7 +8,7 @@ require_relative "../population"
 
 module Larder
   module Lab
-    module Census
+    module SessionStats
       module Stores
         # For session stores in SQL. Including classes implement `prepared` (what they take for SQL with "?" for
         # values), `ask` (its rows), `change` (for what changes rows), `settle` (done after loading), `table_bytes`.

@@ -6,10 +6,10 @@ require_relative "stores"
 
 module Larder
   module Lab
-    module Census
-      # The options of `larder-lab statistics`.
+    module SessionStats
+      # The options of `larder-lab session-stats`.
       class Options < Loads::Options
-        LOAD = "statistics"
+        LOAD = "session-stats"
         DEFAULT = { rounds: 5, seconds: 0.2, sizes: [10_000, 1_000_000], limit: nil }.freeze
         QUICK = { rounds: 3, seconds: 0.03, sizes: [10_000], limit: nil }.freeze
         # Who takes part in a quick run.
@@ -21,7 +21,7 @@ module Larder
         BESIDE = 0.1
         QUESTIONS = 8
         BANNER = <<~TEXT
-          Usage: larder-lab statistics [options]
+          Usage: larder-lab session-stats [options]
 
           What it costs to know about sessions, in Larder and in SQL, at 10,000 and at
           1,000,000 sessions:
@@ -49,9 +49,9 @@ module Larder
         FOOTER = <<~TEXT
 
           Examples:
-            larder-lab statistics --quick
-            larder-lab statistics --sizes 10000,100000,1000000 --html statistics.html
-            larder-lab statistics --only larder --sizes 1000000
+            larder-lab session-stats --quick
+            larder-lab session-stats --sizes 10000,1000000 --html session-stats.html
+            larder-lab session-stats --only larder --sizes 1000000
         TEXT
 
         # @return [String] the contenders

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/lab/census/population"
+require "larder/lab/session_stats/population"
 
 module Larder
   module Lab
-    module Census
+    module SessionStats
       class PopulationTest < ActiveSupport::TestCase
         AT = 1_700_000_000
 

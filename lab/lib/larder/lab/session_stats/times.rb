@@ -8,7 +8,7 @@ require_relative "../reports/figures"
 
 module Larder
   module Lab
-    module Census
+    module SessionStats
       # Times of all questions at all sizes.
       class Times
         # By name: what is asked.
@@ -59,7 +59,7 @@ module Larder
         def measures
           each_row.map do |name, question, size|
             of(question, size).measure(name, "#{QUESTIONS.fetch(question)}, of #{size}") do |row|
-              "statistics/#{size}/#{question}/#{row}"
+              "session-stats/#{size}/#{question}/#{row}"
             end
           end
         end

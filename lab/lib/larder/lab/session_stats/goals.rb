@@ -9,7 +9,7 @@ require_relative "../sessions/goals"
 
 module Larder
   module Lab
-    module Census
+    module SessionStats
       # A table of promises, measured.
       class Goals
         # Seconds of a question.

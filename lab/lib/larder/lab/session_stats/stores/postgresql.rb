@@ -4,7 +4,7 @@ require_relative "table"
 
 module Larder
   module Lab
-    module Census
+    module SessionStats
       module Stores
         # PostgreSQL as initdb leaves it, with statements that it prepares once.
         class PostgresqlTable < Sessions::Stores::PostgresqlStore

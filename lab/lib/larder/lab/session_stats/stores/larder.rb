@@ -4,7 +4,7 @@ require_relative "../population"
 
 module Larder
   module Lab
-    module Census
+    module SessionStats
       module Stores
         # Larder::Sessions, asked as an application asks it.
         class LarderStore < Sessions::Stores::LarderStore

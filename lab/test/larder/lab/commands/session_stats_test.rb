@@ -7,12 +7,12 @@ module Larder
   module Lab
     module Commands
       # Questions about sessions for real, on real servers, from the command line to the report.
-      class SessionStatisticsTest < ActiveSupport::TestCase
+      class SessionStatsTest < ActiveSupport::TestCase
         include SessionRuns
 
-        COMMAND = SessionStatistics
-        SMALL = %w[statistics --rounds 1 --seed 1 --seconds 0.01 --sizes 500].freeze
-        QUESTIONS = Census::Times::QUESTIONS.keys
+        COMMAND = SessionStats
+        SMALL = %w[session-stats --rounds 1 --seed 1 --seconds 0.01 --sizes 500].freeze
+        QUESTIONS = Lab::SessionStats::Times::QUESTIONS.keys
 
         setup do
           skip "the gems of lab/gemfiles/sessions.gemfile are not installed" unless installed?("sessions")
@@ -29,7 +29,7 @@ module Larder
           assert_match(/Not measured: 10,000 and 1,000,000 sessions/, out)
           loaded = events(report, "loaded").map { |event| event["row"].delete_suffix(" (again)") }
           assert_equal contenders.sort, loaded.sort
-          keys = contenders.product([*QUESTIONS, "bytes"]).map { |name, question| "statistics/500/#{question}/#{name}" }
+          keys = [*QUESTIONS, "bytes"].product(contenders).map { |pair| "session-stats/500/#{pair.join("/")}" }
           assert_empty keys - measures(report)
         end
 
@@ -81,14 +81,14 @@ module Larder
           refute_includes help, "--redis-url"
           assert_equal [10_000], options_for("--quick").plan.settings[:sizes]
           assert_equal [10_000, 1_000_000], options_for.plan.settings[:sizes]
-          assert_equal [10_000], options_for(*All::Options.new.arguments_for("statistics")).plan.settings[:sizes]
+          assert_equal [10_000], options_for(*All::Options.new.arguments_for("session-stats")).plan.settings[:sizes]
         end
 
         private
 
         # Those whose server is here and whose gems are installed.
         def contenders
-          Census::Stores.names.select { |name| here?(Census::Stores.fetch(name)) }
+          Lab::SessionStats::Stores.names.select { |name| here?(Lab::SessionStats::Stores.fetch(name)) }
         end
       end
     end

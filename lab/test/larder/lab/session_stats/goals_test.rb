@@ -4,7 +4,7 @@ require "test_helper"
 
 module Larder
   module Lab
-    module Census
+    module SessionStats
       class GoalsTest < ActiveSupport::TestCase
         test "what lies below is reached, what lies above is missed, and an interval around it shows neither" do
           assert_equal :reached, Goals.judge(4.0, 5.0, 5.0)

@@ -8,7 +8,7 @@ require_relative "../sessions/stores"
 
 module Larder
   module Lab
-    module Census
+    module SessionStats
       # Those that can take part, by the names users type. Each is a session store of {Sessions::Stores} that also
       # answers {Stores::LarderStore#take}, `load`, `weigh`, `questions`, `noting` and `leave`.
       module Stores

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the protocol of `larder-lab statistics`: that of `sessions`, but that both measurements of the same contender ask
-# about the same sessions, which are loaded once.
+# The protocol of `larder-lab session-stats`: as that of `sessions`, but both measurements of the same contender query the
+# same sessions, which are loaded once.
 
 require_relative "../sessions/rounds"
 require_relative "population"
@@ -9,10 +9,10 @@ require_relative "stores"
 
 module Larder
   module Lab
-    module Census
+    module SessionStats
       # Runs a plan.
       class Rounds < Sessions::Rounds
-        SCRIPT = "../census/worker.rb"
+        SCRIPT = "../session_stats/worker.rb"
         private_constant :SCRIPT
 
         private

@@ -4,7 +4,7 @@ require_relative "table"
 
 module Larder
   module Lab
-    module Census
+    module SessionStats
       module Stores
         # MariaDB by Trilogy, which prepares nothing on the server: values are put in by the adapter's quoting.
         class MariadbTable < Sessions::Stores::MariadbStore

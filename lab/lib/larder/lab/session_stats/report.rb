@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what is told of a run of `larder-lab statistics`: a table for each number of sessions, how times grow with it,
+# Owns what is told of a run of `larder-lab session-stats`: a table for each number of sessions, how times grow with it,
 # what was loaded and what it takes, what Larder set out to reach, doubts, and the raw samples.
 
 require_relative "../loads/report"
@@ -12,10 +12,10 @@ require_relative "times"
 
 module Larder
   module Lab
-    module Census
+    module SessionStats
       # The chapter.
       class Report < Loads::Report
-        KEY = "statistics"
+        KEY = "session-stats"
         TITLE = "Statistics of sessions: what it costs to ask"
         # Questions that have a chart over sizes, and sentences.
         TOLD = %w[logged-in active-5m].freeze

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Owns the process in which questions about sessions are measured: loads the sessions unless an earlier process did,
-# asks, and compares each answer with what is known. Started by Census::Rounds.
+# asks, and compares each answer with what is known. Started by SessionStats::Rounds.
 
 require_relative "../sessions/worker"
 require_relative "population"
@@ -9,7 +9,7 @@ require_relative "stores"
 
 module Larder
   module Lab
-    module Census
+    module SessionStats
       # Measures every question at every size.
       class Worker < Sessions::Worker
         # A lap takes such a part of a block, and has so many calls at most.
@@ -183,4 +183,4 @@ module Larder
   end
 end
 
-Larder::Lab::Census::Worker.main if $PROGRAM_NAME == __FILE__
+Larder::Lab::SessionStats::Worker.main if $PROGRAM_NAME == __FILE__

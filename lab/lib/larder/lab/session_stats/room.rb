@@ -6,7 +6,7 @@ require_relative "../document"
 
 module Larder
   module Lab
-    module Census
+    module SessionStats
       # What each contender loaded, once for all rounds.
       class Room
         NOTES = ["B each: with index, counters and all else beside the data, which is JSON everywhere; signed in: of " \
@@ -45,7 +45,7 @@ module Larder
           sizes.product(@names).filter_map do |size, name|
             event = loaded(name, size) or next
 
-            Document::Measure.new(key: "statistics/#{size}/bytes/#{name}",
+            Document::Measure.new(key: "session-stats/#{size}/bytes/#{name}",
                                   label: "#{name}: bytes a session, of #{size}",
                                   unit: "bytes", better: "lower", samples: [event["bytes"].fdiv(size)])
           end

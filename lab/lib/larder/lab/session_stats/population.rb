@@ -8,7 +8,7 @@ require "json"
 module Larder
   module Lab
     # What questions about sessions cost.
-    module Census
+    module SessionStats
       # Sessions that were begun and last used within a day, evenly, one after the other. Each has a user of its own;
       # every second user is signed in.
       class Population
