@@ -26,18 +26,18 @@ module Larder
       private
 
       # Runs the block between the events "started" and "done". What cannot be had is "unavailable"; whatever else
-      # goes wrong makes the measurement "void".
+      # goes wrong makes the measurement "invalid".
       # @yieldreturn [Hash, nil] fields of "done"
       def answering
         emit("started")
         emit("done", **yield.to_h, yjit: Yjit.on?)
       rescue Unavailable => error
         emit("unavailable", reason: error.message)
-      rescue Voided => error
-        emit("void", reason: error.message)
+      rescue Invalid => error
+        emit("invalid", reason: error.message)
       rescue StandardError, LoadError, NotImplementedError => error
         warn error.full_message(highlight: false)
-        emit("void", reason: words(error))
+        emit("invalid", reason: words(error))
       end
 
       # An error in one line.

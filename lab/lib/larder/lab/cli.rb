@@ -12,7 +12,7 @@ module Larder
   module Lab
     # The executable `larder-lab`.
     module CLI
-      # Exit codes. FAILED: a row is void, or nothing could be measured.
+      # Exit codes. FAILED: a row is invalid, or nothing could be measured.
       OK = 0
       FAILED = 1
       USAGE = 2

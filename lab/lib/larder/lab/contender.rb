@@ -125,7 +125,7 @@ module Larder
       # An error handler. Stores turn a lost connection into a miss; in a measurement that would be a figure about
       # nothing.
       def fail_loudly(method:, returning:, exception:)
-        raise Voided, "#{method} failed and would have answered #{returning.inspect}: #{exception.message}"
+        raise Invalid, "#{method} failed and would have answered #{returning.inspect}: #{exception.message}"
       end
     end
   end

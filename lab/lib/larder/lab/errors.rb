@@ -14,7 +14,7 @@ module Larder
     # A contender cannot be had on this machine: a gem or a server is missing. Its row says why; the run goes on.
     class Unavailable < Error; end
 
-    # A contender broke the rules (a wrong value, a dead process). Its row is void; the run goes on.
-    class Voided < Error; end
+    # A contender broke the rules (a wrong value, a dead process). Its row is invalid; the run goes on.
+    class Invalid < Error; end
   end
 end

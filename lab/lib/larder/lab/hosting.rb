@@ -26,7 +26,7 @@ module Larder
       # @yieldparam server [Server, nil] nil if it needs none, or the user's own is used
       # @return [Object] what the block answers
       # @raise [Unavailable] if the server cannot be had
-      # @raise [Voided] if it ends by itself meanwhile
+      # @raise [Invalid] if it ends by itself meanwhile
       def self.for(type, dir, urls = {}, size: Contender::SIZE)
         hosting = new(type.server, "#{dir}-server", urls, size: size)
         hosting.attend { yield hosting.endpoint, hosting.server }
@@ -54,13 +54,13 @@ module Larder
 
       # Yields while the server runs. Without it a contender says many things, and some stores say nothing.
       # @return [Object] what the block answers
-      # @raise [Voided] if the server has ended by itself
+      # @raise [Invalid] if the server has ended by itself
       def attend
         answer = yield
         raise @server.failure if @server&.failure
 
         answer
-      rescue Unavailable, Voided => error
+      rescue Unavailable, Invalid => error
         raise @server&.failure(Server::SHORT_WHILE) || error
       end
 

@@ -8,7 +8,7 @@ module Larder
   module Lab
     # The samples and the circumstances of one run.
     class Results
-      # One line of the tables. state: :measured, :unavailable or :void; reason says why it is not :measured;
+      # One line of the tables. state: :measured, :unavailable or :invalid; reason says why it is not :measured;
       # count: calls per lap, which are fewer for slow stores.
       Row = Struct.new(:name, :contender, :state, :reason, :count, :versions, :options, :server, keyword_init: true) do
         # @return [Boolean]
@@ -96,7 +96,7 @@ module Larder
 
       # Forgets the samples of a row and says why.
       # @param name [String]
-      # @param state [Symbol] :void or :unavailable
+      # @param state [Symbol] :invalid or :unavailable
       # @param reason [String]
       # @return [void]
       def reject(name, state, reason)

@@ -95,7 +95,7 @@ module Larder
         return unless contender
 
         source = @results.row(contender)
-        twin = add_row("#{contender} (again)", contender)
+        twin = add_row("#{contender} (A/A control)", contender)
         twin.versions = source.versions
         twin.options = source.options
         twin.server = source.server
@@ -184,8 +184,8 @@ module Larder
         done
       rescue Unavailable, SystemCallError => error
         turn_down(row, :unavailable, error)
-      rescue Voided => error
-        turn_down(row, :void, error)
+      rescue Invalid => error
+        turn_down(row, :invalid, error)
       end
 
       def process(type, job, dir, expected)
@@ -201,7 +201,7 @@ module Larder
 
       def turn_down(row, state, error)
         @results.reject(row.name, state, error.message)
-        @progress.note("#{row.name}: #{state == :void ? "void" : "not measured"}: #{error.message}")
+        @progress.note("#{row.name}: #{state == :invalid ? "invalid" : "not measured"}: #{error.message}")
         nil
       end
 

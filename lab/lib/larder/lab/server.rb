@@ -126,11 +126,11 @@ module Larder
       end
 
       # @param patience [Numeric] seconds to wait, where something shows that it may have ended
-      # @return [Voided, nil] what to raise if the server has ended by itself
+      # @return [Invalid, nil] what to raise if the server has ended by itself
       def failure(patience = 0)
         return unless @process&.ended?(patience)
 
-        Voided.new("the server ended: #{self.class.binary} #{@process.cause}")
+        Invalid.new("the server ended: #{self.class.binary} #{@process.cause}")
       end
 
       # @return [Hash{String=>Object}] what a contender gets, see {Endpoint}

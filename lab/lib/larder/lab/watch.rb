@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Owns what is known about the machine while a run goes on: time taken by others, throttling, swapping, and a first
-# round that was slower than the rest. What the system does not tell is not doubted.
+# round that was slower than the rest. What the system does not report causes no warning.
 
 require_relative "reports/figures"
 require_relative "statistics"
@@ -29,7 +29,7 @@ module Larder
       end
 
       # @param measures [Array<Document::Measure>] of what was measured meanwhile
-      # @return [Array<String>] sentences; empty if there is nothing to doubt
+      # @return [Array<String>] sentences
       def warnings(measures = [])
         now = readings
         changes = now.to_h { |name, value| [name, value && @before[name] && (value - @before[name])] }

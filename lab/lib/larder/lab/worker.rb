@@ -87,7 +87,7 @@ module Larder
       def demand(expected, actual, call)
         return if expected == actual
 
-        raise Voided, "a wrong value: #{call} answered #{actual.inspect} instead of #{expected.inspect}"
+        raise Invalid, "a wrong value: #{call} answered #{actual.inspect} instead of #{expected.inspect}"
       end
 
       def run_workload(type)
@@ -105,8 +105,8 @@ module Larder
         return unless block.wrong
 
         index, value, expected = block.wrong
-        raise Voided, "a wrong value: #{shown(value)} instead of #{shown(expected || Workload::VALUE)} for " \
-                      "[\"key\", #{index}] (#{type.title}, #{pass.title})"
+        raise Invalid, "a wrong value: #{shown(value)} instead of #{shown(expected || Workload::VALUE)} for " \
+                       "[\"key\", #{index}] (#{type.title}, #{pass.title})"
       end
 
       # Values may be as long as a megabyte.

@@ -40,7 +40,7 @@ module Larder
       # @yieldparam event [Hash{String=>Object}] each event but the last
       # @return [Hash{String=>Object}] the "done" event
       # @raise [Unavailable] if the contender cannot be had
-      # @raise [Voided] if it broke the rules, died, or did not finish in time
+      # @raise [Invalid] if it broke the rules, died, or did not finish in time
       def run(&block)
         Reference.take
         start
@@ -76,11 +76,11 @@ module Larder
           when "done" then return alike(event)
           when "unavailable" then raise Unavailable, event["reason"]
           when "started" then next
-          when "void" then raise Voided, event["reason"]
+          when "invalid" then raise Invalid, event["reason"]
           else yield event
           end
         end
-        raise Voided, "its process #{cause_of_death}" if @alive
+        raise Invalid, "its process #{cause_of_death}" if @alive
 
         raise Unavailable, "its process does not start: it #{cause_of_death}"
       end
@@ -89,7 +89,7 @@ module Larder
       def alike(event)
         return event unless event["yjit"] == !Yjit.on?
 
-        raise Voided, "it ran with YJIT #{event["yjit"] ? "on" : "off"}, unlike the lab"
+        raise Invalid, "it ran with YJIT #{event["yjit"] ? "on" : "off"}, unlike the lab"
       end
 
       # The next complete line, or nil at the end of the stream.
@@ -97,7 +97,7 @@ module Larder
         @buffer ||= String.new(encoding: Encoding::BINARY)
         until (line = @buffer.slice!(/\A.*\n/))
           left = @deadline - now
-          raise Voided, "it did not finish within #{@timeout.round} s" if left <= 0 || !@events.wait_readable(left)
+          raise Invalid, "it did not finish within #{@timeout.round} s" if left <= 0 || !@events.wait_readable(left)
 
           chunk = @events.read_nonblock(65_536, exception: false)
           return nil if chunk.nil?

@@ -30,18 +30,19 @@ module Larder
         assert_equal({ "event" => "unavailable", "reason" => "no server" }, last)
       end
 
-      test "a wrong value makes it void, in its own words" do
-        assert_equal({ "event" => "void", "reason" => "a wrong value" }, events { raise Voided, "a wrong value" }.last)
+      test "a wrong value makes it invalid, in its own words" do
+        last = events { raise Invalid, "a wrong value" }.last
+        assert_equal({ "event" => "invalid", "reason" => "a wrong value" }, last)
       end
 
-      test "any other error makes it void, with its class and first line, and is printed whole" do
+      test "any other error makes it invalid, with its class and first line, and is printed whole" do
         last = nil
         _, printed = capture_io { last = events { raise ArgumentError, "first\nsecond" }.last }
-        assert_equal({ "event" => "void", "reason" => "ArgumentError: first" }, last)
+        assert_equal({ "event" => "invalid", "reason" => "ArgumentError: first" }, last)
         assert_match(/second/, printed)
       end
 
-      test "a missing library makes it void" do
+      test "a missing library makes it invalid" do
         last = nil
         capture_io { last = events { require "no/such/library" }.last }
         assert_match(/\ALoadError: /, last["reason"])

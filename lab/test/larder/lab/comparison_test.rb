@@ -16,8 +16,8 @@ module Larder
       end
 
       test "the noise is how far two measurements of the same lay apart, in either direction" do
-        comparison = compare({ "larder" => [1.0] * 5, "larder (again)" => [0.9, 0.9, 1.0, 1.05, 1.05] },
-                             twins: ["larder (again)", "larder"])
+        comparison = compare({ "larder" => [1.0] * 5, "larder (A/A control)" => [0.9, 0.9, 1.0, 1.05, 1.05] },
+                             twins: ["larder (A/A control)", "larder"])
         assert_in_delta (1 / 0.9) - 1, comparison.noise(*STEP), 1e-9
       end
 
@@ -26,8 +26,8 @@ module Larder
       end
 
       test "a difference is shown only beyond the noise" do
-        comparison = compare({ "larder" => [1.0] * 5, "larder (again)" => [1.1] * 5, "near" => [1.05] * 5,
-                               "far" => [1.2] * 5, "fast" => [0.5] * 5 }, twins: ["larder (again)", "larder"])
+        comparison = compare({ "larder" => [1.0] * 5, "larder (A/A control)" => [1.1] * 5, "near" => [1.05] * 5,
+                               "far" => [1.2] * 5, "fast" => [0.5] * 5 }, twins: ["larder (A/A control)", "larder"])
         verdicts = ["near", "far", "fast"].map do |name|
           comparison.verdict(comparison.ratio(name, "larder", *STEP), *STEP)
         end
@@ -56,7 +56,7 @@ module Larder
 
       test "a row that was turned down has no ratio and no rank" do
         results = SampleResults.build({ "larder" => [1.0], "redis" => [2.0] })
-        results.reject("redis", :void, "a wrong value")
+        results.reject("redis", :invalid, "a wrong value")
         comparison = Comparison.new(results)
         assert_nil comparison.ratio("redis", "larder", *STEP)
         assert_equal ["larder"], comparison.ranking(*STEP).map(&:name)

@@ -37,10 +37,10 @@ module Larder
         type = redis
         with_directory do |dir|
           pid = nil
-          assert_raises(Voided) do
+          assert_raises(Invalid) do
             Hosting.for(type, File.join(dir, "1")) do |_, server|
               pid = server.pid
-              raise Voided, "wrong"
+              raise Invalid, "wrong"
             end
           end
           assert_raises(Errno::ESRCH) { Process.kill(0, pid) }
@@ -50,9 +50,9 @@ module Larder
 
       test "a server that is killed voids what was measured on it, whatever its contender says" do
         type = redis
-        [-> { :done }, -> { raise Voided, "a wrong value" }, -> { raise Unavailable, "no answer" }].each do |rest|
+        [-> { :done }, -> { raise Invalid, "a wrong value" }, -> { raise Unavailable, "no answer" }].each do |rest|
           with_directory do |dir|
-            error = assert_raises(Voided) do
+            error = assert_raises(Invalid) do
               Hosting.for(type, File.join(dir, "1")) do |_, server|
                 Process.kill(:KILL, server.pid)
                 eventually { server.failure }

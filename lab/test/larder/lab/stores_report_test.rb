@@ -8,7 +8,7 @@ module Larder
   module Lab
     module StoresReport
       class ChapterTest < ActiveSupport::TestCase
-        TIMES = { "larder" => [1.0e-6] * 5, "larder (again)" => [1.02e-6] * 5, "litecache" => [2.0e-5] * 5,
+        TIMES = { "larder" => [1.0e-6] * 5, "larder (A/A control)" => [1.02e-6] * 5, "litecache" => [2.0e-5] * 5,
                   "redis" => [8.0e-5] * 5, "null" => [9.0e-7] * 5 }.freeze
 
         test "no line is longer than the terminal, at 80 and at 120 columns" do
@@ -55,12 +55,12 @@ module Larder
         end
 
         test "a row that was turned down is there with its reason" do
-          text = report { |results| results.reject("redis", :void, "a wrong value: 1 instead of 2") }
-          assert_match(/^  redis +void: a wrong value: 1 instead of 2$/, text)
-          assert_match(/^  - redis: void, a wrong value: 1 instead of 2$/, text)
+          text = report { |results| results.reject("redis", :invalid, "a wrong value: 1 instead of 2") }
+          assert_match(/^  redis +invalid: a wrong value: 1 instead of 2$/, text)
+          assert_match(/^  - redis: invalid, a wrong value: 1 instead of 2$/, text)
         end
 
-        test "hits that were misses and rounds that lie apart are doubted" do
+        test "hits that were misses and rounds that lie apart cause warnings" do
           apart = TIMES.merge("redis" => [8.0e-5, 8.0e-5, 1.6e-4, 8.0e-5, 8.0e-5])
           text = report(times: apart) do |results|
             results.samples.find { |sample| sample.row == "litecache" && sample.pass == "hit" }.block_runs = 25
@@ -98,7 +98,7 @@ module Larder
 
         def report(times: TIMES, width: 80)
           results = SampleResults.build(times)
-          results.twins = ["larder (again)", "larder"]
+          results.twins = ["larder (A/A control)", "larder"]
           yield results if block_given?
           terminal = Terminal.new(StringIO.new, environment: { "COLUMNS" => width.to_s })
           chapter = Chapter.new(results, Comparison.new(results)).to_chapter

@@ -6,7 +6,7 @@ require "larder/lab/watch"
 module Larder
   module Lab
     class WatchTest < ActiveSupport::TestCase
-      test "a quiet machine is not doubted" do
+      test "a quiet machine causes no warning" do
         machine { |root| assert_empty Watch.new(root).warnings }
       end
 
@@ -24,7 +24,7 @@ module Larder
         end
       end
 
-      test "what a system does not tell is not doubted" do
+      test "what a system does not report causes no warning" do
         with_directory { |empty| assert_empty Watch.new(empty).warnings }
       end
 

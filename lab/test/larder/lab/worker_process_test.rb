@@ -12,9 +12,9 @@ module Larder
         assert_operator done["memory_bytes"], :>=, 0 if File.exist?("/proc/self/status")
       end
 
-      test "a process that hangs is void and gone" do
+      test "a process that hangs is invalid and gone" do
         with_directory do |dir|
-          error = assert_raises(Voided) { work("sleeper", dir: dir, timeout: 1.5) }
+          error = assert_raises(Invalid) { work("sleeper", dir: dir, timeout: 1.5) }
           assert_match(/did not finish within/, error.message)
           assert_empty processes(dir)
         end

@@ -22,12 +22,12 @@ module Larder
         end
       end
 
-      test "a process that has it otherwise than the lab is void" do
+      test "a process that has it otherwise than the lab is invalid" do
         with_directory do |dir|
           script = File.join(dir, "worker.rb")
           File.write(script, %(puts '{"event":"done","yjit":#{!Yjit.on?}}'))
           process = WorkerProcess.new({}, dir: dir, log: File.join(dir, "log"), timeout: 30, script: script)
-          assert_match(/YJIT (on|off), unlike the lab/, assert_raises(Voided) { process.run }.message)
+          assert_match(/YJIT (on|off), unlike the lab/, assert_raises(Invalid) { process.run }.message)
         end
       end
     end

@@ -38,7 +38,7 @@ module Larder
                   "give up old ones, and a tenth more; then every one was looked for, and compared.",
             warnings: warnings, sections: @outcomes.map { |kind, outcomes| section(kind, outcomes) },
             measures: measured.flat_map(&:measures), details: details,
-            failed: measured.empty? || @filled.any? { |filled| filled.state == :void }
+            failed: measured.empty? || @filled.any? { |filled| filled.state == :invalid }
           )
         end
 

@@ -19,7 +19,7 @@ module Larder
         end
       end
 
-      # What was found. state: :measured, :unavailable or :void; found: see {Worker}.
+      # What was found. state: :measured, :unavailable or :invalid; found: see {Worker}.
       Filled = Struct.new(:task, :state, :reason, :found, keyword_init: true) do
         # @return [Boolean]
         def measured?
@@ -74,8 +74,8 @@ module Larder
           Filled.new(task: @task, state: :measured, found: fill)
         rescue Unavailable => error
           turned_down(:unavailable, error.message)
-        rescue Voided => error
-          turned_down(:void, error.message)
+        rescue Invalid => error
+          turned_down(:invalid, error.message)
         end
 
         private

@@ -42,7 +42,7 @@ module Larder
 
         # @return [Array<String>] a row without figures
         def why_not
-          word = @fillings.any? { |filled| filled.state == :void } ? "void" : "not measured"
+          word = @fillings.any? { |filled| filled.state == :invalid } ? "invalid" : "not measured"
           [name, "#{word}: #{reason}"]
         end
 

@@ -70,7 +70,7 @@ module Larder
 
         def warm_up
           write_batch((0...WARMING).to_a)
-          raise Voided, "what is written cannot be read" unless there((0...WARMING).to_a) == WARMING
+          raise Invalid, "what is written cannot be read" unless there((0...WARMING).to_a) == WARMING
 
           WARMING.times { |i| store.delete(Objects.key(i)) }
         end
@@ -148,7 +148,7 @@ module Larder
           return false if value.nil?
           return true if value == @objects[number]
 
-          raise Voided, "a wrong value for #{Objects.key(number)}"
+          raise Invalid, "a wrong value for #{Objects.key(number)}"
         end
 
         def footprint(*dirs)

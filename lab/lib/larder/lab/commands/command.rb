@@ -36,7 +36,7 @@ module Larder
           publish(options) { |started| findings(options, started) }
         end
 
-        # Measures, and doubts what the machine did meanwhile.
+        # Measures, and warns of what the machine did meanwhile.
         # @param options [CommandLine]
         # @return [Document::Chapter]
         def watched(options)

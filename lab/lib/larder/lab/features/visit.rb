@@ -175,7 +175,7 @@ module Larder
         # One process. What it answered before it failed stays.
         def part(name, endpoint, **job)
           process(name, endpoint, job).run { |event| note(event) }
-        rescue Voided => error
+        rescue Invalid => error
           return if job[:die] && error.message.include?("signal #{Signal.list["KILL"]}")
 
           @broken = error.message if @row.answers.empty?

@@ -28,13 +28,13 @@ module Larder
         # @param count [Integer]
         # @param order [Hash] "do" => "open", or "mix" with "mix", "start" and "seconds"
         # @return [Array<Hash{String=>Object}>] their answers
-        # @raise [Voided, Unavailable] what any of them says
+        # @raise [Invalid, Unavailable] what any of them says
         def ask(count, **order)
           asked = @members.first(count)
           asked.each { |member| member.orders.puts(JSON.generate(order)) }
           asked.map { |member| heard(member) }
         rescue Errno::EPIPE
-          raise Voided, "one of its processes ended early"
+          raise Invalid, "one of its processes ended early"
         end
 
         # Ends them all.
@@ -49,10 +49,10 @@ module Larder
         private
 
         def heard(member)
-          line = member.answers.gets or raise Voided, "one of its processes ended early"
+          line = member.answers.gets or raise Invalid, "one of its processes ended early"
           answer = JSON.parse(line)
           raise Unavailable, answer["unavailable"] if answer["unavailable"]
-          raise Voided, answer["void"] if answer["void"]
+          raise Invalid, answer["invalid"] if answer["invalid"]
 
           answer
         end
@@ -103,7 +103,7 @@ module Larder
             @answers.puts(JSON.generate(unavailable: error.message))
           rescue StandardError, LoadError => error
             warn error.full_message(highlight: false)
-            @answers.puts(JSON.generate(void: "#{error.class}: #{error.message.lines.first.to_s.strip}"))
+            @answers.puts(JSON.generate(invalid: "#{error.class}: #{error.message.lines.first.to_s.strip}"))
           end
 
           def serve(order)

@@ -206,7 +206,7 @@ module Larder
             "#{view.title}."
         end
 
-        def own_doubts
+        def own_warnings
           [*missed_hits, late, few]
         end
 

@@ -26,7 +26,7 @@ module Larder
 
         # @param contender [Contender] opened and proved
         # @return [void]
-        # @raise [Voided] at a wrong value
+        # @raise [Invalid] at a wrong value
         def run(contender)
           @contender = contender
           measure
@@ -53,7 +53,7 @@ module Larder
         end
 
         def wrong!(key, found, expected)
-          raise Voided, "a wrong value: #{shown(found)} instead of #{shown(expected)} for #{key.inspect}"
+          raise Invalid, "a wrong value: #{shown(found)} instead of #{shown(expected)} for #{key.inspect}"
         end
 
         def shown(value)

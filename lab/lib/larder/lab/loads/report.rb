@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# Owns what the chapters of all loads have in common: what was not measured and why, the software, and doubts.
+# Owns what the chapters of all loads have in common: what was not measured and why, the software, and warnings.
 
 require_relative "../contenders"
 require_relative "../document"
-require_relative "../doubt"
+require_relative "../warnings"
 require_relative "../reports/figures"
 require_relative "ratios"
 
@@ -26,7 +26,7 @@ module Larder
         def to_chapter
           some = @results.measured.any?
           D::Chapter.new(key: self.class::KEY, title: self.class::TITLE, lead: lead, facts: facts,
-                         conclusions: some ? conclusions.compact : [], warnings: doubts,
+                         conclusions: some ? conclusions.compact : [], warnings: warnings,
                          sections: [*(sections if some), not_measured, software].compact,
                          measures: some ? measures : [], failed: failed?, details: details)
         end
@@ -90,12 +90,12 @@ module Larder
         end
 
         def failed?
-          results.measured.empty? || results.rows.any? { |row| row.state == :void }
+          results.measured.empty? || results.rows.any? { |row| row.state == :invalid }
         end
 
         def not_measured
           rows = results.rows - results.measured
-          items = rows.map { |row| "#{row.name}: #{"void, " if row.state == :void}#{row.reason}" }
+          items = rows.map { |row| "#{row.name}: #{"invalid, " if row.state == :invalid}#{row.reason}" }
           section("Not measured", (D::List.new(items: items) if items.any?))
         end
 
@@ -108,15 +108,15 @@ module Larder
           section("Software", (D::List.new(items: [gems.join(", "), *servers]) if gems.any?))
         end
 
-        def doubts
-          [quick, few_rounds, Doubt.busy(results.environment), *own_doubts].compact
+        def warnings
+          [quick, few_rounds, Lab::Warnings.busy(results.environment), *own_warnings].compact
         end
 
         def few_rounds
-          Doubt.few(results.rounds)
+          Lab::Warnings.few(results.rounds)
         end
 
-        def own_doubts
+        def own_warnings
           []
         end
 

@@ -41,7 +41,7 @@ module Larder
           @events = []
           @rounds = 0
           @rows = plan.contenders.flat_map do |name|
-            [row_of(name, name), (row_of("#{name} (again)", name) if name == plan.twin_of)].compact
+            [row_of(name, name), (row_of("#{name} (A/A control)", name) if name == plan.twin_of)].compact
           end
         end
 
@@ -58,7 +58,7 @@ module Larder
 
         # @return [Array<String>] the row that repeats another, and that one; empty if either was not measured
         def twins
-          names = ["#{plan.twin_of} (again)", plan.twin_of]
+          names = ["#{plan.twin_of} (A/A control)", plan.twin_of]
           names.all? { |name| measured?(name) } ? names : []
         end
 
@@ -80,7 +80,7 @@ module Larder
 
         # Forgets what a row said, and keeps why.
         # @param row [Lab::Results::Row]
-        # @param state [Symbol] :void or :unavailable
+        # @param state [Symbol] :invalid or :unavailable
         # @param reason [String]
         # @return [void]
         def reject(row, state, reason)

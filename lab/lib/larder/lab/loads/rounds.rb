@@ -74,8 +74,8 @@ module Larder
           place(row) { |dir| work(row, round, dir) { |event| keep(row, round, position, event) } }
         rescue Unavailable, SystemCallError => error
           turn_down(row, :unavailable, error)
-        rescue Voided => error
-          turn_down(row, :void, error)
+        rescue Invalid => error
+          turn_down(row, :invalid, error)
         end
 
         # A directory of the row's, for this visit.
@@ -104,7 +104,7 @@ module Larder
 
         def turn_down(row, state, error)
           @results.reject(row, state, error.message)
-          @progress.note("#{row.name}: #{state == :void ? "void" : "not measured"}: #{error.message}")
+          @progress.note("#{row.name}: #{state == :invalid ? "invalid" : "not measured"}: #{error.message}")
         end
       end
     end

@@ -204,7 +204,7 @@ module Larder
             "differences within a step's own noise are not shown as differences (≈)."
         end
 
-        def own_doubts
+        def own_warnings
           [*missed_hits, crowded, *unfair]
         end
 

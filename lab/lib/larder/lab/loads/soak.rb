@@ -105,7 +105,7 @@ module Larder
         # A store that fails now and then while it is full is measured all the same, and its failures are told.
         def counting(errors)
           yield
-        rescue Voided
+        rescue Invalid
           raise
         rescue StandardError => error
           errors["#{error.class}: #{error.message.lines.first.to_s.strip}"] += 1

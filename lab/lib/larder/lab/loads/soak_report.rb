@@ -198,7 +198,7 @@ module Larder
           "One run of each store: intervals are over its slices and say nothing of the next run." if results.rounds == 1
         end
 
-        def own_doubts
+        def own_warnings
           [given, *errors_of, *names.filter_map { |name| "#{name} #{stopped(name)}." if stopped(name) }]
         end
 

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 # Owns what is told of a run of `larder-lab network` as a whole: the parts about stores and codecs, how well the simple
-# model holds, what the proxy itself adds, doubts, and the raw samples.
+# model holds, what the proxy itself adds, warnings, and the raw samples.
 
 require_relative "../document"
-require_relative "../doubt"
+require_relative "../warnings"
 require_relative "codecs"
 require_relative "model"
 require_relative "stores"
@@ -23,8 +23,8 @@ module Larder
         MODEL = "the time without a network, and a round trip, and the bits by the bandwidth"
         # Rows of the table of predictions.
         WORST = 12
-        # The proxy is doubted if it adds more than this many seconds.
-        DOUBTED = 0.0003
+        # A warning is shown if the proxy adds more seconds than this.
+        TOO_SLOW = 0.0003
 
         # @param results [Results]
         def initialize(results)
@@ -104,13 +104,13 @@ module Larder
         end
 
         def warnings
-          [Doubt.few(@plan.rounds), slow_proxy].compact
+          [Lab::Warnings.few(@plan.rounds), slow_proxy].compact
         end
 
         def slow_proxy
           medians = floors.transform_values { |seconds| Statistics.median(seconds) }
           rtt, most = medians.except(nil).map { |asked, median| [asked, median - asked - medians[nil]] }.max_by(&:last)
-          return unless most && most > DOUBTED
+          return unless most && most > TOO_SLOW
 
           "The proxy itself added #{duration(most)} to a round trip of #{duration(rtt)}: the machine is busy, and " \
             "round trips are longer than asked for."
@@ -122,7 +122,7 @@ module Larder
 
           Document::List.new(items: rows.map do |row|
             error = results.reason(row)
-            "#{row.name}: #{"void, " if error.is_a?(Voided)}#{error.message}"
+            "#{row.name}: #{"invalid, " if error.is_a?(Invalid)}#{error.message}"
           end)
         end
 

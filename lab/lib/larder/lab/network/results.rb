@@ -59,7 +59,7 @@ module Larder
 
         # Forgets what was measured of a row: a wrong value voids all of it.
         # @param row [Row]
-        # @param error [Unavailable, Voided]
+        # @param error [Unavailable, Invalid]
         # @return [void]
         def reject(row, error)
           @reasons[row.name] = error
@@ -68,7 +68,7 @@ module Larder
         end
 
         # @param row [Row]
-        # @return [Unavailable, Voided, nil] why it was not measured
+        # @return [Unavailable, Invalid, nil] why it was not measured
         def reason(row)
           @reasons[row.name]
         end
@@ -86,7 +86,7 @@ module Larder
 
         # @return [Boolean] was something wrong, or nothing measured?
         def failed?
-          samples.empty? || @reasons.values.any?(Voided)
+          samples.empty? || @reasons.values.any?(Invalid)
         end
 
         # @param row [Row]

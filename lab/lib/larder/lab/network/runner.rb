@@ -90,9 +90,9 @@ module Larder
           return if @results.reason(row)
 
           row.processes.each { |points| @scratch.directory { |dir| work(row, points, round, dir) } }
-        rescue Unavailable, Voided, SystemCallError => error
+        rescue Unavailable, Invalid, SystemCallError => error
           @results.reject(row, complete(row, error))
-          kind = error.is_a?(Voided) ? "void" : "not measured"
+          kind = error.is_a?(Invalid) ? "invalid" : "not measured"
           @progress.note("#{row.name}: #{kind}: #{@results.reason(row).message}")
         end
 

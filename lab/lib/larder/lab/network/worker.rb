@@ -88,7 +88,7 @@ module Larder
         def read(copy, payload, name)
           return unless contender.class.keeps_values?
 
-          raise Voided, "a wrong value came back: #{shown(copy)} instead of #{name}" unless payload.same?(copy)
+          raise Invalid, "a wrong value came back: #{shown(copy)} instead of #{name}" unless payload.same?(copy)
         end
 
         # Laps until they have taken long enough; what they answered is looked at between them.

@@ -24,7 +24,7 @@ module Larder
         def chapter(chapter)
           parts = ["## #{escaped(chapter.title)}", chapter.lead && escaped(chapter.lead),
                    escaped(chapter.facts.join(", ")), list(chapter.conclusions)]
-          parts.push("**Doubts**", list(chapter.warnings)) if chapter.warnings.any?
+          parts.push("**Warnings**", list(chapter.warnings)) if chapter.warnings.any?
           chapter.reading_order.each { |section| parts.push("### #{escaped(section.title)}", *blocks(section.blocks)) }
           parts.compact.reject(&:empty?).join("\n\n")
         end

@@ -32,7 +32,7 @@ module Larder
         def chapter(chapter)
           [head(chapter), *chapter.scrolling_order.map { |each| section(each.title, blocks(each.blocks)) },
            section("In words", items(chapter.conclusions)),
-           section("Doubts", items(chapter.warnings))].compact.join("\n\n")
+           section("Warnings", items(chapter.warnings))].compact.join("\n\n")
         end
 
         def head(chapter)

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Owns what is told of a run of `larder-lab session-stats`: a table for each number of sessions, how times grow with it,
-# what was loaded and what it takes, what Larder set out to reach, doubts, and the raw samples.
+# what was loaded and what it takes, what Larder set out to reach, warnings, and the raw samples.
 
 require_relative "../loads/report"
 require_relative "goals"
@@ -129,8 +129,8 @@ module Larder
           [*times.measures, *room.measures]
         end
 
-        def own_doubts
-          [fewer, Doubt.far_apart(times.blocks)]
+        def own_warnings
+          [fewer, Lab::Warnings.far_apart(times.blocks)]
         end
 
         def fewer

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The protocol of `larder-lab session-stats`: as that of `sessions`, but both measurements of the same contender query the
+# The protocol of `larder-lab session-stats`: that of `sessions`, except that a contender and its A/A control query the
 # same sessions, which are loaded once.
 
 require_relative "../sessions/rounds"

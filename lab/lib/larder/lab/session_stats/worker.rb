@@ -156,7 +156,7 @@ module Larder
         def near(expected, actual, what)
           seconds = store.grain(0)
           right = actual && (expected - actual).abs <= seconds
-          raise Voided, "a wrong value: #{what} #{actual.inspect} instead of #{expected}" unless right
+          raise Invalid, "a wrong value: #{what} #{actual.inspect} instead of #{expected}" unless right
         end
 
         # As right as is documented.
@@ -164,7 +164,7 @@ module Larder
           range = population.active(seconds)..population.active(seconds + store.grain(seconds))
           return if range.cover?(answer)
 
-          raise Voided, "a wrong value: #{answer.inspect} sessions in the last #{seconds} s, which are #{range}"
+          raise Invalid, "a wrong value: #{answer.inspect} sessions in the last #{seconds} s, which are #{range}"
         end
 
         # Seconds of notes that so many sessions were used, whose last use was a minute ago. All are counted afterwards.

@@ -71,7 +71,7 @@ module Larder
               request(connection, path, cookie, histogram)
             rescue Http::Broken => error
               broken += 1
-              raise Voided, "#{path} over HTTP, again and again: #{error.message}" if broken > (BREAKS * count) + 1
+              raise Invalid, "#{path} over HTTP, again and again: #{error.message}" if broken > (BREAKS * count) + 1
             end
           end
           [histogram, broken]
@@ -80,7 +80,7 @@ module Larder
         def request(connection, path, cookie, histogram)
           started = nanoseconds
           answer = connection.get(path, cookie)
-          raise Voided, "#{path} answered #{answer.status} over HTTP" unless answer.status == 200
+          raise Invalid, "#{path} answered #{answer.status} over HTTP" unless answer.status == 200
 
           histogram.record(nanoseconds - started)
         end

@@ -100,13 +100,13 @@ module Larder
 
         # A user without a session got one, another one's went on.
         def check(page, brought, (response, bytes))
-          raise Voided, "#{page.path} answered #{response[0]}" unless response[0] == 200 && bytes.positive?
+          raise Invalid, "#{page.path} answered #{response[0]}" unless response[0] == 200 && bytes.positive?
 
           given = Stack.cookie(response)
-          raise Voided, "#{page.path} began no session" if page.new && given.nil?
+          raise Invalid, "#{page.path} began no session" if page.new && given.nil?
           return if page.new || given.nil? || given == brought || !store.keeps?
 
-          raise Voided, "#{page.path} did not find the session of a user who has one"
+          raise Invalid, "#{page.path} did not find the session of a user who has one"
         end
 
         # The same application by way of Puma, and a process that asks it.

@@ -37,8 +37,8 @@ module Larder
                .reject { |_, samples| samples.empty? }
         end
 
-        # @return [String, nil] what is to be doubted
-        def doubt
+        # @return [String, nil] a warning
+        def warning
           events = names.flat_map { |name| pages.flat_map { |page| events(name, page) } }
           broken, calls = %w[broken calls].map { |field| events.sum { |event| event[field] } }
           return if broken.zero?

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what is told of a run of `larder-lab sessions` as a whole: its parts, what Larder set out to reach, doubts, and
+# Owns what is told of a run of `larder-lab sessions` as a whole: its parts, what Larder set out to reach, warnings, and
 # the raw samples.
 
 require_relative "../loads/report"
@@ -60,9 +60,9 @@ module Larder
           parts.values.flat_map(&:measures)
         end
 
-        def own_doubts
+        def own_warnings
           blocks = results.measured.any? ? parts.values.map(&:blocks).reduce({}, :merge) : {}
-          [fewer, without_application, parts["puma"]&.doubt, Doubt.far_apart(blocks)]
+          [fewer, without_application, parts["puma"]&.warning, Lab::Warnings.far_apart(blocks)]
         end
 
         def without_application

@@ -124,10 +124,10 @@ module Larder
         # Begins a session.
         # @param number [Integer]
         # @return [String] its cookie
-        # @raise [Voided]
+        # @raise [Invalid]
         def begin_session(number)
           cookie = self.class.cookie(call(request(BEGIN_SESSION, nil, number)))
-          cookie or raise Voided, "a new session got no cookie: it could not be kept"
+          cookie or raise Invalid, "a new session got no cookie: it could not be kept"
         end
 
         # Makes one request.

@@ -89,7 +89,7 @@ module Larder
         # @param stack [Stack]
         # @param numbers [Array<Integer>]
         # @return [Array<String>] their cookies
-        # @raise [Voided]
+        # @raise [Invalid]
         def fill(stack, numbers)
           numbers.map { |number| stack.begin_session(number) }
         end

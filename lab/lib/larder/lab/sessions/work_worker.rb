@@ -106,7 +106,7 @@ module Larder
           when "changed"
             demand(value, stack.visit(Stack::SEEN, cookies[number]).first, "session #{number} after a change")
           when "new"
-            cookie = Stack.cookie(answer) or raise Voided, "a new session got no cookie: it could not be kept"
+            cookie = Stack.cookie(answer) or raise Invalid, "a new session got no cookie: it could not be kept"
             demand(value, stack.visit(Stack::READ, cookie).first, "a new session")
           end
         end

@@ -127,7 +127,7 @@ module Larder
         def demand(expected, actual, what)
           return if expected == actual
 
-          raise Voided, "a wrong value: #{what} has #{actual.inspect} instead of #{expected.inspect}"
+          raise Invalid, "a wrong value: #{what} has #{actual.inspect} instead of #{expected.inspect}"
         end
 
         def versions

@@ -7,7 +7,7 @@ require_relative "../comparison"
 require_relative "../document"
 require_relative "../published"
 require_relative "../targets"
-require_relative "doubts"
+require_relative "warnings"
 require_relative "judgements"
 require_relative "measures"
 require_relative "summary"
@@ -34,7 +34,7 @@ module Larder
         def to_chapter
           Document::Chapter.new(
             key: "stores", title: "Stores through the cache API of Rails", lead: CALL, facts: facts,
-            conclusions: @comparison.base ? @judgements.words : [], warnings: Doubts.new(@results).lines,
+            conclusions: @comparison.base ? @judgements.words : [], warnings: Warnings.new(@results).lines,
             sections: sections, measures: Measures.new(@results).to_a, failed: failed?, details: details
           )
         end
@@ -42,7 +42,7 @@ module Larder
         private
 
         def failed?
-          @results.measured.empty? || @results.rows.any? { |row| row.state == :void }
+          @results.measured.empty? || @results.rows.any? { |row| row.state == :invalid }
         end
 
         def facts
@@ -133,7 +133,8 @@ module Larder
           rows = @results.rows - @results.measured
           return if rows.empty?
 
-          Document::List.new(items: rows.map { |row| "#{row.name}: #{"void, " if row.state == :void}#{row.reason}" })
+          items = rows.map { |row| "#{row.name}: #{"invalid, " if row.state == :invalid}#{row.reason}" }
+          Document::List.new(items: items)
         end
 
         def software

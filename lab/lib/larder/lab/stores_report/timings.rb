@@ -65,7 +65,7 @@ module Larder
         end
 
         def turned_down(row)
-          "#{row.state == :void ? "void" : "not measured"}: #{row.reason}"
+          "#{row.state == :invalid ? "invalid" : "not measured"}: #{row.reason}"
         end
 
         def dots(pass)

@@ -84,7 +84,7 @@ module Larder
         def with_twins(trials)
           trials + trials.group_by(&:group).each_value.map do |rows|
             base = Comparison::BASES.filter_map { |name| rows.find { |trial| trial.name == name } }.first || rows.first
-            Trial.new(**base.to_h, name: "#{base.name} (again)", twin: base.name)
+            Trial.new(**base.to_h, name: "#{base.name} (A/A control)", twin: base.name)
           end
         end
 

@@ -56,7 +56,7 @@ module Larder
           @index = nil
         end
 
-        # @return [Unavailable, Voided, nil]
+        # @return [Unavailable, Invalid, nil]
         def reason(name, group)
           @reasons[[name, group]]
         end
@@ -92,8 +92,8 @@ module Larder
         end
 
         # @return [Boolean] did a wrong value come back anywhere?
-        def void?
-          @reasons.values.any?(Voided)
+        def invalid?
+          @reasons.values.any?(Invalid)
         end
 
         private

@@ -93,7 +93,7 @@ module Larder
                   **trial.job }
           versions = @scratch.directory { |dir| @hosts[trial.server].attend { work(trial, round, job, dir) } }
           @results.versions.merge!(versions)
-        rescue Unavailable, Voided => error
+        rescue Unavailable, Invalid => error
           reject(trial, error)
         rescue Errno::ENOSPC, Errno::EDQUOT
           reject(trial, Unavailable.new("no space is left in #{@scratch.path}; TMPDIR=DIR takes another directory"))

@@ -48,7 +48,7 @@ module Larder
       # @yieldparam copy [Object]
       # @yieldreturn [Boolean] is it right?
       # @return [Object] what was kept
-      # @raise [Voided]
+      # @raise [Invalid]
       def try(there, back, value, forth, again, both: false, once: Float::INFINITY, &right)
         kept, cold_there = serialized { timed { forth.call(value) } }
         copy, cold_back = timed { again.call(kept) }
@@ -101,7 +101,7 @@ module Larder
       # @raise [Unavailable]
       def serialized
         yield
-      rescue Unavailable, Voided, SystemCallError, ::Larder::UnserializableError, ::Larder::MissingGemError
+      rescue Unavailable, Invalid, SystemCallError, ::Larder::UnserializableError, ::Larder::MissingGemError
         raise
       rescue StandardError, SystemStackError => error
         raise Unavailable, "the payload cannot be serialized: #{words(error)}"
@@ -124,7 +124,7 @@ module Larder
       end
 
       def demand(right, copy)
-        raise Voided, "a wrong value came back" unless right.call(copy)
+        raise Invalid, "a wrong value came back" unless right.call(copy)
       end
 
       def timed

@@ -80,12 +80,12 @@ module Larder
           assert_match(/^  --rtt +0.5ms \(assumed\)$/, text(chapter("--hosts", "4")))
         end
 
-        test "lines that take what their parts add up to raise no doubt, and what misses them does" do
+        test "lines that take what their parts add up to cause no warning, and those that do not cause one" do
           { [76e-6, 71e-6] => nil,
             [76e-6 * 1.5, 71e-6] => /misses its own trial: a write took 114 µs where .* 76.0 µs\./,
             [76e-6, 71e-6 / 1.5] => /a read took 47.3 µs where the parts add up to 71.0 µs\./ }.each do |times, miss|
-            doubts = chapter("--shared-by", "hosts", "--stores", "redis", tried: times, parts: near_redis).warnings
-            found = doubts.grep(/its own trial/)
+            warnings = chapter("--shared-by", "hosts", "--stores", "redis", tried: times, parts: near_redis).warnings
+            found = warnings.grep(/its own trial/)
             miss ? assert_match(miss, found.join) : assert_empty(found)
           end
         end

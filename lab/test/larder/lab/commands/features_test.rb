@@ -71,7 +71,7 @@ module Larder
             assert_equal ["out.json"], Dir.children(dir)
             assert_empty processes(dir)
             chapter = JSON.parse(File.read(file))["chapters"].first
-            # The machine may be doubted: it is not this test's.
+            # There may be warnings about the machine.
             assert_empty chapter["warnings"].grep(/a process failed/)
             chapter["details"]["rows"]
           end

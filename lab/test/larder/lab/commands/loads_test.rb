@@ -71,7 +71,7 @@ module Larder
           outcome = lab("latency", "--rounds", "1", "--seconds", "0.01", "--require", fixture("liar"), "--only",
                         "memory,liar")
           assert_equal 1, outcome.status
-          assert_match(/liar: void, a wrong value: "Hello Mars!" instead of "Hello World!" for \["key", 3\]/,
+          assert_match(/liar: invalid, a wrong value: "Hello Mars!" instead of "Hello World!" for \["key", 3\]/,
                        outcome.out.gsub(/\s+/, " "))
           assert_match(/^  memory +[\d.]/, outcome.out)
         end

@@ -53,7 +53,7 @@ module Larder
         test "a payload that cannot be serialized is a row that says so" do
           run = lab(*SMALL, "--only", "redis", "--payload", "ruby:proc {}")
           assert_equal 1, run.status
-          assert_match(/redis: void: TypeError: no _dump_data is defined for class Proc/, run.err)
+          assert_match(/redis: invalid: TypeError: no _dump_data is defined for class Proc/, run.err)
         end
 
         slow_test "a server that is killed voids its row, others go on, and nothing is left behind" do
@@ -63,7 +63,7 @@ module Larder
             Process.kill(:KILL, server)
             outcome = run.value
             assert_equal 1, outcome.status
-            assert_match(/redis: void: .*redis-server.*/, outcome.err)
+            assert_match(/redis: invalid: .*redis-server.*/, outcome.err)
             assert_match(/memory, read/, outcome.out)
             assert_empty Dir.children(dir)
           end

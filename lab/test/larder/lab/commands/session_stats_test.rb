@@ -20,14 +20,14 @@ module Larder
 
         slow_test "every question is answered rightly by every contender, and no process and no file is left" do
           report, out = run_of("--only", contenders.join(","))
-          rows = [*contenders, "larder (again)"]
+          rows = [*contenders, "larder (A/A control)"]
           blocks = events(report, "block")
           assert_equal rows.product(QUESTIONS).sort, blocks.map { |block| block.values_at("row", "question") }.sort
           blocks.each { |block| assert_operator block["calls"], :>, 0 }
           assert_match(/^  is a user logged in, who is not +[\d.]+ /, out)
           assert_match(/^  noting a use, µs +≤ 1\.5 +[\d.,]+ +not shown$/, out)
           assert_match(/Not measured: 10,000 and 1,000,000 sessions/, out)
-          loaded = events(report, "loaded").map { |event| event["row"].delete_suffix(" (again)") }
+          loaded = events(report, "loaded").map { |event| event["row"].delete_suffix(" (A/A control)") }
           assert_equal contenders.sort, loaded.sort
           keys = [*QUESTIONS, "bytes"].product(contenders).map { |pair| "session-stats/500/#{pair.join("/")}" }
           assert_empty keys - measures(report)
@@ -49,8 +49,9 @@ module Larder
           outcome = lab(*SMALL, "--require", fixture("miscounting"), "--only", "larder,miscounting,heedless")
           assert_equal 1, outcome.status
           words = outcome.out.gsub(/\s+/, " ")
-          assert_match(/miscounting: void, a wrong value: 1\d+ sessions in the last 300 s, which are \d+\.\.\d+/, words)
-          assert_match(/heedless: void, a wrong value: sessions used just now has \d+ instead of \d+/, words)
+          assert_match(/miscounting: invalid, a wrong value: 1\d+ sessions in the last 300 s, which are \d+\.\.\d+/,
+                       words)
+          assert_match(/heedless: invalid, a wrong value: sessions used just now has \d+ instead of \d+/, words)
           assert_match(/^  is a user logged in, who is +[\d.]/, outcome.out)
         end
 

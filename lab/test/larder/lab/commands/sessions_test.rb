@@ -21,7 +21,7 @@ module Larder
         slow_test "every store is measured, Larder twice, and no process and no file is left" do
           stores = LOCAL + served
           report, out = run_of("--only", stores.join(","), "--parts", "work")
-          rows = [*stores, "larder (again)"]
+          rows = [*stores, "larder (A/A control)"]
           rows.each { |name| assert_match(/^  #{Regexp.escape(name)} +[\d.,]+ +[\d.]/, out) }
           blocks = events(report, "block")
           assert_equal rows.sort, blocks.map { |block| block["row"] }.uniq.sort
@@ -34,7 +34,7 @@ module Larder
         slow_test "what lasts is loaded in the first round, what is a process's own in each" do
           report, = run_of("--only", "larder,hash", "--parts", "work", "--rounds", "2")
           loaded = events(report, "loaded").map { |event| event["row"] }.tally
-          assert_equal({ "larder" => 1, "larder (again)" => 1, "hash" => 2 }, loaded)
+          assert_equal({ "larder" => 1, "larder (A/A control)" => 1, "hash" => 2 }, loaded)
           measured = report["chapters"].first["measures"].reject { |measure| measure["key"] == "reference" }
           assert_equal [2], measured.map { |measure| measure["samples"].size }.uniq
         end
@@ -71,7 +71,7 @@ module Larder
                         "hash,forgetful,missing")
           assert_equal 1, outcome.status
           words = outcome.out.gsub(/\s+/, " ")
-          assert_match(/forgetful: void, a wrong value: session \d+ has 0 instead of 1\d+/, words)
+          assert_match(/forgetful: invalid, a wrong value: session \d+ has 0 instead of 1\d+/, words)
           assert_match(/missing: the gem larder_lab_missing_gem is missing: gem "larder_lab_missing_gem"/, words)
           assert_match(/^  hash +[\d.]/, outcome.out)
         end
@@ -85,7 +85,7 @@ module Larder
             Process.kill(:KILL, server)
             outcome = run.value
             assert_equal 1, outcome.status
-            assert_match(/redis: void, the server ended: redis-server was killed by signal 9/,
+            assert_match(/redis: invalid, the server ended: redis-server was killed by signal 9/,
                          outcome.out.gsub(/\s+/, " "))
             assert_empty Dir.children(dir)
           end

@@ -23,7 +23,7 @@ module Larder
           outcome = small_run("--only", "all", "--workloads", "one-thread", "--rounds", "1")
           assert_equal 0, outcome.status, outcome.out
           Contenders.names.each { |name| assert_match(/^  #{name} +(\d|not measured: \S)/, outcome.out) }
-          assert_no_match(/void/, outcome.out)
+          assert_no_match(/invalid/, outcome.out)
         end
 
         slow_test "the workloads and contenders for request only are measured, and their values are right" do
@@ -31,7 +31,7 @@ module Larder
           outcome = small_run("--only", "larder,memory,file,null,redis-loopback", "--workloads", extra.join(","),
                               "--rounds", "1")
           assert_equal 0, outcome.status, outcome.out
-          assert_no_match(/void/, outcome.out)
+          assert_no_match(/invalid/, outcome.out)
           assert_equal extra.size, outcome.out.scan(/^  memory +≈?\d/).size - 2, outcome.out # and memory, summary
         end
 
@@ -40,7 +40,7 @@ module Larder
 
           outcome = small_run("--require", fixture("killer"), "--only", "memory,killer", "--workloads", "one-thread")
           assert_equal 1, outcome.status
-          assert_match(/killer: void, the server ended: redis-server was killed by signal 9/,
+          assert_match(/killer: invalid, the server ended: redis-server was killed by signal 9/,
                        outcome.out.gsub(/\s+/, " "))
           assert_match(/^  memory +\d/, outcome.out)
         end
@@ -61,22 +61,23 @@ module Larder
         test "a wrong value voids its row and fails the run, the others are measured" do
           outcome = small_run("--require", fixture("liar"), "--only", "memory,liar")
           assert_equal 1, outcome.status
-          assert_match(/liar: void, a wrong value: "Hello Mars!" instead of "Hello World!" for \["key", 3\]/,
+          assert_match(/liar: invalid, a wrong value: "Hello Mars!" instead of "Hello World!" for \["key", 3\]/,
                        outcome.out.gsub(/\s+/, " "))
           assert_match(/^  memory +\d/, outcome.out)
           assert_no_match(/^  liar +\d/, outcome.out)
         end
 
-        test "a store that loses what it was given is void before it is measured" do
+        test "a store that loses what it was given is invalid before it is measured" do
           outcome = small_run("--require", fixture("liar"), "--only", "forgetful")
           assert_equal 1, outcome.status
-          assert_match(/forgetful: void, a wrong value: fetch of a stored value answered/, outcome.out.gsub(/\s+/, " "))
+          assert_match(/forgetful: invalid, a wrong value: fetch of a stored value answered/,
+                       outcome.out.gsub(/\s+/, " "))
         end
 
         slow_test "a process that dies is a row with the signal" do
           outcome = small_run("--require", fixture("liar"), "--only", "memory,crasher")
           assert_equal 1, outcome.status
-          assert_match(/crasher: void, its process was killed by signal 9/, outcome.out)
+          assert_match(/crasher: invalid, its process was killed by signal 9/, outcome.out)
         end
 
         test "what a store prints does not disturb the run" do
@@ -152,7 +153,7 @@ module Larder
           assert_equal RUBY_DESCRIPTION[/\A\S+ \S+/], document.dig("environment", "ruby")[/\A\S+ \S+/]
           chapter = document["chapters"].first
           details = chapter["details"]
-          assert_equal ["memory", "memory (again)", "null", "file"], details["rows"].map { |row| row["name"] }
+          assert_equal ["memory", "memory (A/A control)", "null", "file"], details["rows"].map { |row| row["name"] }
           assert_equal ["measured"], details["rows"].map { |row| row["state"] }.uniq
           assert_equal 1, details.dig("settings", "seed")
           assert_samples details

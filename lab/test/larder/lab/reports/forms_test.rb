@@ -30,9 +30,9 @@ module Larder
           assert(text.lines.all? { |line| line.chomp.size <= 80 })
         end
 
-        test "conclusions and doubts stand last, before the environment" do
+        test "conclusions and warnings stand last, before the environment" do
           text = plain(80)
-          places = ["Stores", "Hits", "In words", "Doubts", "Environment"].map { |title| text.index(/^#{title}$/) }
+          places = ["Stores", "Hits", "In words", "Warnings", "Environment"].map { |title| text.index(/^#{title}$/) }
           assert_equal places.sort, places
         end
 

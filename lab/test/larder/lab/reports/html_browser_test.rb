@@ -12,7 +12,7 @@ module Larder
         SCHEMES = %w[light dark].freeze
         # Names of colours in the style sheet: of text and what is behind it, and of lines and marks.
         TEXTS = [%w[ink paper], %w[soft paper], %w[own paper], %w[own own-faint], %w[ink own-faint],
-                 %w[doubt doubt-paper], %w[ink doubt-paper]].freeze
+                 %w[warning warning-paper], %w[ink warning-paper]].freeze
         LINES = (1..7).map { |number| ["s#{number}", "paper"] }.freeze
         # Pairs of texts that lie on each other, in drawings that are shown.
         COLLISIONS = <<~JAVASCRIPT

@@ -56,7 +56,7 @@ module Larder
         test "the head says what was run, when and where, and the findings come before the sections" do
           html = page(RichDocument.build)
           words = ["larder-lab stores", "4 March 2026, 12:30 UTC", "2 cores", "12 min 34 s", "Findings</h2>",
-                   "Doubts</h2>", "One thread</h2>", "Where it was measured</h2>", "How to read it</h2>"]
+                   "Warnings</h2>", "One thread</h2>", "Where it was measured</h2>", "How to read it</h2>"]
           places = words.map { |each| html.index(each) || flunk("#{each} is missing") }
           assert_equal places.sort, places
         end

@@ -66,13 +66,13 @@ module Larder
                        sections.last.blocks.first.items
         end
 
-        test "few rounds, another load and rounds far apart are doubted" do
+        test "few rounds, another load and rounds far apart cause warnings" do
           results = results("compressors", "books", compressors, environment: { load_average: 3.0, cores: 2 })
           slow = { "event" => "block", "operation" => "compress", "calls" => 1, "seconds" => 9 }
           results.add("none", "books", 4, slow)
           warnings = Chapters::Compressors.new(results).to_chapter.warnings
           [/an impression, not evidence/, /load 3\.0 on 2 cores/, /far apart: none \(books, compress/]
-            .zip(warnings) { |doubt, said| assert_match doubt, said }
+            .zip(warnings) { |warning, said| assert_match warning, said }
         end
 
         test "a difference within the noise of the row that is measured twice is none, and the row is shown once" do
@@ -95,8 +95,8 @@ module Larder
         end
 
         def twin(results, name, fields)
-          results.plan.trials << Trial.new(name: "#{name} (again)", group: "books", job: {}, twin: name)
-          (1..3).each { |round| fill(results, "#{name} (again)", "books", round, fields) }
+          results.plan.trials << Trial.new(name: "#{name} (A/A control)", group: "books", job: {}, twin: name)
+          (1..3).each { |round| fill(results, "#{name} (A/A control)", "books", round, fields) }
         end
 
         def compressors

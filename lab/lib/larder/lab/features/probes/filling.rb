@@ -100,7 +100,7 @@ module Larder
         def right(numbers)
           found = store.read_multi(*numbers.map { |number| "filling-#{number}" })
           numbers.select { |number| found["filling-#{number}"] }.each do |number|
-            raise Voided, "a wrong value for filling-#{number}" unless found["filling-#{number}"] == value(number)
+            raise Invalid, "a wrong value for filling-#{number}" unless found["filling-#{number}"] == value(number)
           end
         end
 

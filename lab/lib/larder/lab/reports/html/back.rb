@@ -33,10 +33,10 @@ module Larder
             Larder = stands out by colour, a heavier type and an unbroken line. No colour says anything that is not said
             without it.
 
-            Not measured = What could not be had is a row that says why. A wrong value read back makes a row void.
+            Not measured = What could not be had is a row that says why. A wrong value read back makes a row invalid.
 
-            Doubts = are what the lab holds against its own run: other load, too few samples, rounds far apart. Read them
-            before the figures.
+            Warnings = Conditions that make the figures less reliable: other load, too few samples, rounds far apart. Read
+            them before the figures.
 
             All figures = Each chart has its figures in a table below it. `--json FILE` keeps every raw sample, and
             `larder-lab report FILE --html PAGE` makes this page again.

@@ -73,7 +73,7 @@ module Larder
           def warnings
             return if chapter.warnings.to_a.empty?
 
-            box("doubts", "Doubts", list(chapter.warnings))
+            box("warnings", "Warnings", list(chapter.warnings))
           end
 
           def box(kind, title, content)

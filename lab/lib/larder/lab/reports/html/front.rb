@@ -26,7 +26,7 @@ module Larder
           def header
             listed = facts.map { |name, value| tag(:div, tag(:dt, name), tag(:dd, value)) }
             tag(:header, tag(:p, "larder-lab", class: "kicker"), tag(:h1, Markup.words(title), id: "top"),
-                tag(:dl, listed), doubts, class: "front")
+                tag(:dl, listed), warnings, class: "front")
           end
 
           # @return [Markup::Raw]
@@ -91,17 +91,17 @@ module Larder
           end
 
           # How many there are in all, for those who read no further.
-          def doubts
+          def warnings
             return if alone?
 
-            doubted = @chapters.count { |page| page.chapter.warnings.to_a.any? }
+            warned = @chapters.count { |page| page.chapter.warnings.to_a.any? }
             failed = @chapters.count { |page| page.chapter.failed? }
-            words = [("doubts are raised in #{doubted}" if doubted.positive?), ("#{failed} failed" if failed.positive?)]
+            words = [("warnings in #{warned}" if warned.positive?), ("#{failed} failed" if failed.positive?)]
             return if words.none?
 
-            tag(:p, tag(:span, "\u26A0\uFE0E ", class: "mark-of-doubt", aria_hidden: "true"),
+            tag(:p, tag(:span, "\u26A0\uFE0E ", class: "mark-of-warning", aria_hidden: "true"),
                 "Of #{@chapters.size} chapters, #{words.compact.join(", ")}. Each says why at its head.",
-                class: "doubted")
+                class: "warned")
           end
 
           def entries
@@ -110,12 +110,12 @@ module Larder
             @chapters.map { |page| item(page.id, page.chapter.title, mark(page.chapter)) }
           end
 
-          # Beside chapters with doubts, how many.
+          # The number of warnings of a chapter.
           def mark(chapter)
             count = chapter.warnings.to_a.size
             words = [("failed" if chapter.failed?),
-                     ("#{count} #{count == 1 ? "doubt" : "doubts"}" if count.positive?)].compact
-            Markup.join(" ", tag(:small, words.join(", "), class: "mark-of-doubt")) if words.any?
+                     ("#{count} #{count == 1 ? "warning" : "warnings"}" if count.positive?)].compact
+            Markup.join(" ", tag(:small, words.join(", "), class: "mark-of-warning")) if words.any?
           end
 
           def item(id, name, *inner)

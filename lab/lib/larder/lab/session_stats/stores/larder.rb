@@ -38,12 +38,12 @@ module Larder
           # Begins all sessions, each at its time.
           # @yieldparam loaded [Integer] sessions so far, now and then
           # @return [void]
-          # @raise [Voided]
+          # @raise [Invalid]
           def load
             @population.size.times do |number|
               @now = @population.used(number)
               begun = @repository.begin(key(number), @population.values(number))
-              raise Voided, "session #{number} could not be begun" unless begun
+              raise Invalid, "session #{number} could not be begun" unless begun
 
               yield number if (number % Worker::TOGETHER).zero?
             end
@@ -55,7 +55,7 @@ module Larder
           #   signed in with their users' entries
           def weigh
             stats = @cache.stats
-            raise Voided, "#{stats[:evictions]} sessions were evicted" if stats[:evictions].positive?
+            raise Invalid, "#{stats[:evictions]} sessions were evicted" if stats[:evictions].positive?
 
             # A session and its user are two items of the index.
             index = 2 * @population.signed_in * stats[:index_bytes].fdiv(stats[:items])
@@ -140,7 +140,7 @@ module Larder
                                      format: sessions::Format.fetch(:json),
                                      lifetimes: sessions::Lifetimes.new(idle: idle, anonymous: anonymous),
                                      per_user: sessions::Configuration::PER_USER, clock: -> { @now },
-                                     report: ->(error) { raise Voided, error.message })
+                                     report: ->(error) { raise Invalid, error.message })
           end
 
           def idle

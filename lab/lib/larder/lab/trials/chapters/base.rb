@@ -6,7 +6,7 @@
 require_relative "../../document"
 require_relative "../../reports/figures"
 require_relative "../comparison"
-require_relative "../doubts"
+require_relative "../warnings"
 require_relative "../measures"
 require_relative "../published"
 
@@ -36,9 +36,9 @@ module Larder
             type = self.class
             Document::Chapter.new(
               key: type::KEY, title: type::TITLE, lead: type::LEAD, facts: facts, conclusions: conclusions,
-              warnings: Doubts.new(@results, @plan).lines, sections: [*to_sections, not_measured, software].compact,
+              warnings: Warnings.new(@results, @plan).lines, sections: [*to_sections, not_measured, software].compact,
               measures: Measures.new(@results, type::KEY, operations).to_a, details: details,
-              failed: @results.void? || @results.samples.empty?
+              failed: @results.invalid? || @results.samples.empty?
             )
           end
 
@@ -81,7 +81,7 @@ module Larder
           def refused(group)
             @plan.names(group).filter_map do |name|
               error = @results.reason(name, group)
-              [name, "#{error.is_a?(Voided) ? "void" : "not measured"}: #{short(error.message)}"] if error
+              [name, "#{error.is_a?(Invalid) ? "invalid" : "not measured"}: #{short(error.message)}"] if error
             end
           end
 
@@ -117,10 +117,10 @@ module Larder
           # Reasons with all that they are the reason for. What a codec cannot do, it cannot a second time.
           def not_measured
             rejected = @results.rejected.reject { |name, group, _| @plan.twins(group)&.first == name }
-            reasons = rejected.group_by { |_, _, error| [error.is_a?(Voided), error.message] }
-            items = reasons.map do |(void, message), rows|
+            reasons = rejected.group_by { |_, _, error| [error.is_a?(Invalid), error.message] }
+            items = reasons.map do |(invalid, message), rows|
               whole = rows.size == @plan.groups.sum { |group| @plan.names(group).size }
-              "#{whole ? "everything" : listed(rows)}: #{"void, " if void}#{message}"
+              "#{whole ? "everything" : listed(rows)}: #{"invalid, " if invalid}#{message}"
             end
             section("Not measured", Document::List.new(items: items)) if items.any?
           end

@@ -21,7 +21,7 @@ module Larder
           value = @worker.made { payload.value }
           open_store(value)
           @worker.try("write", "read", value, lambda do |given|
-            @store.write(KEY, given, expires_in: 300) || raise(Voided, "the store refused the value")
+            @store.write(KEY, given, expires_in: 300) || raise(Invalid, "the store refused the value")
             KEY
           end, ->(key) { @store.read(key) }, &judge(payload, @way))
           steps(value)

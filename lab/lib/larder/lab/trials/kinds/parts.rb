@@ -44,7 +44,7 @@ module Larder
         def compressor(job, bytes)
           way = TrialCodecs.compressor(job["codec"], job["options"].transform_keys(&:to_sym))
           packed = way.there.call(bytes)
-          raise Voided, "a wrong value came back of #{job["name"]}" unless way.back.call(packed.dup) == bytes
+          raise Invalid, "a wrong value came back of #{job["name"]}" unless way.back.call(packed.dup) == bytes
           return bytes.bytesize unless way.compresses?
 
           @worker.block("compress #{job["name"]}") { way.there.call(bytes) }

@@ -21,10 +21,10 @@ module Larder
         def run(payload)
           value = @worker.made { payload.value }
           store = open_store
-          write = ->(given) { store.write(KEY, given, expires_in: 300) || raise(Voided, "the store refused the value") }
+          write = ->(given) { store.write(KEY, given, expires_in: 300) || raise(Invalid, "the store refused it") }
           write.call(value)
           copy = store.read(KEY)
-          raise Voided, "a wrong value came back" unless @job["loses"] || payload.same?(copy)
+          raise Invalid, "a wrong value came back" unless @job["loses"] || payload.same?(copy)
 
           @worker.block("write") { write.call(value) }
           @worker.block("read") { store.read(KEY) }

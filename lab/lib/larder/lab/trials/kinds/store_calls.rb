@@ -46,7 +46,7 @@ module Larder
 
           @worker.block("write #{size}") { @store.write(KEY, bytes, expires_in: EXPIRY) }
           copy = @worker.block("read #{size}") { @store.read(KEY) }
-          raise Voided, "a wrong value came back" unless copy == bytes
+          raise Invalid, "a wrong value came back" unless copy == bytes
 
           true
         end

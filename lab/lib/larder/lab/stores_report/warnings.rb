@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-require_relative "../doubt"
+require_relative "../warnings"
 
 module Larder
   module Lab
     module StoresReport
-      # Reasons for not believing a run: the tool doubts its own figures before its reader has to.
-      class Doubts
+      # The warnings of a run of `larder-lab stores`.
+      class Warnings
         Figures = Reports::Figures
 
         # @param results [Results]
@@ -14,10 +14,10 @@ module Larder
           @results = results
         end
 
-        # @return [Array<String>] sentences; empty if there is nothing to doubt
+        # @return [Array<String>] sentences
         def lines
-          [quick, Doubt.few(@results.rounds), Doubt.busy(@results.environment), *missed_hits, *found_misses,
-           Doubt.far_apart(blocks)].compact
+          [quick, Lab::Warnings.few(@results.rounds), Lab::Warnings.busy(@results.environment), *missed_hits,
+           *found_misses, Lab::Warnings.far_apart(blocks)].compact
         end
 
         private

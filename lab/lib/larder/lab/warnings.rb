@@ -8,8 +8,8 @@ require_relative "statistics"
 
 module Larder
   module Lab
-    # Sentences; nil where there is nothing to doubt.
-    module Doubt
+    # Sentences; nil where there is no warning.
+    module Warnings
       # Load for each core from which on other work is suspected.
       BUSY = 0.7
       # Rounds that lie further apart than this, relative to their median, are mentioned.

@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-require_relative "../doubt"
+require_relative "../warnings"
 require_relative "comparison"
 
 module Larder
   module Lab
     module Trials
       # Reasons for not believing a run.
-      class Doubts
+      class Warnings
         # @param results [Results]
         # @param plan [Plan]
         def initialize(results, plan)
@@ -15,9 +15,10 @@ module Larder
           @plan = plan
         end
 
-        # @return [Array<String>] sentences; empty if there is nothing to doubt
+        # @return [Array<String>] sentences
         def lines
-          [Doubt.few(@plan.rounds), noise, Doubt.busy(@results.environment), Doubt.far_apart(blocks)].compact
+          [Lab::Warnings.few(@plan.rounds), noise, Lab::Warnings.busy(@results.environment),
+           Lab::Warnings.far_apart(blocks)].compact
         end
 
         private
