@@ -18,7 +18,7 @@ module SampleResults
   end
 
   def fill(results, name, seconds)
-    results.rows << Larder::Lab::Results::Row.new(name: name, contender: name.delete_suffix(" (A/A control)"),
+    results.rows << Larder::Lab::Results::Row.new(name: name, contender: name.delete_suffix(" (A/A)"),
                                                   state: :measured, versions: { "activesupport" => "7.2.0" })
     results.settings.workload_types.each do |type|
       type.passes.each do |pass|

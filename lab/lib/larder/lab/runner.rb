@@ -95,7 +95,7 @@ module Larder
         return unless contender
 
         source = @results.row(contender)
-        twin = add_row("#{contender} (A/A control)", contender)
+        twin = add_row("#{contender} (A/A)", contender)
         twin.versions = source.versions
         twin.options = source.options
         twin.server = source.server

@@ -41,7 +41,7 @@ module Larder
           @events = []
           @rounds = 0
           @rows = plan.contenders.flat_map do |name|
-            [row_of(name, name), (row_of("#{name} (A/A control)", name) if name == plan.twin_of)].compact
+            [row_of(name, name), (row_of("#{name} (A/A)", name) if name == plan.twin_of)].compact
           end
         end
 
@@ -58,7 +58,7 @@ module Larder
 
         # @return [Array<String>] the row that repeats another, and that one; empty if either was not measured
         def twins
-          names = ["#{plan.twin_of} (A/A control)", plan.twin_of]
+          names = ["#{plan.twin_of} (A/A)", plan.twin_of]
           names.all? { |name| measured?(name) } ? names : []
         end
 

@@ -60,7 +60,7 @@ module Larder
         # Both measurements of a contender share what the first one loaded.
         def loaded(name, size)
           [name, *@results.twins.first(1)].flat_map { |row| @results.of(row, "loaded", size: size) }
-                                          .find { |event| event["row"].delete_suffix(" (A/A control)") == name }
+                                          .find { |event| event["row"].delete_suffix(" (A/A)") == name }
         end
 
         def row(name, size)

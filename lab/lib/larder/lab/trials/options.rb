@@ -56,7 +56,7 @@ module Larder
         private
 
         def understood
-          plan unless help? || list?
+          plan unless list?
         end
 
         # What was asked for, or else what the mode says.
@@ -84,7 +84,7 @@ module Larder
         def with_twins(trials)
           trials + trials.group_by(&:group).each_value.map do |rows|
             base = Comparison::BASES.filter_map { |name| rows.find { |trial| trial.name == name } }.first || rows.first
-            Trial.new(**base.to_h, name: "#{base.name} (A/A control)", twin: base.name)
+            Trial.new(**base.to_h, name: "#{base.name} (A/A)", twin: base.name)
           end
         end
 

@@ -13,7 +13,7 @@ module Larder
           report, out = run_of("latency", "--only", "memory,larder", "--rounds", "2", "--seconds", "0.02")
           assert_match(/^Hits, closed loop/, out)
           assert_match(/^Misses with a write, open loop at 80 % of that rate/, out)
-          assert_match(/^  larder \(again\) +[\d.,]+/, out)
+          assert_match(/^  larder \(A.A\) +[\d.,]+/, out)
           assert_match(/Reading the clock twice around nothing takes/, out)
           blocks = events(report, "block")
           assert_equal 2 * 3 * 2 * 3, blocks.size
@@ -107,7 +107,7 @@ module Larder
         private
 
         def options_for(command, *arguments)
-          silent = Terminal.new(StringIO.new)
+          silent = CLI::Terminal.new(StringIO.new)
           Commands.fetch(command).new(silent, silent).options_for(arguments)
         end
 

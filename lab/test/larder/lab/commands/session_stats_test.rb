@@ -20,14 +20,14 @@ module Larder
 
         slow_test "every question is answered rightly by every contender, and no process and no file is left" do
           report, out = run_of("--only", contenders.join(","))
-          rows = [*contenders, "larder (A/A control)"]
+          rows = [*contenders, "larder (A/A)"]
           blocks = events(report, "block")
           assert_equal rows.product(QUESTIONS).sort, blocks.map { |block| block.values_at("row", "question") }.sort
           blocks.each { |block| assert_operator block["calls"], :>, 0 }
           assert_match(/^  is a user logged in, who is not +[\d.]+ /, out)
           assert_match(/^  noting a use, µs +≤ 1\.5 +[\d.,]+ +not shown$/, out)
           assert_match(/Not measured: 10,000 and 1,000,000 sessions/, out)
-          loaded = events(report, "loaded").map { |event| event["row"].delete_suffix(" (A/A control)") }
+          loaded = events(report, "loaded").map { |event| event["row"].delete_suffix(" (A/A)") }
           assert_equal contenders.sort, loaded.sort
           keys = [*QUESTIONS, "bytes"].product(contenders).map { |pair| "session-stats/500/#{pair.join("/")}" }
           assert_empty keys - measures(report)

@@ -21,7 +21,7 @@ module Larder
         slow_test "every store is measured, Larder twice, and no process and no file is left" do
           stores = LOCAL + served
           report, out = run_of("--only", stores.join(","), "--parts", "work")
-          rows = [*stores, "larder (A/A control)"]
+          rows = [*stores, "larder (A/A)"]
           rows.each { |name| assert_match(/^  #{Regexp.escape(name)} +[\d.,]+ +[\d.]/, out) }
           blocks = events(report, "block")
           assert_equal rows.sort, blocks.map { |block| block["row"] }.uniq.sort
@@ -34,7 +34,7 @@ module Larder
         slow_test "what lasts is loaded in the first round, what is a process's own in each" do
           report, = run_of("--only", "larder,hash", "--parts", "work", "--rounds", "2")
           loaded = events(report, "loaded").map { |event| event["row"] }.tally
-          assert_equal({ "larder" => 1, "larder (A/A control)" => 1, "hash" => 2 }, loaded)
+          assert_equal({ "larder" => 1, "larder (A/A)" => 1, "hash" => 2 }, loaded)
           measured = report["chapters"].first["measures"].reject { |measure| measure["key"] == "reference" }
           assert_equal [2], measured.map { |measure| measure["samples"].size }.uniq
         end

@@ -153,7 +153,7 @@ module Larder
           assert_equal RUBY_DESCRIPTION[/\A\S+ \S+/], document.dig("environment", "ruby")[/\A\S+ \S+/]
           chapter = document["chapters"].first
           details = chapter["details"]
-          assert_equal ["memory", "memory (A/A control)", "null", "file"], details["rows"].map { |row| row["name"] }
+          assert_equal ["memory", "memory (A/A)", "null", "file"], details["rows"].map { |row| row["name"] }
           assert_equal ["measured"], details["rows"].map { |row| row["state"] }.uniq
           assert_equal 1, details.dig("settings", "seed")
           assert_samples details

@@ -7,7 +7,7 @@ module Larder
   module Lab
     module Loads
       class RatiosTest < ActiveSupport::TestCase
-        SAMPLES = { "larder" => [1.0, 1.1, 1.0], "larder (A/A control)" => [1.1, 1.0, 1.05], "redis" => [20, 21, 22.0],
+        SAMPLES = { "larder" => [1.0, 1.1, 1.0], "larder (A/A)" => [1.1, 1.0, 1.05], "redis" => [20, 21, 22.0],
                     "file" => [1.0, 1.05, 1.1], "slow" => [5.0, nil, 5.0] }.freeze
 
         test "a row is a measure beside the reference loop, and what has no samples is none" do
@@ -50,7 +50,7 @@ module Larder
 
         private
 
-        def make(samples, twins = ["larder (A/A control)", "larder"])
+        def make(samples, twins = ["larder (A/A)", "larder"])
           Ratios.new(samples, twins: twins, seed: 1)
         end
       end

@@ -95,8 +95,8 @@ module Larder
         end
 
         def twin(results, name, fields)
-          results.plan.trials << Trial.new(name: "#{name} (A/A control)", group: "books", job: {}, twin: name)
-          (1..3).each { |round| fill(results, "#{name} (A/A control)", "books", round, fields) }
+          results.plan.trials << Trial.new(name: "#{name} (A/A)", group: "books", job: {}, twin: name)
+          (1..3).each { |round| fill(results, "#{name} (A/A)", "books", round, fields) }
         end
 
         def compressors

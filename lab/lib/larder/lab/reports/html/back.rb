@@ -15,31 +15,31 @@ module Larder
 
           # What a reader has to know: terms, and what they mean.
           READING = <<~TEXT.split("\n\n").to_h { |entry| entry.tr("\n", " ").split(" = ", 2) }.freeze
-            Dots and lines = The large dot is the median of all rounds, the line through it its interval: where the true
-            median lies in 95 of 100 such runs. Of fewer than six rounds it is their range, which holds the true median in 93
-            of 100 (five rounds), 87 (four) or 75 (three). The small dots below are the rounds themselves, each a fresh
-            process.
+            Dots and lines = The large dot is the median of all rounds. The line through it is the interval, which contains
+            the true median in 95 of 100 such runs. With fewer than six rounds the interval is the range of the rounds, which
+            contains the true median in 93 of 100 runs (five rounds), 87 (four) or 75 (three). The small dots below are the
+            rounds. Each round runs in a new process.
 
-            19.1 (18.2–20.0) = A value with its interval. Ratios are taken within a round, where a slow minute hits both
-            sides, and then summarized.
+            19.1 (18.2–20.0) = A value with its interval. A ratio is computed within each round, so that a slow minute
+            affects both sides, and then summarized.
 
-            ≈ and noise = Where a contender is measured twice, as if it were two, what the two differ by is noise. A ratio
-            that does not clear it is marked ≈: no difference is shown. That is a result, too. Whether two lines of a chart
-            overlap does not decide it; ratios within rounds do.
+            ≈ and noise = The A/A control measures a contender a second time under another name. The difference between the
+            two is noise. A ratio that does not exceed it is marked ≈: no difference is shown. Overlapping lines of a chart do
+            not decide this; the ratios within rounds do.
 
             Scales = On a logarithmic scale equal distances are equal ratios. A scale that does not begin at 0 makes small
             differences look large: read its numbers.
 
-            Larder = stands out by colour, a heavier type and an unbroken line. No colour says anything that is not said
-            without it.
+            Larder = is marked by colour, bold type and an unbroken line. No information depends on colour alone.
 
-            Not measured = What could not be had is a row that says why. A wrong value read back makes a row invalid.
+            Not measured = A contender that is not available has a row with the reason. A row is invalid if a wrong value was
+            read.
 
             Warnings = Conditions that make the figures less reliable: other load, too few samples, rounds far apart. Read
             them before the figures.
 
-            All figures = Each chart has its figures in a table below it. `--json FILE` keeps every raw sample, and
-            `larder-lab report FILE --html PAGE` makes this page again.
+            All figures = Each chart has its figures in a table below it. `--json FILE` saves every raw sample, and
+            `larder-lab report FILE --html PAGE` generates this page again.
           TEXT
           private_constant :NAMES, :READING
 
