@@ -4,17 +4,17 @@
 
 require "fileutils"
 require "json"
-require "optparse"
 require "tmpdir"
 require_relative "figure"
 require_relative "parts"
 require_relative "report"
 require_relative "../../rakelib/house/environment"
 require_relative "../../lab/lib/larder/lab/environment"
+require_relative "../../lib/larder/cli/command"
 
 module Bench
   # The command line.
-  class Command
+  class Command < Larder::CLI::Command
     BANNER = <<~TEXT.freeze
       usage: bench/run [options]
 
@@ -29,49 +29,45 @@ module Bench
       Options:
     TEXT
 
-    # @param argv [Array<String>]
-    def initialize(argv)
+    def initialize(...)
+      super
       @mode = :full
       @parts = nil
       @directory = Dir.tmpdir
-      @out = nil
+      @report = nil
       @traces = []
-      rest = parser.parse(argv)
-      raise OptionParser::InvalidArgument, "unexpected #{rest.first}" unless rest.empty?
-
-      @parts ||= Parts::ALL.keys - (@traces.empty? ? Parts::SIZES.keys : [])
-      traceless = @traces.empty? ? @parts & Parts::SIZES.keys : []
-      raise OptionParser::InvalidArgument, "#{traceless.first} needs --traces" unless traceless.empty?
     end
 
-    # @return [Integer] exit status: 0 where every chosen part was measured, whatever the targets say
-    def run
+    private
+
+    def understood
+      @parts ||= Parts::ALL.keys - (@traces.empty? ? Parts::SIZES.keys : [])
+      traceless = @traces.empty? ? @parts & Parts::SIZES.keys : []
+      raise Larder::CLI::UsageError, "#{traceless.first} needs --traces" unless traceless.empty?
+    end
+
+    # @return [Integer] exit code: 0 if every chosen part was measured, whatever the targets say
+    def act
       failed = @parts.reject { |name| measure(name) }
       results = kept
-      raise Failed, "nothing was measured" if results.empty?
+      raise Larder::CLI::Failure, "nothing was measured" if results.empty?
 
       write(Report.new(results))
       failed.empty? ? 0 : 1
     end
 
-    private
-
     def parser
-      OptionParser.new(BANNER, 20) do |options|
+      @parser ||= explained(BANNER, width: 20) do |options|
         options.on("--quick", "an impression, in about five minutes; results go to tmp/bench") { @mode = :quick }
         options.on("--only LIST", Array, "these parts") { |names| @parts = known(names) }
-        options.on("--report", "measure nothing; write the report of what is kept") { @parts = [] }
+        options.on("--report", "measure nothing; write the report of saved results") { @parts = [] }
         options.on("--directory DIR", "for files, on a disk (#{Dir.tmpdir})") do |path|
           @directory = File.expand_path(path)
         end
         options.on("--traces A,B", Array, "files for the misses; the cloud trace first") do |paths|
           @traces = paths.map { |path| File.expand_path(path) }
         end
-        options.on("--out DIR", "where the report goes (bench/results)") { |path| @out = File.expand_path(path) }
-        options.on("-h", "--help", "this text") do
-          puts options
-          exit
-        end
+        options.on("--out DIR", "where the report goes (bench/results)") { |path| @report = File.expand_path(path) }
       end
     end
 
@@ -79,7 +75,7 @@ module Bench
       unknown = names - Parts::ALL.keys
       return names if unknown.empty?
 
-      raise OptionParser::InvalidArgument, "unknown part #{unknown.join(", ")}; known: #{Parts::ALL.keys.join(", ")}"
+      raise Larder::CLI::UsageError, "unknown part #{unknown.join(", ")}; known: #{Parts::ALL.keys.join(", ")}"
     end
 
     # @return [Boolean] whether it could be measured; what was kept of it before is gone in any case
@@ -110,11 +106,10 @@ module Bench
     end
 
     def write(report)
-      markdown = File.join(@out || (@mode == :quick ? store : File.join(House::ROOT, "bench/results")), "speed.md")
-      json = File.join(@out || store, "speed.json")
-      FileUtils.mkdir_p([File.dirname(markdown), File.dirname(json)])
-      File.write(markdown, report.markdown)
-      File.write(json, report.json)
+      out = @report || (@mode == :quick ? store : File.join(House::ROOT, "bench/results"))
+      FileUtils.mkdir_p(out)
+      File.write(File.join(out, "speed.md"), report.markdown)
+      File.write(File.join(out, "speed.json"), report.json)
       puts report.tally.sort.map { |verdict, count| "#{count} #{verdict.delete("*")}" }.join(", ")
       puts "wrote #{markdown} and #{json}"
     end

@@ -4,12 +4,12 @@
 
 require "fileutils"
 require "json"
-require "optparse"
+require_relative "../../lib/larder/cli/command"
 require_relative "catalogue"
 
 module Proof
   # The command line.
-  class Command
+  class Command < Larder::CLI::Command
     BANNER = <<~TEXT.freeze
       usage: bin/proof [options] [NAME...]
 
@@ -23,19 +23,26 @@ module Proof
       Options:
     TEXT
 
-    # @param argv [Array<String>]
-    def initialize(argv)
+    def initialize(...)
+      super
       @settings = { quick: false, minutes: nil }
-      @json = @record = false
-      @names = parser.parse(argv)
-      unknown = @names - Catalogue::ALL.keys
-      return if unknown.empty?
-
-      raise OptionParser::InvalidArgument, "unknown proof #{unknown.first}; known: #{Catalogue::ALL.keys.join(", ")}"
+      @json = @record = @list = false
     end
 
-    # @return [Integer] exit status: 0 where all hold
-    def run
+    private
+
+    def operands(rest)
+      @names = rest
+      unknown = rest - Catalogue::ALL.keys
+      return if unknown.empty?
+
+      raise Larder::CLI::UsageError, "unknown proof #{unknown.first}; known: #{Catalogue::ALL.keys.join(", ")}"
+    end
+
+    # @return [Integer] exit code: 0 if all hold
+    def act
+      return list if @list
+
       $stdout.sync = true
       reports = (@names.empty? ? Catalogue::ALL.keys : @names).filter_map { |name| prove(name) }
       puts JSON.pretty_generate(reports.map(&:to_h)) if @json
@@ -43,27 +50,23 @@ module Proof
       reports.all?(&:passed?) ? 0 : 1
     end
 
-    private
-
     def parser
-      OptionParser.new(BANNER, 16) do |options|
+      @parser ||= explained(BANNER, width: 16) do |options|
         options.on("--quick", "the bounded part that CI runs: a minute each at most") { @settings[:quick] = true }
         options.on("--minutes N", Float, "how long the time-boxed ones go on (fuzz, soak)") do |minutes|
-          raise OptionParser::InvalidArgument, "#{minutes}: more than nothing, please" unless minutes.positive?
+          raise OptionParser::InvalidArgument, "#{minutes}: must be more than 0" unless minutes.positive?
 
           @settings[:minutes] = minutes
         end
-        options.on("--record", "keep the report in proof/reports/") { @record = true }
+        options.on("--record", "write the report to proof/reports/") { @record = true }
         options.on("--json", "for machines") { @json = true }
-        options.on("--names", "only say which there are, and why one cannot be run here") do
-          Catalogue::ALL.each { |name, proof| puts [name, proof.new.missing].compact.join("\t") }
-          exit
-        end
-        options.on("-h", "--help", "this text") do
-          puts options
-          exit
-        end
+        options.on("--names", "only list the proofs, and why one cannot be run here") { @list = true }
       end
+    end
+
+    def list
+      Catalogue::ALL.each { |name, proof| puts [name, proof.new.missing].compact.join("\t") }
+      0
     end
 
     # @return [Proof::Report, nil] nil where it cannot be run here

@@ -28,7 +28,7 @@ module House
         2.times { |i| $book = cache.fetch("book") { i.zero? ? "Moby-Dick" : abort } }
         print $book
       RUBY
-      assert_match(/\Alarder looks after/, outcome("#{home}/bin/larder", "--help"))
+      assert_match(/\Alarder manages/, outcome("#{home}/bin/larder", "--help"))
     end
 
     test "the gem says where its page, its sources and its changes are" do

@@ -9,7 +9,7 @@ module SessionRuns
   private
 
   def options_for(*arguments)
-    silent = Larder::Lab::Terminal.new(StringIO.new)
+    silent = Larder::CLI::Terminal.new(StringIO.new)
     self.class::COMMAND.new(silent, silent).options_for(arguments)
   end
 

@@ -4,13 +4,12 @@
 # for none of them makes, replaces or marks what the application did not.
 
 require_relative "../sessions/settings"
-require_relative "command"
-require_relative "words"
+require_relative "file_command"
 
 module Larder
   module CLI
     # A command that takes PATH.
-    class CacheCommand < Command
+    class CacheCommand < FileCommand
       # Names the file where no PATH does.
       VARIABLE = "LARDER_PATH"
       # What it is called where nobody names it.
@@ -25,7 +24,7 @@ module Larder
       private
 
       # The words beside the options: a path, and what the command takes after it.
-      def words(rest)
+      def operands(rest)
         raise UsageError, "unexpected argument #{rest[1]}" if rest.size > 1
 
         @path = rest.first

@@ -1,15 +1,15 @@
 # frozen_string_literal: true
 
-# Owns the list of commands. A new one is one file here and one line at the end of this file.
+# The list of commands. A new one is one file here and one line at the end of this file.
 
 require_relative "registry"
 
 module Larder
   module CLI
-    # What `larder` can do. Each has a SUMMARY and `hint`, is made of where it writes and reads, and answers
-    # `run(arguments)` with an exit code.
+    # The commands of `larder`, see {Program}.
     module Commands
       extend Registry
+      holds "command"
     end
   end
 end

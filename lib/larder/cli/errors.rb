@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
-# Owns the errors of the command line: what a user typed, and what could not be done.
+# The errors of command lines.
+
+require_relative "../errors"
 
 module Larder
   module CLI

@@ -45,7 +45,7 @@ module Larder
         end
       end
 
-      def words(rest)
+      def operands(rest)
         raise UsageError, "name a SIZE, such as 256MB" if rest.empty?
 
         @bytes = ::Larder::Size.parse(rest.last, "SIZE")

@@ -10,6 +10,7 @@ module Larder
     # The commands about an application's sessions.
     class Sessions
       extend Registry
+      holds "command"
       Commands.register("sessions", self)
 
       # One line for `larder --help`.
@@ -17,12 +18,6 @@ module Larder
       # The command where none is named.
       DEFAULT = "figures"
       private_constant :DEFAULT
-
-      # @param arguments [Array<String>]
-      # @return [Array<String>] the command of these that they name
-      def self.hint(arguments)
-        arguments.first(1) & names
-      end
 
       # @param streams [Array] see {Command#initialize}
       def initialize(*streams)

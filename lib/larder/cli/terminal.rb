@@ -1,14 +1,21 @@
 # frozen_string_literal: true
 
-# Owns what is known about where text goes: whether it is a terminal, and which characters it takes.
+# Writes text for people: with colours where they are wanted, in characters that the terminal has.
+
+require "io/console"
 
 module Larder
   module CLI
     # A stream that text for people is written to.
     class Terminal
+      # Width where nothing better is known.
+      WIDTH = 80
+      LEAST_WIDTH = 60
+      # What is written where the encoding has no such character.
+      ASCII = { "µ" => "u", "×" => "x", "–" => "-", "≥" => ">=", "—" => "-", "≈" => "~", "∞" => "-", "…" => "." }.freeze
       STYLES = { bold: 1, dim: 2, red: 31 }.freeze
       CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/
-      private_constant :STYLES, :CONTROLS
+      private_constant :WIDTH, :LEAST_WIDTH, :ASCII, :STYLES, :CONTROLS
 
       # @param io [IO]
       # @param environment [Hash{String=>String}]
@@ -22,36 +29,52 @@ module Larder
         @io.tty? && @environment["TERM"] != "dumb"
       end
 
-      # Writes lines. What would control the terminal is shown instead: names are not always well-meant.
-      #
-      # @param lines [Array<String>]
-      # @param style [Symbol, nil] :bold, :dim or :red, where colours are wanted (https://no-color.org)
-      # @return [void]
-      def puts(*lines, style: nil)
-        lines.each { |line| @io.puts(paint(printable(line), style)) }
+      # @return [Integer] columns: COLUMNS, else the terminal's, else 80; never less than 60
+      def width
+        columns = @environment["COLUMNS"].to_i
+        columns = @io.winsize.last if columns <= 0 && @io.tty?
+        columns.positive? ? [columns, LEAST_WIDTH].max : WIDTH
+      rescue SystemCallError
+        WIDTH
       end
 
-      # Writes a question, which its answer stands behind.
-      #
       # @param text [String]
-      # @return [void]
-      def ask(text)
-        @io.print(printable(text), " ")
-        @io.flush
-      end
-
-      private
-
+      # @param style [Symbol, nil] :bold, :dim or :red
+      # @return [String] with that style if colours are wanted (https://no-color.org)
       def paint(text, style)
         return text if style.nil? || !interactive? || !@environment["NO_COLOR"].to_s.empty?
 
         "\e[#{STYLES.fetch(style)}m#{text}\e[0m"
       end
 
-      def printable(text)
-        text = text.gsub(CONTROLS) { |control| format("\\x%02X", control.ord) }
+      # Writes lines. Control characters are shown as text, because names can contain them.
+      #
+      # @param lines [Array<String>]
+      # @param style [Symbol, nil] see {#paint}
+      # @return [void]
+      def puts(*lines, style: nil)
+        lines = [""] if lines.empty?
+        lines.each do |line|
+          print(paint(line.gsub(CONTROLS) { |control| format("\\x%02X", control.ord) }, style), "\n")
+        end
+      end
+
+      # Writes text as it is: with styles, a question whose answer stands behind it, or a line that is drawn again.
+      #
+      # @param text [Array<String>]
+      # @return [void]
+      def print(*text)
+        @io.print(*text.map { |part| encoded(part) })
+        @io.flush
+      end
+
+      private
+
+      def encoded(text)
         encoding = @io.external_encoding || Encoding.default_external
-        encoding == Encoding::UTF_8 ? text : text.encode(encoding, undef: :replace)
+        return text if encoding == Encoding::UTF_8
+
+        text.encode(encoding, fallback: ->(character) { ASCII.fetch(character, "?") })
       end
     end
   end

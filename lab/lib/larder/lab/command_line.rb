@@ -1,16 +1,16 @@
 # frozen_string_literal: true
 
-# Owns what the options of all commands have in common: no argument is left over, help and lists are asked for alike,
-# and the report goes to a file alike.
+# The options that all commands of the lab have: files for the report, lists of names, the seed.
 
-require "optparse"
+require "larder/cli/options"
 require_relative "errors"
 
 module Larder
   module Lab
-    # For classes with a `parser`, which they make by {#explained}; `understood` is for what is left to check when all
-    # options are read.
+    # For classes with a `parser`, see {CLI::Options}.
     module CommandLine
+      include CLI::Options
+
       # Forms in which a document can be written to a file: option, name in {Reports}, what it is.
       FORMS = { "json" => ["data", "everything, raw samples included"],
                 "csv" => ["csv", "every raw sample, a line for each"],
@@ -22,30 +22,9 @@ module Larder
         @outputs ||= {}
       end
 
-      # @param arguments [Array<String>]
-      # @return [self]
-      # @raise [UsageError] naming the offending option and what is possible
-      def parse(arguments)
-        operands(parser.parse(apart(arguments)))
-        understood
-        self
-      rescue OptionParser::ParseError => error
-        raise UsageError, error.message
-      end
-
-      # @return [Boolean]
-      def help?
-        @help == true
-      end
-
       # @return [Boolean]
       def list?
         @list == true
-      end
-
-      # @return [String]
-      def help
-        parser.to_s
       end
 
       # @return [Integer] of what is random: the one that was given, or one that the report tells
@@ -57,26 +36,10 @@ module Larder
 
       # A parser as every command's: what the command is for, its options, where reports go to, and examples.
       def explained(banner, footer = nil)
-        OptionParser.new do |options|
-          options.require_exact = true
-          options.summary_width = 24
-          options.banner = banner
+        super(banner, footer, width: 24) do |options|
           yield options if block_given?
           output_options(options)
-          options.separator(footer) if footer
         end
-      end
-
-      def understood; end
-
-      # What is no option. A command that takes some overrides this.
-      def operands(rest)
-        raise UsageError, "unexpected argument #{rest.first}" unless rest.empty?
-      end
-
-      # "--seed=7" as "--seed 7": a parser that requires exact names knows the one form only.
-      def apart(arguments)
-        arguments.flat_map { |each| each.match?(/\A--[a-z][a-z-]*=/) ? each.split("=", 2) : [each] }
       end
 
       def seed_option(options, words = "order of the rounds, to repeat a run")
@@ -88,7 +51,6 @@ module Larder
         FORMS.each do |form, (_, what)|
           options.on("--#{form} FILE", "also write #{what}") { |file| outputs[form] = file }
         end
-        options.on("-h", "--help", "this text") { @help = true }
       end
     end
   end

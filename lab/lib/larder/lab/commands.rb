@@ -1,15 +1,14 @@
 # frozen_string_literal: true
 
-# Owns the list of commands. A new one is one file in commands/ and one line at the end of this file.
+# The list of commands. A new one is one file in commands/ and one line at the end of this file.
 
-require_relative "registry"
+require "larder/cli/registry"
 
 module Larder
   module Lab
-    # What `larder-lab` can do, by the names users type. Each has a SUMMARY and answers `run(arguments)` with an exit
-    # code.
+    # The commands of `larder-lab`, see {CLI::Program}.
     module Commands
-      extend Registry
+      extend CLI::Registry
       holds "command"
     end
   end

@@ -2,13 +2,13 @@
 
 # Owns the list of contenders. A new one is one file in contenders/ and one line at the end of this file.
 
-require_relative "registry"
+require "larder/cli/registry"
 
 module Larder
   module Lab
     # The stores that can take part, by the names users type.
     module Contenders
-      extend Registry
+      extend CLI::Registry
       holds "contender"
     end
   end

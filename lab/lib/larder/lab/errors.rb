@@ -3,13 +3,14 @@
 # Owns the errors of the lab. One class for each thing a caller treats differently; every message names the offender
 # and the remedy.
 
+require "larder/cli/errors"
+
 module Larder
   module Lab
+    UsageError = CLI::UsageError
+
     # Base class of every error the lab raises itself.
     class Error < StandardError; end
-
-    # The command line asks for something that does not exist. The command exits with 2.
-    class UsageError < Error; end
 
     # A contender cannot be had on this machine: a gem or a server is missing. Its row says why; the run goes on.
     class Unavailable < Error; end

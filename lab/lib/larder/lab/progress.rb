@@ -3,7 +3,7 @@
 # Owns what is shown while a run goes on: one line that is rewritten on a terminal, a few plain lines elsewhere.
 
 require_relative "clock"
-require_relative "terminal"
+require "larder/cli/terminal"
 
 module Larder
   module Lab

@@ -2,13 +2,13 @@
 
 # Owns the list of report formats. A new one is one file in reports/ and one line at the end of this file.
 
-require_relative "registry"
+require "larder/cli/registry"
 
 module Larder
   module Lab
     # Forms in which results can be given out. Each answers `#to_s`.
     module Reports
-      extend Registry
+      extend CLI::Registry
       holds "report format"
     end
   end

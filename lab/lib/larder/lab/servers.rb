@@ -2,13 +2,13 @@
 
 # Owns the list of servers the lab can start. A new one is one file in servers/ and one line at the end of this file.
 
-require_relative "registry"
+require "larder/cli/registry"
 
 module Larder
   module Lab
     # The servers that contenders talk to, by name.
     module Servers
-      extend Registry
+      extend CLI::Registry
       holds "server"
     end
   end

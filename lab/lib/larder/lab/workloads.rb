@@ -2,13 +2,13 @@
 
 # Owns the list of workloads. A new one is one file in workloads/ and one line at the end of this file.
 
-require_relative "registry"
+require "larder/cli/registry"
 
 module Larder
   module Lab
     # The shapes of work, by the names users type, in the order in which they run.
     module Workloads
-      extend Registry
+      extend CLI::Registry
       holds "workload"
     end
   end

@@ -4,7 +4,7 @@ require "test_helper"
 
 module Larder
   module Lab
-    class CLITest < ActiveSupport::TestCase
+    class ProgramTest < ActiveSupport::TestCase
       test "without a command the commands are listed" do
         [[], ["--help"], ["help"]].each do |arguments|
           outcome = lab(*arguments)

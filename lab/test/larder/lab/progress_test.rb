@@ -36,15 +36,15 @@ module Larder
       end
 
       test "NO_COLOR turns colours off but not the rest" do
-        assert_equal "x", Terminal.new(Screen.new, environment: { "NO_COLOR" => "1" }).paint("x", :bold)
-        assert_equal "\e[1mx\e[0m", Terminal.new(Screen.new, environment: {}).paint("x", :bold)
-        assert_predicate Terminal.new(Screen.new, environment: { "NO_COLOR" => "1" }), :interactive?
+        assert_equal "x", CLI::Terminal.new(Screen.new, environment: { "NO_COLOR" => "1" }).paint("x", :bold)
+        assert_equal "\e[1mx\e[0m", CLI::Terminal.new(Screen.new, environment: {}).paint("x", :bold)
+        assert_predicate CLI::Terminal.new(Screen.new, environment: { "NO_COLOR" => "1" }), :interactive?
       end
 
       private
 
       def show(io, environment = {})
-        progress = Progress.new(Terminal.new(io, environment: environment))
+        progress = Progress.new(CLI::Terminal.new(io, environment: environment))
         progress.start("measuring", 3, seconds: 65)
         progress.step("first", seconds: 20)
         progress.detail("a workload with a name that is longer than the whole line has room for")

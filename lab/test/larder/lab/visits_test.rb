@@ -49,7 +49,8 @@ module Larder
       private
 
       def visit(things, workers:, &block)
-        Visits.each(things, progress: Progress.new(Terminal.new(StringIO.new)), title: "visiting", workers: workers,
+        progress = Progress.new(CLI::Terminal.new(StringIO.new))
+        Visits.each(things, progress: progress, title: "visiting", workers: workers,
                     &block)
       end
     end

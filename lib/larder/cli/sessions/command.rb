@@ -2,16 +2,14 @@
 
 # What the commands of `larder sessions` share: they find and open the file of sessions, and ask before they end many.
 
-require_relative "../../application"
 require_relative "../../sessions/offline"
-require_relative "../command"
-require_relative "../words"
+require_relative "../file_command"
 
 module Larder
   module CLI
     class Sessions
       # A command about the sessions in a file.
-      class Command < CLI::Command
+      class Command < CLI::FileCommand
         # Names the file where --file does not.
         VARIABLE = "LARDER_SESSIONS"
         # The file where neither does.
@@ -49,7 +47,7 @@ module Larder
 
           count = visit { |statistics| statistics.stats[kind] }
           @err.puts("This ends #{Words.counted(count, "#{kind.to_s.tr("_", "-")} session")} in #{file}.")
-          @err.ask("#{loss} Go on? [y/N]")
+          @err.print("#{loss} Go on? [y/N] ")
           raise Failure, "no session was ended" unless @input.gets.to_s.strip.match?(/\Ay(es)?\z/i)
         end
 

@@ -44,7 +44,7 @@ module Larder
           @parser ||= explained(BANNER, FOOTER) { |options| options }
         end
 
-        def words(rest)
+        def operands(rest)
           return if rest.empty?
 
           known = Sessions.names.include?(rest.first)

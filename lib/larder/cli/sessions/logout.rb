@@ -30,7 +30,7 @@ module Larder
           end
         end
 
-        def words(rest)
+        def operands(rest)
           @user, more = rest
           raise UsageError, "--all is everybody: #{@user}" if @all && @user
           raise UsageError, "name the ID of a user, or give --all" unless @all || @user

@@ -32,7 +32,6 @@ module Larder
           says which.
         TEXT
         FOOTER = <<~TEXT
-
           Examples:
             larder-lab advise --payload product.json --reads 20 --hosts 4 --size 10gb
             larder-lab advise --payload ruby:'{ id: 1, at: Time.now }' --rtt 0.2ms

@@ -28,7 +28,6 @@ module Larder
           it has taken three times as much as the others may.
         TEXT
         FOOTER = <<~TEXT
-
           Examples:
             larder-lab capacity
             larder-lab capacity --only larder,redis,memcached --objects 100b --size 256MiB

@@ -18,12 +18,6 @@ module Larder
         NAME = "advise"
         SUMMARY = "which store, serializer and compressor to take for your value and network, and why"
 
-        # @param input [IO] where answers are typed
-        def initialize(out, err, input: $stdin)
-          super(out, err)
-          @input = input
-        end
-
         # @param arguments [Array<String>]
         # @return [Advice::Options]
         # @raise [UsageError]

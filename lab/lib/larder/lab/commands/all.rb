@@ -42,7 +42,6 @@ module Larder
           TEXT
 
           FOOTER = <<~TEXT
-
             Examples:
               larder-lab all --quick
               larder-lab all --except scaling,soak --html /tmp/report.html
@@ -147,18 +146,18 @@ module Larder
           @chapters = []
           @files = nil
           super
-        rescue SignalException => error
-          kept = @chapters.any? ? "what was measured is in #{@files.join(" and ")}" : "nothing was kept"
-          @err.puts("larder-lab: stopped by SIG#{Signal.signame(error.signo)}; #{kept}")
-          CLI::SIGNALLED + error.signo
         end
 
         private
 
+        def kept
+          @chapters.any? ? "what was measured is in #{@files.join(" and ")}" : super
+        end
+
         def findings(options, started)
           @files = options.outputs.values
           options.parts.each_with_index do |name, at|
-            keep_all(options, started) if @chapters.any?
+            save_all(options, started) if @chapters.any?
             @err.puts("#{at + 1}/#{options.parts.size} #{name}: #{Commands.fetch(name)::SUMMARY}")
             @chapters << part(name, options)
           end
@@ -169,19 +168,19 @@ module Larder
         def part(name, options)
           command = Commands.fetch(name).new(@out, @err)
           command.watched(command.options_for(options.arguments_for(name)))
-        rescue Error, SystemCallError => error
+        rescue Error, UsageError, SystemCallError => error
           @err.puts("  #{name}: #{error.message}")
           Document::Chapter.new(key: name, title: name.capitalize, failed: true,
                                 warnings: ["Not measured: #{error.message}"])
         end
 
         # The run goes on where the disk is full now: there may be room at its end.
-        def keep_all(options, started)
+        def save_all(options, started)
           document = document(@chapters, started)
           options.outputs.each do |form, path|
-            keep(document, form, path)
+            save(document, form, path)
           rescue UsageError => error
-            @err.puts("  not kept for now: #{error.message}")
+            @err.puts("  not saved yet: #{error.message}")
           end
         end
       end

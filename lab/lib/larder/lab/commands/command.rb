@@ -20,9 +20,11 @@ module Larder
 
         # @param out [Terminal] for results
         # @param err [Terminal] for progress
-        def initialize(out, err)
+        # @param input [IO] for answers
+        def initialize(out, err, input = $stdin)
           @out = out
           @err = err
+          @input = input
         end
 
         # @param arguments [Array<String>]
@@ -34,6 +36,9 @@ module Larder
           return show(options.list) if options.list?
 
           publish(options) { |started| findings(options, started) }
+        rescue SignalException => error
+          @err.puts("larder-lab: stopped by SIG#{Signal.signame(error.signo)}; #{kept}")
+          CLI::SIGNALLED + error.signo
         end
 
         # Measures, and warns of what the machine did meanwhile.
@@ -63,9 +68,13 @@ module Larder
 
         private
 
-        # What there is to tell in the end.
         def findings(options, started)
           document([watched(options)], started)
+        end
+
+        # What a run that is stopped leaves behind, as a sentence.
+        def kept
+          "no report was written"
         end
 
         # Files are asked for before the run, not after it; the text comes before them, should one of them fail.
@@ -74,7 +83,7 @@ module Larder
         def publish(options)
           options.outputs.each { |form, path| writable(path, "--#{form}") }
           document = yield now
-          @out.puts(Reports.fetch("plain").new(document, terminal: @out).to_s)
+          @out.print(Reports.fetch("plain").new(document, terminal: @out).to_s, "\n")
           options.outputs.each { |form, path| write(document, form, path) }
           document.failed? ? CLI::FAILED : CLI::OK
         end
@@ -92,17 +101,17 @@ module Larder
         end
 
         def write(document, form, path)
-          keep(document, form, path)
+          save(document, form, path)
           @err.puts("wrote #{path}")
         end
 
-        def keep(document, form, path)
+        def save(document, form, path)
           report, = CommandLine::FORMS.fetch(form)
           write_file(path, Reports.fetch(report).new(document).to_s, "--#{form}")
         end
 
         def show(text)
-          @out.puts(text)
+          @out.puts(*text.lines(chomp: true))
           CLI::OK
         end
 

@@ -30,7 +30,6 @@ module Larder
           TEXT
 
           FOOTER = <<~TEXT
-
             Examples:
               larder-lab stores --json before/1.json
               larder-lab compare before after
@@ -59,7 +58,7 @@ module Larder
           end
 
           def understood
-            return if help? || directories.size == 2
+            return if directories.size == 2
 
             raise UsageError, "name two directories of runs, not #{directories.size}"
           end

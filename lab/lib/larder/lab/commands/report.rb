@@ -28,7 +28,6 @@ module Larder
           TEXT
 
           FOOTER = <<~TEXT
-
             Examples:
               larder-lab report run.json --html report.html
               larder-lab report stores.json hitratio.json --html both.html --json both.json
@@ -47,7 +46,7 @@ module Larder
           end
 
           def understood
-            return if help? || files.any?
+            return if files.any?
 
             raise UsageError, "name a JSON file of a run; --json FILE of any command writes one"
           end

@@ -29,7 +29,6 @@ module Larder
         TEXT
 
         FOOTER = <<~TEXT
-
           How to read the tables: "times larder" is how many times as long a call took,
           the median over rounds, with its interval. A ratio marked with the sign
           for "about" differs by no more than the noise: no difference is shown.
@@ -80,7 +79,7 @@ module Larder
 
         def understood
           load_extensions
-          settings unless help? || list?
+          settings unless list?
         end
 
         def build

@@ -43,7 +43,7 @@ module Larder
 
         def understood
           load_extensions
-          contenders unless help? || list?
+          contenders unless list?
           return if size >= LEAST
 
           raise UsageError, "--size must be 8MiB or more: there are stores that take no less"

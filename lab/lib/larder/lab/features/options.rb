@@ -24,7 +24,6 @@ module Larder
           those cells say so.
         TEXT
         FOOTER = <<~TEXT
-
           How to read the tables: "(published: no)" behind a cell says that the published
           table has another answer. Every answer's reason is in --json and in --markdown.
 

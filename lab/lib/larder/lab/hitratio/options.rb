@@ -29,7 +29,6 @@ module Larder
         TEXT
 
         FOOTER = <<~TEXT
-
           How to read the table: "misses" is the share of requests that were not found,
           "to LRU" what that is above (+) or below (-) exact LRU, in points, "way" how
           much of the way from LRU to Belady's unreachable minimum.
@@ -117,7 +116,7 @@ module Larder
 
         # A pattern that is told nonsense is refused before the run.
         def understood
-          traces.each { |trace| Synthetic.check(trace) if Synthetic.named?(trace) } unless help? || list?
+          traces.each { |trace| Synthetic.check(trace) if Synthetic.named?(trace) } unless list?
         end
 
         def parser

@@ -2,14 +2,14 @@
 
 # Owns the list of policies. A new one is one file in policies/ and one line at the end of this file.
 
-require_relative "../registry"
+require "larder/cli/registry"
 
 module Larder
   module Lab
     module Hitratio
       # What decides who stays in a cache, by the names users type.
       module Policies
-        extend Registry
+        extend CLI::Registry
         holds "policy"
       end
 

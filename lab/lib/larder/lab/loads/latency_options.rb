@@ -27,7 +27,6 @@ module Larder
           meanwhile, as users feel it ("coordinated omission" is corrected).
         TEXT
         FOOTER = <<~TEXT
-
           Arrivals are random (poisson) unless told otherwise, as those of requests are
           that know nothing of each other; constant shows the stalls of the store alone.
 

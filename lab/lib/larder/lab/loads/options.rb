@@ -80,7 +80,7 @@ module Larder
 
         def understood
           load_extensions
-          plan unless help? || list?
+          plan unless list?
         end
 
         def parser

@@ -23,7 +23,6 @@ module Larder
           server. Hits only, and 95 hits to 5 writes, on keys that all share.
         TEXT
         FOOTER = <<~TEXT
-
           Efficiency is the throughput of n callers as a part of n times that of one: 1 if
           each is as fast as it was alone. Beyond the number of cores nothing can reach 1.
 

@@ -22,7 +22,6 @@ module Larder
           and disk over time, and whether the second half is slower than the first.
         TEXT
         FOOTER = <<~TEXT
-
           Objects are 900 bytes of noise. A store that keeps more than three times its
           room on disk does not limit itself, and is stopped.
 

@@ -30,7 +30,6 @@ module Larder
         TEXT
 
         FOOTER = <<~TEXT
-
           A bandwidth is limited at the middle round-trip time for stores, and without one
           for codecs. What is modelled is a warm connection on an otherwise idle wire:
           no handshake, no slow start, no loss. Before a server of yours the proxy stands
@@ -94,7 +93,7 @@ module Larder
 
         def understood
           load_extensions
-          plan unless help? || list?
+          plan unless list?
         end
 
         def chosen_contenders

@@ -47,7 +47,6 @@ module Larder
           store, and all of it some ten minutes.
         TEXT
         FOOTER = <<~TEXT
-
           Examples:
             larder-lab session-stats --quick
             larder-lab session-stats --sizes 10000,1000000 --html session-stats.html

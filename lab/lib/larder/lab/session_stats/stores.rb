@@ -3,7 +3,7 @@
 # Owns the list of what can be asked about sessions. A new one is one file in stores/ and one line at the end of this
 # file.
 
-require_relative "../registry"
+require "larder/cli/registry"
 require_relative "../sessions/stores"
 
 module Larder
@@ -12,7 +12,7 @@ module Larder
       # Those that can take part, by the names users type. Each is a session store of {Sessions::Stores} that also
       # answers {Stores::LarderStore#take}, `load`, `weigh`, `questions`, `noting` and `leave`.
       module Stores
-        extend Registry
+        extend CLI::Registry
         holds "contender"
 
         # For classes of stores.

@@ -49,7 +49,6 @@ module Larder
           is missing is a row that says so. All of it takes about half an hour.
         TEXT
         FOOTER = <<~TEXT
-
           SQL sessions are those of activerecord-session_store: its model, and its
           SqlBypass, which is SQL by hand as the published one was, each with MariaDB's
           query cache off and on.
@@ -99,7 +98,7 @@ module Larder
 
         def understood
           super
-          return if help? || list? || !parts.intersect?(OF_APPLICATION) || Pages.application?
+          return if list? || !parts.intersect?(OF_APPLICATION) || Pages.application?
 
           raise UsageError, "--parts #{parts.join(",")}: #{Pages::MISSING}"
         end

@@ -2,7 +2,7 @@
 
 # Owns the list of session stores. A new one is one file in stores/ and one line at the end of this file.
 
-require_relative "../registry"
+require "larder/cli/registry"
 
 module Larder
   module Lab
@@ -10,7 +10,7 @@ module Larder
     module Sessions
       # Those that can take part, by the names users type.
       module Stores
-        extend Registry
+        extend CLI::Registry
         holds "session store"
       end
     end

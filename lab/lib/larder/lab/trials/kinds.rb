@@ -3,13 +3,13 @@
 # Owns the list of what can be tried: compressors, serializers, strategies on a server, cells of a matrix. Each is a
 # file in kinds/ that says what goes there and back. Loaded in worker processes only.
 
-require_relative "../registry"
+require "larder/cli/registry"
 
 module Larder
   module Lab
     # What a worker does with a payload.
     module Kinds
-      extend Registry
+      extend CLI::Registry
       holds "kind of trial"
 
       # Answers `run(payload)`.

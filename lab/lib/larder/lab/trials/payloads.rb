@@ -3,13 +3,13 @@
 # Owns the list of payloads that codecs are tried on. A new one is one file in payloads/ and one line at the end of this
 # file. Each is made in the worker process, from a seed, so that all contestants get the same.
 
-require_relative "../registry"
+require "larder/cli/registry"
 
 module Larder
   module Lab
     # What is serialized and compressed.
     module Payloads
-      extend Registry
+      extend CLI::Registry
       holds "payload"
 
       # A payload says its key, its title, and makes itself.

@@ -11,7 +11,7 @@ module Larder
       class QuestionTest < ActiveSupport::TestCase
         def interview(question, typed)
           shown = StringIO.new
-          Interview.new(StringIO.new(typed), Terminal.new(shown)).run(question)
+          Interview.new(StringIO.new(typed), CLI::Terminal.new(shown)).run(question)
           shown.string
         end
 

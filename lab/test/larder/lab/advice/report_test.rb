@@ -34,7 +34,7 @@ module Larder
         end
 
         def text(chapter)
-          Reports.fetch("plain").new(document(chapter), terminal: Terminal.new(StringIO.new)).to_s
+          Reports.fetch("plain").new(document(chapter), terminal: CLI::Terminal.new(StringIO.new)).to_s
         end
 
         test "every block of a report is one, also where the order of compressors turns" do

@@ -11,7 +11,7 @@ module Larder
       class AllTest < ActiveSupport::TestCase
         test "its parts are commands, and each understands what all of them are told" do
           assert_operator All.parts.size, :>=, 2
-          silent = Terminal.new(StringIO.new)
+          silent = CLI::Terminal.new(StringIO.new)
           All.parts.each do |name|
             [["--quick", "--seed", "3"], []].each do |told|
               arguments = All::Options.new.parse(told).arguments_for(name)

@@ -77,7 +77,7 @@ module Larder
         def hitratio(*arguments)
           out = StringIO.new
           err = StringIO.new
-          [CLI.run(["hitratio", *arguments], out: out, err: err), out.string, err.string]
+          [Lab.run(["hitratio", *arguments], out: out, err: err), out.string, err.string]
         end
 
         def with_trace

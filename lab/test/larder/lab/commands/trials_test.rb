@@ -119,7 +119,7 @@ module Larder
         # In this process.
         def here(*arguments)
           out, err = Array.new(2) { StringIO.new }
-          status = CLI.run(arguments, out: out, err: err)
+          status = Lab.run(arguments, out: out, err: err)
           Outcome.new(out: out.string, err: err.string, status: status)
         end
 

@@ -28,7 +28,7 @@ module Larder
 
         test "without sizes asked for, the published trace is replayed at the published ones, too" do
           trace = Trace.new("any", Array.new(Published::REQUESTS) { |i| i % 7 }, Array.new(Published::REQUESTS, 100))
-          progress = Progress.new(Terminal.new(StringIO.new))
+          progress = Progress.new(CLI::Terminal.new(StringIO.new))
           sizes = [Size.parse("50%")]
           rows = [false, true].map do |published|
             Replay.new(sizes: sizes, policies: ["fifo"], progress: progress, published: published).run([trace])

@@ -24,7 +24,7 @@ module Larder
           chapter = Document::Chapter.new(key: "x", title: "X",
                                           sections: [Document::Section.new(title: "Wide", blocks: [table])])
           document = Document.new(command: "x", chapters: [chapter], environment: {}, elapsed: 1.0)
-          text = Plain.new(document, terminal: Terminal.new(StringIO.new, environment: { "COLUMNS" => "80" })).to_s
+          text = Plain.new(document, terminal: CLI::Terminal.new(StringIO.new, environment: { "COLUMNS" => "80" })).to_s
           assert_equal 2, text.scan(/^  row  cell/).size, text
           assert_match(/^  row  cell 4 +cell 5 +cell 6$/, text)
           assert(text.lines.all? { |line| line.chomp.size <= 80 })
@@ -69,7 +69,7 @@ module Larder
         private
 
         def plain(columns)
-          terminal = Terminal.new(StringIO.new, environment: { "COLUMNS" => columns.to_s })
+          terminal = CLI::Terminal.new(StringIO.new, environment: { "COLUMNS" => columns.to_s })
           Plain.new(SampleDocument.build, terminal: terminal).to_s
         end
       end

@@ -2,11 +2,12 @@
 
 # The command line of bin/soak.
 
-require "optparse"
+require_relative "../../lib/larder/cli/command"
+require_relative "../../rakelib/house/environment"
 
 module Soak
-  # What was asked for.
-  class Options
+  # Parses the options, compiles, and runs a soak.
+  class Command < Larder::CLI::Command
     BANNER = <<~TEXT
       usage: bin/soak [options]
 
@@ -28,24 +29,43 @@ module Soak
       Options:
     TEXT
 
-    # @return [Hash{Symbol => Object}]
-    attr_reader :values
+    def initialize(...)
+      super
+      @values = { minutes: 60.0, workers: 4, size: 64 << 20, seed: Random.new_seed & 0xffffffff, directory: nil,
+                  chaos: true, hostile: false, judge: true, format: :text }
+    end
 
-    # @param argv [Array<String>]
-    # @raise [OptionParser::ParseError]
-    def initialize(argv)
-      @values = { minutes: 60.0, workers: 4, size: 64 << 20, seed: nil, directory: nil, chaos: true, hostile: false,
-                  judge: true, format: :text }
-      rest = parser.parse(argv)
-      raise OptionParser::InvalidArgument, "#{rest.first}: takes no names" unless rest.empty?
-
-      @values[:seed] ||= Random.new_seed & 0xffffffff
+    # @param arguments [Array<String>]
+    # @return [Integer] exit code
+    def run(arguments)
+      @arguments = arguments
+      super
     end
 
     private
 
+    def act
+      raise Larder::CLI::Failure, "needs Linux: it looks at processes through /proc" unless File.exist?("/proc/self")
+
+      restart unless ENV["LARDER_SOAK"]
+      require_relative "run"
+      findings = Run.new(@values).soak
+      puts({ text: findings.text, json: findings.to_json, proof: findings.proof }.fetch(@values[:format]))
+      findings.passed? ? 0 : 1
+    end
+
+    # Bundler reads the Gemfile's variables when Ruby starts, so this program starts itself once more under them.
+    def restart
+      variables = House::Environment.variables.merge("LARDER_SOAK" => "1")
+      # Ruby and C must be of one engine: two formats would replace each other's file.
+      compiled = system(variables, "bundle", "exec", "rake", "--silent", "compile", chdir: House::ROOT, out: :err)
+      raise Larder::CLI::Failure, "the extension could not be compiled; see above" unless compiled
+
+      exec(variables, RbConfig.ruby, "-rbundler/setup", "-I#{House::ROOT}/lib", $PROGRAM_NAME, *@arguments)
+    end
+
     def parser
-      OptionParser.new(BANNER, 20) do |options|
+      @parser ||= explained(BANNER, width: 20) do |options|
         work(options)
         output(options)
       end
@@ -74,10 +94,6 @@ module Soak
     def output(options)
       options.on("--json", "the findings for machines") { @values[:format] = :json }
       options.on("--counts", "the findings for bin/proof") { @values[:format] = :proof }
-      options.on("-h", "--help", "this text") do
-        puts options
-        exit
-      end
     end
 
     def at_least(number, least)

@@ -1,9 +1,10 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "larder/cli/registry"
 
 module Larder
-  module Lab
+  module CLI
     class RegistryTest < ActiveSupport::TestCase
       setup do
         @fruit = Module.new do
@@ -42,12 +43,6 @@ module Larder
         @fruit.register("quince", Class.new { def on_request? = true }.new)
         assert_equal ["pear", "apple"], @fruit.usual
         assert_equal ["quince"], @fruit.check(["quince"])
-      end
-
-      test "every contender and every workload has a title, and every server of a contender is known" do
-        Contenders.names.each { |name| assert_predicate Contenders.fetch(name).title, :present?, name }
-        Workloads.names.each { |name| assert_predicate Workloads.fetch(name).about, :present?, name }
-        Contenders.names.filter_map { |name| Contenders.fetch(name).server }.each { |server| Servers.fetch(server) }
       end
     end
   end
