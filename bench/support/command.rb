@@ -18,10 +18,9 @@ module Bench
     BANNER = <<~TEXT.freeze
       usage: bench/run [options]
 
-      Measures what has a target, part after part, and writes bench/results/speed.md: every figure, its target, and
-      whether it is met. A part is one interleaved run. Its figures are kept in tmp/bench, so that parts may be
-      measured one at a time and the report holds them all; tmp/bench/full/speed.json has the same for programs.
-      Compile first: bundle exec rake compile.
+      Measures every figure that has a target, and writes bench/results/speed.md and speed.json: the figures, their
+      targets, and which are met. A part is one interleaved run. Results are saved in tmp/bench, so parts can be measured
+      one at a time and the report contains all of them. Compile first: bundle exec rake compile.
 
       Parts:
       #{Parts::ALL.map { |name, text| format("  %-13s %s", name, text) }.join("\n")}
@@ -58,7 +57,7 @@ module Bench
 
     def parser
       @parser ||= explained(BANNER, width: 20) do |options|
-        options.on("--quick", "an impression, in about five minutes; results go to tmp/bench") { @mode = :quick }
+        options.on("--quick", "a rough result in about five minutes; results go to tmp/bench") { @mode = :quick }
         options.on("--only LIST", Array, "these parts") { |names| @parts = known(names) }
         options.on("--report", "measure nothing; write the report of saved results") { @parts = [] }
         options.on("--directory DIR", "for files, on a disk (#{Dir.tmpdir})") do |path|

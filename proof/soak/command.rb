@@ -11,20 +11,18 @@ module Soak
     BANNER = <<~TEXT
       usage: bin/soak [options]
 
-      Lets many processes work on one cache file for as long as told, in the ways applications do: a server with a parent
-      that forks workers with threads, a runner that forks a child for each job, a daemon that restarts in place, tasks
-      that come and go, and programs in C. They are killed, stopped for a while and told to end at random. Each value
-      says whose it is, when it was stored and when it expires, and has a checksum; a ledger in memory of its own says
-      what may be seen. One process verifies the file all the time, clears it and prunes it.
+      Runs many processes on one cache file, as applications do: a server whose parent forks workers with threads, a
+      runner that forks a child for each job, a daemon that restarts in place, short tasks, and programs in C. They are
+      killed, stopped for a while and terminated at random. Each value contains its owner, the time of its store, its
+      expiry and a checksum; a ledger in separate memory records which values may be read. One process continually
+      verifies, clears and prunes the file.
 
-      It fails where anybody sees a value that is wrong, deleted, overwritten or expired, where a process crashes or
-      hangs, where verify finds a problem, where memory, descriptors, mappings, process slots or room in the file are
-      lost, and where the aged file is slower than it was at the start by more than 5 %, beside fresh files measured at
-      the same time.
+      It fails if a process reads a value that is wrong, deleted, overwritten or expired, if a process crashes or hangs,
+      if verify finds a problem, if memory, descriptors, mappings, process slots or space in the file leak, or if the aged
+      file is more than 5 % slower than at the start, compared with new files that are measured at the same time.
 
-      It needs Linux and a C compiler. What it prints every ten seconds: calls so far and a second, keys found and
-      missed, stores refused because a process that was stopped had a lock, processes killed, stopped and forked, how
-      often the file was verified, and what was wrong.
+      It needs Linux and a C compiler. Every ten seconds it prints: calls in total and per second, hits and misses, stores
+      refused because a stopped process held a lock, processes killed, stopped and forked, verifications, and errors.
 
       Options:
     TEXT
@@ -72,34 +70,35 @@ module Soak
     end
 
     def work(options)
-      options.on("--minutes N", Float, "how long (60; 0.25 is a look)") { |n| @values[:minutes] = at_least(n, 0.05) }
-      options.on("--workers N", Integer, "of the forking server, with two threads each (4)") do |n|
+      options.on("--minutes N", Float, "duration (60)") { |n| @values[:minutes] = at_least(n, 0.05) }
+      options.on("--workers N", Integer, "workers of the forking server, with two threads each (4)") do |n|
         @values[:workers] = at_least(n, 1)
       end
-      options.on("--size BYTES", Integer, "of the file (64 MiB); a small one evicts more") do |n|
+      options.on("--size BYTES", Integer, "size of the file (64 MiB); a small one evicts more") do |n|
         @values[:size] = at_least(n, 4 << 20)
       end
-      options.on("--seed N", Integer, "of what happens when; the machine still decides much") do |n|
+      options.on("--seed N", Integer, "seed of random decisions; timing still varies") do |n|
         @values[:seed] = n
       end
-      options.on("--directory DIR", "where the files are (a new one in tmp/soak); kept after a failure") do |directory|
+      options.on("--directory DIR",
+"where the files are (a new one in tmp/soak); not deleted after a failure") do |directory|
         @values[:directory] = directory
       end
-      options.on("--no-chaos", "nobody is killed or stopped") { @values[:chaos] = false }
-      options.on("--hostile", "the file is also removed and cut short by hand",
+      options.on("--no-chaos", "kill and stop no process") { @values[:chaos] = false }
+      options.on("--hostile", "also remove and truncate the file",
                  "(old values are then allowed for three seconds)") { @values[:hostile] = true }
-      options.on("--no-judge-times", "no figure of time can fail; hardly measures") { @values[:judge] = false }
+      options.on("--no-judge-times", "do not fail because of times; hardly measures them") { @values[:judge] = false }
     end
 
     def output(options)
-      options.on("--json", "the findings for machines") { @values[:format] = :json }
-      options.on("--counts", "the findings for bin/proof") { @values[:format] = :proof }
+      options.on("--json", "print the findings as JSON") { @values[:format] = :json }
+      options.on("--counts", "print the findings for bin/proof") { @values[:format] = :proof }
     end
 
     def at_least(number, least)
       return number if number >= least
 
-      raise OptionParser::InvalidArgument, "#{number}: at least #{least}, please"
+      raise OptionParser::InvalidArgument, "#{number}: must be at least #{least}"
     end
   end
 end

@@ -13,8 +13,8 @@ module Proof
     BANNER = <<~TEXT.freeze
       usage: bin/proof [options] [NAME...]
 
-      Attacks Larder and prints what it withstood, with counts. Each proof is one command; without a name all are run.
-      A proof that counted nothing has failed.
+      Attacks Larder, and prints the results with counts. Without a name all proofs run. A proof that counted nothing
+      has failed.
 
       #{Catalogue::ALL.map { |name, proof| format("  %-11s %s", name, proof::HELP) }.join("\n")}
 
@@ -52,14 +52,14 @@ module Proof
 
     def parser
       @parser ||= explained(BANNER, width: 16) do |options|
-        options.on("--quick", "the bounded part that CI runs: a minute each at most") { @settings[:quick] = true }
-        options.on("--minutes N", Float, "how long the time-boxed ones go on (fuzz, soak)") do |minutes|
+        options.on("--quick", "the short form that CI runs, at most a minute each") { @settings[:quick] = true }
+        options.on("--minutes N", Float, "duration of fuzz and soak") do |minutes|
           raise OptionParser::InvalidArgument, "#{minutes}: must be more than 0" unless minutes.positive?
 
           @settings[:minutes] = minutes
         end
         options.on("--record", "write the report to proof/reports/") { @record = true }
-        options.on("--json", "for machines") { @json = true }
+        options.on("--json", "print the reports as JSON") { @json = true }
         options.on("--names", "only list the proofs, and why one cannot be run here") { @list = true }
       end
     end
@@ -92,7 +92,7 @@ module Proof
     end
 
     def summarize(reports)
-      puts "All of it:", ""
+      puts "Summary:", ""
       reports.each { |report| puts format("  %-11s %s", report.name, report.verdict) }
     end
 

@@ -26,7 +26,7 @@ module Larder
 
     test "larder alone, and larder help, list the commands" do
       text = done
-      assert_match(/^  stat      how full .*^  clear .*^  resize .*^  doctor .*^  sessions  how many sessions/m, text)
+      assert_match(/^  stat      shows full.*^  clear .*^  resize .*^  doctor .*^  sessions  shows and ends/m, text)
       assert_equal [text, text], [done("help"), done("--help")]
       assert_equal "larder #{VERSION}\n", done("--version")
     end

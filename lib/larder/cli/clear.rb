@@ -11,22 +11,22 @@ module Larder
       # What users type.
       NAME = "clear"
       # One line for `larder --help`.
-      SUMMARY = "empties a cache, or drops what begins with a prefix"
+      SUMMARY = "empties a cache, or deletes the keys with a prefix"
       Commands.register(NAME, self)
 
       BANNER = <<~TEXT
         Usage: larder clear [PATH] [--prefix TEXT] [--json]
 
-        Empties a cache, for all processes and at once, while they run. With --prefix
-        only the keys that begin with it go. Does not ask. A file that is not a cache
-        is refused, also one of sessions: larder sessions logout ends those.
+        Empties a cache at once, for all processes, while they run. With --prefix it
+        deletes only the keys that begin with the prefix. It does not ask. It refuses
+        files that are not caches, and files of sessions: use larder sessions logout.
       TEXT
       FOOTER = <<~TEXT.freeze
         #{PATH_HELP}
-        Keys are as Rails makes them: "views/", or "shop:views/" where the store has
+        Keys are those of Rails: "views/", or "shop:views/" if the store has
         namespace: "shop".
 
-        Exit codes: 0 done, 1 no such file or none that can be used, 2 wrong usage.
+        Exit codes: 0 done, 1 the file is missing or cannot be used, 2 wrong usage.
       TEXT
       private_constant :BANNER, :FOOTER
 
@@ -34,7 +34,7 @@ module Larder
 
       def parser
         @parser ||= explained(BANNER, FOOTER) do |options|
-          options.on("--prefix TEXT", "only keys that begin with it") { |prefix| @prefix = prefix }
+          options.on("--prefix TEXT", "only keys that begin with this") { |prefix| @prefix = prefix }
         end
       end
 

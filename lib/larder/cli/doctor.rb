@@ -12,24 +12,24 @@ module Larder
       # What users type.
       NAME = "doctor"
       # One line for `larder --help`.
-      SUMMARY = "what is wrong with a cache, and the command that mends it"
+      SUMMARY = "finds problems of a cache, and the commands that fix them"
       Commands.register(NAME, self)
 
       BANNER = <<~TEXT
         Usage: larder doctor [PATH] [--json]
 
-        Looks at a cache and where it is, and names the command that mends what is
-        wrong: whose it is, whether it opens, fits the memory and has its place on the
-        disk, whether a container, git or a backup takes it along, whether it is too
-        small. It changes nothing.
+        Checks a cache and its location, and prints the command that fixes each problem:
+        owner and mode, whether it opens, fits the memory limit and has its space
+        reserved, whether it is in a container's layer, in git or copied, and whether it
+        is too small. It changes nothing.
       TEXT
       FOOTER = <<~TEXT.freeze
         #{PATH_HELP}
-        Run it as the user and in the container that the application runs in. Within
-        the application it also tells who turns the fast path off:
+        Run it as the application's user, in the same container. Within the application
+        it also reports what disables the fast path:
           bin/rails runner 'puts Larder::Doctor.run(Rails.cache)'
 
-        Exit codes: 0 sound, 1 not sound or no such file, 2 wrong usage.
+        Exit codes: 0 no problem, 1 problems or no such file, 2 wrong usage.
       TEXT
       private_constant :BANNER, :FOOTER
 

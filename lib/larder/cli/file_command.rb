@@ -40,7 +40,7 @@ module Larder
         super do |options|
           options.separator("\nOptions:")
           yield options
-          options.on("--json", "for machines, on one line") { @json = true }
+          options.on("--json", "print one line of JSON") { @json = true }
         end
       end
 

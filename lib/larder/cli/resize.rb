@@ -13,27 +13,26 @@ module Larder
       # What users type.
       NAME = "resize"
       # One line for `larder --help`.
-      SUMMARY = "gives a cache another size, while its application runs"
+      SUMMARY = "changes the size of a cache while its application runs"
       Commands.register(NAME, self)
 
       BANNER = <<~TEXT
         Usage: larder resize [PATH] SIZE [--keep] [--json]
 
-        Gives a cache a file of another size. It is empty, and takes the place of the
-        old one at once: processes that have it open go on with the new file at their
-        next call. With --keep it has what the old one had, as far as there is room,
-        and all sessions of a file of sessions. No process may have the file open then,
-        because changes during the copy would be lost.
+        Replaces the file of a cache by an empty one of another size. Processes that
+        have the old file open use the new one from their next call. With --keep the
+        items are copied, as many as fit, and of a file of sessions all of them. Then
+        no process may have the file open, because its changes would be lost.
       TEXT
       FOOTER = <<~TEXT.freeze
-        SIZE is written 256MB, "1.5 GB" or 268435456; 1 KB is 1024 bytes.
+        SIZE is, for example, 256MB, "1.5 GB" or 268435456; 1 KB is 1024 bytes.
 
         #{PATH_HELP}
-        While both files are there the disk needs room for both. Give the application
-        the same size (size: or LARDER_SIZE), or it asks for the old one where the file
-        is lost.
+        The disk needs space for both files for a moment. Configure the same size in the
+        application (size: or LARDER_SIZE), or a lost file is created again with the old
+        size.
 
-        Exit codes: 0 done, 1 not, and nothing has changed, 2 wrong usage.
+        Exit codes: 0 done, 1 failed without a change, 2 wrong usage.
       TEXT
       private_constant :BANNER, :FOOTER
 
@@ -41,7 +40,7 @@ module Larder
 
       def parser
         @parser ||= explained(BANNER, FOOTER) do |options|
-          options.on("--keep", "keeps what it holds; no process may have it open") { @keep = true }
+          options.on("--keep", "copy the items; no process may have it open") { @keep = true }
         end
       end
 

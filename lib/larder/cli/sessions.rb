@@ -14,7 +14,7 @@ module Larder
       Commands.register("sessions", self)
 
       # One line for `larder --help`.
-      SUMMARY = "how many sessions there are, and ending sessions"
+      SUMMARY = "shows and ends sessions"
       # The command where none is named.
       DEFAULT = "figures"
       private_constant :DEFAULT

@@ -11,27 +11,27 @@ module Larder
       # What users type.
       NAME = "stat"
       # One line for `larder --help`.
-      SUMMARY = "how full a cache is, how many reads hit, who has it open"
+      SUMMARY = "shows fullness, hit ratio and the processes of a cache"
       Commands.register(NAME, self)
 
       BANNER = <<~TEXT
         Usage: larder stat [PATH] [--json]
 
-        How full a cache is, how many reads find something, and who has it open. The
-        application may run meanwhile.
+        Shows how full a cache is, how many reads hit, and which processes have it
+        open. The application may run.
       TEXT
       FOOTER = <<~TEXT.freeze
         #{PATH_HELP}
-        What was read, stored, evicted and expired is counted since the file was
-        made, for all processes together. Evicted is what had to leave though it had not
-        expired: where that goes with few hits, a larger file helps (larder resize).
+        Reads, stores, evictions and expirations are counted for all processes since
+        the file was created. An eviction removes an item that has not expired. If there
+        are many evictions and few hits, a larger file helps (larder resize).
 
         Examples:
           larder stat
           larder stat --json | jq .hit_ratio
           watch larder stat
 
-        Exit codes: 0 done, 1 no such file or none that can be used, 2 wrong usage.
+        Exit codes: 0 done, 1 the file is missing or cannot be used, 2 wrong usage.
       TEXT
       private_constant :BANNER, :FOOTER
 

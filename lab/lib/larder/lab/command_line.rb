@@ -42,7 +42,7 @@ module Larder
         end
       end
 
-      def seed_option(options, words = "order of the rounds, to repeat a run")
+      def seed_option(options, words = "seed of the order of rounds, to repeat a run")
         options.on("--seed N", Integer, words) { |number| @seed = number.abs }
       end
 

@@ -14,8 +14,8 @@ module Larder
         BANNER = <<~TEXT
           Usage: larder sessions clear-anonymous [--yes] [options]
 
-          Ends all sessions in which nobody is signed in, with what is in them: carts,
-          settings, half-filled forms. Users stay signed in. Asks first.
+          Ends all sessions in which nobody is signed in. Their contents are lost: carts,
+          settings, half-filled forms. Users stay signed in. It asks first.
         TEXT
         private_constant :BANNER
 
@@ -26,7 +26,7 @@ module Larder
         end
 
         def act
-          confirm("clear-anonymous", :anonymous, "What is in them is lost, as carts and forms.")
+          confirm("clear-anonymous", :anonymous, "Their contents are lost, such as carts and forms.")
           count, settings = visit { |statistics, settings| [statistics.clear_anonymous, settings] }
           ended(count, settings, "#{Words.counted(count, "anonymous session")} ended.")
         end

@@ -29,7 +29,7 @@ module Larder
 
         # The option of a command that calls {#confirm}.
         def yes(options)
-          options.on("--yes", "does not ask") { @yes = true }
+          options.on("--yes", "do not ask") { @yes = true }
         end
 
         # Asks in a terminal. A program has to give --yes.

@@ -18,23 +18,22 @@ module Larder
                  larder sessions logout --all [--yes]
                  larder sessions clear-anonymous [--yes]
 
-          How many sessions an application has, and ending sessions, for when the
-          application cannot be started. It needs only the application's file of sessions,
-          and the application may run meanwhile. Whatever else there is to ask is answered
-          in the application: Larder::Sessions in `rails console`.
+          Shows how many sessions an application has, and ends sessions, also if the
+          application cannot be started. It needs only the file of sessions, and the
+          application may run. For other queries use Larder::Sessions in `rails console`.
 
-          Without more words it shows the figures of Larder::Sessions.stats, and how full
-          the room is that signed-in sessions may take. They are not evicted, so sign-ins
-          are refused when 90 % of it is taken.
+          Without a further word it shows the figures of Larder::Sessions.stats, and how
+          much of the space for signed-in sessions is used. They are not evicted, so
+          sign-ins are refused when 90 % of that space is used.
         TEXT
         FOOTER = <<~TEXT
-          `larder sessions logout --help`, and so on, explains each.
+          `larder sessions logout --help` explains a command.
 
           Examples:
             watch larder sessions
             larder sessions --json | jq .signed_in
 
-          Exit codes: 0 done, 1 no such file or none that can be used, 2 wrong usage.
+          Exit codes: 0 done, 1 the file is missing or cannot be used, 2 wrong usage.
         TEXT
         private_constant :NEARLY, :BANNER, :FOOTER
 

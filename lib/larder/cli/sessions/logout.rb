@@ -15,9 +15,9 @@ module Larder
           Usage: larder sessions logout ID [options]
                  larder sessions logout --all [--yes] [options]
 
-          Ends the sessions of a user, or of all users, also for requests that are using
-          them. Anonymous sessions stay. A user is an id (42), one of another class than
-          User a class and an id (Admin/7).
+          Ends the sessions of a user, or of all users, even if requests are using them.
+          Anonymous sessions stay. ID is the id of a User (42), or another class and an id
+          (Admin/7).
         TEXT
         private_constant :BANNER
 

@@ -24,12 +24,12 @@ module Larder
         BANNER = <<~TEXT
           Usage: larder-lab advise --payload SOURCE [options]
 
-          Advises which cache store, serializer and compressor to take: measures the
-          parts of a call on this machine with your value, adds up what a read and a
-          write take in your network, and says what would change the answer.
+          Recommends a cache store, serializer and compressor. It measures the parts of a
+          call with your value on this machine, computes what a read and a write take in
+          your network, and says what would change the recommendation.
 
-          In a terminal it asks what was not given. Elsewhere it takes the defaults, and
-          says which.
+          In a terminal it asks for what was not given. Otherwise it uses the defaults,
+          and lists them.
         TEXT
         FOOTER = <<~TEXT
           Examples:
@@ -173,11 +173,11 @@ module Larder
 
         def run_options(options)
           options.separator("\nHow:")
-          options.on("--published", "what follows from the published figures of", "compressors; measures nothing") do
+          options.on("--published", "use the published figures of compressors;", "measure nothing") do
             @published = true
           end
           options.on("--defaults", "do not ask in a terminal") { @silent = true }
-          options.on("--quick", "an impression in half a minute: fewer choices") { @mode = :quick }
+          options.on("--quick", "a rough result in half a minute: fewer choices") { @mode = :quick }
           options.on("--thorough", "seven rounds, longer blocks") { @mode = :thorough }
           options.on("--rounds N", Integer, "processes for each part (3)") { |number| @rounds = positive(number) }
           seed_option(options)

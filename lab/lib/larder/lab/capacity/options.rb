@@ -17,15 +17,14 @@ module Larder
         BANNER = <<~TEXT
           Usage: larder-lab capacity [options]
 
-          How many objects a store really holds in the room that it is given, and what
-          each takes. Objects with distinct keys are written until the store begins to
-          give up old ones, and a tenth more, or until half as much again as there is
-          room for is written. Then they are read back from the last to the first, each
-          compared with what was written, and counted.
+          Measures how many objects a store holds in a given amount of memory or disk, and
+          what each object takes. Objects with different keys are written until the store
+          starts to evict and a tenth more, or until 1.5 times the given size is written.
+          Then they are read from the last to the first, compared and counted.
 
-          What they take is what has grown by them: blocks of files, memory of the
-          server, or memory of the process. A store that takes no limit is stopped when
-          it has taken three times as much as the others may.
+          The size of an object is measured by growth: of the blocks of files, of the
+          memory of the server, or of the memory of the process. A store that accepts no
+          limit is stopped at three times the size that the others may use.
         TEXT
         FOOTER = <<~TEXT
           Examples:
@@ -63,10 +62,11 @@ module Larder
         def own_options(options)
           options.on("--objects A,B", Array, Objects::KINDS.keys.join(", "),
                      "(default: all, quick #{QUICK_KINDS.first})") { |kinds| @kinds = known(kinds) }
-          options.on("--rounds N", Integer, "fillings of each kind (default 1)") do |n|
+          options.on("--rounds N", Integer, "runs for each kind of object (default 1)") do |n|
             @rounds = positive("--rounds", n)
           end
-          options.on("--check N", Integer, "objects looked for; of more, a sample", "(default 50,000)") do |n|
+          options.on("--check N", Integer, "objects to read back; a sample if there",
+"are more (default 50,000)") do |n|
             @check = positive("--check", n)
           end
         end

@@ -16,7 +16,7 @@ module Larder
 
         # One line for `larder-lab --help`.
         NAME = "advise"
-        SUMMARY = "which store, serializer and compressor to take for your value and network, and why"
+        SUMMARY = "recommends a store, serializer and compressor for your value and network"
 
         # @param arguments [Array<String>]
         # @return [Advice::Options]

@@ -13,7 +13,7 @@ module Larder
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "every comparison into one report: larder-lab.html and larder-lab.json"
+        SUMMARY = "every comparison, in one report: larder-lab.html and larder-lab.json"
 
         # In the order in which they run: what is read first comes first, should the run be stopped.
         ORDER = %w[features stores sessions session-stats latency scaling soak capacity network compressors
@@ -31,14 +31,14 @@ module Larder
           BANNER = <<~TEXT
             Usage: larder-lab all [options]
 
-            Runs every comparison, one after the other, and writes one report with a
-            chapter for each: larder-lab.html and larder-lab.json in this directory,
-            unless --html, --json and their like say otherwise. Both are written anew after
-            each chapter, so that a run that is stopped keeps what it had.
+            Runs every comparison and writes one report with a chapter for each:
+            larder-lab.html and larder-lab.json in this directory, unless --html, --json,
+            --csv or --markdown name other files. The report is written after each chapter,
+            so a run that is stopped keeps the finished chapters.
 
-            Slow calls, threads and processes, full stores, networks and sessions are
-            measured on one store of each kind, and stores in blocks of 0.4 s;
-            their own commands (larder-lab latency, for one) leave nothing out.
+            Latency, scaling, soak, capacity, network and sessions measure one store of each
+            kind, and stores are measured in blocks of 0.4 s. To measure everything, use the
+            commands by themselves, for example larder-lab latency.
           TEXT
 
           FOOTER = <<~TEXT
@@ -110,14 +110,14 @@ module Larder
           def parser
             @parser ||= explained(BANNER, FOOTER) do |options|
               options.separator("\nOptions:")
-              options.on("--quick", "an impression in minutes: fewer rounds", "and stores, in most comparisons;",
+              options.on("--quick", "a rough result in minutes: fewer rounds", "and stores in most comparisons;",
                          "sessions without an application") do
                 @passed << "--quick"
               end
               options.on("--published", "stores exactly as published; takes long") { @published = true }
               options.on("--only A,B", Array, "these comparisons") { |names| @parts &= known(names) }
               options.on("--except A,B", Array, "all but these") { |names| @parts -= known(names) }
-              options.on("--seed N", Integer, "order of the rounds, to repeat a run") do |n|
+              options.on("--seed N", Integer, "seed of the order of rounds, to repeat a run") do |n|
                 @passed.push("--seed", n.to_s)
               end
               options.on("--list", "list the comparisons") { @list = true }

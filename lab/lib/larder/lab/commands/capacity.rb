@@ -16,7 +16,7 @@ module Larder
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "objects held in a given room, and what each takes of memory or disk"
+        SUMMARY = "number of objects that fit a given size, and memory or disk per object"
         # Seconds that a filling takes for each megabyte, by experience, and beside that.
         SECONDS_PER_MEGABYTE = 0.25
         SECONDS = 2.0

@@ -13,7 +13,7 @@ module Larder
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "two directories of runs beside each other; --fail-on 5% for CI"
+        SUMMARY = "differences between two sets of runs; --fail-on 5% for CI"
 
         # Two directories and how to compare them.
         class Options
@@ -22,11 +22,11 @@ module Larder
           BANNER = <<~TEXT
             Usage: larder-lab compare FIRST SECOND [options]
 
-            FIRST and SECOND are directories with the JSON files of as many runs each, five
-            or more. Says which measures are worse or better in the second runs, beyond
-            what the interval over the pairs allows. Times and rates are compared in
-            relation to a loop of Ruby alone that each run measures beside them, so that a
-            machine that was slower as a whole changes nothing. Make the runs in turns.
+            FIRST and SECOND are directories with the JSON files of five or more runs, the
+            same number in each. Shows which measures became worse or better in the second
+            runs, by more than the confidence interval. Each run also measures a loop of
+            plain Ruby, and times and rates are compared relative to it, so a machine that
+            was slower as a whole makes no difference. Alternate the runs of both.
           TEXT
 
           FOOTER = <<~TEXT
@@ -66,11 +66,12 @@ module Larder
           def parser
             @parser ||= explained(BANNER, FOOTER) do |options|
               options.separator("\nOptions:")
-              options.on("--fail-on SHARE", "exit 1 if a measure is shown to be worse,", "and by more, as 5%") do |text|
+              options.on("--fail-on SHARE", "exit 1 if a measure became worse",
+"by more than this, such as 5%") do |text|
                 @fail_on = share(text)
               end
-              options.on("--absolute", "not in relation to the reference loop") { @absolute = true }
-              options.on("--all", "list also what did not change") { @everything = true }
+              options.on("--absolute", "do not compare relative to the Ruby loop") { @absolute = true }
+              options.on("--all", "also list measures that did not change") { @everything = true }
             end
           end
 

@@ -12,7 +12,7 @@ module Larder
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "every compressor on the published megabyte and on your own, both directions, all levels"
+        SUMMARY = "speed and size of compressors on the published megabyte or your data, at all levels"
 
         KIND = "compressors"
         ALL = Contestants::COMPRESSORS
@@ -23,12 +23,12 @@ module Larder
         BANNER = <<~TEXT
           Usage: larder-lab compressors [options]
 
-          Compresses one marshalled Book.all.to_a again, as published, and what was not
-          published: back again, on text that repeats itself as text does, the first call
-          of a process, and up to which speed of a wire each pays.
+          Compresses a marshalled Book.all.to_a, as published. In addition it measures
+          decompression, text with ordinary repetition, the first call of a process, and
+          up to which network bandwidth each compressor saves time.
 
-          Every codec runs in a fresh process, round after round in random order, and
-          what comes back is checked. One whose gem is missing is a row that says so.
+          Each codec runs in new processes, in several rounds of random order, and its
+          result is checked. A codec whose gem is missing has a row with the reason.
         TEXT
       end
     end

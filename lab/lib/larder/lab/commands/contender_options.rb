@@ -16,9 +16,9 @@ module Larder
         PLACES = <<~TEXT
 
           Where (default: private servers, started from the PATH and stopped afterwards).
-          In a running server nothing of yours is deleted: the lab's keys have a prefix of
-          their own and expire after %s; in SQL the lab makes a schema or database
-          named larder_lab, refuses to use one that is not its own, and drops it.
+          The lab deletes none of your data in a running server: its keys have a prefix
+          and expire after %s; in SQL it creates and later drops a schema or
+          database named larder_lab, and refuses to use an existing one of yours.
         TEXT
         private_constant :PLACES
 
@@ -84,7 +84,7 @@ module Larder
         end
 
         def contender_options(options)
-          options.on("--only A,B", Array, "these contenders (all: every one)") { |names| @only = names }
+          options.on("--only A,B", Array, "these contenders, or all") { |names| @only = names }
           options.on("--except A,B", Array, "all contenders but these") { |names| @except = names }
         end
 

@@ -16,7 +16,7 @@ module Larder
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "what each store does, every cell tested: shared, kept, evicted, compressed"
+        SUMMARY = "tests what each store can do: sharing, persistence, eviction, compression"
         # Seconds that a visit takes, by experience.
         ESTIMATE = { quick: 8.0, usual: 12.0 }.freeze
 

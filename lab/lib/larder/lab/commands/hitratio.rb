@@ -15,7 +15,7 @@ module Larder
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "traces of requests: misses of Larder beside LRU, ARC, S3-FIFO, W-TinyLFU, Belady"
+        SUMMARY = "misses on traces of requests: Larder, LRU, ARC, S3-FIFO, W-TinyLFU, Belady"
 
         # @param arguments [Array<String>]
         # @return [Lab::Hitratio::Options]

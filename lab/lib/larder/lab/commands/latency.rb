@@ -13,7 +13,7 @@ module Larder
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "latencies of hits and misses, and of the slowest; closed and open loop"
+        SUMMARY = "latency percentiles of hits and misses, in a closed and an open loop"
 
         OPTIONS = Loads::LatencyOptions
         REPORT = Loads::LatencyReport

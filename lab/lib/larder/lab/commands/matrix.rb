@@ -13,7 +13,7 @@ module Larder
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "any serializer × compressor × store end to end, and where the time goes"
+        SUMMARY = "combinations of serializer, compressor and store, and the time of each step"
 
         KIND = "cells"
         ALL = [].freeze
@@ -26,9 +26,9 @@ module Larder
         BANNER = <<~TEXT
           Usage: larder-lab matrix [options]
 
-          Writes and reads a value through Rails' cache API with every chosen serializer,
-          compressor and store, and measures each step by itself: where a store's call
-          hides serializing and compressing, this shows them.
+          Writes and reads a value through the Rails cache API with every chosen
+          serializer, compressor and store, and also measures each step alone:
+          serialization, compression, and the store's call.
         TEXT
       end
     end

@@ -14,7 +14,7 @@ module Larder
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "what round-trip time and bandwidth do to each store and codec"
+        SUMMARY = "effect of round-trip time and bandwidth on stores and codecs"
 
         # @param arguments [Array<String>]
         # @return [Lab::Network::Options]

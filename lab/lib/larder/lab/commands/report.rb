@@ -13,7 +13,7 @@ module Larder
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "the report of JSON files of runs again: --html, --markdown, --csv, or as text"
+        SUMMARY = "generates a report from JSON files of runs: --html, --markdown, --csv, or text"
 
         # Files to read and files to write.
         class Options
@@ -22,9 +22,9 @@ module Larder
           BANNER = <<~TEXT
             Usage: larder-lab report RUN.json... [options]
 
-            Makes the report of a run again, from the JSON that --json FILE of any command
-            wrote, and measures nothing. Several files become one report with the chapters
-            of all. Without an option it is printed as text.
+            Generates a report again from the JSON files that --json FILE of any command
+            wrote. It measures nothing. Several files become one report with all chapters.
+            Without an option the report is printed as text.
           TEXT
 
           FOOTER = <<~TEXT

@@ -13,7 +13,7 @@ module Larder
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "throughput by threads and processes: 1, 2, 4 and more"
+        SUMMARY = "throughput with 1, 2, 4 and more threads and processes"
 
         OPTIONS = Loads::ScalingOptions
         REPORT = Loads::ScalingReport

@@ -12,7 +12,7 @@ module Larder
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "every serializer on records, lists and hashes: both directions, cold and warm, and your own payload"
+        SUMMARY = "speed and size of serializers on records, lists, hashes or your data, cold and warm"
 
         KIND = "serializers"
         ALL = Contestants::SERIALIZERS
@@ -22,12 +22,12 @@ module Larder
         BANNER = <<~TEXT
           Usage: larder-lab serializers [options]
 
-          Serializes Book.all.to_a again, as published, and a list of 50 records and a
-          small Hash: there, back, the round trip, and the first call of a process.
-          JSON, XML and Protocol Buffers are given attributes, and bring those back.
+          Serializes Book.all.to_a, as published, a list of 50 records and a small Hash.
+          It measures both directions, the round trip, and the first call of a process.
+          JSON, XML and Protocol Buffers store attributes and return attributes.
 
-          Every codec runs in a fresh process, round after round in random order, and
-          what comes back is checked. One whose gem is missing is a row that says so.
+          Each codec runs in new processes, in several rounds of random order, and its
+          result is checked. A codec whose gem is missing has a row with the reason.
         TEXT
       end
     end

@@ -14,7 +14,7 @@ module Larder
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "how many sessions are active, who is logged in: what it costs to ask, in Larder and in SQL"
+        SUMMARY = "time of queries such as active sessions or who is logged in, in Larder and in SQL"
 
         # @param arguments [Array<String>]
         # @return [Lab::SessionStats::Options]

@@ -14,7 +14,7 @@ module Larder
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "sessions in Larder, SQL, memcached, Redis, files, cookies: what they add to a request"
+        SUMMARY = "what sessions in Larder, SQL, memcached, Redis, files or cookies add to a request"
 
         # @param arguments [Array<String>]
         # @return [Lab::Sessions::Options]

@@ -13,7 +13,7 @@ module Larder
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "full and evicting for a while: does it slow down, does it grow?"
+        SUMMARY = "speed and size of a full store that evicts, over time"
 
         OPTIONS = Loads::SoakOptions
         REPORT = Loads::SoakReport

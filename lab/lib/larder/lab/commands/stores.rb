@@ -16,7 +16,7 @@ module Larder
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "Rails.cache.fetch on every store: misses, hits, writes, one thread and several"
+        SUMMARY = "time of Rails.cache.fetch on every store: misses, hits, writes, one thread and several"
 
         # @param arguments [Array<String>]
         # @return [StoresOptions]

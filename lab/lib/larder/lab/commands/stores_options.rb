@@ -15,23 +15,23 @@ module Larder
         BANNER = <<~TEXT
           Usage: larder-lab stores [options]
 
-          Runs the published comparison of Rails cache stores again, on this machine:
+          Repeats the published comparison of Rails cache stores on this machine:
 
             Rails.cache.fetch(["key", i], expires_in: 5.minutes) { "Hello World!" }
 
-          Pass 1 finds an empty store: each call misses, runs the block and writes.
-          Pass 2 asks for the same keys again: each call hits. With one thread, with
-          several as published, and with several in a form that measures what it says.
+          Pass 1 starts with an empty store: each call misses, runs the block and writes.
+          Pass 2 reads the same keys again: each call hits. Both run with one thread, with
+          several threads as published, and with several threads on different keys.
 
-          Every contender runs in a fresh process, round after round in random order;
-          every value is checked; one contender runs twice to show the noise. A
-          contender whose gem or server is missing is a row that says so.
+          Each contender runs in new processes, in several rounds of random order. Every
+          value is checked. One contender, the A/A control, runs twice to show the noise.
+          A contender whose gem or server is missing has a row with the reason.
         TEXT
 
         FOOTER = <<~TEXT
           How to read the tables: "times larder" is how many times as long a call took,
-          the median over rounds, with its interval. A ratio marked with the sign
-          for "about" differs by no more than the noise: no difference is shown.
+          the median over rounds, with its interval. A ratio marked ~ or ≈ differs by no
+          more than the noise: no difference is shown.
 
           Examples:
             larder-lab stores --quick
@@ -128,19 +128,19 @@ module Larder
 
         def size_options(options)
           options.separator("\nHow much:")
-          options.on("--quick", "an impression in less than a minute") { @modes << :quick }
+          options.on("--quick", "a rough result in less than a minute") { @modes << :quick }
           options.on("--published", "exactly as published: n = 100,000, one lap",
                      "per pass, the two published workloads") { @modes << :published }
           options.on("--n N", Integer, "calls per lap (default 10,000, fewer for", "slow stores)") do |n|
             @given[:count] = positive("--n", n)
           end
-          options.on("--threads N", Integer, "threads where several (default 5)") do |n|
+          options.on("--threads N", Integer, "threads of multi-threaded workloads (default 5)") do |n|
             @given[:threads] = positive("--threads", n)
           end
           options.on("--rounds N", Integer, "processes per contender (default 5)") do |n|
             @given[:rounds] = positive("--rounds", n)
           end
-          options.on("--seconds S", Float, "of a block, at least (default 1)") do |seconds|
+          options.on("--seconds S", Float, "least length of a block (default 1)") do |seconds|
             @given[:seconds] = some("--seconds", seconds)
           end
           seed_option(options)

@@ -13,7 +13,7 @@ module Larder
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "lists of records in Redis by every strategy: cold and warm, and where strategies cross"
+        SUMMARY = "ways to store lists of records in Redis, cold and warm, by length"
 
         KIND = "strategies"
         ALL = Contestants::STRATEGIES
@@ -26,10 +26,10 @@ module Larder
         BANNER = <<~TEXT
           Usage: larder-lab strategies [options]
 
-          Writes lists of records {Id, PropertyA..D} into Redis and reads them, as
-          published: the time of the client, with the serializer's. The published figures
-          are of first calls; here these are told apart from a warm process's. Sizes and
-          the server's own time to answer are the server's.
+          Writes lists of records {Id, PropertyA..D} to Redis and reads them, as
+          published. Times are those of the client, serialization included. The published
+          figures are of first calls; this shows first calls and warm calls separately.
+          Redis itself reports the sizes and its own response time.
         TEXT
       end
     end

@@ -60,8 +60,8 @@ module Larder
 
         def size_options(options)
           options.separator("\nHow much:")
-          options.on("--quick", "an impression in half a minute") { @quick = true }
-          options.on("--size BYTES", "room of each store, as 64MiB", size_default) do |text|
+          options.on("--quick", "a rough result in half a minute") { @quick = true }
+          options.on("--size BYTES", "size of each store, such as 64MiB", size_default) do |text|
             @size = Units.size(text, "--size")
           end
           own_options(options)
@@ -74,7 +74,7 @@ module Larder
 
         def choice_options(options)
           contender_options(options)
-          seed_option(options, "of what is random, to repeat a run")
+          seed_option(options, "seed of random numbers, to repeat a run")
           extension_options(options)
           options.on("--list", "list the contenders") { @list = true }
         end

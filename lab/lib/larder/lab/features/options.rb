@@ -13,19 +13,19 @@ module Larder
         BANNER = <<~TEXT
           Usage: larder-lab features [options]
 
-          The published table of Rails cache stores, each cell tested here: does a second
-          process see what the first wrote, does it survive a restart and kill -9 of the
-          application and of the server, does it serialize, compress, evict by size, is
-          it limited by memory or by disk; and what else an application asks: increments
-          of several processes at once, fork, expiry, race_condition_ttl, delete_matched,
-          long keys, the largest value.
+          Tests each cell of the published table of Rails cache stores: does a second
+          process see what the first wrote, do values survive a restart and kill -9 of the
+          application and of the server, does the store serialize, compress, evict by
+          size, and is it limited by memory or by disk. It also tests increments of
+          several processes at once, fork, expiry, race_condition_ttl, delete_matched,
+          long keys, and the largest value.
 
-          A private server is stopped, killed and filled; one at a URL of yours is not:
-          those cells say so.
+          Private servers are stopped, killed and filled. A server that you name by a URL
+          is not; its cells say so.
         TEXT
         FOOTER = <<~TEXT
-          How to read the tables: "(published: no)" behind a cell says that the published
-          table has another answer. Every answer's reason is in --json and in --markdown.
+          How to read the tables: "(published: no)" in a cell means that the published
+          table has another answer. --json and --markdown contain the reasons.
 
           Examples:
             larder-lab features

@@ -18,20 +18,20 @@ module Larder
           Usage: larder-lab hitratio [TRACE...] [options]
 
           Replays traces of requests through Larder and through simulations of other
-          policies: each object is read, and on a miss stored. Larder runs in a file of
-          exactly the size under test, its index and all overhead included; the
+          eviction policies. Each object is read, and stored after a miss. Larder uses a
+          file of exactly the size under test, index and overhead included; the
           simulations have no overhead.
 
-          A trace is a file: oracleGeneral records (.bin, .oracleGeneral), key,size a
-          line (.csv), a trace of ARC (.lis, .arc), or one integer a line; each may be
-          compressed by gzip. Or a pattern: zipf, scan, loop, shift, with settings as
-          zipf:objects=1000000,skew=0.8,requests=2000000. Without one, all patterns.
+          A trace is a file: oracleGeneral records (.bin, .oracleGeneral), key,size per
+          line (.csv), an ARC trace (.lis, .arc), or one integer per line, each optionally
+          compressed by gzip. Or it is a pattern: zipf, scan, loop or shift, with settings
+          such as zipf:objects=1000000,skew=0.8,requests=2000000. Default: all patterns.
         TEXT
 
         FOOTER = <<~TEXT
-          How to read the table: "misses" is the share of requests that were not found,
-          "to LRU" what that is above (+) or below (-) exact LRU, in points, "way" how
-          much of the way from LRU to Belady's unreachable minimum.
+          How to read the table: "misses" is the share of requests that missed, "to LRU"
+          the difference to exact LRU in percentage points, and "way" how much of the
+          distance from LRU to Belady's theoretical minimum is covered.
 
           Examples:
             larder-lab hitratio cluster52.oracleGeneral.bin
@@ -129,12 +129,13 @@ module Larder
         end
 
         def run_options(options)
-          options.on("--quick", "an impression: short patterns, two sizes") { @quick = true }
-          options.on("--seed N", Integer, "of patterns that do not say (default 1)") { |n| @pattern[:seed] = n.abs }
+          options.on("--quick", "a rough result: short patterns, two sizes") { @quick = true }
+          options.on("--seed N", Integer, "seed of patterns without one (default 1)") { |n| @pattern[:seed] = n.abs }
           options.on("--policy A,B", Array, Policies.names.join(", "), "(default: all)") do |names|
             @policies = Policies.check(names)
           end
-          options.on("--format NAME", "of files: #{Formats.names.join(", ")}", "(default: by their names)") do |name|
+          options.on("--format NAME", "of trace files: #{Formats.names.join(", ")}",
+"(default: by their names)") do |name|
             known = Formats.names
             raise UsageError, "unknown format #{name}; known: #{known.join(", ")}" unless known.include?(name)
 
@@ -148,7 +149,7 @@ module Larder
                      "published of, also #{Published::SIZES.join(",")})") do |texts|
             @sizes = texts.map { |text| Size.parse(text) }
           end
-          options.on("--object-size N", Integer, "bytes of each object where the trace does", "not say (default: 4096,",
+          options.on("--object-size N", Integer, "bytes of each object if the trace has no", "sizes (default: 4096,",
                      "or more until the cache has 16 MiB)") do |bytes|
             raise UsageError, "--object-size must be 1 or more, not #{bytes}" unless bytes.positive?
 

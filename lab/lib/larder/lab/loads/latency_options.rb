@@ -16,19 +16,19 @@ module Larder
         BANNER = <<~TEXT
           Usage: larder-lab latency [options]
 
-          How long one call takes, and how long one in a hundred or a thousand:
+          Measures the latency of single calls, up to the slowest of a thousand or more:
 
             Rails.cache.fetch(["key", i], expires_in: 5.minutes) { "Hello World!" }
 
-          Hits and misses by one thread, in two ways. Closed loop: each call begins when
-          the one before has ended, so a stall is one slow call. Open loop: calls are due
-          at times of a schedule, at a share of the rate that the closed loop reached, and
-          latency counts from the time that was due, so a stall is felt by all who came
-          meanwhile, as users feel it ("coordinated omission" is corrected).
+          One thread makes hits and misses in two ways. Closed loop: each call starts when
+          the previous one has ended, so a stall affects one call. Open loop: calls are
+          scheduled at a share of the rate of the closed loop, and latency counts from the
+          scheduled time, so a stall affects all calls that were due meanwhile, as it does
+          for users. This corrects "coordinated omission".
         TEXT
         FOOTER = <<~TEXT
-          Arrivals are random (poisson) unless told otherwise, as those of requests are
-          that know nothing of each other; constant shows the stalls of the store alone.
+          Poisson arrivals are random, like those of independent requests. Constant
+          arrivals show the stalls of the store alone.
 
           Examples:
             larder-lab latency --quick
@@ -53,7 +53,7 @@ module Larder
         def own_options(options)
           options.on("--load A,B", Array, "shares of the closed loop's rate for the",
                      "open loop (default #{SHARES.join(",")})") { |words| @given[:shares] = parts(words) }
-          options.on("--arrivals KIND", "#{Schedule::ARRIVALS.join(" or ")} (the first unless told)") do |kind|
+          options.on("--arrivals KIND", "#{Schedule::ARRIVALS.join(" or ")} (default poisson)") do |kind|
             @given[:arrivals] = arrivals(kind)
           end
         end

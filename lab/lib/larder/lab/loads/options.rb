@@ -97,7 +97,7 @@ module Larder
 
         def amount_options(options)
           options.separator("\nHow much:")
-          options.on("--quick", "an impression in half a minute") { @quick = true }
+          options.on("--quick", "a rough result in half a minute") { @quick = true }
           options.on("--rounds N", Integer, "processes per contender (default #{self.class::DEFAULT[:rounds]})") do |n|
             @given[:rounds] = positive("--rounds", n)
           end

@@ -18,13 +18,13 @@ module Larder
         BANNER = <<~TEXT
           Usage: larder-lab scaling [options]
 
-          How many calls a second a store answers when more and more ask: threads of one
-          process, and processes with a store of their own each on the same file or
-          server. Hits only, and 95 hits to 5 writes, on keys that all share.
+          Measures how many calls a second a store answers with more callers: threads of
+          one process, and processes that use the same file or server. It measures hits
+          only, and 95 hits to 5 writes, on keys that all callers share.
         TEXT
         FOOTER = <<~TEXT
-          Efficiency is the throughput of n callers as a part of n times that of one: 1 if
-          each is as fast as it was alone. Beyond the number of cores nothing can reach 1.
+          Efficiency is the throughput of n callers divided by n times the throughput of
+          one. It is 1 at best, and less with more callers than cores.
 
           Examples:
             larder-lab scaling --quick

@@ -16,14 +16,14 @@ module Larder
         BANNER = <<~TEXT
           Usage: larder-lab soak [options]
 
-          How a store does while it is full: it gets little room, is filled with twice as
-          much, and is then asked for objects of which few are popular (Zipf); what it has
-          no more is written again. Throughput, the slowest call in a thousand, memory
-          and disk over time, and whether the second half is slower than the first.
+          Measures a full store over time. Each store gets little room, is filled with
+          twice as much, and is then read by a Zipf distribution; an evicted object is
+          written again. The report shows throughput, the slowest call in a thousand,
+          memory and disk over time, and whether the second half is slower than the first.
         TEXT
         FOOTER = <<~TEXT
-          Objects are 900 bytes of noise. A store that keeps more than three times its
-          room on disk does not limit itself, and is stopped.
+          Objects are 900 random bytes. A store that uses more than three times its size
+          on disk has no limit, and is stopped.
 
           Examples:
             larder-lab soak --quick
@@ -61,7 +61,7 @@ module Larder
         end
 
         def own_options(options)
-          options.on("--size BYTES", "room of each store (default 32MiB)") do |text|
+          options.on("--size BYTES", "size of each store (default 32MiB)") do |text|
             size = Units.size(text, "--size")
             raise UsageError, "--size #{text}: at least 4MiB" if size < LEAST_SIZE
 

@@ -19,21 +19,20 @@ module Larder
         BANNER = <<~TEXT
           Usage: larder-lab network [options]
 
-          What a network does to stores and codecs. A proxy of the lab stands before a
-          private server, adds a round-trip time, half of it each way, and lets no more
-          bits pass in a second than it was told. Reads and writes through the cache API
-          of Rails are measured behind it, and those of stores without a network beside
-          them; then a megabyte is written to Redis with several codecs, which shows from
-          which bandwidth downwards compressing pays. What was measured is set beside
-          what a simple model predicts: the time without a network, and a round trip, and
-          the bits by the bandwidth.
+          Measures what a network does to stores and codecs. A proxy in front of a private
+          server adds a round-trip time, half of it in each direction, and limits the
+          bandwidth. Reads and writes through the Rails cache API are measured behind it,
+          beside stores that use no network. Then a megabyte is written to Redis with
+          several codecs, which shows below which bandwidth compression saves time. The
+          report compares the measurements with a simple model: the time without a
+          network, plus one round trip, plus the bits divided by the bandwidth.
         TEXT
 
         FOOTER = <<~TEXT
-          A bandwidth is limited at the middle round-trip time for stores, and without one
-          for codecs. What is modelled is a warm connection on an otherwise idle wire:
-          no handshake, no slow start, no loss. Before a server of yours the proxy stands
-          as well: what the way to it takes comes on top.
+          Bandwidth limits are measured with the middle round-trip time for stores, and
+          without one for codecs. The model is a warm connection on an idle network: no
+          handshake, no slow start, no loss. The proxy is also used with a server of
+          yours; the real round trip to it is added.
 
           Examples:
             larder-lab network --quick
@@ -147,7 +146,7 @@ module Larder
 
         def size_options(options)
           options.separator("\nHow much:")
-          options.on("--quick", "an impression in less than half a minute") { @mode = QUICK }
+          options.on("--quick", "a rough result in less than half a minute") { @mode = QUICK }
           options.on("--rounds N", Integer, "processes for each row (default 5)") do |n|
             @given[:rounds] = positive("--rounds", n)
           end

@@ -23,28 +23,27 @@ module Larder
         BANNER = <<~TEXT
           Usage: larder-lab session-stats [options]
 
-          What it costs to know about sessions, in Larder and in SQL, at 10,000 and at
-          1,000,000 sessions:
+          Measures queries about sessions in Larder and in SQL, with 10,000 and with
+          1,000,000 sessions: is a user logged in (one who is, one who is not), when was a
+          user last seen, which sessions does a user have, how many were active in the
+          last 5 minutes and in the last day, and how many exist. It also measures what a
+          request pays for this: recording the use of a session that was last used a
+          minute ago.
 
-            is a user logged in (one who is, one who is not); when was a user last seen;
-            which are a user's sessions; how many were active in the last 5 minutes, in
-            the last day; how many are there; and what a request pays for it: noting that
-            a session was used, whose last use was a minute ago.
+          Every second session belongs to a signed-in user, one session for each user.
+          Their last uses are spread evenly over a day, and all queries are made for the
+          same moment of it, so the right answers are known. Each answer is checked: in
+          SQL to the second, in Larder to a minute, or to an hour for periods over two
+          hours, which is its documented accuracy.
 
-          Every second session is that of a user who has signed in, one session a user.
-          Their uses are spread evenly over a day, and everything is asked at the same
-          moment of it, so that each answer is known beforehand, and is compared with it:
-          in SQL to the second, in Larder to a minute, beyond two hours to an hour, as it
-          documents.
-
-          SQL has the table that an application would make for this: session_id, user_id,
-          data, created_at, updated_at, with indexes on session_id (unique), user_id and
+          SQL has the table that an application would create: session_id, user_id, data,
+          created_at, updated_at, with indexes on session_id (unique), user_id and
           updated_at, and hand-written SQL without a model. It is loaded in bulk, then
-          indexed and analyzed. Servers have their own defaults, by which each commit is
-          written to disk; that is most of what noting a use takes there.
+          indexed and analyzed. Servers run with their default settings, so each commit is
+          written to disk; that is most of the time of recording a use.
 
-          A million sessions take a minute or two to load, half a gigabyte of disk in each
-          store, and all of it some ten minutes.
+          Loading a million sessions takes a minute or two and half a gigabyte of disk in
+          each store. A full run takes about ten minutes.
         TEXT
         FOOTER = <<~TEXT
           Examples:

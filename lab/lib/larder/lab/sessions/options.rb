@@ -31,27 +31,28 @@ module Larder
         BANNER = <<~TEXT
           Usage: larder-lab sessions [options]
 
-          What sessions cost, in Larder, SQL, memcached, Redis, files and cookies. Each
-          store holds 10,000 sessions; then requests come, in up to three parts:
+          Measures sessions in Larder, SQL, memcached, Redis, files and cookies. Each
+          store holds 10,000 sessions. Then there are up to three parts:
 
-            work   what a session adds to a request: the middleware of Rails alone, over
-                   an endpoint that reads one value, changes one, or begins a session;
-                   less the same request without a session
-            pages  the published comparison again: pages of a real application
-                   (examples/recipes), asked for in process as railsbench did; new
-                   sessions for two of them, known ones for the others
-            puma   two of these pages over HTTP on loopback: requests a second, and
-                   how long one in a hundred and one in a thousand takes
+            work   what a session adds to a request: the Rails middleware alone, around
+                   an endpoint that reads a value, changes one, or starts a session; the
+                   same request without a session is subtracted
+            pages  the published comparison: pages of a real application
+                   (examples/recipes), requested in process as railsbench does; with new
+                   sessions for two pages, with existing ones for the others
+            puma   two of these pages over HTTP on loopback: requests a second, and the
+                   slowest of a hundred and of a thousand
 
-          The recipes are in SQLite for all, so that only the sessions differ. Every
-          store runs in fresh processes, round after round in random order; every answer
-          is checked; one store runs twice to show the noise. A store whose gem or server
-          is missing is a row that says so. All of it takes about half an hour.
+          The recipes are in SQLite for all, so that only the sessions differ. Each store
+          runs in new processes, in several rounds of random order. Every answer is
+          checked. One store, the A/A control, runs twice to show the noise. A store whose
+          gem or server is missing has a row with the reason. A full run takes about half
+          an hour.
         TEXT
         FOOTER = <<~TEXT
-          SQL sessions are those of activerecord-session_store: its model, and its
-          SqlBypass, which is SQL by hand as the published one was, each with MariaDB's
-          query cache off and on.
+          SQL sessions use the gem activerecord-session_store: its model, and its
+          SqlBypass, which is hand-written SQL as in the published comparison, each with
+          MariaDB's query cache off and on.
 
           Examples:
             larder-lab sessions --quick

@@ -59,7 +59,8 @@ module Larder
           defaults.each do |what, names|
             options.on("--#{what} A,B", Array, "default #{names.join(",")}") { |given| @given[what] = given }
           end
-          options.on("--payload SOURCE", "yours: a file (.json, .marshal, .rb, any),", "or ruby:EXPRESSION") do |text|
+          options.on("--payload SOURCE", "your data: a file (.json, .marshal, .rb, any),",
+"or ruby:EXPRESSION") do |text|
             @given[:source] = source(text)
           end
           options.on("--list", "list serializers, compressors, stores and payloads") { @list = true }

@@ -116,7 +116,7 @@ module Larder
         def size_options(options)
           options.separator("\nHow much:")
           usual = @modes.fetch(:usual)
-          options.on("--quick", "an impression: #{@modes.dig(:quick, :rounds)} rounds, short blocks, less of all") do
+          options.on("--quick", "a rough result: #{@modes.dig(:quick, :rounds)} rounds, short blocks") do
             @mode = :quick
           end
           options.on("--thorough", "#{@modes.dig(:thorough, :rounds)} rounds, blocks of a second") { @mode = :thorough }
@@ -135,7 +135,8 @@ module Larder
           names(options, "--only A,B", :only, "these codecs; a name without level: all its levels")
           names(options, "--except A,B", :except, "all codecs but these")
           names(options, "--payloads A,B", :payloads, "these payloads", "(default #{@payloads.join(",")})")
-          options.on("--payload SOURCE", "yours: a file (.json, .marshal, .rb, any),", "or ruby:EXPRESSION") do |text|
+          options.on("--payload SOURCE", "your data: a file (.json, .marshal, .rb, any),",
+"or ruby:EXPRESSION") do |text|
             @given[:source] = source(text)
           end
           options.on("--list", "list codecs and payloads") { @list = true }

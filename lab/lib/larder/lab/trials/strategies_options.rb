@@ -45,8 +45,8 @@ module Larder
           options.on("--lengths A,B", Array, "of the lists (default 50000,50)") do |texts|
             @given[:lengths] = texts.map { |text| positive("--lengths", Integer(text, exception: false) || 0) }
           end
-          options.on("--sweep", "from 10 to 50,000 records: where strategies cross") { @sweep = true }
-          options.on("--redis-url URL", "a running Redis; one key of the lab's is", "written and removed") do |url|
+          options.on("--sweep", "lengths from 10 to 50,000 records") { @sweep = true }
+          options.on("--redis-url URL", "a running Redis; the lab writes and deletes", "one key of its own") do |url|
             @urls["redis"] = url
           end
           options.on("--list", "list strategies") { @list = true }
