@@ -23,7 +23,7 @@ module House
       /\bwhat is to come\b/            => "reserved, currently unused",
       /\bwere loved for\b/             => "answer",
       /\b(?:larder-lab|bin\/lab) (?:percentiles|endurance|statistics)\b/ => "latency, soak, session-stats",
-      /\w \(again\)/                   => "A/A control"
+      /(?:\}|larder|memory) \(again\)/ => "A/A control"
     }.freeze
     SOURCES = Dir.glob(["*.md", "{bin,docs,engine,examples,exe,ext,lab,lib,proof,rakelib,test}/**/*.{c,h,rb,rake,md}"],
                        base: ROOT).grep_v(%r{/build/|\AREADME-|\Atest/house/words_test\.rb\z})
