@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# The exceptions of Larder: one class per thing a caller would do differently. Which status of the engine raises which
-# class is said once, in STATUS_CLASSES (ext/larder/base/errors.c). A miss is no error.
+# The exceptions of Larder: one class for each case that callers handle differently. STATUS_CLASSES (ext/larder/errors.c)
+# maps the engine's status codes to classes. A miss is not an error.
 
 module Larder
-  # Everything Larder raises, but TypeError for an argument of the wrong class.
+  # The base of all exceptions of Larder, except TypeError for an argument of the wrong class.
   #
   # @example
   #   begin
@@ -14,22 +14,22 @@ module Larder
   #   end #=> Larder::InvalidArgument
   class Error < StandardError; end
 
-  # An argument no cache can take: a key or value that is too long, a number out of range.
+  # An invalid argument: a key or value that is too long, a number out of range.
   class InvalidArgument < Error; end
 
-  # The cache could not be opened: no cache file, another owner, a network file system, no room on the disk. The
+  # The cache could not be opened: not a cache file, another owner, a network file system, a full disk. The
   # message names the path and the remedy.
   class OpenError < Error; end
 
-  # A lock was not had within `lock_timeout`: its owner is alive but stopped or very slow. Raised where there is no
-  # other answer (`increment`); methods that store answer false.
+  # Lock timeout: the owner of the lock is alive, but stopped or very slow. Raised by `increment`, which has no other
+  # result for this; methods that store return false.
   class BusyError < Error; end
 
-  # No room could be made for the item, raised by `increment` and with `pin: true`; methods that store answer false
-  # otherwise.
+  # The cache is full: no space could be freed for the item. Raised by `increment` and with `pin: true`; other stores
+  # return false.
   class FullError < Error; end
 
-  # `increment` or `decrement` of a value that is no decimal 64-bit integer, or beyond what 64 bits hold.
+  # `increment` or `decrement` of a value that is not a decimal 64-bit integer, or an overflow of 64 bits.
   class NotANumber < Error; end
 
   # The cache object was closed.
