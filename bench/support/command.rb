@@ -18,9 +18,10 @@ module Bench
     BANNER = <<~TEXT.freeze
       usage: bench/run [options]
 
-      Measures every figure that has a target, and writes bench/results/speed.md and speed.json: the figures, their
-      targets, and which are met. A part is one interleaved run. Results are saved in tmp/bench, so parts can be measured
-      one at a time and the report contains all of them. Compile first: bundle exec rake compile.
+      Measures every figure that has a target, and writes bench/results/speed.md: the figures, their targets, and which
+      are met. A part is one interleaved run. Results are saved in tmp/bench, so parts can be measured one at a time and
+      the report contains all of them; tmp/bench/full/speed.json has the same for programs. Compile first: bundle exec
+      rake compile.
 
       Parts:
       #{Parts::ALL.map { |name, text| format("  %-13s %s", name, text) }.join("\n")}
@@ -105,10 +106,11 @@ module Bench
     end
 
     def write(report)
-      out = @report || (@mode == :quick ? store : File.join(House::ROOT, "bench/results"))
-      FileUtils.mkdir_p(out)
-      File.write(File.join(out, "speed.md"), report.markdown)
-      File.write(File.join(out, "speed.json"), report.json)
+      markdown = File.join(@report || (@mode == :quick ? store : File.join(House::ROOT, "bench/results")), "speed.md")
+      json = File.join(@report || store, "speed.json")
+      FileUtils.mkdir_p([File.dirname(markdown), File.dirname(json)])
+      File.write(markdown, report.markdown)
+      File.write(json, report.json)
       puts report.tally.sort.map { |verdict, count| "#{count} #{verdict.delete("*")}" }.join(", ")
       puts "wrote #{markdown} and #{json}"
     end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # The exceptions of Larder: one class for each case that callers handle differently. STATUS_CLASSES in
-# ext/larder/errors.c maps the engine's status codes to them. A miss is not an error.
+# ext/larder/base/errors.c maps the engine's status codes to them. A miss is not an error.
 
 module Larder
   # The base of all exceptions of Larder, except TypeError for an argument of the wrong class.
