@@ -20,13 +20,14 @@ module House
       "crc.h" => ["to", "out", "out + bytes - 8"],
       "evict.c" => ["key"],
       "sigbus.c" => ["&action"],
-      "file.c" => ["super->lock_id"],
+      "file.c" => ["error", "super->lock_id"],
       "format.c" => ["super", "super->magic", "plan.seed", "plan.file_id", "plan.lock_id"],
       "attach.c" => ["error"],
       "open.c" => ["cache->path", "error"],
       "enter.c" => ["error"],
       "hash.h" => ["&word", "&four", "&two", "&words"],
-      "validate.c" => ["pages", "&control", "&copies[0]", "&copies[1]", "chunk + (LARD_CONTROL_OFFSET - at)"],
+      "validate.c" => ["pages", "facts", "&facts->copies[0]", "&facts->copies[1]", "&facts->control",
+                       "chunk + (LARD_CONTROL_OFFSET - at)"],
       "bytelock.c" => ["&lock"],
       "lockfile.c" => ["id", "content", "content->magic"],
       "memory_limit.c" => ["text"],
@@ -76,7 +77,7 @@ module House
         "return (lard_u64 *)(view->base + offset);"
       ],
       "record.h" => ["const uint8_t *record = view->base + offset;"],
-      "index.c" => ["__builtin_prefetch(view->base +",
+      "index.c" => ["__builtin_prefetch(view->base + offset);",
                     "__builtin_prefetch(view->base + offset + LARD_RECORD_HEADER + 16);"]
     }.freeze
 

@@ -118,41 +118,70 @@ static larder_status remove_file(int fd, const struct stat *info, const char *pa
     return LARD_CHANGE(unlink(path)) == 0 ? LARDER_OK : lard_fail_call(error, "unlink", path, errno);
 }
 
-/* Of size 0 none is made, and the one that is there stays as it is. */
+/* OK where the file may be used, with *super; UNFIT with the reason in *error; else what is wrong. */
+static larder_status judge(int fd, const char *path, const lard_lockfile_content *lock, bool alone,
+                           lard_superblock *super, larder_error *error) {
+    lard_validate_facts facts;
+    larder_status status = lard_validate_read(fd, path, &facts, error);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    lard_verdict verdict = lard_validate(&facts, lock, alone);
+    switch (verdict.kind) {
+    case LARD_FILE_UNFIT:
+        return lard_fail(error, LARDER_UNFIT, 0, "%s: %s", path, verdict.reason);
+    case LARD_FILE_NEWER:
+        return lard_fail(error, LARDER_NEWER_VERSION, 0, "%s", path);
+    case LARD_FILE_FOREIGN:
+        return lard_fail(error, LARDER_NOT_LARDER, 0, "%s", path);
+    default:
+        *super = facts.copies[verdict.superblock];
+    }
+    if (verdict.superblock == 1) {
+        lard_io_write(fd, super, sizeof *super, 0); /* where this fails the copy goes on serving */
+    }
+    return LARDER_OK;
+}
+
+/* *fd is -1 where there is no file, or one that was removed because it does not fit. */
+static larder_status open_existing(const char *path, bool replaces, const lard_lockfile_content *lock, bool alone,
+                                   int *fd_out, struct stat *info, lard_superblock *super, larder_error *error) {
+    int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    *fd_out = -1;
+    if (fd < 0) {
+        return errno != ENOENT ? lard_fail_call(error, "open", path, errno)
+               : replaces      ? LARDER_OK
+                               : lard_fail(error, LARDER_NOT_THERE, errno, "%s", path);
+    }
+    larder_status status = lard_place_trusted(fd, path, info, error);
+    if (status == LARDER_OK) {
+        status = judge(fd, path, lock, alone, super, error);
+    }
+    if (status == LARDER_OK) {
+        *fd_out = fd;
+        return status;
+    }
+    if (status == LARDER_UNFIT && replaces) {
+        status = remove_file(fd, info, path, error);
+        if (status == LARDER_OK && error) {
+            memset(error, 0, sizeof *error);
+        }
+    }
+    close(fd);
+    return status;
+}
+
 larder_status lard_file_open(const char *path, uint64_t size_bytes, const lard_lockfile_content *lock, bool alone,
                              lard_map **out, larder_error *error) {
     lard_superblock super;
     struct stat info;
-    larder_status status;
-    int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-
-    if (fd < 0 && (errno != ENOENT || !size_bytes)) {
-        return errno == ENOENT ? lard_fail(error, LARDER_NOT_THERE, errno, "%s", path)
-                               : lard_fail_call(error, "open", path, errno);
-    }
-    if (fd >= 0) {
-        const char *unfit = NULL;
-        status = lard_place_trusted(fd, path, &info, error);
-        if (status == LARDER_OK) {
-            status = lard_validate(fd, path, lock, alone, &unfit, &super, error);
-        }
-        if (status == LARDER_OK && unfit) {
-            status = size_bytes ? remove_file(fd, &info, path, error)
-                                : lard_fail(error, LARDER_UNFIT, 0, "%s: %s", path, unfit);
-        }
-        if (status != LARDER_OK || unfit) {
-            close(fd);
-            fd = -1;
-        }
-        if (status != LARDER_OK) {
-            return status;
-        }
-    }
-    if (fd < 0) {
+    int fd;
+    larder_status status = open_existing(path, size_bytes != 0, lock, alone, &fd, &info, &super, error);
+    if (status == LARDER_OK && fd < 0) {
         status = create(path, size_bytes, lock, &fd, &info, &super, error);
-        if (status != LARDER_OK) {
-            return status;
-        }
+    }
+    if (status != LARDER_OK) {
+        return status;
     }
     status = lard_map_new(fd, &info, &super, path, out, error);
     if (status != LARDER_OK) {

@@ -1,10 +1,8 @@
 /*
- * validate.c — what a file at the cache's path is: fit to be used, Larder's but not fit,
- * or somebody else's.
+ * validate.c — what a file at the cache's path is: fit to be used, Larder's but not fit, or somebody else's.
  *
- * Called with the opener's lock held (process.c). Believes nothing that the format's
- * plan does not confirm. A file that is not Larder's is never touched, and one that
- * could not be read is not taken for damaged.
+ * The facts are read first, then judged by a function that does nothing else. It believes nothing that the
+ * format's plan does not confirm. The opener's lock is held.
  */
 #define _GNU_SOURCE
 #include "file/validate.h"
@@ -30,7 +28,7 @@ static bool all_zero(const uint8_t *bytes, size_t count) {
  * Whether a file without superblocks is one that create() did not finish, or lost them later: it has Larder's
  * control page, or nothing but zeros. Disk images begin with zeros too. Answers 0, or errno.
  */
-static int is_unfinished(int fd, const lard_control *control, uint64_t file_bytes, bool *unfinished) {
+static int look_whether_unfinished(int fd, const lard_control *control, uint64_t file_bytes, bool *unfinished) {
     uint8_t chunk[16384];
     size_t got;
     *unfinished = true;
@@ -76,16 +74,18 @@ static bool is_newer(const lard_superblock *super) {
  * Whether the machine was booted since the file was first opened. Containers may have boot ids of their own, or
  * one for ever: so whoever is not alone does not ask, and an uptime that has become less is another boot, too.
  */
-static bool is_same_boot(const lard_control *control, const uint64_t boot[2]) {
-    int64_t uptime_ms = lard_uptime_ms();
+static bool is_same_boot(const lard_validate_facts *facts) {
+    const lard_control *control = &facts->control;
+    const uint64_t *boot = facts->boot;
     return (boot[0] || boot[1]) && control->boot_id[0].raw_ == boot[0] && control->boot_id[1].raw_ == boot[1] &&
-           (uptime_ms == 0 || (int64_t)control->uptime_ms.raw_ <= uptime_ms);
+           (facts->uptime_ms == 0 || (int64_t)control->uptime_ms.raw_ <= facts->uptime_ms);
 }
 
 /* Whether the file is still where it was made, and of the lock file's use: neither a copy nor put back. */
-static bool is_original(const lard_control *control, const uint64_t inode[2], const lard_lockfile_content *lock) {
+static bool is_original(const lard_validate_facts *facts, const lard_lockfile_content *lock) {
+    const lard_control *control = &facts->control;
     const uint64_t noted[2] = {control->inode[0].raw_, control->inode[1].raw_};
-    return lard_is_same_inode(noted, inode) && control->use.raw_ &&
+    return lard_is_same_inode(noted, facts->inode) && control->use.raw_ &&
            (control->use.raw_ == lock->use[0] || control->use.raw_ == lock->use[1]);
 }
 
@@ -94,70 +94,64 @@ static int sound_copy(const lard_superblock copies[2], uint64_t file_bytes) {
     return lard_format_valid(&copies[0], file_bytes) ? 0 : lard_format_valid(&copies[1], file_bytes) ? 1 : -1;
 }
 
-larder_status lard_validate(int fd, const char *path, const lard_lockfile_content *lock, bool alone,
-                            const char **unfit, lard_superblock *super, larder_error *error) {
+larder_status lard_validate_read(int fd, const char *path, lard_validate_facts *facts, larder_error *error) {
     uint8_t pages[LARD_CONTROL_OFFSET + sizeof(lard_control)];
-    lard_superblock copies[2];
-    lard_control control;
-    uint64_t boot[2], inode[2], file_bytes = 0;
     struct stat info;
     size_t got;
 
-    *unfit = "it was not finished";
+    memset(facts, 0, sizeof *facts);
     memset(pages, 0, sizeof pages);
-    int code = fstat(fd, &info) == 0 ? lard_inode(fd, inode) : errno;
-    file_bytes = code ? 0 : (uint64_t)info.st_size;
+    int code = fstat(fd, &info) == 0 ? lard_inode(fd, facts->inode) : errno;
     code = code ? code : lard_io_read(fd, pages, sizeof pages, 0, &got);
     if (code) {
         return lard_fail_call(error, "read", path, code);
     }
-    memcpy(&control, pages + LARD_CONTROL_OFFSET, sizeof control);
-    if (all_zero(pages, LARD_CONTROL_OFFSET)) {
-        bool unfinished;
-        code = is_unfinished(fd, &control, file_bytes, &unfinished);
-        return code         ? lard_fail_call(error, "read", path, code)
-               : unfinished ? LARDER_OK
-                            : lard_fail(error, LARDER_NOT_LARDER, 0, "%s", path);
+    facts->file_bytes = (uint64_t)info.st_size;
+    memcpy(&facts->copies[0], pages, sizeof facts->copies[0]);
+    memcpy(&facts->copies[1], pages + LARD_PAGE, sizeof facts->copies[1]);
+    memcpy(&facts->control, pages + LARD_CONTROL_OFFSET, sizeof facts->control);
+    facts->has_superblocks = !all_zero(pages, LARD_CONTROL_OFFSET);
+    facts->uptime_ms = lard_uptime_ms();
+    if (!facts->has_superblocks) {
+        code = look_whether_unfinished(fd, &facts->control, facts->file_bytes, &facts->is_unfinished);
+        return code ? lard_fail_call(error, "read", path, code) : LARDER_OK;
     }
-    memcpy(&copies[0], pages, sizeof *copies);
-    memcpy(&copies[1], pages + LARD_PAGE, sizeof *copies);
-    bool ours = false;
+    code = lard_boot_id(facts->boot);
+    return code ? lard_fail_call(error, "boot id for", path, code) : LARDER_OK;
+}
+
+static lard_verdict unfit(const char *reason) { return (lard_verdict){LARD_FILE_UNFIT, reason, -1}; }
+
+static bool is_larders(const lard_superblock *super) {
+    return memcmp(super->magic, LARD_MAGIC, sizeof super->magic) == 0;
+}
+
+lard_verdict lard_validate(const lard_validate_facts *facts, const lard_lockfile_content *lock, bool alone) {
+    const lard_superblock *copies = facts->copies;
+    if (!facts->has_superblocks && facts->is_unfinished) {
+        return unfit("it was not finished");
+    }
+    if (!is_larders(&copies[0]) && !is_larders(&copies[1])) {
+        return (lard_verdict){LARD_FILE_FOREIGN, NULL, -1};
+    }
     for (int i = 0; i < 2; i++) {
-        if (memcmp(copies[i].magic, LARD_MAGIC, sizeof copies[i].magic) != 0) {
-            continue;
-        }
-        ours = true;
-        if (is_newer(&copies[i]) && !alone) {
-            return lard_fail(error, LARDER_NEWER_VERSION, 0, "%s", path);
+        if (is_larders(&copies[i]) && is_newer(&copies[i]) && !alone) {
+            return (lard_verdict){LARD_FILE_NEWER, NULL, -1};
         }
     }
-    if (!ours) {
-        return lard_fail(error, LARDER_NOT_LARDER, 0, "%s", path);
+    int sound = sound_copy(copies, facts->file_bytes);
+    if (sound < 0 || facts->control.clear_epoch.raw_ == 0) {
+        return unfit("it is damaged or of another version");
     }
-    int sound = sound_copy(copies, file_bytes);
-    *unfit = "it is damaged or of another version";
-    if (sound < 0 || control.clear_epoch.raw_ == 0) {
-        return LARDER_OK;
+    if (memcmp(copies[sound].lock_id, lock->id, sizeof lock->id) != 0 || facts->control.superseded.raw_) {
+        return unfit("it, or its lock file, was replaced");
     }
-    *unfit = "it, or its lock file, was replaced";
-    if (memcmp(copies[sound].lock_id, lock->id, 16) != 0 || control.superseded.raw_) {
-        return LARDER_OK;
+    if (!is_original(facts, lock)) {
+        return unfit("it is a copy, or was put back from one");
     }
-    *unfit = "it is a copy, or was put back from one";
-    if (!is_original(&control, inode, lock)) {
-        return LARDER_OK;
+    /* After a crash pages may have come back in any subset, so a deleted value might return. */
+    if (alone && facts->control.clean.raw_ != LARD_CLEAN && !is_same_boot(facts)) {
+        return unfit("it was in use when the machine crashed");
     }
-    *unfit = "it was in use when the machine crashed";
-    if ((code = lard_boot_id(boot)) != 0) {
-        return lard_fail_call(error, "boot id for", path, code);
-    }
-    if (alone && control.clean.raw_ != LARD_CLEAN && !is_same_boot(&control, boot)) {
-        return LARDER_OK; /* pages may have come back from the crash in any subset: a deleted value must not */
-    }
-    if (sound == 1) {
-        lard_io_write(fd, &copies[1], sizeof *copies, 0); /* where this fails the copy goes on serving */
-    }
-    *super = copies[sound];
-    *unfit = NULL;
-    return LARDER_OK;
+    return (lard_verdict){LARD_FILE_FIT, NULL, sound};
 }

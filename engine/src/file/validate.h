@@ -6,9 +6,33 @@
 
 #include "proc/lockfile.h"
 
-/* *unfit NULL: it may be used, and *super is filled. Else the file is Larder's, must be replaced, and *unfit says
- * why. */
-larder_status lard_validate(int fd, const char *path, const lard_lockfile_content *lock, bool alone,
-                            const char **unfit, lard_superblock *super, larder_error *error);
+typedef struct { /* what was read of a file and of this machine */
+    lard_superblock copies[2];
+    lard_control control;
+    bool has_superblocks; /* the pages of both hold something */
+    bool is_unfinished;   /* without them: its creator was killed, or they were lost later */
+    uint64_t file_bytes;
+    uint64_t inode[2];
+    uint64_t boot[2];
+    int64_t uptime_ms;
+} lard_validate_facts;
+
+typedef enum {
+    LARD_FILE_FIT,
+    LARD_FILE_UNFIT,   /* Larder's, and must be replaced */
+    LARD_FILE_NEWER,   /* of a later version, which may be in use */
+    LARD_FILE_FOREIGN, /* not Larder's: it is never touched */
+} lard_file_kind;
+
+typedef struct {
+    lard_file_kind kind;
+    const char *reason; /* UNFIT: why */
+    int superblock;     /* FIT: which copy is sound */
+} lard_verdict;
+
+/* Reads the facts. OK, or SYSTEM with *error: a file that cannot be read is not damaged. */
+larder_status lard_validate_read(int fd, const char *path, lard_validate_facts *facts, larder_error *error);
+/* Judges them beside the content of the lock file. Alone: no other process is attached. Pure. */
+lard_verdict lard_validate(const lard_validate_facts *facts, const lard_lockfile_content *lock, bool alone);
 
 #endif
