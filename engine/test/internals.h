@@ -36,6 +36,7 @@
 #include "index/ghost.h"
 #include "index/index.h"
 #include "index/index_resize.h"
+#include "index/match.h"
 #include "index/probe.h"
 #include "index/slot.h"
 #include "evict/admit.h"

@@ -1,5 +1,5 @@
 /*
- * update_test.c — changes in place beside others: a touch and a compare and swap that
+ * touch_test.c — changes in place beside others: a touch and a compare and swap that
  * wait for the same lock, touches of a large value that pass each other.
  *
  * Threads stand before a lock that the test holds, so that what each of them has read
@@ -148,4 +148,4 @@ static const test_case tests[] = {
     TEST(touches_of_a_large_value_that_pass_each_other,
          "a touch takes no life of the chunks that another gave them"),
 };
-RUN("update", tests)
+RUN("touch", tests)

@@ -1,5 +1,5 @@
 /*
- * check_test.c — verify finds every invariant violated that it claims to walk, and
+ * verify_test.c — verify finds every invariant violated that it claims to walk, and
  * nothing in a sound file.
  */
 #include "children.h"
@@ -183,4 +183,4 @@ static const test_case tests[] = {
     TEST(segments_are_walked, "verify finds what is wrong with segments"),
     TEST(what_is_kept_is_looked_for, "verify finds an item that is kept where the shard knows of none"),
 };
-RUN("check", tests)
+RUN("verify", tests)

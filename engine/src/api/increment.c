@@ -11,6 +11,7 @@
 #include "file/view.h"
 #include "handle/enter.h"
 #include "index/index.h"
+#include "index/match.h"
 #include "item/expiry.h"
 #include "item/large.h"
 #include "item/write.h"

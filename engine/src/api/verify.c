@@ -19,6 +19,7 @@
 #include "handle/enter.h"
 #include "index/bucket.h"
 #include "index/index.h"
+#include "index/match.h"
 #include "segment/pin.h"
 #include "segment/record.h"
 #include "shard/shard.h"

@@ -10,6 +10,7 @@
 #include "evict/expired.h"
 #include "index/index.h"
 #include "index/index_resize.h"
+#include "index/match.h"
 #include "segment/pin.h"
 #include "segment/segment.h"
 

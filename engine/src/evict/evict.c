@@ -21,6 +21,7 @@
 #include "index/dircache.h"
 #include "index/ghost.h"
 #include "index/index.h"
+#include "index/match.h"
 #include "index/slot.h"
 #include "segment/pin.h"
 #include "segment/record.h"

@@ -21,74 +21,66 @@
 #define ITEM_COST 100        /* above any of ghosts */
 #define DELETE_ATTEMPTS 4096 /* a slow delete is better than one that did not hold */
 
-static bool slot_holds(const lard_view *view, uint64_t value, const lard_key *key, lard_record_info *info) {
-    uint64_t offset = LARD_SLOT_OFFSET(value);
-    return offset && LARD_SLOT_FINGERPRINT(value) == key->hash.fingerprint &&
-           lard_record_of_slot(view, value, info) && lard_record_is_key(view, offset, info, key);
-}
-
 /* The two buckets of a key; false where there is no index, or a damaged one. */
 LARD_INLINE bool buckets_of(const lard_view *view, const lard_hash *hash, lard_bucket *buckets[2]) {
     return lard_bucket_pair(view, hash, lard_bucket_count(view), &buckets[0], &buckets[1]);
 }
 
-lard_found lard_index_find(const lard_view *view, const lard_key *key) {
-    lard_record_info info;
+LARD_INLINE lard_found first_of(const lard_view *view, const lard_hash *hash, lard_match_test *passes,
+                                const void *context) {
     lard_bucket *buckets[2];
-    unsigned mask =
-        buckets_of(view, &key->hash, buckets) ? lard_probe(buckets[0], buckets[1], key->hash.fingerprint) : 0;
-    for (; mask; mask &= mask - 1) {
-        lard_u64 *slot = lard_probe_slot(buckets[0], buckets[1], mask);
-        uint64_t value = lard_load_acquire(slot);
-        if (slot_holds(view, value, key, &info)) {
-            return (lard_found){slot, value};
-        }
+    return buckets_of(view, hash, buckets)
+               ? lard_match_first(view, buckets[0], buckets[1], hash->fingerprint, passes, context)
+               : (lard_found){NULL, 0};
+}
+
+LARD_INLINE bool is_of_key(const lard_view *view, const lard_u64 *slot, uint64_t value, const void *key) {
+    lard_record_info info;
+    (void)slot;
+    return lard_match_key(view, value, key, &info);
+}
+
+lard_found lard_index_find(const lard_view *view, const lard_key *key) {
+    return first_of(view, &key->hash, is_of_key, key);
+}
+
+/* Prefetches the header and the beginning of the key: the value is not read. */
+LARD_INLINE bool is_in_shard(const lard_view *view, const lard_u64 *slot, uint64_t value, const void *unused) {
+    uint64_t offset = LARD_SLOT_OFFSET(value);
+    (void)slot, (void)unused;
+    if (offset >= view->map->super.shard_bytes) {
+        return false;
     }
-    return (lard_found){NULL, 0};
+    __builtin_prefetch(view->base + offset);
+    __builtin_prefetch(view->base + offset + LARD_RECORD_HEADER + 16);
+    return true;
 }
 
 lard_found lard_index_probe(const lard_view *view, const lard_hash *hash) {
-    lard_bucket *buckets[2];
-    unsigned mask = buckets_of(view, hash, buckets) ? lard_probe(buckets[0], buckets[1], hash->fingerprint) : 0;
-    for (; mask; mask &= mask - 1) {
-        lard_u64 *slot = lard_probe_slot(buckets[0], buckets[1], mask);
-        uint64_t value = lard_load(slot);
-        uint64_t offset = LARD_SLOT_OFFSET(value);
-        if (offset && LARD_SLOT_FINGERPRINT(value) == hash->fingerprint && offset < view->map->super.shard_bytes) {
-            __builtin_prefetch(view->base +
-                               offset); /* header and the beginning of the key: its value is not read */
-            __builtin_prefetch(view->base + offset + LARD_RECORD_HEADER + 16);
-            return (lard_found){slot, value};
-        }
-    }
-    return (lard_found){NULL, 0};
+    return first_of(view, hash, is_in_shard, NULL);
 }
 
 lard_found lard_index_verify(const lard_view *view, lard_found probed, const lard_key *key) {
-    lard_record_info info;
     if (!probed.slot) {
         return probed; /* no item had the fingerprint, and under the lock none comes */
     }
     uint64_t value = lard_load_acquire(probed.slot);
-    if (LARD_LIKELY(slot_holds(view, value, key, &info))) {
+    if (LARD_LIKELY(is_of_key(view, probed.slot, value, key))) {
         return (lard_found){probed.slot, value};
     }
     return lard_index_find(view, key);
 }
 
+LARD_INLINE bool is_same(const lard_view *view, const lard_u64 *slot, uint64_t value, const void *wanted) {
+    const uint64_t *same = wanted;
+    (void)view, (void)slot;
+    return LARD_SLOT_SAME(value, *same);
+}
+
 lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, uint64_t offset,
                                   uint32_t generation) {
-    lard_bucket *buckets[2];
-    unsigned mask = buckets_of(view, hash, buckets) ? lard_probe(buckets[0], buckets[1], hash->fingerprint) : 0;
     uint64_t wanted = lard_slot(offset, hash->fingerprint, 0, generation);
-    for (; mask; mask &= mask - 1) {
-        lard_u64 *slot = lard_probe_slot(buckets[0], buckets[1], mask);
-        uint64_t value = lard_load(slot);
-        if (LARD_SLOT_SAME(value, wanted)) {
-            return (lard_found){slot, value};
-        }
-    }
-    return (lard_found){NULL, 0};
+    return first_of(view, hash, is_same, &wanted);
 }
 
 bool lard_index_is_chunk(const lard_view *view, uint64_t slot) {
@@ -219,7 +211,7 @@ static bool delete_in_slot(const lard_view *view, lard_u64 *slot, const lard_key
         lard_record_info info;
         uint64_t value = lard_load_acquire(slot);
         uint64_t settled = value & ~LARD_SLOT_PENDING;
-        if (!slot_holds(view, settled, key, &info)) {
+        if (!lard_match_key(view, settled, key, &info)) {
             lard_fence_acquire();
             if (lard_load(slot) == value) {
                 return false;

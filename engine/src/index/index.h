@@ -5,11 +5,7 @@
 #define LARD_INDEX_H
 
 #include "base/hash.h"
-
-typedef struct {
-    lard_u64 *slot; /* NULL: not found */
-    uint64_t value;
-} lard_found;
+#include "index/match.h"
 
 lard_found lard_index_find(const lard_view *view, const lard_key *key);
 /* The first item with the key's fingerprint. Its record is not read, but prefetched. */

@@ -5,6 +5,7 @@
 #include "file/map.h"
 #include "file/view.h"
 #include "index/index.h"
+#include "index/match.h"
 #include "segment/record.h"
 #include "segment/segment.h"
 #include "shard/shard.h"

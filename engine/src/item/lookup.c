@@ -12,7 +12,7 @@
 #include "base/crc.h"
 #include "file/view.h"
 #include "index/bucket.h"
-#include "index/probe.h"
+#include "index/match.h"
 #include "index/slot.h"
 #include "segment/counter.h"
 
@@ -83,6 +83,22 @@ static __attribute__((noinline)) enum found find_moving(const lard_view *view, c
     return AGAIN;
 }
 
+typedef struct {
+    const lard_key *key;
+    lard_record_info *info;
+    bool *changed; /* a slot was moved or recycled while it was looked at */
+} search;
+
+LARD_INLINE bool is_wanted(const lard_view *view, const lard_u64 *slot, uint64_t value, const void *context) {
+    const search *this = context;
+    if (LARD_LIKELY(lard_match_key(view, value, this->key, this->info))) {
+        return true;
+    }
+    lard_fence_acquire();
+    *this->changed = !LARD_SLOT_SAME(lard_load(slot), value);
+    return *this->changed;
+}
+
 LARD_INLINE enum found find(const lard_view *view, uint64_t epoch, const lard_key *key, lard_hit *hit) {
     uint32_t moves = lard_load_acquire(&view->head->moves);
     uint32_t count = lard_bucket_count(view);
@@ -90,27 +106,17 @@ LARD_INLINE enum found find(const lard_view *view, uint64_t epoch, const lard_ke
     if (LARD_UNLIKELY(!lard_bucket_pair(view, &key->hash, count, &first, &second))) {
         return ABSENT;
     }
-    unsigned fit = lard_probe(first, second, key->hash.fingerprint);
-    for (; fit; fit &= fit - 1) {
-        unsigned at = (unsigned)__builtin_ctz(fit);
-        lard_bucket *bucket = at < LARD_BUCKET_SLOTS ? first : second;
-        lard_u64 *slot = &bucket->slots[at % LARD_BUCKET_SLOTS];
-        uint64_t value = lard_load_acquire(slot);
-        uint64_t offset = LARD_SLOT_OFFSET(value);
-        if (LARD_UNLIKELY(LARD_SLOT_FINGERPRINT(value) != key->hash.fingerprint || !offset)) {
-            continue;
-        }
-        if (LARD_LIKELY(lard_record_of_slot(view, value, &hit->info) &&
-                        lard_record_is_key(view, offset, &hit->info, key))) {
-            hit->slot = slot;
-            hit->slot_value = value;
-            hit->offset = offset;
-            return FOUND;
-        }
-        lard_fence_acquire();
-        if (!LARD_SLOT_SAME(lard_load(slot), value)) {
-            return AGAIN; /* it was moved or recycled while being looked at */
-        }
+    bool recycled = false;
+    const search wanted = {.key = key, .info = &hit->info, .changed = &recycled};
+    lard_found found = lard_match_first(view, first, second, key->hash.fingerprint, is_wanted, &wanted);
+    if (LARD_UNLIKELY(recycled)) {
+        return AGAIN;
+    }
+    if (LARD_LIKELY(found.slot != NULL)) {
+        hit->slot = found.slot;
+        hit->slot_value = found.value;
+        hit->offset = LARD_SLOT_OFFSET(found.value);
+        return FOUND;
     }
     lard_fence_acquire();
     bool changed = lard_load(&view->head->moves) != moves || lard_bucket_count(view) != count ||

@@ -14,6 +14,7 @@
 #include "index/ghost.h"
 #include "index/index.h"
 #include "index/index_resize.h"
+#include "index/match.h"
 #include "index/slot.h"
 #include "segment/pin.h"
 #include "segment/segment.h"

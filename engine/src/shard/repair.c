@@ -11,6 +11,7 @@
 #include "index/bucket.h"
 #include "index/index.h"
 #include "index/index_resize.h"
+#include "index/match.h"
 #include "index/slot.h"
 #include "segment/pin.h"
 #include "segment/record.h"

@@ -1,0 +1,42 @@
+/*
+ * match.h — the walk over the slots that carry a key's fingerprint, which all lookups share.
+ *
+ * Inlined with the test of a slot, so that each lookup is one loop. No lock is assumed.
+ */
+#ifndef LARD_MATCH_H
+#define LARD_MATCH_H
+
+#include "base/hash.h"
+#include "index/probe.h"
+#include "segment/record.h"
+
+typedef struct {
+    lard_u64 *slot; /* NULL: not found */
+    uint64_t value;
+} lard_found;
+
+typedef bool lard_match_test(const lard_view *view, const lard_u64 *slot, uint64_t value, const void *context);
+
+/* The first slot of the two buckets that names an item, carries the fingerprint and passes the test. */
+LARD_INLINE lard_found lard_match_first(const lard_view *view, lard_bucket *first, lard_bucket *second,
+                                        uint32_t fingerprint, lard_match_test *passes, const void *context) {
+    for (unsigned mask = lard_probe(first, second, fingerprint); mask; mask &= mask - 1) {
+        lard_u64 *slot = lard_probe_slot(first, second, mask);
+        uint64_t value = lard_load_acquire(slot);
+        if (LARD_LIKELY(LARD_SLOT_OFFSET(value) && LARD_SLOT_FINGERPRINT(value) == fingerprint) &&
+            passes(view, slot, value, context)) {
+            return (lard_found){slot, value};
+        }
+    }
+    return (lard_found){NULL, 0};
+}
+
+/* Does the slot's value name the key's record? Fills *info. */
+LARD_INLINE bool lard_match_key(const lard_view *view, uint64_t value, const lard_key *key,
+                                lard_record_info *info) {
+    uint64_t offset = LARD_SLOT_OFFSET(value);
+    return offset && LARD_SLOT_FINGERPRINT(value) == key->hash.fingerprint &&
+           lard_record_of_slot(view, value, info) && lard_record_is_key(view, offset, info, key);
+}
+
+#endif
