@@ -15,7 +15,7 @@ module Proof
     TARGETS = { "operations" => "streams of operations", "file" => "damaged files" }.freeze
     SOURCES = "engine/fuzz"
     FULL_MINUTES = 60
-    QUICK_SECONDS = 60
+    QUICK_SECONDS = 20
     QUICK_RUNS = 700
     SLOWEST_SECONDS = 30 # of one input, on a machine that does other things too
     LIBFUZZER_SHARE = 0.6 # of the time; AFL++ has the rest

@@ -23,7 +23,7 @@ module Proof
     # @param report [Proof::Report]
     # @return [void]
     def attack(report)
-      return unless make(report, "#{work("build")}/interleave/interleave")
+      return unless make(report, "#{shared_build}/interleave/interleave")
 
       (quick ? QUICK : FULL).each { |round| explore(report, round) }
       mutations(report)
@@ -36,7 +36,7 @@ module Proof
                  "--chance", round.chance]
       options << "--blind" if round.blind
       options << "--unbounded" if !quick && round.memory == "sc" && round.blind
-      run(report, ["#{work("build")}/interleave/interleave", *options.map(&:to_s)],
+      run(report, ["#{shared_build}/interleave/interleave", *options.map(&:to_s)],
           log: "#{round.memory}#{" blind" if round.blind}", limit: 1200)
     end
 

@@ -16,7 +16,7 @@ module Proof
     # @param report [Proof::Report]
     # @return [void]
     def attack(report)
-      program = File.join(work("build"), "crash/linear_crash")
+      program = File.join(shared_build, "crash/linear_crash")
       rounds = quick ? QUICK_ROUNDS : FULL_ROUNDS
       return unless make(report, program)
 

@@ -21,7 +21,7 @@ module Proof
     # @param report [Proof::Report]
     # @return [void]
     def attack(report)
-      program = File.join(work("build"), "proof/power")
+      program = File.join(shared_build, "proof/power")
       return unless make(report, program)
 
       run(report, [program, *(quick ? QUICK : FULL).map(&:to_s)], limit: quick ? 300 : 3600)

@@ -19,7 +19,7 @@ module Proof
     def attack(report)
       programs = Dir[File.join(ROOT, "engine/test/proof/resources_*.c")].map { |path| File.basename(path, ".c") }.sort
       programs.each do |name|
-        program = File.join(work("build"), "proof", name)
+        program = File.join(shared_build, "proof", name)
         next unless make(report, program)
 
         run(report, [program], env: quick ? {} : { "LARDER_PROOF_FULL" => "1" }, limit: quick ? 200 : 1200)

@@ -20,7 +20,7 @@ module Proof
     # @return [void]
     def attack(report)
       ENGINE.each do |name|
-        program = File.join(work("build"), "test", name)
+        program = File.join(shared_build, "test", name)
         next unless make(report, program)
 
         run(report, [program], log: name) && cases(report, /^\S+: (\d+) tests, 0 failed/)

@@ -46,18 +46,32 @@ module Proof
       path
     end
 
-    # A target of the engine's Makefile, built apart from what others build.
+    # Variables of make that change what is compiled.
+    OPTIONS = %w[CC OPTIMIZE EXTRA].freeze
+    private_constant :OPTIONS
+
+    # @return [String] where targets are built that all proofs share: those with the default options
+    def shared_build
+      File.join(ROOT, "tmp/proof/build")
+    end
+
+    # A target of the engine's Makefile, in #shared_build, or with other options in work("build"). In each directory one
+    # make runs at a time.
     #
     # @param report [Proof::Report]
     # @param target [String]
-    # @param build [String] name of the directory, where options differ
     # @param variables [Hash{String => String}] of make
     # @param env [Hash{String => String, nil}]
     # @return [Boolean]
-    def make(report, target, build: "build", variables: {}, env: {}, limit: 600)
-      settings = { "BUILD" => work(build), **variables }.map { |key, value| "#{key}=#{value}" }
+    def make(report, target, variables: {}, env: {}, limit: 600)
+      directory = variables.keys.intersect?(OPTIONS) ? work("build") : shared_build
+      settings = { "BUILD" => directory, **variables }.map { |key, value| "#{key}=#{value}" }
       argv = ["make", "-C", "engine", "-j#{Etc.nprocessors}", "-Otarget", target, *settings]
-      run(report, argv, env: env, limit: limit, log: target)
+      FileUtils.mkdir_p(directory)
+      File.open("#{directory}.lock", File::RDWR | File::CREAT) do |lock|
+        lock.flock(File::LOCK_EX)
+        run(report, argv, env: env, limit: limit, log: target)
+      end
     end
 
     # @param log [String] a name for the file with its output

@@ -45,7 +45,7 @@ module House
     OF_STACK = [
       "test/active_support/**/*_test.rb", "test/action_dispatch/**/*_test.rb", "test/rack/**/*_test.rb",
       "test/larder/{cache,cacheable,sessions}/**/*_test.rb", "test/larder/{cache,cacheable,coder,tree*}_test.rb",
-      "test/rails/{rails_application,generated_authentication}_test.rb"
+      "test/rails/generated_authentication_test.rb"
     ].freeze
 
     # The smallest part of it that goes through each method of Rails that the store and the sessions build on. All of it
@@ -55,9 +55,9 @@ module House
       "test/action_dispatch/session/larder_store_test.rb", "test/rack/session/larder_test.rb"
     ].freeze
 
-    # Proofs whose bounded part repeats another suite: the crash points, `asan`; the calls of the store, `ruby`; and the
-    # coverage of the engine's tests, all of those. `bin/test --matrix proof` runs them.
-    REPEATED_PROOFS = ["contract", "coverage", "crash"].freeze
+    # Proofs whose bounded part repeats tests of another suite: `asan` (coverage, crash, linear, security), `ruby`
+    # (contract, security), `tools` (sessions, soak). `bin/test --matrix proof` runs them.
+    REPEATED_PROOFS = ["contract", "coverage", "crash", "linear", "security", "sessions", "soak"].freeze
 
     # Run once without a sanitizer, by the proof `faults`: thousands of forks, which under a sanitizer take minutes.
     CALLS_TESTS = "calls_test calls_use_test"
@@ -77,7 +77,9 @@ module House
       "test/active_support/cache/larder_store/fast_path_collections" => 20,
       "test/active_support/cache/larder_store/fast_path_look" => 40,
       "test/active_support/cache/larder_store/plain_values" => 10,
-      "test/bench/targets" => 25, "test/house/engine_alone" => 20, "test/house/gem" => 20, "test/proof/soak" => 20
+      "test/bench/targets" => 25, "test/house/engine_alone" => 15, "test/house/gem" => 20,
+      "test/house/commands" => 12, "test/house/session_guide" => 12, "test/proof/soak" => 20,
+      "test/proof/sessions" => 10
     }.freeze
 
     # How many of the other test files share a job.
@@ -225,7 +227,8 @@ module House
     def ruby_test_jobs(files, **settings)
       long, short = files.partition { |file| weight_of(file) }
       groups = short.each_slice(GROUP_FILES).map do |first, *rest|
-        group_job([first, *("and #{rest.size} more" if rest.any?)].join(" "), [first, *rest], **settings)
+        name = rest.empty? ? first : ["#{first} and #{rest.size} more", *settings[:suite]].join(", ")
+        group_job(name, [first, *rest], **settings)
       end
       long.map { |file| ruby_job(file, **settings) } + groups
     end
@@ -250,8 +253,8 @@ module House
       includes = (lab ? ["lab/lib", "lab/test", "lib"] : ["lib", "test"]).map { |path| "-I#{File.join(ROOT, path)}" }
       gemfile ||= lab ? Environment.lab_gemfile : Environment.gemfile
       Job.new(name, suite: suite || (lab ? "lab" : "ruby"), after: ["compile"], weight: weight, missing: missing,
-                    limit: [300, weight * 20].max,
-                    argv: ["ruby", "-w", "-rbundler/setup", *includes, *arguments], env: Environment.variables(gemfile))
+                    limit: 600, env: Environment.variables(gemfile),
+                    argv: ["ruby", "-w", "-rbundler/setup", *includes, *arguments])
     end
 
     def style_jobs

@@ -18,8 +18,9 @@ module Proof
       assert_match(/^@ [1-9]\d* times that two to four requests overlapped$/, output)
     end
 
-    SessionProof::FaultInjection.names.each do |name|
-      test "the bug #{name} is found" do
+    SessionProof::FaultInjection.names.each_with_index do |name, index|
+      define = index.zero? ? :test : :slow_test
+      public_send(define, "the bug #{name} is found") do
         output, status = play(Sessions::QUICK_OPERATIONS, Sessions::SEED, "--fault", name)
         assert_equal 1, status.exitstatus, output
         assert_match(/^seed #{Sessions::SEED}: .*(is |are |has |lost)/m, output)

@@ -22,7 +22,7 @@ class SoakTest < ActiveSupport::TestCase
     assert_empty Dir.children(File.join(@directory)) - ["fresh"]
   end
 
-  test "a value whose bytes are wrong fails the soak" do
+  slow_test "a value whose bytes are wrong fails the soak" do
     assert_fails "value", /is no value of this key|are no value of this key/
   end
 
@@ -30,19 +30,19 @@ class SoakTest < ActiveSupport::TestCase
     assert_fails "resurrected", /is older than the acknowledged/
   end
 
-  test "a process that crashes fails the soak" do
+  slow_test "a process that crashes fails the soak" do
     assert_fails "crash", /ended by itself: SIG(ABRT|SEGV)/
   end
 
-  test "a damaged file fails the soak, for verify runs all the time" do
+  slow_test "a damaged file fails the soak, for verify runs all the time" do
     assert_fails "file", /verify: \d+ problems|outlived|no value of this key|problems/
   end
 
-  test "a file left beside the cache fails the soak" do
+  slow_test "a file left beside the cache fails the soak" do
     assert_fails "orphan", /orphan files: soak\.larder\.1/
   end
 
-  test "interrupted, it reports and leaves no process" do
+  slow_test "interrupted, it reports and leaves no process" do
     Open3.popen2e(environment, PROGRAM, *SHORT, "--minutes", "5", "--directory", @directory) do |_, output, thread|
       await_processes(output)
       Process.kill(:INT, thread.pid)

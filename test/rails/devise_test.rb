@@ -118,7 +118,7 @@ class DeviseTest < StoreCase
     RUBY
   end
 
-  test "who signs out is known no longer" do
+  slow_test "who signs out is known no longer" do
     assert_equal [302, "[nil, nil]", false, "[nil, nil]"], in_application(<<~RUBY)
       one = signed_in
       one.delete("/users/sign_out")
@@ -132,7 +132,7 @@ class DeviseTest < StoreCase
     RUBY
   end
 
-  test "a model that was loaded before the cookie was made forgets it too, and a destroyed one has nothing to forget" do
+  slow_test "a model that was loaded before the cookie was made forgets it too, a destroyed one has nothing to" do
     assert_equal ["[nil, nil]", 1, 0], in_application(<<~RUBY)
       stale = User.find(1)
       one = signed_in
@@ -154,7 +154,7 @@ class DeviseTest < StoreCase
     end
   end
 
-  test "the session from which all others are ended goes on, and is remembered anew" do
+  slow_test "the session from which all others are ended goes on, and is remembered anew" do
     assert_equal [["[1, nil]", "[1, nil]"], ["[nil, nil]", "[nil, nil]"]], in_application(<<~RUBY)
       here, there = signed_in, signed_in
       sleep 0.01
@@ -173,7 +173,7 @@ class DeviseTest < StoreCase
     RUBY
   end
 
-  test "the sessions end also if the user cannot be forgotten" do
+  slow_test "the sessions end also if the user cannot be forgotten" do
     assert_equal ["no database", 0], in_application(<<~RUBY)
       signed_in
       user = User.find(1)

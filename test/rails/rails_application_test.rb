@@ -16,7 +16,7 @@ class RailsApplicationTest < StoreCase
     assert_equal ["ActiveSupport::Cache::LarderStore", path, true, 1, []], answers
   end
 
-  test "a relative path is taken from Rails.root, and options are used" do
+  slow_test "a relative path is taken from Rails.root, and options are used" do
     store = %(:larder_store, "tmp/own.larder", { size: 8.megabytes, expires_in: 1.day, namespace: "shop" })
     answers = in_rails(<<~RUBY, cache_store: store, from: directory)
       [Rails.cache.cache.path, Rails.cache.cache.size, Rails.cache.options[:expires_in].to_i,
@@ -35,7 +35,7 @@ class RailsApplicationTest < StoreCase
     assert_equal 1, output.scan("warning: larder").size
   end
 
-  test "an application without eager loading boots too" do
+  slow_test "an application without eager loading boots too" do
     script = "[Rails.env, Rails.cache.fetch('key') { 1 }, Rails.cache.fetch('key') { 2 }]"
     assert_equal ["development", 1, 1], in_rails(script, env: "development")
   end
@@ -55,7 +55,7 @@ class RailsApplicationTest < StoreCase
     assert_equal [200, "<h1>Toys</h1> <p>Red ball</p> <p>Kite</p>"], page
   end
 
-  test "fragments outlive the application, and a second process uses them" do
+  slow_test "fragments outlive the application, and a second process uses them" do
     in_rails("make_shop && get('/categories/1')")
     again = in_rails("[rendered { get('/categories/1') }, get('/categories/1')]")
     assert_equal [[], [200, "<h1>Toys</h1> <p>Ball</p> <p>Kite</p>"]], again
