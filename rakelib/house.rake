@@ -24,11 +24,6 @@ namespace :house do
     ruby "-w", "rakelib/house/documented.rb"
   end
 
-  desc "Build both gems, install them into an empty directory, run them there"
-  task :gems do
-    ruby "-w", "rakelib/house/packages.rb"
-  end
-
   desc "Take pictures of a report of the lab (rake 'house:pictures[report.html,directory]')"
   task :pictures, [:page, :directory] do |_, given|
     ruby "-rbundler/setup", "rakelib/house/pictures.rb", given[:page].to_s, given[:directory].to_s

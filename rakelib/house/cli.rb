@@ -7,13 +7,13 @@ require_relative "suites"
 require_relative "runner"
 
 module House
-  # bin/test: reads the command line, sets up, runs the suites, sums up.
+  # bin/test: reads the command line, sets up, runs the suites, prints the summary.
   class CLI
     BANNER = <<~TEXT.freeze
       usage: bin/test [options] [FILE...] [-- MINITEST-OPTIONS]
 
       Sets this checkout up (bin/setup), compiles, and runs every suite. The last line it prints is the sum:
-      `N passed, N failed, N skipped`. It fails (status 1) where a test failed, and never passes a suite that ran no test.
+      `N passed, N failed, N skipped`. The exit status is 1 if a test failed or none ran.
 
         bin/test                                   everything that this machine can run
         bin/test --fast                            the loop of editing: no sanitizers, no packaging, short soaks
@@ -129,7 +129,7 @@ module House
     def lab?
       return @files.any? { |file| File.expand_path(file).start_with?("#{ROOT}/lab/") } unless @files.empty?
 
-      @suites.intersect?(["lab", "gems"])
+      @suites.include?("lab")
     end
 
     def summarize(results, seconds)
@@ -164,7 +164,7 @@ module House
       end
     end
 
-    # Once more at the end, where they are looked for: what failed, and why.
+    # Repeats at the end why jobs failed.
     def list_failed(title, results)
       list(title, results)
       results.each do |result|
@@ -197,7 +197,7 @@ module House
       reasons.tally.each { |reason, count| puts "  #{reason}#{" (#{count} tests)" if count > 1}" }
     end
 
-    # Of suites that look around; proofs have reports for theirs.
+    # Notes of jobs that inform people.
     def list_notes(results)
       results.select { |result| result.job.may_fail }.each do |result|
         notes = Counts.notes(result.output)

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The contents page of bin/test --matrix: which combinations of Rails, Ruby, compiler, level of optimization, sanitizer
-# and processor are tried, and what each runs. Owns no mechanics.
+# Which combinations of Rails, Ruby, compiler, optimization level, sanitizer and processor bin/test --matrix tests, and
+# what each runs.
 
 require_relative "environment"
 require_relative "matrix_cell"
@@ -138,7 +138,7 @@ module House
 
     # What each native is called by. All of it would take hours; plain_values_test, which reads all flags over all kinds
     # of bytes, many minutes.
-    STRESSED = ["test/larder/cache_test.rb", "test/larder/cache/multi_test.rb", "test/larder/cache/records_test.rb",
+    STRESSED = ["test/larder/cache_test.rb", "test/larder/cache/multi_test.rb", "test/larder/store/records_test.rb",
                 "test/active_support/cache/larder_store/fetch_test.rb",
                 "test/active_support/cache/larder_store/multi_test.rb"].freeze
     private_constant :STRESSED
@@ -157,7 +157,7 @@ module House
     EMULATED = { "LINK" => "-static", "RUN" => "qemu-aarch64-static" }.freeze
     private_constant :EMULATED
 
-    # A machine that it does not run on is told so by the compiler.
+    # Compilation for an unsupported processor fails with a message.
     def refusal(machine, message)
       MatrixCell.new(machine, { stack: HERE, compiler: "#{machine}-linux-gnu-gcc", under: "refused at compile time" },
                      ["sh", "rakelib/house/refused.sh", "#{machine}-linux-gnu-gcc", message], needs: [machine.to_sym])

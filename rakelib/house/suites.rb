@@ -7,7 +7,7 @@ require_relative "rails_tests"
 require_relative "stack"
 
 module House
-  # The contents page of bin/test: which jobs there are. Owns no mechanics.
+  # Which jobs bin/test runs, by suite.
   module Suites
     # name, what it is (shown by --help)
     SUITES = {
@@ -23,9 +23,8 @@ module House
       "lab" => "tests of the lab (lab/test/)",
       "proof" => "a bounded part of those proofs of bin/proof that repeat no other suite",
       "guards" => "instructions that a get, set, fetch or write takes, against those on record (valgrind)",
-      "style" => "RuboCop, clang-format, who may require whom, what stores to shared memory",
-      "docs" => "every public class and method is documented",
-      "gems" => "both gems build, install into an empty directory and run",
+      "style" => "RuboCop, clang-format, dependencies between layers, stores to shared memory",
+      "docs" => "every public class and method has YARD documentation",
       "trixie" => "the suites stack, rails and newest on Debian trixie: Ruby 3.3, Rails 8.1 and 8.0 (root only)"
     }.freeze
 
@@ -35,7 +34,7 @@ module House
     # What is run without any option.
     DEFAULT = (ALL - ["trixie"]).freeze
 
-    # Half a minute, for the loop of editing and testing.
+    # Takes half a minute; for use while editing.
     FAST = ["build", "engine", "ruby", "style"].freeze
 
     # Tests of the development tools.
@@ -44,7 +43,7 @@ module House
     # Tests of the extension, and of what is built on Rails and Rack.
     OF_STACK = [
       "test/active_support/**/*_test.rb", "test/action_dispatch/**/*_test.rb", "test/rack/**/*_test.rb",
-      "test/larder/{cache,cacheable,sessions}/**/*_test.rb", "test/larder/{cache,cacheable,coder,tree*}_test.rb",
+      "test/larder/{cache,cacheable,sessions,store}/**/*_test.rb", "test/larder/{cache,cacheable,coder,tree*}_test.rb",
       "test/rails/generated_authentication_test.rb"
     ].freeze
 
@@ -72,12 +71,12 @@ module House
       "lab/test/larder/lab/advice/report" => 10, "lab/test/larder/lab/yjit" => 10,
       "test/rails/rails_application" => 40, "test/rails/" => 30, "test/guards/" => 40, "test/examples/" => 20,
       "test/larder/cli" => 20, "test/larder/doctor" => 10, "test/larder/own_failure" => 10,
-      "test/larder/cache/garbage_collection" => 20, "test/larder/cache/records" => 15,
+      "test/larder/cache/garbage_collection" => 20, "test/larder/store/records" => 15,
       "test/larder/cacheable/promise" => 10,
       "test/active_support/cache/larder_store/fast_path_collections" => 20,
-      "test/active_support/cache/larder_store/fast_path_look" => 40,
+      "test/active_support/cache/larder_store/fast_path_check" => 40,
       "test/active_support/cache/larder_store/plain_values" => 10,
-      "test/bench/targets" => 25, "test/house/engine_alone" => 15, "test/house/gem" => 20,
+      "test/bench/targets" => 25, "test/house/engine_alone" => 15, "test/house/gem" => 30,
       "test/house/commands" => 12, "test/house/session_guide" => 12, "test/proof/soak" => 20,
       "test/proof/sessions" => 10
     }.freeze
@@ -237,7 +236,7 @@ module House
       WEIGHTS.find { |prefix, _| file.start_with?(prefix) }&.last
     end
 
-    # One process for each file: tests fork, kill and change the world, and no file may lean on another.
+    # One process for each file: tests fork, kill processes and change global state.
     def ruby_job(file, options = [], **settings)
       test_job(file, [file], [file, "--show-skips", *options], weight: weight_of(file) || 2, **settings)
     end
@@ -293,11 +292,6 @@ module House
     def docs_jobs
       [Job.new("YARD", suite: "docs", kind: :one, weight: 8, env: Environment.variables,
                        argv: ["bundle", "exec", "ruby", "-w", "rakelib/house/documented.rb"])]
-    end
-
-    def gems_jobs
-      [Job.new("gems in an empty directory", suite: "gems", weight: 50, env: Environment.variables,
-                                             argv: ["ruby", "-w", "rakelib/house/packages.rb"], after: ["compile"])]
     end
 
     # @param files [Array<String>] test files, none: all
