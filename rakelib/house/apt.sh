@@ -61,7 +61,7 @@ without_services() {
     return $status
 }
 
-# install_packages PACKAGE...: all, or those that can be had
+# install_packages PACKAGE...: all, or those that this release has
 install_packages() {
     say "installing Debian packages: $*"
     quietly apt update || return 1

@@ -6,7 +6,7 @@ require "fileutils"
 require_relative "environment"
 
 module House
-  # The sources, elsewhere.
+  # Copies the sources.
   module Checkout
     module_function
 

@@ -13,10 +13,10 @@ module House
   # A skipped test in minitest's report: its name with the place, then the reason.
   MINITEST_SKIP = /^ *\d+\) Skipped:\n.*\n(.+)$/
 
-  # What of a long output tells why a test failed: minitest's reports to their end, the engine's lines.
+  # The lines of an output that say why a test failed: minitest's reports, the engine's lines.
   FAILURES = /^ *\d+\) (?:Failure|Error):\n(?:.+\n)+|^.*(?: not true|not ok: |FAILED: ).*$/
 
-  # What a program that need not fail wants to be read at the end.
+  # A line that the summary repeats at the end.
   NOTE = /^@note (.+)$/
 
   # How many tests passed, failed and were skipped. Reads them out of a test program's output; adds up.

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-# Installs Debian packages, where this is Debian and we are root, and fetches sources of Debian. Nothing else in
-# rakelib/ does.
+# Installs Debian packages, where this is Debian and we are root, and downloads source packages of Debian.
 
 require "fileutils"
 require "open3"
@@ -13,7 +12,7 @@ module House
     APT = ["apt-get", "-qq", "-o", "Acquire::Retries=3", "-o", "DPkg::Lock::Timeout=300"].freeze
     DEFAULT_MIRROR = "http://deb.debian.org/debian"
     KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
-    # What reads an archive that apt has fetched, whatever it is compressed with.
+    # Decompresses an archive of any format that apt knows.
     HELPER = "/usr/lib/apt/apt-helper"
     private_constant :APT, :DEFAULT_MIRROR, :KEYRING, :HELPER
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns bin/demo: what it needs, in which order that is set up, and the one process that it becomes. What the server does
-# is in examples/recipes/config/puma.rb.
+# bin/demo: checks what it needs, sets the recipes application up, and becomes its server
+# (examples/recipes/config/puma.rb).
 
 require "optparse"
 require "rbconfig"
@@ -12,7 +12,7 @@ require_relative "../../examples/recipes/lib/recipes"
 module House
   # Sets the recipes application up and starts it.
   class Demo
-    # What stands in the way of it, and what to do.
+    # Why the demo cannot start, and what to do about it.
     class Error < StandardError; end
 
     APPLICATION = File.join(ROOT, "examples/recipes")
@@ -21,7 +21,7 @@ module House
     # Ports tried from there on.
     TRIED = 100
 
-    # Programs without which nothing goes, and how Debian calls their packages.
+    # Required programs, and their Debian packages.
     PROGRAMS = { "bundle" => "ruby-bundler", "cc" => "build-essential", "make" => "build-essential" }.freeze
 
     HELP = <<~TEXT
@@ -99,7 +99,7 @@ module House
                    "(Debian: apt-get install #{missing.map(&:last).uniq.join(" ")})"
     end
 
-    # The application's own gems, or those of the Gemfile that somebody chose.
+    # The application's own gems, or those of BUNDLE_GEMFILE.
     def variables
       given = ENV.fetch("BUNDLE_GEMFILE", "")
       Environment.variables(given.empty? ? File.join(APPLICATION, "Gemfile") : File.expand_path(given))
@@ -124,7 +124,7 @@ module House
     end
 
     def free!(port)
-      free?(port) || raise(Error, "port #{port} is in use, or not to be had; name another with --port")
+      free?(port) || raise(Error, "port #{port} is in use or not allowed; name another with --port")
     end
 
     def free?(port)

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-# Where things are in this checkout and the environment every command of it runs under. Owns the choice of the
-# Gemfile; never changes anything.
+# Paths of this checkout, and the environment variables that its commands run with, which Gemfile among them.
 
 require "etc"
 require "open3"
@@ -35,7 +34,7 @@ module House
     end
 
     # @return [Array<String>] absolute paths of those that bin/test needs: that of #gemfile first; the others only where
-    #   nobody chose one
+    #   BUNDLE_GEMFILE is not set
     def gemfiles
       chosen = ENV.fetch("BUNDLE_GEMFILE", "")
       chosen.empty? ? rails.reverse.map { |name| gemfile_of(name) } : [gemfile]
@@ -66,7 +65,7 @@ module House
       ENV.fetch("BUNDLE_PATH") { File.join(ROOT, "vendor/bundle") }
     end
 
-    # @return [String] where this machine keeps what checkouts share and can fetch again: a stack's root, Rails' tests
+    # @return [String] directory for downloads that all checkouts share: a stack's root, Rails' tests
     def cache_directory
       base = ENV.fetch("XDG_CACHE_HOME", "")
       base = root? ? "/var/cache" : File.join(Dir.home, ".cache") if base.empty?

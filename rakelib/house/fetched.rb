@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# Keeps what is fetched over the network in a directory of this machine, once for all checkouts.
+# Keeps downloads in a directory of this machine, shared by all checkouts.
 
 require "fileutils"
 require_relative "environment"
 
 module House
-  # One directory beside other caches of the machine. It is there whole or not at all.
+  # A directory in the machine's cache directory. It is complete or absent.
   class Fetched
     # In the directory: what it was made of.
     READY = ".larder-ready"

@@ -4,11 +4,11 @@ require_relative "environment"
 require_relative "counts"
 
 module House
-  # One program that bin/test runs: how, where, under which conditions, and how its output is read.
+  # A program that bin/test runs: the command, its conditions, and how its output is judged.
   class Job
-    # What came of a job. `seconds` is elapsed time, `cpu_seconds` what the job and its children took of the processors;
-    # `note` says why it failed or was skipped; `log` is the path of its output; `earlier` is the first result of a job
-    # that was run again.
+    # The result of a job. `seconds` is elapsed time, `cpu_seconds` processor time of the job and its children; `note`
+    # says why it failed or was skipped; `log` is the path of its output; `earlier` is the first result of a job that
+    # was run again.
     Result = Struct.new(:job, :counts, :seconds, :cpu_seconds, :note, :log, :earlier) do
       # @return [Boolean]
       def failed?
@@ -37,7 +37,7 @@ module House
     end
 
     # :one      passing is one passed test (a linter, a build)
-    # :counted  the output must hold counts: a run without them is a failure, whatever the exit status says
+    # :counted  the output must hold counts: a run without them is a failure, even with exit status 0
     # :build    not a test: counts only where it fails
     KINDS = [:one, :counted, :build].freeze
 
@@ -72,7 +72,7 @@ module House
     end
 
     # @param log [String] the path of what a job printed
-    # @return [String] of valid UTF-8, whatever it printed
+    # @return [String] as valid UTF-8
     def self.output(log)
       File.read(log, encoding: "UTF-8").scrub
     end

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# One cell of the matrix and what it needs of the machine. Runs nothing but trials of compilers.
+# One cell of the matrix, and what it needs on the machine.
 
 require "open3"
 require_relative "debian"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What came of the matrix, as a table for people or as JSON. Runs nothing.
+# Results of the matrix, as a text table or as JSON.
 
 require "json"
 

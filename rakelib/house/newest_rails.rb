@@ -27,7 +27,7 @@ module House
     RUBY
     private_constant :GEMFILE
 
-    # @return [Boolean] whether Rails' tests passed, which nobody need try where the newest is the tested one
+    # @return [Boolean] whether Rails' tests passed; they are not run where the newest Rails is the tested one
     def run
       Dir.mktmpdir("larder-newest-rails-") do |directory|
         gemfile = File.join(directory, "Gemfile")

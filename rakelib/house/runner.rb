@@ -5,7 +5,7 @@ require_relative "job"
 
 module House
   # Runs jobs side by side, each in a process group of its own with its output in a file. Prints one line when a job
-  # ends, a sign of life while long ones run, and the output of those that failed. Ends only what it started.
+  # ends, the last line of output of long jobs every 15 seconds, and the output of failed jobs.
   class Runner
     HEARTBEAT_SECONDS = 15
     TICK_SECONDS = 0.05
@@ -49,12 +49,12 @@ module House
 
     private
 
-    # Jobs that cannot run here, or whose forerunner failed.
+    # Jobs that cannot run here, or whose prerequisite failed.
     def settle_unrunnable
       @waiting.select(&:missing).each { |job| finish(settled(job, Counts.new(0, 0, 1), job.missing)) }
-      stranded = @waiting.group_by { |job| job.after.find { |name| failed?(name) } }
-      stranded.delete(nil)
-      stranded.each do |name, jobs|
+      blocked = @waiting.group_by { |job| job.after.find { |name| failed?(name) } }
+      blocked.delete(nil)
+      blocked.each do |name, jobs|
         @out.puts "  FAIL  #{jobs.size} jobs are not run, because #{name} failed"
         jobs.each { |job| @results << settled(job, Counts.new(0, 1, 0), "not run, because #{name} failed") }
       end
@@ -69,7 +69,7 @@ module House
       @results.any? { |result| result.job.name == name && result.failed? }
     end
 
-    # A job whose forerunner is not part of this run does not wait for it.
+    # A prerequisite that is not part of this run is not waited for.
     def ready
       unfinished = (@waiting + @running.map(&:job)).map(&:name)
       @waiting.find { |job| !job.after.intersect?(unfinished) }

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 # Runs the Ruby tests on another Debian release: makes a root with debootstrap (once, outside the checkout), copies the
-# checkout into it, and runs bin/test there. It runs in namespaces of its own for mounts and processes, so nothing stays
-# mounted or running when it ends, however it ends.
+# checkout into it, and runs bin/test there, in namespaces of its own for mounts and processes: these end with it, even
+# when it is killed.
 #
 # Run as a program: ruby rakelib/house/stack.rb trixie
 

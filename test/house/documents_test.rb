@@ -57,7 +57,7 @@ module House
       blocks.each { |block| assert_runs block }
     end
 
-    # An application's world around the blocks of one document: its configuration, and records of products.
+    # What the code blocks of a document refer to: an application's configuration, and records of products.
     APPLICATION = <<~RUBY
       require "active_support/all"
       require "active_record"

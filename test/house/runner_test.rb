@@ -4,7 +4,7 @@ require "test_helper"
 require "support/house_jobs"
 
 module House
-  # bin/test's runner, with small programs that pass, fail, hang and lie.
+  # bin/test's runner, with small programs that pass, fail, hang, or report wrongly.
   class RunnerTest < ActiveSupport::TestCase
     include HouseJobs
 
@@ -71,7 +71,7 @@ module House
       assert_match(/redis-server is not installed/, @out.string)
     end
 
-    test "a job waits for its forerunner, and is not run when that failed" do
+    test "a job waits for its prerequisite, and is not run when that failed" do
       first = Job.new("first", suite: "build", kind: :build, argv: ["sh", "-c", "exit 1"])
       second = job("true", name: "second", after: ["first"], kind: :one)
       results = run_jobs(second, first)
@@ -86,7 +86,7 @@ module House
       assert_no_match(/\| good/, @out.string)
     end
 
-    test "of a job that may fail, failures are told and count as skipped" do
+    test "failures of a job that may fail are reported and count as skipped" do
       result = run_job("echo '2 passed, 3 failed, 1 skipped'; exit 1", may_fail: true)
       assert_equal Counts.new(2, 0, 4), result.counts
       assert_equal "3 failed, but allowed to: exit status 1", result.note
