@@ -3,7 +3,6 @@
 # Private servers on Unix sockets for tests, started and stopped as the lab's are.
 
 require_relative "../../lab/lib/larder/lab/errors"
-require_relative "../../lab/lib/larder/lab/registry"
 require_relative "../../lab/lib/larder/lab/servers"
 require "tmpdir"
 
