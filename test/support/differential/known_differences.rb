@@ -30,7 +30,7 @@ module Differential
 
     # name => what it looks like; the steps that follow may differ, too
     FOR_GOOD = {
-      "counting what has no to_i" => lambda do |step, seen, other, *|
+      "counting a value without to_i" => lambda do |step, seen, other, *|
         step.match?(COUNTING) && !step.include?(COUNTED) &&
           (seen[:result] == "NilClass nil" || other[:result].match?(NO_NUMBER)) # raised in a block, perhaps
       end,
@@ -41,7 +41,7 @@ module Differential
 
     # The same, and the steps that follow may not.
     ONCE = {
-      "deleting what has expired" => lambda do |step, seen, other, before, answers|
+      "deleting an expired entry" => lambda do |step, seen, other, before, answers|
         step.match?(/store\.delete/) && before.any?(/expire|later/) && seen[:events] == other[:events] &&
           (fewer?(seen[:result], other[:result]) ||
             ((before.any?(/cleanup/) || answers.include?(BLANK)) && fewer?(other[:result], seen[:result])))
@@ -49,10 +49,10 @@ module Differential
     }.freeze
 
     # What is not compared, see #told, #events and #ends?; and what the generator leaves out.
-    NOT_COMPARED = ["answers that nobody is told", "announcing increments", "asking before writing",
-                    "the size that a cleanup announces", "many of which one cannot be serialized"].freeze
+    NOT_COMPARED = ["unspecified return values", "events of counters", "events of unless_exist",
+                    "the size in the event of a cleanup", "a batch with an unserializable value"].freeze
     LEFT_OUT = ["clearing a namespace", "compressing by default", "compressing by a threshold",
-                "an expiry that is no number", "the last millisecond", "decrementing by what is no number"].freeze
+                "an expiry of NaN", "the last millisecond", "decrementing by a String or nil"].freeze
 
     # Larder does as either.
     AMONG_THEMSELVES = "Rails' stores differ"

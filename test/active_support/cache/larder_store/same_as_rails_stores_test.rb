@@ -22,11 +22,11 @@ module LarderStoreTests
 
     # What shows a difference that is known.
     SHOWN = {
-      "counting what has no to_i" => [['store.write("a", [1])', 'store.increment("a")'],
+      "counting a value without to_i" => [['store.write("a", [1])', 'store.increment("a")'],
                                       ['store.write("a", false)', 'store.fetch("b") { store.decrement("a"); "" }']],
       "the version of a counter" => [['store.increment(["a", :b])', 'store.read("a/b", version: 1)'],
                                      ['store.increment(["a", :b])', 'store.increment("a/b", version: 1)']],
-      "deleting what has expired" => [['store.write("a", 1, expires_in: 1)', "later(400)", 'store.delete("a")'],
+      "deleting an expired entry" => [['store.write("a", 1, expires_in: 1)', "later(400)", 'store.delete("a")'],
                                       *([BLANK] if ActiveSupport::VERSION::MAJOR < 8)],
       "Rails' stores differ" => [['store.write("a", 1, expires_in: 1)', "later(5)",
                                   'store.write("a", 2, unless_exist: true)']]
