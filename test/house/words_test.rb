@@ -15,7 +15,7 @@ module House
       /\bstrays?\b/                    => "orphan",
       /\bsabotage/                     => "fault injection",
       /\blard_draft\b/                 => "lard_record_spec",
-      /\b(?:FAST_OTHERWISE|in_full)\b/ => "fallback, slow path",
+      /\b(?:FAST_OTHERWISE|in_full)\b/ => "fallback, ordinary path",
       /\b(?:Announcements|Attendance|Lossless)\b/ => "Instrumentation, ProcessRegistry, JsonRoundTrip",
       /\b(?:SecondChance|StoodInFor)\b/ => "RetryFailed, ReplacedMethods",
       /\bnot had in time\b/            => "lock timeout",
