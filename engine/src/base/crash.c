@@ -1,6 +1,7 @@
 /*
- * crash.c — test builds only (-DLARDER_CRASH_POINTS): numbers every store to shared
- * memory and kills (or stops) the process before a chosen one.
+ * crash.c — numbers every store to shared memory and kills (or stops) the process before a chosen one.
+ *
+ * Only test builds have it (-DLARDER_CRASH_POINTS).
  */
 #include "larder.h"
 #include "base/shared.h"
@@ -11,9 +12,9 @@
 
 unsigned long lard_crash_at;    /* 0: never */
 unsigned long lard_crash_count; /* stores so far */
-unsigned long lard_crash_step;  /* then again each so many stores; 0: not again */
+unsigned long lard_crash_step;  /* after lard_crash_at: signals again each time after so many stores; 0: once */
 int lard_crash_signal = SIGKILL;
-const void *lard_crash_store; /* the word that the store numbered last goes to; NULL: none, or a system call */
+const void *lard_crash_store; /* target of the store that was numbered last; NULL: none yet, or a system call */
 
 void lard_crash_point(const void *at) {
     lard_crash_store = at;

@@ -1,11 +1,9 @@
 /*
- * crc.c — CRC-32C (Castagnoli 1993; RFC 3720 appendix B.4): its tables, long runs,
- * and crc.h out of line.
+ * crc.c — CRC-32C (Castagnoli 1993; RFC 3720 appendix B.4): its tables, long runs, and crc.h out of line.
  *
- * The instruction answers after three cycles but starts one each cycle, so a long
- * run is taken as three streams side by side. Their sums are joined by the
- * operator that appends zeros to a run: it is linear over GF(2), so four tables of
- * 256 entries hold it (the idea of zlib's crc32_combine). Pure; takes no lock.
+ * The CRC instruction has a latency of three cycles, but one can start each cycle. So a long run is processed as
+ * three streams side by side. The operator that appends zeros to a run joins their sums: it is linear over GF(2),
+ * so four tables of 256 entries hold it (the idea of zlib's crc32_combine). Pure; takes no lock.
  */
 #include "base/crc.h"
 
@@ -14,15 +12,15 @@
 #endif
 
 #define POLYNOMIAL 0x82f63b78u /* reflected */
-#define STREAM 32      /* words of one stream in a block; so few, that a long run is read nearly in order */
-#define LONG_STREAM 64 /* in the blocks of longer runs */
+#define STREAM 32      /* words of one stream in a block; few, so that a long run is read nearly in order */
+#define LONG_STREAM 64 /* the same in the blocks of longer runs */
 
 bool lard_crc_hardware;
 uint32_t lard_crc_table[8][256];
 
 _Static_assert(LONG_STREAM == 2 * STREAM, "lard_crc_init applies the short operator twice");
 
-/* What a sum becomes when a stream of zeros follows. */
+/* The operator: what a sum becomes after a stream of zeros. */
 static uint32_t after_stream[4][256], after_long_stream[4][256];
 
 static bool hardware_present(void) {
@@ -55,7 +53,6 @@ static void fill_linear(uint32_t table[4][256], const uint32_t of_bit[32]) {
     }
 }
 
-/* Run once, before any cache is opened. */
 void lard_crc_init(void) {
     uint32_t of_bit[32];
     for (uint32_t i = 0; i < 256; i++) {
@@ -86,7 +83,7 @@ void lard_crc_init(void) {
     lard_crc_hardware = hardware_present();
 }
 
-/* Where a word goes: nowhere, from shared memory to private, from private to shared. */
+/* Where each word is copied: nowhere, from shared to private memory, from private to shared memory. */
 enum { OVER, OUT, IN };
 
 LARD_INLINE uint64_t pass(int way, lard_u64 *shared, unsigned char *own, size_t i) {
@@ -100,8 +97,8 @@ LARD_INLINE uint64_t pass(int way, lard_u64 *shared, unsigned char *own, size_t 
 }
 
 /*
- * How far ahead lines are fetched: a page of what is read, two of what is written out. A line that is written
- * waits as long as one that is read, and the stores behind it wait with it: a fresh buffer is not near.
+ * How far ahead cache lines are prefetched: one page of the source, two of a private target. A store to a line
+ * that is not cached waits as long as a load, and the stores behind it wait too; a fresh buffer is not cached.
  */
 #define AHEAD 512 /* words */
 #define OUT_AHEAD 1024
@@ -122,7 +119,7 @@ LARD_INLINE void prefetch_ahead(int way, const lard_u64 *shared, const unsigned 
     }
 }
 
-/* Blocks of three streams, as many as fit; returns how many words are done. */
+/* Processes as many blocks of three streams as fit; returns the number of words done. */
 LARD_INLINE size_t pass_blocks(int way, uint64_t *sum, lard_u64 *shared, unsigned char *own, size_t done,
                                size_t count, size_t stream, const uint32_t after_one[4][256]) {
     uint64_t first = *sum;
@@ -130,8 +127,7 @@ LARD_INLINE size_t pass_blocks(int way, uint64_t *sum, lard_u64 *shared, unsigne
         uint64_t second = 0, third = 0;
         lard_u64 *here = shared + done;
         unsigned char *there = way == OVER ? own : own + done * 8;
-        for (size_t line = 0; line < stream;
-             line += 8) { /* ahead of the loads, which wait for each other's lines */
+        for (size_t line = 0; line < stream; line += 8) { /* before the loads, which wait for each other's lines */
             prefetch_ahead(way, here, there, line, stream);
             for (size_t i = line; i < line + 8; i++) {
                 first = lard_crc_step(true, first, pass(way, here, there, i));
@@ -161,7 +157,7 @@ LARD_INLINE uint64_t pass_all(int way, uint64_t crc, lard_u64 *shared, unsigned 
     return crc;
 }
 
-/* The constness of what is only read is given back where `way` is known. */
+/* The casts take const away from memory that pass_all only reads, as `way` tells. */
 uint64_t lard_crc_long_over(uint64_t crc, const lard_u64 *words, size_t count) {
     return pass_all(OVER, crc, (lard_u64 *)(uintptr_t)words, NULL, count);
 }

@@ -1,32 +1,30 @@
 /*
  * crc.h — CRC-32C over 64-bit words, inlined into the loops that copy records.
  *
- * Checksums are taken over words, of which the bytes past the data are zero. Reads
- * of shared memory are relaxed atomic loads, and what is checksummed is what is
- * copied: the same loaded word goes to both.
+ * A checksum covers whole words; the bytes after the data are zero. Shared memory is read by relaxed atomic loads.
+ * Each word is loaded once, then both copied and checksummed, so the checksum is always that of the copy.
  *
- * Each function takes `fast`, whether the processor has the instruction, as a
- * constant: an operation is compiled once with it and once without, and asks
- * lard_crc_hardware one time. Long runs go to crc.c.
+ * Each function takes a constant `fast`: whether the processor has the CRC instruction. So an operation is
+ * compiled once with the instruction and once without, and tests lard_crc_hardware once. Long runs go to crc.c.
  */
 #ifndef LARD_CRC_H
 #define LARD_CRC_H
 
 #include "base/hash.h"
 
-#define LARD_CRC_SHORT 96 /* words; from here on three streams at once are faster */
+#define LARD_CRC_SHORT 96 /* words; from this length on three streams are faster */
 
 extern bool lard_crc_hardware;
 extern uint32_t lard_crc_table[8][256];
 
 LARD_INLINE uint64_t lard_crc_step(bool fast, uint64_t crc, uint64_t word) {
 #ifdef LARDER_INTERLEAVE
-    if (lard_turn_blind) { /* the protocols have to do without checksums */
+    if (lard_turn_blind) { /* the protocols must be right without checksums */
         return crc;
     }
 #endif
 #if defined(__x86_64__)
-    if (fast) { /* by assembler, so that it needs no compiler flag and can be inlined anywhere */
+    if (fast) { /* inline assembler needs no compiler flag and can be inlined anywhere */
         __asm__("crc32q %1, %0" : "+r"(crc) : "r"(word));
         return crc;
     }
@@ -50,7 +48,7 @@ uint64_t lard_crc_long_over(uint64_t crc, const lard_u64 *words, size_t count);
 uint64_t lard_crc_long_out(uint64_t crc, const lard_u64 *words, size_t count, unsigned char *out);
 uint64_t lard_crc_long_in(uint64_t crc, lard_u64 *words, size_t count, const unsigned char *in);
 
-/* Of shared words that are only read. */
+/* Checksums shared words without copying them. */
 LARD_INLINE uint64_t lard_crc_over(bool fast, uint64_t crc, const lard_u64 *words, size_t count) {
     if (count >= LARD_CRC_SHORT) {
         return lard_crc_long_over(crc, words, count);
@@ -61,7 +59,7 @@ LARD_INLINE uint64_t lard_crc_over(bool fast, uint64_t crc, const lard_u64 *word
     return crc;
 }
 
-/* A value of less than 8 bytes, `skip` bytes into `words`. */
+/* Copies a value of less than 8 bytes that begins `skip` (< 8) bytes into `words`, and checksums the words. */
 LARD_INLINE uint64_t lard_crc_out_few(bool fast, uint64_t crc, const lard_u64 *words, size_t skip,
                                       unsigned char *out, size_t bytes) {
     if (skip + bytes == 0) {
@@ -89,9 +87,9 @@ LARD_INLINE uint64_t lard_crc_pass(bool fast, uint64_t crc, const lard_u64 *from
 }
 
 /*
- * Copies the `bytes` (at least 8) of value that begin `skip` (< 8) bytes into `words`, of which the first was
- * loaded as `word`, and checksums all words it touches. The ends overlap with what is copied anyway: no branch
- * depends on how many bytes are left over.
+ * Copies a value of `bytes` (at least 8) that begins `skip` (< 8) bytes into `words`, and checksums all words that
+ * it touches. `word` is the first of them, which the caller has loaded. The copies of both ends may overlap the
+ * others, so no branch depends on how many bytes are left over.
  */
 LARD_INLINE uint64_t lard_crc_out_from(bool fast, uint64_t crc, uint64_t word, const lard_u64 *words, size_t skip,
                                        unsigned char *out, size_t bytes) {
@@ -157,14 +155,13 @@ LARD_INLINE uint64_t lard_crc_in(bool fast, uint64_t crc, lard_u64 *words, size_
 }
 
 /* The same out of line: CRC-32C (Castagnoli 1993; RFC 3720 appendix B.4). */
-void lard_crc_init(void);
+void lard_crc_init(void); /* once, before any cache is opened */
 uint32_t lard_crc_bytes(uint32_t crc, const void *data, size_t bytes);
 uint32_t lard_crc_word(uint32_t crc, uint64_t word);
 uint32_t lard_crc_shared(uint32_t crc, const lard_u64 *words, size_t count);
-/* Copies the value of `bytes` that starts `skip` (< 8) bytes into shared words to `out`, and checksums the words.
- */
+/* Copies a value that begins `skip` (< 8) bytes into `words` to `out`, and checksums the words. */
 uint32_t lard_crc_copy_out(uint32_t crc, const lard_u64 *words, size_t skip, void *out, size_t bytes);
-/* Copies `bytes` into shared words, the last one padded with zeros, and checksums them. */
+/* Copies `bytes` to shared words, pads the last one with zeros, and checksums them. */
 uint32_t lard_crc_copy_in(uint32_t crc, lard_u64 *words, const void *in, size_t bytes);
 
 #endif

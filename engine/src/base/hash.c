@@ -1,5 +1,5 @@
 /*
- * hash.c — hash.h out of line, for whoever is in no hurry.
+ * hash.c — the functions of hash.h out of line, for calls outside the fast path.
  */
 #include "base/hash.h"
 

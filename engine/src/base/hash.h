@@ -1,10 +1,10 @@
 /*
- * hash.h — SipHash-1-3 and what Larder takes from it, inlined into the operations.
+ * hash.h — hashes a key with SipHash-1-3 and derives its shard, buckets and fingerprint, inlined into the
+ * operations.
  *
- * From the paper (Aumasson, Bernstein: "SipHash: a fast short-input PRF", 2012),
- * with one compression round and three of finalization: keys come from users, and
- * a keyed hash keeps them from choosing keys that fall into one bucket. Pure;
- * takes no lock. hash.c has the same out of line.
+ * SipHash follows the paper (Aumasson, Bernstein: "SipHash: a fast short-input PRF", 2012), with one compression
+ * round and three finalization rounds. Keys come from users: without a keyed hash they could choose keys that all
+ * fall into one bucket. Pure; takes no lock. hash.c has the same out of line.
  */
 #ifndef LARD_HASH_H
 #define LARD_HASH_H
@@ -28,13 +28,13 @@ static inline uint64_t lard_word_at(const void *data) {
     return word;
 }
 
-/* The last `bytes` % 8 of `bytes` bytes, as the low bytes of a word of zeros. */
+/* The last `bytes` % 8 bytes of `data`, as the low bytes of a word whose other bytes are zero. */
 static inline uint64_t lard_tail(const unsigned char *data, size_t bytes) {
     unsigned rest = bytes & 7;
     if (rest == 0) {
         return 0;
     }
-    if (bytes > 8) { /* by one load that begins in the word before */
+    if (bytes > 8) { /* one load that begins in the previous word */
         return lard_word_at(data + bytes - 8) >> (64 - rest * 8);
     }
     uint64_t word = 0;
@@ -107,8 +107,8 @@ static inline uint64_t lard_siphash13_inline(const uint64_t seed[2], const void 
     return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
 }
 
-/* Decides the shard of a chunk: LARD_CHUNKS_TOGETHER of them in a row stand in one, the first row in that of the
- * value's key, where it comes and goes with its head, the next row in the next shard. */
+/* Decides the shard of a chunk. A row of LARD_CHUNKS_TOGETHER chunks shares a shard. The first row is in the shard
+ * of the value's key, so that it is stored and evicted with its head; each further row is in the next shard. */
 static inline uint64_t lard_chunk_home(const void *key, size_t bytes) {
     lard_chunk_key words = {{0, 0}, 0};
     memcpy(&words, key, bytes < sizeof words ? bytes : sizeof words);
@@ -120,7 +120,7 @@ static inline lard_hash lard_hash_inline(const uint64_t seed[2], const void *key
     lard_hash hash;
     hash.full = lard_siphash13_inline(seed, key, bytes, tail);
     if (is_chunk) {
-        hash.full = lard_mix(hash.full); /* a key space of its own */
+        hash.full = lard_mix(hash.full); /* chunks have a key space of their own */
         hash.full = hash.full << 8 >> 8 | lard_chunk_home(key, bytes) << 56;
     }
     hash.first = (uint32_t)hash.full;

@@ -1,5 +1,5 @@
 /*
- * io.c — reads and writes a part of a file as a whole: pread and pwrite until all of it is done.
+ * io.c — reads or writes a range of a file completely: repeats pread or pwrite until it is done.
  */
 #define _GNU_SOURCE
 #include "base/io.h"

@@ -1,5 +1,5 @@
 /*
- * io.h — reads and writes a part of a file as a whole.
+ * io.h — reads or writes a range of a file completely.
  */
 #ifndef LARD_IO_H
 #define LARD_IO_H
@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-int lard_io_write(int fd, const void *data, size_t bytes, uint64_t at); /* all of it: 0, or errno */
-/* Up to the file's end: 0, or errno. */
+int lard_io_write(int fd, const void *data, size_t bytes, uint64_t at); /* 0, or errno */
+/* 0, or errno. *got is less than `bytes` only at the end of the file. */
 int lard_io_read(int fd, void *out, size_t bytes, uint64_t at, size_t *got);
 
 #endif

@@ -1,22 +1,22 @@
 /*
  * layout.h — the bytes of a cache file. Format 2.4.
  *
- * Owns every offset, size and bit position; nothing else in the engine knows
- * them. All integers are little-endian; all positions are offsets, never
- * pointers. A change of anything here is a new format: raise LARD_FORMAT_MAJOR.
+ * This file owns every offset, size and bit position; nothing else in the engine knows them. All integers are
+ * little-endian; all positions are offsets, never pointers. Any change here makes a new format: raise
+ * LARD_FORMAT_MAJOR.
  *
  *   0          superblock A   immutable after creation, checksummed
  *   4096       superblock B   a copy, for when A is damaged
  *   8192       control        superseded mark, clear epoch, boot id, clean mark, use number, inode
- *   12288      process table  one 256-byte row a process slot: identity, statistics
- *   …          tag versions   64-bit each            (room for tags; unused so far)
- *   …          namespaces     64-bit each            (room; unused so far)
- *   …          leases         64 bytes each          (room; unused so far)
- *   …          shard 0, shard 1, …  each whole in itself
+ *   12288      process table  one 256-byte row per process slot: identity, statistics
+ *   …          tag versions   64-bit each            (reserved, currently unused)
+ *   …          namespaces     64-bit each            (reserved, currently unused)
+ *   …          leases         64 bytes each          (reserved, currently unused)
+ *   …          shard 0, shard 1, …  each independent of the others
  *
- * A shard: header (3 cache lines), index directory (32 bits a segment), segment
- * table (64 bytes a segment), then its segments. Segments hold either records, or
- * a page of the index: small and large items both cost little index.
+ * A shard: header (3 cache lines), index directory (32 bits per segment), segment table (64 bytes per segment),
+ * then its segments. A segment holds either records or a page of the index. So the index takes as many segments as
+ * the number of items needs.
  *
  * An index bucket is one cache line of 8 slots. A slot:
  *
@@ -24,38 +24,38 @@
  *   +------------+-----+-------------+------------------------+
  *   | generation | fr. | fingerprint | location / 8           |   0: empty
  *   +------------+-----+-------------+------------------------+
- *   location     from the start of the shard, so up to 4 GiB a shard; its top bit marks a
- *                slot that is being moved here from the key's other bucket
+ *   location     from the start of the shard, so a shard has up to 4 GiB; its top bit marks a
+ *                pending slot: of an item that is being moved between the key's two buckets
  *   fingerprint  16 bits of the key's hash
  *   fr.          2-bit saturating frequency
  *   generation   low 16 bits of the segment's generation
- *   A slot of location 0 is empty or holds ghosts, up to two keys that were evicted, and
- *   costs no space for them:
+ *   A slot of location 0 is empty, or holds up to two ghosts (evicted keys), which need no
+ *   space of their own:
  *
  *    63      59 58  57         47 46      42 41  40         30 29        0
  *   +----------+---+-------------+----------+---+-------------+-----------+
  *   |  evicted | q | fingerprint |  evicted | q | fingerprint |     0     |
  *   +----------+---+-------------+----------+---+-------------+-----------+
- *   fingerprint  its low 11 bits, 1 for 0; a ghost of 0 is none
+ *   fingerprint  its low 11 bits, with 1 in place of 0; 0: no ghost
  *   q            1: from the main queue
- *   evicted      when, in eighths of a shard that the queue has emptied
+ *   evicted      when: how many eighths of a shard the queue had emptied by then
  *
- * A record, 8-byte aligned, never across segments:
+ * A record is 8-byte aligned and lies in one segment:
  *
  *   0   crc32c (32) | segment generation (32)
  *   8   expiry      Unix ms (48) | seal (16)                      changed by touch
- *   16  key length (16) | type, kept (8) | caller's flags (8) | value length (32)
+ *   16  key length (16) | type, pinned (8) | caller's flags (8) | value length (32)
  *   24  key, value, zeros to a multiple of 8
  *
  *   crc32c covers bytes 16.. to the end (a counter's: 16.. to the end of its key).
- *   The seal and a counter's seals are 16 and 48 bits over their own word salted
- *   with the crc, so that the words changed in place are checked too.
+ *   Words that change in place are checked by seals: 16 bits of the expiry's word, 48 bits
+ *   of a counter's cell. A seal is a hash of its own word, salted with the crc.
  *   A counter's value, after the key padded to 8: two cells of
  *   { value (64), sequence (16) | seal (48) }. The valid cell of the later sequence
- *   counts; increment writes the other one, so that a writer killed half-way
+ *   holds the number. Increment writes the other cell, so a writer that is killed half-way
  *   leaves the old number.
  *   A record has no "being written" mark: it is complete before the segment's write
- *   offset moves over it, and nothing looks beyond that offset.
+ *   offset moves over it, and nothing reads beyond that offset.
  */
 #ifndef LARD_LAYOUT_H
 #define LARD_LAYOUT_H
@@ -68,7 +68,7 @@
 #define LARD_ENDIAN_PROBE 0x01020304u
 
 #define LARD_PAGE 4096u
-#define LARD_CONTROL_OFFSET 8192u /* same in every format to come: old processes read `superseded` there */
+#define LARD_CONTROL_OFFSET 8192u /* the same in every later format: old processes read `superseded` there */
 #define LARD_PROCESS_OFFSET 12288u
 #define LARD_MOST_SHARDS 256u
 
@@ -77,11 +77,11 @@ typedef struct { /* superblock; private copies are plain memory */
     uint32_t format_major;
     uint32_t format_minor;
     uint32_t endian_probe;
-    uint32_t layout_hash; /* over the sizes below, so that an ill-built engine never attaches */
+    uint32_t layout_hash; /* over the sizes below, so that an engine built with others never attaches */
     uint64_t file_bytes;
     uint64_t seed[2]; /* of SipHash */
     uint8_t file_id[16];
-    uint8_t lock_id[16]; /* of the lock file this one belongs to */
+    uint8_t lock_id[16]; /* of the lock file that belongs to this file */
     uint64_t created_ms;
     uint64_t tag_offset;
     uint64_t namespace_offset;
@@ -99,38 +99,39 @@ typedef struct { /* superblock; private copies are plain memory */
     uint32_t segment_table_offset;
     uint32_t data_offset;
     uint32_t reserved;
-    uint32_t crc; /* of all before it */
+    uint32_t crc; /* of all bytes before it */
 } lard_superblock;
 
 typedef struct {          /* control page */
-    lard_u32 superseded;  /* 1: another file has this one's place */
+    lard_u32 superseded;  /* 1: another file has replaced this one */
     lard_u32 clear_epoch; /* never 0; a shard of another epoch is empty */
     lard_u32 clean;       /* LARD_CLEAN: written back by the last process that detached */
     lard_u32 reserved;
     lard_u64 boot_id[2];
     lard_u64 retired[24]; /* statistics of processes whose slot was taken again */
-    lard_u64 use;         /* random, new at each first open and each clean close; the lock file has the same */
-    lard_u64 inode[2];    /* of this file: number, and birth in ns or 0. A copy has another */
-    lard_u64 uptime_ms;   /* of the machine at the first open: less is another boot, whatever its id */
+    lard_u64 use;         /* use number: random, new at each first open and clean close; also in the lock file */
+    lard_u64 inode[2];    /* of this file: number, creation time in ns or 0. A copy has another one */
+    lard_u64
+        uptime_ms; /* of the machine at the first open; if the uptime is less now, the machine was booted since */
 } lard_control;
 
 /* `clean`. After a crash of the machine only a file that is LARD_CLEAN is kept. */
 enum {
-    LARD_IN_USE = 0,  /* and the disk knows it */
-    LARD_CLEAN = 1,   /* and all else was on disk before */
+    LARD_IN_USE = 0,  /* and this word is on disk */
+    LARD_CLEAN = 1,   /* and all other bytes were on disk before this word */
     LARD_CLOSING = 2, /* being written back */
-    LARD_DIRTY = 3    /* no longer clean; the disk may not know it yet */
+    LARD_DIRTY = 3    /* no longer clean; this word may not be on disk yet */
 };
 
 #define LARD_COUNTERS 24
 typedef struct {          /* process slot */
     lard_u32 incarnation; /* raised by each claim */
-    lard_u32 pid;         /* for people; liveness is the lock on byte 1 + slot of the lock file */
+    lard_u32 pid;         /* informative; the lock on byte 1 + slot of the lock file tells who is alive */
     lard_u64 reserved[7];
     lard_u64 counters[LARD_COUNTERS];
 } lard_process;
 
-typedef struct { /* lease; room for single flight */
+typedef struct { /* lease: reserved for single flight, currently unused */
     lard_u64 words[8];
 } lard_lease;
 
@@ -142,9 +143,9 @@ typedef struct {
 enum { LARD_SEGMENT_FREE = 0, LARD_SEGMENT_SMALL = 1, LARD_SEGMENT_MAIN = 2, LARD_SEGMENT_INDEX = 3 };
 typedef struct { /* row of a shard's segment table */
     lard_u64 generation;
-    lard_u64 sequence;      /* order in its queue: the oldest has the least */
-    lard_u64 max_expiry_ms; /* greatest of its records; UINT64_MAX: one never expires */
-    lard_u64 oldest_ms;     /* Unix time: none of its items was stored before */
+    lard_u64 sequence;      /* order in its queue: the oldest segment has the least */
+    lard_u64 max_expiry_ms; /* latest expiry of its records; UINT64_MAX: one of them never expires */
+    lard_u64 oldest_ms;     /* Unix time: none of its items was stored before it */
     lard_u32 state;
     lard_u32 write_offset; /* end of the last complete record */
     lard_u64 reserved[3];
@@ -153,38 +154,37 @@ typedef struct { /* row of a shard's segment table */
 typedef struct { /* head of a shard */
     /* line 0: writers */
     lard_u32 lock;         /* 0, or owner: bit 31 waiters, 12..30 incarnation, 0..11 process slot + 1 */
-    lard_u32 closed[2];    /* segment + 1 that small, main appended to before; 0: none */
-    lard_u32 gap[2];       /* bytes left at its end, at most; a hint */
-    lard_u32 mean_bytes;   /* of the items' records, about; 0: unknown */
-    lard_u64 pinned_bytes; /* of live records that eviction leaves; signed, as items; a little off after a crash */
-    lard_u32 has_pins;     /* 0: there is no such record */
-    lard_u32 full_ms;      /* when a count found no room for more of them, low bits; a hint */
-    lard_u64 chunks;       /* of `items`, those that are parts of large values; signed, as items */
+    lard_u32 closed[2];    /* segment + 1 that small, main appended to before the open one; 0: none */
+    lard_u32 gap[2];       /* at most so many bytes are left at its end; a hint */
+    lard_u32 mean_bytes;   /* approximate mean size of the items' records; 0: unknown */
+    lard_u64 pinned_bytes; /* of live pinned records; signed, as items; slightly wrong after a crash */
+    lard_u32 has_pins;     /* 0: no record is pinned */
+    lard_u32 full_ms;      /* when a count found no room for more pinned records, low bits; a hint */
+    lard_u64 chunks;       /* how many of `items` are chunks; signed, as items */
     lard_u32 reserved0[4];
-    /* line 1: read by all, seldom written */
+    /* line 1: read by all, rarely written */
     lard_u64 epoch; /* clear epoch (32) | resets (32); 0 while the shard is being reset */
     lard_u32 bucket_count;
     lard_u32 splitting;  /* bucket being split + 1, or 0 */
     lard_u64 resets;     /* how often this shard was emptied */
     lard_u32 moves;      /* odd while an item changes buckets */
-    lard_u32 moves_down; /* to a bucket of a lower number: a walk over keys starts the shard again */
-    lard_u32 moving[2]; /* buckets + 1 between which an item was moved last: what a repair looks at; 0: none yet */
+    lard_u32 moves_down; /* number of moves to a lower bucket: after one, a walk over keys repeats the shard */
+    lard_u32 moving[2];  /* buckets + 1 of the last move, which a repair checks; 0: none yet */
     lard_u32 reserved1[6];
     /* line 2: under the lock */
     lard_u32 active[2]; /* segment + 1 that small, main append to; 0: none */
     lard_u32 victim;    /* segment + 1 being emptied; 0: none */
     lard_u32 victim_offset;
     lard_u64 next_sequence;
-    lard_u64 items; /* signed; changed atomically also without the lock */
+    lard_u64 items; /* signed; also changed without the lock, atomically */
     lard_u32 free_segments;
     lard_u32 small_segments;
     lard_u32 main_segments;
     lard_u32 index_pages;
-    lard_u32 evict_clock; /* small segments emptied so far */
-    lard_u32 main_clock;  /* main segments emptied so far */
-    lard_u32
-        small_share; /* of the record segments that the small queue may have, in 65536ths; any value will do */
-    lard_u32 ghost_clocks; /* stamps of now: of the small queue, and 16 bits higher of the main one */
+    lard_u32 evict_clock;  /* small segments emptied so far */
+    lard_u32 main_clock;   /* main segments emptied so far */
+    lard_u32 small_share;  /* part of the record segments for the small queue, in 65536ths; any value is valid */
+    lard_u32 ghost_clocks; /* current stamps of ghosts: of the small queue, 16 bits higher of the main queue */
 } lard_shard;
 
 _Static_assert(sizeof(lard_superblock) == 176, "superblock layout");
@@ -200,7 +200,7 @@ _Static_assert(sizeof(lard_control) == 256, "control page");
 /* Slots */
 #define LARD_LOCATION_BITS 30
 #define LARD_LOCATION_MASK ((1ull << LARD_LOCATION_BITS) - 1)
-#define LARD_SLOT_PENDING (1ull << 29) /* makes the offset point beyond any shard, so readers pass it by */
+#define LARD_SLOT_PENDING (1ull << 29) /* makes the offset point beyond any shard, so readers skip it */
 #define LARD_FREQUENCY_ONE (1ull << 46)
 #define LARD_FREQUENCY_MASK (3ull << 46)
 #define LARD_SLOT_FINGERPRINT(v) ((uint32_t)((v) >> 30) & 0xffffu)
@@ -220,9 +220,9 @@ enum {
     LARD_TYPE_COUNTER = 2,
     LARD_TYPE_HEAD = 3,  /* of a large value; its value is a lard_head */
     LARD_TYPE_CHUNK = 4, /* of a large value; its key is a lard_chunk_key, in a key space of its own */
-    /* bit 7 is for records with an extension (tags, lease tokens); unknown types are misses */
+    /* bit 7 is reserved for records with an extension (tags, lease tokens); unknown types are misses */
 };
-#define LARD_PINNED 0x40u /* bit 6 of the type's byte: eviction leaves it */
+#define LARD_PINNED 0x40u /* bit 6 of the type's byte: the record is not evicted */
 #define LARD_RECORD_HEADER 24u
 #define LARD_COUNTER_BYTES 32u
 #define LARD_EXPIRY_BITS 48
@@ -231,7 +231,7 @@ enum {
 typedef struct {
     uint64_t id[2]; /* unique in the life of the file: process slot and incarnation, home (8) | count (56) */
     uint32_t value_bytes;
-    uint32_t chunks; /* how many; each as long as its record says */
+    uint32_t chunks; /* how many; the record of each tells its length */
 } lard_head;
 
 typedef struct {
@@ -239,7 +239,7 @@ typedef struct {
     uint64_t number;
 } lard_chunk_key;
 
-#define LARD_CHUNKS_TOGETHER 32u /* so many in a row stand in one shard, where they come and go together */
+#define LARD_CHUNKS_TOGETHER 32u /* chunks of a row, which share a shard and are evicted together */
 #define LARD_HOME_SHIFT 56       /* of id[1]: the top byte of the key's hash, which is the first row's shard */
 
 #define LARD_ALIGN8(n) (((n) + 7u) & ~(uint64_t)7u)

@@ -1,8 +1,8 @@
 /*
- * place.c — whose files are used, whose become those that are made, with which mode; missing directories.
+ * place.c — decides which files are trusted, sets owner and mode of new files, creates missing directories.
  *
- * Root works for the owner of the directory: a console, a task of the deployment. It uses
- * that owner's files and leaves none of its own. Takes no lock.
+ * A process of root acts for the owner of the directory: it may be a console or a deployment task. It uses that
+ * owner's files, and gives the files that it creates to that owner. Takes no lock.
  */
 #define _GNU_SOURCE
 #include "base/place.h"
@@ -28,7 +28,7 @@ void lard_place_directory(const char *path, char *directory) {
     }
 }
 
-/* Of the directory that a path is in: 0, or errno. */
+/* Stats the directory that a path is in: 0, or errno. */
 static int look_at_directory(const char *path, struct stat *info) {
     char directory[LARD_LOCK_PATH_MAX];
     lard_place_directory(path, directory);
@@ -38,7 +38,7 @@ static int look_at_directory(const char *path, struct stat *info) {
 int lard_place_give(int fd, const char *path, unsigned mode) {
     struct stat directory, info;
     int code = fstat(fd, &info) == 0 ? 0 : errno;
-    if (code == 0 && (info.st_mode & 07777) != mode) { /* the umask took bits away */
+    if (code == 0 && (info.st_mode & 07777) != mode) { /* the umask removed bits */
         code = fchmod(fd, mode) == 0 ? 0 : errno;
     }
     if (code || geteuid() != 0) {
@@ -57,7 +57,6 @@ static bool is_trusted_owner(uid_t owner, const char *path) {
            (geteuid() == 0 && look_at_directory(path, &directory) == 0 && directory.st_uid == owner);
 }
 
-/* What kinds of file others could have put there. */
 larder_status lard_place_trusted(int fd, const char *path, struct stat *info, larder_error *error) {
     if (fstat(fd, info) != 0) {
         return lard_fail_call(error, "fstat", path, errno);
@@ -80,14 +79,14 @@ larder_status lard_place_trusted(int fd, const char *path, struct stat *info, la
     return network < 0 ? lard_fail_call(error, "fstatfs", path, -network) : LARDER_OK;
 }
 
-/* One that was made a moment ago. Its owner may enter it, whatever the umask. */
+/* Sets owner and mode of a directory that was just created. Its owner may enter it, whatever the umask. */
 static int give_directory(const char *path) {
     struct stat info;
     if (lstat(path, &info) != 0) {
         return errno;
     }
     mode_t mode = (info.st_mode & 07777) | S_IRWXU;
-    if (geteuid() != 0) { /* it may not be opened before that */
+    if (geteuid() != 0) { /* by path: without the owner's bits the directory cannot be opened */
         return mode == (info.st_mode & 07777) || chmod(path, mode) == 0 ? 0 : errno;
     }
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -99,7 +98,6 @@ static int give_directory(const char *path) {
     return code;
 }
 
-/* Missing directories of a path, the last one private, and none that others may write to. */
 larder_status lard_place_make(const char *path, larder_error *error) {
     char directory[LARD_LOCK_PATH_MAX];
     lard_place_directory(path, directory);

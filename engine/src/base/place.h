@@ -1,5 +1,5 @@
 /*
- * place.h — which files are trusted, and who owns the files that are created.
+ * place.h — decides which files are trusted, and sets owner and mode of new ones.
  */
 #ifndef LARD_PLACE_H
 #define LARD_PLACE_H
@@ -10,15 +10,16 @@
 
 struct stat;
 
-#define LARD_LOCK_PATH_MAX (PATH_MAX + 8) /* bytes of a path with ".lock" and its end */
+#define LARD_LOCK_PATH_MAX (PATH_MAX + 8) /* bytes of a path with ".lock" and its final zero */
 
-/* Refuses kinds of files that others could have put there, and files of other users. */
+/* Refuses files of other users, files that others may write to, what is not a regular file, and file systems that
+ * are not local. Fills *info. */
 larder_status lard_place_trusted(int fd, const char *path, struct stat *info, larder_error *error);
-/* Gives a new file its mode, whatever the umask, and a file that root created to the owner of its directory: 0, or
+/* Sets the mode of a new file, whatever the umask. A file that root created gets the owner of its directory. 0, or
  * errno. */
 int lard_place_give(int fd, const char *path, unsigned mode);
-/* Creates missing directories, the last one private. */
+/* Creates the missing directories of a path. Nobody but the owner may write to them or enter the last one. */
 larder_status lard_place_make(const char *path, larder_error *error);
-void lard_place_directory(const char *path, char *directory); /* its directory; of LARD_LOCK_PATH_MAX bytes */
+void lard_place_directory(const char *path, char *directory); /* `directory` has LARD_LOCK_PATH_MAX bytes */
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * platform.c — Linux first; macOS by its own calls. See platform.h.
- * Takes no lock.
+ * platform.c — the functions of platform.h for Linux and macOS. Takes no lock.
  */
 #define _GNU_SOURCE
 #include "base/platform.h"
@@ -28,7 +27,8 @@
 #include <sys/sysctl.h>
 #endif
 
-/* A sandbox may forbid the call. Then a wait ends after so many questions as it had milliseconds. */
+/* A sandbox may forbid clock_gettime. Then a monotonic clock counts its calls: a wait of n ms ends after n calls.
+ */
 static int64_t without_clock(clockid_t id) {
     static int64_t questions;
     bool wall = id == CLOCK_REALTIME;
@@ -112,7 +112,7 @@ size_t lard_page_bytes(void) {
     return bytes > 0 ? (size_t)bytes : 4096;
 }
 
-/* msync takes an address that is a multiple of the page size only, and syncs whole pages. */
+/* msync accepts only an address that is a multiple of the page size, and syncs whole pages. */
 int lard_sync(uint8_t *base, size_t from, size_t bytes) {
     size_t before = from & (lard_page_bytes() - 1);
     return msync(base + (from - before), bytes + before, MS_SYNC) == 0 ? 0 : errno;
@@ -137,7 +137,7 @@ int lard_random(void *out, size_t bytes) {
 
 #define PROC_MAGIC 0x9fa0 /* <linux/magic.h> */
 
-/* Runtimes of containers put /dev/null, or an empty file, over what is not to be seen. */
+/* Container runtimes mount /dev/null or an empty file over files that they hide. */
 static bool is_masked(int fd) {
     struct statfs info;
     return fstatfs(fd, &info) == 0 && info.f_type != PROC_MAGIC;
@@ -146,7 +146,7 @@ static bool is_masked(int fd) {
 /* 0, or errno. */
 static int read_uuid(const char *path, char text[UUID_CHARACTERS]) {
     int fd, code = 0;
-    memset(text, '-', UUID_CHARACTERS); /* some write it without these */
+    memset(text, '-', UUID_CHARACTERS); /* some systems write the UUID without dashes */
     do {
         fd = open(path, O_RDONLY | O_CLOEXEC);
     } while (fd < 0 && errno == EINTR);
@@ -166,8 +166,9 @@ static int read_uuid(const char *path, char text[UUID_CHARACTERS]) {
     return code;
 }
 
-/* The kernel makes a new UUID at each boot: 36 characters, whose hexadecimal digits are read here. Where it is not
- * to be seen at all there is none; but a process that only has too many files open must not take that for one. */
+/* The kernel makes a new UUID at each boot: 36 characters, whose hexadecimal digits are read here. If the file is
+ * hidden, the id is zeros. Other failures, such as too many open files, are errors: they do not mean that there is
+ * no id. */
 int lard_boot_id(uint64_t id[2]) {
     char text[UUID_CHARACTERS];
     id[0] = id[1] = 0;
@@ -190,12 +191,13 @@ int lard_boot_id(uint64_t id[2]) {
 
 #define LEAST_PIECE (1u << 20)
 
-/* tmpfs gives back what it has when a signal comes, so signals that come often get ever smaller pieces. */
+/* If a signal interrupts the call, tmpfs gives back what it has reserved: so each interruption halves the piece.
+ */
 int lard_allocate(int fd, uint64_t bytes) {
     if (!lard_file_may_reach(bytes)) {
         return EFBIG;
     }
-    struct statvfs room; /* asked first: what is reserved in vain is missing for others meanwhile */
+    struct statvfs room; /* checked first: a reservation that fails takes space from others meanwhile */
     if (fstatvfs(fd, &room) == 0 && room.f_blocks && room.f_frsize &&
         bytes / room.f_frsize > (geteuid() == 0 ? room.f_bfree : room.f_bavail)) {
         return ENOSPC;
@@ -220,9 +222,9 @@ void lard_release_space(int fd, uint64_t from, uint64_t bytes) {
 }
 
 /*
- * File systems whose files others change past this kernel's page cache: of servers, of clusters, of the host of a
- * virtual machine (9p, vboxsf, prl_fs, vmhgfs; virtiofs is of FUSE's type), and all of FUSE, whose server may show
- * one file under two names, each with pages of its own.
+ * File systems whose files change past this kernel's page cache: those of servers, of clusters, and of the host of
+ * a virtual machine (9p, vboxsf, prl_fs, vmhgfs; virtiofs has FUSE's type). FUSE is refused as a whole: its server
+ * may show one file under two names, each with its own pages.
  */
 const char *lard_fs_of_others(unsigned long type) {
     static const struct {
@@ -311,7 +313,7 @@ int lard_is_network_fs(int fd, const char **name) {
 
 int lard_is_stacked_fs(int fd) { return (void)fd, 0; }
 
-/* No futex across processes: sleep a little instead. Callers check their word again. */
+/* macOS has no futex across processes, so this sleeps for a short time. Callers check their word again. */
 void lard_wait(uint32_t *word, uint32_t value, unsigned timeout_ms) {
     (void)timeout_ms;
     if (__atomic_load_n(word, __ATOMIC_RELAXED) == value) {

@@ -1,19 +1,17 @@
 /*
- * shared.h — how the engine touches memory that other processes map.
+ * shared.h — accesses memory that other processes map.
  *
- * Owns the two word types of the file and every load, store and compare-and-swap
- * on them. The types are structs, so that a plain assignment does not compile:
- * each write to shared memory goes through LARD_WRITE below, where a test build
- * (-DLARDER_CRASH_POINTS) numbers it and may kill the process just before it.
- * Another one (-DLARDER_INTERLEAVE) has a scheduler asked before each access.
- * Calls of the system that change a file or its name go through LARD_CHANGE and
- * are numbered with the stores.
+ * This file owns the two word types of the file and every load, store and compare-and-swap on them. The types are
+ * structs, so that a plain assignment does not compile. Each write to shared memory goes through LARD_WRITE below.
+ * There a test build (-DLARDER_CRASH_POINTS) numbers the write and may kill the process just before it. Another
+ * test build (-DLARDER_INTERLEAVE) calls a scheduler before each access. System calls that change a file or its
+ * name go through LARD_CHANGE and are numbered with the stores.
  *
- * Statistics are the one exception: lard_count (internal.h) stores into the
- * process's own row, where nothing depends on them.
+ * Statistics are the one exception: lard_count (count.h) stores into the process's own row, on which nothing
+ * depends.
  *
- * Orders: the plain names are relaxed; _acquire and _release say so. A plain
- * memcpy of shared bytes is a data race, hence the word loops.
+ * Memory orders: names without a suffix are relaxed; the others end in _acquire or _release. A plain memcpy of
+ * shared bytes is a data race, so loops copy them word by word.
  */
 #ifndef LARD_SHARED_H
 #define LARD_SHARED_H
@@ -24,7 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `make stores` compiles the engine with words that are constant but for the macros, to find other stores. */
+/* `make stores` compiles the engine with const words, which only the macros can change: other stores are errors.
+ */
 #ifdef LARDER_CONSTANT_WORDS
 #define LARD_WORD const
 #define LARD_RAW(p) ((__typeof__((p)->raw_ + 0) *)(uintptr_t)(&(p)->raw_))
@@ -62,7 +61,7 @@ void lard_crash_point(const void *at);
 #define lard_fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
 #define lard_fence() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 
-/* True where `p` held `*expected` and now holds `desired`; else `*expected` is what it holds. */
+/* True: `p` held `*expected` and now holds `desired`. False: `*expected` becomes the value of `p`. */
 static inline bool lard_cas32(lard_u32 *p, uint32_t *expected, uint32_t desired) {
     return LARD_WRITE(
         p, __atomic_compare_exchange_n(LARD_RAW(p), expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));

@@ -5,11 +5,11 @@
  *   map      a mapped cache file of this process (lard_map)
  *   view     a shard of a map, with its addresses (lard_view)
  *   offset   bytes from the start of a shard
- *   handle   what larder_open answers (struct larder)
+ *   handle   what larder_open returns (struct larder)
  *   under the lock   the caller holds the lock of that shard
  *
- * Nothing here raises, prints, allocates under a lock, or holds two shard locks. Every loop over the file's
- * contents is bounded by constants of the file, not by what its bytes say: the bytes may be damaged.
+ * The engine never raises, prints, allocates under a shard lock, or holds two shard locks. Constants of the file
+ * bound every loop over its contents. Its bytes do not, because they may be damaged.
  */
 #ifndef LARD_TYPES_H
 #define LARD_TYPES_H
@@ -23,11 +23,11 @@
 typedef struct { /* the lock file of a cache */
     uint64_t device, inode;
     int fd;          /* a host may have closed it and opened another file under its number */
-    bool is_stacked; /* a map is of another file, and does not keep this one open */
+    bool is_stacked; /* a map of it maps another file (lard_is_stacked_fs), and does not keep this one open */
 } lard_lockfile;
 
 typedef struct { /* a locked byte of the lock file */
-    void *page;  /* NULL: by a POSIX lock on fd */
+    void *page;  /* NULL: the lock is a POSIX lock on fd */
     int fd;
     uint32_t byte;
     unsigned epoch; /* of the process that took it */
@@ -37,10 +37,10 @@ typedef struct { /* a locked byte of the lock file */
 /* See dircache.h. */
 typedef struct lard_dircache { /* of one shard */
     uint64_t epoch;            /* of the shard when this was copied; 0: not valid */
-    uint64_t shape;            /* bucket count (32), below it the mask of the larger power of two (32) */
-    uintptr_t *pages;          /* address that bucket 0 would have if all were in this page; 0: not known */
-    uint32_t known;            /* so many pages */
-    uint32_t renewing;         /* 0, or the fork epoch + 1 of the process whose thread is at it */
+    uint64_t shape;            /* bucket count (high 32 bits), mask of the larger power of two (low 32 bits) */
+    uintptr_t *pages;          /* per page: address of bucket 0 if all buckets adjoined this page; 0: not known */
+    uint32_t known;            /* number of known pages */
+    uint32_t renewing;         /* 0, or the fork epoch + 1 of the process whose thread renews the copy */
 } lard_dircache;
 
 typedef struct lard_map {
@@ -50,19 +50,19 @@ typedef struct lard_map {
     lard_process *processes;
     uint8_t *shards;
     lard_superblock super;   /* private copy, checked */
-    lard_dircache *dircache; /* an entry a shard */
+    lard_dircache *dircache; /* one entry per shard */
     size_t record_limit;     /* longest record */
     unsigned segment_shift;
     uint32_t shard_mask;
-    uint64_t use;           /* number of the use that this process is part of */
+    uint64_t use;           /* use number of the period in which this process attached */
     uint64_t device, inode; /* of fd: a host may have closed it and opened another file under its number */
     int fd;
-    lard_lockfile lock;             /* of this file: it answers which of its processes are alive */
-    lard_bytelock left;             /* of that lock file, where the handle went on with another */
-    uint32_t slot;                  /* of this process in this file */
-    uint32_t owner_word;            /* what it writes into a lock */
+    lard_lockfile lock;             /* of this file: it tells which of its processes are alive */
+    lard_bytelock left;             /* the slot's byte of that lock file, after the handle moved to another one */
+    uint32_t slot;                  /* process slot in this file */
+    uint32_t owner_word;            /* the word that this process writes into a lock */
     volatile sig_atomic_t poisoned; /* set by the SIGBUS handler: pages were replaced by zeros */
-    struct lard_map *older;         /* maps this handle has left; unmapped when it closes */
+    struct lard_map *older;         /* list of maps that this handle has left; unmapped when it closes */
 } lard_map;
 
 typedef struct lard_view { /* a shard */
@@ -72,7 +72,7 @@ typedef struct lard_view { /* a shard */
     lard_segment *segments;
     uint8_t *base;
     uint32_t number;
-    uint32_t owner; /* under the lock: what this call wrote into it */
+    uint32_t owner; /* under the lock: the word that this call wrote into the lock */
 } lard_view;
 
 struct larder {
@@ -85,31 +85,31 @@ struct larder {
     uint32_t references;
     uint64_t next_value_id;
     uint64_t requested_bytes;
-    int64_t next_look_ms;    /* when to see again whether the file is still at its path */
-    int64_t store_ms;        /* what the clock showed at a store, */
-    uint32_t store_count;    /* and how many stores it has shown the same since */
-    int64_t retry_attach_ms; /* not before this time, after an attachment failed */
-    unsigned retry_epoch;    /* of which fork that is: a child whose map is fit only needs a slot */
-    int64_t last_fault_ms;   /* when a map of this handle was last found poisoned, and how often by now */
-    unsigned faults;
+    int64_t next_look_ms;    /* when to check again that the file is still at its path */
+    int64_t store_ms;        /* the time that a recent store came with */
+    uint32_t store_count;    /* number of stores since then that came with the same time */
+    int64_t retry_attach_ms; /* earliest time of the next attempt, after an attachment failed */
+    unsigned retry_epoch; /* fork epoch of that failure: a child whose map is fit need not wait, it lacks a slot */
+    int64_t last_fault_ms; /* when a map of this handle was last found poisoned */
+    unsigned faults;       /* how often, each time less than an hour after the time before */
     lard_lockfile lock;
     lard_bytelock slot_lock;
-    lard_map *arriving;           /* mapped, but not yet `map`: while it attaches */
+    lard_map *arriving;           /* while the handle attaches: mapped, but not yet `map` */
     struct lard_pending *pending; /* keys to be deleted when it attaches; NULL: none, or all_pending */
     bool all_pending;
-    bool attaches_explicitly; /* by larder_attach alone */
-    bool existing;            /* makes and replaces no file */
-    larder_error refusal;     /* what each attempt to attach answers, where no file can have the path */
+    bool attaches_explicitly; /* only by larder_attach */
+    bool existing;            /* creates and replaces no file */
+    larder_error refusal;     /* error of every attempt to attach, where the path cannot be used */
     larder_error failure;     /* of the last attempt to attach */
-    unsigned attaching;       /* epoch of the process of which a thread is attaching it; another: none is */
-    int64_t next_touch_ms;    /* when to give the lock file a new time */
+    unsigned attaching;       /* fork epoch of the process whose thread attaches the handle; another: none does */
+    int64_t next_touch_ms;    /* when to renew the lock file's timestamps */
     uint32_t *stuck;          /* per shard: the lock word on which a waiter timed out */
     lard_map *old_maps;
     struct larder *next; /* in the registry */
     char path[];
 };
 
-/* Milliseconds to decide expiry by. */
+/* The time that expiry is decided by, Unix ms. */
 static inline int64_t lard_now(const larder_call *call) {
     return call && call->now_ms ? call->now_ms : lard_clock_ms();
 }
