@@ -18,7 +18,8 @@ static bool is_expected(const larder_store *request, const larder_item *item) {
            (!request->expected_expires_at_ms || item->expires_at_ms == request->expected_expires_at_ms);
 }
 
-/* Reads the value into `buffer`, compares, and stores over the very slot that was compared. NOT_STORED: again. */
+/* Reads the value into `buffer`, compares it, and stores only over the slot that was compared. NOT_STORED and not
+ * *differs: try again. */
 static larder_status attempt(larder *cache, lard_map *map, const larder_store *request, const lard_write_op *op,
                              const void *expected, char *buffer, size_t expected_bytes, bool *differs,
                              const larder_call *call) {
@@ -34,7 +35,7 @@ static larder_status attempt(larder *cache, lard_map *map, const larder_store *r
     if (*differs) {
         return LARDER_NOT_STORED;
     }
-    if (item.is_counter) { /* changes in place, so its slot proves nothing: give it a slot of its own first */
+    if (item.is_counter) { /* changes in place, so its slot proves nothing: make it a plain record first */
         status = lard_increment_to_plain(cache, map, op->key, buffer, expected_bytes, call);
         return status == LARDER_OK ? LARDER_NOT_STORED : status;
     }

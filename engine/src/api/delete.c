@@ -1,8 +1,8 @@
 /*
  * delete.c — larder_delete and larder_clear.
  *
- * Neither takes a lock. A process that is attached to no file empties the key's slot in the file it can
- * reach, or remembers the delete until it attaches (pending.c).
+ * Neither takes a shard lock. A process that is not attached empties the key's slot if it has a map of the file;
+ * otherwise it notes the delete until it attaches (pending.c).
  */
 #include "api/request.h"
 #include "base/count.h"

@@ -1,11 +1,10 @@
 /*
- * get.c — get, and its multi form: the straight line of an ordinary hit or miss.
+ * get.c — larder_get, larder_get_multi and larder_exists, with the fast path of an ordinary hit or miss.
  *
- * It tries once, and looks at one slot, for a record of the ordinary kind. Whatever
- * else it meets (another kind, another key of the same fingerprint, an index that is just
- * changing, damage) goes to lard_read (read.c), which does the whole again, so
- * nothing is decided here but hits and misses that are beyond doubt. No lock is
- * assumed and none is taken.
+ * The fast path makes one attempt, on one slot, and reads plain records only. All other cases go to lard_read
+ * (read.c), which starts again from the beginning: another type of record, another key with the same fingerprint,
+ * an index that is changing, damage. So the fast path decides only clear hits and clear misses. No lock is assumed
+ * or taken.
  */
 #include "api/request.h"
 #include "base/count.h"
@@ -21,13 +20,12 @@
 #include "segment/record.h"
 #include "segment/segment.h"
 
-#define READS_PER_LOOK 1024 /* at the path of the file; a power of two */
+#define READS_PER_LOOK 1024 /* between checks that the file is still at its path; a power of two */
 #define BATCH 64
 
-/* A request, with what is known of it on the way. */
 typedef struct {
     lard_key key;
-    uint64_t tail; /* of the key: its last bytes beyond whole words */
+    uint64_t tail; /* lard_tail of the key */
     void *out;
     size_t capacity;
     int64_t now_ms;
@@ -40,9 +38,9 @@ static __attribute__((noinline)) larder_status get_slowly(larder *cache, lard_ma
 }
 
 /*
- * Copies the value of the record at `offset` out, comparing its key and taking its checksum on the way, so that
- * each of its words is loaded once. False where it is not an ordinary record of that key, of the generation, in
- * one piece; the buffer's content is undefined then.
+ * Copies the value of the record at `offset`. Compares the key and computes the checksum on the way, so that each
+ * word is loaded once. False, with undefined content of the buffer, unless it is a whole and undamaged plain
+ * record of that key and generation that fits the buffer and is not pinned.
  */
 LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset, uint32_t generation,
                                const request *wanted, uint64_t *expiry_ms, uint64_t *word2) {
@@ -86,7 +84,7 @@ LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset
     return difference == 0 && crc == (uint32_t)first;
 }
 
-/* This process's copy of the shard's index is of another time: whoever finds nothing by it has it renewed. */
+/* The directory cache is out of date, so a miss by it proves nothing: renews it and reads again. */
 static __attribute__((noinline)) larder_status renew_and_get_slowly(larder *cache, lard_map *map,
                                                                     const request *wanted, larder_item *item) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, &wanted->key.hash));
@@ -94,7 +92,7 @@ static __attribute__((noinline)) larder_status renew_and_get_slowly(larder *cach
     return get_slowly(cache, map, wanted, item);
 }
 
-/* One request whose hash is known. */
+/* The fast path. The request's hash is known. */
 LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const request *wanted,
                                  larder_item *item) {
     uint32_t number = lard_hash_shard(map, &wanted->key.hash);
@@ -113,8 +111,8 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
         return renew_and_get_slowly(cache, map, wanted, item);
     }
     uint32_t moves = lard_load_acquire(&view.head->moves);
-    /* Half of all items stand in the first bucket, and need not wait for the second, which is on its way
-     * meanwhile. */
+    /* Half of all items are in the first bucket and need not wait for the second, which is prefetched meanwhile.
+     */
     __builtin_prefetch(second);
     unsigned fit = lard_probe_one(first, wanted->key.hash.fingerprint);
     fit = fit ? fit : lard_probe_one(second, wanted->key.hash.fingerprint) << LARD_BUCKET_SLOTS;
@@ -152,7 +150,7 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     return LARDER_OK;
 }
 
-/* Counts, and now and then looks whether the file is still at its path. */
+/* Counts, and checks from time to time that the file is still at its path. */
 LARD_INLINE void counted(larder *cache, lard_map *map, unsigned which, uint64_t by) {
     uint64_t count = lard_count(cache, which, by);
     if (LARD_UNLIKELY((count & (READS_PER_LOOK - 1)) < by)) {
@@ -199,7 +197,7 @@ larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void 
     return status;
 }
 
-/* In three passes, so that the cache misses of a batch overlap: buckets, records, then the reads themselves. */
+/* Three passes, so that the cache misses of a batch overlap: prefetch the buckets, prefetch the records, read. */
 static void get_batch(larder *cache, lard_map *map, larder_lookup *lookups, size_t count, int64_t now_ms) {
     request wanted[BATCH];
     lard_bucket *buckets[BATCH][2];

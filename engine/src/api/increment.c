@@ -1,8 +1,8 @@
 /*
- * increment.c — larder_increment, and the one other change of a counter in place.
+ * increment.c — larder_increment, and the change of a counter into a plain record for larder_cas.
  *
- * Under the shard's lock, so that eviction moves no record meanwhile. A lock-free delete may empty the slot
- * at the same time: then the increment came before it.
+ * Both hold the shard's lock, so that eviction moves no record meanwhile. A lock-free delete may empty the slot at
+ * the same time: then the increment counts as the earlier one.
  */
 #include "api/increment.h"
 #include "api/request.h"
@@ -21,7 +21,7 @@
 
 #define INCREMENT_ATTEMPTS 16
 
-/* The number a live record holds. NOT_A_NUMBER, or DAMAGED where its checksum is wrong. */
+/* Reads the number of a live record. OK, NOT_A_NUMBER, or DAMAGED if its checksum is wrong. */
 static larder_status number_of(const lard_view *view, uint64_t offset, const lard_record_info *info,
                                int64_t *number) {
     char text[24];
@@ -44,14 +44,14 @@ static larder_status number_of(const lard_view *view, uint64_t offset, const lar
     return lard_counter_parse(text, bytes, number) ? LARDER_OK : LARDER_NOT_A_NUMBER;
 }
 
-/* What the new record takes over from the one that it replaces. */
+/* Copies expiry, flags and pin of the record that is replaced to the new one. */
 static void take_over(lard_record_spec *spec, const lard_record_info *info) {
     spec->expiry_ms = info->expiry_ms;
     spec->flags = LARD_WORD2_FLAGS(info->word2);
     spec->pin = LARD_WORD2_PINNED(info->word2);
 }
 
-/* NOT_STORED where the number that was read left its slot, deleted or moved, before the sum was in its place. */
+/* NOT_STORED: the record that was read was deleted or moved before the sum was stored over it. */
 static larder_status increment_once(larder *cache, lard_view *view, lard_write_op *op, int64_t delta,
                                     int64_t initial) {
     lard_found found = lard_index_find(view, op->key);
@@ -84,7 +84,8 @@ static larder_status increment_once(larder *cache, lard_view *view, lard_write_o
     return lard_write_locked(cache, view, op);
 }
 
-/* A number that was deleted meanwhile must not come back as a part of the sum: then it starts from `initial`. */
+/* Each attempt reads the number again. A number that was deleted meanwhile must not become part of the sum: the
+ * next attempt starts from `initial`. */
 static larder_status increment_locked(larder *cache, lard_view *view, lard_write_op *op, int64_t delta,
                                       int64_t initial) {
     const lard_record_spec fresh = op->spec;
@@ -135,7 +136,7 @@ larder_status lard_increment_to_plain(larder *cache, lard_map *map, const lard_k
                             .condition = LARD_IF_SLOT,
                             .expected_slot = found.value,
                             .now_ms = lard_now(call)};
-        take_over(&op.spec, &info); /* from the record, which may have changed since its text was read */
+        take_over(&op.spec, &info); /* of the record as it is now: it may have changed since its text was read */
         status = lard_write_locked(cache, &view, &op);
         status = status == LARDER_NOT_STORED ? LARDER_OK : status;
     }

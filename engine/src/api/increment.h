@@ -1,12 +1,13 @@
 /*
- * increment.h — changes of a counter in place.
+ * increment.h — changes a counter into a plain record.
  */
 #ifndef LARD_INCREMENT_H
 #define LARD_INCREMENT_H
 
 #include "base/hash.h"
 
-/* Turns a counter that reads `text` into a plain record of that text; OK where it did or need not. */
+/* Replaces a counter whose number is `text` by a plain record of that text. OK also if there is no such counter.
+ */
 larder_status lard_increment_to_plain(larder *cache, lard_map *map, const lard_key *key, const char *text,
                                       size_t bytes, const larder_call *call);
 

@@ -1,9 +1,9 @@
 /*
- * handle.c — handles: opening, sharing, closing.
+ * open.c — opens, shares and closes handles.
  *
- * One handle a process and path, in a list that the registry lock guards (fork.c). Who
- * opens a file again is given the same handle; it closes when all have closed it. The
- * lock is not held while a handle attaches or writes its file back.
+ * A process has one handle per file, in a list that the fork lock guards (registry.c, fork.c). Opening a file
+ * again returns the same handle with one more reference; the last larder_close closes it. The lock is not held
+ * while a handle attaches or writes its file back.
  */
 #define _GNU_SOURCE
 #include "base/fail.h"
@@ -32,7 +32,8 @@
 #define DEFAULT_LOCK_TIMEOUT_MS 200
 #define OPEN_WAIT_MS 5000 /* for another opener */
 
-/* Absolute, so that a daemon that leaves its directory can still attach anew. Where it fails it is as given. */
+/* Makes the path absolute, so that a daemon that changes its directory can still attach again. On failure `out`
+ * may not be absolute. */
 static larder_status absolute(const char *path, char out[PATH_MAX], larder_error *error) {
     int written = snprintf(out, PATH_MAX, "%s", path);
     if (path[0] != '/') {
@@ -91,7 +92,7 @@ static void free_handle(larder *cache) {
     free(cache);
 }
 
-/* The handle of this file, also by another path, or of this path, also where its file is gone. */
+/* The open handle of this path, even if its file is gone, or of the file at this path under another path. */
 static larder *known_handle(const char *path) {
     char lock[LARD_LOCK_PATH_MAX];
     struct stat info;
@@ -102,7 +103,7 @@ static larder *known_handle(const char *path) {
     return known;
 }
 
-/* With a refusal it is a handle of its own, which never attaches. */
+/* With a refusal the handle is a separate one that never attaches. */
 static larder_status take_handle(const char *path, const larder_options *options, const larder_error *refusal,
                                  larder **out) {
     lard_fork_lock();
@@ -173,8 +174,8 @@ static bool is_last(const larder *cache, const char *path) {
 }
 
 /*
- * Marks the file clean where no other process has it. Nearly all of it is written back before,
- * with no lock held, so that neither openers nor forks wait for the disk.
+ * Marks the file clean if no other process has it open. Most of it is written back before that with no lock held,
+ * so that neither openers nor forks wait for the disk.
  */
 static void detach(larder *cache) {
     char path[LARD_LOCK_PATH_MAX];
@@ -182,7 +183,7 @@ static void detach(larder *cache) {
     lard_map *map = cache->map;
     lard_lockfile_path(cache->path, path);
     bool lost = is_last(cache, path) && lard_sync(map->base, 0, map->bytes) != 0;
-    if (lost) { /* no later sync would tell */
+    if (lost) { /* no later sync would report the loss */
         lard_map_supersede(map);
     }
     bool entered = lard_opener_lock(&cache->lock, path, OPEN_WAIT_MS, &opener, NULL) == LARDER_OK;
@@ -207,7 +208,7 @@ void larder_close(larder *cache) {
     }
     lard_registry_remove(cache);
     lard_fork_unlock();
-    if (cache->map && lard_bytelock_is_ours(&cache->slot_lock)) { /* else the slot is the parent's */
+    if (cache->map && lard_bytelock_is_ours(&cache->slot_lock)) { /* otherwise the slot is the parent's */
         detach(cache);
     }
     free_handle(cache);

@@ -8,12 +8,11 @@
 #include "handle/enter.h"
 #include "shard/shard.h"
 
-#define BUCKETS_A_TURN                                                                                    \
-    256u              /* looked at before others may have the lock: some 2,000 records, not a millisecond \
-                       */
-#define MOST_PASSES 4 /* through a shard, while items move to where the pass has been */
+/* Checked before others may take the lock: about 2,000 records, less than a millisecond. */
+#define BUCKETS_A_TURN 256u
+#define MOST_PASSES 4 /* through a shard, if items move to buckets that a pass has left behind */
 
-/* Drops what has expired in a shard, in turns; again where items moved to buckets it had been to. */
+/* Drops the expired items of a shard, in turns. Repeats the pass if items moved to buckets that it had checked. */
 static larder_status prune_shard(larder *cache, lard_view *view, uint64_t *dropped, const larder_call *call) {
     uint32_t next = 0, moves_down = 0;
     for (unsigned pass = 0; pass < MOST_PASSES;) {

@@ -1,5 +1,5 @@
 /*
- * request.c — the beginning of each store: its arguments are checked, and the map is chosen.
+ * request.c — checks the arguments of a store and chooses the map to store into.
  */
 #include "api/request.h"
 #include "base/hash.h"
@@ -42,7 +42,7 @@ static __attribute__((noinline)) lard_map *enter_unattached(larder *cache, const
     bool overwrites = lard_put_overwrites(condition);
     lard_map *map = lard_enter_unattached(cache);
     if (!map && overwrites && !lard_pending_note(cache, store->key, store->key_bytes)) {
-        return lard_request_enter(cache, store, condition, now_ms, status); /* attached meanwhile */
+        return lard_request_enter(cache, store, condition, now_ms, status); /* another thread has attached it */
     }
     if (map && overwrites) {
         lard_key key = lard_key_of(map, store->key, store->key_bytes);

@@ -1,10 +1,9 @@
 /*
- * resize.c — a new file of another size in the place of a cache's: empty, or with what the old one had.
+ * resize.c — larder_resize: replaces a cache's file by one of another size, empty or with the old items.
  *
- * It is made beside the old one, whole, under the opener's lock (lockfile.c), and takes
- * the path by one rename: where there is no room for it nothing has changed. Then the
- * old file is marked superseded, and who has it mapped attaches to the new one at its
- * next call (attach.c).
+ * The new file is completed beside the old one, under the opener's lock (opener.c), and moved to the path by one
+ * rename: if there is no room for it, nothing changes. Then the old file is marked superseded, and processes that
+ * have it mapped attach to the new one at their next call (attach.c).
  */
 #define _GNU_SOURCE
 #include "base/fail.h"
@@ -34,7 +33,8 @@
 #define WAIT_MS 5000 /* for another opener */
 #define KEYS_BYTES ((size_t)65536)
 
-/* What somebody left who was killed here goes: under the opener's lock nobody is at work on it. */
+/* Removes an unfinished file first: its creator was killed, because under the opener's lock nobody else makes one.
+ */
 static larder_status make(const char *beside, uint64_t size_bytes, const lard_lockfile_content *content,
                           lard_map **made, larder_error *error) {
     if (LARD_CHANGE(unlink(beside)) != 0 && errno != ENOENT) {
@@ -46,13 +46,14 @@ static larder_status make(const char *beside, uint64_t size_bytes, const lard_lo
 typedef struct {
     larder *cache;
     lard_map *to;
-    char *value;      /* room for the longest */
-    bool all;         /* nothing may be left out */
-    uint64_t records; /* written, chunks too */
+    char *value;      /* buffer for the longest value */
+    bool all;         /* no item may be left out */
+    uint64_t records; /* written so far, including chunks */
     larder_call call;
 } copying;
 
-/* What the new file has no room for is left out, unless it is pinned or `all` is set. */
+/* Copies one item. If the new file has no room for it, it is left out; that is an error if it is pinned or `all`.
+ */
 static larder_status copy_item(copying *copy, const char *key, size_t key_bytes) {
     larder_item item;
     larder_status status =
@@ -77,12 +78,12 @@ static larder_status copy_item(copying *copy, const char *key, size_t key_bytes)
     status = lard_put(copy->cache, copy->to, &op, &copy->call);
     copy->records += 1 + (op.spec.type == LARD_TYPE_HEAD ? (uint64_t)op.spec.number : 0);
     if (status == LARDER_VALUE_TOO_LARGE) {
-        status = LARDER_FULL; /* a larger file has room for it */
+        status = LARDER_FULL; /* a larger file would have room for it */
     }
     return item.is_pinned || copy->all ? status : LARDER_OK;
 }
 
-/* Has none of the records been evicted, or overwritten in the index, while others were written? */
+/* Are all records still in the new file? Writing others may have evicted them, or overwritten their slots. */
 static bool has_all(const copying *copy) {
     uint64_t records = 0;
     for (uint32_t s = 0; s < copy->to->super.shard_count; s++) {
@@ -109,7 +110,7 @@ static larder_status copy_all(copying *copy, char *keys) {
     return status;
 }
 
-/* Under the opener's lock, and no other process is attached: nobody changes what is copied. */
+/* Under the opener's lock, with no other process attached: nobody changes the items that are copied. */
 static larder_status keep_items(larder *cache, lard_map *from, lard_map *to, bool all, larder_error *error) {
     copying copy = {.cache = cache,
                     .to = to,
@@ -119,7 +120,7 @@ static larder_status keep_items(larder *cache, lard_map *from, lard_map *to, boo
     char *keys = malloc(KEYS_BYTES);
     larder_status status = LARDER_NO_MEMORY;
     if (copy.value &&
-        keys) { /* parts of large values are known by slot and incarnation: no later one has the same */
+        keys) { /* slot and incarnation are in the ids of large values: so no later process uses an id again */
         lard_store(&to->processes[from->slot].incarnation, cache->incarnation);
         to->slot = from->slot;
         to->owner_word = from->owner_word;
@@ -142,7 +143,7 @@ static larder_status take_place(larder *cache, const char *lock, uint64_t size_b
                                 const lard_lockfile_content *content, larder_error *error) {
     char beside[PATH_MAX + sizeof SUFFIX];
     lard_map *old = cache->map, *made;
-    if (!lard_map_is_fit(old)) { /* since a moment ago */
+    if (!lard_map_is_fit(old)) { /* it has changed since lard_enter */
         return lard_fail(error, LARDER_SUPERSEDED, 0, "%s", cache->path);
     }
     if (keep && lard_process_is_alone(cache, &cache->lock, lock) != 1) {

@@ -1,10 +1,9 @@
 /*
- * scan.c — visiting keys, without a lock, from where the last call stopped.
+ * scan.c — larder_scan: visits keys without a lock, from where the last call stopped.
  *
- * Items go to higher buckets when the index grows, so a walk in bucket order meets
- * every key that stays, some of them twice. The few moves to a lower bucket are
- * counted in the shard (index_resize.c): a walk that finds the count changed walks the
- * shard again, a few times at most.
+ * Items move to higher buckets when the index grows, so a walk in bucket order visits every key that stays, some
+ * of them twice. The few moves to a lower bucket are counted in the shard (index_resize.c). If the count has
+ * changed at the end of a shard, the walk repeats the shard, up to MOST_RESTARTS times.
  */
 #include "api/request.h"
 #include "base/hash.h"
@@ -21,8 +20,8 @@
 
 #define MOST_RESTARTS 7
 
-/* cursor: 0 start; else shard (8) | bucket (28) | slot (3) | moves_down when the shard was begun (16) | restarts
- * (3), + 1 */
+/* The cursor: 0 at the start; else shard (8) | bucket (28) | slot (3) | moves_down when the walk of the shard
+ * began (16) | restarts (3), + 1. */
 typedef struct {
     uint32_t shard, bucket, slot, moves_down, restarts;
     bool begun;
@@ -46,7 +45,7 @@ static uint64_t pack(position at) {
            1;
 }
 
-/* True where items may have passed the walk on their way down: then it is at the start of the shard again. */
+/* True if items may have moved down past the walk: then *at is the start of the shard again. */
 static bool begin_again(const lard_view *view, position *at) {
     lard_fence_acquire();
     uint32_t moves_down = lard_load(&view->head->moves_down) & 0xffff;
@@ -57,14 +56,14 @@ static bool begin_again(const lard_view *view, position *at) {
     return true;
 }
 
-/* Of the key of a pending slot, which may be of an item that was deleted. */
+/* Is the key present? A pending slot does not prove it: its item may have been deleted. */
 static bool is_found(larder *cache, lard_map *map, const void *key, size_t key_bytes, int64_t now_ms) {
     lard_key wanted = lard_key_of(map, key, key_bytes);
     lard_hit hit;
     return lard_read(cache, map, &wanted, NULL, 0, NULL, &hit, now_ms) == LARDER_OK;
 }
 
-/* The live user key of a slot into `key`: its length, or -1. */
+/* Copies the key of a slot's live item to `key`. Returns its length, or -1: there is none, or it is a chunk. */
 static int64_t live_key(larder *cache, const lard_view *view, lard_u64 *slot, unsigned char *key, int64_t now_ms) {
     for (int attempt = 0; attempt < 8; attempt++) {
         lard_record_info info;

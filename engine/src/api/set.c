@@ -1,8 +1,7 @@
 /*
  * set.c — larder_set and larder_set_multi.
  *
- * The buckets of a key are prefetched while its arguments are looked at. A batch overlaps the cache misses
- * of its stores.
+ * A key's buckets are prefetched as soon as its hash is known. A batch overlaps the cache misses of its stores.
  */
 #include "api/request.h"
 #include "base/hash.h"
@@ -13,7 +12,7 @@
 #include "item/put.h"
 #include "item/write.h"
 
-/* A store that was checked, with what its call will need. */
+/* A store whose arguments were checked. */
 typedef struct {
     larder_status status; /* of its arguments */
     lard_map *map;        /* NULL: none is attached */
@@ -37,8 +36,8 @@ LARD_INLINE void prepare(larder *cache, const larder_store *store, const larder_
     }
 }
 
-/* The call with its time filled in, so that one store asks the clock once; the cheap one where nothing depends on
- * it. */
+/* The call with its time filled in, so that a store reads the clock once. Reads the cheap clock if neither a TTL
+ * nor a condition depends on the time. */
 LARD_INLINE larder_call timed(const larder_store *store, const larder_call *call) {
     larder_call known = call ? *call : (larder_call){0};
     if (known.now_ms == 0) {
@@ -47,8 +46,8 @@ LARD_INLINE larder_call timed(const larder_store *store, const larder_call *call
     return known;
 }
 
-/* A store of what has expired already. A set and a replace leave nothing under the key. An add has nothing to do:
- * a value that is there, or comes meanwhile, is another's. */
+/* A store whose TTL is negative: the item has expired already. A set and a replace leave the key absent. An add
+ * changes nothing: a value that is present, or is stored meanwhile, belongs to another writer. */
 static __attribute__((noinline)) larder_status store_expired(larder *cache, lard_map *map, const lard_key *key,
                                                              const larder_store *store, const larder_call *call) {
     if (store->mode == LARDER_ADD) {
@@ -74,7 +73,7 @@ LARD_INLINE larder_status set_prepared(larder *cache, const larder_store *store,
     if (LARD_UNLIKELY(!map)) {
         return status;
     }
-    if (LARD_UNLIKELY(map != ahead->map)) { /* attached to another file meanwhile, which has another seed */
+    if (LARD_UNLIKELY(map != ahead->map)) { /* the handle has attached to another file, which has another seed */
         ahead->key = lard_key_of(map, store->key, store->key_bytes);
     }
     op.key = &ahead->key;

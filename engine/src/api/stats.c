@@ -1,5 +1,5 @@
 /*
- * stats.c — statistics: each process counts in its own slot, sums are made here.
+ * stats.c — sums the statistics that each process counts in its own slot, and tells which processes are attached.
  */
 #include "base/count.h"
 #include "file/view.h"
@@ -12,7 +12,7 @@
 
 _Static_assert(LARDER_STATS_WORDS == LARD_COUNTERS, "every count has a word in the process slot");
 
-/* When the oldest item was stored, or an earlier moment: its segment knows. `oldest_ms` where none is older. */
+/* The time before which no item of the shard was stored, as its segments note it; at most `oldest_ms`. */
 static uint64_t oldest_in(const lard_view *view, uint64_t oldest_ms) {
     for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
         const lard_segment *row = &view->segments[s];
@@ -24,7 +24,7 @@ static uint64_t oldest_in(const lard_view *view, uint64_t oldest_ms) {
     return oldest_ms;
 }
 
-/* Of counters that may be a little off, and less than nothing for a moment. */
+/* The counts may be slightly wrong, and briefly negative. */
 static uint64_t items_of(const lard_shard *head) {
     int64_t chunks = (int64_t)lard_load(&head->chunks);
     int64_t items = (int64_t)lard_load(&head->items) - (chunks > 0 ? chunks : 0);

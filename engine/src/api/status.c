@@ -1,5 +1,5 @@
 /*
- * error.c — status codes in words, from the one list in larder.h.
+ * status.c — texts and names of the status codes, from the one list in larder.h.
  */
 #include "larder.h"
 

@@ -1,5 +1,5 @@
 /*
- * touch.c — larder_touch: a new expiry for a value, whatever its kind.
+ * touch.c — larder_touch: changes the expiry of a plain value, a counter or a large value.
  */
 #include "api/request.h"
 #include "base/hash.h"

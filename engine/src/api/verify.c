@@ -1,15 +1,13 @@
 /*
- * check.c — walks every invariant of a shard, under its lock, in turns that others may come between.
+ * verify.c — larder_verify: checks every invariant of each shard, under its lock, in turns between which others
+ * may take the lock.
  *
- *   index      the directory names index segments, each once; the bucket count fits
- *              them; no split is open
- *   slots      point into a record segment, below its write offset, at a record of
- *              the slot's generation, fingerprint and bucket; no key has two slots; where one
- *              is kept, the shard knows that there are such
- *   segments   their states add up to the shard's counts; write offsets fit; records
- *              follow each other to the write offset; the open ones are of their queue
- *   records    of live slots have a right checksum (a wrong one is damage, and would
- *              be a miss)
+ *   index      the directory names index segments, each once; the bucket count fits them; no split is unfinished
+ *   slots      point into a record segment, below its write offset, at a record of the slot's generation,
+ * fingerprint and bucket; no key has two slots; if an item is pinned, the shard's head says that it has pins
+ *   segments   their states add up to the shard's counts; write offsets fit; records follow each other to the
+ * write offset; an open segment is in the queue that appends to it records    of live slots have a correct
+ * checksum (a wrong one is damage, and would be a miss)
  *
  * A lock-free delete may run at the same time; it only empties slots.
  */
@@ -24,8 +22,8 @@
 #include "segment/record.h"
 #include "shard/shard.h"
 
-#define BYTES_A_TURN (1u << 20) /* looked at before others may have the lock: a millisecond or so */
-#define SLOT_BYTES 512u         /* a slot's part of them, of which cache misses take most */
+#define BYTES_A_TURN (1u << 20) /* checked before others may take the lock: about a millisecond */
+#define SLOT_BYTES 512u         /* counted for a slot: cache misses take most of its time */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -122,7 +120,7 @@ static void check_records(const lard_view *view, uint32_t segment, larder_report
     }
 }
 
-/* Answers the bytes that were looked at, about. */
+/* Returns the bytes to count for the slot, see BYTES_A_TURN. */
 static uint64_t check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slot, larder_report *report) {
     unsigned char data[LARDER_MAX_KEY + 8];
     lard_record_info info;
@@ -176,14 +174,14 @@ static uint64_t check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slo
     return SLOT_BYTES + LARD_WORD2_VALUE_BYTES(info.word2);
 }
 
-/* How far the walk of a shard is. Each turn begins with what the rest relies on: others had the lock in between.
- */
+/* How far the check of a shard has come. */
 typedef struct {
     uint32_t segment;
     uint32_t bucket;
 } position;
 
-/* Up to a turn's work from `at` on; false where nothing is left, or makes no sense. */
+/* Does one turn's work from `at` on. Checks directory and counts first, because the rest relies on them and others
+ * had the lock in between. False: nothing is left to check, or directory or counts are wrong. */
 static bool check_some(const lard_view *view, position *at, larder_report *report) {
     uint64_t before = report->problems, looked_at = 0;
     check_directory(view, report);

@@ -111,8 +111,7 @@ typedef struct {          /* control page */
     lard_u64 retired[24]; /* statistics of processes whose slot was taken again */
     lard_u64 use;         /* use number: random, new at each first open and clean close; also in the lock file */
     lard_u64 inode[2];    /* of this file: number, creation time in ns or 0. A copy has another one */
-    lard_u64
-        uptime_ms; /* of the machine at the first open; if the uptime is less now, the machine was booted since */
+    lard_u64 uptime_ms;   /* of the machine at the first open; if it is less now, there was a boot since */
 } lard_control;
 
 /* `clean`. After a crash of the machine only a file that is LARD_CLEAN is kept. */
