@@ -9,7 +9,7 @@
 #include "index/index.h"
 #include "item/large.h"
 
-/* True where it had a live value. */
+/* True if the key had a live value. */
 static inline bool lard_drop(lard_map *map, const lard_key *key, int64_t now_ms) {
     uint64_t epoch;
     lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));

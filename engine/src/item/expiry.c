@@ -1,5 +1,7 @@
 /*
- * expiry.c — the time at which a record expires, changed in place.
+ * expiry.c — computes an expiry from a TTL, and changes the expiry of a record in place.
+ *
+ * lard_expiry_set takes the lock of the key's shard.
  */
 #include "item/expiry.h"
 #include "file/map.h"
@@ -22,8 +24,8 @@ bool lard_expiry_from_ttl(int64_t ttl_ms, int64_t now_ms, uint64_t *expiry_ms) {
     return true;
 }
 
-/* Of a chunk: it lives as long as any touch of its value said, for touches may pass each other on their way to it.
- */
+/* The later expiry; 0 never ends. A chunk lives as long as any touch of its value asked for, because two touches
+ * may reach a chunk in another order than its head. */
 static uint64_t later(uint64_t a_ms, uint64_t b_ms) { return !a_ms || !b_ms ? 0 : a_ms > b_ms ? a_ms : b_ms; }
 
 larder_status lard_expiry_set(larder *cache, lard_map *map, const lard_key *key, uint64_t expiry_ms,
@@ -38,17 +40,16 @@ larder_status lard_expiry_set(larder *cache, lard_map *map, const lard_key *key,
     lard_found found = lard_index_find(&view, key);
     uint64_t offset = LARD_SLOT_OFFSET(found.value);
     if (found.slot && lard_record_info_at(&view, offset, &info) &&
-        (key->is_chunk || !lard_record_expired(&info, lard_now(call)))) { /* chunks follow their head */
+        (key->is_chunk || !lard_record_expired(&info, lard_now(call)))) { /* the head decides for its chunks */
         bool large = LARD_WORD2_TYPE(info.word2) == LARD_TYPE_HEAD;
         if (large && call && (call->flags & LARDER_CALL_TRY)) {
             lard_shard_unlock(&view);
             return lard_map_outcome(
-                map,
-                LARDER_BUSY); /* its chunks have locks of their own, and a call that only tries waits for none */
+                map, LARDER_BUSY); /* the chunks are under other locks, and a try call waits for no lock */
         }
         expiry_ms = key->is_chunk ? later(info.expiry_ms, expiry_ms) : expiry_ms;
         lard_segment_widen_expiry(&view, offset,
-                                  expiry_ms); /* first: its segment must not be dropped as expired */
+                                  expiry_ms); /* first, so that the segment is not dropped as expired */
         lard_record_set_expiry(&view, offset, info.crc, expiry_ms);
         if (head) {
             lard_record_head(&view, offset, &info, head);

@@ -1,13 +1,14 @@
 /*
- * large.c — values longer than a record may be.
+ * large.c — stores, reads, touches and drops values that are longer than a record may be.
  *
- * A large value is cut into chunks, each an ordinary record under a key of its
- * own (id of the value, number), in rows from the shard of the value's key on; the record
- * under the user's key is the head that names the id, the length and how many chunks
- * there are, published last. A chunk is shorter than it might be where that fills the
- * open segment to its end. No lock is held for longer than one chunk takes. If a chunk
- * is evicted, the value is a miss. Chunks of a writer killed half-way are never read and
- * leave as what is not read does. See docs/adr.
+ * A large value is cut into chunks. Each chunk is a record under its own key (id of the value, number). Chunks are
+ * stored in rows, the first row in the shard of the value's key, each further row in the next shard. The record
+ * under the user's key is the head: it has the id, the length and the number of chunks, and is published last. A
+ * chunk is shorter than the longest one if that fills the open segment to its end. No lock is held for more than
+ * one chunk.
+ *
+ * If a chunk is evicted, the value is a miss. Chunks of a writer that was killed half-way are never read, so they
+ * are evicted like other items that are not read. See docs/adr/0003-large-values.md.
  */
 #include "item/large.h"
 #include "evict/reserve.h"
@@ -23,7 +24,7 @@
 
 #include <string.h>
 
-#define LEAST_CHUNK 512u /* of value, where the room that is left decides; the last one may be shorter */
+#define LEAST_CHUNK 512u /* least bytes of value in a chunk; the last chunk may be shorter */
 #define CHUNK_HEADER (LARD_RECORD_HEADER + (unsigned)sizeof(lard_chunk_key))
 
 size_t lard_large_chunk_bytes(const lard_map *map) { return map->record_limit - CHUNK_HEADER; }
@@ -33,7 +34,7 @@ static lard_chunk_key chunk_key(const lard_head *head, uint64_t number) {
     return key;
 }
 
-/* A head's bytes are checked, but by a checksum that whoever writes to the file can forge. */
+/* Does the head make sense? Its checksum is right, but a process that may write to the file can forge it. */
 static bool plausible(const lard_map *map, const lard_head *head) {
     return head->value_bytes <= lard_map_max_value(map) && head->chunks <= head->value_bytes / LEAST_CHUNK + 1;
 }
@@ -44,7 +45,7 @@ typedef struct {
     lard_bucket *buckets[2];
 } prefetched;
 
-/* Has the buckets of a chunk fetched that will be read soon. */
+/* Computes the key of a chunk that will be read soon, and prefetches its buckets. */
 static void prefetch_chunk(const lard_map *map, const lard_head *head, uint64_t number, prefetched *chunk) {
     chunk->data = chunk_key(head, number);
     chunk->key = lard_key_of_chunk(map, &chunk->data);
@@ -59,7 +60,7 @@ larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *hea
     if (head->value_bytes > capacity) {
         return LARDER_BUFFER_TOO_SMALL;
     }
-    prefetched ahead[3]; /* the chunk that is read, the one after it, and the one after that */
+    prefetched ahead[3]; /* the chunk that is being read and the next two */
     for (uint32_t i = 0; i < 2 && i < head->chunks; i++) {
         prefetch_chunk(map, head, i, &ahead[i]);
     }
@@ -92,7 +93,7 @@ void lard_large_drop(lard_map *map, const lard_head *head) {
     }
 }
 
-/* Bytes of value in the next chunk: all that is left, the most there may be, or what fills the open segment. */
+/* Bytes of value in the next chunk: all that is left, the most that is allowed, or what fills the open segment. */
 static size_t chunk_bytes(const lard_view *view, const lard_record_spec *part, size_t left) {
     size_t most = lard_large_chunk_bytes(view->map);
     size_t room = lard_segment_room(view, part->to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL);
@@ -110,12 +111,12 @@ static larder_status write_chunk(larder *cache, lard_map *map, lard_head *head, 
     if (status != LARDER_OK) {
         return status;
     }
-    if (part->reads) { /* most of the cache has to go: if read items were spared, our first chunk would go */
+    if (part->reads) { /* most of the cache must be evicted: if items that were read stayed, our first chunk would
+                          go */
         lard_reserve_at_once(cache, &view, call->now_ms);
     }
     part->value_bytes = chunk_bytes(&view, part, left);
-    lard_add(&view.head->chunks,
-             1); /* its key is new, so this is one slot more; a repair looks for it from now on */
+    lard_add(&view.head->chunks, 1); /* the key is new, so this adds a slot; from now on a repair counts chunks */
     lard_write_op op = {.key = &key, .spec = *part, .condition = LARD_IF_ANY, .now_ms = call->now_ms};
     status = lard_write_locked(cache, &view, &op);
     if (status != LARDER_OK) {
@@ -159,7 +160,7 @@ larder_status lard_large_touch(larder *cache, lard_map *map, const lard_head *he
         lard_chunk_key data = chunk_key(head, i);
         lard_key key = lard_key_of_chunk(map, &data);
         larder_status status = lard_expiry_set(cache, map, &key, expiry_ms, NULL, NULL);
-        if (status != LARDER_OK && status != LARDER_MISS) { /* evicted, or overwritten meanwhile with its value */
+        if (status != LARDER_OK && status != LARDER_MISS) { /* MISS: evicted, or dropped with a replaced value */
             result = status;
         }
     }

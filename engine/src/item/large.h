@@ -1,5 +1,5 @@
 /*
- * large.h — values in chunks.
+ * large.h — stores, reads, touches and drops values in chunks.
  */
 #ifndef LARD_LARGE_H
 #define LARD_LARGE_H
@@ -12,7 +12,7 @@ larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *hea
 /* Writes the chunks of spec->value; the caller publishes *head. */
 larder_status lard_large_write(larder *cache, lard_map *map, const lard_key *key, const lard_record_spec *spec,
                                lard_head *head, const larder_call *call);
-/* Each chunk lives at least as long; OK, else what kept one from it. */
+/* Gives each chunk at least this expiry. OK, or the last error of a chunk. */
 larder_status lard_large_touch(larder *cache, lard_map *map, const lard_head *head, uint64_t expiry_ms);
 void lard_large_drop(lard_map *map, const lard_head *head);
 

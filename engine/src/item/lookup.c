@@ -1,11 +1,11 @@
 /*
  * lookup.c — finds a key's record and copies its value, without a lock.
  *
- * Load a slot, copy the record, and load the slot again. Eviction empties every slot of a segment
- * before it changes a byte of it (segment.c), so an unchanged slot means that the copy is whole. A killed or
- * stopped reader leaves nothing behind; a stopped writer delays no reader.
+ * A lookup loads a slot, copies the record, and loads the slot again. Eviction empties every slot of a segment
+ * before it changes a byte of it (segment.c), so an unchanged slot means that the copy is whole. A reader that is
+ * killed or stopped leaves nothing behind; a stopped writer delays no reader.
  *
- * get.c has the straight line that most reads take, and comes here for the others.
+ * This is the slow path: api/get.c has a fast path for most reads, and comes here for the others.
  */
 #include "item/lookup.h"
 #include "base/count.h"
@@ -37,7 +37,7 @@ static larder_status read_counter(const lard_view *view, uint64_t offset, const 
     return LARDER_OK;
 }
 
-/* The two kinds that are seldom read: a counter, or the head of a large value, which is always read whole. */
+/* Reads a counter, or the head of a large value, which is always read whole. */
 static __attribute__((noinline)) larder_status read_odd(const lard_view *view, lard_hit *hit, void *out,
                                                         size_t capacity, size_t *size_bytes) {
     const lard_record_info *info = &hit->info;
@@ -56,10 +56,10 @@ static __attribute__((noinline)) larder_status read_odd(const lard_view *view, l
 enum found { FOUND, ABSENT, AGAIN };
 
 /*
- * An item that is moved to its other bucket has a pending slot in both for a moment (index_resize.c): as long as
- * its mover does not run, and until a repair where that died. Both together name an item that nobody had deleted
- * when the later of them became pending; whoever has emptied one of them since has not answered yet. One alone
- * proves nothing.
+ * An item that is moved to its other bucket briefly has a pending slot in both (index_resize.c): for as long as
+ * its mover does not run, and, if the mover died, until a repair. Two pending slots name an item that nobody had
+ * deleted when the later of them became pending; a deleter that has emptied one of them since has not returned
+ * yet. A single pending slot proves nothing.
  */
 static __attribute__((noinline)) enum found find_moving(const lard_view *view, const lard_key *key,
                                                         lard_bucket *first, lard_bucket *second, lard_hit *hit) {
@@ -86,7 +86,7 @@ static __attribute__((noinline)) enum found find_moving(const lard_view *view, c
 typedef struct {
     const lard_key *key;
     lard_record_info *info;
-    bool *changed; /* a slot was moved or recycled while it was looked at */
+    bool *changed; /* out: a slot was moved or recycled while it was compared */
 } search;
 
 LARD_INLINE bool is_wanted(const lard_view *view, const lard_u64 *slot, uint64_t value, const void *context) {
@@ -157,7 +157,7 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
             lard_fence_acquire();
             if (lard_load(&lard_view_words(&view, hit->offset)[1]) !=
                 lard_record_seal_expiry(hit->info.expiry_ms, hit->info.crc)) {
-                continue; /* touched meanwhile: the number may be younger than the life read with it */
+                continue; /* touched meanwhile: the value may be newer than the expiry that was read with it */
             }
         } else if (out) {
             status = lard_record_value(fast, &view, hit->offset, &hit->info, out, capacity);

@@ -15,8 +15,8 @@ typedef struct {
     lard_head head; /* of a large value */
 } lard_hit;
 
-/* Copies the record's value to `out` (NULL: it is only looked for) and fills *item (may be NULL) and *hit. Of a
- * large value nothing is copied but hit->head. OK, MISS, or BUFFER_TOO_SMALL, which fills them too. */
+/* Copies the record's value to `out` (NULL: only finds it) and fills *item (may be NULL) and *hit. Copies of a
+ * large value only the head, to hit->head. OK, MISS, or BUFFER_TOO_SMALL, which fills them too. */
 larder_status lard_lookup(larder *cache, lard_map *map, const lard_key *key, void *out, size_t capacity,
                           larder_item *item, lard_hit *hit, int64_t now_ms);
 

@@ -1,7 +1,8 @@
 /*
- * put.c — stores a value of any length under a condition, and tidies up after it either way.
+ * put.c — stores a value of any length under a condition, and drops chunks that are no longer needed.
  *
- * A store that is refused drops the key's old value: the caller has a newer one.
+ * A store that is refused drops the key's old value if the condition overwrites: the caller has a newer one. Takes
+ * shard locks, one at a time.
  */
 #include "item/put.h"
 #include "base/count.h"
@@ -11,11 +12,12 @@
 #include "segment/pin.h"
 #include "segment/record.h"
 
-#define LONG_PART 50  /* a value larger than this part of the capacity goes past the small queue */
-#define LARGE_PART 24 /* one larger than this part comes with the highest frequency */
+#define LONG_PART 50  /* a value larger than this part of the capacity goes to the main queue at once */
+#define LARGE_PART 24 /* a value larger than this part starts with the highest frequency */
 
-/* Chooses one queue for all chunks of a large value. A value so large that its end might evict its beginning from
- * the small queue goes to the main queue. One that might do so there starts with the highest frequency. */
+/* Chooses one queue for all chunks of a large value. If the value is so large that its end might evict its
+ * beginning from the small queue, it goes to the main queue. If that might happen there too, it starts with the
+ * highest frequency. */
 static void place_large(lard_map *map, lard_write_op *op) {
     const lard_superblock *super = &map->super;
     uint64_t all = (uint64_t)super->shard_count * super->segments_per_shard * super->segment_bytes;
@@ -28,7 +30,7 @@ bool lard_put_overwrites(lard_condition condition) {
     return condition == LARD_IF_ANY || condition == LARD_IF_PRESENT;
 }
 
-/* Writes the chunks of a large value to *head, which becomes the record to store. */
+/* Writes the chunks of a large value and fills *head, which becomes the record to store. */
 static larder_status write_chunks(larder *cache, lard_map *map, lard_write_op *op, lard_head *head,
                                   const larder_call *call) {
     place_large(map, op);
@@ -49,9 +51,10 @@ larder_status lard_put(larder *cache, lard_map *map, lard_write_op *op, const la
 
     if (op->spec.value_bytes > lard_map_max_value(map) || (op->spec.pin && bytes > lard_pin_limit(map))) {
         status = LARDER_VALUE_TOO_LARGE;
-    } else if (bytes > map->record_limit && !op->spec.pin) { /* pinned: whole, so that no part can be missing */
+    } else if (bytes > map->record_limit &&
+               !op->spec.pin) { /* a pinned one is one record: no part can be missing */
         if (tries) {
-            return LARDER_BUSY; /* chunks take many locks, and a call that only tries waits for none */
+            return LARDER_BUSY; /* chunks need many locks, and a try call waits for no lock */
         }
         call = &blocking;
         status = write_chunks(cache, map, op, &head, call);
@@ -76,7 +79,8 @@ larder_status lard_put(larder *cache, lard_map *map, lard_write_op *op, const la
         lard_count(cache, LARD_STAT_refused, 1);
         if (lard_put_overwrites(op->condition)) {
             lard_drop(map, op->key, op->now_ms);
-            lard_map_outcome(map, status); /* a fault is told to the others; the refusal is the answer */
+            lard_map_outcome(map,
+                             status); /* after a fault others must leave the file; the answer is the refusal */
         }
     }
     return status;

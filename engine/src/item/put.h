@@ -6,12 +6,12 @@
 
 #include "item/write.h"
 
-/* Stores op->spec.value, in chunks where it is long. A store that is refused drops the key's old value, where its
- * condition allows it. Changes op->spec. */
+/* Stores op->spec.value, in chunks if it is long. A refused store drops the key's old value if its condition
+ * overwrites. Changes op->spec. */
 larder_status lard_put(larder *cache, lard_map *map, lard_write_op *op, const larder_call *call);
 
-/* Does a refused store of this condition drop the old value? The caller has a newer one; others would have left
- * it. */
+/* Does a store of this condition overwrite the old value? Then a refusal drops it, because the caller has a newer
+ * one. */
 bool lard_put_overwrites(lard_condition condition);
 
 #endif

@@ -12,13 +12,13 @@
 
 #define ATTEMPTS 32
 
-/* A chunk was evicted, so the head is of no use. False where the key has another value by now. */
+/* Drops a head and its chunks after a chunk was found missing. False: the key has another value by now. */
 static bool drop_head(larder *cache, lard_map *map, const lard_key *key, const lard_hit *hit) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
     bool was_main = lard_segment_state(&view, hit->offset) == LARD_SEGMENT_MAIN;
     uint64_t ghost = lard_ghost_word(&view, LARD_SLOT_FINGERPRINT(hit->slot_value), was_main);
     if (!lard_slot_replace(hit->slot, hit->slot_value, ghost)) {
-        return false; /* who replaced it dropped its chunks */
+        return false; /* the process that replaced it drops its chunks */
     }
     lard_index_count_off(&view, false);
     lard_count(cache, LARD_STAT_evictions, 1);

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "item/lookup.h"
 
-/* As lard_lookup, and copies large values. */
+/* As lard_lookup, but copies large values too. */
 larder_status lard_read(larder *cache, lard_map *map, const lard_key *key, void *out, size_t capacity,
                         larder_item *item, lard_hit *hit, int64_t now_ms);
 

@@ -1,8 +1,9 @@
 /*
  * write.c — stores a record: appends it, then publishes it by one compare-and-swap.
  *
- * The record is complete before the segment's write offset moves over it, and no reader finds it before its
- * slot is swapped. A writer that is killed in between leaves at most a dead record.
+ * The record is complete before the segment's write offset moves over it, and no reader finds it before its slot
+ * is swapped. A writer that is killed before the swap leaves at most a dead record. lard_write takes the
+ * shard's lock; all but lard_write_queue_of run under it.
  */
 #include "item/write.h"
 #include "evict/admit.h"
@@ -20,7 +21,7 @@
 #include "segment/segment.h"
 #include "shard/shard.h"
 
-/* As a reader would find it: a damaged record is absent. */
+/* Would a reader find the item? A damaged record is a miss. */
 static bool is_live(const lard_view *view, const lard_found *found, int64_t now_ms) {
     lard_record_info info;
     uint64_t offset = LARD_SLOT_OFFSET(found->value);
@@ -51,7 +52,7 @@ static bool is_in_main(const lard_view *view, const lard_found *found) {
     return lard_segment_state(view, LARD_SLOT_OFFSET(found->value)) == LARD_SEGMENT_MAIN;
 }
 
-/* Of the whole value where it is in chunks. */
+/* Bytes of the whole value, also if it is in chunks. */
 static uint64_t size_of(const lard_record_spec *spec) {
     return spec->type == LARD_TYPE_HEAD ? ((const lard_head *)spec->value)->value_bytes : spec->value_bytes;
 }
@@ -78,7 +79,8 @@ uint32_t lard_write_queue_of(lard_map *map, const lard_key *key) {
     return main_queue ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
 }
 
-/* Fills op->replaced, and *pinned_bytes with the bytes of a pinned record, before the slot is swapped. */
+/* Notes what the slot's record is, before the slot is swapped: a large value in op->replaced, the cost of a pinned
+ * record in *pinned_bytes. */
 LARD_INLINE void note_replaced(const lard_view *view, uint64_t slot, lard_write_op *op, uint64_t *pinned_bytes) {
     lard_record_info old;
     uint64_t offset = LARD_SLOT_OFFSET(slot);
@@ -94,7 +96,7 @@ LARD_INLINE void note_replaced(const lard_view *view, uint64_t slot, lard_write_
 
 LARD_INLINE larder_status publish(larder *cache, lard_view *view, lard_write_op *op, lard_found found,
                                   uint64_t slot) {
-    for (;;) { /* each round more means that eviction or a lock-free deleter came in between */
+    for (;;) { /* repeats only if eviction or a lock-free delete changed the slot */
         uint64_t pinned_bytes;
         if (!found.slot) {
             return lard_index_insert(cache, view, &op->key->hash, slot);
@@ -117,7 +119,7 @@ LARD_INLINE larder_status publish(larder *cache, lard_view *view, lard_write_op 
 
 LARD_INLINE larder_status append_and_publish(larder *cache, lard_view *view, lard_write_op *op, uint64_t bytes) {
     bool any = op->condition == LARD_IF_ANY;
-    /* Of a plain store the old record is prefetched, while others leave and the new one is written. */
+    /* Without a condition the old record is only prefetched: eviction and the copy of the new one come first. */
     lard_found found = any ? lard_index_probe(view, &op->key->hash) : lard_index_find(view, op->key);
     if (!any && !holds(view, &found, op)) {
         return LARDER_NOT_STORED;
@@ -146,8 +148,8 @@ LARD_INLINE larder_status append_and_publish(larder *cache, lard_view *view, lar
     return status;
 }
 
-/* Counts a pinned record before others may find it: a writer that dies in between leaves the count too high, not
- * too low. *cost is what was counted. */
+/* Counts a pinned record before others may find it: if the writer dies in between, the count is too high, not too
+ * low. *cost is the number of bytes counted. */
 static __attribute__((noinline)) larder_status
 count_pinned(larder *cache, lard_view *view, const lard_write_op *op, uint64_t bytes, uint64_t *cost) {
     lard_found found = lard_index_find(view, op->key);

@@ -1,5 +1,5 @@
 /*
- * write.h — stores a record under the lock.
+ * write.h — stores a record under a condition.
  */
 #ifndef LARD_WRITE_H
 #define LARD_WRITE_H
@@ -11,24 +11,24 @@ typedef enum {
     LARD_IF_ANY,
     LARD_IF_ABSENT,
     LARD_IF_PRESENT,
-    LARD_IF_SLOT /* only over what is expected */
+    LARD_IF_SLOT /* only over the expected slot and expiry */
 } lard_condition;
 
-typedef struct { /* one record to be stored, and when it may be */
+typedef struct { /* a record to store, and its condition */
     const lard_key *key;
     lard_record_spec spec;
     lard_condition condition;
-    uint64_t expected_slot;      /* of LARD_IF_SLOT: its very value */
-    uint64_t expected_expiry_ms; /* and of its record, for a touch leaves the slot as it is; 0: whatever it is */
+    uint64_t expected_slot;      /* of LARD_IF_SLOT: the value of the slot */
+    uint64_t expected_expiry_ms; /* and of its record, because a touch does not change the slot; 0: any */
     int64_t now_ms;
-    lard_head replaced; /* answered: of a large value that was replaced; of 0 bytes where it was another kind */
+    lard_head replaced; /* out: head of the large value that was replaced; value_bytes is 0 if there was none */
 } lard_write_op;
 
-/* Takes the lock of the key's shard. OK; NOT_STORED where the condition does not hold; FULL; BUSY. */
+/* Takes the lock of the key's shard. OK; NOT_STORED: the condition does not hold; FULL; BUSY; DAMAGED. */
 larder_status lard_write(larder *cache, lard_map *map, lard_write_op *op, const larder_call *call);
-/* The same with the lock held. */
+/* The same; the caller holds the lock. */
 larder_status lard_write_locked(larder *cache, lard_view *view, lard_write_op *op);
-/* Without the lock: the queue that a new value of the key should go to, as far as can be told. */
+/* Without the lock: the queue that a new value of the key probably goes to. A hint. */
 uint32_t lard_write_queue_of(lard_map *map, const lard_key *key);
 
 #endif
