@@ -1,10 +1,11 @@
 /*
- * attach.c — a handle's file: attaching to it, and anew.
+ * attach.c — attaches a handle to its file, also after a fork, a replacement or a fault.
  *
- * A handle attaches when it is opened, and anew, at its next call, in a forked child
- * (a process slot of its own), when its file was superseded, and when its map was
- * poisoned. The addresses of a map that was left stay the handle's until it closes:
- * other threads may still be reading in it.
+ * A handle attaches when it is opened. At its next call it attaches again in a forked child, which needs its own
+ * process slot, after its file was superseded, and after its map was poisoned. The addresses of a map that the
+ * handle has left stay reserved until the handle closes, because other threads may still read in it.
+ *
+ * The opener's lock is held while a handle attaches. The fork lock guards the handle's fields, for short times.
  */
 #define _GNU_SOURCE
 #include "handle/attach.h"
@@ -31,11 +32,11 @@
 #include <unistd.h>
 
 #define RETRY_MS 1000
-#define FAULTS_IN_ROW 32            /* after so many, attaching anew waits twice as long each time, up to */
-#define FAULT_WAIT_MS 600000        /* this; */
-#define FAULT_FREE_MS (3600 * 1000) /* an hour without one, and all is well again */
-#define OLD_FILES 8                 /* that were left, for threads that are still inside */
-#define LOCKED_RETRY_MS 10          /* where another opener was not done by then */
+#define FAULTS_IN_ROW 32            /* after so many faults the wait before attaching doubles with each one */
+#define FAULT_WAIT_MS 600000        /* the longest such wait */
+#define FAULT_FREE_MS (3600 * 1000) /* after a time without faults, the count starts again */
+#define OLD_FILES 8                 /* files kept open after the handle left them, for threads still in a call */
+#define LOCKED_RETRY_MS 10          /* the wait after another opener held the lock for too long */
 #define LOCKFILE_ATTEMPTS 8
 
 static void forget_waits(larder *cache) {
@@ -50,7 +51,8 @@ static larder_status fail_claim(larder *cache, const lard_map *map, larder_statu
                : lard_fail(error, status, 0, "%s (%u slots)", cache->path, map->super.process_slots);
 }
 
-/* A host may replace the file every minute for years. Of each map but the last few only its addresses are kept. */
+/* A host may replace the file every minute for years. So only the addresses of all but the last few maps are kept.
+ */
 static void let_old_files_go(larder *cache) {
     unsigned kept = 0;
     for (lard_map *map = cache->old_maps; map; map = map->older) {
@@ -58,13 +60,13 @@ static void let_old_files_go(larder *cache) {
             lard_map_close_file(map);
             lard_bytelock_drop(&map->left, &map->lock);
             if (!lard_sigbus_blank(map)) {
-                return; /* what is older was let go before */
+                return; /* older ones were closed before */
             }
         }
     }
 }
 
-/* A lock file that is gone or of another inode is opened, or made, anew. */
+/* The handle's open lock file; if it is gone or another file is at its path, opens or creates one. */
 static larder_status find_lockfile(larder *cache, const char *path, const struct stat *there, lard_lockfile *file,
                                    larder_error *error) {
     if (there && lard_lockfile_is(&cache->lock, there) && lard_lockfile_is_open(&cache->lock)) {
@@ -76,7 +78,7 @@ static larder_status find_lockfile(larder *cache, const char *path, const struct
         there ? lard_registry_find_lockfile((uint64_t)there->st_dev, (uint64_t)there->st_ino) : NULL;
     bool opens_twice = known && known != cache && lard_bytelock_is_posix(&known->lock);
     lard_fork_unlock();
-    if (opens_twice) { /* POSIX locks of the one would go with the other's close */
+    if (opens_twice) { /* closing one descriptor would drop the POSIX locks of the other handle */
         return lard_fail(error, LARDER_SUPERSEDED, 0, "%s belongs to another handle of this process", path);
     }
     return lard_lockfile_open(path, file, error);
@@ -88,7 +90,7 @@ static void discard_lockfile(const larder *cache, lard_lockfile *file) {
     }
 }
 
-/* The lock file with the opener's lock held, and what stands in it. */
+/* Opens the lock file, takes the opener's lock and reads the content. */
 static larder_status enter_lockfile(larder *cache, const char *path, int64_t wait_ms, lard_lockfile *file,
                                     lard_bytelock *opener, lard_lockfile_content *content, larder_error *error) {
     for (int attempt = 0; attempt < LOCKFILE_ATTEMPTS; attempt++) {
@@ -117,7 +119,7 @@ static larder_status enter_lockfile(larder *cache, const char *path, int64_t wai
     return lard_fail(error, LARDER_LOCKED, 0, "%s is removed again and again", path);
 }
 
-/* The new map becomes the handle's. The old one stays mapped: other threads may be inside. */
+/* Makes `map` the handle's map. The old one stays mapped: other threads may be inside. */
 static void go_over(larder *cache, const lard_lockfile *file, lard_map *map, lard_process_claimed *claim) {
     lard_map *old = cache->map == map ? NULL : cache->map;
     lard_fork_lock(); /* no fork sees half of this */
@@ -142,7 +144,7 @@ static void go_over(larder *cache, const lard_lockfile *file, lard_map *map, lar
     lard_fork_unlock();
 }
 
-/* Out of the handle first: a child that is forked in between must not unmap it again. */
+/* Removes the map from the handle first: a child that is forked in between must not unmap it again. */
 static void drop_arriving(larder *cache) {
     lard_fork_lock();
     lard_map *map = cache->arriving;
@@ -153,8 +155,8 @@ static void drop_arriving(larder *cache) {
     }
 }
 
-/* No cache fits a lock file that is not there: this says what else is the matter with a file at the path. So none
- * is made beside what is not Larder's. */
+/* Without a lock file no cache file fits, but there may be another reason not to use the path. Checks that first,
+ * so that no lock file is created beside a file that is not Larder's. */
 static larder_status look_without_lockfile(larder *cache, larder_error *error) {
     lard_lockfile_content content;
     int code = lard_random(&content, sizeof content);
@@ -162,7 +164,7 @@ static larder_status look_without_lockfile(larder *cache, larder_error *error) {
                 : lard_file_open(cache->path, 0, &content, true, &cache->arriving, error);
 }
 
-/* Opens lock file and cache file (of size 0: makes none) and claims a slot; cache->map is the new map. */
+/* Opens the lock file and the cache file, claims a slot, and sets cache->map. Size 0: creates no file. */
 static larder_status attach_to_path(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
     char path[LARD_LOCK_PATH_MAX];
     lard_lockfile_content content;
@@ -171,7 +173,7 @@ static larder_status attach_to_path(larder *cache, uint64_t size_bytes, int64_t 
     lard_bytelock opener;
     lard_process_claimed claim;
 
-    drop_arriving(cache); /* of a parent that was at it when it forked */
+    drop_arriving(cache); /* left by a parent that was attaching when it forked */
     int there = lard_lockfile_look(cache->path, path, &info);
     if (there < 0) {
         return lard_fail_call(error, "stat", path, errno);
@@ -189,7 +191,7 @@ static larder_status attach_to_path(larder *cache, uint64_t size_bytes, int64_t 
         return status;
     }
     if (cache->map) {
-        lard_map_discard(cache->map); /* its successor may need the room */
+        lard_map_discard(cache->map); /* the next file may need the space */
     }
     int alone = lard_process_is_alone(cache, &file, path);
     status = alone < 0 ? lard_fail_call(error, "ask for other users of", path, EAGAIN)
@@ -214,8 +216,8 @@ static larder_status attach_to_path(larder *cache, uint64_t size_bytes, int64_t 
     return status;
 }
 
-/* A forked child: the slot is its parent's, the map is shared. The parent may have left and marked the file clean.
- */
+/* Attaches a forked child: it keeps the map and needs its own slot. The parent may have detached and marked the
+ * file clean. */
 static larder_status attach_child(larder *cache, int64_t wait_ms, larder_error *error) {
     char path[LARD_LOCK_PATH_MAX];
     lard_lockfile file = cache->map->lock;
@@ -241,8 +243,8 @@ static larder_status attach_child(larder *cache, int64_t wait_ms, larder_error *
 }
 
 /*
- * Each fault costs a map, for other threads may still be inside. A disk that is full under a
- * copy-on-write file system faults again and again, for days perhaps: so not at once again, and ever more seldom.
+ * The wait before the next attempt. Each fault costs a map, because other threads may still be inside. A full disk
+ * under a copy-on-write file system may fault for days, so after many faults the waits grow.
  */
 static int64_t wait_after_fault(larder *cache, int64_t now_ms) {
     cache->faults = now_ms - cache->last_fault_ms < FAULT_FREE_MS ? cache->faults + 1 : 1;
@@ -262,7 +264,7 @@ static larder_status attach_anew(larder *cache, uint64_t size_bytes, int64_t wai
         if (status != LARDER_SYSTEM) {
             return status;
         }
-        /* its lock file is gone, perhaps */
+        /* perhaps its lock file is gone */
     }
     if (map && (map->poisoned || (lard_map_is_fit(map) && lard_map_was_replaced(map, cache->path)))) {
         lard_map_supersede(map); /* so that other processes leave it, too */
@@ -270,7 +272,8 @@ static larder_status attach_anew(larder *cache, uint64_t size_bytes, int64_t wai
     return attach_to_path(cache, size_bytes, wait_ms, error);
 }
 
-/* One thread of a process attaches a handle at a time. False: it is attached, or another thread is at it. */
+/* One thread of a process at a time attaches a handle. False: it is attached (*done), or another thread attaches
+ * it. */
 static bool begin_attaching(larder *cache, bool *done) {
     lard_fork_lock();
     *done = lard_current_map(cache) != NULL;
@@ -290,7 +293,7 @@ static void end_attaching(larder *cache, bool faulted, const larder_error *outco
     int64_t wait_ms = faulted && attached       ? wait_after_fault(cache, started_ms)
                       : status == LARDER_LOCKED ? LOCKED_RETRY_MS
                                                 : RETRY_MS;
-    /* From now on, not from the beginning: the attempt may have taken as long as the next one is to wait. */
+    /* Counted from now, not from the start: the attempt itself may have taken as long as the wait. */
     cache->retry_attach_ms = attached && !faulted ? 0 : lard_monotonic_ms() + wait_ms;
     cache->retry_epoch = lard_fork_epoch();
     cache->attaching = 0;
@@ -340,7 +343,6 @@ larder_status larder_attach(larder *cache, uint32_t wait_ms, larder_error *error
     return attach_once(cache, size, wait_ms, error);
 }
 
-/* Calls that did not try do not put off the one that will. */
 bool lard_attach_is_due(const larder *cache) {
     return !cache->retry_attach_ms || lard_monotonic_ms() >= cache->retry_attach_ms ||
            (lard_map_is_fit(cache->map) && cache->retry_epoch != lard_fork_epoch());

@@ -1,8 +1,8 @@
 /*
- * enter.c — which map a call works on: the current one, or the one that the handle attaches to now.
+ * enter.c — chooses the map that a call works on: the current one, or one that the handle attaches to now.
  *
- * An unattached handle tries again from time to time, not at each call. Calls that change something look
- * from time to time whether the file is still at its path.
+ * A handle that could not attach tries again from time to time, not at each call. Calls that change something
+ * check from time to time that the file is still at its path.
  */
 #define _GNU_SOURCE
 #include "handle/enter.h"
@@ -16,10 +16,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define LOOK_MS 200            /* between looks whether the file is still at its path */
-#define ATTACH_WAIT_MS 1000    /* for another opener, in a call that attaches anew */
-#define TOUCH_MS (3600 * 1000) /* between new times for the lock file, which cleaners of old files look at */
-#define STORES_PER_LOOK 64     /* under a clock that stands still */
+#define LOOK_MS 200            /* between checks that the file is still at its path */
+#define ATTACH_WAIT_MS 1000    /* for another opener, in a call that attaches */
+#define TOUCH_MS (3600 * 1000) /* between new timestamps of the lock file, by which cleaners find old files */
+#define STORES_PER_LOOK 64     /* while the time given with the stores does not change */
 
 int larder_attached(larder *cache) {
     if (LARD_UNLIKELY(!cache)) {
@@ -37,20 +37,17 @@ int larder_attached(larder *cache) {
 
 lard_map *lard_enter_slow(larder *cache) {
     lard_fork_lock();
-    lard_map *map = lard_current_map(cache); /* another thread was here first */
+    lard_map *map = lard_current_map(cache); /* another thread may have attached it */
     bool tries = !map && !cache->attaches_explicitly && lard_attach_is_due(cache);
     lard_fork_unlock();
     return tries && larder_attach(cache, ATTACH_WAIT_MS, NULL) == LARDER_OK ? cache->map : map;
 }
 
-/* The file of this handle, also for a child that could not claim a slot: enough to empty slots, which needs none.
- */
 lard_map *lard_enter_unattached(larder *cache) {
     lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
     return lard_map_is_fit(map) ? map : NULL;
 }
 
-/* Why this process could not attach. */
 larder_status lard_enter_failure(const larder *cache) {
     lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
     larder_status failure = cache->failure.status;
@@ -60,10 +57,10 @@ larder_status lard_enter_failure(const larder *cache) {
     if (map && lard_load(&map->control->superseded)) {
         return LARDER_SUPERSEDED;
     }
-    return failure ? failure : LARDER_LOCKED; /* none: another thread is at it */
+    return failure ? failure : LARDER_LOCKED; /* OK: another thread is attaching */
 }
 
-/* Of a file that is in use, however seldom it is opened. */
+/* Renews the timestamps of the lock file, so that cleaners keep a file that is in use but rarely opened. */
 static void touch_lockfile(larder *cache, int64_t now_ms) {
     char path[LARD_LOCK_PATH_MAX];
     __atomic_store_n(&cache->next_touch_ms, now_ms + TOUCH_MS, __ATOMIC_RELAXED);
@@ -71,13 +68,14 @@ static void touch_lockfile(larder *cache, int64_t now_ms) {
     utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
 }
 
-/* A copy of a former use was written over the file: the number stays the same while anybody is attached. */
+/* Was a copy of an earlier use written over the file? The use number does not change while a process is attached.
+ */
 static bool was_overwritten(const lard_map *map) {
     return !map->poisoned && lard_load(&map->control->use) != map->use;
 }
 
-/* A file that was removed, replaced or overwritten by hand is left like one that the engine replaced: by
- * everybody. */
+/* All processes leave a file that was removed, replaced or overwritten by hand, like one that the engine replaced.
+ */
 void lard_enter_look(larder *cache, lard_map *map) {
     int64_t now_ms = lard_monotonic_coarse_ms();
     if (now_ms < __atomic_load_n(&cache->next_look_ms, __ATOMIC_RELAXED)) {
@@ -92,7 +90,7 @@ void lard_enter_look(larder *cache, lard_map *map) {
     }
 }
 
-/* Whether another store has just seen the clock show the same. */
+/* Did a recent store come with the same time? True for STORES_PER_LOOK stores at most. */
 static bool shown_before(larder *cache, int64_t now_ms) {
     uint32_t count = __atomic_load_n(&cache->store_count, __ATOMIC_RELAXED);
     bool same = now_ms && now_ms == __atomic_load_n(&cache->store_ms, __ATOMIC_RELAXED) && count < STORES_PER_LOOK;

@@ -1,12 +1,11 @@
 /*
- * pending.c — deletes that this process could not apply, because it is attached to no file.
+ * pending.c — notes deletes that this process cannot apply because it is not attached.
  *
- * A key that was deleted or overwritten must not be answered with its old value by
- * whoever attaches later: so it is remembered here and deleted in the file that the handle
- * attaches to, before anybody reads there. Beyond MOST_KEYS, or where memory is short, the
- * file is emptied instead. What is pending when a process ends is lost with it.
+ * A key that was deleted or overwritten must not return its old value after the handle attaches. So the key is
+ * noted here, and deleted in the file that the handle attaches to before the handle reads there. Above MOST_KEYS
+ * keys, or without memory, the whole file is cleared instead. Pending deletes are lost when the process ends.
  *
- * Under the registry lock (fork.c); a forked child has a copy of its own.
+ * Under the fork lock (fork.c), but for lard_pending_note, which takes it. A forked child has its own copy.
  */
 #include "handle/pending.h"
 #include "base/hash.h"
@@ -50,7 +49,7 @@ static bool note_key(lard_pending *pending, const void *key, size_t bytes) {
     return copy != NULL;
 }
 
-/* NULL: all keys. */
+/* `key` NULL: all keys. */
 static void note(larder *cache, const void *key, size_t bytes) {
     if (cache->all_pending) {
         return;

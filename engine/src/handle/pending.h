@@ -1,12 +1,13 @@
 /*
- * pending.h — deletes that could not be applied yet.
+ * pending.h — notes deletes that cannot be applied yet.
  */
 #ifndef LARD_PENDING_H
 #define LARD_PENDING_H
 
 #include "base/types.h"
 
-/* Of a key, or of all (NULL). False: the handle is attached by now, and nothing was noted. */
+/* Notes the delete of a key, or of all keys (NULL). False: the handle is attached by now, and nothing was noted.
+ */
 bool lard_pending_note(larder *cache, const void *key, size_t key_bytes);
 void lard_pending_apply(larder *cache, lard_map *map); /* the fork lock is held */
 void lard_pending_free(larder *cache);

@@ -1,7 +1,5 @@
 /*
- * registry.c — the open handles of this process: one for each cache file.
- *
- * All under the fork lock (fork.c).
+ * registry.c — lists the open handles of this process, one per cache file. All under the fork lock (fork.c).
  */
 #include "handle/registry.h"
 #include "base/types.h"

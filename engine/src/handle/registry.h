@@ -1,5 +1,5 @@
 /*
- * registry.h — the open handles of this process. Under the fork lock.
+ * registry.h — lists the open handles of this process. Under the fork lock.
  */
 #ifndef LARD_REGISTRY_H
 #define LARD_REGISTRY_H

@@ -1,7 +1,7 @@
 /*
- * repair.c — a shard whose lock's owner died, and the reset of a shard that makes no sense.
+ * repair.c — repairs a shard whose owner died while it held the lock, and empties a shard that is damaged.
  *
- * Each step of the engine leaves a state that this file can finish or undo. Under the shard's lock.
+ * Each store to the file leaves a state that this file can finish or undo. All under the shard's lock.
  */
 #include "shard/repair.h"
 #include "base/count.h"
@@ -17,8 +17,9 @@
 #include "segment/record.h"
 #include "segment/segment.h"
 
-/* Buckets of which a repair counts the items. A death leaves the counts a few off, which does not matter among
- * more: the index grows a little sooner or later, and a pinned item that finds no room has them counted. */
+/* A repair counts the items only in an index of up to so many buckets. A death leaves the counts slightly wrong,
+ * which does not matter in a larger index: it grows a little sooner or later, and before a pinned item is refused
+ * all are counted (admit.c). */
 #define MOST_COUNTED 4096u
 
 static bool sane(const lard_view *view) {
@@ -49,7 +50,7 @@ static bool is_named(const lard_view *view, uint32_t segment) {
     return false;
 }
 
-/* A segment whose owner died before the directory named it as a page, or its queue as the one to append to. */
+/* A segment that was taken, but whose owner died before the directory or a queue referred to it. */
 static bool is_orphan(const lard_view *view, uint32_t segment) {
     const lard_segment *row = &view->segments[segment];
     uint32_t state = lard_load(&row->state);
@@ -78,7 +79,7 @@ static void check_active(lard_view *view) {
         }
     }
     uint32_t victim = lard_load(&view->head->victim);
-    if (victim) { /* begin it again: what was moved or unlinked already is skipped */
+    if (victim) { /* empty it from the start: records that were moved or dropped already are skipped */
         uint32_t state =
             victim <= view->map->super.segments_per_shard ? lard_load(&view->segments[victim - 1].state) : 0;
         if (state != LARD_SEGMENT_SMALL && state != LARD_SEGMENT_MAIN) {
@@ -89,8 +90,8 @@ static void check_active(lard_view *view) {
 }
 
 /*
- * Empties a shard whatever its bytes say. Readers see epoch 0 first, so that a
- * lookup under way finds its epoch gone, and a death half-way begins anew.
+ * Stores epoch 0 first: so a running lookup finds that its epoch has ended, and, if this process dies half-way,
+ * the next owner of the lock starts the reset again.
  */
 void lard_repair_reset(lard_view *view) {
     uint32_t resets = (uint32_t)lard_load(&view->head->resets) + 1;
@@ -125,13 +126,13 @@ void lard_repair_reset(lard_view *view) {
     lard_store_release(&view->head->epoch, (uint64_t)clear << 32 | resets);
 }
 
-/* The record that was appended last to the main queue's open segment: its offset, or 0. */
+/* Offset of the last record in the main queue's open segment, or 0. */
 static uint64_t last_in_main(const lard_view *view, lard_record_info *info) {
     uint32_t active = lard_load(&view->head->active[LARD_SEGMENT_MAIN - LARD_SEGMENT_SMALL]);
     if (active == 0) {
         return 0;
     }
-    const lard_segment *row = &view->segments[active - 1]; /* check_active (shard.c) has looked at it */
+    const lard_segment *row = &view->segments[active - 1]; /* check_active has validated it */
     uint64_t end = lard_load(&row->write_offset), last = 0;
     for (uint64_t at = 0; at < end && end <= view->map->super.segment_bytes;) {
         uint64_t offset = lard_view_segment_offset(view, active - 1) + at;
@@ -147,8 +148,8 @@ static uint64_t last_in_main(const lard_view *view, lard_record_info *info) {
 }
 
 /*
- * Eviction died between a copy and its slot. A second copy might be the one record too many for the segment that
- * the victim is emptied into.
+ * Eviction may have died after it copied a record and before it changed the slot. This changes the slot to the
+ * copy: a second copy might not fit into the segment that the victim is emptied into.
  */
 static void finish_copy(lard_view *view) {
     unsigned char data[LARDER_MAX_KEY + 8];
@@ -173,11 +174,11 @@ static void finish_copy(lard_view *view) {
     }
 }
 
-/* The owner died somewhere under the lock. Every step of the engine is redoable or skippable from here. */
+/* The owner may have died at any store. Every step of the engine can be redone or skipped from here. */
 void lard_repair_shard(larder *cache, lard_view *view) {
     lard_count(cache, LARD_STAT_repairs, 1);
     if (lard_load(&view->head->epoch) == 0) {
-        return; /* died in a reset: lard_shard_lock starts it again */
+        return; /* it died in a reset: lard_shard_lock starts that again */
     }
     if (!sane(view)) {
         lard_count(cache, LARD_STAT_resets, 1);

@@ -1,13 +1,13 @@
 /*
- * repair.h — a shard whose lock's owner died. Under the lock.
+ * repair.h — repairs or empties a shard. Under the lock.
  */
 #ifndef LARD_REPAIR_H
 #define LARD_REPAIR_H
 
 #include "base/types.h"
 
-void lard_repair_shard(larder *cache, lard_view *view);
-/* Empties a shard whatever its bytes say. */
+void lard_repair_shard(larder *cache, lard_view *view); /* after the death of the lock's owner */
+/* Empties the shard, however damaged it is. */
 void lard_repair_reset(lard_view *view);
 
 #endif

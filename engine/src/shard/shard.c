@@ -1,10 +1,9 @@
 /*
- * shard.c — a shard's lock, its repair after an owner's death, and its reset.
+ * shard.c — locks and unlocks a shard, and has it repaired after its owner's death.
  *
- * The lock is a futex word that names its owner by process slot and incarnation.
- * A waiter that finds the owner dead takes the word over and repairs the shard
- * before it goes on: this file is the only place where owner death is met.
- * Nothing under the lock sleeps, allocates or calls out of the engine.
+ * The lock is a futex word that names its owner by process slot and incarnation. A waiter that finds the owner
+ * dead takes the lock over and repairs the shard (repair.c) before it continues. This is the only file that
+ * detects an owner's death. Nothing under the lock sleeps, allocates or calls out of the engine.
  */
 #include "shard/shard.h"
 #include "base/count.h"
@@ -25,12 +24,12 @@ static bool try_lock(lard_view *view, uint32_t waiters) {
     return lard_cas32(&view->head->lock, &free, view->owner | waiters);
 }
 
-/* Another thread has attached to another file: who owns locks in this one cannot be told any more. */
+/* Another thread has attached the handle to another file: owners of locks in this one can no longer be checked. */
 static bool has_left(const larder *cache, const lard_map *map) {
     return __atomic_load_n(&cache->map, __ATOMIC_RELAXED) != map;
 }
 
-/* The lock and a repaired shard, where its owner is dead. */
+/* If the owner is dead: takes the lock, repairs the shard, and returns true. */
 static bool take_over(larder *cache, lard_view *view, uint32_t word) {
     lard_u32 *lock = &view->head->lock;
     view->owner = __atomic_load_n(&view->map->owner_word, __ATOMIC_RELAXED);
@@ -42,17 +41,17 @@ static bool take_over(larder *cache, lard_view *view, uint32_t word) {
     return true;
 }
 
-/* Waits for a live owner within the bound, a short one where it was waited for in vain before; takes over from a
- * dead one. */
+/* Waits for a live owner up to the lock timeout, or only briefly if a wait for the same owner has timed out
+ * before. Takes over from a dead owner. */
 static larder_status wait_for_lock(larder *cache, lard_view *view) {
     lard_u32 *lock = &view->head->lock;
     int64_t start = lard_monotonic_ms();
     unsigned sleep_ms = FIRST_SLEEP_MS;
-    uint32_t alive = 0; /* the owner that was looked at last: who was not run in all that time has seen none */
+    uint32_t alive = 0; /* the owner checked last; 0 if this process has not run during the whole wait */
 
     lard_count(cache, LARD_STAT_lock_waits, 1);
     for (;;) {
-        uint32_t word = lard_load_acquire(lock); /* before its owner's incarnation is looked at */
+        uint32_t word = lard_load_acquire(lock); /* before its owner's incarnation is read */
         if (word == 0 && try_lock(view, WAITERS)) {
             break;
         }
@@ -60,7 +59,7 @@ static larder_status wait_for_lock(larder *cache, lard_view *view) {
         int64_t bound = word && (word & ~WAITERS) == stuck ? FIRST_SLEEP_MS : cache->lock_timeout_ms;
         int64_t waited = lard_monotonic_ms() - start;
         bool leaves = has_left(cache, view->map);
-        if (waited < 0 || waited >= bound || leaves) { /* less than nothing: the clock failed */
+        if (waited < 0 || waited >= bound || leaves) { /* negative: the clock failed */
             if (word && (word & ~WAITERS) != alive && !leaves && take_over(cache, view, word)) {
                 break;
             }
@@ -116,13 +115,13 @@ larder_status lard_shard_lock(larder *cache, lard_view *view, const larder_call 
     return LARDER_OK;
 }
 
-/* Somebody else's word there means that this process was taken for dead while it was in the shard. */
+/* If the lock names another owner, this process was taken for dead while it was in the shard. */
 static __attribute__((noinline)) void unlock_slowly(lard_view *view, uint32_t word) {
     lard_u32 *lock = &view->head->lock;
     if (word == (view->owner | WAITERS) && lard_cas32(lock, &word, 0)) {
         lard_wake(LARD_RAW(lock));
     } else if (!view->map->poisoned) {
-        lard_map_supersede(view->map); /* two have changed it at once: nobody goes on with this file */
+        lard_map_supersede(view->map); /* two processes have changed the shard at once: all leave the file */
     }
 }
 
@@ -136,7 +135,7 @@ void lard_shard_unlock(lard_view *view) {
 void lard_shard_end_turn(lard_view *view) {
     bool wanted = lard_load(&view->head->lock) & WAITERS;
     lard_shard_unlock(view);
-    if (wanted) { /* who wakes up has to run before the next turn */
+    if (wanted) { /* the waiter that wakes up must run before the next turn */
         lard_sleep_ms(1);
     }
 }
