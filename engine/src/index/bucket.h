@@ -1,8 +1,7 @@
 /*
- * bucket.h — which buckets a key may stand in, and where those are.
+ * bucket.h — computes which two buckets a key may be in, and finds a bucket in memory.
  *
- * No lock is assumed: counts and directory are checked before they are used.
- * Included by internal.h.
+ * No lock is assumed: bucket count and directory are checked before they are used.
  */
 #ifndef LARD_BUCKET_H
 #define LARD_BUCKET_H
@@ -15,7 +14,7 @@ static inline uint32_t lard_bucket_of(uint32_t hash, uint32_t count) {
     return bucket < count ? bucket : hash & (power - 1);
 }
 
-/* Of a number below lard_bucket_count; NULL where the directory is damaged. */
+/* The bucket of a number below lard_bucket_count. NULL: the directory is damaged. */
 static inline lard_bucket *lard_bucket_below_count(const lard_view *view, uint32_t number) {
     unsigned shift = view->map->segment_shift - 6;
     uint32_t page = number >> shift;
@@ -26,7 +25,7 @@ static inline lard_bucket *lard_bucket_below_count(const lard_view *view, uint32
     return (lard_bucket *)(view->base + view->map->super.data_offset) + (((segment - page) << shift) + number);
 }
 
-/* NULL where the directory is damaged, or too short for such a number. */
+/* The bucket of any number. NULL: the directory is damaged, or too short. */
 static inline lard_bucket *lard_bucket_at(const lard_view *view, uint32_t number) {
     if (LARD_UNLIKELY(number >> (view->map->segment_shift - 6) >= view->map->super.segments_per_shard)) {
         return NULL;
@@ -34,14 +33,14 @@ static inline lard_bucket *lard_bucket_at(const lard_view *view, uint32_t number
     return lard_bucket_below_count(view, number);
 }
 
-/* 0 where it is more than the directory can hold. */
+/* 0: there is no index, or the number is damaged: the directory cannot hold as many. */
 static inline uint32_t lard_bucket_count(const lard_view *view) {
     uint32_t count = lard_load_acquire(&view->head->bucket_count);
     uint64_t most = (uint64_t)view->map->super.segments_per_shard << (view->map->segment_shift - 6);
     return LARD_LIKELY(count <= most) ? count : 0;
 }
 
-/* The two buckets that a key may stand in, of `count`; false where there is no index, or a damaged one. */
+/* The two buckets of `count` that a key may be in. False: there is no index, or it is damaged. */
 static inline bool lard_bucket_pair(const lard_view *view, const lard_hash *hash, uint32_t count,
                                     lard_bucket **first, lard_bucket **second) {
     if (LARD_UNLIKELY(count == 0)) {

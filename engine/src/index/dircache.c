@@ -1,8 +1,8 @@
 /*
- * dircache.c — renewing this process's copy of where a shard's buckets are (dircache.h).
+ * dircache.c — renews this process's copy of where a shard's buckets are (dircache.h).
  *
- * Takes no lock of the file. Threads that come at the same time go on without the
- * copy; a renewal that was cut short by a fork is begun anew in the child.
+ * Takes no lock of the file. Other threads work without the copy meanwhile. If a fork interrupts a renewal, the
+ * child starts it again.
  */
 #include "index/dircache.h"
 #include "file/advice.h"
@@ -11,9 +11,11 @@
 
 #include <stdlib.h>
 
-#define MOST_KEPT 32u /* pages of a shard: the kernel lists each apart, and has no room for very many */
+#define MOST_KEPT                                                                                 \
+    32u /* pages of a shard with advice: each makes a mapping of its own, whose number is limited \
+         */
 
-/* Notes the pages that were added since; false where the directory is damaged. */
+/* Adds the pages that are not known yet. False: the directory is damaged. */
 static bool note_pages(const lard_view *view, lard_dircache *copy, uint32_t count) {
     unsigned shift = view->map->segment_shift - 6;
     uint32_t pages = (uint32_t)(((uint64_t)count + (1u << shift) - 1) >> shift);
@@ -36,7 +38,7 @@ static void renew(const lard_view *view, lard_dircache *copy) {
     uint64_t epoch;
     uint32_t count = 0;
     bool fit = lard_view_is_current(view, &epoch) && (count = lard_bucket_count(view)) != 0;
-    if (copy->epoch != epoch) { /* whoever reads meanwhile finds another epoch, before or after */
+    if (copy->epoch != epoch) { /* a reader finds a changed epoch, before or after its read */
         __atomic_store_n(&copy->epoch, 0, __ATOMIC_RELEASE);
         __atomic_store_n(&copy->shape, 0, __ATOMIC_RELEASE);
         copy->known = 0;

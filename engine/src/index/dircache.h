@@ -1,15 +1,13 @@
 /*
- * dircache.h — where each shard's buckets are, as this process last saw it.
+ * dircache.h — keeps this process's private copy of where each shard's buckets are.
  *
- * A lookup would otherwise go through the shard's head and its directory, two loads
- * that wait for each other and for pages of the file that nothing else keeps near.
- * This copy is private, small and dense. It is a copy of one epoch of a shard: within
- * an epoch pages are only added and the count only grows, so an old copy finds less,
- * never something else, and a reader that has compared epochs before and after its
- * read may trust what it found. What it did not find is looked for again in the file.
+ * Without the copy a lookup would load the shard's head, then its directory: two loads that depend on each other,
+ * from pages of the file that nothing else keeps cached. The copy is private, small and dense. It is valid for one
+ * epoch of a shard. Within an epoch pages are only added and the count only grows, so an old copy finds fewer
+ * items, but never wrong ones. A reader that compares the epochs before and after its read may trust what it
+ * found. What it did not find it must look up again in the file.
  *
- * Read without a lock; one thread at a time renews a shard's copy (dircache.c). Included
- * by internal.h.
+ * Read without a lock; one thread at a time renews a shard's copy (dircache.c).
  */
 #ifndef LARD_DIRCACHE_H
 #define LARD_DIRCACHE_H
@@ -23,7 +21,7 @@ void lard_dircache_renew(lard_map *map, const lard_view *view);
 
 static inline uint32_t lard_dircache_count(uint64_t shape) { return (uint32_t)(shape >> 32); }
 
-/* The bucket of a hash in that shape, or NULL. */
+/* The bucket of a hash in an index of that shape, or NULL: its page is not known. */
 static inline lard_bucket *lard_dircache_bucket(const lard_dircache *copy, uint64_t shape, uint32_t hash,
                                                 unsigned page_shift) {
     uint32_t count = lard_dircache_count(shape);
@@ -34,7 +32,7 @@ static inline lard_bucket *lard_dircache_bucket(const lard_dircache *copy, uint6
     return page ? (lard_bucket *)(page + (uintptr_t)bucket * sizeof(lard_bucket)) : NULL;
 }
 
-/* Has the two buckets of a key fetched, as far as the copy knows them. */
+/* Prefetches the two buckets of a key, as far as the copy knows them. */
 static inline void lard_dircache_prefetch_buckets(const lard_map *map, const lard_hash *hash,
                                                   lard_bucket *buckets[2]) {
     const lard_dircache *copy = &map->dircache[lard_hash_shard(map, hash)];
@@ -46,7 +44,7 @@ static inline void lard_dircache_prefetch_buckets(const lard_map *map, const lar
     __builtin_prefetch(buckets[1]);
 }
 
-/* Has the record fetched that those buckets seem to name. A hint: whoever comes for it looks for itself. */
+/* Prefetches the record that the buckets seem to name. A hint: a lookup does not rely on it. */
 static inline void lard_dircache_prefetch_record(lard_map *map, const lard_hash *hash,
                                                  lard_bucket *const buckets[2]) {
     if (LARD_UNLIKELY(!buckets[0] || !buckets[1])) {
@@ -59,7 +57,7 @@ static inline void lard_dircache_prefetch_record(lard_map *map, const lard_hash 
     }
 }
 
-/* Under the lock. Renews a copy that is not of this epoch, or has fallen far behind. */
+/* Under the lock. Renews a copy that is of another epoch or knows far fewer buckets. */
 static inline void lard_dircache_keep_up(lard_map *map, const lard_view *view) {
     const lard_dircache *copy = &map->dircache[view->number];
     uint32_t count = lard_load(&view->head->bucket_count);

@@ -1,13 +1,13 @@
 /*
- * ghost.c — which keys were evicted a short while ago, kept in slots that hold no item.
+ * ghost.c — remembers keys that were evicted recently, in slots that hold no item.
  *
- * Two ghosts fit a slot (layout.h draws it): 11 bits of the key's fingerprint each, which queue the
- * key was in, and when it left, by that queue's clock, in eighths of the shard. They cost no
- * space of their own; the oldest give way, and any item does better with the slot.
- * A ghost is a hint: a wrong one sends a new item to the main queue, a lost one to the small.
+ * A slot holds two ghosts (layout.h draws it). Each has 11 bits of the key's fingerprint, the queue that the key
+ * was in, and the time of its eviction, by that queue's clock, in eighths of the shard. Ghosts need no space of
+ * their own: new ghosts replace the oldest ones, and items replace ghosts. A ghost is a hint: a wrong one sends a
+ * new item to the main queue, a lost one sends it to the small queue.
  *
- * All under the shard's lock, but for lard_ghost_peek and lard_ghost_word. Nobody else stores
- * into a slot that holds no item.
+ * All under the shard's lock, but for lard_ghost_peek and lard_ghost_word. Nobody else stores into a slot that
+ * holds no item.
  */
 #include "index/ghost.h"
 #include "index/bucket.h"
@@ -21,10 +21,10 @@
 #define CELL_MASK ((1u << CELL_BITS) - 1)
 #define STAMP_MASK ((1u << STAMP_BITS) - 1)
 #define CELLS 2
-#define UNITS 8      /* of a stamp, in a shard */
-#define YOUNG 0      /* such an age tells how large the queues should be: less than one unit */
-#define MAIN_OLD 2   /* ghosts of the main queue serve nothing else */
-#define SMALL_OLD 20 /* beyond any window */
+#define UNITS 8      /* of stamps, per shard */
+#define YOUNG 0      /* greatest age from which the size of the queues is learned: less than one unit */
+#define MAIN_OLD 2   /* greatest age of a ghost of the main queue: such ghosts serve only that learning */
+#define SMALL_OLD 20 /* the same of the small queue: above LARD_GHOST_WINDOW */
 #define AGELESS (STAMP_MASK + 1)
 
 _Static_assert(LARD_LOCATION_BITS + CELLS * CELL_BITS == 64, "ghosts fill what a location leaves");
@@ -55,7 +55,7 @@ static uint64_t with_cell(uint64_t value, unsigned number, uint32_t cell) {
 
 static bool was_main(uint32_t cell) { return (cell & MAIN_BIT) != 0; }
 
-/* AGELESS where the cell is empty or of no use any more. */
+/* AGELESS: the cell is empty or too old. */
 static uint32_t age_of(uint32_t cell, clocks at) {
     uint32_t age = (at.now[was_main(cell)] - (cell >> STAMP_SHIFT)) & STAMP_MASK;
     return cell == 0 || age > (was_main(cell) ? MAIN_OLD : SMALL_OLD) ? AGELESS : age;
@@ -84,13 +84,11 @@ static place find(const lard_view *view, const lard_hash *hash, clocks at) {
     return (place){NULL, 0, 0};
 }
 
-/* Without the lock: whether the key seems to have left the small queue a short while ago. */
 bool lard_ghost_peek(const lard_view *view, const lard_hash *hash) {
     place at = find(view, hash, clocks_of(view));
     return at.slot && !was_main(cell_of(at.value, at.number));
 }
 
-/* What the key's ghost tells; it has none afterwards. */
 lard_ghost lard_ghost_take(lard_view *view, const lard_hash *hash) {
     clocks now = clocks_of(view);
     place at = find(view, hash, now);
@@ -106,15 +104,12 @@ lard_ghost lard_ghost_take(lard_view *view, const lard_hash *hash) {
     return young ? LARD_GHOST_SMALL_YOUNG : LARD_GHOST_SMALL;
 }
 
-/* What the slot of an evicted item holds afterwards. */
 uint64_t lard_ghost_word(const lard_view *view, uint32_t fingerprint, bool from_main) {
     return with_cell(0, 0,
                      short_fingerprint(fingerprint) | (from_main ? MAIN_BIT : 0) |
                          clocks_of(view).now[from_main] << STAMP_SHIFT);
 }
 
-/* The slot of these ghosts was given to an item: they take cells of the bucket that are empty or hold older ones.
- */
 void lard_ghost_rescue(lard_bucket *bucket, const lard_view *view, uint64_t value) {
     clocks now = clocks_of(view);
     for (unsigned r = 0; r < CELLS; r++) {
@@ -163,8 +158,7 @@ static void sweep(lard_view *view, uint32_t clock) {
     }
 }
 
-/* A queue has emptied a segment: its clock goes on, and old ghosts of a part of the index are forgotten, so that
- * none is there still when stamps begin again. */
+/* The sweep drops old ghosts before the stamps wrap around: otherwise they would look new again. */
 void lard_ghost_tick(lard_view *view, bool main_queue) {
     lard_u32 *clock = main_queue ? &view->head->main_clock : &view->head->evict_clock;
     lard_store(clock, lard_load(clock) + 1);

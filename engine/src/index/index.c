@@ -1,10 +1,9 @@
 /*
- * index.c — from a key's hash to its slot.
+ * index.c — finds, inserts and deletes the slot of a key.
  *
- * Two-choice buckets (Azar et al., 1994). Inserting happens under the shard's lock.
- * Lookup takes none, and neither does delete: it empties slots by compare-and-swap,
- * so every other change of a slot is a compare-and-swap too. How deletes meet an
- * index that is changing its shape is told in index_resize.c.
+ * Two-choice buckets (Azar et al., 1994). An insert runs under the shard's lock. Lookups and deletes take no lock:
+ * a delete empties slots by compare-and-swap, so every other change of a slot is a compare-and-swap too.
+ * index_resize.c tells how deletes work while the index changes its shape.
  */
 #include "index/index.h"
 #include "base/count.h"
@@ -18,10 +17,9 @@
 
 #include <limits.h>
 
-#define ITEM_COST 100        /* above any of ghosts */
-#define DELETE_ATTEMPTS 4096 /* a slow delete is better than one that did not hold */
+#define ITEM_COST 100        /* above the cost of ghosts */
+#define DELETE_ATTEMPTS 4096 /* many, because a slow delete is better than one that leaves the key */
 
-/* The two buckets of a key; false where there is no index, or a damaged one. */
 LARD_INLINE bool buckets_of(const lard_view *view, const lard_hash *hash, lard_bucket *buckets[2]) {
     return lard_bucket_pair(view, hash, lard_bucket_count(view), &buckets[0], &buckets[1]);
 }
@@ -44,7 +42,7 @@ lard_found lard_index_find(const lard_view *view, const lard_key *key) {
     return first_of(view, &key->hash, is_of_key, key);
 }
 
-/* Prefetches the header and the beginning of the key: the value is not read. */
+/* Prefetches the header and the beginning of the key; the value is not needed. */
 LARD_INLINE bool is_in_shard(const lard_view *view, const lard_u64 *slot, uint64_t value, const void *unused) {
     uint64_t offset = LARD_SLOT_OFFSET(value);
     (void)slot, (void)unused;
@@ -62,7 +60,7 @@ lard_found lard_index_probe(const lard_view *view, const lard_hash *hash) {
 
 lard_found lard_index_verify(const lard_view *view, lard_found probed, const lard_key *key) {
     if (!probed.slot) {
-        return probed; /* no item had the fingerprint, and under the lock none comes */
+        return probed; /* no item had the fingerprint, and under the lock no other process adds one */
     }
     uint64_t value = lard_load_acquire(probed.slot);
     if (LARD_LIKELY(is_of_key(view, probed.slot, value, key))) {
@@ -88,7 +86,7 @@ bool lard_index_is_chunk(const lard_view *view, uint64_t slot) {
     return lard_record_of_slot(view, slot, &info) && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_CHUNK;
 }
 
-/* Chunks first: who dies in between leaves an item too many. */
+/* Chunks first: if the process dies in between, the count is one item too high. */
 void lard_index_count_off(const lard_view *view, bool is_chunk) {
     if (is_chunk) {
         lard_add(&view->head->chunks, (uint64_t)-1);
@@ -96,7 +94,7 @@ void lard_index_count_off(const lard_view *view, bool is_chunk) {
     lard_add(&view->head->items, (uint64_t)-1);
 }
 
-/* Records are looked at only where some may be chunks. */
+/* Reads records only if some may be chunks. */
 void lard_index_recount(lard_view *view) {
     bool has_chunks = lard_load(&view->head->chunks) != 0;
     uint64_t items = 0, chunks = 0;
@@ -113,7 +111,7 @@ void lard_index_recount(lard_view *view) {
     lard_store(&view->head->chunks, chunks);
 }
 
-/* What it costs to give a slot to a new item: an empty one < one of ghosts < the least frequent item. */
+/* The cost of giving a slot to a new item: an empty slot < ghosts < the least frequent item. */
 static unsigned eviction_cost(uint64_t value) {
     return LARD_SLOT_OFFSET(value) ? ITEM_COST + LARD_SLOT_FREQUENCY(value) : value != 0;
 }
@@ -126,7 +124,7 @@ static unsigned live_slots(const lard_bucket *bucket) {
     return live;
 }
 
-/* The least frequent item of two full buckets that is not pinned; NULL where all are. */
+/* The least frequent item of two full buckets that is not pinned. NULL: all are pinned. */
 static lard_u64 *find_victim(const lard_view *view, lard_bucket *const buckets[2], uint64_t *value) {
     lard_u64 *best = NULL;
     for (unsigned i = 0; i < 2 * LARD_BUCKET_SLOTS; i++) {
@@ -145,7 +143,7 @@ larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash 
     if (!buckets_of(view, hash, buckets)) {
         return LARDER_DAMAGED;
     }
-    for (;;) { /* each failure means that a deleter emptied a slot or a reader raised a frequency (at most to 3) */
+    for (;;) { /* repeats only if a deleter emptied a slot or a reader raised a frequency (to 3 at most) */
         int order = live_slots(buckets[1]) < live_slots(buckets[0]) ? 1 : 0;
         lard_bucket *best_bucket = buckets[0];
         lard_u64 *best = NULL;
@@ -201,10 +199,10 @@ larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash 
 typedef struct {
     bool was_live;
     uint64_t pinned_bytes;
-    lard_head *head; /* of a large value, where it is wanted */
+    lard_head *head; /* out: of a large value; may be NULL */
 } deletion;
 
-/* Empties a slot that holds the key; true where this call did it. */
+/* Empties the slot if it holds the key. True: this call emptied it. */
 static bool delete_in_slot(const lard_view *view, lard_u64 *slot, const lard_key *key, int64_t now_ms,
                            deletion *found) {
     for (int attempt = 0; attempt < DELETE_ATTEMPTS; attempt++) {
@@ -238,7 +236,7 @@ static bool delete_in_slot(const lard_view *view, lard_u64 *slot, const lard_key
     return false;
 }
 
-/* One pass over two buckets, of which a damaged directory may lack one. */
+/* Empties the key's slots in two buckets; in a damaged directory one may be missing. */
 static bool delete_in_buckets(const lard_view *view, const uint32_t numbers[2], const lard_key *key,
                               int64_t now_ms, deletion *found) {
     lard_bucket *first = lard_bucket_at(view, numbers[0]);
@@ -264,25 +262,24 @@ bool lard_index_delete(const lard_view *view, const lard_key *key, int64_t now_m
         }
         uint32_t choices[6] = {lard_bucket_of(key->hash.first, count), lard_bucket_of(key->hash.second, count)};
         int used = 2;
-        if (splitting &&
-            splitting - 1 < count) { /* its items stay there a moment longer than they are looked for */
+        if (splitting && splitting - 1 < count) { /* moved items stay in it a little longer than the count tells */
             choices[used++] = splitting - 1;
             choices[used++] = splitting - 1;
         }
         uint64_t paged = (uint64_t)lard_load(&view->head->index_pages) << (view->map->segment_shift - 6);
-        if (splitting && count < paged) { /* the bucket that is being filled but not published yet */
+        if (splitting && count < paged) { /* the new bucket, which is filled but not published yet */
             choices[used++] = lard_bucket_of(key->hash.first, count + 1);
             choices[used++] = lard_bucket_of(key->hash.second, count + 1);
         }
         for (int c = 0; c < used; c += 2) {
             if (c) {
-                lard_fence(); /* an original that was emptied is seen to be before its copy is looked for */
+                lard_fence(); /* others see the original emptied before this call searches for its copy */
             }
             any |= delete_in_buckets(view, &choices[c], key, now_ms, &found);
         }
         lard_fence();
         if (lard_load_acquire(&view->head->splitting) == splitting && lard_load(&view->head->moves) == moves &&
-            lard_bucket_count(view) == count) { /* whoever sees a split ended sees the new count */
+            lard_bucket_count(view) == count) { /* a process that sees the split ended also sees the new count */
             break;
         }
     }

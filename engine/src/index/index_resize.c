@@ -1,25 +1,23 @@
 /*
- * index_resize.c — how the index changes its shape: pages, splits, moves between buckets, and
- * what is left of them when their owner dies. All under the shard's lock.
+ * index_resize.c — grows the index: adds pages, splits buckets, moves items between buckets, and finishes what an
+ * owner that died has left. All under the shard's lock.
  *
- * Linear hashing (Litwin, 1980): the index grows by one bucket at a time, so that
- * no writer pays for a doubling. An item of two full buckets moves to its other one
- * (cuckoo hashing; Pagh, Rodler, 2001).
+ * Linear hashing (Litwin, 1980): the index grows by one bucket at a time, so no writer pays for a doubling. If
+ * both buckets of a key are full, one of their items moves to its other bucket (cuckoo hashing; Pagh, Rodler,
+ * 2001).
  *
- * A split and a lock-free delete meet like this: the splitter announces the bucket
- * in `splitting`, copies, looks at the originals again, publishes the new count,
- * then empties the originals. A deleter that emptied an original looks at
- * `splitting` afterwards and, if it is set or changed, searches again, the
- * unpublished bucket included, and the one that is split, where originals stand a
- * moment longer than the count tells: a reader may know an older count (dircache.h).
- * So either the splitter sees the original gone or the deleter sees the copy.
+ * A split must be safe against lock-free deletes. The splitter announces the bucket in `splitting`, copies, checks
+ * the originals again, publishes the new count, then empties the originals. A deleter that has emptied an original
+ * checks `splitting` afterwards. If it is set or has changed, the deleter searches again, also in the unpublished
+ * bucket and in the bucket that is split. Originals stay there a little longer than the count tells, because a
+ * reader may know an older count (dircache.h). So either the splitter sees that the original is gone, or the
+ * deleter sees the copy.
  *
- * A move puts a pending slot into the other bucket, marks the original in the same
- * way, takes the mark off the new one, and empties the original. A deleter empties
- * pending slots too, so a deleted item is never moved back to life: where only one
- * slot is pending, no reader follows it, and a repair drops it. Where both are,
- * nobody deleted the item: a reader takes it (read.c), and a repair keeps it. `moves`
- * is odd meanwhile, so that a reader that found nothing looks for both, and again.
+ * A move stores a pending slot in the other bucket, makes the original pending too, removes the mark from the new
+ * slot, and empties the original. A deleter empties pending slots too, so a move never restores a deleted item. If
+ * only one slot is pending, no reader follows it, and a repair drops it. If both are pending, nobody deleted the
+ * item: a reader follows it (lookup.c), and a repair keeps it. `moves` is odd meanwhile, so that a reader that
+ * finds nothing searches for pending slots, and searches again.
  */
 #include "index/index_resize.h"
 #include "base/count.h"
@@ -30,12 +28,12 @@
 #include "segment/record.h"
 #include "segment/segment.h"
 
-#define SMALL_INDEX 160u /* an index below this part of the shard is small */
+#define SMALL_INDEX 160u /* an index that takes less than this part of the shard is small */
 #define SPLITS_PER_INSERT 2
-#define YOUNG_PART 4     /* of the segments: those opened last */
-#define FIRST_BUCKETS 64 /* dense from the start: few items then touch few cache lines and pages */
+#define YOUNG_PART 4     /* the part of the segments opened last that counts as young */
+#define FIRST_BUCKETS 64 /* few, so that few items touch few cache lines and pages */
 
-/* The two buckets that the item of `value` may stand in; false where its record cannot be read. */
+/* The two buckets that the item of `value` may be in. False: its record cannot be read. */
 static bool choices_of(const lard_view *view, uint64_t value, uint32_t count, uint32_t choices[2]) {
     unsigned char key[LARDER_MAX_KEY + 8];
     lard_record_info info;
@@ -52,7 +50,8 @@ static bool choices_of(const lard_view *view, uint64_t value, uint32_t count, ui
     return true;
 }
 
-/* Takes `from` to an empty slot of its item's other bucket, if that has the higher number, or the lower one. */
+/* Moves the item of `from` to its other bucket, if that has an empty slot and a higher number (`up`) or a lower
+ * one. */
 static bool move(lard_view *view, const lard_bucket *bucket, lard_u64 *from, bool up) {
     uint32_t choices[2];
     uint64_t value = lard_load(from);
@@ -66,13 +65,13 @@ static bool move(lard_view *view, const lard_bucket *bucket, lard_u64 *from, boo
         if (LARD_SLOT_OFFSET(vacant)) {
             continue;
         }
-        lard_store(&view->head->moving[0], choices[0] + 1); /* before anything is pending */
+        lard_store(&view->head->moving[0], choices[0] + 1); /* before a slot is pending: a repair looks here */
         lard_store(&view->head->moving[1], choices[1] + 1);
         if (!lard_cas64(&other->slots[i], &vacant, pending)) {
             continue;
         }
         uint32_t moves =
-            (lard_load(&view->head->moves) + 1) | 1u; /* another odd number, whatever was left there */
+            (lard_load(&view->head->moves) + 1) | 1u; /* a new odd number, even if a dead owner left an odd one */
         lard_store_release(&view->head->moves, moves);
         if (!up) {
             lard_store_release(&view->head->moves_down, lard_load(&view->head->moves_down) + 1);
@@ -89,7 +88,7 @@ static bool move(lard_view *view, const lard_bucket *bucket, lard_u64 *from, boo
     return false;
 }
 
-/* Written of late, so that its record is likely to be in memory: a move has to read it. */
+/* Was the item written recently? Then its record, which a move must read, is probably in memory. */
 static bool is_young(const lard_view *view, uint64_t value) {
     uint64_t segment = (LARD_SLOT_OFFSET(value) - view->map->super.data_offset) >> view->map->segment_shift;
     return segment < view->map->super.segments_per_shard &&
@@ -97,7 +96,8 @@ static bool is_young(const lard_view *view, uint64_t value) {
                lard_load(&view->head->next_sequence);
 }
 
-/* Upwards where it can be: a walk in the order of buckets then meets every item that stays. */
+/* Moves an item to a higher bucket if possible: then a walk in the order of buckets visits every item that stays.
+ */
 static bool move_one(lard_view *view, lard_bucket *const *buckets, unsigned count) {
     uint32_t young = 0;
     for (unsigned i = 0; i < count * LARD_BUCKET_SLOTS; i++) {
@@ -116,7 +116,7 @@ static bool move_one(lard_view *view, lard_bucket *const *buckets, unsigned coun
     return false;
 }
 
-/* Where the other buckets of all those items are full, too, one of theirs goes first. */
+/* If the other buckets of all these items are full too, an item of one of those moves first. */
 bool lard_index_resize_make_room(lard_view *view, lard_bucket *const buckets[2]) {
     if (move_one(view, buckets, 2)) {
         return true;
@@ -139,7 +139,7 @@ bool lard_index_resize_make_room(lard_view *view, lard_bucket *const buckets[2])
     return false;
 }
 
-/* Buckets come by the page; a page is a segment, zeroed before the directory names it. */
+/* A page of buckets is a segment, which is zeroed before the directory names it. */
 static bool add_page(lard_view *view, uint32_t page) {
     uint32_t segment;
     if (!lard_segment_take(view, &segment)) {
@@ -164,9 +164,9 @@ bool lard_index_resize_begin(lard_view *view) {
 }
 
 /*
- * The pages and the buckets do not fit each other, so the head is damaged. Another page in the place of one that
- * is in use would hide it from writers only: readers keep a copy of where pages are (dircache.h). Nobody finds
- * anything from now on, and who takes the lock next empties the shard.
+ * The numbers of pages and buckets do not fit each other, so the head is damaged. A new page in place of one in
+ * use would hide it from writers only, because readers have a copy of the directory (dircache.h). So from now on
+ * all reads of the shard are misses, and the next owner of the lock empties it.
  */
 static void give_up(larder *cache, lard_view *view) {
     lard_count(cache, LARD_STAT_resets, 1);
@@ -205,7 +205,7 @@ static bool split_next(larder *cache, lard_view *view) {
         uint64_t value = lard_load(&from->slots[i]);
         uint32_t choices[2] = {UINT32_MAX, UINT32_MAX};
         if (!LARD_SLOT_OFFSET(value)) {
-            lard_store(&to->slots[i], value); /* ghosts: either half may be asked for them */
+            lard_store(&to->slots[i], value); /* ghosts go to both buckets: a key may come back to either */
             continue;
         }
         lard_store(&to->slots[i], 0);
@@ -241,8 +241,8 @@ bool lard_index_resize_is_due(const lard_view *view) {
     int64_t items = (int64_t)lard_load(&view->head->items), count = lard_bucket_count(view);
     uint64_t shard = (uint64_t)view->map->super.segments_per_shard << view->map->segment_shift;
     bool small = (uint64_t)count * sizeof(lard_bucket) < shard / SMALL_INDEX;
-    /* Items a bucket above which the next one is split. The other slots hold ghosts: more of them as long as the
-     * index is small beside what it finds. */
+    /* Splits above so many items per bucket. The other slots hold ghosts; there are more of them while the index
+     * is small compared with the shard. */
     return items > (small ? count * 7 / 2 : count * 17 / 3);
 }
 
@@ -281,7 +281,7 @@ static void finish_split(lard_view *view) {
     lard_store_release(&view->head->splitting, 0);
 }
 
-/* Of an item whose mover died: its slot in the other bucket where that is pending, too, else NULL. */
+/* The other pending slot of an item whose mover died, in its other bucket; NULL: there is none. */
 static lard_u64 *pending_twin(const lard_view *view, const lard_bucket *bucket, uint64_t pending) {
     uint32_t choices[2];
     bool known = choices_of(view, pending & ~LARD_SLOT_PENDING, lard_bucket_count(view), choices);
@@ -304,7 +304,6 @@ static void finish_move(lard_view *view, const lard_bucket *bucket, lard_u64 *sl
     }
 }
 
-/* Under the lock of a dead owner. */
 void lard_index_resize_finish(lard_view *view) {
     finish_split(view);
     uint32_t count = lard_bucket_count(view);

@@ -1,7 +1,7 @@
 /*
- * match.h — the walk over the slots that carry a key's fingerprint, which all lookups share.
+ * match.h — walks the slots that have a key's fingerprint; all lookups use it.
  *
- * Inlined with the test of a slot, so that each lookup is one loop. No lock is assumed.
+ * Inlined together with the test of a slot, so that each lookup is one loop. No lock is assumed.
  */
 #ifndef LARD_MATCH_H
 #define LARD_MATCH_H
@@ -17,7 +17,7 @@ typedef struct {
 
 typedef bool lard_match_test(const lard_view *view, const lard_u64 *slot, uint64_t value, const void *context);
 
-/* The first slot of the two buckets that names an item, carries the fingerprint and passes the test. */
+/* The first slot of the two buckets that names an item, has the fingerprint and passes the test. */
 LARD_INLINE lard_found lard_match_first(const lard_view *view, lard_bucket *first, lard_bucket *second,
                                         uint32_t fingerprint, lard_match_test *passes, const void *context) {
     for (unsigned mask = lard_probe(first, second, fingerprint); mask; mask &= mask - 1) {

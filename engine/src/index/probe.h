@@ -1,9 +1,8 @@
 /*
- * probe.h — which slots of two buckets carry a fingerprint, all sixteen at once.
+ * probe.h — finds the slots of two buckets that have a fingerprint, all sixteen at once.
  *
- * The answer is a hint: whoever follows it loads the slot again, atomically, and
- * compares that. So one wide load of shared memory is allowed here, and ThreadSanitizer,
- * which cannot know that, gets the loads one by one. Included by internal.h.
+ * The result is a hint: the caller loads each slot again, atomically, and compares that value. So wide loads of
+ * shared memory are allowed here. ThreadSanitizer cannot know that, so under it the slots are loaded one by one.
  */
 #ifndef LARD_PROBE_H
 #define LARD_PROBE_H
@@ -27,20 +26,19 @@ static inline __m128i lard_probe_four(const lard_u64 *slots) {
     return _mm_srli_epi32(tops, 16);
 }
 
-/* For each slot of a bucket 16 bits: ones where it has the fingerprint. */
+/* 16 bits for each slot of a bucket: all ones if it has the fingerprint. */
 static inline __m128i lard_probe_bucket(const lard_bucket *bucket, __m128i wanted) {
     return _mm_packs_epi32(_mm_cmpeq_epi32(lard_probe_four(&bucket->slots[0]), wanted),
                            _mm_cmpeq_epi32(lard_probe_four(&bucket->slots[4]), wanted));
 }
 
-/* Bit i is set where slot i has the fingerprint; the slots of ghosts too. */
+/* Bit i is set if slot i has the fingerprint, even by chance in a slot of ghosts. */
 static inline unsigned lard_probe_one(const lard_bucket *bucket, uint32_t fingerprint) {
     return (unsigned)_mm_movemask_epi8(
         _mm_packs_epi16(lard_probe_bucket(bucket, _mm_set1_epi32((int)fingerprint)), _mm_setzero_si128()));
 }
 
-/* Bit i is set where slot i of the first bucket has the fingerprint, bit 8 + i where slot i of the second has it;
- * the slots of ghosts too. */
+/* The same of two buckets: bit i is for slot i of the first bucket, bit 8 + i for slot i of the second. */
 static inline unsigned lard_probe(const lard_bucket *first, const lard_bucket *second, uint32_t fingerprint) {
     __m128i wanted = _mm_set1_epi32((int)fingerprint);
     return (unsigned)_mm_movemask_epi8(
@@ -63,7 +61,7 @@ static inline unsigned lard_probe(const lard_bucket *first, const lard_bucket *s
 
 #endif
 
-/* The slot of the lowest bit of a mask of lard_probe, which has one. */
+/* The slot of the lowest bit in a mask of lard_probe, which must not be 0. */
 static inline lard_u64 *lard_probe_slot(lard_bucket *first, lard_bucket *second, unsigned mask) {
     unsigned at = (unsigned)__builtin_ctz(mask);
     return &(at < LARD_BUCKET_SLOTS ? first : second)->slots[at % LARD_BUCKET_SLOTS];
