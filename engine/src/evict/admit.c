@@ -1,9 +1,9 @@
 /*
- * admit.c — whether a shard has room for one more pinned record.
+ * admit.c — decides whether a shard has room for one more pinned record.
  *
- * The count of pinned bytes may be too high after a process died. So a record is refused only after all items
- * were counted, or within a second of such a count: many records may be refused in that second, and each count
- * looks at every item. Under the shard's lock.
+ * The count of pinned bytes may be too high after a process died. So a record is refused only after all items were
+ * counted again. A count that found no room is valid for a second, because a count reads every item and many
+ * records may be refused in that time. Under the shard's lock.
  */
 #include "evict/admit.h"
 #include "evict/evict.h"
@@ -14,11 +14,11 @@
 #include "segment/pin.h"
 #include "segment/segment.h"
 
-#define REFUSALS_MS 1000u /* a count that found no room is believed for so long */
-#define WIDENINGS 16 /* attempts to have the index grow: two buckets each, where an item needs a sixth of one */
+#define REFUSALS_MS 1000u /* how long a count that found no room is valid */
+#define WIDENINGS 16 /* attempts to grow the index: two buckets each, while an item needs a sixth of a bucket */
 
-/* The index has slots to give while it grows with its items, which takes a free segment now and then. Otherwise an
- * item is overwritten in a full one; that must not be the end of one that is kept. */
+/* Grows the index if it is due; that sometimes needs a free segment. In an index that does not grow with its
+ * items, a new item overwrites another one. Pinned items must not be lost that way. */
 static void widen_index(larder *cache, lard_view *view, int64_t now_ms) {
     for (unsigned i = 0; i < WIDENINGS && lard_index_resize_is_due(view); i++) {
         if (lard_load(&view->head->free_segments) < LARD_SPARE_SEGMENTS) {
@@ -28,7 +28,7 @@ static void widen_index(larder *cache, lard_view *view, int64_t now_ms) {
     }
 }
 
-/* Is there room for a record in place of what its key has? */
+/* Is there room for the record, which replaces the key's present one? */
 static bool fits(const lard_view *view, const lard_key *key, uint64_t record_bytes, bool *is_new) {
     uint64_t cost = lard_pin_cost(view, record_bytes);
     lard_found found = lard_index_find(view, key);

@@ -1,15 +1,14 @@
 /*
- * evict.c — what leaves when room is short, a little with each write.
+ * evict.c — evicts items when room is short, a few with each write.
  *
- * S3-FIFO over segments: new items go to the small queue; when its oldest segment is
- * emptied, what was read since is copied to the main queue and the rest leaves a ghost;
- * an item whose ghost is fresh goes to main at once. Main's oldest segment is emptied
- * likewise, where each copy costs one step of frequency. How much of the shard the small
- * queue may have is learned from what comes back (lard_queue_for). A segment of which
- * everything has expired goes first.
+ * S3-FIFO over segments. New items go to the small queue. When its oldest segment is emptied, items that were read
+ * since are copied to the main queue, and each of the others leaves a ghost. An item with a recent ghost goes to
+ * the main queue at once. The main queue's oldest segment is emptied in the same way, but each copy lowers the
+ * item's frequency by one. The part of the shard that the small queue may have is learned from items that come
+ * back (lard_queue_for). A segment in which every record has expired goes first.
  *
- * One segment at a time is the victim; its cursor lives in the shard, so that a
- * death half-way continues. All under the shard's lock.
+ * One segment at a time is the victim. Its cursor is in the shard, so that the next owner of the lock continues
+ * after a death. All under the shard's lock.
  */
 #include "evict/evict.h"
 #include "base/count.h"
@@ -45,11 +44,12 @@ static bool move_to_main(lard_view *view, const lard_found *found, const lard_re
     unsigned reads = LARD_SLOT_FREQUENCY(found->value);
     unsigned left = from == LARD_SEGMENT_MAIN && reads ? reads - 1 : 0;
     uint64_t slot = lard_slot(to, LARD_SLOT_FINGERPRINT(found->value), left, generation);
-    lard_slot_replace(found->slot, found->value, slot); /* where a deleter was faster, the copy is dead */
+    lard_slot_replace(found->slot, found->value, slot); /* if a deleter was faster, the copy is dead */
     return true;
 }
 
-/* Does it stand where main appends? Then it was moved there a moment ago, before the first of its row. */
+/* Is the record in a segment that the main queue appends to? Then it was moved there before the first of its row.
+ */
 static bool is_newest(const lard_view *view, uint64_t slot) {
     uint64_t offset = LARD_SLOT_OFFSET(slot) - view->map->super.data_offset;
     uint32_t segment = (uint32_t)(offset >> view->map->segment_shift) + 1;
@@ -59,14 +59,14 @@ static bool is_newest(const lard_view *view, uint64_t slot) {
            lard_segment_state(view, LARD_SLOT_OFFSET(slot)) == LARD_SEGMENT_MAIN;
 }
 
-/* A record of the victim, with its key's hash taken before its turn, so that its buckets are on their way. */
+/* A record of the victim. Its key is hashed ahead of its turn, so that its buckets can be prefetched. */
 typedef struct {
     uint64_t offset, bytes;
     lard_record_info info;
     lard_hash hash;
 } candidate;
 
-/* False where there is no whole record of the segment's generation. */
+/* Reads the record at `offset`. False: there is no whole record of the segment's generation. */
 static bool look_at(const lard_view *view, uint64_t offset, uint64_t generation, candidate *one) {
     unsigned char key[LARDER_MAX_KEY + 8];
     lard_bucket *buckets[2];
@@ -84,7 +84,7 @@ static bool look_at(const lard_view *view, uint64_t offset, uint64_t generation,
     return true;
 }
 
-/* Of a chunk at the beginning of a row, with its key. */
+/* Is the record the first chunk of a row? Copies its key. */
 static bool leads_row(const lard_view *view, const candidate *one, lard_chunk_key *key) {
     unsigned char copy[sizeof *key];
     if (LARD_WORD2_TYPE(one->info.word2) != LARD_TYPE_CHUNK ||
@@ -96,7 +96,8 @@ static bool leads_row(const lard_view *view, const candidate *one, lard_chunk_ke
     return key->number % LARD_CHUNKS_TOGETHER == 0;
 }
 
-/* A value is of no use without one of its chunks: the first of a row decides for those that follow it. */
+/* A value cannot be read without all its chunks. So the first chunk of a row decides whether the others stay too.
+ */
 static void decide_for_row(lard_view *view, const candidate *first, bool stays) {
     lard_chunk_key key;
     if (!leads_row(view, first, &key)) {
@@ -135,7 +136,7 @@ static void settle(larder *cache, lard_view *view, const candidate *one, uint32_
             decide_for_row(view, one, true);
             return;
         }
-        statistic = kept ? LARD_STAT_damaged : LARD_STAT_evictions; /* in a sound shard there is room: pin.c */
+        statistic = kept ? LARD_STAT_damaged : LARD_STAT_evictions; /* an undamaged shard has room: see pin.c */
         ghost = !is_chunk;
     }
     if (lard_slot_replace(found.slot, found.value,
@@ -149,7 +150,7 @@ static void settle(larder *cache, lard_view *view, const candidate *one, uint32_
     }
 }
 
-/* Its records cannot be walked: find what points into the segment from the index instead. */
+/* For a segment whose records cannot be walked: finds the slots that point into it by a walk of the index. */
 static void sweep_slots(larder *cache, lard_view *view, uint32_t segment) {
     uint32_t count = lard_bucket_count(view);
     uint64_t start = lard_view_segment_offset(view, segment);
@@ -181,8 +182,8 @@ static bool holds_records(const lard_view *view, uint32_t victim) {
     return state == LARD_SEGMENT_SMALL || state == LARD_SEGMENT_MAIN;
 }
 
-/* The last free segment was taken for what is kept: the rest of the victim must follow before others write there.
- */
+/* Was the last free segment taken for pinned records? Then the rest of the victim must follow before other records
+ * are written there. */
 static bool is_urgent(const lard_view *view) {
     return lard_load(&view->head->free_segments) == 0 && lard_pin_any(view);
 }
@@ -206,18 +207,18 @@ void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsi
     uint64_t base = lard_view_segment_offset(view, segment);
     uint64_t end = lard_load(&row->write_offset);
     uint64_t at =
-        lard_load(&view->head->victim_offset) & ~7u; /* records are aligned, whatever a damaged word says */
+        lard_load(&view->head->victim_offset) & ~7u; /* records are aligned, even if the word is damaged */
     uint64_t seen = 0;
 
     if (end > view->map->super.segment_bytes) {
         end = view->map->super.segment_bytes;
     }
-    if (at > end) { /* damaged: what was passed over is unknown */
+    if (at > end) { /* damaged: it is unknown which records were skipped */
         sweep_slots(cache, view, segment);
     }
     uint64_t generation = lard_load(&row->generation);
     if (is_urgent(
-            view)) { /* somebody died, or the count is damaged, and is not believed where that costs an item */
+            view)) { /* an owner died, or the count is damaged: count again, as a wrong count costs pinned items */
         lard_segment_recount(view);
     }
     while (at < end && (seen < budget_bytes || is_urgent(view))) {

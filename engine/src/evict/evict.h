@@ -1,14 +1,15 @@
 /*
- * evict.h — removes items where room is short: S3-FIFO (Yang et al., "FIFO queues are all you need for cache
- * eviction", SOSP 2023). Under the lock.
+ * evict.h — evicts items by S3-FIFO (Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023).
+ *
+ * Under the lock.
  */
 #ifndef LARD_EVICT_H
 #define LARD_EVICT_H
 
 #include "base/types.h"
 
-/* Looks at up to `budget_bytes` of the victim segment, and frees it at its end. An item that was read `spare`
- * times stays. */
+/* Processes up to `budget_bytes` of the victim, chooses one if there is none, and frees it at its end. Items with
+ * a frequency of at least `spare` stay. */
 void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsigned spare, int64_t now_ms);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * expired.c — drops expired items from a part of a shard's index.
+ * expired.c — drops expired items from a part of a shard's index. Under the shard's lock.
  */
 #include "evict/expired.h"
 #include "base/count.h"

@@ -6,8 +6,9 @@
 
 #include "base/types.h"
 
-/* Of up to `most` buckets from *next on; *next is where to go on, 0 at the end. Where those were all buckets,
- * counts what is pinned. Answers the items dropped. Segments follow when their turn comes. */
+/* Drops the expired items of up to `most` buckets from *next on, and sets *next to the next bucket, 0 at the end.
+ * If one call covers all buckets, it also counts the pinned bytes again. Returns the number of items dropped.
+ * Their segments are emptied later. */
 uint64_t lard_expired_drop(larder *cache, lard_view *view, uint32_t *next, uint32_t most, int64_t now_ms);
 
 #endif

@@ -1,7 +1,5 @@
 /*
- * reserve.c — room for a record, for which eviction removes others where it must.
- *
- * Under the shard's lock.
+ * reserve.c — reserves room for a record, and evicts others if it must. Under the shard's lock.
  */
 #include "evict/reserve.h"
 #include "evict/evict.h"
@@ -9,18 +7,18 @@
 #include "segment/pin.h"
 #include "segment/segment.h"
 
-#define LEAST_PATIENCE 4    /* segments gone through for room before what was read once has to go */
-#define BYTES_A_SEGMENT 128 /* written, for one more */
-#define WORK_PER_BYTE 8     /* bytes looked at for each byte written, while below the target */
+#define LEAST_PATIENCE 4    /* segments searched for room before items that were read once must go */
+#define BYTES_A_SEGMENT 128 /* bytes to write, for each further segment of that patience */
+#define WORK_PER_BYTE 8     /* bytes processed for each byte written, while too few segments are free */
 #define LEAST_WORK 2048
-#define NOTHING 0                 /* an item that is spared has this frequency or more */
-#define ALL 4                     /* above any frequency */
-#define MOST_PATIENCE (16u << 20) /* bytes: a lock is not held for longer than they take */
+#define NOTHING 0                 /* least frequency of an item that stays: all items stay */
+#define ALL 4                     /* above any frequency: no item stays */
+#define MOST_PATIENCE (16u << 20) /* most bytes to search, so that the lock is not held for too long */
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* The frequency that saves an item from a writer who has found no room so often: the more it writes, the longer
- * what was read is spared. Nothing has to go as long as there is room for all. */
+/* The least frequency of items that stay, after so many attempts without room. The more a writer writes, the
+ * longer items that were read stay. While there is room for all items, none must go. */
 static unsigned spare_at(const lard_view *view, uint64_t attempt, uint64_t bytes) {
     uint64_t segments = view->map->super.segments_per_shard, longest = MOST_PATIENCE >> view->map->segment_shift;
     if (attempt < least(segments, longest) && lard_sample_is_roomy(view)) {
@@ -35,7 +33,7 @@ uint64_t lard_reserve(larder *cache, lard_view *view, uint32_t queue, uint64_t b
 
     for (uint32_t attempt = 0; attempt < most; attempt++) {
         if (LARD_UNLIKELY(lard_load(&view->head->free_segments) == 0 && lard_load(&view->head->victim) &&
-                          lard_pin_any(view))) { /* somebody died where nothing but the victim might be moved */
+                          lard_pin_any(view))) { /* an owner died while only the victim could be moved */
             lard_evict_some(cache, view, UINT64_MAX, spare_at(view, attempt, bytes), now_ms);
         }
         uint64_t offset = lard_segment_reserve(view, queue, bytes, 1);
@@ -47,7 +45,7 @@ uint64_t lard_reserve(larder *cache, lard_view *view, uint32_t queue, uint64_t b
     return 0;
 }
 
-/* Items stay as long as there is room for those to come. */
+/* Will the queue soon need another segment? Until then no items are evicted. */
 static bool is_wanted_soon(const lard_view *view, uint32_t queue) {
     return lard_segment_room(view, queue) < view->map->super.segment_bytes / 4;
 }
@@ -61,7 +59,6 @@ void lard_reserve_upkeep(larder *cache, lard_view *view, uint32_t queue, uint64_
     }
 }
 
-/* Room for a segment, whatever was read lately. */
 void lard_reserve_at_once(larder *cache, lard_view *view, int64_t now_ms) {
     for (uint32_t i = 0; i < LARD_SPARE_SEGMENTS && lard_load(&view->head->free_segments) < LARD_SPARE_SEGMENTS;
          i++) {

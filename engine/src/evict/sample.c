@@ -1,20 +1,19 @@
 /*
- * sample.c — how long the records of a shard are, from a sample of its index.
+ * sample.c — estimates the mean size of a shard's records from a sample of its index.
  *
- * Keys that are stored again and again leave dead records behind. That is no reason to evict other items: the
- * sample tells whether the live ones need the room. Under the shard's lock.
+ * Keys that are stored repeatedly leave dead records behind. That is no reason to evict other items: the sample
+ * tells whether the live records need the room. Under the shard's lock.
  */
 #include "evict/sample.h"
 #include "base/hash.h"
 #include "index/bucket.h"
 #include "segment/record.h"
 
-#define FIRST_SAMPLE 64u /* buckets looked at to begin with */
-#define SAMPLE 1u /* buckets looked at whenever SAMPLE_EVERY segments were emptied: each record of them is */
-#define SAMPLE_EVERY 16u /* a page that may have to be read from disk */
-#define MEAN_OF 16u      /* such samples */
+#define FIRST_SAMPLE 64u /* buckets in the first sample */
+#define SAMPLE 1u        /* buckets in each later one; few, because each record may be a page to read from disk */
+#define SAMPLE_EVERY 16u /* segments emptied between samples */
+#define MEAN_OF 16u      /* samples in the running mean */
 
-/* Keys that are stored again and again leave dead records behind: no reason for other items to go. */
 bool lard_sample_is_roomy(const lard_view *view) {
     uint64_t segments = (uint64_t)lard_load(&view->head->small_segments) + lard_load(&view->head->main_segments);
     uint64_t items = lard_load(&view->head->items), mean = lard_load(&view->head->mean_bytes);
@@ -27,7 +26,7 @@ bool lard_sample_is_due(const lard_view *view) {
     return emptied % SAMPLE_EVERY == 0 || lard_load(&view->head->mean_bytes) == 0;
 }
 
-/* How long records are, from some of the index: another part whenever a segment was opened. */
+/* Chooses other buckets after each segment that was opened. */
 void lard_sample_take(lard_view *view) {
     uint32_t count = lard_bucket_count(view), before = lard_load(&view->head->mean_bytes);
     uint32_t looks = before ? SAMPLE : FIRST_SAMPLE;

@@ -1,19 +1,19 @@
 /*
- * victim.c — the segment to empty next.
+ * victim.c — chooses the segment to empty next.
  *
- * One in which every record has expired comes first, else the oldest one of the small or of the main queue. Under
- * the shard's lock.
+ * A segment in which every record has expired comes first, then the oldest segment of the small or the main queue.
+ * Under the shard's lock.
  */
 #include "evict/victim.h"
 #include "evict/queue.h"
 #include "file/advice.h"
 #include "segment/pin.h"
 
-/* Segments that may have to go, + 1 each; 0: there is none. */
+/* Numbers + 1 of segments that may be emptied; 0: there is none. */
 typedef struct {
-    uint32_t expired;   /* wholly */
-    uint32_t oldest[2]; /* longest in its queue, of small and main, */
-    uint32_t second[2]; /* and the one after it */
+    uint32_t expired;   /* every record has expired */
+    uint32_t oldest[2]; /* the oldest of small and main */
+    uint32_t second[2]; /* the second oldest */
 } prospects;
 
 static prospects look_over(const lard_view *view, int64_t now_ms, bool open_too) {
@@ -44,7 +44,7 @@ static prospects look_over(const lard_view *view, int64_t now_ms, bool open_too)
     return found;
 }
 
-/* The segment that is likely to go after this one is read from disk meanwhile. */
+/* Starts to read the segment that is probably the next victim from disk. */
 static void prefetch_next(const lard_view *view, uint32_t victim, const prospects *found, unsigned queue) {
     uint32_t next = victim == found->oldest[queue] ? found->second[queue] : found->oldest[queue];
     if (next) {
@@ -56,7 +56,8 @@ uint32_t lard_victim_choose(lard_view *view, int64_t now_ms) {
     prospects found = look_over(view, now_ms, false);
     uint32_t small = lard_load(&view->head->small_segments);
     uint32_t main_count = lard_load(&view->head->main_segments);
-    uint64_t kept = lard_pin_bytes(view) >> view->map->segment_shift; /* not to be shared */
+    uint64_t kept =
+        lard_pin_bytes(view) >> view->map->segment_shift; /* pinned, so not divided between the queues */
     uint64_t shared = small + (main_count > kept ? main_count - kept : 0);
     unsigned queue = (uint64_t)small << 16 <= shared * lard_queue_small_share(view);
     queue = found.oldest[queue] ? queue : !queue;
