@@ -36,6 +36,10 @@ module Differential
       end,
       "the version of a counter" => lambda do |step, _, _, before, *|
         step.match?(LISTED) && [*before, step].any?(COUNTING_LIST)
+      end,
+      "an expired counter" => lambda do |_, seen, other, before, *|
+        before.any?(COUNTING) && before.any?(/later/) && before.any?(/race_condition_ttl/) &&
+          other[:result].include?("Integer") && seen[:result] != other[:result]
       end
     }.freeze
 
