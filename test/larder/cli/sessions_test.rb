@@ -90,8 +90,8 @@ module Larder
         assert_match(/^Nearly full: from 90 % on sign-ins are refused.*^  larder resize --keep \S+ 2MB$/m, text)
         answer = JSON.parse(larder("doctor", FILE, "--json").first)
         finding = answer["findings"].find { |one| one["check"] == "sign_ins" }
-        assert_match(/9\d % of its room for signed-in sessions is taken/, finding["what"])
-        assert_match(/\Alarder resize --keep \S+ 2MB /, finding["mend"])
+        assert_match(/9\d % of its room for signed-in sessions is used/, finding["what"])
+        assert_match(/\Alarder resize --keep \S+ 2MB /, finding["fix"])
       end
 
       test "logout ends a user's sessions, also for a request that is using one" do
@@ -122,7 +122,7 @@ module Larder
 
       {
         "logout --all"    => ["3 signed-in sessions", "All users have to sign in again.", [0, 2]],
-        "clear-anonymous" => ["2 anonymous sessions", "What is in them is lost, as carts and forms.", [3, 0]]
+        "clear-anonymous" => ["2 anonymous sessions", "Their contents are lost, such as carts and forms.", [3, 0]]
       }.each do |command, (what, loss, left)|
         test "#{command} asks in a terminal, and elsewhere needs --yes" do
           application
