@@ -1,69 +1,68 @@
 # frozen_string_literal: true
 
-# Owns what is looked at to tell whether a cache is well where it is deployed: the list of checks, and what they find.
-# Nothing is changed, made or replaced by looking.
+# Checks a cache and its location for problems: the list of checks, and the report. A check changes nothing.
 
 require "shellwords"
 require_relative "size"
 
 module Larder
-  # Looks at a cache and where it stands, and tells what should be mended and how. `larder doctor` is the same without
-  # the application; within it the fast path is looked at, too.
+  # Finds the problems of a cache and its location, and the commands that fix them. `larder doctor` is the same outside
+  # of the application; within it, the fast path is checked, too.
   #
   # @example
   #   puts Larder::Doctor.run(Rails.cache)
   class Doctor
-    # What is wrong, and the command that mends it.
-    Finding = Struct.new(:check, :what, :mend, keyword_init: true) do
+    # A problem: the name of the check, what is wrong, and the command that fixes it.
+    Finding = Struct.new(:check, :what, :fix, keyword_init: true) do
       # @return [String]
       def to_s
-        "#{what}\n  #{mend}"
+        "#{what}\n  #{fix}"
       end
     end
 
-    # What was looked at: `findings` of which each names its check, and `sound`, what was found to be as it should.
+    # The result of all checks: `findings`, and `sound`, a sentence for each check that found no problem.
     Report = Struct.new(:path, :findings, :sound, keyword_init: true) do
-      # @return [Boolean] was nothing found?
+      # @return [Boolean] did no check find a problem?
       def sound?
         findings.empty?
       end
 
       # @return [String] for people
       def to_s
-        sound? ? "#{path} is sound" : findings.join("\n")
+        sound? ? "#{path} has no problems" : findings.join("\n")
       end
     end
 
-    # Here, where the name is taken: it is loaded when it is first used.
+    # Required here, because they reopen this class.
     require_relative "doctor/kind_checks"
     require_relative "doctor/file_checks"
     require_relative "doctor/place_checks"
     require_relative "doctor/use_checks"
 
-    # The checks in their order, and what each says of a sound cache. Some need what was learned before them.
+    # The checks in their order, and what each says if it finds no problem. Some use the results of those before them.
     CHECKS = {
       kind: "it is a cache of Larder's",
-      attributes: "its attributes let it be changed",
+      attributes: "its attributes allow changes",
       owner: "it belongs to the owner of its directory",
       mode: "nobody else may read or write it",
       opens: "it opens",
-      memory: "it fits into the memory that may be used",
-      space: "its place on the disk is reserved",
-      layer: "it is not on the layer of a container",
+      memory: "it fits into the memory limit",
+      space: "its disk space is reserved",
+      layer: "it is not in a container's own layer",
       copies: "there are no copies of it beside it",
-      git: "git leaves it alone",
-      size: "it has the size that is configured",
-      damage: "nothing in it was ever damaged",
-      pressure: "it is not too small for what is read",
-      sign_ins: "it has room for who signs in",
+      git: "git ignores it",
+      size: "it has the configured size",
+      damage: "no damage was found in it",
+      pressure: "it is large enough for what is read",
+      sign_ins: "it has room for more sign-ins",
       fast_path: "simple calls are answered in C"
     }.freeze
-    # Where one of these finds something nothing else is looked at: what would be said of a file that is not Larder's,
-    # or cannot be changed, mends nothing.
+    # If one of these finds a problem, the others are skipped: their commands would not help for a file that is not
+    # Larder's or that cannot be changed.
     FIRST = %i[kind attributes].freeze
     private_constant :CHECKS, :FIRST
 
-    # @param subject [String, #cache] the path of a file that is there, or a LarderStore
+    # @param subject [String, #cache] the path of an existing file, or a LarderStore
     # @return [Report]
     def self.run(subject)
       new(subject).report
@@ -80,8 +79,8 @@ module Larder
     def report
       answers = answers_of(FIRST)
       answers.update(answers_of(CHECKS.keys - FIRST)) if answers.each_value.none?(Array)
-      findings = answers.filter_map do |check, (what, mend)|
-        Finding.new(check: check, what: what, mend: mend) if what.is_a?(String)
+      findings = answers.filter_map do |check, (what, fix)|
+        Finding.new(check: check, what: what, fix: fix) if what.is_a?(String)
       end
       sound = answers.filter_map { |check, answer| [check, CHECKS.fetch(check)] if answer == :sound }.to_h
       Report.new(path: @path, findings: findings, sound: sound)
@@ -93,7 +92,7 @@ module Larder
       checks.to_h { |check| [check, send(check)] }
     end
 
-    # A check answers :sound, nil where it cannot be made here, or what is wrong and the command that mends it.
+    # A check returns :sound, or nil if it does not apply here, or what is wrong and the command that fixes it.
     include KindChecks
     include FileChecks
     include PlaceChecks
@@ -103,12 +102,12 @@ module Larder
       @info ||= File.lstat(@path)
     end
 
-    # Bytes of the cache, where it opens. Its file may have been extended since it was made.
+    # Bytes of the cache, if it opens; the file may have been extended later.
     def bytes
       @stats ? @stats[:size_bytes] : info.size
     end
 
-    # Of the file and its lock file, those that are there.
+    # The file and its lock file, if they exist.
     def files
       [@path, @lock].select { |file| kind_of(file) == "file" }
     end
@@ -117,7 +116,7 @@ module Larder
       files.map { |file| quoted(file) }.join(" ")
     end
 
-    # As a shell takes it.
+    # Escaped for a shell.
     def quoted(word)
       Shellwords.escape(word)
     end

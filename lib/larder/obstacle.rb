@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Says what keeps this process from opening a cache at a path, and which command mends it. Looks at the file system
-# only when something has failed.
+# Explains why this process cannot open a cache at a path, and names the command that fixes it. Reads the file system
+# only after a failure.
 
 require "etc"
 require "shellwords"
@@ -10,9 +10,9 @@ require_relative "mount"
 module Larder
   # @api private
   module Obstacle
-    # What no command mends.
+    # The remedy if no command helps.
     ELSEWHERE = "name a file on a volume that can be written to (LARDER_PATH, or file: of the sessions)"
-    # Directories of the system, whose owner is not changed for a cache; and those with all that is in them.
+    # Directories of the system: the proposed commands never change their owner. SYSTEM_TREES: nor of anything below.
     SYSTEM = %w[/ /home /media /mnt /opt /srv /tmp /var].freeze
     SYSTEM_TREES = %w[/bin /boot /dev /etc /lib /lib64 /proc /root /run /sbin /sys /usr].freeze
     private_constant :ELSEWHERE, :SYSTEM, :SYSTEM_TREES
@@ -28,7 +28,7 @@ module Larder
       sentence && shown(sentence)
     end
 
-    # What no command mends, but another path.
+    # Paths that no command can make usable.
     def misnamed(path)
       return "the working directory was removed: start the process in one that is there, or name an absolute path" \
         unless File.absolute_path?(path)

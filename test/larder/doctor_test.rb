@@ -28,16 +28,16 @@ module Larder
       Doctor.run(subject).findings
     end
 
-    # The one finding, of that check. With `run`, its command is run and mends it.
-    def assert_found(check, what, mend, run: true)
+    # The one finding, of that check. With `run`, its command is run and fixes it.
+    def assert_found(check, what, fix, run: true)
       found = findings
       assert_equal [check], found.map(&:check), found.map(&:to_s).inspect
       assert_match what, found.first.what
-      assert_match mend, found.first.mend
+      assert_match fix, found.first.fix
       return unless run
 
       path = { "PATH" => "#{File.dirname(Command::PROGRAM)}:#{ENV.fetch("PATH")}" }
-      out, status = Open3.capture2e(path, "sh", "-c", found.first.mend.sub(/\Asudo /, ""), chdir: directory)
+      out, status = Open3.capture2e(path, "sh", "-c", found.first.fix.sub(/\Asudo /, ""), chdir: directory)
       assert_predicate status, :success?, out
       assert_empty findings.map(&:to_s)
     end
@@ -54,7 +54,7 @@ module Larder
       assert_empty report.findings
       assert_equal %i[kind owner mode opens memory space layer copies damage pressure],
                    report.sound.keys
-      assert_equal "#{@file} is sound", report.to_s
+      assert_equal "#{@file} has no problems", report.to_s
       Cache.open(@file) { assert_predicate Doctor.run(@file), :sound? }
     end
 
@@ -73,8 +73,8 @@ module Larder
       File.chown(1, nil, File.dirname(@file))
       found = findings
       assert_equal [:owner], found.map(&:check)
-      assert_match(/belongs to root, and its directory to daemon, who cannot use it/, found.first.what)
-      assert_equal "sudo chown daemon #{@file} #{@file}.lock", found.first.mend
+      assert_match(/belongs to root, and its directory to daemon, who cannot use the file/, found.first.what)
+      assert_equal "sudo chown daemon #{@file} #{@file}.lock", found.first.fix
       [@file, "#{@file}.lock"].each { |file| File.chown(1, nil, file) }
       File.chmod(0o755, directory)
       assert_equal("[]", in_child do
@@ -92,22 +92,22 @@ module Larder
       end
       File.chmod(0o755, File.dirname(@file))
       found = findings.find { |finding| finding.check == :owner }
-      assert_match(/belongs to root, and the cache to daemon, who cannot make it anew/, found.what)
-      assert_equal "sudo chown daemon #{File.dirname(@file)}", found.mend
+      assert_match(/belongs to root, and the cache to daemon, who cannot create a new file/, found.what)
+      assert_equal "sudo chown daemon #{File.dirname(@file)}", found.fix
     end
 
-    test "a file of who runs the application, looked at by another" do
+    test "a file of the application's user, checked by another user" do
       root!
       [@file, "#{@file}.lock", File.dirname(@file)].each { |file| File.chown(1, nil, file) }
       found = findings.reject { |finding| finding.check == :owner }
       if found.any? # where root may use it there is nothing to find
-        assert_equal [[:opens, "sudo -u daemon larder doctor #{@file}"]], found.map { |each| [each.check, each.mend] }
+        assert_equal [[:opens, "sudo -u daemon larder doctor #{@file}"]], found.map { |each| [each.check, each.fix] }
       end
     end
 
     test "a file that others may touch" do
       File.chmod(0o664, @file)
-      assert_found :mode, /\Acache\.larder has mode 664: others than its owner may touch/, /\Achmod 600 /
+      assert_found :mode, /\Acache\.larder has mode 664: users other than its owner may/, /\Achmod 600 /
       File.chmod(0o644, "#{@file}.lock")
       assert_found :mode, /cache\.larder\.lock has mode 644/, /\Achmod 600 /
     end
@@ -115,14 +115,14 @@ module Larder
     # ---- what is at the path ----
 
     # The one finding, whose command, which is run, changes nothing that is there.
-    def assert_left_alone(path, what, mend)
+    def assert_left_alone(path, what, fix)
       before = state_of(path)
       found = findings(path)
       assert_equal [:kind], found.map(&:check), found.map(&:to_s).inspect
       assert_match what, found.first.what
-      assert_match mend, found.first.mend
+      assert_match fix, found.first.fix
       Open3.capture2e({ "PATH" => "#{File.dirname(Command::PROGRAM)}:#{ENV.fetch("PATH")}" }, "sh", "-c",
-                      found.first.mend, chdir: directory)
+                      found.first.fix, chdir: directory)
       assert_equal before, state_of(path)
     end
 
@@ -163,7 +163,7 @@ module Larder
     test "a file that this user may not read" do
       root!
       ["", "storage", "storage/larder", File.dirname(FILE)].each { |each| File.chmod(0o755, path_of(each)) }
-      assert_equal([[:kind, "root alone may read it", "sudo -u root larder doctor #{@file}"]], in_child do
+      assert_equal([[:kind, "only root may read it", "sudo -u root larder doctor #{@file}"]], in_child do
         Process::UID.change_privilege(1)
         findings.map(&:to_a)
       end)
@@ -180,7 +180,7 @@ module Larder
       lock = "#{@file}.lock"
       makers = { "FIFO" => -> { File.mkfifo(lock) }, "directory" => -> { Dir.mkdir(lock) },
                  "socket" => -> { UNIXServer.open(lock, &:path) },
-                 "file of something else" => -> { File.write(lock, "1") },
+                 "file of another program" => -> { File.write(lock, "1") },
                  "link" => -> { File.symlink("/nowhere", lock) } }
       makers.each do |name, maker|
         FileUtils.rm_rf(lock)
@@ -188,8 +188,8 @@ module Larder
         found = findings
         assert_equal [[:kind, "cache.larder.lock is a #{name}, where the cache's lock file should be"]],
                      found.map { |each| [each.check, each.what] }
-        assert_match(/\Amv #{lock} #{lock}\.other\d*\z/, found.first.mend)
-        system("sh", "-c", found.first.mend, exception: true)
+        assert_match(/\Amv #{lock} #{lock}\.other\d*\z/, found.first.fix)
+        system("sh", "-c", found.first.fix, exception: true)
         make
         assert_empty findings.map(&:to_s), name
       end
@@ -215,7 +215,7 @@ module Larder
       found = findings
       assert_equal [:opens], found.map(&:check)
       assert_match(/cannot be used any more; its application replaces it/, found.first.what)
-      system("sh", "-c", found.first.mend, exception: true)
+      system("sh", "-c", found.first.fix, exception: true)
       make
       assert_empty findings
     end
@@ -244,7 +244,7 @@ module Larder
                                     Command::PROGRAM, "doctor", @file, "--json")
       skip "no bind mounts here: #{out}" if status.exitstatus == 77
       assert_equal [["opens", "# name a path on a volume that can be written to"]],
-                   JSON.parse(out)["findings"].map { |found| found.values_at("check", "mend") }
+                   JSON.parse(out)["findings"].map { |found| found.values_at("check", "fix") }
     end
 
     test "a control group with less memory than the file" do
@@ -264,8 +264,8 @@ module Larder
         File.write("#{group}/cgroup.procs", Process.pid.to_s)
         findings.map(&:to_a)
       end
-      assert_equal [[:memory, "the file has 256.0 MiB, and processes here may use 128.0 MiB of memory: what does not " \
-                              "fit is read from disk again and again", "larder resize #{@file} 64MB"]], found
+      assert_equal [[:memory, "the file has 256.0 MiB, and processes here may use 128.0 MiB of memory: the part " \
+                              "that does not fit is read from disk repeatedly", "larder resize #{@file} 64MB"]], found
     ensure
       Dir.rmdir(group) if group && Dir.exist?(group)
     end
@@ -279,7 +279,7 @@ module Larder
         mount -t overlay overlay -o "lowerdir=$1/low,upperdir=$1/up,workdir=$1/work" "$1/here" || exit 77
         exec "$2" -I "$3" -r larder -r json -e 'file = ARGV[0] + "/here/cache.larder"
           Larder::Cache.open(file, size: 1 << 20, &:size)
-          puts Larder::Doctor.run(file).findings.to_h { |found| [found.check, found.mend] }.to_json' "$1"
+          puts Larder::Doctor.run(file).findings.to_h { |found| [found.check, found.fix] }.to_json' "$1"
       SH
       out, status = Open3.capture2e("unshare", "--mount", "sh", "-c", script, "sh", Dir.mktmpdir(nil, directory),
                                     RbConfig.ruby, File.expand_path("../../lib", __dir__))
@@ -348,7 +348,7 @@ module Larder
           cache.get("k#{(i * 7919) % 6000}")
         end
       end
-      assert_found :pressure, /it is full, \d+ % of reads find something, and \d+ % of what was stored had to leave/,
+      assert_found :pressure, /it is full, \d+ % of reads find something, and \d+ % of stored items were evicted/,
                    /\Alarder resize \S+ 16MB\z/
     end
 
@@ -359,7 +359,7 @@ module Larder
       ActiveSupport::Notifications.subscribed(->(*) {}, "cache_write.active_support") do
         found = findings(store)
         assert_equal [:fast_path], found.map(&:check)
-        assert_match(/fetch, write go the slow way through Rails: a block at .* listens to cache_write/,
+        assert_match(/fetch, write use Rails' slower ordinary path: a block at .* listens to cache_write/,
                      found.first.what)
       end
       store.cache.close
@@ -367,24 +367,24 @@ module Larder
 
     # ---- the command ----
 
-    test "larder doctor tells what is sound, and exits with 0" do
+    test "larder doctor prints what it has checked, and exits with 0" do
       text = done("doctor", env: { "RAILS_ENV" => "production" })
       assert_match(/\ACache #{FILE}\n\n  ok    it is a cache of Larder's\n  ok    it belongs to the owner of its/, text)
-      assert_match(/\n\nSound\.\n\z/, text)
+      assert_match(/\n\nNo problems\.\n\z/, text)
       assert_equal({ "file" => @file, "sound" => true, "findings" => [] },
-                   JSON.parse(done("doctor", @file, "--json")).except("looked_at"))
+                   JSON.parse(done("doctor", @file, "--json")).except("checked"))
     end
 
-    test "larder doctor tells what to mend and how, in 80 columns, and exits with 1" do
+    test "larder doctor prints each problem and its fix, in 80 columns, and exits with 1" do
       File.chmod(0o640, @file)
       out, err, code = larder("doctor", FILE)
       assert_equal ["", 1], [err, code]
-      assert_includes out, "\n  mend  "
-      assert_includes out, "\n          chmod 600 #{@file} #{@file}.lock\n\n1 thing to mend.\n"
+      assert_includes out, "\n  fix   "
+      assert_includes out, "\n          chmod 600 #{@file} #{@file}.lock\n\n1 problem.\n"
       assert_operator out.lines.grep_v(/^          chmod/).map { |line| line.chomp.size }.max, :<=, 80
       out, = larder("doctor", FILE, "--json")
       assert_equal [["mode", "chmod 600 #{@file} #{@file}.lock"]],
-                   JSON.parse(out)["findings"].map { |found| found.values_at("check", "mend") }
+                   JSON.parse(out)["findings"].map { |found| found.values_at("check", "fix") }
     end
 
     test "an environment that is no name of a directory is refused" do

@@ -69,7 +69,7 @@ module ActiveSupport
     # file can hold is reported too and its write answers false. In no case does an old value stay.
     #
     # The file is opened or made at the first use, not by the constructor. While that fails, it is tried again every
-    # second. It goes to `:error_handler` once, with a message that names the owner, the user and the command that mends
+    # second. It goes to `:error_handler` once, with a message that names the owner, the user and the command that fixes
     # it. Each delete, overwrite or clear that could not be applied goes there every time. This process remembers them,
     # 1,024 keys and beyond that all, and applies them when it opens the file, before it reads there.
     #

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns `larder clear`: empties a cache, or drops the keys of a prefix.
+# `larder clear`: empties a cache, or deletes the keys with a prefix.
 
 require_relative "cache_command"
 
@@ -41,12 +41,12 @@ module Larder
       def act
         raise UsageError, "--prefix is empty: leave it out to empty the cache" if @prefix&.empty?
 
-        dropped = visit do |cache|
+        deleted = visit do |cache|
           refuse_sessions(cache, "if that is wanted: larder sessions logout --all --file #{path}")
-          @prefix ? drop(cache) : empty(cache)
+          @prefix ? delete(cache) : empty(cache)
         end
-        tell({ file: File.expand_path(path), prefix: @prefix, dropped: dropped },
-             "Dropped #{Words.counted(dropped, "item")}#{" that began with #{@prefix}" if @prefix} from #{path}.")
+        tell({ file: File.expand_path(path), prefix: @prefix, deleted: deleted },
+             "Deleted #{Words.counted(deleted, "item")}#{" with the prefix #{@prefix}" if @prefix} from #{path}.")
       end
 
       def empty(cache)
@@ -55,7 +55,7 @@ module Larder
         items
       end
 
-      def drop(cache)
+      def delete(cache)
         cache.each_key(prefix: @prefix).each_slice(1000).sum { |keys| cache.delete_multi(keys) }
       end
     end

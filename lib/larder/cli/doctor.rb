@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# Owns `larder doctor`: what is wrong with a cache or its place, and the commands that mend it.
+# `larder doctor`: finds the problems of a cache and its location, and the commands that fix them.
 
 require_relative "../doctor"
 require_relative "cache_command"
 
 module Larder
   module CLI
-    # `larder doctor`: what should be mended.
+    # `larder doctor`: finds problems.
     class Doctor < CacheCommand
       # What users type.
       NAME = "doctor"
@@ -44,7 +44,7 @@ module Larder
         report = ::Larder::Doctor.run(path)
         if @json
           tell({ file: report.path, sound: report.sound?, findings: report.findings.map(&:to_h),
-                 looked_at: [*report.sound.keys, *report.findings.map(&:check)] })
+                 checked: [*report.sound.keys, *report.findings.map(&:check)] })
         else
           show(report)
         end
@@ -57,10 +57,10 @@ module Larder
         report.findings.each do |finding|
           head, *rest = wrapped(finding.what)
           @out.puts("")
-          @out.puts("  mend  #{head}", style: :red)
-          @out.puts(*rest.map { |line| "        #{line}" }, "", "          #{finding.mend}")
+          @out.puts("  fix   #{head}", style: :red)
+          @out.puts(*rest.map { |line| "        #{line}" }, "", "          #{finding.fix}")
         end
-        @out.puts("", report.sound? ? "Sound." : "#{Words.counted(report.findings.size, "thing")} to mend.")
+        @out.puts("", report.sound? ? "No problems." : "#{Words.counted(report.findings.size, "problem")}.")
       end
 
       # In lines that fit 80 columns.

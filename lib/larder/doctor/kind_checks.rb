@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what is asked before all else: whether there is a cache of Larder's at the path, with a lock file beside it, and
-# whether they can be changed at all. What is not Larder's is not looked at further, and no command changes it.
+# Checks first whether there is a cache of Larder's at the path, with a lock file beside it, and whether they can be
+# changed. A file that is not Larder's is not checked further, and no proposed command changes it.
 
 require "open3"
 
@@ -9,13 +9,13 @@ module Larder
   class Doctor
     # Checks of {Doctor}.
     module KindChecks
-      # How a cache begins, where its copy does, and how a lock file begins.
+      # The first bytes of a cache, the offsets of its two superblocks, and the first bytes of a lock file.
       MAGIC = "LARDER\r\n"
       HEADS = [0, 4096].freeze
       LOCK_MAGIC = "LARDLOCK"
-      # What a cache that was not finished has nothing but zeros in.
+      # A cache whose creation was interrupted has only zeros in these bytes.
       HEAD = 8192
-      # chattr(1): neither written, renamed nor removed; only appended to.
+      # Attributes of chattr(1): immutable; append only.
       FIXED = "ia"
       ANOTHER_PATH = "# name another path: in the configuration, in LARDER_PATH, or as PATH of this command"
       private_constant :MAGIC, :HEADS, :LOCK_MAGIC, :HEAD, :FIXED, :ANOTHER_PATH
@@ -26,7 +26,7 @@ module Larder
         foreign || strange_lock || :sound
       end
 
-      # Of an immutable file neither the mode nor the owner can be changed, nor can it be removed.
+      # The mode and the owner of an immutable file cannot be changed, and it cannot be removed.
       def attributes
         fixed = [*files, File.dirname(@path)].select { |file| fixed?(file) }
         return if fixed.empty?
@@ -38,7 +38,7 @@ module Larder
       def foreign
         what = kind_of(@path)
         case what
-        when nil then ["there is no file: the application makes it when it first uses it", ANOTHER_PATH]
+        when nil then ["there is no file: the application creates it at its first use", ANOTHER_PATH]
         when "file" then foreign_file
         when "directory" then ["it is a directory: name a file in it", ANOTHER_PATH]
         when "link" then ["it is a symbolic link, which Larder does not follow: name the file itself", ANOTHER_PATH]
@@ -46,19 +46,19 @@ module Larder
         end
       end
 
-      # Who may not read it cannot know whose it is.
+      # A user who may not read the file cannot find out what it is.
       def foreign_file
-        return ["#{Obstacle.user(info.uid)} alone may read it", ask_owner] unless File.readable?(@path)
+        return ["only #{Obstacle.user(info.uid)} may read it", ask_owner] unless File.readable?(@path)
         return if larders?
 
         cache = @path.delete_suffix(".lock")
         if cache != @path && File.binread(@path, LOCK_MAGIC.bytesize) == LOCK_MAGIC
-          ["it is the lock file of #{cache}, without which that is replaced by an empty cache: leave it there",
+          ["it is the lock file of #{cache}: keep it, or that cache is replaced by an empty one",
            "larder doctor #{quoted(cache)}"]
         elsif File.binread(@path, HEAD).to_s.delete("\0").empty?
-          ["there is no cache in it: an application that is configured with this path makes one", ANOTHER_PATH]
+          ["there is no cache in it: an application that is configured with this path creates one", ANOTHER_PATH]
         else
-          ["it is not a Larder cache, but a file of something else, which is left as it is", ANOTHER_PATH]
+          ["it is not a Larder cache, but a file of another program, which Larder does not change", ANOTHER_PATH]
         end
       end
 
@@ -66,11 +66,11 @@ module Larder
         what = kind_of(@lock)
         return if what.nil? || (what == "file" && (@store || lock_file?))
 
-        what = "file of something else" if what == "file"
+        what = "file of another program" if what == "file"
         ["#{File.basename(@lock)} is a #{what}, where the cache's lock file should be", "mv #{aside(@lock)}"]
       end
 
-      # Never asked within the application: where POSIX locks are used, closing the file would end them.
+      # Never called within the application: closing the file would drop its POSIX locks, if it has any.
       def lock_file?
         return true unless File.readable?(@lock)
 
@@ -82,7 +82,7 @@ module Larder
         HEADS.any? { |at| File.binread(@path, MAGIC.bytesize, at) == MAGIC }
       end
 
-      # @return [String, nil] "file", "fifo", "socket", "link", ...; nil: there is nothing
+      # @return [String, nil] "file", "fifo", "socket", "link", ...; nil: nothing is there
       def kind_of(file)
         type = File.lstat(file).ftype
         { "fifo" => "FIFO", "characterSpecial" => "device", "blockSpecial" => "device" }.fetch(type, type)
@@ -90,7 +90,7 @@ module Larder
         nil
       end
 
-      # Another process asks: one that opens and closes the lock file may lose its locks.
+      # Runs lsattr, because a process that opens and closes the lock file may lose its locks.
       def fixed?(file)
         shown, = Open3.capture2("lsattr", "-d", "--", file, err: File::NULL)
         shown[/\A\S+/].to_s.count(FIXED).positive?
@@ -102,7 +102,7 @@ module Larder
         "sudo -u #{Obstacle.sudo_user(info.uid)} larder doctor #{quoted(@path)}"
       end
 
-      # Two words for mv: the file, and a name beside it that nothing has.
+      # Two arguments of mv: the file, and an unused name beside it.
       def aside(file)
         number = (1..).find { |each| !File.exist?("#{file}.other#{each if each > 1}") }
         "#{quoted(file)} #{quoted("#{file}.other#{number if number > 1}")}"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what is asked of the place that a cache is in: whether something copies it. A copy that is put back is taken for
-# one, but where it is written over a file whose processes were killed since.
+# Checks whether something copies the cache. A copy that is put back is recognized as a copy, unless it is written over
+# a file whose processes were killed since.
 
 require "open3"
 
@@ -9,8 +9,8 @@ module Larder
   class Doctor
     # Checks of {Doctor}.
     module PlaceChecks
-      # Bytes that tell one file of Larder's from another, and never change: the first page of a cache, and what a lock
-      # file begins with, before the number of the use.
+      # Bytes that identify a file and never change: the first page of a cache, and the start of a lock file before the
+      # use number.
       IDENTITY = 4096
       LOCK_IDENTITY = 32
       private_constant :IDENTITY, :LOCK_IDENTITY
@@ -23,7 +23,7 @@ module Larder
         return :sound if found.empty?
 
         ["#{found.map { |file| File.basename(file) }.join(", ")} #{found.one? ? "is a copy" : "are copies"} of this " \
-         "cache or its lock file: put back, one is replaced by an empty cache. Leave caches out of backups",
+         "cache or its lock file: a copy that is put back becomes an empty cache. Exclude caches from backups",
          "rm #{found.map { |file| quoted(file) }.join(" ")}"]
       end
 
@@ -37,7 +37,7 @@ module Larder
         end
       end
 
-      # What git has is in every clone, every image that is built of one, and every deployment.
+      # A tracked file is in every clone, every image that is built from one, and every deployment.
       def git
         root, inside = ask_git("rev-parse", "--show-toplevel")
         return unless inside && !root.empty?
@@ -49,11 +49,11 @@ module Larder
         end
         return :sound if ask_git("check-ignore", "--quiet", @path).last
 
-        ["git does not ignore it: the next `git add .` takes it along",
+        ["git does not ignore it: the next `git add .` adds it",
          "echo /#{quoted(File.dirname(File.realpath(@path)).delete_prefix("#{root}/"))}/ >> #{quoted(root)}/.gitignore"]
       end
 
-      # @return [Array(String, Boolean)] what git said, and whether it was content
+      # @return [Array(String, Boolean)] git's output, and whether it succeeded
       def ask_git(*words)
         out, _, status = Open3.capture3("git", "-C", File.dirname(@path), *words)
         [out.chomp, status.success?]

@@ -21,19 +21,19 @@ module Larder
       test "everything goes, at once for all processes, and is counted" do
         cache.set_multi((0...1500).to_h { |i| ["k#{i}", "v"] })
         cache.set("kept", "v", pin: true)
-        assert_equal "Dropped 1,501 items from #{file}.\n", done("clear", file)
+        assert_equal "Deleted 1,501 items from #{file}.\n", done("clear", file)
         assert_equal [nil, nil, 0], [cache.get("k1"), cache.get("kept"), cache.stats[:items]]
-        assert_equal "Dropped 0 items from #{file}.\n", done("clear", file)
+        assert_equal "Deleted 0 items from #{file}.\n", done("clear", file)
       end
 
       test "with a prefix its keys alone go" do
         cache.set_multi((0...2500).to_h { |i| ["views/#{i}", "v"] })
         cache.set_multi({ "view" => "1", "users/views/1" => "2" })
-        assert_equal "Dropped 2,500 items that began with views/ from #{file}.\n",
+        assert_equal "Deleted 2,500 items with the prefix views/ from #{file}.\n",
                      done("clear", file, "--prefix", "views/")
         assert_equal %w[users/views/1 view], cache.each_key.sort
         answer = JSON.parse(done("clear", file, "--prefix=view", "--json"))
-        assert_equal({ "file" => file, "prefix" => "view", "dropped" => 1 }, answer)
+        assert_equal({ "file" => file, "prefix" => "view", "deleted" => 1 }, answer)
         assert_equal 2, refused(/--prefix is empty/, "clear", file, "--prefix", "")
       end
 
@@ -55,7 +55,7 @@ module Larder
 
       test "a cache that has a key named settings is a cache" do
         cache.set("settings", '{"colour":"blue"}')
-        assert_equal "Dropped 1 item from #{file}.\n", done("clear", file)
+        assert_equal "Deleted 1 item from #{file}.\n", done("clear", file)
       end
     end
   end

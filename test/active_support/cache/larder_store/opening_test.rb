@@ -209,7 +209,7 @@ module LarderStoreTests
       assert_raises(ArgumentError) { ActiveSupport::Cache.lookup_store(:larder_store, directory, size: 17) }
     end
 
-    test "the report names who owns the directory, who runs the process, and the command that mends it" do
+    test "the report names who owns the directory, who runs the process, and the command that fixes it" do
       skip "needs root" unless Process.euid.zero?
       File.chmod(0o755, directory)
       theirs = File.join(directory, "roots")
