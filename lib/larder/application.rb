@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what Larder asks of the application around it, be that Rails or not: where its root is, in which environment it
-# runs, where a file is that nobody has named, and which of its lines made a call. Opens no file.
+# Finds what Larder needs to know about the application, with Rails or without: its root, its environment, the default
+# path of a file, and which line of the application made a call. Opens no file.
 
 require "rbconfig"
 
@@ -10,32 +10,31 @@ module Larder
   module Application
     # Below the root.
     DIRECTORY = "storage/larder"
-    # Where nobody says which environment it is, as Rails has it.
+    # The environment if none is set, as in Rails.
     DEFAULT_ENVIRONMENT = "development"
-    # Whose lines are nobody's configuration: Larder's, Ruby's and those of gems.
+    # Files of Larder, Ruby and gems, whose lines are not the application's configuration.
     LIBRARIES = ["<internal:", "#{File.expand_path("..", __dir__)}/",
                  *RbConfig::CONFIG.values_at("rubylibdir", "sitedir", "vendordir").compact.map { |path| "#{path}/" },
                  *(Gem.path.flat_map { |home| ["#{home}/gems/", "#{home}/bundler/gems/"] } if defined?(Gem))]
                 .each(&:freeze).freeze
-    # Where Rails makes what it was configured with.
+    # Files of Rails that create the cache and the sessions from the configuration.
     BOOT = %r{/rails/(?:application|engine)\b}
     private_constant :DIRECTORY, :DEFAULT_ENVIRONMENT, :LIBRARIES, :BOOT
 
     class << self
-      # @return [String, nil] what the files of this process end in, where it is one of several that must not share
-      #   them, see ParallelTests
+      # @return [String, nil] the suffix of this process's files, if it must not share them, see ParallelTests
       attr_accessor :suffix
     end
 
     module_function
 
-    # @return [String] what relative paths are taken from
+    # @return [String] the base of relative paths
     def root
       (Rails.root if defined?(Rails) && Rails.respond_to?(:root))&.to_s || Dir.pwd
     end
 
     # @param path [String] relative to the root, or absolute
-    # @return [String] absolute; as it is where the working directory it is relative to was removed
+    # @return [String] absolute; unchanged if it is relative to a working directory that was removed
     def absolute(path)
       File.expand_path(path, root)
     rescue Errno::ENOENT
@@ -49,12 +48,12 @@ module Larder
       variable("RAILS_ENV") || variable("RACK_ENV") || DEFAULT_ENVIRONMENT
     end
 
-    # Where a file is that nobody has named. Environments have a directory each; the file of all of them, where there
-    # is only that, goes on being used, and a line says so.
+    # The default path of a file. Each environment has a directory. If there is only a file of all environments, that
+    # one is used, with a warning.
     #
     # @param name [String]
     # @return [String] from the root
-    # @raise [ArgumentError] the environment's name is that of no directory
+    # @raise [ArgumentError] the environment's name cannot be the name of a directory
     def file(name)
       own = File.join(DIRECTORY, directory_of(environment), name)
       shared = File.join(DIRECTORY, name)
@@ -65,20 +64,20 @@ module Larder
       shared
     end
 
-    # @param path [String] that nobody has named for this process
-    # @return [String] the same, or beside it where this process has files of its own
+    # @param path [String] a default path
+    # @return [String] the same, with this process's suffix
     def own(path)
       "#{path}#{suffix}"
     end
 
     # @param name [String] of an environment variable
-    # @return [String, nil] nil: it is not set, or to nothing but blanks
+    # @return [String, nil] nil: not set, or blank
     def variable(name)
       value = ENV.fetch(name, "").dup.force_encoding(Encoding::UTF_8)
       value unless value.scrub.strip.empty?
     end
 
-    # One below the others, wherever files of other environments are.
+    # The name of a directory of its own; never a path that leads elsewhere.
     def directory_of(environment)
       return environment unless environment.include?("/") || [".", ".."].include?(environment)
 
@@ -94,7 +93,7 @@ module Larder
       (@noted ||= {})[option] = calling_line
     end
 
-    # @param option [Symbol, nil] of Rails' configuration, whose line counts where Rails makes what it says
+    # @param option [Symbol, nil] of Rails' configuration; if Rails itself makes the call, the line that set it
     # @return [String, nil] file and line of the first caller that is neither Larder's nor a gem's nor Ruby's
     def calling_line(option = nil)
       locations = caller_locations

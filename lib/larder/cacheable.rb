@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# Lets a class say how its objects are cached. What that means for bytes is in cacheable/declaration.rb and
-# cacheable/frame.rb, how an object becomes fields and back in cacheable/fields.rb and cacheable/field_types.rb, and
-# what becomes of objects among other values in cacheable/mixture.rb and cacheable/promise.rb.
+# Lets a class declare how its objects are cached. cacheable/declaration.rb and cacheable/frame.rb have the bytes,
+# cacheable/fields.rb and cacheable/field_types.rb turn an object into fields and back, and cacheable/mixture.rb and
+# cacheable/promise.rb treat objects among other values.
 
 require "larder/cacheable/field_types"
 require "larder/cacheable/fields"

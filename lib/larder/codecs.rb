@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
-# Loads what turns values into bytes and makes bytes smaller, for any store of ActiveSupport::Cache: see
-# Larder::Serializers and Larder::Compressors. Loads no codec and none of their gems: each is loaded when it is asked
-# for.
+# Loads the codecs for any ActiveSupport::Cache store: see Larder::Serializers and Larder::Compressors. Each codec and
+# its gem is loaded when it is first used.
 
 require "active_support"
 require "active_support/cache"

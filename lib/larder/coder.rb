@@ -1,31 +1,31 @@
 # frozen_string_literal: true
 
-# An entry's bytes, in any store of Rails that was given Larder's codecs. Rails' own coder puts the expiry, the version
-# and Strings around or beside what a serializer makes, asks it about none of them, and reads a version by Marshal.
+# The bytes of an entry in any Rails store that has Larder's codecs. It replaces Rails' own coder, which writes the
+# expiry, the version and Strings without asking the serializer, and reads a version with Marshal.
 
 require "active_support/cache"
 require "larder/codecs"
 
 module Larder
-  # The `coder:` of any ActiveSupport::Cache store: Rails' own format by one of Larder's serializers. What is signed is
-  # signed as a whole, Strings, expiry and version included; and a version is nothing that runs code, unless the store
-  # is trusted.
+  # The `coder:` of any ActiveSupport::Cache store: Rails' own format with one of Larder's serializers. A signature
+  # covers the whole entry, including Strings, expiry and version. Unless the store is trusted, reading a version cannot
+  # run code.
   #
   #   config.cache_store = :redis_cache_store, {
   #     url: ENV["REDIS_URL"],
   #     coder: Larder::Coder.new(serializer: :message_pack, compressor: Larder::Compressors::Zstd.new(level: 3))
   #   }
   class Coder < ActiveSupport::Cache::Coder
-    # Of the frame around a signed entry, beside the ids of serializers.
+    # The id of the frame around a signed entry; no serializer has it.
     ENTRY = 0x3F
     MARSHAL = "\x04\x08".b.freeze
     private_constant :MARSHAL
 
     # @param serializer [Symbol, String, Larder::Serializer] one of Larder::Serializers.names, or what
-    #   Larder::Serializers[] makes of one with options
-    # @param compressor [Symbol, String, #deflate, nil] one of Larder::Compressors.names, or what has `deflate` and
-    #   `inflate`; nil: nothing is compressed
-    # @raise [ArgumentError] an unknown name, or something else; the message says what there is
+    #   Larder::Serializers[] returns
+    # @param compressor [Symbol, String, #deflate, nil] one of Larder::Compressors.names, or an object with `deflate`
+    #   and `inflate`; nil: nothing is compressed
+    # @raise [ArgumentError] an unknown name or another object; the message lists the known names
     # @raise [Larder::MissingGemError]
     # @example
     #   Larder::Coder.new(serializer: Larder::Serializers[:native, sign_with: "sixteen bytes or more"], compressor: nil)
@@ -45,7 +45,7 @@ module Larder
 
     # @param dumped [String]
     # @return [ActiveSupport::Cache::Entry]
-    # @raise [ActiveSupport::Cache::DeserializationError] which stores take for a miss
+    # @raise [ActiveSupport::Cache::DeserializationError] which stores treat as a miss
     def load(dumped)
       Codecs::Reading.guard(@configured, dumped.bytesize) do
         entry = super(@signature ? verified(dumped) : dumped)

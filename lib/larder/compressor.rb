@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What all compressors have in common: frames around a codec's bytes, a limit for what comes out of them, and the
-# reading of what other compressors, or Rails' own zlib, wrote.
+# The base of all compressors: puts a codec's bytes into frames, limits the size of the output, and reads what other
+# compressors or Rails' own zlib wrote.
 
 require "zlib"
 

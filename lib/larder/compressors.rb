@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The table of compressors: name and id of the frame. Each is a file of lib/larder/compressors/ over a well-kept gem.
+# The table of compressors: name and id of the frame. Each has a file in lib/larder/compressors/, and most use a gem.
 #
 # To add one: a subclass of Larder::Compressor there with its NAME, `compress(bytes)` and `decompress(body, size)`, a
 # row here with an id that was never used, a row in the table of docs/guides/codecs.md. The shared tests

@@ -2,21 +2,21 @@
 
 # Dictionaries that processes share through the cache itself, and replace without a restart.
 #
-#   "larder:dictionary:NAME"      the id of the one to compress with
-#   "larder:dictionary:NAME:ID"   its bytes; older ones stay, for what they compressed
+#   "larder:dictionary:NAME"      the id of the current dictionary
+#   "larder:dictionary:NAME:ID"   its bytes; older ones stay, because values that they compressed need them
 #
-# Both are frames with a checksum, or signed: who can change a dictionary changes every value that was compressed with
-# it. Should the cache forget one, whoever still uses it stores it again; what cannot be read is no dictionary, and a
-# value that needs it is a miss.
+# Both are frames with a checksum or a signature, because whoever can change a dictionary can change every value that it
+# compressed. If the cache evicts a dictionary, a process that still uses it stores it again. A value whose dictionary
+# cannot be read is a miss.
 
 require "larder/dictionary"
 
 module Larder
   # Given to a compressor in place of one dictionary: `Larder::Compressors::Zstd.new(dictionary: dictionaries)`.
   class Dictionaries
-    # Seconds after which another process's new dictionary is noticed, at the latest.
+    # Seconds until a new dictionary of another process is noticed, at most.
     REFRESH = 60
-    # Of the frames, beside the ids of serializers.
+    # The id of the frames; no serializer has it.
     FRAME = 0x3E
     private_constant :FRAME
 
@@ -25,10 +25,10 @@ module Larder
 
     # @param name [String] of the kind of values
     # @param refresh [Numeric] seconds
-    # @param sign_with [String, Array<String>, nil] secrets, as of Larder::Serializers; needed where strangers can write
-    #   to the store
-    # @yieldreturn [ActiveSupport::Cache::Store, Larder::Cache] asked for when it is needed: its compressor may be the
-    #   one that asks
+    # @param sign_with [String, Array<String>, nil] secrets, as of Larder::Serializers; needed if others can write to
+    #   the store
+    # @yieldreturn [ActiveSupport::Cache::Store, Larder::Cache] called when the store is needed, because the store's
+    #   compressor may use these dictionaries
     # @example
     #   products = Larder::Dictionaries.new("products") { Rails.cache }
     #   products.train(Product.first(500).map(&:to_json))
@@ -45,7 +45,7 @@ module Larder
       @current = nil
     end
 
-    # Trains one of samples and compresses with it from now on.
+    # Trains a dictionary with samples; the compressor uses it from now on.
     #
     # @param samples [Enumerable<String>]
     # @param options [Hash] of Larder::Dictionary.train
@@ -70,12 +70,12 @@ module Larder
       @looked_at = clock
       id = read(key).to_i
       chosen = id.zero? ? @current : find(id)
-      # What the cache forgot, we did not: neither which, nor its bytes, which nobody reads but new processes.
+      # If the cache has evicted the id or the bytes, store them again; new processes need them.
       publish(chosen) if chosen && (id.zero? || !read("#{key}:#{id}"))
       @current = chosen
     end
 
-    # @param id [Integer] from a compressed value
+    # @param id [Integer] in a compressed value
     # @return [Larder::Dictionary, nil]
     def find(id)
       @known[id] || (look_for(id) unless @missing[id] && clock - @missing[id] < @refresh)
@@ -112,7 +112,7 @@ module Larder
       "larder:dictionary:#{@name}"
     end
 
-    # Neither way compresses: a dictionary that needs itself could not be read.
+    # Reads and writes without compression: a dictionary that needs itself could not be read.
     def write(key, bytes)
       store = @store.call
       frame = Codecs::Frame.value(FRAME, bytes, signature: @signature)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# A trained dictionary of Zstandard: what many small values have in common, so that none of them has to carry it.
+# A trained dictionary of Zstandard: the bytes that many small values have in common, so that each compressed value can
+# leave them out.
 
 require "fiddle"
 require "larder/codecs"

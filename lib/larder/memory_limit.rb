@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Reads how much memory this process may use: the least of the machine's and of the control groups that it is in, of
-# version 1 or 2. Linux; elsewhere nothing is known.
+# Finds how much memory this process may use: the least of the machine's and of its control groups', version 1 or 2.
+# Only on Linux.
 
 module Larder
   # Pages of the cache that are in memory count as the group's that touched them first, so a group whose limit is below

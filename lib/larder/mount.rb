@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Finds the file system that a file is on, and whether it is mounted read-only. Linux; elsewhere nothing is known.
+# Finds the file system that a file is on, and whether it is mounted read-only. Only on Linux.
 
 module Larder
   # What a line of /proc/self/mountinfo says (proc(5)): the last one that is above a file is what it is on.

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Turns what callers give (paths, sizes, seconds, counts) into what the natives take (absolute paths, bytes, whole
-# milliseconds, 64-bit integers), and says what is wrong with it. Nothing here touches a file.
+# Converts arguments (paths, sizes, seconds, counts) to what the native methods take (absolute paths, bytes, whole
+# milliseconds, 64-bit integers), and raises for wrong ones. Uses no file.
 
 module Larder
   # @api private

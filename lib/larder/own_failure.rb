@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# Tells what a piece of work fails with by itself from what was raised into it from outside: by Thread#raise, Timeout, a
-# signal's trap, a fiber's scheduler. Ruby leaves no mark on either. So the work is done once more: its own failure
-# comes again, the other does not. Nothing is paid for work that does not fail.
+# Tells a failure of the work itself from an exception that was raised into it from outside: by Thread#raise, Timeout, a
+# signal's trap, a fiber's scheduler. Ruby marks neither, so the work is done a second time: its own failure comes
+# again, the other does not. Work that does not fail costs nothing more.
 
 require "timeout"
 

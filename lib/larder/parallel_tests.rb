@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what becomes of Larder's files where Rails runs tests in parallel processes: each worker goes on with files of
-# its own, as with databases, and removes them when it ends. Workers that are threads share those of their process.
+# Gives each worker process of Rails' parallel tests its own files, like its own databases, and deletes them when it
+# ends. Workers that are threads share the files of their process.
 
 require "active_support"
 require "active_support/lazy_load_hooks"

@@ -1,16 +1,15 @@
 # frozen_string_literal: true
 
-# Owns what Larder does while a Rails application is configured: it notes which lines configure the cache and the
-# sessions, so that a warning can name them (Rails makes both much later, by code of its own), and has Rails answer 503
-# where sessions cannot be had or kept.
+# Notes which lines of a Rails application configure the cache and the sessions, so that a warning can name them: Rails
+# creates both later, in its own code. Makes Rails answer with a 503 if sessions cannot be read or stored.
 
 require "larder/application"
 require "rails/railtie"
 
 module Larder
-  # Loaded with Larder where Rails is.
+  # Loaded with Larder if Rails is loaded.
   class Railtie < Rails::Railtie
-    # Before the methods of the application's configuration.
+    # Overrides two methods of the application's configuration.
     module Noting
       # @api private
       def cache_store=(*)
@@ -26,7 +25,7 @@ module Larder
     end
     private_constant :Noting
 
-    # What is not the request's fault, and passes.
+    # Temporary failures that the request did not cause.
     UNAVAILABLE = { "Larder::OpenError" => :service_unavailable,
                     "Larder::DamagedError" => :service_unavailable,
                     "Larder::Sessions::NoRoomError" => :service_unavailable }.freeze

@@ -1,17 +1,17 @@
 # frozen_string_literal: true
 
-# What a store gets as its `serializer:`: frames around one codec's bytes, signatures, and the reading of what other
-# codecs, or Rails itself, wrote.
+# What a store gets as its `serializer:`: puts a codec's bytes into frames, signs them, and reads what other codecs or
+# Rails wrote.
 
 module Larder
   # See Larder::Serializers.
   class Serializer
-    # Bytes of a value: the longest that Larder's file takes.
+    # Bytes of the longest value that Larder's file takes.
     MAX_BYTES = 64 << 20
-    # The same where strangers can write: some hundred bytes of memory may become of each.
+    # The same if others can write to the store: reading one byte may take some hundred bytes of memory.
     STRANGERS_MAX_BYTES = 16 << 20
 
-    # Lists in lists in lists.
+    # The most levels of nesting.
     MAX_DEPTH = 100
 
     # @return [Symbol]
@@ -21,16 +21,16 @@ module Larder
     attr_reader :signature
 
     # @param name [Symbol, String]
-    # @param sign_with [String, Array<String>] secrets: what is written is signed with the first, and nothing is read
-    #   that none of them signed
-    # @param trusted [Boolean] nobody but this application can write to the store, so its bytes may go to Marshal; that
-    #   is so of Larder's own file and of memory, and not of a server on a network
-    # @param reads [Array<Symbol>] serializers that make objects of classes, as native and message_pack do, whose bytes
-    #   are read beside this one's; those that make plain data are always read
-    # @param checksum [Boolean] put one before what is written, and refuse what has none; false where the store has its
-    #   own, as Larder's; a signature is one, too
+    # @param sign_with [String, Array<String>] secrets: the first one signs what is written; bytes that none of them
+    #   signed are not read
+    # @param trusted [Boolean] only this application can write to the store, so Marshal may read its bytes; true of
+    #   Larder's own file and of memory, not of a server on a network
+    # @param reads [Array<Symbol>] other serializers that make objects, such as native and message_pack, whose bytes
+    #   are read, too; serializers that make only plain data are always read
+    # @param checksum [Boolean] write one, and refuse bytes without one; false if the store has its own, as Larder's
+    #   has; a signature also counts as one
     # @param max_bytes [Integer] longer payloads are neither written nor read
-    # @param options [Hash] of the codec; `max_depth:` of those that have it
+    # @param options [Hash] of the codec, such as `max_depth:`
     # @raise [ArgumentError] see Serializers.[]
     def initialize(name, sign_with: NONE, trusted: false, reads: [], checksum: true, max_bytes: nil, **options)
       codec = Serializers::REGISTRY.find(name)
@@ -46,14 +46,14 @@ module Larder
       build(codec, options)
     end
 
-    # @return [Boolean] may its bytes make whatever they ask for?
+    # @return [Boolean] may its bytes make objects of any class?
     def trusted?
       @trusted || !@signature.nil?
     end
 
     # @param value [Object]
     # @return [String] a frame, binary
-    # @raise [Larder::UnserializableError] the codec could not bring it back
+    # @raise [Larder::UnserializableError] the codec could not read it back as it is
     def dump(value)
       id, payload = Cacheable.used? ? as_declared(value) : [@id, @codec.dump(value)]
       if payload.bytesize > @max_bytes
@@ -66,7 +66,7 @@ module Larder
 
     # @param bytes [String] of this serializer, of another one, or of Rails' own
     # @return [Object] the value
-    # @raise [ActiveSupport::Cache::DeserializationError] which stores take for a miss
+    # @raise [ActiveSupport::Cache::DeserializationError] which stores treat as a miss
     def load(bytes)
       Codecs::Reading.guard(self, bytes.bytesize) do
         raise UnreadableError, "too large (#{bytes.bytesize} bytes, max_bytes: is #{@max_bytes})" if too_large?(bytes)
@@ -102,7 +102,7 @@ module Larder
 
     private
 
-    # Limits go to other codecs, too, whose bytes are read.
+    # The limits also apply to other codecs whose bytes are read.
     def build(codec, options)
       @limits = { trusted: trusted?, max_depth: options.fetch(:max_depth, MAX_DEPTH) }
       Codecs::Options.range(@limits[:max_depth], 1..10_000, "max_depth: of #{self}")
@@ -114,7 +114,7 @@ module Larder
       trusted? || !codec::RUNS_CODE
     end
 
-    # Plain data is nothing to be afraid of; objects are made by those codecs alone that somebody chose.
+    # Plain data is safe. Objects are made only by codecs that the application chose.
     def may_read?(codec)
       trusted? || (!codec::RUNS_CODE && (!codec::MAKES_OBJECTS || @reads.include?(codec)))
     end
@@ -135,13 +135,13 @@ module Larder
       (id == Serializers::TYPED ? typed : codec_with(id)).load(payload)
     end
 
-    # Objects whose class says how, wherever they stand; the rest by the codec.
+    # Objects with a declaration as their class declares, wherever they are in the value; all else by the codec.
     def as_declared(value)
       found = Cacheable.of(value) || Cacheable::Promise.dump(@name, @codec, value)
       found.is_a?(String) ? [@id, found] : [Serializers::TYPED, typed.dump(found, value)]
     end
 
-    # Of objects whose class says how.
+    # The frame of objects with a declaration.
     def typed
       @typed ||= Cacheable::Frame.new(max_bytes: @max_bytes, loads: trusted?) { |codec| may_run?(codec) }
     end
@@ -170,7 +170,7 @@ module Larder
       begin
         ActiveSupport::Cache::SerializerWithFallback[:marshal_7_1].load(bytes) # rubocop:disable Naming/VariableNumber
       rescue ActiveSupport::Cache::DeserializationError => e
-        raise e.cause || e # Rails takes every ArgumentError for one of Marshal's
+        raise e.cause || e # Rails treats every ArgumentError as one of Marshal's
       end
     end
   end

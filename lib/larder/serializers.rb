@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# The table of serializers: name and id of the frame. Each is a file of lib/larder/serializers/ over a well-kept gem.
+# The table of serializers: name and id of the frame. Each has a file in lib/larder/serializers/, and most use a gem.
 #
 # To add one: a class there with `dump(value)` and `load(bytes)`, a row here with an id that was never used, a row in
-# the table of README.md. The shared tests (test/larder/codecs/) find it by this table.
+# the table of docs/guides/codecs.md. The shared tests (test/larder/codecs/) find it by this table.
 
 module Larder
   # Turns values into bytes, for any ActiveSupport::Cache store: see Larder::Coder.

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what applications call: how sessions are configured, who is signed in, and how many there are. Needs no Rack.
+# The methods that applications call: to configure sessions, and to ask who is signed in and how many there are. Needs
+# no Rack.
 
 require_relative "../larder"
 require_relative "sessions/configuration"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Reads sizes as people write them: settings, environment variables and the command line all come here.
+# Parses sizes such as "512MB" from settings, environment variables and the command line.
 
 module Larder
   # Sizes in words. A unit is a power of 1024 however it is spelt, as ActiveSupport's `256.megabytes` is: "256MB",

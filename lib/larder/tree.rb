@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# Objects that are not text, numbers, Arrays or Hashes, in Larder's own bytes (ext/larder/value/tree_format.h): which
-# class has which code, and which parts an object is made of again. The C code asks for each such object. The kinds of
-# classes are in tree/, a file for each.
+# Objects other than text, numbers, Arrays and Hashes in Larder's own format (ext/larder/value/tree_format.h): the code
+# of each class, and the parts of its objects. The C code calls it for each such object. The kinds of classes are in
+# tree/, one file for each.
 
 require "larder/larder"
 require "larder/tree/parts"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What a class declared with cached_with, checked, and how rows of its objects become bytes.
+# Checks what a class declares with cached_with, and turns rows of its objects into bytes.
 
 module Larder
   module Cacheable

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# Fields that a declaration gives types: what their values are in rows, which is text, numbers and bytes that every
-# serializer has, and how they are made of that again. No caster of ActiveModel comes between, for those know Time.zone,
-# microseconds and four bytes; only types that an application registered itself are asked.
+# Converts fields with declared types to the text, numbers and bytes that every serializer has, and back. It does not
+# use the casts of ActiveModel, which depend on Time.zone, microseconds and four-byte integers, except for types that an
+# application registered itself.
 
 require "bigdecimal"
 require "date"

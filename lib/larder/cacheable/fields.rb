@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# How an object becomes a Hash of fields, and how it is made of them again. No constructor of a class is called but
-# Data's, which has no other way, and no setter: what is read was an object before.
+# Turns an object into a Hash of fields, and back. It calls no setter, and no constructor except Data's, which has no
+# other way: the object was valid when it was written.
 
 module Larder
   module Cacheable

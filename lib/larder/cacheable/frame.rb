@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The bytes of objects whose class has a declaration: which class, which version of it, which codecs.
+# The bytes of objects of declared classes: the class, the version of its declaration, the codecs, the fields.
 #
 #   kind: 0 an object, 1 an Array, 2 a Hash | version, LEB128 | classes: count, then length and bytes of each name
 #   | objects: count; with more than one class, for each a byte: which | new records: count, then the place of each

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What stands before the methods of a declared class that serializers, and hooks for them, ask of an object. It notes
-# that it was asked (see Promise) and changes nothing else: outside of stores those methods are the application's.
+# Is put before the methods of a declared class that serializers and their hooks call on an object. It records the call
+# (see Promise) and changes nothing else: outside of stores these methods are the application's.
 
 module Larder
   module Cacheable

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What Cacheable::Frame reads from.
+# The bytes that Cacheable::Frame reads, part by part, with limits.
 
 module Larder
   module Cacheable

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# Values that hold objects of declared classes among other things: in Arrays, Hashes, Sets, Structs, in associations of
-# records, wherever Larder's own bytes know the container. The bytes of the rest have a number for each object, and the
-# objects are kept apart, those of one declaration together.
+# Values that contain objects of declared classes among other things: in Arrays, Hashes, Sets, Structs, in associations
+# of records, in every container that Larder's own format knows. The bytes of the container have a number in place of
+# each object; the objects are stored separately, grouped by declaration.
 
 module Larder
   module Cacheable

@@ -1,9 +1,10 @@
 # frozen_string_literal: true
 
-# What `fields:` promises: nothing else of an object is cached. Serializers write objects without asking their class,
-# but each asks the object something first: Marshal whether it has a hook, ActiveSupport's JSON for `as_json`,
-# MessagePack for a record's attributes. That they were asked, declared classes note, see Guard. Objects in containers
-# that Larder's own bytes know are kept apart (see Mixture); of one in any other container the value is refused.
+# Keeps the guarantee of `fields:` that nothing else of an object is cached. Serializers write objects without asking
+# their class, but each calls a method of the object first: Marshal looks for a hook, ActiveSupport's JSON calls
+# `as_json`, MessagePack reads a record's attributes. Declared classes record such calls (see Guard). Objects in
+# containers that Larder's own format knows are stored separately (see Mixture); a value with an object in another
+# container is refused.
 
 require "larder/cacheable/guard"
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what the commands about a cache file have in common: which file they are about, and how it is opened: as it is,
-# for none of them makes, replaces or marks what the application did not.
+# The base of the commands for a cache file: finds the file and opens it. No command creates, replaces or marks a file
+# that the application did not create.
 
 require_relative "../sessions/settings"
 require_relative "file_command"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns `larder stat`: the figures of a cache.
+# `larder stat`: the statistics of a cache.
 
 require_relative "cache_command"
 

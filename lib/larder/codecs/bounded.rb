@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Decompression that stops where more comes out than was promised.
+# Decompresses with a limit on the size of the output.
 
 require "zlib"
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What can go wrong with codecs. A value that a codec cannot bring back, and a gem that is missing, are mistakes of who
-# configured it and are raised; bytes that cannot be read are a miss of the store (see Codecs::Reading).
+# The errors of codecs. A value that a codec cannot read back and a missing gem are errors of the configuration and are
+# raised; bytes that cannot be read are a miss (see Codecs::Reading).
 
 module Larder
   # A value that the serializer could not bring back as it is. Raised when it is stored, not when it is read: the

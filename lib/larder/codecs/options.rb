@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Makes codecs from the options they are given, and says which there are where one is not known.
+# Makes codecs from the user's options, and raises errors that list the known ones.
 
 module Larder
   module Codecs

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The policy for bytes that cannot be read, which is nowhere else: a miss of the store, and a report, once in a process
-# for each reason. A deploy that changes a codec must not flood the error tracker with one report for each entry.
+# The only policy for bytes that cannot be read: a miss of the store, and one report in a process for each reason, so
+# that a deploy that changes a codec does not flood the error tracker.
 
 require "active_support/error_reporter"
 require "larder/own_failure"

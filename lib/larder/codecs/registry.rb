@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Codecs by name and by the id of their frames. One table for each kind, one file for each codec, loaded when it is
-# asked for.
+# Finds codecs by name and by the id of their frames: one table for each kind, one file for each codec, which is loaded
+# when it is first used.
 
 require "did_you_mean" unless defined?(DidYouMean) || ENV["RUBYOPT"].to_s.include?("--disable")
 

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-# Signs payloads, so that bytes from a store shared over a network are known to be an application's own before anything
-# is made of them.
+# Signs payloads, so that an application reads only its own bytes from a store that is shared over a network.
 
 require "openssl"
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the life of a session: it is found, stored, changed, used, renewed and ended here, correctly when requests
-# overlap. Knows neither Rack nor Rails. A backend stores the bytes.
+# Finds, stores, changes, renews and ends sessions, correctly also when requests overlap. Knows neither Rack nor Rails.
+# A backend stores the bytes.
 
 require_relative "changeset"
 require_relative "format"

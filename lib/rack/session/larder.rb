@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the name Rack::Session::Larder: sessions for any Rack application.
+# Defines Rack::Session::Larder: sessions for any Rack application.
 
 require "rack"
 require "rack/session/abstract/id"

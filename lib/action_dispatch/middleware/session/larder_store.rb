@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the name by which Rails finds Larder's sessions: config.session_store :larder_store.
+# Defines the class of `config.session_store :larder_store`: Larder's sessions for Rails.
 
 require "openssl"
 require "action_dispatch"
