@@ -21,11 +21,11 @@ module Larder
   #     cached_with serializer: :protobuf, compressor: :zstd, fields: { id: :integer, title: :string }
   #   end
   #
-  # Every store whose serializer is one of Larder's, and Larder's own stores, follow it, wherever an object stands in a
-  # value of Arrays, Hashes, Sets, Structs, Data and records. What is in any other container, as an OpenStruct or a
-  # relation, is the store's serializer's affair, unless the class names `fields:`: then it is refused, for nothing else
-  # of an object is ever cached. Subclasses inherit it. What was written under another declaration of the class stays
-  # readable, until `schema_version:` or the type of a field changes.
+  # The declaration applies in Larder's own stores and in every store whose serializer is one of Larder's, wherever an
+  # object is in a value of Arrays, Hashes, Sets, Structs, Data and records. In any other container, such as an
+  # OpenStruct or a relation, the store's serializer writes the object; if the class names `fields:`, the value is
+  # refused instead, because nothing else of an object is ever cached. Subclasses inherit the declaration. Entries of a
+  # former declaration stay readable until `schema_version:` or the type of a field changes.
   module Cacheable
     CLASS_OF = ::Kernel.instance_method(:class)
     private_constant :CLASS_OF
@@ -61,14 +61,14 @@ module Larder
         end
       end
 
-      # Of a BasicObject, too.
+      # The class, also of a BasicObject.
       #
       # @return [Class]
       def class_of(object)
         CLASS_OF.bind_call(object)
       end
 
-      # Classes may have a cache_declaration of their own, which is none of these.
+      # A class may have a method cache_declaration that is not Larder's.
       #
       # @return [Declaration, nil]
       def of_type(type)
@@ -77,7 +77,7 @@ module Larder
 
       private
 
-      # One declaration for all of them; else nobody's.
+      # The declaration that all objects share, or nil.
       def shared(objects, keys = [])
         return if objects.empty?
 
@@ -104,17 +104,17 @@ module Larder
       Guard.cover(singleton_class) if Guard.concerns?(name) && Cacheable.of_object(self)
     end
 
-    # What `include Larder::Cacheable` gives a class.
+    # The methods that `include Larder::Cacheable` adds to a class.
     module ClassMethods
       # Declares how objects of this class are cached.
       #
-      # @param serializer [Symbol] one of Larder::Serializers.names; whatever the store's is
+      # @param serializer [Symbol] one of Larder::Serializers.names, used instead of the store's
       # @param compressor [Symbol, nil] one of Larder::Compressors.names
-      # @param compress_threshold [Integer] bytes from which on it compresses
-      # @param fields [Array<Symbol>, Hash{Symbol => Symbol}, nil] what of an object is kept, with types as ActiveModel
-      #   calls them (`:integer`, `:datetime`, …) where the serializer alone would not bring them back; nil: all of it.
-      #   A value of another type is refused. Integers have 8 bytes; a time is a Time in UTC when it comes back, with
-      #   its nanoseconds, or of a record what Rails makes of it; what is :binary is a binary String.
+      # @param compress_threshold [Integer] the least bytes that are compressed
+      # @param fields [Array<Symbol>, Hash{Symbol => Symbol}, nil] the fields that are cached, with ActiveModel's names
+      #   of types (`:integer`, `:datetime`, …) for values that the serializer alone would not restore; nil: all fields.
+      #   A value of another type is refused. Integers have 8 bytes. A time comes back as a Time in UTC with
+      #   nanoseconds, or in a record as Rails makes it. A :binary field is a binary String.
       # @param schema [Class, nil] of google-protobuf, for serializer: :protobuf
       # @param schema_version [Integer] entries of another one are misses
       # @param options [Hash] `level:` and others of the codecs, as `serializer_options:` and `compressor_options:`;

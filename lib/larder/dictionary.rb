@@ -9,7 +9,7 @@ require "larder/codecs"
 module Larder
   # Made by train, given to a compressor: `Larder::Compressors::Zstd.new(dictionary: dictionary)`.
   class Dictionary
-    # Bytes that it has at most, unless told otherwise. More than some hundred times a sample helps little.
+    # The default limit on its bytes. More than some hundred times a sample helps little.
     DEFAULT_SIZE = 16 << 10
 
     # RFC 8878, 5: Dictionary_ID follows.
@@ -25,7 +25,7 @@ module Larder
     # @return [String] binary, frozen
     attr_reader :bytes
 
-    # Trains one by libzstd's own trainer (ZDICT_trainFromBuffer), which systems have as a library: no gem brings it.
+    # Trains a dictionary with libzstd's ZDICT_trainFromBuffer, from the system's library: no gem includes it.
     #
     # @param samples [Enumerable<String>] values as they are cached, serialized: some hundreds, of the kind to come
     # @param size [Integer] bytes, at most
@@ -63,7 +63,7 @@ module Larder
       @id = @bytes.unpack1("@4V")
     end
 
-    # @return [Larder::Dictionary] itself: a compressor asks it as it would ask Larder::Dictionaries
+    # @return [Larder::Dictionary] itself, so that a compressor can use it like Larder::Dictionaries
     def current
       self
     end
@@ -78,7 +78,7 @@ module Larder
       "#<#{self.class} #{id}, #{bytes.bytesize} bytes>"
     end
 
-    # libzstd, by its C functions.
+    # The C functions of libzstd.
     # @api private
     module Trainer
       SIZE = Fiddle::SIZEOF_SIZE_T

@@ -7,17 +7,17 @@
 require "timeout"
 
 module Larder
-  # For the rescue clauses of work that calls methods of others, as decoding does, and may be done twice.
+  # For the rescue clauses of work that calls other people's methods, such as decoding, and that may be done twice.
   # @api private
   module OwnFailure
-    # Whatever a class says of parts that are not its own, or a library of bytes.
+    # What a class raises for wrong parts, or a library for wrong bytes.
     KINDS = [StandardError, ScriptError, SystemStackError, NoMemoryError].freeze
-    # Nobody raises these from outside, and the second time they would be as expensive.
+    # These are never raised from outside, and doing the work again would be expensive.
     CERTAIN = [SystemStackError, NoMemoryError].freeze
-    # Kept back while work is done again, and raised after it. All others end it at once.
+    # Deferred while the work is done again, and raised after it. All others end it at once.
     KEPT_BACK = [StandardError, ScriptError].to_h { |kind| [kind, :never] }.freeze
-    # Given to work that is done again, and as much again for each MiB that it reads: it may have been interrupted
-    # because it hangs.
+    # The time limit of the second attempt, and the same again for each MiB that it reads: the work may have been
+    # interrupted because it hangs.
     SECONDS = 1.0
     ADDRESS = /0x\h+/
     private_constant :CERTAIN, :KEPT_BACK, :SECONDS, :ADDRESS
@@ -31,7 +31,7 @@ module Larder
     # @param error [Exception] that the work ended with
     # @param size_bytes [Integer] that it reads
     # @yield the same work
-    # @return [Boolean] is it the work's own failure? If not, raise it on
+    # @return [Boolean] is it the work's own failure? If not, the caller raises it again
     # @example
     #   rescue *OwnFailure::KINDS => e
     #     raise unless OwnFailure.again?(e) { made(parts) }
@@ -54,7 +54,7 @@ module Larder
       end
     end
 
-    # Of one class and message, and raised at the same place.
+    # The same class and message, raised at the same place.
     def same?(first, second)
       return false unless first.instance_of?(second.class)
 

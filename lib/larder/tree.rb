@@ -15,14 +15,14 @@ require "larder/own_failure"
 require "larder/cacheable"
 
 module Larder
-  # An object is a code (ext/larder/value/tree_objects.h), which is part of the format and never changes, and its parts,
-  # which are plain values or again such objects. Bytes may come from strangers: parts are checked, and what they make
-  # is of limited size.
+  # An object is stored as a code (ext/larder/value/tree_objects.h), which is part of the format and never changes, and
+  # its parts, which are plain values or such objects. Others may have written the bytes, so parts are checked, and the
+  # size of what they make is limited.
   module Tree
     autoload :Records, "larder/tree/records"
 
     # @!parse
-    #   # What make answers for parts that make nothing.
+    #   # What make returns for parts of which no object can be made.
     #   UNREADABLE = Object.new.freeze
 
     # @!scope class
@@ -64,12 +64,12 @@ module Larder
       RECORDS => [:make_records, Array, Array],
       STRUCTS => [:make_structs, Symbol, Array, Array]
     }.freeze
-    # Whose parts name classes.
+    # Codes whose parts name classes.
     LOADERS = %i[make_struct make_data make_structs].freeze
     RECORD_MAKERS = %i[make_record make_records].freeze
     private_constant :MAKERS, :LOADERS, :RECORD_MAKERS
 
-    # Classes that are what they are called; others are found by what they descend from.
+    # Classes that are recognized by name; others are recognized by their superclass.
     TAKERS = [Times, Numbers, Texts, Collections].map { |sort| sort::TAKERS }.reduce(:merge).freeze
     private_constant :TAKERS
 
@@ -116,7 +116,7 @@ module Larder
       # @param trusted [Boolean] nobody else could write these bytes: classes may be loaded for them
       # @param kept [Array<Array<Object>>, nil] by a mixture, in groups
       # @param records [Array, nil] those that were made so far of the whole value
-      # @return [Object] UNREADABLE where these parts make nothing
+      # @return [Object] UNREADABLE if no object can be made of these parts
       def make(code, parts, trusted, kept, records)
         count = records&.size
         made(code, parts, trusted, kept, records)

@@ -5,12 +5,12 @@
 
 module Larder
   module Cacheable
-    # Ways to take objects apart, by what kind of class it is.
+    # Finds how to take objects apart, by the kind of their class.
     # @api private
     module Fields
       # @param type [Class]
       # @param only [Array<Symbol>, nil]
-      # @param typed [Boolean] will somebody else make text of times and decimals?
+      # @param typed [Boolean] does FieldTypes convert times and decimals?
       # @return [#take, #make, #new?]
       def self.for(type, only, typed: false)
         if defined?(ActiveRecord::Base) && type < ActiveRecord::Base then OfRecord.new(type, only, typed)
@@ -21,14 +21,14 @@ module Larder
         end
       end
 
-      # What all ways have.
+      # The base of all kinds.
       class Of
         def initialize(type, only)
           @type = type
           @only = only
         end
 
-        # @return [Boolean] is it a record that no database has yet?
+        # @return [Boolean] is it a record that is not in the database yet?
         def new?(_object)
           false
         end
@@ -58,7 +58,7 @@ module Larder
         end
       end
 
-      # Data: made by its constructor, and of all members.
+      # Data: made with its constructor and all members.
       class OfData < Of
         def take(object)
           (@only || object.members).to_h { |name| [name.to_s, object.public_send(name)] }
@@ -86,8 +86,7 @@ module Larder
         end
       end
 
-      # ActiveRecord: what the database has, not what is loaded beside it; see Declaration for serializers that bring a
-      # record's associations along.
+      # ActiveRecord: the columns, without loaded associations; see Declaration for serializers that keep associations.
       class OfRecord < Of
         TIMES = %i[datetime timestamp timestamptz time].freeze
         private_constant :TIMES
@@ -144,7 +143,7 @@ module Larder
         end
       end
 
-      # Any other: by its instance variables.
+      # Any other class: by its instance variables.
       class OfObject < Of
         def take(object)
           return @only.to_h { |name| [name.to_s, object.instance_variable_get(:"@#{name}")] } if @only

@@ -8,12 +8,12 @@
 #   | of a Hash: length and bytes of its keys, by :native | length and bytes of objects kept of rows, if there are such
 #   | serializer's id | compressor's id, or 0 | of compressed rows, the size before, LEB128 | rows
 #
-# Rows are what the serializer makes of [row, row, …].
+# Rows are the serializer's bytes of [row, row, …].
 #
-#   kind: 3 anything that holds objects | length, and what :native makes of it with numbers for objects | objects kept
+#   kind: 3 a container of objects | length, and its :native bytes with numbers for objects | objects kept
 #
-# Objects kept (see Mixture): count of groups | of each, length and bytes of its objects, as an Array of kind 1. Rows of
-# which there are such are by :native.
+# Objects kept (see Mixture): count of groups | of each, length and bytes of its objects, as an Array of kind 1. If rows
+# have such objects, :native writes the rows.
 
 module Larder
   module Cacheable
@@ -77,7 +77,7 @@ module Larder
         put_rows(out, declaration, objects, above)
       end
 
-      # What is not read again where it is stored is not stored.
+      # Refuses bytes that this store would not read again.
       def check_trust(declaration)
         return if @trusted.call(Serializers::REGISTRY.find(declaration.serializer))
 
@@ -86,7 +86,7 @@ module Larder
                                    "or, where nobody else can write, trusted: true"
       end
 
-      # Names, and, where there are several, which object has which.
+      # The names of classes and, if there are several, the class of each object.
       def put_types(out, objects)
         types = objects.map(&:class).uniq
         raise UnserializableError, "more than #{MOST_TYPES} classes in one list" if types.size > MOST_TYPES
@@ -147,7 +147,7 @@ module Larder
         refuse(declaration, codec, rows, e)
       end
 
-      # Says which field it was, where one alone is not taken either.
+      # Names the field that the serializer does not take, if it does not take one by itself.
       def refuse(declaration, codec, rows, error)
         rows.each do |row|
           next unless row.instance_of?(Hash) && declaration.serializer != :protobuf
@@ -248,7 +248,7 @@ module Larder
         Types.new(types, count, types.size == 1 ? nil : input.take(count))
       end
 
-      # Only a class that says how it is cached is made anything of.
+      # Only objects of declared classes are made.
       def type_named(name)
         raise UnreadableError, "damaged (no name of a class)" unless name.match?(Tree::Parts::NAME)
 
@@ -262,7 +262,7 @@ module Larder
         raise UnreadableError, "no such class (#{name})"
       end
 
-      # Of all classes, for one may have another now than the first.
+      # Checks all classes, because each may have another declaration now.
       def declaration_of(types, version)
         declarations = types.all.map do |type|
           declaration = type.cache_declaration or raise UnreadableError, "undeclared (#{type})"

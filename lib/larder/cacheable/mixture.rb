@@ -6,12 +6,12 @@
 
 module Larder
   module Cacheable
-    # Made for one value, when it is stored: asked by Larder::Tree about each object.
+    # Made for one value when it is stored. Larder::Tree calls it for each object.
     # @api private
     class Mixture
       # @return [String, nil] of the value, with numbers for objects; nil: there is something that :native does not know
       attr_reader :bytes
-      # @return [Hash{Declaration => Array<Object>}] an object that stands there twice is there once
+      # @return [Hash{Declaration => Array<Object>}] an object that occurs twice is here once
       attr_reader :groups
 
       # @param value [Object] of no declared class itself
@@ -26,7 +26,7 @@ module Larder
         !@bytes.nil? && @groups.any?
       end
 
-      # @return [Boolean] does the class say how its objects are cached?
+      # @return [Boolean] does the class have a declaration?
       def keeps?(type)
         !Cacheable.of_type(type).nil?
       end

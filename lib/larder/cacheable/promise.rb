@@ -10,12 +10,12 @@ require "larder/cacheable/guard"
 
 module Larder
   module Cacheable
-    # Bytes by a serializer, of what may hold objects of declared classes.
+    # Writes a value that may contain objects of declared classes with a serializer.
     # @api private
     module Promise
       WATCH = :larder_watch # the key of the fiber's variable
       NOBODY = {}.freeze
-      # met: by class, the declared objects that a serializer met so far; nil while none is at work.
+      # met: by class, the declared objects that the serializer has met so far; nil while no serializer runs.
       Watch = Struct.new(:met)
       # Bytes, and the classes of the declared objects that their serializer met.
       Met = Struct.new(:bytes, :types)
@@ -51,7 +51,7 @@ module Larder
         found.is_a?(Met) ? checked(found, value) : found
       end
 
-      # Notes that a serializer, or a hook that it called, asks an object for what it is.
+      # Records that a serializer, or a hook that it called, calls a method of an object.
       #
       # @param object [Object] of a declared class
       # @return [void]

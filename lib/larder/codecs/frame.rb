@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The bytes before a codec's own, which name it: whatever is configured now, what was written before is read by the
-# codec that wrote it.
+# The header before a codec's bytes, which names the codec, so that each value is read by the codec that wrote it,
+# whatever is configured now.
 #
 #   a value                 C1 | 01..3D      | payload
 #   with a checksum         C1 | id + 40     | CRC-32, four bytes, little-endian | payload
@@ -11,10 +11,10 @@
 #   compressed              B1..BF           | size, LEB128 | body
 #   with a checksum         A1..AF           | size, LEB128 | CRC-32 | body
 #
-# C1 begins nothing else that is found in caches: MessagePack never uses it, UTF-8 has no such byte, and Marshal
-# (04 08), Rails' entries (00 11), its MessagePack (CC 80) and gzip (1F 8B) begin otherwise. zlib's first byte ends in
-# 8, so A8 and B8 are left out. `size` is that of the decompressed bytes: a bomb is refused before it is opened.
-# Larder's own store has a checksum for each record and needs no second one.
+# Nothing else in caches begins with C1: MessagePack never uses it, UTF-8 has no such byte, and Marshal (04 08), Rails'
+# entries (00 11), its MessagePack (CC 80) and gzip (1F 8B) begin with other bytes. zlib's first byte ends in 8, so A8
+# and B8 are left out. `size` is the size of the decompressed bytes, so a decompression bomb is refused before it is
+# decompressed. Larder's own store has a checksum for each record and needs no second one.
 #
 # Ids are part of the format and never change: test/larder/codecs/frame_test.rb pins them.
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Loads the gems of codecs when a codec is first used. None is a dependency of larder.
+# Loads the gem of a codec when the codec is first used. None of these gems is a dependency of larder.
 
 module Larder
   # @api private

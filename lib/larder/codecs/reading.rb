@@ -8,7 +8,7 @@ require "larder/own_failure"
 
 module Larder
   module Codecs
-    # Turns what codecs raise about bytes into what stores of ActiveSupport::Cache take for a miss.
+    # Turns a codec's error into the one that stores of ActiveSupport::Cache treat as a miss.
     module Reading
       SOURCE = "codecs.larder"
       MOST_REASONS = 64 # of a process

@@ -7,7 +7,7 @@ require "did_you_mean" unless defined?(DidYouMean) || ENV["RUBYOPT"].to_s.includ
 
 module Larder
   module Codecs
-    # Names, ids and files of the codecs of one kind.
+    # The names, ids and files of the codecs of one kind.
     class Registry
       # @param kind [String] as in "serializer"
       # @param home [Module] whose constants the codecs are

@@ -6,8 +6,8 @@ require "openssl"
 
 module Larder
   module Codecs
-    # HMAC (RFC 2104) of SHA-256, cut to 128 bits as that RFC allows, over the codec's id and the payload. The key of
-    # the cache is not part of it: who can write to the store can exchange one signed value for another.
+    # HMAC (RFC 2104) of SHA-256, cut to 128 bits as that RFC allows, over the codec's id and the payload. The cache
+    # key is not part of it: whoever can write to the store can replace one signed value by another.
     class Signature
       SHORTEST_SECRET = 16
 

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# Brotli (RFC 7932), by the gem brotli: the one whose decompressor takes a limit.
+# Brotli (RFC 7932) with the gem brotli, whose decompressor takes a limit.
 
 module Larder
   module Compressors
-    # The smallest text, slowly.
+    # The smallest for text, and slow.
     class Brotli < Compressor
       NAME = :brotli
 

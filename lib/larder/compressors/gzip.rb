@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# gzip (RFC 1952), by Ruby's own zlib.
+# gzip (RFC 1952) with Ruby's own zlib.
 
 require "zlib"
 require "larder/codecs/bounded"
 
 module Larder
   module Compressors
-    # Small and slow; everybody can read it.
+    # Small and slow; every language can read it.
     class Gzip < Compressor
       NAME = :gzip
       WINDOW_BITS = Zlib::MAX_WBITS + 16 # zlib's way to say: with gzip's header

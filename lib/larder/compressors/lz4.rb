@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# LZ4 blocks, by the gem extlz4: its LZ4 is of today, and never reads or writes out of bounds whatever the bytes are.
+# LZ4 blocks with the gem extlz4, whose LZ4 is up to date and never reads or writes out of bounds.
 
 module Larder
   module Compressors
-    # The fastest to read.
+    # The fastest to decompress.
     class Lz4 < Compressor
       NAME = :lz4
 

@@ -1,18 +1,18 @@
 # frozen_string_literal: true
 
-# LZ4 blocks, by the gem lz4_flex, written in Rust. Its binaries are for Ruby 3.2 and later; on older ones it has to be
-# built, with Rust.
+# LZ4 blocks with the gem lz4_flex, written in Rust. It has binaries for Ruby 3.2 and later; older versions need Rust to
+# build it.
 #
 #   body   CRC-32 of what was compressed, four bytes, little-endian | LZ4 block
 #
-# The gem does not tell how many bytes a block became. Those that a damaged one lacks are whatever was in memory, which
-# the checksum keeps from being taken for the value.
+# The gem does not return how many bytes a block became. A damaged block may leave bytes of other memory in the output;
+# the checksum detects that.
 
 require "zlib"
 
 module Larder
   module Compressors
-    # LZ4 of another make; lets other threads run while it works.
+    # Another implementation of LZ4; lets other threads run while it works.
     class Lz4Flex < Compressor
       NAME = :lz4_flex
       HINT = "it comes as a binary for Ruby 3.2 and later only, and needs Rust elsewhere; :lz4 compresses alike"

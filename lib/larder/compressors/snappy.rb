@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# Snappy, by the gem snappy, over Google's library.
+# Snappy with the gem snappy, which uses Google's library.
 
 module Larder
   module Compressors
-    # Fast; text becomes somewhat smaller.
+    # Fast; makes text somewhat smaller.
     class Snappy < Compressor
       NAME = :snappy
 
@@ -19,7 +19,7 @@ module Larder
         ::Snappy.deflate(bytes)
       end
 
-      # Snappy's own bytes begin with the size, as LEB128, and the library makes room for that much.
+      # Snappy's bytes begin with the size, as LEB128, and the library allocates that much.
       #
       # @api private
       def decompress(body, size)

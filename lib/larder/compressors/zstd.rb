@@ -1,16 +1,16 @@
 # frozen_string_literal: true
 
-# Zstandard (RFC 8878), by the gem zstd-ruby: it brings libzstd along and takes dictionaries.
+# Zstandard (RFC 8878) with the gem zstd-ruby, which includes libzstd and takes dictionaries.
 
 module Larder
   module Compressors
-    # As small as gzip at several times its speed.
+    # As small as gzip, and several times as fast.
     class Zstd < Compressor
       NAME = :zstd
 
-      # Bytes that a block becomes at most; one of equal bytes is written as four.
+      # The most bytes that a block can become; a block of equal bytes is written as four.
       BLOCK_BYTES = 128 << 10
-      # What comes out of a slice of a frame may be as much as was promised, and 8 MiB more.
+      # A slice of a frame may become at most the expected size and 8 MiB more.
       GROWTH = BLOCK_BYTES / 4
       SLICE_BYTES = (256..(2 << 10))
       # A body that short cannot become more than 8 MiB.
@@ -46,8 +46,8 @@ module Larder
         prepared ? ::Zstd.compress(bytes, dict: prepared) : ::Zstd.compress(bytes, level: @level)
       end
 
-      # The library makes what a frame says, however much. So its blocks are counted first, and where they could become
-      # more than was promised, as many small ones could, the frame goes to the library in slices.
+      # The library has no limit on the output. So the blocks of a frame are counted first. If they could become more
+      # than the expected size, as many small ones could, the library gets the frame in slices.
       #
       # @api private
       def decompress(body, size)
@@ -76,7 +76,7 @@ module Larder
         out
       end
 
-      # RFC 8878, 3.1.1: bytes that the blocks of a frame become at most.
+      # RFC 8878, 3.1.1: the most bytes that the blocks of a frame can become.
       def most_of(body)
         at = header_bytes(body)
         most = 0

@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# ActiveSupport's JSON: whatever `as_json` makes of a value, which is what an API would send.
+# ActiveSupport's JSON: what `as_json` returns for a value, as an API would send it.
 
 require "active_support/json"
 require "larder/serializers/json"
 
 module Larder
   module Serializers
-    # Loses types on purpose: Symbols, Times and records come back as Strings and Hashes.
+    # Loses types by design: Symbols, Times and records come back as Strings and Hashes.
     class ActiveSupportJson < Json
       # @return [String]
       def dump(value)

@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# JSON (RFC 8259), by Ruby's own library, for values that are JSON.
+# JSON (RFC 8259) with Ruby's own library, for values that JSON can represent.
 
 require "json"
 require "larder/larder"
 
 module Larder
   module Serializers
-    # Readable by everybody. Refuses what would come back as something else.
+    # Every language can read it. Refuses a value that would come back as another one.
     class Json
       RUNS_CODE = false
       MAKES_OBJECTS = false

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# Ruby's own Marshal.
+# Ruby's Marshal.
 
 module Larder
   module Serializers
-    # Brings everything back that Ruby can, and makes whatever object its bytes ask for.
+    # Restores everything that Ruby can, and makes any object that its bytes name.
     class Marshal
       RUNS_CODE = true
       MAKES_OBJECTS = true

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# MessagePack as ActiveSupport extends it, by the gem msgpack: Symbols, Times, BigDecimals, Sets, records with what they
-# have loaded, and what else Rails caches.
+# MessagePack as ActiveSupport extends it, with the gem msgpack: Symbols, Times, BigDecimals, Sets, records with their
+# loaded associations, and other types that Rails caches.
 
 module Larder
   module Serializers
-    # Small and fast. Lists within lists are read as deep as the library does, some hundred.
+    # Small and fast. The library limits the nesting, to some hundred levels.
     class MessagePack
       RUNS_CODE = false
       MAKES_OBJECTS = true
@@ -14,12 +14,12 @@ module Larder
       #   of the application's and of its libraries
       def initialize(trusted: false)
         Codecs::OptionalGems.need("active_support/message_pack", gem: "msgpack", who: "serializer :message_pack")
-        # Not CacheSerializer's own, which answers nil where a class is gone: that is no value, but a miss.
+        # Not CacheSerializer's factory, which returns nil if a class is gone: that must be a miss.
         @load = ActiveSupport::MessagePack::Serializer.instance_method(:load)
         @packer = trusted ? ActiveSupport::MessagePack::CacheSerializer : MessagePack.strict
       end
 
-      # Rails' types, and no others.
+      # Only the types of Rails.
       #
       # @return [ActiveSupport::MessagePack::Serializer]
       # @api private
@@ -53,7 +53,7 @@ module Larder
                                    "#{error.message}; :marshal can"
       end
 
-      # Rails' applications have done so; other programs with ActiveRecord have not.
+      # Rails does so in applications, but not in other programs with ActiveRecord.
       def know_records
         return if @knows_records || !defined?(ActiveRecord::Base)
 

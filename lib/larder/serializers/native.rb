@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Larder's own bytes, made and read in C: see ext/larder/value/tree_format.h, and lib/larder/tree.rb for the known
+# Larder's own format, written and read in C: see ext/larder/value/tree_format.h, and lib/larder/tree.rb for the known
 # classes.
 
 require "larder/larder"
@@ -8,8 +8,8 @@ require "larder/tree"
 
 module Larder
   module Serializers
-    # Text, numbers, Arrays and Hashes in a fraction of Marshal's time; Times, decimals, Sets, Structs, records and what
-    # else Rails caches. Makes objects of no other classes.
+    # Takes a fraction of Marshal's time for text, numbers, Arrays and Hashes. Also takes Times, decimals, Sets,
+    # Structs, records and other types that Rails caches. Makes no objects of other classes.
     class Native
       RUNS_CODE = false
       MAKES_OBJECTS = true
@@ -23,8 +23,8 @@ module Larder
       # @raise [Larder::UnserializableError]
       def dump(value)
         Tree.dump(value, true) || raise(
-          UnserializableError, "native knows no way for a value of #{Cacheable.class_of(value)}, or for something in " \
-                               "it; :marshal does"
+          UnserializableError, "native cannot write a value of #{Cacheable.class_of(value)}, or something in it; " \
+                               ":marshal can"
         )
       end
 

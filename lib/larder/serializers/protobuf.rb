@@ -1,19 +1,19 @@
 # frozen_string_literal: true
 
-# Protocol Buffers, by the gem google-protobuf: messages of one class, one after the other, each behind its length as
-# LEB128 (what Protobuf's own libraries call delimited messages), after two bytes: is it a list, and are they Hashes?
+# Protocol Buffers with the gem google-protobuf. The format: two bytes (is it a list, are its items Hashes), then
+# messages of one class, each after its length as LEB128, which Protobuf's libraries call delimited messages.
 
 module Larder
   module Serializers
-    # The smallest of those without compression. Has to be told the class of messages, and refuses what would not come
-    # back as it is.
+    # The smallest without compression. Needs the class of the messages, and refuses a value that would come back as
+    # another one.
     class Protobuf
       RUNS_CODE = false
       MAKES_OBJECTS = false
 
       # An empty message is a byte, and takes about a kilobyte of memory when it is read.
       MAX_ITEMS = 100_000
-      # Longer ones are paid for by their own bytes.
+      # For longer messages, the limit on bytes is enough.
       BYTES_PER_ITEM = 64
       ERRORS = [::ArgumentError, ::RangeError, ::TypeError, ::EncodingError, ::RuntimeError].freeze
       private_constant :BYTES_PER_ITEM, :ERRORS
@@ -67,7 +67,7 @@ module Larder
         items.first
       end
 
-      # So many messages may be made, and no more.
+      # Limits how many messages are made.
       # @api private
       class Allowance
         def initialize(most)
@@ -120,7 +120,7 @@ module Larder
         refuse(e.message)
       end
 
-      # Without nil, which within a Hash in a Hash would be taken for a zero.
+      # Without nil, which would become a zero in a Hash within a Hash.
       def compact(value)
         case value
         when Hash then value.compact.transform_values { |inner| compact(inner) }
@@ -129,7 +129,8 @@ module Larder
         end
       end
 
-      # Protobuf takes more than it gives back: a Symbol for a String, a Time for a Timestamp, nothing for a zero.
+      # Protobuf accepts values that it does not return: a Symbol for a String, a Time for a Timestamp, no value for
+      # zero.
       def check(hash, name, value)
         refuse("a Hash has all fields, nil where there is nothing, and this one lacks #{name}") unless hash.key?(name)
         return if same?(hash[name], value)
@@ -170,7 +171,7 @@ module Larder
         @max_items + (bytes.bytesize / BYTES_PER_ITEM)
       end
 
-      # All lengths are seen before anything is made.
+      # Checks all lengths before a message is made.
       def places_of(payload, at, allowed)
         places = []
         while at < payload.bytesize
@@ -184,7 +185,7 @@ module Larder
         places
       end
 
-      # Fields that were not set are nil where the schema says optional, or their type's zero.
+      # A field that was not set is nil if the schema says optional, else the zero of its type.
       def hash_of(message, allowed = nil)
         fields_of(message.class.descriptor).to_h do |name, field, optional|
           [name, optional && !field.has?(message) ? nil : plain(field.get(message), allowed)]

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# Makes a message class of google-protobuf from names and types of fields, for classes that declare them.
+# Makes a message class of google-protobuf from the names and types of fields that a class declares.
 
 module Larder
   module Serializers
-    # Numbers are those that it is told, or given in the order of the fields: see Cacheable::FieldTypes for who tells.
+    # The numbers of fields are given (see Cacheable::FieldTypes), or follow the order of the fields.
     module ProtobufSchema
       TYPES = { integer: :TYPE_SINT64, big_integer: :TYPE_SINT64, string: :TYPE_STRING, text: :TYPE_STRING,
                 immutable_string: :TYPE_STRING, boolean: :TYPE_BOOL, float: :TYPE_DOUBLE, binary: :TYPE_BYTES,
@@ -13,7 +13,7 @@ module Larder
       # @param fields [Hash{String => Symbol}] names and types
       # @param numbers [Hash{String => Integer}] of the fields, from 1
       # @return [Class]
-      # @raise [ArgumentError] a type has no like in Protobuf
+      # @raise [ArgumentError] a type has no equivalent in Protobuf
       def self.of(fields, numbers = fields.keys.each_with_index.to_h { |name, i| [name, i + 1] })
         fields.each_value { |type| check(type) }
         Codecs::OptionalGems.need("google/protobuf", gem: "google-protobuf", who: "serializer :protobuf")
@@ -24,12 +24,12 @@ module Larder
       end
 
       # @param type [Symbol]
-      # @raise [ArgumentError] it has no like in Protobuf
+      # @raise [ArgumentError] it has no equivalent in Protobuf
       def self.check(type)
         return if TYPES.key?(type)
 
-        raise ::ArgumentError, "a field of type #{type.inspect} has no like in Protobuf; give schema: a message " \
-                               "class, or one of #{TYPES.keys.map(&:inspect).join(", ")}"
+        raise ::ArgumentError, "a field of type #{type.inspect} has no equivalent in Protobuf; give schema: a " \
+                               "message class, or one of #{TYPES.keys.map(&:inspect).join(", ")}"
       end
 
       def self.file(fields, numbers)

@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# XML, read by the gem ox: the fastest of Ruby's parsers, fed event by event.
+# XML, read with the gem ox, the fastest of Ruby's parsers, event by event.
 #
 #   <r id="1"><name>Pear</name><price t="f">1.5</price><tags t="l"><s>red</s></tags></r>
 #
-# An element is a value. In a Hash its name is the key (`_` with k="…" where the key is no name), and `t` tells what it
-# holds: nothing is a String, l a list, h a Hash, i and f numbers, t and n: true and nil, x: false. In a list, the name
-# tells the same: s, l, r (a Hash), i, f, t, n, x. With shape: :attribute the "id" of a Hash in a list is an attribute,
-# with shape: :child it is an element as the others are.
+# An element is a value. In a Hash its name is the key (`_` with k="…" if the key cannot be a name), and `t` is its
+# type: none a String, l a list, h a Hash, i and f numbers, t true, n nil, x false. In a list, the name is the type: s
+# (a String), l, r (a Hash), i, f, t, n, x. With shape: :attribute the "id" of a Hash in a list is an attribute, with
+# shape: :child it is an element like the others.
 
 require "larder/larder"
 
@@ -55,7 +55,7 @@ module Larder
       def load(payload)
         text = payload.force_encoding(Encoding::UTF_8)
         raise UnreadableError, "damaged (no UTF-8)" unless text.valid_encoding?
-        # Neither a document type, with its entities, nor a comment: none of it is written here.
+        # Larder writes neither a document type, with its entities, nor a comment.
         raise UnreadableError, "foreign (XML with declarations)" if text.include?("<!") || text.include?("<?")
 
         XmlReader.read(text, @max_depth)
@@ -68,7 +68,7 @@ module Larder
                                    ":message_pack and :marshal can"
       end
 
-      # In a list, or alone.
+      # An element in a list or at the top.
       def item(out, value)
         case value
         when String then out << "<s>" << escaped(value) << "</s>"
@@ -90,7 +90,7 @@ module Larder
         key.match?(ID) && (value.is_a?(String) || (value.is_a?(Integer) && value.to_s.match?(WHOLE)))
       end
 
-      # A String of digits says that it is one.
+      # A String of digits is marked as a String.
       def id_attribute(out, key, value)
         return unless id?(key, value)
 
@@ -98,7 +98,7 @@ module Larder
         out << " " << key << ".t=\"s\"" if value.is_a?(String) && value.match?(WHOLE)
       end
 
-      # In a Hash.
+      # An element in a Hash.
       def member(out, key, value)
         name, attribute = key.match?(NAME) ? [key, ""] : ["_", " k=\"#{escaped(key)}\""]
         case value

@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
-# Makes values of what Larder::Serializers::Xml wrote, from the events of Ox's parser. Any other XML is unreadable.
+# Makes values from XML that Larder::Serializers::Xml wrote, with the events of Ox's parser. Other XML is unreadable.
 
 module Larder
   module Serializers
     # One reading: a stack of open elements.
     # @api private
     class XmlReader
-      # kind: the letter; key: in a Hash; value: of lists and Hashes what they hold so far, of others their text; texts:
-      # names of attributes that are Strings though they look like numbers
+      # kind: the letter; key: in a Hash; value: the items so far of a list or Hash, the text of others; texts: names of
+      # attributes that are Strings but look like numbers
       Open = Struct.new(:kind, :key, :value, :texts)
 
       LETTERS = {
@@ -96,7 +96,7 @@ module Larder
 
       private
 
-      # The id of a record, as text until all of its attributes were seen: `id.t` says that it is no number.
+      # The id of a record: text until all attributes were read, because `id.t` marks it as a String.
       def id(open, name, value)
         open.value ||= {}
         told = name.delete_suffix(".t")

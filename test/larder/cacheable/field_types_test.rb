@@ -122,7 +122,7 @@ class LarderCacheableFieldTypesTest < ActiveSupport::TestCase
     assert_equal 5/4r, copy(item(a: 1.25r)).a
     error = assert_raises(Larder::UnserializableError) { codec.dump(item(a: "x")) }
     assert_match(/the field a is no :larder_cents: invalid value/, error.message)
-    assert_message(/type :larder_cents has no like in Protobuf/) { declare({ a: :larder_cents }) }
+    assert_message(/type :larder_cents has no equivalent in Protobuf/) { declare({ a: :larder_cents }) }
   end
 
   test "fields in another order, new ones and removed ones leave the others" do
