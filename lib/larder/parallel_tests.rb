@@ -14,8 +14,7 @@ module Larder
     @types = []
 
     class << self
-      # Has the objects of a class moved: they answer `work_apart`, which yields the path they are at and gets the one
-      # to go on with.
+      # Gives the objects of a class other files. They have `work_apart`, which yields their path and takes the new one.
       #
       # @param type [Module]
       # @return [void]
@@ -32,7 +31,7 @@ module Larder
         @types.each { |type| ObjectSpace.each_object(type) { |one| one.work_apart { |path| paths[path] } } }
       end
 
-      # Closes and removes the files of this worker. Rails 8.1 asks the parent for it, too, which has none of its own.
+      # Closes and deletes the files of this worker. Rails 8.1 also calls it in the parent, which has none.
       # @return [void]
       def end
         return unless Application.suffix
@@ -51,7 +50,7 @@ module Larder
         end
       end
 
-      # Also what a worker has left that was killed.
+      # Also deletes the files that a killed worker left.
       def remove(path)
         FileUtils.rm_f([path, "#{path}.lock"])
       end

@@ -9,13 +9,13 @@ require_relative "sessions/repository"
 require_relative "sessions/statistics"
 
 module Larder
-  # Sessions in a file of Larder's, or in any store of ActiveSupport's, and what is known about them.
+  # Sessions in a file of Larder's or in any ActiveSupport store, and questions about them.
   #
-  # Users are models, ids of a User, or names of others ("Admin/7"), see {Identity}. A session may have several: each
-  # question finds it by each of them. The questions are about the sessions of the request at hand; outside of requests
-  # about those of the first middleware of this process, and in a console or a job about those that Rails is configured
-  # with. {use} says otherwise. They answer from counters and an index in the file: `active` and `logged_in?` look at a
-  # few entries, whatever the number of sessions.
+  # Users are models, ids of a User, or names of others ("Admin/7"), see {Identity}. A session may have several users,
+  # and is found by each of them. Questions are about the sessions of the current request; outside of requests, about
+  # those of the first middleware of this process; in a console or a job, about those that Rails is configured with.
+  # {use} selects others. Answers come from counters and an index in the file: `active` and `logged_in?` read a few
+  # entries, whatever the number of sessions.
   #
   # @example
   #   Larder::Sessions.active(last: 5.minutes)        #=> 214
@@ -24,34 +24,34 @@ module Larder
   module Sessions
     autoload :Authentication, "larder/sessions/authentication"
 
-    # The environment of the request that a fiber is at work on, and the Statistics of its sessions.
+    # The environment of a fiber's current request, and the Statistics of its sessions.
     REQUEST = :larder_sessions_request
     private_constant :REQUEST
 
     class << self
       # Counts and gauges: `:sessions`, `:signed_in` and `:anonymous` that are alive, `:active_1m`, `:active_5m`,
-      # `:active_1h`, `:active_1d`, `:pinned_bytes` of `:pinned_room_bytes` that those who are signed in may have, how
+      # `:active_1h`, `:active_1d`, `:pinned_bytes` of the `:pinned_room_bytes` for signed-in sessions, how
       # `:full` that is (0 to 1), and `:evictions`.
       #
       # @return [Hash{Symbol => Integer, Float}]
-      # @raise [UnsupportedError] where sessions are not in a file of Larder's
+      # @raise [UnsupportedError] sessions are not in a file of Larder's
       def stats
         statistics.stats
       end
 
-      # How many sessions were used of late. To a minute; beyond 2 hours to an hour, beyond 3 days to a day. Of those
-      # who are not signed in some may have been evicted since.
+      # How many sessions were used recently. Exact to a minute; beyond 2 hours to an hour, beyond 3 days to a day. Some
+      # anonymous sessions may have been evicted since.
       #
       # @param last [Numeric, ActiveSupport::Duration] seconds
-      # @param signed_in [Boolean, nil] only of those who are, or are not; nil: all
+      # @param signed_in [Boolean, nil] only signed-in sessions, or only anonymous ones; nil: all
       # @return [Integer]
       # @raise [InvalidArgument, UnsupportedError]
       def active(last:, signed_in: nil)
         statistics.active(last: last, signed_in: signed_in)
       end
 
-      # Who is signed in and was here of late. Looks at every session, some 2 s for 100,000 of them: for a page of an
-      # administrator's, not for every request.
+      # The users who are signed in and were active recently. Reads every session, which takes some 2 s for 100,000: for
+      # an administrator's page, not for every request.
       #
       # @example
       #   Larder::Sessions.online(last: 5.minutes) #=> { "User/42" => 2026-05-04 12:00:00, "Admin/7" => ... }
@@ -64,8 +64,8 @@ module Larder
         statistics.online(last: last, limit: limit)
       end
 
-      # On this machine: sessions that only other machines have in their files are not known, and one that another has
-      # ended counts until it is looked up (`check_ends_every:`).
+      # On this machine: sessions that are only in the files of other machines are not known, and a session that another
+      # machine has ended counts until the next check (`check_ends_every:`).
       #
       # @param user [Object] a model, the id of a User, or a name
       # @return [Boolean]
@@ -86,26 +86,26 @@ module Larder
       # On this machine, as {.logged_in?}.
       #
       # @param user [Object] a model, the id of a User, or a name
-      # @return [Array<Info>] the user's sessions, the one used last before the others
+      # @return [Array<Info>] the user's sessions, the last used first
       # @raise [InvalidArgument]
       def for(user)
         statistics.for(user)
       end
 
-      # Ends one session of somebody's.
+      # Ends one session of a user.
       #
-      # @param handle [String] as {Info#handle} has it
+      # @param handle [String] from {Info#handle}
       # @return [Boolean] was there such a session?
       def revoke(handle)
         statistics.revoke(handle)
       end
 
-      # Ends a user's sessions. Requests that are at work on one of them cannot keep it any more. With `backed_by:` also
-      # those on other machines, within `check_ends_every:`. A model with Devise's `rememberable` is forgotten as well:
-      # otherwise a cookie that remembers the user would sign in again.
+      # Ends a user's sessions. Running requests cannot store them again. With `backed_by:` the sessions on other
+      # machines end, too, within `check_ends_every:`. A model with Devise's `rememberable` is forgotten as well:
+      # otherwise its cookie would sign the user in again.
       #
       # @param user [Object] a model, the id of a User, or a name
-      # @param except [String, #id, nil] a handle, or a request's `session`, that goes on
+      # @param except [String, #id, nil] a handle, or a request's `session`, that is not ended
       # @return [Integer] how many were ended on this machine
       # @raise [InvalidArgument]
       def logout(user, except: nil)
@@ -117,8 +117,8 @@ module Larder
         ended
       end
 
-      # Ends the sessions of everybody who is signed in; the others go on. Looks at every session. With `backed_by:`
-      # also those on other machines, within `check_ends_every:`.
+      # Ends all signed-in sessions; anonymous ones go on. Reads every session. With `backed_by:` the sessions on other
+      # machines end, too, within `check_ends_every:`.
       #
       # @return [Integer] how many were ended on this machine
       # @raise [UnsupportedError]
@@ -126,8 +126,8 @@ module Larder
         statistics.logout_all
       end
 
-      # Ends all sessions in which nobody is signed in. Looks at every session. Somebody who is signing in in one of
-      # them at that moment may have to do so again, unless the sign-in gives the session another id.
+      # Ends all anonymous sessions. Reads every session. A user who signs in at that moment may have to repeat it,
+      # unless the sign-in gives the session another id.
       #
       # @return [Integer] how many were ended
       # @raise [UnsupportedError]
@@ -135,16 +135,16 @@ module Larder
         statistics.clear_anonymous
       end
 
-      # Says who is signed in, where that is neither in the session's `user_id` nor Warden's. With the session it ends.
+      # Sets who is signed in, if neither the session's `user_id` nor Warden tells it. It ends with the session.
       #
       # @example
       #   Larder::Sessions.bind(user)
       #   Larder::Sessions.bind(user, admin)     # both are signed in
       #   Larder::Sessions.bind(7, as: "Guest")  # "Guest/7"
       #
-      # @param users [Array<Object>] models, or ids; nil: nobody is any more
+      # @param users [Array<Object>] models, or ids; nil: nobody is signed in any more
       # @param as [Class, String, nil] the class that ids are of; nil: User
-      # @param env [Hash] of the request, where the call is made in another fiber
+      # @param env [Hash] of the request, if the call is made in another fiber
       # @return [void]
       # @raise [InvalidArgument]
       # @raise [Error] outside of a request
@@ -162,7 +162,7 @@ module Larder
         statistics.handle_of(session)
       end
 
-      # Counts activity anew, which looks at every session. It is done by itself after a process has crashed.
+      # Counts activity again by reading every session. Larder does so itself after a process has crashed.
       #
       # @return [void]
       # @raise [UnsupportedError]
@@ -170,16 +170,16 @@ module Larder
         statistics.recount
       end
 
-      # Makes a Repository of options as users type them, see {Configuration}.
+      # Makes a Repository from the user's options, see {Configuration}.
       #
-      # @return [Repository] each use of it raises {OpenError} while its file cannot be had
+      # @return [Repository] each use of it raises {OpenError} while its file cannot be opened
       # @raise [InvalidArgument] naming the option
-      # @raise [OpenError] the size is none that a file can have
+      # @raise [OpenError] a file cannot have that size
       def repository(**options)
         Configuration.new(**options).repository
       end
 
-      # Says whose sessions are asked about: where there is a block, in it; otherwise outside of requests.
+      # Selects the sessions that questions are about: in the block, or without a block outside of requests.
       #
       # @param repository [Repository, nil] nil: that of the next middleware, or of Rails' configuration
       # @yieldreturn [Object]
@@ -194,7 +194,7 @@ module Larder
         during(Thread.current[REQUEST]&.first, statistics, &block)
       end
 
-      # A middleware's is used where there is none yet, or one that it replaces.
+      # Uses a middleware's Statistics if there are none yet, or if it replaces those in use.
       #
       # @api private
       # @param statistics [Statistics]
@@ -218,15 +218,15 @@ module Larder
       end
 
       # @api private
-      # @return [Hash, nil] the env of the request that is at work
+      # @return [Hash, nil] the env of the current request
       def request
         Thread.current[REQUEST]&.first
       end
 
       private
 
-      # Devise accepts a cookie that is newer than remember_created_at, and none where that is nil. `forget_me!` alone
-      # leaves it there where `expire_all_remember_me_on_sign_out` is off.
+      # Devise accepts a cookie that is newer than remember_created_at, and none if that is nil. `forget_me!` alone does
+      # not clear it if `expire_all_remember_me_on_sign_out` is off.
       def forget(user)
         return unless user.respond_to?(:forget_me!) && user.respond_to?(:remember_created_at=)
         return if user.frozen? # it was destroyed

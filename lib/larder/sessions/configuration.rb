@@ -14,24 +14,24 @@ module Larder
   module Sessions
     # The options of sessions.
     class Configuration
-      # The name of the file where nobody says where sessions are kept, see Application.file.
+      # The name of the default file, see Application.file.
       FILE = "sessions.larder"
       # Bytes of that file.
       SIZE = 64 << 20
-      # Seconds after its last use when a session ends.
+      # Seconds without a use after which a session ends.
       IDLE = 30 * 86_400
-      # The same where nobody is signed in.
+      # The same for anonymous sessions.
       ANONYMOUS = 86_400
-      # Sessions that a user may have.
+      # The most sessions of a user.
       PER_USER = 50
       LOSSES = "say what a loss of the file may cost: backed_by: a store that has a copy of each session, as " \
                ":redis_cache_store, or ephemeral: true where everybody may sign in again"
-      # Seconds within which a session ends on this machine that was ended on another.
+      # Seconds until a session that was ended on another machine ends on this one, at most.
       CHECK_ENDS = 30
-      # Letters by which an option may be off to be recognized, if it has more than a few.
+      # Wrong letters with which a misspelled option is still recognized, unless it is short.
       TYPOS = 2
       SHORT = 4
-      # What other session stores call what is meant here.
+      # Option names of other session stores, with the names here.
       MEANT = {
         "expire_after: for the cookie and the session, or idle_timeout: for the session alone" =>
           %w[expires_in expire_in expires_after expiry ttl timeout timeout_in lifetime session_timeout
@@ -50,27 +50,26 @@ module Larder
       private_constant :LOSSES, :TYPOS, :SHORT, :MEANT
 
       # @param file [String, Pathname, nil] where sessions are kept, in a file of their own
-      # @param size [Integer, String, nil] bytes of that file when it is made, also as "64MB"; those who are signed in
-      #   may have two thirds of it
-      # @param backed_by [ActiveSupport::Cache::Store, Symbol, Array, nil] a store, or what `config.cache_store` takes,
-      #   that each session is written through to, and read from after a loss of the file
-      # @param check_ends_every [Numeric, nil] seconds between two looks, at a session in use, whether another machine
-      #   has ended it in the store of `backed_by:`; 0: each request looks; nil: none does, which is right for one
-      #   machine alone
-      # @param ephemeral [Boolean, nil] sessions may be lost with the file, in production
-      # @param cache [ActiveSupport::Cache::Store, Symbol, Array, nil] a store that keeps sessions instead of a file
+      # @param size [Integer, String, nil] bytes of that file when it is created, also as "64MB"; signed-in sessions
+      #   may use two thirds of it
+      # @param backed_by [ActiveSupport::Cache::Store, Symbol, Array, nil] a store, or what `config.cache_store` takes:
+      #   each session is also written to it, and read from it after a loss of the file
+      # @param check_ends_every [Numeric, nil] seconds between two checks whether another machine has ended a session
+      #   in the store of `backed_by:`; 0: each request checks; nil: none does, which is right for one machine
+      # @param ephemeral [Boolean, nil] in production, sessions may be lost with the file
+      # @param cache [ActiveSupport::Cache::Store, Symbol, Array, nil] a store that has the sessions instead of a file
       # @param serializer [Symbol] :json, :hybrid or :marshal, see {Format}
       # @param migrate_from [Symbol, Array, Class, #find_session, #call, nil] the store that had the sessions before:
       #   :cookie_store, :cache_store, :mem_cache_store or :active_record_store, with options as in [:cache_store,
-      #   { cache: }], a middleware, or a lambda that answers a Hash or nil for a request and an id; see {Migration}
-      # @param idle_timeout [Numeric, nil] seconds after its last use when a session ends; nil: never
-      # @param anonymous_timeout [Numeric, nil] the same where nobody is signed in, never longer; nil: as idle_timeout
-      # @param max_lifetime [Numeric, nil] seconds after its beginning when it ends; nil: never
-      # @param per_user [Integer, nil] sessions that a user may have at a time: the oldest of more end; nil: as many
-      #   as an entry of the file names, 1000 in one of 64 MiB
-      # @param user [#call, Hash, Symbol, String, nil] how to know who is signed in, see {Identity.finder}
-      # @param on_full [#call, nil] answers the Rack response of a request that {NoRoomError} is raised in, for the
-      #   Rack::Request; nil: 503
+      #   { cache: }], a middleware, or a lambda that returns a Hash or nil for a request and an id; see {Migration}
+      # @param idle_timeout [Numeric, nil] seconds without a use after which a session ends; nil: never
+      # @param anonymous_timeout [Numeric, nil] the same for anonymous sessions, never longer; nil: as idle_timeout
+      # @param max_lifetime [Numeric, nil] seconds after its beginning at which a session ends; nil: never
+      # @param per_user [Integer, nil] the most sessions of a user; the oldest end first; nil: as many as an entry of
+      #   the file can name, 1000 in a file of 64 MiB
+      # @param user [#call, Hash, Symbol, String, nil] how to find who is signed in, see {Identity.finder}
+      # @param on_full [#call, nil] returns the Rack response for a Rack::Request in which {NoRoomError} is
+      #   raised; nil: 503
       # @raise [InvalidArgument] naming the option
       def initialize(file: nil, size: nil, backed_by: nil, check_ends_every: CHECK_ENDS, ephemeral: nil, cache: nil,
                      serializer: :json, idle_timeout: IDLE, anonymous_timeout: ANONYMOUS, max_lifetime: nil,
@@ -99,9 +98,9 @@ module Larder
       attr_reader :on_full
 
       # @param path [String] of the file, where one keeps sessions
-      # @return [Repository] its file is opened, or made, by what first needs it
-      # @raise [InvalidArgument] in production, where nothing was said about a loss of the file
-      # @raise [OpenError] the size is none that a file can have
+      # @return [Repository] its file is opened or created at the first use
+      # @raise [InvalidArgument] in production, without backed_by: or ephemeral: true
+      # @raise [OpenError] a file cannot have that size
       def repository(path = self.path)
         Repository.new(backend: @cache ? on_store : on_file(path), format: @format, lifetimes: @lifetimes, user: @user,
                    per_user: @per_user, hint: @hint, report: self.class.method(:report))
@@ -117,10 +116,10 @@ module Larder
         Migration.new(@migrate_from, key: key, report: self.class.method(:report))
       end
 
-      # Options that are Larder's; Rack's and Rails' own (key, expire_after, secure, ...) stand beside them.
+      # Larder's options. All others (key, expire_after, secure, ...) are those of Rack and Rails.
       OPTIONS = instance_method(:initialize).parameters.map(&:last).freeze
 
-      # Where a cookie has a life, an unused session has the same, signed in or not.
+      # Separates Larder's options from the others. If the cookie has a lifetime, an unused session has the same.
       #
       # @param options [Hash] Larder's, and Rack's or Rails' own
       # @return [Array(Hash, Hash)] Larder's with Symbols as keys, and the others
@@ -131,8 +130,7 @@ module Larder
         [{ **(life ? { idle_timeout: life, anonymous_timeout: life } : {}), **own.transform_keys(&:to_sym) }, others]
       end
 
-      # What is not known here may be Rack's, today or tomorrow; what other stores call one of ours, or is nearly one,
-      # is not.
+      # An unknown option may be Rack's and is accepted. A name of another store, or a misspelled one, is refused.
       def self.check_name(name)
         here, = MEANT.find { |_, names| names.include?(name.to_s) }
         raise InvalidArgument, "#{name}: is no option of sessions; say #{here}" if here
@@ -144,7 +142,7 @@ module Larder
       end
       private_class_method :check_name
 
-      # @param error [Error] that a request goes on in spite of
+      # @param error [Error] that does not stop the request
       # @return [void]
       def self.report(error)
         reporter = ActiveSupport.error_reporter if defined?(ActiveSupport) && ActiveSupport.respond_to?(:error_reporter)
