@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# Owns one measured figure, and how it is written: never better than it is.
+# One measured figure, and how it is printed: rounded so that it never looks better than it is.
 
 module Bench
-  # What went wrong in a way that the user can mend.
+  # A failure that the user can fix.
   class Failed < StandardError; end
 
   # A named figure of a part: its median over rounds, and how far they reach (`low`, `high`; nil for a count).

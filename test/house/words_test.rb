@@ -22,6 +22,8 @@ module House
       /\bhow gladly\b/                 => "eviction cost",
       /\bwhat is to come\b/            => "reserved, currently unused",
       /\bwere loved for\b/             => "answer",
+      /\bto mend\b/                    => "fix",
+      /\bno like in\b/                 => "no equivalent in",
       /\b(?:larder-lab|bin\/lab) (?:percentiles|endurance|statistics)\b/ => "latency, soak, session-stats",
       /(?:\}|larder|memory) \(again\)/ => "A/A control"
     }.freeze

@@ -56,7 +56,7 @@ module ActiveSupport
     # differing from the configured one is warned about, and not changed. What the configuration says comes before what
     # the variables say, and a variable that is blank says nothing.
     #
-    # Where Rails runs tests in parallel processes, each worker goes on with a file of its own, cache.larder.worker-0,
+    # Where Rails runs tests in parallel processes, each worker uses its own file, cache.larder.worker-0,
     # which is removed when it ends. So do stores that it makes without a path; a path that it names is taken as it is.
     #
     # `:expires_in` has the aliases `:expire_in` and `:expired_in`. `:max_key_size` is 250

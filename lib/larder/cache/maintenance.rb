@@ -43,7 +43,7 @@ module Larder
         _clear
       end
 
-      # Puts a new, empty file of another size in the place of this one. Every process that has it open goes on with the
+      # Puts a new, empty file of another size in the place of this one. Every process that has it open uses the
       # new one at its next call. Where it fails nothing has changed.
       #
       # @param size [Integer] bytes

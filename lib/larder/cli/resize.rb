@@ -78,7 +78,7 @@ module Larder
         "#{megabytes}MB"
       end
 
-      # Makes the counts of sessions anew: some may have expired since they were counted.
+      # Counts the sessions again: some may have expired since they were counted.
       def recount
         report = ->(error) { @err.puts("larder: #{error.message}") }
         ::Larder::Sessions::Offline.open(path, report: report) { |statistics, _| statistics.recount }

@@ -12,7 +12,7 @@ module Larder
       # @param library [String] as given to require
       # @param gem [String] its gem
       # @param who [String] whose it is, as in "compressor :zstd"
-      # @param hint [String, nil] what else to know where it cannot be had
+      # @param hint [String, nil] what to add if the gem cannot be installed
       # @return [void]
       # @raise [Larder::MissingGemError] the message says what to add to the Gemfile
       def need(library, gem:, who:, hint: nil)

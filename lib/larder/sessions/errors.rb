@@ -61,8 +61,8 @@ module Larder
     class NoRoomError < Error
       # @param backend [#to_s] where sessions are kept
       def initialize(backend)
-        mend = ": #{Enlarging.command(backend.cache.path, backend.cache.size)}" if backend.respond_to?(:cache)
-        super("#{backend} is full of signed-in sessions, and one could not be kept. Give it more room#{mend}, " \
+        command = ": #{Enlarging.command(backend.cache.path, backend.cache.size)}" if backend.respond_to?(:cache)
+        super("#{backend} is full of signed-in sessions, and one could not be stored. Give it more room#{command}, " \
               "or let sessions end earlier (idle_timeout:, max_lifetime:, per_user:)")
       end
     end

@@ -176,7 +176,7 @@ module Larder
       end
 
       # A cookie that is written each time, as it expires, does not replace that of a session which has been renewed,
-      # or begun, while this request was at work on one that is over by now.
+      # or begun, while this request used one that has ended since.
       def set_cookie(request, response, cookie)
         found = request.get_header(FOUND) if cookie[:expires]
         super unless found && found.key == Digest::SHA256.digest(cookie[:value]) && @repository.record(found.key).nil?

@@ -28,7 +28,7 @@ module Larder
           repository = Repository.new(backend: backend, format: Format::Json, lifetimes: settings.lifetimes,
                                       report: report)
           begin
-            repository.index.repair_counts&.join # it makes the counts anew
+            repository.index.repair_counts&.join # it counts all sessions again
             yield Statistics.new(repository), settings
           ensure
             repository.index.leave
