@@ -1,10 +1,8 @@
 /*
- * counter.c — a 64-bit number that survives a writer killed half-way, and whose
- * damaged bits are noticed.
+ * counter.c — stores a 64-bit number so that a killed writer leaves the old one, and damage is detected.
  *
- * Two cells of { value, sequence | seal }. A write goes to the cell that does not
- * count, value first; until its seal is stored the old cell counts. Writers hold
- * the shard's lock, readers nothing.
+ * A counter has two cells of { value, sequence | seal }. A write goes to the cell that is not current, value
+ * first; until its seal is stored, the old cell is current. Writers hold the shard's lock; readers hold none.
  */
 #include "segment/counter.h"
 #include "base/hash.h"
@@ -19,9 +17,9 @@ static uint64_t seal(uint64_t value, uint64_t sequence, uint32_t crc) {
 }
 
 /*
- * The cell that counts (0 or 1) with its value and sequence, or -1. A stamp of 0 is a write that was
- * not finished. Any other unsound cell is damage, even beside a sound one: that one is out of date.
- * So is the first cell where both were written while the second one was looked at.
+ * The current cell (0 or 1) with its value and sequence, or -1. A stamp of 0 is a write that was not finished. Any
+ * other invalid cell is damage, even beside a valid cell, which is then out of date. The first cell is out of date
+ * too if both were written while the second was read.
  */
 static int current(const lard_u64 *cells, uint32_t crc, uint64_t *value, uint64_t *sequence) {
     int best = -1;
@@ -55,7 +53,7 @@ void lard_counter_init(lard_u64 *cells, uint32_t crc, int64_t number) {
 
 bool lard_counter_read(const lard_u64 *cells, uint32_t crc, int64_t *number) {
     uint64_t value = 0, sequence = 0;
-    for (int attempt = 0; attempt < 64; attempt++) { /* two writes in a row can make both cells look torn */
+    for (int attempt = 0; attempt < 64; attempt++) { /* two writes in a row can make both cells look invalid */
         if (current(cells, crc, &value, &sequence) >= 0) {
             *number = (int64_t)value;
             return true;
@@ -73,7 +71,7 @@ bool lard_counter_valid(const lard_u64 *cells, uint32_t crc) {
 void lard_counter_write(lard_u64 *cells, uint32_t crc, int64_t number) {
     uint64_t value = 0, sequence = 0;
     int target = current(cells, crc, &value, &sequence) == 0 ? 1 : 0;
-    lard_store(&cells[2 * target + 1], 0); /* unsealed first: see current */
+    lard_store(&cells[2 * target + 1], 0); /* first remove the seal: see current */
     lard_fence_release();
     lard_store(&cells[2 * target], (uint64_t)number);
     lard_store_release(&cells[2 * target + 1], seal((uint64_t)number, (sequence + 1) & 0xffff, crc));

@@ -1,5 +1,5 @@
 /*
- * counter.h — 64-bit numbers in two sealed cells.
+ * counter.h — stores 64-bit numbers in two cells, each with a checksum. Writers hold the shard's lock.
  */
 #ifndef LARD_COUNTER_H
 #define LARD_COUNTER_H

@@ -1,14 +1,14 @@
 /*
- * pin.c — pinned records, which eviction keeps: how many bytes of a shard they may take, and how many they do.
+ * pin.c — limits the bytes of a shard that pinned records may take, which are not evicted.
  *
- * Pinned items stand in the main queue. Emptying a segment copies them, and a copy needs a free segment. So
- * that there is always one, they may take two thirds of the shard, and nothing else is written
- * where the last free segment was taken for them until its victim is empty (evict.c, reserve.c). A
- * whole victim fits into one free segment, so a shard never ends where nothing can move.
+ * Pinned items are in the main queue. Emptying a segment copies them, and a copy needs a free segment. So that
+ * there always is one, pinned items may take two thirds of the shard. If the last free segment was taken for them,
+ * no other record is written until the victim is empty (evict.c, reserve.c). A whole victim fits into one
+ * free segment, so a shard never gets into a state in which nothing can be moved.
  *
- * A long record costs more than its bytes: of eleven records of 3/32 of a segment only ten fit. The count of
- * pinned bytes changes as records come and go. A process that dies between an item and its count leaves the count
- * too high.
+ * A long record costs more than its bytes: of eleven records of 3/32 of a segment only ten fit into one. Each
+ * store and each delete of a pinned record changes the count of pinned bytes. A process that dies between an item
+ * and its count leaves the count too high.
  */
 #include "segment/pin.h"
 #include "segment/record.h"
@@ -21,7 +21,7 @@ size_t lard_pin_limit(const lard_map *map) { return map->super.segment_bytes / R
 uint64_t lard_pin_room(const lard_view *view) {
     uint64_t segments = view->map->super.segments_per_shard - LARD_SPARE_SEGMENTS; /* of 8 at least */
     return (segments << view->map->segment_shift) * 2 /
-           3; /* dead records, the index and all others have the rest */
+           3; /* the rest is for dead records, the index and other items */
 }
 
 uint64_t lard_pin_cost(const lard_view *view, uint64_t record_bytes) {

@@ -1,19 +1,19 @@
 /*
- * pin.h — pinned records, which eviction keeps: the bytes they take.
+ * pin.h — limits and counts the bytes of pinned records, which are not evicted.
  */
 #ifndef LARD_PIN_H
 #define LARD_PIN_H
 
 #include "base/types.h"
 
-size_t lard_pin_limit(const lard_map *map);    /* bytes of the longest record */
-uint64_t lard_pin_room(const lard_view *view); /* bytes that they may take of the shard */
-/* Bytes of room that a record of such a length takes, with its part of what is left over at a segment's end. */
+size_t lard_pin_limit(const lard_map *map);    /* bytes of the longest pinned record */
+uint64_t lard_pin_room(const lard_view *view); /* bytes of the shard that pinned records may take */
+/* Bytes that a record of such a length costs, with its share of the bytes left unused at a segment's end. */
 uint64_t lard_pin_cost(const lard_view *view, uint64_t record_bytes);
-/* The same of the record of a slot where it is pinned, else 0. */
+/* The cost of a slot's record if it is pinned, else 0. */
 uint64_t lard_pin_cost_of(const lard_view *view, uint64_t slot);
 
-/* Whether any record may be pinned. The bytes cannot tell: deletes without the lock change them at any time. */
+/* Can any record be pinned? The count of bytes cannot tell: deletes change it without the lock at any time. */
 static inline bool lard_pin_any(const lard_view *view) { return lard_load(&view->head->has_pins) != 0; }
 
 /* Bytes that pinned records take now. */

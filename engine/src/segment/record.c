@@ -1,9 +1,10 @@
 /*
- * record.c — writing single records, and what is rarely asked of them (layout.h
- * draws them, record.h looks at them).
+ * record.c — writes records, and reads them outside the fast path.
  *
- * Writers hold the shard's lock and write only beyond the segment's write offset.
- * Readers hold nothing; see record.h.
+ * layout.h draws a record; record.h has the reads of the fast path.
+ *
+ * Writers hold the shard's lock and write only beyond the segment's write offset; only the expiry is changed in
+ * place. Readers hold no lock; see record.h.
  */
 #include "segment/record.h"
 #include "segment/counter.h"
@@ -25,7 +26,6 @@ larder_status lard_record_read(const lard_view *view, uint64_t offset, const lar
                              : lard_record_value(false, view, offset, info, out, capacity);
 }
 
-/* The head of a large value, or one of 0 bytes where the record is another kind or damaged. */
 void lard_record_head(const lard_view *view, uint64_t offset, const lard_record_info *info, lard_head *head) {
     bool is_head =
         LARD_WORD2_TYPE(info->word2) == LARD_TYPE_HEAD && LARD_WORD2_VALUE_BYTES(info->word2) == sizeof *head;
@@ -34,7 +34,6 @@ void lard_record_head(const lard_view *view, uint64_t offset, const lard_record_
     }
 }
 
-/* Whether checksum and seals hold. Under the lock: a counter may look torn while it is written. */
 bool lard_record_sound(const lard_view *view, uint64_t offset, const lard_record_info *info) {
     bool counter = LARD_WORD2_TYPE(info->word2) == LARD_TYPE_COUNTER;
     uint64_t bytes = lard_record_bytes(LARD_WORD2_TYPE(info->word2), LARD_WORD2_KEY_BYTES(info->word2),
@@ -54,7 +53,7 @@ void lard_record_copy_key(const lard_view *view, uint64_t offset, const lard_rec
     }
 }
 
-/* Writes key and value as one run of words, the last one padded with zeros, and returns their checksum. */
+/* Writes key and value as one run of words, pads the last one with zeros, and returns the checksum. */
 LARD_INLINE uint64_t write_body(bool fast, uint64_t crc, lard_u64 *body, const lard_key *key,
                                 const lard_record_spec *spec) {
     const unsigned char *value = spec->value;

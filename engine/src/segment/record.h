@@ -1,9 +1,8 @@
 /*
- * record.h — looking at a record (layout.h draws it), inlined into the operations.
+ * record.h — reads a record (layout.h draws it), inlined into the operations.
  *
- * No lock is assumed: whatever is loaded may be changing or damaged, so each length
- * is checked against the segment before it is used, and what was read counts only
- * once the caller has found the slot unchanged. Included by internal.h.
+ * No lock is assumed: each loaded word may be changing or damaged. So each length is checked against the segment
+ * before it is used, and the result is valid only after the caller has found the slot unchanged.
  */
 #ifndef LARD_RECORD_H
 #define LARD_RECORD_H
@@ -27,7 +26,7 @@ static inline uint64_t lard_record_seal_expiry(uint64_t expiry_ms, uint32_t crc)
     return (expiry_ms & LARD_EXPIRY_MASK) | seal << LARD_EXPIRY_BITS;
 }
 
-/* Header of the record at `offset`; false where it cannot be a whole record of its segment. */
+/* Reads the header of the record at `offset`. False: it cannot be a whole record inside its segment. */
 static inline bool lard_record_info_at(const lard_view *view, uint64_t offset, lard_record_info *info) {
     uint64_t left = lard_segment_left(view, offset);
     if (LARD_UNLIKELY(left < LARD_RECORD_HEADER)) {
@@ -48,7 +47,7 @@ static inline bool lard_record_info_at(const lard_view *view, uint64_t offset, l
     return lard_record_bytes(type, LARD_WORD2_KEY_BYTES(info->word2), LARD_WORD2_VALUE_BYTES(info->word2)) <= left;
 }
 
-/* The record that a slot names; false where there is none of the slot's generation. */
+/* Reads the header of the record that a slot names. False: there is no record of the slot's generation. */
 static inline bool lard_record_of_slot(const lard_view *view, uint64_t slot, lard_record_info *info) {
     return lard_record_info_at(view, LARD_SLOT_OFFSET(slot), info) &&
            (info->generation & 0xffff) == LARD_SLOT_GENERATION(slot);
@@ -63,7 +62,7 @@ static inline bool lard_record_is_key(const lard_view *view, uint64_t offset, co
     const lard_u64 *words = lard_view_words(view, offset + LARD_RECORD_HEADER);
     const unsigned char *want = key->data;
     uint64_t difference = 0;
-    for (size_t i = 0; i < key->bytes / 8; i++) { /* no exit inside: all words are on their way at once */
+    for (size_t i = 0; i < key->bytes / 8; i++) { /* no early exit, so that all loads can run at once */
         difference |= lard_load(&words[i]) ^ lard_word_at(want + i * 8);
     }
     if (key->bytes & 7) {
@@ -73,7 +72,7 @@ static inline bool lard_record_is_key(const lard_view *view, uint64_t offset, co
     return difference == 0;
 }
 
-/* Copies the value of a record without cells out. OK, BUFFER_TOO_SMALL, or DAMAGED where the checksum is wrong. */
+/* Copies the value of a record that is not a counter. OK, BUFFER_TOO_SMALL, or DAMAGED: the checksum is wrong. */
 LARD_INLINE larder_status lard_record_value(bool fast, const lard_view *view, uint64_t offset,
                                             const lard_record_info *info, void *out, size_t capacity) {
     size_t key_bytes = LARD_WORD2_KEY_BYTES(info->word2);
@@ -94,7 +93,7 @@ static inline bool lard_record_expired(const lard_record_info *info, int64_t now
     return info->expiry_ms && (int64_t)info->expiry_ms <= now_ms;
 }
 
-/* Fetches the lines of a record that will be read soon: most records are three or four of them. */
+/* Prefetches the cache lines of a record that will be read soon: most records have three or four. */
 static inline void lard_record_prefetch(const lard_view *view, uint64_t offset) {
     const uint8_t *record = view->base + offset;
     __builtin_prefetch(record);
@@ -102,30 +101,30 @@ static inline void lard_record_prefetch(const lard_view *view, uint64_t offset) 
     __builtin_prefetch(record + 128);
 }
 
-typedef struct {       /* a record to be written, but for its key */
+typedef struct {       /* a record to be written, without its key */
     const void *value; /* NULL for a counter */
     size_t value_bytes;
-    int64_t number; /* of a counter; how many chunks were written of a value that is stored in chunks */
+    int64_t number; /* of a counter; the number of chunks of a large value */
     uint64_t expiry_ms;
     unsigned type;
     unsigned flags;
     unsigned reads; /* the frequency it starts with */
     unsigned pin;   /* LARD_PINNED, or 0 */
-    bool to_main;   /* past the small queue */
+    bool to_main;   /* to the main queue at once */
 } lard_record_spec;
 
-/* Copies out up to `capacity` bytes of value. OK, BUFFER_TOO_SMALL, or DAMAGED where the checksum is wrong. */
+/* As lard_record_value; of a counter only checks the key's checksum and copies nothing. */
 larder_status lard_record_read(const lard_view *view, uint64_t offset, const lard_record_info *info, void *out,
                                size_t capacity);
-/* The head of a large value, or one of 0 bytes where the record is another kind or damaged. */
+/* Reads the head of a large value. If the record is of another type or damaged, head->value_bytes is 0. */
 void lard_record_head(const lard_view *view, uint64_t offset, const lard_record_info *info, lard_head *head);
-/* Do checksum and seals hold? Under the lock: a counter may look torn while it is written. */
+/* Are checksum and seals valid? Under the lock: a counter may look invalid while it is written. */
 bool lard_record_sound(const lard_view *view, uint64_t offset, const lard_record_info *info);
 void lard_record_copy_key(const lard_view *view, uint64_t offset, const lard_record_info *info, void *out);
 /* Writes a whole record at a reserved offset of a segment of `generation`. */
 void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_key *key,
                        const lard_record_spec *spec);
-/* Bytes that it takes. */
+/* Bytes that such a record takes in a segment. */
 static inline uint64_t lard_record_bytes_of(const lard_key *key, const lard_record_spec *spec) {
     return lard_record_bytes(spec->type, key->bytes, spec->value_bytes);
 }

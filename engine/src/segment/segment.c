@@ -1,9 +1,8 @@
 /*
- * segment.c — the segments of a shard: which are free, which queue appends where.
+ * segment.c — takes, fills and frees the segments of a shard. All under the shard's lock.
  *
- * All under the shard's lock. A segment's generation is raised when it is freed,
- * after the last slot into it was emptied; whoever fills it again fences first,
- * so that a reader of overwritten bytes must see its slot gone.
+ * A segment's generation is raised when the segment is freed, after the last slot into it was emptied. A writer
+ * that takes it again fences first, so a reader of overwritten bytes must see that its slot is gone.
  */
 #include "segment/segment.h"
 #include "file/view.h"
@@ -18,7 +17,7 @@ void lard_segment_recount(lard_view *view) {
     uint32_t count[4] = {0, 0, 0, 0};
     for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
         uint32_t state = lard_load(&view->segments[s].state);
-        if (state > LARD_SEGMENT_INDEX) { /* damaged: unknown contents, so none */
+        if (state > LARD_SEGMENT_INDEX) { /* damaged: its contents are unknown, so it is freed */
             lard_segment_free(view, s);
             state = LARD_SEGMENT_FREE;
         }
@@ -29,14 +28,13 @@ void lard_segment_recount(lard_view *view) {
     lard_store(&view->head->main_segments, count[LARD_SEGMENT_MAIN]);
 }
 
-/* Takes any free segment; its state is still FREE and the caller's to change. */
 bool lard_segment_take(lard_view *view, uint32_t *segment) {
     if (lard_load(&view->head->free_segments) == 0) {
         return false;
     }
     for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
         if (lard_load(&view->segments[s].state) == LARD_SEGMENT_FREE) {
-            lard_fence(); /* the slots into its former life were emptied before this; its bytes change after */
+            lard_fence(); /* the slots into its old records were emptied before this; its bytes change after it */
             adjust(&view->head->free_segments, -1);
             *segment = s;
             return true;
@@ -49,7 +47,7 @@ bool lard_segment_take(lard_view *view, uint32_t *segment) {
 void lard_segment_free(lard_view *view, uint32_t segment) {
     lard_segment *row = &view->segments[segment];
     uint32_t state = lard_load(&row->state);
-    lard_store(&row->write_offset, 0); /* first: no record of the old generation is left to be walked */
+    lard_store(&row->write_offset, 0); /* first, so that no walk finds records of the old generation */
     lard_store_release(&row->generation, lard_load(&row->generation) + 1);
     lard_store(&row->max_expiry_ms, 0);
     lard_store_release(&row->state, LARD_SEGMENT_FREE);
@@ -62,7 +60,6 @@ void lard_segment_free(lard_view *view, uint32_t segment) {
     adjust(&view->head->free_segments, 1);
 }
 
-/* Bytes left in the queue's open segment; 0 where it is full or none is open. */
 uint64_t lard_segment_room(const lard_view *view, uint32_t queue) {
     uint32_t active = lard_load(&view->head->active[queue - LARD_SEGMENT_SMALL]);
     if (active == 0 || active > view->map->super.segments_per_shard) {
@@ -94,7 +91,7 @@ static bool open_segment(lard_view *view, uint32_t queue) {
     return true;
 }
 
-/* Offset of room in segment `number` - 1 of the queue, or 0. */
+/* Offset of room for `bytes` in segment `number` - 1 of the queue, or 0. */
 static uint64_t room_in(const lard_view *view, uint32_t number, uint32_t queue, uint64_t bytes) {
     if (number == 0 || number > view->map->super.segments_per_shard) {
         return 0;
@@ -109,7 +106,8 @@ static uint64_t room_in(const lard_view *view, uint32_t number, uint32_t queue, 
     return lard_view_segment_offset(view, number - 1) + used;
 }
 
-/* The same where the segment before was left for something longer; not while it is being emptied. */
+/* The same in the segment before the open one, which may have room left because a longer record did not fit. 0
+ * while that segment is being emptied. */
 static uint64_t room_in_closed(lard_view *view, uint32_t queue, uint64_t bytes) {
     uint32_t closed = lard_load(&view->head->closed[queue - LARD_SEGMENT_SMALL]);
     uint64_t offset = closed == lard_load(&view->head->victim) ? 0 : room_in(view, closed, queue, bytes);
@@ -129,7 +127,6 @@ static uint64_t room_for(lard_view *view, uint32_t queue, uint64_t bytes) {
                   : room_in(view, lard_load(&view->head->active[queue - LARD_SEGMENT_SMALL]), queue, bytes);
 }
 
-/* What was moved on is as old as it was. */
 void lard_segment_inherit_age(lard_view *view, uint32_t segment, uint64_t from_offset) {
     uint64_t oldest_ms = lard_load(&view->segments[lard_segment_at(view, from_offset)].oldest_ms);
     if (oldest_ms < lard_load(&view->segments[segment].oldest_ms)) {

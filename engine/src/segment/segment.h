@@ -1,13 +1,14 @@
 /*
- * segment.h — the segments of a shard: which are free, and where each queue appends. Under the lock.
+ * segment.h — takes, fills and frees the segments of a shard. Under the lock.
  */
 #ifndef LARD_SEGMENT_H
 #define LARD_SEGMENT_H
 
 #include "base/types.h"
 
-#define LARD_SPARE_SEGMENTS 2u /* kept free: one to write on, one for eviction's own copies */
+#define LARD_SPARE_SEGMENTS 2u /* kept free: one for new records, one for eviction's copies */
 
+/* Takes any free segment. The caller sets its state, which is still FREE. */
 bool lard_segment_take(lard_view *view, uint32_t *segment);
 void lard_segment_free(lard_view *view, uint32_t segment);
 void lard_segment_recount(lard_view *view);
@@ -16,24 +17,24 @@ void lard_segment_recount(lard_view *view);
 uint64_t lard_segment_reserve(lard_view *view, uint32_t queue, uint64_t bytes, uint32_t spare);
 void lard_segment_commit(lard_view *view, uint64_t offset, uint64_t bytes, uint64_t expiry_ms);
 void lard_segment_widen_expiry(lard_view *view, uint64_t offset, uint64_t expiry_ms);
-/* The segment has got an item that stood at `from_offset`. */
+/* Notes that the segment got an item from `from_offset`, which is as old as before. */
 void lard_segment_inherit_age(lard_view *view, uint32_t segment, uint64_t from_offset);
-/* Bytes left in the queue's open segment; 0 where it is full or none is open. */
+/* Bytes left in the queue's open segment; 0: it is full, or none is open. */
 uint64_t lard_segment_room(const lard_view *view, uint32_t queue);
 
-/* The segment in which an offset of a record lies. */
+/* The segment that a record's offset is in. */
 static inline uint32_t lard_segment_at(const lard_view *view, uint64_t offset) {
     return (uint32_t)((offset - view->map->super.data_offset) >> view->map->segment_shift);
 }
 
-/* Of the segment in which an offset lies; FREE where it lies in none. */
+/* The state of the segment that an offset is in; FREE: it is in none. */
 static inline uint32_t lard_segment_state(const lard_view *view, uint64_t offset) {
     uint64_t segment = (offset - view->map->super.data_offset) >> view->map->segment_shift;
     return segment < view->map->super.segments_per_shard ? lard_load(&view->segments[segment].state)
                                                          : (uint32_t)LARD_SEGMENT_FREE;
 }
 
-/* Bytes from `offset` to the end of its segment; 0 where it is in none. */
+/* Bytes from `offset` to the end of its segment; 0: it is in none. */
 static inline uint64_t lard_segment_left(const lard_view *view, uint64_t offset) {
     const lard_superblock *super = &view->map->super;
     uint64_t inside = offset - super->data_offset;
