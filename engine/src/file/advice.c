@@ -1,10 +1,11 @@
 /*
- * advice.c — tells the kernel how the pages of a map are used, for when memory does not hold all of them.
+ * advice.c — tells the kernel how the pages of a map are used, for files larger than memory.
  *
- * Records are read one here, one there. Without advice the kernel reads all around a page that it has to read, and
- * puts out of memory what would be wanted next. But pages of a map with that advice (POSIX_MADV_RANDOM) may leave
- * memory however often they are used (Linux 6.3 and later), so heads and the index are taken out of it.
- * Advice is nothing that is relied upon: where it is refused, nothing happens. Takes no lock.
+ * Records are read in random order. Without advice the kernel reads many pages around each page that it must read,
+ * and evicts pages that are needed soon. The advice for random access (POSIX_MADV_RANDOM) prevents that, but
+ * Linux 6.3 and later may evict such pages however often they are used. So heads and the index are excepted from
+ * it (docs/adr/0022-page-advice.md). Nothing depends on the advice: if the kernel refuses it, nothing happens.
+ * Takes no lock.
  */
 #define _GNU_SOURCE
 #include "file/advice.h"
@@ -22,7 +23,7 @@ static void advise(const lard_map *map, uint64_t from, uint64_t to, int advice) 
     }
 }
 
-/* Only pages that lie wholly inside, so that what is kept beside them is not touched. */
+/* Only pages that are completely inside, so that the excepted ones beside them are not changed. */
 static void advise_random(const lard_map *map, uint64_t from, uint64_t to) {
     advise(map, round_up(from), round_down(to), POSIX_MADV_RANDOM);
 }
@@ -31,7 +32,7 @@ static void advise_soon(const lard_map *map, uint64_t from, uint64_t bytes) {
     advise(map, round_down(from), round_up(from + bytes), POSIX_MADV_WILLNEED);
 }
 
-/* Read first: a page that is missing later is read with all around it. */
+/* Reads the pages first, because a page that is missing later is read together with those around it. */
 static void advise_kept(const lard_map *map, uint64_t from, uint64_t bytes) {
     advise_soon(map, from, bytes);
     advise(map, round_down(from), round_up(from + bytes), POSIX_MADV_NORMAL);

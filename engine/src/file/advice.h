@@ -6,9 +6,10 @@
 
 #include "base/types.h"
 
-void lard_advice_map(const lard_map *map);     /* once it is mapped */
-void lard_advice_shard(const lard_view *view); /* once this process uses it, and when it was emptied */
-void lard_advice_index(const lard_view *view, uint32_t segment);   /* has a page: read it and keep it in memory */
-void lard_advice_segment(const lard_view *view, uint32_t segment); /* starts to read it, does not wait */
+void lard_advice_map(const lard_map *map); /* after it was mapped */
+void lard_advice_shard(
+    const lard_view *view); /* at this process's first use of a shard, and after it was emptied */
+void lard_advice_index(const lard_view *view, uint32_t segment);   /* a page of the index: read it and keep it */
+void lard_advice_segment(const lard_view *view, uint32_t segment); /* starts to read it, and does not wait */
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * file.c — the cache file: opened, or created where there is none that fits.
+ * file.c — opens the cache file, or creates it if there is none that can be used.
  *
- * The opener's lock is held, so no two processes create or replace the file at once. Superblock A is written
- * last: a file whose creator was killed has none and is created again. validate.c decides what to do
- * with a file that is there.
+ * The opener's lock is held, so no two processes create or replace the file at once. Superblock A is written last:
+ * a file whose creator was killed has none, and is created again. validate.c decides whether an existing file can
+ * be used.
  */
 #define _GNU_SOURCE
 #include "file/file.h"
@@ -29,9 +29,9 @@ static int write_heads(int fd, const lard_control *control, const lard_superbloc
 }
 
 /*
- * To disk with the superblocks and with the names in the directory, before anyone stores: whatever the power
- * leaves of the rest is then Larder's, and a former file of that name, perhaps one that was closed cleanly, does
- * not return.
+ * Brings the superblocks and the directory entry to disk before any process stores. Then a loss of power leaves a
+ * file of Larder's, whatever it contains, and an earlier file of that name, perhaps one that was closed cleanly,
+ * does not come back.
  */
 static int settle(int fd, const char *path) {
     char directory[LARD_LOCK_PATH_MAX];
@@ -41,7 +41,7 @@ static int settle(int fd, const char *path) {
     lard_place_directory(path, directory);
     int parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (parent < 0) {
-        return errno == EACCES ? 0 : errno; /* it may be entered but not read; the file's fsync has to do */
+        return errno == EACCES ? 0 : errno; /* it may be entered but not read: the file's fsync must be enough */
     }
     int code = fsync(parent) == 0 || errno == EINVAL ? 0 : errno;
     close(parent);
@@ -61,7 +61,7 @@ static larder_status create(const char *path, uint64_t size_bytes, const lard_lo
         return lard_fail_call(error, "random bytes for", path, code);
     }
     code = lard_boot_id(boot);
-    if (code == 0 && boot[0] == 0 && boot[1] == 0) { /* none is told: one that no boot will have */
+    if (code == 0 && boot[0] == 0 && boot[1] == 0) { /* unknown: use an id that no boot will have */
         code = lard_random(boot, sizeof boot);
     }
     if (code) {
@@ -108,9 +108,10 @@ static larder_status create(const char *path, uint64_t size_bytes, const lard_lo
     return LARDER_OK;
 }
 
-/* Takes a file that is not to be used out of everybody's way: first who has it mapped learns of it. */
+/* Removes a file that must not be used. Marks it superseded first, so that processes that have it mapped leave it.
+ */
 static larder_status remove_file(int fd, const struct stat *info, const char *path, larder_error *error) {
-    /* By another name it may be somebody else's cache, in use and sound. */
+    /* Under another hard link it may be a valid cache that is in use: that one is not marked. */
     int code = info->st_nlink == 1 ? lard_map_supersede_fd(fd) : 0;
     if (code) {
         return lard_fail_call(error, "mark as replaced", path, code);
@@ -118,7 +119,7 @@ static larder_status remove_file(int fd, const struct stat *info, const char *pa
     return LARD_CHANGE(unlink(path)) == 0 ? LARDER_OK : lard_fail_call(error, "unlink", path, errno);
 }
 
-/* OK where the file may be used, with *super; UNFIT with the reason in *error; else what is wrong. */
+/* OK: the file may be used, and *super is filled. UNFIT: *error has the reason. Or another error. */
 static larder_status judge(int fd, const char *path, const lard_lockfile_content *lock, bool alone,
                            lard_superblock *super, larder_error *error) {
     lard_validate_facts facts;
@@ -138,12 +139,12 @@ static larder_status judge(int fd, const char *path, const lard_lockfile_content
         *super = facts.copies[verdict.superblock];
     }
     if (verdict.superblock == 1) {
-        lard_io_write(fd, super, sizeof *super, 0); /* where this fails the copy goes on serving */
+        lard_io_write(fd, super, sizeof *super, 0); /* if this fails, the copy stays in use */
     }
     return LARDER_OK;
 }
 
-/* *fd is -1 where there is no file, or one that was removed because it does not fit. */
+/* *fd_out is -1 if there is no file, or if it was removed because it cannot be used. */
 static larder_status open_existing(const char *path, bool replaces, const lard_lockfile_content *lock, bool alone,
                                    int *fd_out, struct stat *info, lard_superblock *super, larder_error *error) {
     int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);

@@ -1,8 +1,8 @@
 /*
- * format.c — how large everything in a file of a given size is.
+ * format.c — computes all sizes and offsets of a file from its size.
  *
- * The plan is a pure function of the file's size, so a superblock is checked by
- * planning again: no offset in a file is believed.
+ * The plan is a pure function of the file's size. So a superblock is checked by planning again: no offset that a
+ * file contains is trusted.
  */
 #include "file/format.h"
 #include "base/crc.h"
@@ -11,8 +11,8 @@
 
 #define LEAST_SEGMENT (32u << 10)
 #define MOST_SEGMENT (1u << 20)
-#define SEGMENTS_A_SHARD 192u    /* at least, where that leaves segments large enough: a few are open or free */
-#define SHARD_WANTED (12u << 20) /* bytes, at least, where there is more than one */
+#define SEGMENTS_A_SHARD 192u    /* at least, if segments stay large enough: some are always open or free */
+#define SHARD_WANTED (12u << 20) /* least bytes of a shard, if there is more than one */
 #define LEAST_SEGMENTS 8u
 
 static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most) {
@@ -41,7 +41,6 @@ uint32_t lard_format_crc(const lard_superblock *super) {
     return lard_crc_bytes(0xffffffffu, super, offsetof(lard_superblock, crc));
 }
 
-/* Fills all that follows from the size. Identity, seed and checksum are the caller's. */
 larder_status lard_format_plan(uint64_t size_bytes, lard_superblock *super) {
     memset(super, 0, sizeof *super);
     if (size_bytes < LARDER_MIN_SIZE) {

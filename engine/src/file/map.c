@@ -1,5 +1,5 @@
 /*
- * map.c — a mapped cache file: mapped, unmapped, left.
+ * map.c — maps and unmaps a cache file, and marks it so that processes leave it.
  */
 #define _GNU_SOURCE
 #include "file/map.h"
@@ -16,7 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* 0, or errno: then processes that have the file mapped would go on with it. */
 int lard_map_supersede_fd(int fd) {
     struct stat info;
     uint32_t one = 1;
@@ -24,12 +23,12 @@ int lard_map_supersede_fd(int fd) {
         return errno;
     }
     if ((uint64_t)info.st_size < LARD_CONTROL_OFFSET + sizeof one) {
-        return 0; /* who has it mapped meets a fault there */
+        return 0; /* processes that have it mapped get a SIGBUS there */
     }
     return lard_io_write(fd, &one, sizeof one, LARD_CONTROL_OFFSET + offsetof(lard_control, superseded));
 }
 
-/* The descriptor, if it is still the map's, else -1: daemonizers close descriptors that are not theirs. */
+/* The map's descriptor, or -1: it is closed, or another file's by now. Daemonizers close all descriptors. */
 static int own_descriptor(const lard_map *map, struct stat *info) {
     int fd = __atomic_load_n(&map->fd, __ATOMIC_RELAXED);
     bool own = fd >= 0 && fstat(fd, info) == 0 && (uint64_t)info->st_dev == map->device &&
@@ -51,13 +50,12 @@ void lard_map_supersede(lard_map *map) {
     if (!map->poisoned) {
         lard_store(&map->control->superseded, 1);
     }
-    int fd = map->poisoned ? own_descriptor(map, &info) : -1; /* perhaps since a moment ago */
+    int fd = map->poisoned ? own_descriptor(map, &info) : -1; /* a fault in the store above may have poisoned it */
     if (fd >= 0) {
         lard_map_supersede_fd(fd);
     }
 }
 
-/* Whether someone removed the file or put another one at its path. */
 bool lard_map_was_replaced(const lard_map *map, const char *path) {
     struct stat info;
     if (stat(path, &info) == 0) {
@@ -66,7 +64,6 @@ bool lard_map_was_replaced(const lard_map *map, const char *path) {
     return errno == ENOENT && own_descriptor(map, &info) >= 0 && info.st_nlink == 0;
 }
 
-/* Gives the space of a file that nobody can open any more back; readers still inside find zeros, so misses. */
 void lard_map_discard(lard_map *map) {
     struct stat info;
     int fd = own_descriptor(map, &info);
@@ -75,7 +72,7 @@ void lard_map_discard(lard_map *map) {
     }
 }
 
-/* The copies of the index directories of all shards; NULL where memory is short. */
+/* The directory caches of all shards; NULL: no memory. */
 static lard_dircache *new_dircache(const lard_superblock *super) {
     size_t shards = super->shard_count, most = super->segments_per_shard;
     lard_dircache *copies = calloc(1, shards * sizeof *copies + shards * most * sizeof(uintptr_t));
@@ -91,7 +88,7 @@ larder_status lard_map_new(int fd, const struct stat *info, const lard_superbloc
     if (!map) {
         return lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s", path);
     }
-    lard_fork_lock(); /* a child that is forked meanwhile has all of it, or nothing */
+    lard_fork_lock(); /* a child that is forked meanwhile has all of the map or nothing */
     void *base = mmap(NULL, super->file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (base == MAP_FAILED) {
         int code = errno;
@@ -126,7 +123,6 @@ larder_status lard_map_new(int fd, const struct stat *info, const lard_superbloc
     return status;
 }
 
-/* Changes may not have reached the disk, and no later sync would tell: nobody goes on with this file. */
 void lard_map_give_up(lard_map *map, const char *path) {
     struct stat mine, named;
     lard_map_supersede(map);

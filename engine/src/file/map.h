@@ -1,5 +1,5 @@
 /*
- * map.h — a mapped cache file.
+ * map.h — maps and unmaps a cache file, and marks it so that processes leave it.
  */
 #ifndef LARD_MAP_H
 #define LARD_MAP_H
@@ -15,15 +15,19 @@ void lard_map_free(lard_map *map);
 void lard_map_close_file(lard_map *map); /* the descriptor; the map stays */
 /* Marks the file so that each process leaves it at its next call. */
 void lard_map_supersede(lard_map *map);
-int lard_map_supersede_fd(int fd); /* of a file that is not mapped here: 0, or errno */
-/* Has somebody removed the file, or put another one at its path? */
+/* The same for a file that is not mapped here. 0, or errno: then processes that have it mapped do not leave it. */
+int lard_map_supersede_fd(int fd);
+/* Was the file removed, or was another one put at its path? */
 bool lard_map_was_replaced(const lard_map *map, const char *path);
-/* Gives back the space of a file that nobody can open any more; readers still inside find zeros, so misses. */
+/* Frees the disk space of a file that no process can open any more. Readers still inside find zeros, which are
+ * misses.
+ */
 void lard_map_discard(lard_map *map);
-/* Supersedes and removes a file whose changes may not have reached the disk: no later sync would tell. */
+/* Supersedes and removes a file whose changes may not have reached the disk: no later sync would report the loss.
+ */
 void lard_map_give_up(lard_map *map, const char *path);
 
-/* Empties all shards at once: each belongs to an epoch that has ended. */
+/* Empties all shards at once, by ending the epoch that they belong to. */
 static inline void lard_map_clear(lard_map *map) {
     uint32_t epoch = lard_load(&map->control->clear_epoch);
     uint32_t next;
@@ -44,7 +48,8 @@ static inline size_t lard_map_max_value(const lard_map *map) {
     return capacity / 8 < LARDER_MAX_VALUE ? capacity / 8 : LARDER_MAX_VALUE;
 }
 
-/* The end of a call that changes something: after a fault, nobody else may go on with the file either. */
+/* Ends a call that changes something. After a fault it returns DAMAGED, and marks the file so that all processes
+ * leave it. */
 static inline larder_status lard_map_outcome(lard_map *map, larder_status status) {
     if (LARD_UNLIKELY(map->poisoned)) {
         lard_map_supersede(map);

@@ -1,10 +1,10 @@
 /*
- * memory_limit.c — how much memory the control groups of this process allow, and whether a file fits into it.
+ * memory_limit.c — reads the memory limits of this process's control groups, and checks that a file fits.
  *
- * A file on tmpfs is memory. Where a control group has less of it than such a file needs, the kernel does not
- * refuse the space but kills the process, so the question is asked before. Both versions of control groups are
- * understood (Linux, Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst). Where nothing can be found
- * out there is no limit. Swap is not counted: what is there is no cache. Takes no lock.
+ * A file on tmpfs is in memory. If a control group has less memory left than the file needs, the kernel does not
+ * refuse the space but kills the process. So this is checked before a file is created. Both versions of control
+ * groups are supported (Linux, Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst). If no limit can
+ * be read, there is none. Swap is not counted: a cache in swap is useless. Takes no lock.
  */
 #define _GNU_SOURCE
 #include "file/memory_limit.h"
@@ -22,7 +22,7 @@
 
 #define TMPFS 0x01021994
 #define RAMFS 0x858458f6u
-#define OVERHEAD_PART 64 /* of a file: what the kernel needs beside its pages to find them */
+#define OVERHEAD_PART 64 /* part of a file's size that the kernel needs in addition, to find its pages */
 #define LONGEST_LINE 8192
 
 typedef bool line_reader(void *context, char *line); /* false: no more lines */
@@ -35,7 +35,7 @@ static ssize_t read_some(int fd, char *out, size_t bytes) {
     return got;
 }
 
-/* Lines that are too long are cut into several. */
+/* Calls `reader` with each line of a file. Lines that are too long are split. */
 static void each_line(const char *path, line_reader *reader, void *context) {
     char text[LONGEST_LINE + 1];
     size_t have = 0;
@@ -62,13 +62,13 @@ static void each_line(const char *path, line_reader *reader, void *context) {
     }
 }
 
-/* ---- where this process's group is ---- */
+/* ---- the directory of this process's group ---- */
 
 typedef struct {
-    bool first, second; /* version 1 has memory; a group of version 2 is named */
+    bool first, second; /* version 1 controls memory; the process is in a group of version 2 */
     char path[PATH_MAX], path_of_second[PATH_MAX];
-    char mount[PATH_MAX]; /* of the version that has memory; empty: not seen */
-    char root[PATH_MAX];  /* which group the mount shows */
+    char mount[PATH_MAX]; /* of the version that controls memory; empty: not found */
+    char root[PATH_MAX];  /* the group at the root of the mount */
 } placement;
 
 static bool lists(const char *names, const char *name) { /* separated by commas */
@@ -99,7 +99,7 @@ static bool read_group(void *context, char *line) {
     return true;
 }
 
-/* Of the group's path, what comes below the group that a mount shows; NULL: the mount does not show it. */
+/* The part of the group's path below the root of a mount. NULL: the group is not in the mount. */
 static const char *shown_below(const placement *where, const char *root) {
     const char *path = where->first ? where->path : where->path_of_second;
     size_t length = strcmp(root, "/") ? strlen(root) : 0;
@@ -108,7 +108,7 @@ static const char *shown_below(const placement *where, const char *root) {
     return !below ? NULL : strcmp(path + length, "/") ? path + length : "";
 }
 
-/* The first mount that shows the group, else the last one.
+/* Takes the first mount that contains the group, else the last mount.
  * 36 35 0:30 /root /mount rw,relatime - cgroup cgroup rw,memory */
 static bool read_mount(void *context, char *line) {
     placement *where = context;
@@ -134,7 +134,7 @@ static bool read_mount(void *context, char *line) {
     return !(wanted && shown_below(where, where->root));
 }
 
-/* Where the mount does not show the group, the mount's own directory, which is above it. */
+/* The group's directory, or the mount's if the group is not in it: that is a group above. */
 static void directory_of(const placement *where, char *out, size_t bytes) {
     const char *below = shown_below(where, where->root);
     if ((size_t)snprintf(out, bytes, "%s%s", where->mount, below ? below : "") >= bytes) {
@@ -142,7 +142,7 @@ static void directory_of(const placement *where, char *out, size_t bytes) {
     }
 }
 
-/* ---- what it allows ---- */
+/* ---- its limits ---- */
 
 typedef struct {
     const char *active, *inactive;
@@ -183,7 +183,7 @@ static uint64_t number_in(const char *directory, const char *file) {
     return found.value;
 }
 
-/* Without the pages of files on disks, which make room for others. */
+/* Memory in use, without the pages of files on disks, which the kernel can evict. */
 static uint64_t used_in(const char *directory, bool first) {
     char path[PATH_MAX + 32];
     file_pages pages = first ? (file_pages){"total_active_file", "total_inactive_file", 0}
@@ -206,9 +206,10 @@ bool lard_memory_limit(uint64_t *limit_bytes, uint64_t *used_bytes) {
         return false;
     }
     directory_of(&where, directory, sizeof directory);
-    for (size_t shortest = strlen(where.mount); strlen(directory) >= shortest;) { /* each above limits it, too */
+    for (size_t shortest = strlen(where.mount);
+         strlen(directory) >= shortest;) { /* each group above limits it too */
         uint64_t limit = number_in(directory, where.first ? "memory.limit_in_bytes" : "memory.max");
-        if (limit < UINT64_MAX / 4) { /* version 1 writes a very large number where there is none */
+        if (limit < UINT64_MAX / 4) { /* version 1 writes a very large number if there is no limit */
             uint64_t used = used_in(directory, where.first), left = limit > used ? limit - used : 0;
             if (left < least) {
                 least = left;

@@ -1,14 +1,15 @@
 /*
- * memory_limit.h — the memory that control groups allow this process.
+ * memory_limit.h — reads the memory limits of this process's control groups.
  */
 #ifndef LARD_MEMORY_LIMIT_H
 #define LARD_MEMORY_LIMIT_H
 
 #include "base/types.h"
 
-/* The group that has the least left: its limit, and what is in use and cannot be given back. False: no limit. */
+/* Of the group with the least memory left: its limit, and the memory in use that the kernel cannot evict. False:
+ * there is no limit. */
 bool lard_memory_limit(uint64_t *limit_bytes, uint64_t *used_bytes);
-/* OK, or NO_SPACE where a file of so many bytes would be in memory (tmpfs), and that much is not allowed. */
+/* OK, or NO_SPACE: a file of so many bytes would be in memory (tmpfs) and does not fit into the limit. */
 larder_status lard_memory_limit_admits(int fd, const char *path, uint64_t bytes, larder_error *error);
 
 #endif

@@ -1,15 +1,14 @@
 /*
- * sigbus.c — a page of a mapped cache that cannot be had (SIGBUS).
+ * sigbus.c — handles SIGBUS: a page of a mapped cache file cannot be read or written.
  *
- * Space is reserved at creation, so this means that someone truncated the file,
- * the disk failed, or a copy-on-write file system ran full. The handler lays zero
- * pages over the whole map, or over one page at a time where the kernel promises no
- * more memory, and marks it poisoned: the call under way meets checksums that do not
- * hold and ends as a miss or a refusal; later calls attach anew (attach.c). Faults
- * elsewhere go to whoever handled SIGBUS before.
+ * Space is reserved at creation, so the cause is that the file was truncated, the disk failed, or a copy-on-write
+ * file system is full. The handler maps zero pages over the whole map, or over one page at a time if the kernel
+ * grants no more memory, and marks the map poisoned. Then the running call finds invalid checksums and ends as a
+ * miss or a refusal; later calls attach again (attach.c). Faults at other addresses go to the handler that was
+ * installed before.
  *
- * Process-wide state, necessarily: a signal has one handler a process. And a mask a thread, see
- * lard_sigbus_unblock.
+ * This state is process-wide, because a process has one handler for a signal. Each thread has its own signal mask,
+ * see lard_sigbus_unblock.
  */
 #define _GNU_SOURCE
 #include "file/sigbus.h"
@@ -21,7 +20,7 @@
 
 #define MOST_MAPS 1024
 
-/* Read by the handler, which follows `map` only for an address inside it: then somebody is using that map. */
+/* Read by the handler. It follows `map` only if the address is inside it: then a thread is using that map. */
 static struct {
     const uint8_t *base;
     size_t bytes;
@@ -36,7 +35,7 @@ static void pass_on(int number, siginfo_t *info, void *context) {
         previous.sa_sigaction(number, info, context);
     } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
         previous.sa_handler(number);
-    } else { /* the fault comes again at once, and is then fatal, as it should be */
+    } else { /* the fault repeats at once and is then fatal, as without this handler */
         signal(SIGBUS, SIG_DFL);
     }
 }
@@ -48,7 +47,7 @@ static bool lay_zeros(const lard_map *map, size_t from, size_t bytes) {
 
 static void on_sigbus(int number, siginfo_t *info, void *context) {
     const uint8_t *address = info->si_addr;
-    int code = errno; /* of whom the signal interrupts */
+    int code = errno; /* of the code that the signal interrupts */
     for (int i = 0; i < MOST_MAPS; i++) {
         lard_map *map = __atomic_load_n(&guarded[i].map, __ATOMIC_ACQUIRE);
         const uint8_t *base = __atomic_load_n(&guarded[i].base, __ATOMIC_RELAXED);
@@ -83,7 +82,6 @@ static bool install(void) {
     return sigaction(SIGBUS, &action, &previous) == 0;
 }
 
-/* The registry is locked. */
 larder_status lard_sigbus_guard(lard_map *map, const char *path, larder_error *error) {
     lard_sigbus_enter();
     installed = installed || install();
@@ -102,8 +100,8 @@ larder_status lard_sigbus_guard(lard_map *map, const char *path, larder_error *e
 }
 
 /*
- * Zeros in the place of a map that was left long ago, so that it needs no guard: there are only so many. A thread
- * that stands in it still meets what it would after a fault.
+ * Maps zeros over a map that was left long ago, so that it needs no guard any more: there are MOST_MAPS guards. A
+ * thread that is still inside sees what it would see after a fault.
  */
 bool lard_sigbus_blank(lard_map *map) {
     for (int i = 0; i < MOST_MAPS; i++) {

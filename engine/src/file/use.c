@@ -1,9 +1,9 @@
 /*
- * use.c — the uses of a cache file: each begins with a new number and ends with the clean mark.
+ * use.c — begins a period of use of a cache file with a new use number, and ends it with the clean mark.
  *
- * A use lasts from the first process that attaches to the last that detaches. Its random number stands in
- * the file and in the lock file, so a copy of a former use is recognised. The opener's lock is held, but
- * for lard_use_mark_dirty.
+ * A period lasts from the first process that attaches to the last one that detaches. Its random use number is in
+ * the file and in the lock file, so a copy of an earlier period is recognised. The opener's lock is held, but for
+ * lard_use_mark_dirty.
  */
 #define _GNU_SOURCE
 #include "file/use.h"
@@ -14,23 +14,23 @@
 
 static int sync_control(lard_map *map) { return lard_sync(map->base, LARD_CONTROL_OFFSET, LARD_PAGE); }
 
-/* In the lock file: the number that the cache has, and `fresh`, which it is to have; the same twice where it has
- * it, so that from here on a copy of the use before is known for one. */
+/* Writes two use numbers to the lock file: that of the cache, and `fresh`, which it will get. After the cache has
+ * got it both are the same: from then on a copy of the previous period is recognised. */
 static int note_use(const lard_map *map, const char *path, const lard_lockfile *lock, uint64_t fresh) {
     char lock_path[LARD_LOCK_PATH_MAX];
     lard_lockfile_path(path, lock_path);
     return lard_lockfile_note_use(lock, lock_path, lard_load(&map->control->use), fresh);
 }
 
-/* A use number that this file and its lock file have had at no time. Whatever a copy has, which may be put back
- * later, differs from it. Where this ends half-way either number is right. */
+/* Makes a use number that this file and its lock file have never had, so it differs from that of every copy, which
+ * may be put back later. If this process dies half-way, both numbers are valid. */
 static int renew_use(const lard_map *map, const char *path, const lard_lockfile *lock, uint64_t *fresh) {
     int code = lard_random(fresh, sizeof *fresh);
     *fresh |= 1; /* never 0 */
     return code ? code : note_use(map, path, lock, *fresh);
 }
 
-/* The clean mark goes before the first store, and on disk before it. */
+/* Removes the clean mark, on disk too, before the first store. */
 larder_status lard_use_begin(lard_map *map, const char *path, const lard_lockfile *lock, bool alone,
                              larder_error *error) {
     uint64_t boot[2], use = lard_load(&map->control->use);
@@ -62,7 +62,6 @@ larder_status lard_use_begin(lard_map *map, const char *path, const lard_lockfil
     return LARDER_OK;
 }
 
-/* After a change by a process without a slot, which others do not wait for before they mark the file clean. */
 larder_status lard_use_mark_dirty(lard_map *map) {
     lard_fence();
     if (lard_load(&map->control->clean) == LARD_IN_USE) {
@@ -77,8 +76,9 @@ larder_status lard_use_mark_dirty(lard_map *map) {
 }
 
 /*
- * Everything to disk, then the clean mark and a new use number, then those; no mark where something was changed
- * meanwhile (lard_use_mark_dirty). A copy that was made before has the number of the use that ends here.
+ * Writes the file to disk, then stores a new use number and the clean mark, then writes those to disk. No mark is
+ * set if the file was changed meanwhile (lard_use_mark_dirty). A copy that was made before has the number of the
+ * period that ends here.
  */
 larder_status lard_use_end(lard_map *map, const char *path, const lard_lockfile *lock) {
     uint32_t closing = LARD_CLOSING;
@@ -92,7 +92,7 @@ larder_status lard_use_end(lard_map *map, const char *path, const lard_lockfile 
         return LARDER_DAMAGED;
     }
     if (renew_use(map, path, lock, &use) != 0) {
-        return LARDER_OK; /* it stays as it is after kill -9: kept, but not through a crash of the machine */
+        return LARDER_OK; /* as after kill -9: the file is valid, but not after a crash of the machine */
     }
     lard_store(&map->control->use, use);
     if (!lard_cas32(&map->control->clean, &closing, LARD_CLEAN)) {
@@ -101,6 +101,6 @@ larder_status lard_use_end(lard_map *map, const char *path, const lard_lockfile 
     if (sync_control(map) != 0) {
         return LARDER_DAMAGED;
     }
-    note_use(map, path, lock, use); /* where this fails both numbers are right, until the next use begins */
+    note_use(map, path, lock, use); /* if this fails, both numbers are valid until the next period begins */
     return LARDER_OK;
 }

@@ -1,17 +1,19 @@
 /*
- * use.h — the uses of a cache file.
+ * use.h — begins and ends a period of use of a cache file.
  */
 #ifndef LARD_USE_H
 #define LARD_USE_H
 
 #include "base/types.h"
 
-/* Before this process stores into the file. Alone: under a new use number. */
+/* Called before this process stores into the file. Alone (no other process is attached): begins a period with a
+ * new use number. */
 larder_status lard_use_begin(lard_map *map, const char *path, const lard_lockfile *lock, bool alone,
                              larder_error *error);
-/* After a change by a process without a slot, which others do not wait for before they mark the file clean. */
+/* Called after a change by a process without a slot, because others may mark the file clean without waiting for
+ * it. */
 larder_status lard_use_mark_dirty(lard_map *map);
-/* Writes everything to disk, then the clean mark. */
+/* Writes the file to disk, then the clean mark. */
 larder_status lard_use_end(lard_map *map, const char *path, const lard_lockfile *lock);
 
 #endif

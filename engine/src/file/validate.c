@@ -1,8 +1,8 @@
 /*
- * validate.c — what a file at the cache's path is: fit to be used, Larder's but not fit, or somebody else's.
+ * validate.c — decides whether an existing file can be used, must be replaced, or must not be touched.
  *
- * The facts are read first, then judged by a function that does nothing else. It believes nothing that the
- * format's plan does not confirm. The opener's lock is held.
+ * lard_validate_read reads the facts; lard_validate, a pure function, judges them. It trusts a superblock only if
+ * the format's plan confirms every offset. The opener's lock is held.
  */
 #define _GNU_SOURCE
 #include "file/validate.h"
@@ -25,8 +25,9 @@ static bool all_zero(const uint8_t *bytes, size_t count) {
 }
 
 /*
- * Whether a file without superblocks is one that create() did not finish, or lost them later: it has Larder's
- * control page, or nothing but zeros. Disk images begin with zeros too. Answers 0, or errno.
+ * Is a file without superblocks one that create() did not finish, or that lost them later? Then it has Larder's
+ * control page, or is all zeros. It is not enough that it begins with zeros, because disk images do too. 0, or
+ * errno.
  */
 static int look_whether_unfinished(int fd, const lard_control *control, uint64_t file_bytes, bool *unfinished) {
     uint8_t chunk[16384];
@@ -49,7 +50,7 @@ static int look_whether_unfinished(int fd, const lard_control *control, uint64_t
             return code;
         }
         if (at <= LARD_CONTROL_OFFSET &&
-            control->superseded.raw_ == 1) { /* who marked it did not come to remove it */
+            control->superseded.raw_ == 1) { /* a process marked it but did not remove it */
             memset(chunk + (LARD_CONTROL_OFFSET - at), 0, sizeof control->superseded);
         }
         if (!all_zero(chunk, got)) {
@@ -71,8 +72,9 @@ static bool is_newer(const lard_superblock *super) {
 }
 
 /*
- * Whether the machine was booted since the file was first opened. Containers may have boot ids of their own, or
- * one for ever: so whoever is not alone does not ask, and an uptime that has become less is another boot, too.
+ * False if the machine was booted since the file was first opened. A container may have its own boot id, or one
+ * that never changes: so this is asked only if no other process is attached, and a smaller uptime means a boot
+ * too.
  */
 static bool is_same_boot(const lard_validate_facts *facts) {
     const lard_control *control = &facts->control;
@@ -81,7 +83,8 @@ static bool is_same_boot(const lard_validate_facts *facts) {
            (facts->uptime_ms == 0 || (int64_t)control->uptime_ms.raw_ <= facts->uptime_ms);
 }
 
-/* Whether the file is still where it was made, and of the lock file's use: neither a copy nor put back. */
+/* Does the file have the inode it was created with, and the lock file's use number? Otherwise it is a copy, or was
+ * put back from one. */
 static bool is_original(const lard_validate_facts *facts, const lard_lockfile_content *lock) {
     const lard_control *control = &facts->control;
     const uint64_t noted[2] = {control->inode[0].raw_, control->inode[1].raw_};
@@ -89,7 +92,7 @@ static bool is_original(const lard_validate_facts *facts, const lard_lockfile_co
            (control->use.raw_ == lock->use[0] || control->use.raw_ == lock->use[1]);
 }
 
-/* The superblock that is sound, or -1. */
+/* The number of a valid superblock, or -1. */
 static int sound_copy(const lard_superblock copies[2], uint64_t file_bytes) {
     return lard_format_valid(&copies[0], file_bytes) ? 0 : lard_format_valid(&copies[1], file_bytes) ? 1 : -1;
 }
@@ -149,7 +152,7 @@ lard_verdict lard_validate(const lard_validate_facts *facts, const lard_lockfile
     if (!is_original(facts, lock)) {
         return unfit("it is a copy, or was put back from one");
     }
-    /* After a crash pages may have come back in any subset, so a deleted value might return. */
+    /* After a crash of the machine any subset of the pages may be on disk, so a deleted value might come back. */
     if (alone && facts->control.clean.raw_ != LARD_CLEAN && !is_same_boot(facts)) {
         return unfit("it was in use when the machine crashed");
     }

@@ -1,16 +1,16 @@
 /*
- * validate.h — what a file at the cache's path is.
+ * validate.h — decides whether an existing file can be used, must be replaced, or must not be touched.
  */
 #ifndef LARD_VALIDATE_H
 #define LARD_VALIDATE_H
 
 #include "proc/lockfile.h"
 
-typedef struct { /* what was read of a file and of this machine */
+typedef struct { /* facts about a file and this machine */
     lard_superblock copies[2];
     lard_control control;
-    bool has_superblocks; /* the pages of both hold something */
-    bool is_unfinished;   /* without them: its creator was killed, or they were lost later */
+    bool has_superblocks; /* their pages are not all zeros */
+    bool is_unfinished;   /* a file without them whose creator was killed, or that lost them later */
     uint64_t file_bytes;
     uint64_t inode[2];
     uint64_t boot[2];
@@ -30,9 +30,9 @@ typedef struct {
     int superblock;     /* FIT: which copy is sound */
 } lard_verdict;
 
-/* Reads the facts. OK, or SYSTEM with *error: a file that cannot be read is not damaged. */
+/* Reads the facts. OK, or SYSTEM: a file that cannot be read counts as neither valid nor damaged. */
 larder_status lard_validate_read(int fd, const char *path, lard_validate_facts *facts, larder_error *error);
-/* Judges them beside the content of the lock file. Alone: no other process is attached. Pure. */
+/* Judges the facts together with the lock file's content. Alone: no other process is attached. Pure. */
 lard_verdict lard_validate(const lard_validate_facts *facts, const lard_lockfile_content *lock, bool alone);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * view.h — where the parts of a shard are in memory.
+ * view.h — computes where the parts of a shard are in memory.
  */
 #ifndef LARD_VIEW_H
 #define LARD_VIEW_H
@@ -17,7 +17,7 @@ static inline lard_view lard_view_of(lard_map *map, uint32_t number) {
     return view;
 }
 
-/* False: logically empty, for the cache was cleared. */
+/* False: the shard counts as empty, because the cache was cleared or a reset is not finished. */
 static inline bool lard_view_is_current(const lard_view *view, uint64_t *epoch) {
     *epoch = lard_load_acquire(&view->head->epoch);
     return (uint32_t)(*epoch >> 32) == lard_load(&view->map->control->clear_epoch) && *epoch != 0;
