@@ -1,18 +1,17 @@
 /*
- * bytelock.c — a lock on one byte of the lock file that lives as long as this process.
+ * bytelock.c — locks one byte of the lock file for as long as this process lives.
  *
- * An open-file-description lock (fcntl(2), F_OFD_SETLK) belongs to what open(2) made and
- * is dropped with the last reference to that. Here the last reference is a map of one page,
- * which nobody reads: the descriptor is closed at once, so no sweep of descriptors, copy
- * of the directory or close of the lock file ends the lock. MADV_DONTFORK keeps
- * the page out of children. The kernel drops it with the address space: at exit, exec
- * and kill -9.
+ * An open-file-description lock (fcntl(2), F_OFD_SETLK) belongs to the open file description, and is dropped with
+ * the last reference to that. Here the last reference is a map of one page, which nobody reads. The descriptor is
+ * closed at once: so a host that closes all descriptors, copies the directory or closes the lock file does not end
+ * the lock. MADV_DONTFORK keeps the page out of children. The kernel drops the lock with the address space: at
+ * exit, exec and kill -9.
  *
- * Where the system has no such locks (macOS, gVisor), or a map does not keep the open file (overlayfs maps the
- * file beneath it), a POSIX lock on the lock file's descriptor has to do, which any close of
- * that file in this process drops.
+ * Some systems have no such locks (macOS, gVisor), and a map may not keep the open file (overlayfs maps the file
+ * below). There a POSIX lock on the lock file's descriptor is used, which any close of that file in this process
+ * drops.
  *
- * Who asks and gets no answer is told so: callers take that for "held".
+ * If a question about a lock gets no answer, the caller is told so, and takes that for "held".
  */
 #define _GNU_SOURCE
 #include "proc/bytelock.h"
@@ -26,7 +25,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ATTEMPTS 4 /* none of these calls waits, so a signal interrupts them once at most */
+#define ATTEMPTS 4 /* enough: none of these calls waits, so a signal interrupts it once at most */
 
 static bool posix_only; /* once known, for the life of the process */
 
@@ -50,8 +49,8 @@ static int lock_bytes(int fd, int command, short type, off_t first, off_t bytes,
     return failed ? errno : 0;
 }
 
-/* Not a descriptor that is known to be the host's, which has the number by now; where that cannot be told, it is
- * ours. */
+/* Closes the descriptor, unless it is known to be the host's: the host may have closed ours, and opened another
+ * file under its number. */
 static void close_own(int fd, const lard_lockfile *file) {
     struct stat info;
     if (fstat(fd, &info) != 0 || lard_lockfile_is(file, &info)) {
@@ -59,7 +58,9 @@ static void close_own(int fd, const lard_lockfile *file) {
     }
 }
 
-/* One question. The descriptor has to be the lock file's before and after it. */
+/* Is one of the bytes locked? 1, 0, or -1: unknown. The descriptor must be the lock file's before and after the
+ * call.
+ */
 static int ask(int fd, const lard_lockfile *file, off_t first, off_t bytes) {
     struct flock found = {0};
     int code = EINVAL;
@@ -77,7 +78,7 @@ static int ask(int fd, const lard_lockfile *file, off_t first, off_t bytes) {
 
 #if defined(F_OFD_SETLK) && defined(MADV_DONTFORK)
 
-/* 0, EAGAIN where somebody holds the byte, EINVAL where the system cannot do this, or errno. */
+/* 0; EAGAIN: another lock is on the byte; EINVAL: the system cannot do this; or errno. */
 static int take_mapped(const lard_lockfile *file, const char *path, off_t byte, lard_bytelock *held) {
     size_t bytes = lard_page_bytes();
     int fd = lard_lockfile_reopen(file, path);
@@ -87,19 +88,19 @@ static int take_mapped(const lard_lockfile *file, const char *path, off_t byte, 
     int code = 0;
     void *page = mmap(NULL, bytes, PROT_NONE, MAP_SHARED, fd, 0);
     if (page == MAP_FAILED) {
-        code = errno == EINVAL || errno == EACCES ? ENOMEM : errno; /* says nothing of locks */
+        code = errno == EINVAL || errno == EACCES ? ENOMEM : errno; /* not an answer about locks */
     } else if (madvise(page, bytes, MADV_DONTFORK) != 0) {
         code = errno;
     } else {
         code = lock_bytes(fd, F_OFD_SETLK, F_WRLCK, byte, 1, NULL);
     }
     if (code == EBADF ||
-        (!code && !lard_lockfile_has(file, fd))) { /* the host closed it meanwhile: who knows what is locked */
+        (!code && !lard_lockfile_has(file, fd))) { /* the host has closed it: it is unknown what is locked */
         code = ESTALE;
     }
     close_own(fd, file);
     if (!code && ask(__atomic_load_n(&file->fd, __ATOMIC_RELAXED), file, byte, 1) == 0) {
-        code = EINVAL; /* it went with the descriptor: what is mapped is another file, as on overlayfs */
+        code = EINVAL; /* the close dropped the lock: the map is of another file, as on overlayfs */
     }
     if (code && page != MAP_FAILED) {
         munmap(page, bytes);
@@ -126,7 +127,7 @@ static int take_posix(const lard_lockfile *file, off_t byte) {
 int lard_bytelock_take(const lard_lockfile *file, const char *path, uint32_t byte, lard_bytelock *held) {
     int code = EINVAL;
     *held = (lard_bytelock){.byte = byte, .fd = -1};
-    lard_fork_lock(); /* no fork while the descriptor is open: a child would have the lock, too */
+    lard_fork_lock(); /* no fork while the descriptor is open: a child would inherit it, and hold the lock too */
     held->epoch = lard_fork_epoch();
     if (!lard_bytelock_is_posix(file)) {
         code = take_mapped(file, path, byte, held);
@@ -141,7 +142,8 @@ int lard_bytelock_take(const lard_lockfile *file, const char *path, uint32_t byt
     return code;
 }
 
-/* Another map in its place drops the last reference as well, where one more map cannot be had for the cut. */
+/* munmap can fail if it would split a mapping and there are too many. Then mapping over the page drops the last
+ * reference too. */
 static void drop_page(void *page) {
     size_t bytes = lard_page_bytes();
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -153,7 +155,7 @@ static void drop_page(void *page) {
 }
 
 void lard_bytelock_drop(lard_bytelock *held, const lard_lockfile *file) {
-    if (held->held && held->epoch == lard_fork_epoch()) { /* else it is the parent's, and nothing of it is here */
+    if (held->held && held->epoch == lard_fork_epoch()) { /* otherwise it is the parent's, and is not shared */
         if (held->page) {
             drop_page(held->page);
         } else if (lard_lockfile_has(file, held->fd)) {

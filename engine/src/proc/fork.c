@@ -1,14 +1,13 @@
 /*
- * fork.c — which process this is, and the lock that no fork may interrupt.
+ * fork.c — numbers this process, so that a child is told from its parent, and has the fork lock.
  *
- * A page that the kernel empties in every child, whatever made it (MADV_WIPEONFORK,
- * Linux 4.14), holds the number of this process: a child finds 0 there and numbers
- * itself at its first call. Where the system has no such page, pthread_atfork does it,
- * which a raw clone(2) does not call.
+ * The number of this process, its fork epoch, is on a page that the kernel zeroes in every child (MADV_WIPEONFORK,
+ * Linux 4.14), whatever call made the child. A child finds 0 there and numbers itself at its first call. On
+ * systems without such pages pthread_atfork does the same, but a raw clone(2) does not call it.
  *
- * The registry lock is on that page too, so that a child never inherits it locked. It
- * is held for moments: over the list of handles, the fields of a handle that attaches, and
- * while a descriptor is open that holds a lock (bytelock.c). Fork handlers hold it across fork.
+ * The fork lock is on that page too, so that a child never inherits it locked. It is held for short times only:
+ * while the list of handles or the fields of an attaching handle change, and while a descriptor is open that holds
+ * a lock (bytelock.c). Fork handlers hold it across fork.
  */
 #define _GNU_SOURCE
 #include "proc/fork.h"
@@ -19,12 +18,12 @@
 
 typedef struct {
     unsigned epoch;
-    pthread_mutex_t registry; /* as mutexes are when all their bytes are 0: unlocked */
+    pthread_mutex_t registry; /* the fork lock; with all bytes 0 a mutex is unlocked */
 } fork_page;
 
 static fork_page ordinary = {0, PTHREAD_MUTEX_INITIALIZER};
 static fork_page *page = &ordinary;
-static unsigned epochs; /* copied into children: theirs are greater than their parents' */
+static unsigned epochs; /* children inherit it, so their epochs are greater than their parents' */
 static bool forks_watched;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -33,7 +32,7 @@ unsigned *lard_fork_word = &ordinary.epoch;
 static void before_fork(void) { pthread_mutex_lock(&page->registry); }
 static void in_parent(void) { pthread_mutex_unlock(&page->registry); }
 static void in_child(void) {
-    pthread_mutex_init(&page->registry, NULL); /* whose owner, the parent's thread, is not here */
+    pthread_mutex_init(&page->registry, NULL); /* its owner, a thread of the parent, does not exist here */
     page->epoch = ++epochs;
 }
 
@@ -72,7 +71,7 @@ void lard_fork_lock(void) {
 
 void lard_fork_unlock(void) { pthread_mutex_unlock(&page->registry); }
 
-/* Without this a child could inherit a descriptor in the moment in which it holds a lock. */
+/* Installs the fork handlers. Without them a child could inherit a descriptor while that holds a lock. */
 bool lard_fork_watch(void) {
     forks_watched = forks_watched || pthread_atfork(before_fork, in_parent, in_child) == 0;
     return forks_watched;

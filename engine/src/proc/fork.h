@@ -1,5 +1,5 @@
 /*
- * fork.h — which process this is, and the lock that no fork interrupts.
+ * fork.h — numbers this process, so that a child is told from its parent, and has the fork lock.
  */
 #ifndef LARD_FORK_H
 #define LARD_FORK_H
@@ -12,10 +12,11 @@ extern unsigned *lard_fork_word;
 static inline unsigned lard_fork_epoch(void) {
     return __atomic_load_n(lard_fork_word, __ATOMIC_RELAXED); /* 0: a child that has not made a call yet */
 }
-/* One lock of the whole process. It guards the list of handles and the fields of a handle that attaches. */
+/* The fork lock: one per process. It guards the list of handles and the fields of a handle that attaches. No fork
+ * happens while it is held. */
 void lard_fork_lock(void);
 void lard_fork_unlock(void);
-/* The fork lock is held; false where memory is short. */
+/* Installs the fork handlers. The fork lock is held. False: no memory. */
 bool lard_fork_watch(void);
 
 #endif

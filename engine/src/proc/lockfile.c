@@ -1,11 +1,10 @@
 /*
- * lockfile.c — the lock file beside a cache: opened, created, identified.
+ * lockfile.c — opens, creates and identifies the lock file beside a cache.
  *
- * Byte 0 is held (bytelock.c) by whoever opens or closes the cache, byte 1 + slot by
- * each attached process. Its content is a random identity and the number of the current
- * use, which the cache file repeats, and its own inode. Where they differ the lock file
- * was lost, so that nobody's liveness is known, or one of the two is a copy of former
- * times: the cache is replaced by an empty one.
+ * A process that opens or closes the cache holds byte 0 (bytelock.c); each attached process holds byte 1 + slot.
+ * The file contains a random identity and the current use number, which the cache file repeats, and its own inode.
+ * If they differ, then either the lock file was lost, so that it is unknown which processes are alive, or one of
+ * the two files is an old copy. In both cases the cache is replaced by an empty one.
  */
 #define _GNU_SOURCE
 #include "proc/lockfile.h"
@@ -24,15 +23,15 @@
 #define LOCKFILE_MAGIC "LARDLOCK"
 #define LOCKFILE_VERSION 3u
 
-/* Its creator was killed half-way, or the power failed: a length may reach the disk without the bytes. */
+/* Was its creator killed half-way, or did the power fail? The length may reach the disk without the bytes. */
 static bool is_unfinished(const lard_lockfile_content *content, size_t bytes, uint64_t file_bytes) {
     static const lard_lockfile_content zeros;
     return memcmp(content->magic, LOCKFILE_MAGIC, bytes < 8 ? bytes : 8) == 0 ||
            (file_bytes <= sizeof *content && memcmp(content, &zeros, bytes) == 0);
 }
 
-/* A new identity, on disk before it is used: lost in a crash of the machine, it would cost a cache closed cleanly.
- */
+/* Writes a new identity to disk before it is used. If a crash of the machine lost it, a cache that was closed
+ * cleanly would be lost too. */
 static int make_identity(int fd, const uint64_t inode[2], lard_lockfile_content *content) {
     memset(content, 0, sizeof *content);
     memcpy(content->magic, LOCKFILE_MAGIC, 8);

@@ -1,5 +1,7 @@
 /*
- * opener.c — byte 0 of the lock file: one process at a time opens, closes or replaces a cache.
+ * opener.c — takes the opener's lock, byte 0 of the lock file.
+ *
+ * Its holder opens, closes or replaces the cache: one process at a time.
  */
 #include "proc/opener.h"
 #include "base/fail.h"
@@ -19,7 +21,7 @@ larder_status lard_opener_lock(const lard_lockfile *file, const char *path, int6
             return lard_fail_call(error, "lock", path, code);
         }
         int64_t waited = lard_monotonic_ms() - start;
-        if (waited < 0 || waited > wait_ms) { /* less than nothing: the clock failed */
+        if (waited < 0 || waited > wait_ms) { /* negative: the clock failed */
             return lard_fail(error, LARDER_LOCKED, 0, "%s", path);
         }
         lard_sleep_ms(2);

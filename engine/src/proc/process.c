@@ -1,13 +1,12 @@
 /*
- * process.c — process slots: who is attached, and who is alive.
+ * process.c — claims process slots, and tells which processes are attached and alive.
  *
- * Each attached process holds byte 1 + slot of the lock file (bytelock.c); slots are claimed
- * under the opener's lock. A claim raises the slot's incarnation, so that a lock word
- * left by a dead process is not taken for one of the living process that has its
- * slot now.
+ * Each attached process holds byte 1 + slot of the lock file (bytelock.c). Slots are claimed under the opener's
+ * lock. A claim raises the slot's incarnation: so a lock word that a dead process left is not taken for one of the
+ * live process that has the slot now.
  *
- * Whoever cannot be asked about is alive: taking a living owner for dead destroys what it
- * writes, the other way round costs a timeout.
+ * A process whose state is unknown counts as alive. If a live owner is taken for dead, what it writes is
+ * destroyed; if a dead owner is taken for alive, a call times out.
  */
 #define _GNU_SOURCE
 #include "proc/process.h"
@@ -41,18 +40,18 @@ static void begin_incarnation(lard_map *map, uint32_t slot, lard_process_claimed
     }
 }
 
-/* In this lock file, from an attachment before. */
+/* Does the handle already hold a slot of this lock file, from an earlier attachment? */
 static bool holds_slot(const larder *cache, const lard_lockfile *file) {
     return lard_bytelock_is_ours(&cache->slot_lock) && cache->lock.inode == file->inode &&
            cache->lock.device == file->device;
 }
 
-/* Slots whose last owner left properly come first, then those whose owner died. */
+/* Slots whose last owner has detached come first, then those whose owner died. */
 larder_status lard_process_claim(const larder *cache, const lard_lockfile *file, const char *path, lard_map *map,
                                  lard_process_claimed *claim) {
     bool stays = holds_slot(cache, file) && cache->slot < map->super.process_slots;
     *claim = (lard_process_claimed){.lock = {.fd = -1}};
-    if (stays) { /* in another file the same slot, which this process would hold beside a new one */
+    if (stays) { /* takes the same slot in another cache file: otherwise this process would hold two bytes */
         begin_incarnation(map, cache->slot, claim);
         return LARDER_OK;
     }
@@ -76,7 +75,7 @@ larder_status lard_process_claim(const larder *cache, const lard_lockfile *file,
     return LARDER_NO_SLOT;
 }
 
-/* Other threads may be inside calls on the map that this process leaves: what they ask about is in that map. */
+/* Other threads may be inside calls on the old map. So a map has its own lock file, slot and owner word. */
 void lard_process_adopt(larder *cache, const lard_lockfile *file, lard_map *map, lard_process_claimed *claim) {
     if (claim->lock.held) {
         cache->slot_lock = claim->lock;
@@ -99,8 +98,8 @@ void lard_process_release(larder *cache) {
     lard_bytelock_drop(&cache->slot_lock, &cache->lock);
 }
 
-/* Does nobody hold one of these bytes? An answer counts only from a descriptor that sees the byte `own`, which
- * this process holds. 1, 0, or -1: it cannot be told. */
+/* Are all these bytes free? 1, 0, or -1: unknown. An answer counts only if the lock on the byte `own`, which this
+ * process holds, is seen too. */
 static int is_free(const lard_lockfile *file, const char *path, uint32_t first, uint32_t bytes, uint32_t own) {
     int is_held = lard_bytelock_held(file, path, first, bytes);
     if (is_held == 0 && !lard_bytelock_is_posix(file)) {
@@ -109,7 +108,8 @@ static int is_free(const lard_lockfile *file, const char *path, uint32_t first, 
     return is_held < 0 ? -1 : !is_held;
 }
 
-/* Asked under the opener's lock, which is the witness where no slot is held yet; else a hint. */
+/* Under the opener's lock the result is exact, and that lock is the witness if no slot is held yet. Otherwise it
+ * is a hint. */
 int lard_process_is_alone(const larder *cache, const lard_lockfile *file, const char *path) {
     bool holds = holds_slot(cache, file);
     uint32_t own = holds ? cache->slot_lock.byte : MOST_SLOTS + 1, witness = holds ? own : 0;
