@@ -1,6 +1,7 @@
 /*
- * verify.c — larder_verify: checks every invariant of each shard, under its lock, in turns between which others
- * may take the lock.
+ * verify.c — larder_verify: checks every invariant of each shard.
+ *
+ * Each shard is checked under its lock, in turns, between which others may take the lock.
  *
  *   index      the directory names index segments, each once; the bucket count fits them; no split is unfinished
  *   slots      point into a record segment, below its write offset, at a record of the slot's generation,

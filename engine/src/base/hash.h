@@ -1,6 +1,5 @@
 /*
- * hash.h — hashes a key with SipHash-1-3 and derives its shard, buckets and fingerprint, inlined into the
- * operations.
+ * hash.h — hashes a key with SipHash-1-3, and derives its shard, buckets and fingerprint. Inlined.
  *
  * SipHash follows the paper (Aumasson, Bernstein: "SipHash: a fast short-input PRF", 2012), with one compression
  * round and three finalization rounds. Keys come from users: without a keyed hash they could choose keys that all

@@ -15,8 +15,8 @@ typedef enum { LARD_GHOST_NONE, LARD_GHOST_SMALL, LARD_GHOST_SMALL_YOUNG, LARD_G
 bool lard_ghost_peek(const lard_view *view, const lard_hash *hash);
 /* Reads and removes the key's ghost. Under the lock, as the next two. */
 lard_ghost lard_ghost_take(lard_view *view, const lard_hash *hash);
-/* Stores the ghosts of a slot that now holds an item elsewhere: in cells of the bucket that are empty or hold
- * older ghosts. */
+/* After a slot was given to an item: moves its ghosts to cells of the bucket that are empty or hold older ghosts.
+ */
 void lard_ghost_rescue(lard_bucket *bucket, const lard_view *view, uint64_t value);
 /* After a queue has emptied a segment: advances its clock, and drops old ghosts of a part of the index. */
 void lard_ghost_tick(lard_view *view, bool main_queue);

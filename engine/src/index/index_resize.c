@@ -1,6 +1,7 @@
 /*
- * index_resize.c — grows the index: adds pages, splits buckets, moves items between buckets, and finishes what an
- * owner that died has left. All under the shard's lock.
+ * index_resize.c — grows the index: adds pages, splits buckets, moves items between buckets.
+ *
+ * It also finishes a split or a move whose owner died. All under the shard's lock.
  *
  * Linear hashing (Litwin, 1980): the index grows by one bucket at a time, so no writer pays for a doubling. If
  * both buckets of a key are full, one of their items moves to its other bucket (cuckoo hashing; Pagh, Rodler,
