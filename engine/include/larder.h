@@ -1,61 +1,58 @@
 /*
  * larder.h — the public C API of the Larder cache engine.
  *
- * Larder keeps a cache in one file that every process of a machine maps.
- * Reads take no lock. Writers take one short lock per shard, which is repaired
- * by the next writer when its owner dies. The cache survives `kill -9` and
- * restarts; after a machine crash it starts empty rather than return a value
- * that had been deleted.
+ * Larder keeps a cache in one file that every process of a machine maps. Reads take no lock. A writer holds the
+ * lock of one shard for a short time; if it dies there, the next writer repairs the shard. The cache survives
+ * `kill -9` and restarts. After a crash of the machine it starts empty, because a deleted value might have come
+ * back.
  *
  * Concepts
- *   item      A key (0 to LARDER_MAX_KEY bytes), a value (0 bytes to
- *             larder_max_value()), one byte of caller flags, a time to live.
- *   miss      A result, not an error: absent, expired, evicted or damaged.
+ *   item      A key (0 to LARDER_MAX_KEY bytes), a value (0 to larder_max_value()
+ *             bytes), one byte of caller flags, a time to live (TTL).
+ *   miss      A result, not an error: the key is absent, expired, evicted or damaged.
  *   handle    `larder *`. One per process and file: opening the same file again
- *             returns the same handle with one more reference. A handle may be
- *             used by any number of threads, and in a forked child, where it
- *             attaches itself anew at its first call.
- *   refusal   A store that could not be made (lock timeout, cache full)
- *             answers an error. Where it would have overwritten, it *has dropped*
- *             the old value of the key: an old value never outlives a refused
- *             overwrite. LARDER_ADD and larder_cas leave the old value.
+ *             returns the same handle with one more reference. Any number of threads
+ *             may use a handle. So may a forked child: there it attaches again at its
+ *             first call.
+ *   refusal   A store that is not possible (lock timeout, cache full) returns an error.
+ *             If it would have overwritten a value, it *has dropped* the key's old value:
+ *             an old value never outlives a refused overwrite. LARDER_ADD and larder_cas
+ *             leave the old value.
  *
  * Caveats
- *   - Put the file on a local file system. Those of networks, of clusters, of a virtual
- *     machine's host (9p, virtiofs, vboxsf, prl_fs, vmhgfs) and of FUSE are refused: their
- *     files change past the kernel's page cache, or have several, and a delete in
+ *   - Put the file on a local file system. File systems of networks, of clusters, of a virtual
+ *     machine's host (9p, virtiofs, vboxsf, prl_fs, vmhgfs) and of FUSE are refused. Their
+ *     files change past the kernel's page cache, or are in several page caches, so a delete in
  *     one would not be seen in the other.
- *   - Where the system has no open-file-description locks (macOS, gVisor), or the file
- *     is on overlayfs (in a container's own layer, not on a volume), do not open the
- *     `.lock` file beside the cache in a process that has the cache open: closing any
- *     descriptor of it drops POSIX locks (fcntl(2)).
+ *   - Some systems have no open-file-description locks (macOS, gVisor), and on overlayfs (a
+ *     container's own layer, not a volume) they cannot be used. There a process that has the
+ *     cache open must not open the `.lock` file beside it: closing any descriptor of that file
+ *     drops POSIX locks (fcntl(2)).
  *   - A copy of the file that is put back later is replaced by an empty cache, unless
  *     cache and lock file both come back with the inodes they had.
- *   - A file that is removed or replaced by hand is noticed within a fifth of a
- *     second by processes that write, and within a thousand reads by others; until
- *     then they see neither the new file's values nor its deletes.
- *   - A SIGBUS handler that the host installs after larder_open must pass on faults
- *     that are not its own, or a file cut by others crashes the host.
- *   - A thread that has SIGBUS blocked would be killed with its process by such a fault
- *     (POSIX leaves it undefined): its first call of Larder unblocks SIGBUS, for good.
- *     Do not block it again in a thread that goes on to use a cache.
- *   - The time to live follows the wall clock (CLOCK_REALTIME), because it must
- *     outlive a reboot. A clock set back lets items live that much longer.
+ *   - If the file is removed or replaced by hand, processes that write notice it within a
+ *     fifth of a second, and others within a thousand reads. Until then they see neither
+ *     the new file's values nor its deletes.
+ *   - A SIGBUS handler that the host installs after larder_open must pass on faults that
+ *     are not its own. Otherwise a file that is truncated crashes the host.
+ *   - If a thread has blocked SIGBUS, such a fault would kill the process (POSIX leaves it
+ *     undefined). So the thread's first call of Larder unblocks SIGBUS permanently. Do not
+ *     block it again in a thread that still uses a cache.
+ *   - The TTL follows the wall clock (CLOCK_REALTIME), because it must survive a reboot.
+ *     If the clock is set back, items live that much longer.
  *   - A value that was changed by increment is returned as decimal text.
- *   - The file is trusted as far as its owner and mode are: others who may
- *     write to it may forge values.
+ *   - The file is trusted as far as its owner and mode are: other users who may write to
+ *     it may forge values.
  *
  * Binary interface
- *   The structs below keep their size and the places of their fields as long as the
- *   library keeps its soname. What is reserved must be zero in what a caller gives,
- *   else the answer is LARDER_INVALID, and is zero in what it gets: a later version
- *   may give it a meaning of which zero is the old one. Initializers that name their
- *   fields leave it zero. New status codes and statistics are added behind the others
- *   of their list.
+ *   The structs below keep their size and the offsets of their fields as long as the
+ *   library keeps its soname. A caller must set reserved fields to zero, otherwise the
+ *   result is LARDER_INVALID; the library returns zeros in them. A later version may give
+ *   them a meaning in which zero stands for the old behaviour. Designated initializers
+ *   leave them zero. New status codes and statistics are appended to their lists.
  *
- * All functions return LARDER_OK or another larder_status and never exit,
- * abort, print or change errno's meaning for the caller. Sizes are in bytes and
- * times in milliseconds, as their names say.
+ * All functions return LARDER_OK or another larder_status and never exit, abort, print or change errno's meaning
+ * for the caller. Sizes are in bytes and times in milliseconds, as their names say.
  */
 #ifndef LARDER_H
 #define LARDER_H
@@ -75,12 +72,12 @@ extern "C" {
 #define LARDER_MAX_VALUE (64u << 20)     /* longest value in the largest cache */
 #define LARDER_MIN_SIZE (1u << 20)       /* smallest file */
 #define LARDER_MAX_SIZE (1ull << 40)     /* largest file */
-#define LARDER_DEFAULT_SIZE (256u << 20) /* where options name none */
+#define LARDER_DEFAULT_SIZE (256u << 20) /* if the options have no size */
 #define LARDER_MAX_TTL_MS (1ll << 46)    /* about 2,200 years */
 
 /*
- * Status codes: name, text. One line each gives the enum here and the text of larder_status_text(). The first four
- * are results and no errors.
+ * Status codes: name, text. Each line makes a value of the enum below and its text in larder_status_text(). The
+ * first four are results, not errors.
  */
 #define LARDER_STATUS_LIST(X)                                                                          \
     X(OK, "done")                                                                                      \
@@ -124,43 +121,43 @@ typedef enum larder_status {
 
 typedef struct larder larder;
 
-/* Zero means the default everywhere. */
+/* Zero means the default in every field. */
 typedef struct larder_options {
-    uint64_t size_bytes;      /* whole file; used at creation only */
-    uint32_t lock_timeout_ms; /* longest wait for a live owner of a shard, default 200 */
-    uint32_t existing;        /* 1: use a file that is there and fit, and make, replace and remove none */
-    uint32_t attach_later;    /* 1: larder_open and other calls do not attach, larder_attach does */
+    uint64_t size_bytes;      /* of the whole file; used only when it is created */
+    uint32_t lock_timeout_ms; /* longest wait for a shard lock whose owner is alive, default 200 */
+    uint32_t existing;        /* 1: use only an existing file that is fit; create, replace and remove none */
+    uint32_t attach_later;    /* 1: only larder_attach attaches, not larder_open or another call */
     uint32_t reserved[11];
 } larder_options;
 
-/* What a failed larder_open has to say beyond its status. */
+/* The details of a failure. */
 typedef struct larder_error {
     larder_status status;
-    int system_errno; /* 0 where no system call failed */
+    int system_errno; /* 0: no system call failed */
     uint64_t reserved[9];
     char detail[240]; /* names the offender: a path, a size, a call */
 } larder_error;
 
-/* Per-call settings; a NULL pointer means none of them. */
+/* Settings of one call; a NULL pointer means the default of each. */
 typedef struct larder_call {
-    int64_t now_ms; /* Unix time to decide expiry by; 0: the engine's own clock */
+    int64_t now_ms; /* the Unix time that expiry is decided by; 0: the engine's own clock */
     uint32_t flags; /* LARDER_CALL_*; others are reserved */
     uint32_t reserved;
 } larder_call;
 
-/* Answer LARDER_BUSY, having changed nothing at all, where a lock is not free at once. */
+/* A try call: if a lock is not free at once, it returns LARDER_BUSY and has changed nothing. */
 #define LARDER_CALL_TRY 1u
 
 typedef struct larder_item {
     size_t size_bytes;     /* of the value, also with LARDER_BUFFER_TOO_SMALL */
     int64_t expires_at_ms; /* Unix time, 0: never */
     uint8_t flags;         /* as given to larder_set */
-    uint8_t is_counter;    /* 1 where the value was made by larder_increment */
-    uint8_t is_pinned;     /* 1 where eviction leaves it */
+    uint8_t is_counter;    /* 1: the value was made by larder_increment */
+    uint8_t is_pinned;     /* 1: the item is not evicted */
     uint8_t reserved[13];
 } larder_item;
 
-typedef struct larder_lookup { /* one of larder_get_multi */
+typedef struct larder_lookup { /* a lookup of larder_get_multi */
     const void *key;
     size_t key_bytes;
     void *buffer;
@@ -171,9 +168,9 @@ typedef struct larder_lookup { /* one of larder_get_multi */
 } larder_lookup;
 
 typedef enum larder_mode {
-    LARDER_SET = 0, /* store whatever was there */
-    LARDER_ADD,     /* only where the key is absent */
-    LARDER_REPLACE  /* only where the key is present */
+    LARDER_SET = 0, /* store always */
+    LARDER_ADD,     /* store only if the key is absent */
+    LARDER_REPLACE  /* store only if the key is present */
 } larder_mode;
 
 typedef struct larder_store {
@@ -181,20 +178,19 @@ typedef struct larder_store {
     size_t key_bytes;
     const void *value;
     size_t value_bytes;
-    int64_t ttl_ms;                 /* 0: never expires; negative: expired at once, see larder_set */
-    int64_t expected_expires_at_ms; /* of larder_cas; 0: whatever it is */
+    int64_t ttl_ms;                 /* 0: never expires; negative: has expired at once, see larder_set */
+    int64_t expected_expires_at_ms; /* of larder_cas; 0: any */
     uint8_t expected_flags;         /* of larder_cas */
     uint8_t flags;                  /* the caller's own: how the value is encoded; 0 for plain bytes */
     uint8_t mode;                   /* larder_mode */
-    uint8_t pin;          /* 1: eviction leaves it until it expires or is dropped, see larder_max_pinned */
-    larder_status status; /* out, of larder_set_multi */
+    uint8_t pin;                    /* 1: the item is not evicted, see larder_max_pinned */
+    larder_status status;           /* out, of larder_set_multi */
     uint64_t reserved[2];
 } larder_store;
 
 /*
- * Counts are sums over all processes since the file was made, gauges are of now:
- * name, description. Counts are exact for single-threaded use of
- * a process and may lose a few where native threads race.
+ * Statistics: name, description. Counts are sums over all processes since the file was created; gauges are current
+ * values. Counts of single-threaded processes are exact; native threads that race may lose a few.
  */
 #define LARDER_COUNTS_LIST(X)                                                             \
     X(hits, "reads that found a live item")                                               \
@@ -222,7 +218,7 @@ typedef struct larder_store {
     X(processes, "processes attached")                                                     \
     X(oldest_age_ms, "no item was stored longer ago; 0: there is none")
 #define LARDER_STATS_LIST(X) LARDER_COUNTS_LIST(X) LARDER_GAUGES_LIST(X)
-#define LARDER_STATS_WORDS 24 /* for counts, and as many for gauges */
+#define LARDER_STATS_WORDS 24 /* words for counts, and as many for gauges */
 
 typedef struct larder_stats {
 #define LARDER_STATS_FIELD(name, text) uint64_t name;
@@ -236,47 +232,45 @@ typedef struct larder_stats {
 } larder_stats;
 
 typedef struct larder_report { /* of larder_verify */
-    uint64_t items;            /* live slots walked */
-    uint64_t records;          /* records walked in segments */
-    uint64_t problems;         /* violated invariants; 0 is a sound file */
+    uint64_t items;            /* live items checked */
+    uint64_t records;          /* records checked in segments */
+    uint64_t problems;         /* violated invariants; 0: the file is valid */
     uint64_t reserved[7];
-    char first[240]; /* the first problem in words, or "" */
+    char first[240]; /* describes the first problem, or "" */
 } larder_report;
 
 /*
- * Opens the cache at `path`, creating it (mode 0600) and missing directories
- * (the last one of mode 0700). A file that is Larder's but damaged, of an older
- * format, or not cleanly closed before a machine crash is replaced by an empty
- * one; a file that is not Larder's is never touched. With `existing` neither is
- * any other: NOT_THERE or UNFIT says why it cannot be used. A size other than
- * the file's is ignored: compare larder_size(). `options` and `error` may be
- * NULL. `*out` is set on LARDER_OK only.
+ * Opens the cache at `path`. Creates the file (mode 0600) and missing directories (the last one with mode 0700). A
+ * file of Larder's that is damaged, of an older format, or was not closed cleanly before a crash of the machine is
+ * replaced by an empty one. A file that is not Larder's is never touched. With `existing` no file is created,
+ * replaced or removed: NOT_THERE or UNFIT tells why there is none to use. If the file exists, its size stays as it
+ * is: see larder_size(). `options` and `error` may be NULL. `*out` is set only on LARDER_OK.
  */
 larder_status larder_open(const char *path, const larder_options *options, larder **out, larder_error *error);
 
 /*
- * A handle is attached to a file, or not (yet): then reads are misses, stores are
- * refused, and keys that were to be deleted or overwritten are remembered (1,024, then all)
- * and deleted when it attaches, before anybody reads. Calls attach by themselves, at the first one, in a
- * forked child and where the file was replaced, and wait a second at most, but
- * for handles that were opened with `attach_later`: whoever cannot let a call
- * wait asks larder_attached() before it, and has another thread or a better moment for larder_attach().
- * With it larder_open accepts a path that is too long, or is relative where the working directory was removed;
- * larder_attach reports the error.
+ * A handle may be unattached. Then reads are misses and stores are refused. Keys to be deleted or
+ * overwritten are noted (up to 1,024, then all), and deleted when the handle attaches, before it is used for
+ * reads.
  *
- * larder_attached: 1, attached; 0, larder_attach() should be called; -1, it failed a moment ago: later (or NULL).
- * larder_attach: OK, or why not; LOCKED where another process makes, opens or closes the file
- * and was not done in `wait_ms`.
- * larder_last_failure: the error of the last attempt to attach, OK where it succeeded or none was made (or NULL).
+ * Calls attach the handle themselves: at first use, in a forked child, and after the file was replaced. They wait
+ * a second at most. Handles opened with `attach_later` are attached only by larder_attach(). So a caller whose
+ * calls must not wait checks larder_attached() before a call, and calls larder_attach() in another thread or at a
+ * better time. With `attach_later` larder_open accepts a path that is too long, or that is relative although the
+ * working directory was removed; larder_attach reports the error.
+ *
+ * larder_attached: 1: attached; 0: larder_attach() should be called; -1: an attempt has failed recently, try
+ * later, or `cache` is NULL. larder_attach: OK or an error. LOCKED: another process creates, opens or closes the
+ * file and has not finished within `wait_ms`. larder_last_failure: the error of the last attempt to attach. OK: it
+ * succeeded, there was none, or `cache` is NULL.
  */
 int larder_attached(larder *cache);
 larder_status larder_attach(larder *cache, uint32_t wait_ms, larder_error *error);
 larder_status larder_last_failure(larder *cache, larder_error *error);
 
 /*
- * Drops one reference; the last one detaches. The last process of a machine to
- * detach writes the file back and marks it clean. NULL is allowed. No other
- * thread may be inside a call on this reference.
+ * Drops one reference; with the last one the handle detaches. The last process of the machine to detach writes the
+ * file to disk and marks it clean. `cache` may be NULL. No other thread may be in a call with this reference.
  */
 void larder_close(larder *cache);
 
@@ -285,127 +279,126 @@ uint64_t larder_size(const larder *cache);    /* bytes of the file */
 size_t larder_max_value(const larder *cache); /* longest value: min(64 MiB, capacity / 8) */
 
 /*
- * Longest key and value together of an item that is pinned. A pinned item leaves only when it expires, is deleted
- * or replaced, or with larder_clear; a damaged or replaced file loses it like the rest. It may take two thirds of
- * a shard, where a long item counts with what it leaves of a segment: beyond that a store with `pin` is FULL, and
- * what the key had before is treated as in any refusal. What was deleted makes room at once, what has expired
- * within a second. Everything else is evicted before that. An increment of a pinned number leaves it pinned.
+ * Greatest size of key and value together of a pinned item. A pinned item ends only when it expires, is deleted or
+ * replaced, or by larder_clear. A damaged or replaced file loses it like all others.
+ *
+ * Pinned items may take two thirds of a shard. A long item counts with the bytes that it leaves unused in a
+ * segment. Above that, a store with `pin` is FULL, and the key's old value is treated as in any refusal. Deleted
+ * items make room at once, expired ones within a second. Other items are evicted to make room for
+ * pinned ones. An increment of a pinned number leaves it pinned.
  */
 size_t larder_max_pinned(const larder *cache);
 
 /*
- * Copies the value into `buffer`. Returns OK, MISS, KEY_TOO_LONG, or
- * BUFFER_TOO_SMALL with item->size_bytes set and the buffer's content undefined.
- * `item` may be NULL. Takes no lock and waits for nobody, but for the moment in
- * which the handle attaches anew (in a forked child, or to a file that replaced
- * its own: a second at most).
+ * Copies the value into `buffer`. Returns OK, MISS, KEY_TOO_LONG, or BUFFER_TOO_SMALL: then item->size_bytes is
+ * set and the buffer's content is undefined. `item` may be NULL. Takes no lock. Waits for no other process, except
+ * while the handle attaches (in a forked child, or to a file that replaced its own: a second at most).
  */
 larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void *buffer, size_t buffer_bytes,
                          larder_item *item, const larder_call *call);
 
-/* The same for `count` lookups in one pass; each has its own status. */
+/* The same for `count` lookups; each has its own status. */
 larder_status larder_get_multi(larder *cache, larder_lookup *lookups, size_t count, const larder_call *call);
 
-/* OK or MISS, without reading the value. `item` (size, expiry, flags) may be NULL. Takes no lock. */
+/* OK or MISS; does not read the value. `item` (size, expiry, flags) may be NULL. Takes no lock. */
 larder_status larder_exists(larder *cache, const void *key, size_t key_bytes, larder_item *item,
                             const larder_call *call);
 
 /*
- * Stores. OK; NOT_STORED where `mode` did not hold; VALUE_TOO_LARGE, BUSY, FULL or
- * DAMAGED as a refusal; NO_SLOT or SUPERSEDED where this process cannot attach.
+ * Stores an item. OK; NOT_STORED: the condition of `mode` did not hold; VALUE_TOO_LARGE, BUSY, FULL or DAMAGED: a
+ * refusal; NO_SLOT or SUPERSEDED: this process cannot attach.
  *
- * What has a negative time to live has expired at once, and takes no lock. LARDER_SET
- * drops the key; LARDER_REPLACE drops it, or answers NOT_STORED where it is absent;
- * LARDER_ADD changes nothing: NOT_STORED where the key is present, else OK.
+ * An item with a negative TTL has expired at once; its store takes no lock. LARDER_SET drops the key.
+ * LARDER_REPLACE drops it, or returns NOT_STORED if it is absent. LARDER_ADD changes nothing: NOT_STORED if the
+ * key is present, else OK.
  */
 larder_status larder_set(larder *cache, const larder_store *store, const larder_call *call);
 
-/* The same for each store, in order; `*stored` (may be NULL) counts the OK ones. Returns the first error. */
+/* The same for each store, in order. `*stored` (may be NULL) is the number of OK ones. Returns the first status
+ * that is not OK. */
 larder_status larder_set_multi(larder *cache, larder_store *stores, size_t count, size_t *stored,
                                const larder_call *call);
 
 /*
- * Compare and swap: stores only where the key's value is byte for byte
- * `expected`, with the flags store->expected_flags, and expires when
- * store->expected_expires_at_ms says. OK, MISS where absent, NOT_STORED where it
- * differs, or a refusal. A negative time to live is INVALID.
+ * Compare-and-swap: stores only if the key's value has the bytes `expected`, the flags store->expected_flags and
+ * the expiry store->expected_expires_at_ms. OK; MISS: the key is absent; NOT_STORED: it differs; or a refusal. A
+ * negative TTL is INVALID.
  */
 larder_status larder_cas(larder *cache, const larder_store *store, const void *expected, size_t expected_bytes,
                          const larder_call *call);
 
 /*
- * OK, or MISS where there was nothing. Takes no lock, and holds whatever other processes do: what was there when
- * it began is gone when it ends. What others store under the key while it runs, it may take away too. DAMAGED or
- * SUPERSEDED where this process cannot reach the file, which then serves it only misses.
+ * OK, or MISS: the key was absent. Takes no lock. Whatever other processes do, the item that was there when the
+ * call began is gone when it returns. It may also delete an item that another process stores under the key
+ * meanwhile. DAMAGED or SUPERSEDED: this process cannot reach the file, and has only misses.
  */
 larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, const larder_call *call);
 
 /*
- * Adds `delta` to a 64-bit signed counter and puts the sum into `*result`. An
- * absent key starts from `initial` and lives for `ttl_ms` (0: for ever; negative:
- * INVALID); the life of a present one is not changed. A plain value that is a decimal integer
- * and has no flags becomes a counter. NOT_A_NUMBER, OVERFLOW, BUSY and FULL
+ * Adds `delta` to a signed 64-bit counter and stores the sum in `*result`. An absent key starts from `initial` and
+ * gets the TTL `ttl_ms` (0: never expires; negative: INVALID). The expiry of a present key does not change. A
+ * plain value that is a decimal integer without flags becomes a counter. NOT_A_NUMBER, OVERFLOW, BUSY and FULL
  * change nothing; DAMAGED as with larder_set.
  */
 larder_status larder_increment(larder *cache, const void *key, size_t key_bytes, int64_t delta, int64_t initial,
                                int64_t ttl_ms, int64_t *result, const larder_call *call);
 
-/* Gives a present key a new life of `ttl_ms` (0: for ever; negative: drops it). OK, MISS or BUSY. */
+/* Gives a present key a new TTL (0: never expires; negative: drops it). OK, MISS or BUSY. */
 larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int64_t ttl_ms,
                            const larder_call *call);
 
-/* Empties the cache in O(1). Tags, statistics and attached processes stay. */
+/* Empties the cache in O(1). Statistics and attached processes stay. */
 larder_status larder_clear(larder *cache);
 
 /*
- * Puts a new, empty file of `size_bytes` in the place of the cache's. Every process that has it open, this one
- * too, attaches to the new one at its next call. Where it fails, as for want of room on the disk, nothing has
- * changed; `error` (may be NULL) says why. Both files take room until the last process has left the old one.
+ * Replaces the cache's file by a new, empty one of `size_bytes`. Every process that has the cache open, including
+ * this one, attaches to the new file at its next call. If it fails, for example because the disk is full, nothing
+ * has changed; `error` (may be NULL) tells why. Both files take disk space until the last process has left the old
+ * one.
  *
- * With `keep` the new file has the items of the old one: IN_USE where another process has it open. Nobody can open
- * it while it is copied, and no other thread may use it.
+ * With `keep` the new file has the items of the old one. IN_USE: another process has the cache open. No process
+ * can open it while the items are copied, and no other thread may use it.
  */
 enum {
     LARDER_KEEP_NONE,
-    LARDER_KEEP_SOME, /* as far as there is room; FULL where there is none for a pinned item */
-    LARDER_KEEP_ALL,  /* FULL where there is no room for all items */
-    LARDER_KEEP_TRIAL /* answers as KEEP_ALL, and changes nothing */
+    LARDER_KEEP_SOME, /* as many as there is room for; FULL if there is none for a pinned item */
+    LARDER_KEEP_ALL,  /* FULL if there is no room for all items */
+    LARDER_KEEP_TRIAL /* returns the result of KEEP_ALL, but changes nothing */
 };
 larder_status larder_resize(larder *cache, uint64_t size_bytes, uint32_t keep, larder_error *error);
 
 /*
- * Visits keys. Start with `*cursor` 0 and call until it is 0 again. Each call
- * fills `buffer` (at least LARDER_MAX_KEY + 4 bytes) with `*count` live keys that
- * start with `prefix`, each as a native 32-bit length and its bytes, unpadded;
- * `*used` is the bytes filled. A key present throughout is visited at least
- * once; one that moves while the index grows may be visited twice. Where there is no file to visit, the reason is
- * answered, and the cursor stays. Takes no lock.
+ * Visits keys. Start with `*cursor` 0 and call until it is 0 again. Each call fills `buffer` (at least
+ * LARDER_MAX_KEY + 4 bytes) with `*count` live keys that start with `prefix`, each as a native 32-bit length and
+ * its bytes, without padding; `*used` is the number of bytes filled. A key that is present all the time is visited
+ * at least once; one that moves while the index grows may be visited twice. If no file is attached, the reason is
+ * returned and the cursor does not change. Takes no lock.
  */
 larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, size_t prefix_bytes, void *buffer,
                           size_t buffer_bytes, size_t *count, size_t *used, const larder_call *call);
 
-/* Drops expired items now; `*dropped` (may be NULL) counts them. A shard's lock is held for a few thousand items
+/* Drops expired items now; `*dropped` (may be NULL) is their number. Holds a shard's lock for a few thousand items
  * at a time. */
 larder_status larder_prune(larder *cache, uint64_t *dropped, const larder_call *call);
 
 larder_status larder_get_stats(larder *cache, larder_stats *stats);
 
-/* The ids of the processes that are attached, as each knows its own: how many, of which `most` are put into
- * `pids`. */
+/* Stores up to `most` ids of attached processes in `pids`, each as the process itself knows it. Returns the number
+ * of attached processes. */
 size_t larder_get_pids(larder *cache, uint32_t *pids, size_t most);
 
 /*
- * A number for this process in this file; 0 where there is no file. It changes in a forked child, and where the
- * file was replaced. Unlike process ids it means the same in all containers. It is made of a slot and the low bits
- * of how often that was claimed, so it comes again after half a million claims of the slot.
+ * A number of this process in this file; 0: no file is attached. It changes in a forked child and after the file
+ * was replaced. Unlike a process id it means the same in all containers. It consists of a process slot and the low
+ * bits of the slot's incarnation, so it repeats after half a million claims of the slot.
  */
 uint32_t larder_process(larder *cache);
 
-/* Is the process with that number attached? 1 also where that cannot be told. */
+/* Is the process with that number attached? 1 also if that is unknown. */
 int larder_process_lives(larder *cache, uint32_t process);
 
-/* Walks every invariant of the file, one shard lock at a time, for a megabyte or so at a time: while others write,
- * its counts are about right. `report` is always filled. */
+/* Checks every invariant of the file. Holds one shard lock at a time, for about a megabyte of the file, so its
+ * counts are approximate while others write. `report` is always filled. */
 larder_status larder_verify(larder *cache, larder_report *report);
 
 const char *larder_status_text(larder_status status);
