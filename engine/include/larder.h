@@ -249,9 +249,8 @@ typedef struct larder_report { /* of larder_verify */
 larder_status larder_open(const char *path, const larder_options *options, larder **out, larder_error *error);
 
 /*
- * A handle may be unattached. Then reads are misses and stores are refused. Keys to be deleted or
- * overwritten are noted (up to 1,024, then all), and deleted when the handle attaches, before it is used for
- * reads.
+ * A handle may be unattached. Then reads are misses and stores are refused. Keys that calls delete or overwrite
+ * are noted (up to 1,024, then all keys), and are deleted when the handle attaches, before it reads there.
  *
  * Calls attach the handle themselves: at first use, in a forked child, and after the file was replaced. They wait
  * a second at most. Handles opened with `attach_later` are attached only by larder_attach(). So a caller whose
@@ -259,10 +258,12 @@ larder_status larder_open(const char *path, const larder_options *options, larde
  * better time. With `attach_later` larder_open accepts a path that is too long, or that is relative although the
  * working directory was removed; larder_attach reports the error.
  *
- * larder_attached: 1: attached; 0: larder_attach() should be called; -1: an attempt has failed recently, try
- * later, or `cache` is NULL. larder_attach: OK or an error. LOCKED: another process creates, opens or closes the
- * file and has not finished within `wait_ms`. larder_last_failure: the error of the last attempt to attach. OK: it
- * succeeded, there was none, or `cache` is NULL.
+ * larder_attached: 1, attached; 0, larder_attach() should be called; -1, an attempt has failed recently, so try
+ * later, or `cache` is NULL.
+ * larder_attach: OK or an error. LOCKED: another process creates, opens or closes the file and has not finished
+ * within `wait_ms`.
+ * larder_last_failure: the error of the last attempt to attach. OK: it succeeded, there was none, or `cache` is
+ * NULL.
  */
 int larder_attached(larder *cache);
 larder_status larder_attach(larder *cache, uint32_t wait_ms, larder_error *error);
@@ -284,8 +285,8 @@ size_t larder_max_value(const larder *cache); /* longest value: min(64 MiB, capa
  *
  * Pinned items may take two thirds of a shard. A long item counts with the bytes that it leaves unused in a
  * segment. Above that, a store with `pin` is FULL, and the key's old value is treated as in any refusal. Deleted
- * items make room at once, expired ones within a second. Other items are evicted to make room for
- * pinned ones. An increment of a pinned number leaves it pinned.
+ * items make room at once, expired ones within a second. Other items are evicted to make room for pinned ones. An
+ * increment of a pinned number leaves it pinned.
  */
 size_t larder_max_pinned(const larder *cache);
 

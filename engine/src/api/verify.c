@@ -5,10 +5,10 @@
  *
  *   index      the directory names index segments, each once; the bucket count fits them; no split is unfinished
  *   slots      point into a record segment, below its write offset, at a record of the slot's generation,
- * fingerprint and bucket; no key has two slots; if an item is pinned, the shard's head says that it has pins
+ *              fingerprint and bucket; no key has two slots; if an item is pinned, the shard's head says so
  *   segments   their states add up to the shard's counts; write offsets fit; records follow each other to the
- * write offset; an open segment is in the queue that appends to it records    of live slots have a correct
- * checksum (a wrong one is damage, and would be a miss)
+ *              write offset; an open segment is in the queue that appends to it
+ *   records    of live slots have a correct checksum (a wrong one is damage, and would be a miss)
  *
  * A lock-free delete may run at the same time; it only empties slots.
  */
