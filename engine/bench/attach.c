@@ -1,12 +1,11 @@
 /*
- * attach.c — how long a process takes to open a warm file of 1 GiB.
+ * attach.c — measures how long a process takes to open a warm file of 1 GiB.
  *
  *   build/bench-attach [--rounds N] [--seconds S] [--directory DIR] [--json]
  *
- * Each opening happens in a fresh process: this program runs itself. It is measured while
- * another process has the file open, as a further worker would find it, and where nobody
- * has, as the first one after a restart. "warm": the file is in the page cache, filled
- * to seven eighths. --seconds has no meaning here.
+ * Each opening happens in a fresh process: this program runs itself. It is measured while another process has the
+ * file open, as for a further worker, and while none has, as for the first worker after a restart. "warm": the
+ * file is in the page cache, and seven eighths full. --seconds has no effect here.
  */
 #include "bench.h"
 

@@ -1,15 +1,14 @@
 /*
- * count.c — how many instructions a get, a set and a delete take, exactly.
+ * count.c — counts exactly how many instructions a get, a set and a delete take.
  *
  *   valgrind --tool=callgrind --instr-atstart=no build/bench-count DIR
  *
- * Makes its caches in DIR. Each operation is called CALLS times between two requests to
- * callgrind; the second dumps what was executed since the first, under the operation's
- * name (the call and the loop around it, a dozen instructions, are part of it). Nothing
- * here follows a clock or a random number: the linker puts the functions below in the
- * place of the platform's (--wrap), so that two runs of one binary count the same.
+ * Its caches are in DIR. Each operation is called CALLS times between two requests to callgrind. The second
+ * request dumps the instructions executed since the first, under the operation's name; the call and the loop
+ * around it, a dozen instructions, are included. Nothing depends on a clock or a random number: the linker
+ * replaces the platform's functions by those below (--wrap), so that two runs of one binary count the same.
  *
- * test/guards/ runs it and compares with what is recorded there.
+ * test/guards/ runs it and compares the counts with recorded ones.
  */
 #define _GNU_SOURCE
 #include "../test/internals.h"

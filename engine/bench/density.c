@@ -1,14 +1,14 @@
 /*
- * density.c — how many bytes an object costs beyond its key and value.
+ * density.c — measures how many bytes an object costs beyond its key and value.
  *
  *   build/bench-density [--directory DIR] [--json]
  *
- * For each size a cache of 64 MiB is filled, with values of lengths between three and five
- * quarters of it so that no multiple of 8 flatters, until it has evicted for some time.
- * "before eviction": bytes of all segments in use, the index's among them, over the items
- * there are when the first one is evicted. "full": the whole file, with its headers, tables
- * and what eviction keeps free, over the items that can still be read. --rounds and
- * --seconds have no meaning here: the figures are counts.
+ * For each size a cache of 64 MiB is filled until it has evicted for some time. Lengths of values are between
+ * three and five quarters of the size, so that no multiple of 8 makes the result look better. "before eviction":
+ * bytes of all segments in use, including the index's, divided by the number of items when the first one is
+ * evicted. "full": the whole file, with its headers, tables and free segments, divided by the number of items that
+ * can still be read. --rounds and
+ * --seconds have no effect here: the figures are counts.
  */
 #include "bench.h"
 

@@ -1,8 +1,8 @@
 /*
- * memory_group.h — a memory control group of one's own, for tests and measuring programs that need a limit.
+ * memory_group.h — makes a memory control group for tests and measuring programs that need a limit.
  *
- * Version 1 and version 2 of control groups. Made beside the other groups at the root of the mount that is seen,
- * entered by a child process, removed by who made it. Needs root, or a delegated group.
+ * Supports version 1 and version 2 of control groups. The group is made beside the other groups at the root of the
+ * mount, a child process enters it, and its creator removes it. Needs root, or a delegated group.
  */
 #ifndef LARD_MEMORY_GROUP_H
 #define LARD_MEMORY_GROUP_H

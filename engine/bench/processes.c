@@ -1,15 +1,14 @@
 /*
- * processes.c — do reads scale with processes, and what does a read dirty?
+ * processes.c — measures whether reads scale with processes, and which pages a read dirties.
  *
  *   build/bench-processes [--rounds N] [--seconds S] [--directory DIR] [--json]
  *
- * Four workers are forked, each on a core of its own where there are enough, and stay
- * for the whole run. In each round the same stretch of work is done by one alone (each
- * of the first two in turn, and the mean counts: cores differ), by two, three and four
- * together. Ratios are of one round; printed are their medians.
+ * Four workers are forked, each on its own core if there are enough, and stay for the whole run. In each round the
+ * same work is done by one worker alone (by each of the first two in turn, of which the mean counts, because cores
+ * differ), then by two, three and four together. Ratios are within one round; their medians are printed.
  *
- * Then the pages with records are made read-only in this process, and a read-only
- * workload runs: each page it stores to is counted, by the fault.
+ * Then the pages with records are made read-only in this process, and a read-only workload runs: each page that it
+ * stores to is counted by its fault.
  */
 #include "bench.h"
 

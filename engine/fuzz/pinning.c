@@ -61,7 +61,7 @@ static uint64_t sum_of(uint32_t shard, unsigned but_for, certainty least) {
 
 void pinning_begin(void) { uncounted = 0; }
 
-/* A delete needs no lock: who dies in it leaves the count too high until somebody has counted anew. */
+/* A delete takes no lock: if its process dies, the count is too high until items are counted again. */
 void pinning_died(void) {
     for (unsigned i = 0; i < attempt_count; i++) {
         const model_entry *had = &model[attempts[i].key];

@@ -1,9 +1,9 @@
 /*
- * abi_test.c — what a program that was compiled against larder.h relies on: the sizes
- * of its structs and the places of their fields, that what is reserved is refused
- * where it is set and zero where it is answered, the numbers of the results.
+ * abi_test.c — pins what programs compiled against larder.h rely on.
  *
- * Who has to change a place or a number here raises the soname (Makefile).
+ * These are the sizes of its structs, the offsets of their fields, the numbers of the status codes, and the rules
+ * for reserved fields: the engine refuses other values than zero and returns zero. A change here raises the soname
+ * (Makefile).
  */
 #include "harness.h"
 

@@ -1,5 +1,5 @@
 /*
- * advice_test.c — what the kernel is told of a map's pages, and what is read from disk because of it.
+ * advice_test.c — checks the advice about a map's pages that the kernel gets, and what it reads from disk then.
  */
 #include "children.h"
 #include "../bench/memory_group.h"

@@ -118,7 +118,7 @@ static void a_closed_lock_descriptor(void) {
     close(other);
 }
 
-/* Whoever has opened a file of its own under the lost number does not hold a slot by it. */
+/* A host that has opened its own file under the number of a lost descriptor does not hold a slot with it. */
 static void a_child_that_closed_descriptors(void) {
     begin(1 << 20);
     CHECK(set(shared_cache, "k", "v") == LARDER_OK);

@@ -1,5 +1,5 @@
 /*
- * attached.h — one cache that parent and children share, and notes of who has which slot.
+ * attached.h — a cache that a parent and its children share, and notes of which process has which slot.
  */
 #ifndef LARD_ATTACHED_H
 #define LARD_ATTACHED_H

@@ -1,8 +1,8 @@
 /*
- * attempts.h — a scenario is played again and again, each time in a process that has
- * never used the engine, and each time another of its calls fails another way
- * (calls.h). Afterwards, with calls working again, another process and then the
- * same one must find everything in order.
+ * attempts.h — repeats a scenario, and lets another system or library call of the engine fail each time (calls.h).
+ *
+ * Each attempt runs in a process that has never used the engine. Afterwards calls work again, and another process,
+ * then the same one, must find everything in order.
  */
 #ifndef LARD_ATTEMPTS_H
 #define LARD_ATTEMPTS_H

@@ -1,6 +1,7 @@
 /*
- * bytelock_test.c — who is alive, whatever the process does with descriptors of the
- * lock file, and whatever its children are made by.
+ * bytelock_test.c — checks which processes count as alive, whatever they do with descriptors of the lock file.
+ *
+ * It also covers every call that makes a child.
  */
 #include "attached.h"
 

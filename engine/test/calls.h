@@ -1,11 +1,9 @@
 /*
- * calls.h — every call of the system and the library that the engine makes, and a
- * plan which of them fails.
+ * calls.h — wraps every system and library call that the engine makes, so that a test can let one fail.
  *
- * The program is linked with --wrap for each name (CALLS in the Makefile). A
- * process that is armed counts its calls; the plan names one of them and how it
- * fails: once, together with the call that follows, or from then on for good.
- * Memory is counted, so that what is not given back shows.
+ * The program is linked with --wrap for each name (CALLS in the Makefile). A process that is armed counts its
+ * calls. The plan names one of them and how it fails: once, together with the next call, or from then on always.
+ * Allocations are counted, so that leaks are found.
  */
 #ifndef LARD_CALLS_H
 #define LARD_CALLS_H

@@ -1,6 +1,5 @@
 /*
- * calls_test.c — opening, creating and replacing while calls of the system and the
- * library fail.
+ * calls_test.c — opens, creates and replaces caches while system and library calls fail.
  */
 #include "attempts.h"
 

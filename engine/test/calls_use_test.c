@@ -1,6 +1,5 @@
 /*
- * calls_use_test.c — reading, writing, forking, waiting and closing while calls of the
- * system and the library fail.
+ * calls_use_test.c — reads, writes, forks, waits and closes while system and library calls fail.
  */
 #include "attempts.h"
 

@@ -1,7 +1,8 @@
 /*
- * capacity_crash.c — thousands of deaths in one file take nothing of it away: as many items
- * fit afterwards as before, as many values of large ones, all process slots can be had, and
- * the file has the same size. Nothing is cleared in between, which would hide a loss.
+ * capacity_crash.c — checks that thousands of deaths in one file take no capacity from it.
+ *
+ * Afterwards as many items and large values fit as before, all process slots can be claimed, and the file has the
+ * same size. The cache is not cleared in between, because that would hide a loss.
  */
 #include "operations_large.h"
 #include "operations_plain.h"
@@ -57,7 +58,7 @@ static bool die_once(uint64_t *random) {
     return !hung || is_wrong("%s: it hangs, or fails", op->name);
 }
 
-/* Every process slot is had by somebody at the same time. */
+/* All process slots are claimed at the same time. */
 static bool all_slots_can_be_had(void) {
     enum { SLOTS = 64 };
     pid_t pids[SLOTS];

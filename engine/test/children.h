@@ -1,6 +1,7 @@
 /*
- * children.h — what tests with several processes need: shared memory outside the
- * cache, time, children that die with the test, waits that end.
+ * children.h — helpers of tests with several processes: shared memory outside the cache, time, children, waits.
+ *
+ * Children end with the test, and each wait has a limit.
  */
 #ifndef LARD_CHILDREN_H
 #define LARD_CHILDREN_H

@@ -1,6 +1,7 @@
 /*
- * copies_test.c — copies of a cache that are put back, and containers with boot ids of
- * their own: no deleted value is answered, and nobody's live file is taken away.
+ * copies_test.c — puts back copies of a cache, and opens caches in containers with their own boot ids.
+ *
+ * No deleted value may come back, and no file that is in use may be taken away.
  */
 #include "attached.h"
 
@@ -218,7 +219,8 @@ static void killed_under_another_boot(void *digit) {
     larder_close(cache);
 }
 
-/* Pages may have come back in any subset: whoever is alone takes another boot id for a crash of the machine. */
+/* Any subset of the pages may be on disk: a process that is alone takes another boot id for a crash of the
+ * machine. */
 static void alone_after_another_boot(void) {
     char one = '1', two = '2';
     if (geteuid() != 0) {

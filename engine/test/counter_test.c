@@ -1,6 +1,5 @@
 /*
- * counter_test.c — the two cells of a counter: which one counts, what a death or a
- * flipped bit leaves, and numbers as text.
+ * counter_test.c — checks the two cells of a counter: which is current, deaths, flipped bits, numbers as text.
  */
 #include "harness.h"
 

@@ -1,6 +1,7 @@
 /*
- * crc_test.c — CRC-32C against RFC 3720's examples, and the word loops against the
- * byte loop: by table, and by instruction where this machine has one.
+ * crc_test.c — checks CRC-32C against RFC 3720's examples, and the word loops against the byte loop.
+ *
+ * The word loops run by table, and by instruction if this machine has it.
  */
 #include "harness.h"
 

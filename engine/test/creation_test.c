@@ -1,5 +1,5 @@
 /*
- * creation_test.c — who creates a file, who joins it, and when it begins empty.
+ * creation_test.c — checks which process creates a file, which join it, and when it starts empty.
  */
 #include "places.h"
 

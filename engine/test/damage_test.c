@@ -1,9 +1,8 @@
 /*
- * damage_test.c — bits and pages of the file are changed by someone else, at rest and
- * under running processes: never a wrong value, never a crash, never a hang.
+ * damage_test.c — changes bits and pages of the file, at rest and under running processes.
  *
- * At rest, each bit is flipped alone in a fresh copy of the same file, and a process
- * of its own opens it. LARDER_DAMAGE_STRIDE=1 takes every bit of every part.
+ * There must be no wrong value, no crash and no hang. At rest, each bit is flipped alone in a fresh copy of the
+ * same file, and a new process opens it. LARDER_DAMAGE_STRIDE=1 flips every bit of every part.
  */
 #include "children.h"
 

@@ -1,6 +1,5 @@
 /*
- * evict_test.c — what leaves when room is short, and what stays: also in a cache that
- * is far too small for what is asked of it.
+ * evict_test.c — checks what is evicted when room is short, and what stays, also in a cache that is far too small.
  */
 #include "harness.h"
 

@@ -1,6 +1,7 @@
 /*
- * existing_test.c — opening a cache that is there, and making, replacing and removing none: for programs beside
- * the application, which has the say about its file.
+ * existing_test.c — opens an existing cache without creating, replacing or removing one.
+ *
+ * That is for programs beside the application, which decides about its file.
  */
 #include "places.h"
 

@@ -1,9 +1,9 @@
 /*
- * file_crash.c — a process is killed at each store and each system call that changes a file,
- * while it makes, opens, forks from, closes or replaces a cache. Whoever comes next must
- * open it and go on: with all values where the file was sound, without any where it had to
- * be replaced, together with a process that was attached all the time, and with nothing
- * left in the directory but the cache and its lock file.
+ * file_crash.c — kills a process at each store and each system call that changes a file.
+ *
+ * The process creates, opens, forks from, closes or replaces a cache. The next process must be able to open and
+ * use it: with all values if the file was valid, with none if it had to be replaced, together with a process that
+ * was attached all the time. Only the cache and its lock file may be left in the directory.
  */
 #include "places.h"
 

@@ -1,6 +1,5 @@
 /*
- * files_test.c — what may be at the path: nothing, foreign files, files of others,
- * links, directories, full disks.
+ * files_test.c — checks what may be at the path: nothing, foreign files, files of other users, links, full disks.
  */
 #include "places.h"
 

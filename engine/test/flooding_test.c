@@ -1,9 +1,9 @@
 /*
- * flooding_test.c — keys chosen by an attacker: what a lookup costs, and what they push out.
+ * flooding_test.c — checks the cost of lookups, and the evictions, that keys chosen by an attacker can cause.
  *
  * Cost is counted, not timed: a lookup compares the whole key of each slot of its two buckets that has the key's
- * fingerprint, so never more than sixteen. Chosen keys must not make it more than others do, unless the attacker
- * knows the seed; then still not more than sixteen, and only the items of those two buckets suffer.
+ * fingerprint, so it compares sixteen at most. Chosen keys must not cost more than others unless the attacker
+ * knows the seed. Even then a lookup compares sixteen at most, and only items of those two buckets are evicted.
  */
 #include "harness.h"
 

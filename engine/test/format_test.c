@@ -1,6 +1,7 @@
 /*
- * format_test.c — the plan of a file, and files of other versions, byte orders and
- * builds, with and without a process that uses them.
+ * format_test.c — checks the plan of a file, and files of other versions, byte orders and builds.
+ *
+ * Each is opened with and without a process that uses it.
  */
 #include "children.h"
 

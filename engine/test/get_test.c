@@ -1,6 +1,7 @@
 /*
- * get_test.c — get and its multi form: every length, both checksums, keys that look
- * alike, and an index that changes under this process's copy of it.
+ * get_test.c — checks larder_get and larder_get_multi: every length, both checksums, keys that look alike.
+ *
+ * The index also changes under this process's directory cache.
  */
 #include "children.h"
 

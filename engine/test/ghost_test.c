@@ -1,6 +1,7 @@
 /*
- * ghost_test.c — evicted keys are remembered for a while, in slots that hold no item, and
- * whatever bytes stand there are ghosts of somebody.
+ * ghost_test.c — checks that evicted keys are remembered for a while, in slots that hold no item.
+ *
+ * Any bytes in such a slot are valid ghosts.
  */
 #include "harness.h"
 

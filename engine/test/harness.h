@@ -1,6 +1,5 @@
 /*
- * harness.h — the little that the C tests need: named tests, checks that say what
- * failed, temporary caches, self-describing values.
+ * harness.h — the harness of the C tests: named tests, checks, temporary caches, self-describing values.
  */
 #ifndef LARD_HARNESS_H
 #define LARD_HARNESS_H

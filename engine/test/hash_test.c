@@ -1,6 +1,7 @@
 /*
- * hash_test.c — SipHash-1-3 against published values and against a second
- * implementation, which is itself held to the vector of SipHash's paper.
+ * hash_test.c — checks SipHash-1-3 against published values and against a second implementation.
+ *
+ * The second implementation is checked with the vector of SipHash's paper.
  */
 #include "harness.h"
 

@@ -1,8 +1,8 @@
 /*
- * index_resize_crash.c — a process is stopped before each store of a split and of a move
- * between buckets; then every item is deleted; then the process goes on for a few
- * stores, is looked at after each, and is killed. What was deleted must not be there
- * at any moment, nor after the repair; what was not deleted must be there.
+ * index_resize_crash.c — stops a process before each store of a split and of a move between buckets.
+ *
+ * Then every item is deleted, the process continues for a few stores, is checked after each, and is killed. A
+ * deleted item must never be there, nor after the repair; other items must be there.
  */
 #include "children.h"
 

@@ -1,6 +1,5 @@
 /*
- * index_test.c — slots are found, the index grows, and what is deleted while it grows
- * and moves items stays deleted.
+ * index_test.c — checks that slots are found, that the index grows, and that deletes hold while it grows.
  */
 #include "children.h"
 
@@ -198,7 +197,7 @@ static void no_item_is_pushed_out_of_a_full_bucket(void) {
     }
 }
 
-/* A value of before must not be read where the index was begun anew beside it. */
+/* An old value must not be read after a new index was started beside the old one. */
 static void pages_that_were_forgotten(void) {
     for (uint32_t pages = 0; pages < 2; pages++) {
         larder *cache = open_cache(4 << 20);

@@ -1,9 +1,8 @@
 /*
- * killing.h — an operation, a child that is killed at one of its stores, and what must
- * hold then: see subjects.h. The table of operations is in operations_*.h; the programs
- * differ in where and how often they kill.
+ * killing.h — runs an operation in a child that is killed at one of its stores, and checks what must hold then.
  *
- * A run is the same each time: the seed of the file's hash is given.
+ * subjects.h tells what must hold. The table of operations is in operations_*.h; the programs differ in where and
+ * how often they kill. A run is the same each time, because the seed of the file's hash is fixed.
  */
 #ifndef LARD_KILLING_H
 #define LARD_KILLING_H

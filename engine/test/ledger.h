@@ -1,11 +1,10 @@
 /*
- * ledger.h — who wrote what when, in memory that the cache has no part in.
+ * ledger.h — notes which process wrote which value when, in memory outside the cache.
  *
- * Every key has one owner. The owner notes the stamp of each operation before it
- * begins and after it was acknowledged; readers note both around a lookup. What a
- * lookup finds must have been begun by its end, and must not be older than what
- * was acknowledged before its start. That catches lost updates, deleted values
- * that come back, and values of other keys, whoever is killed when.
+ * Every key has one owner. The owner notes the stamp of each operation before it begins and after it was
+ * acknowledged; readers note both around a lookup. The value that a lookup finds must have been begun by the
+ * lookup's end, and must not be older than the value acknowledged before its start. That detects lost updates,
+ * deleted values that come back, and values of other keys, whichever process is killed.
  */
 #ifndef LARD_LEDGER_H
 #define LARD_LEDGER_H

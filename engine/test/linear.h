@@ -1,10 +1,10 @@
 /*
- * linear.h — is a recorded history of one key linearizable? (Herlihy, Wing 1990.)
+ * linear.h — decides whether a recorded history of one key is linearizable (Herlihy, Wing 1990).
  *
- * The search is that of Wing and Gong (1993): take away, one after the other, an operation that none of the others
- * had ended before, if what it answered fits the state; with the memory of Lowe (2017) for sets of operations and
- * states that led nowhere. Keys are judged one by one, for linearizability is local. An operation without an end,
- * whose process was killed, may have happened at any moment after it began, or never.
+ * The search is that of Wing and Gong (1993): it removes, one after the other, an operation before which no other
+ * one had ended, if its result fits the state. It remembers sets of operations and states that led nowhere, as
+ * Lowe (2017) does. Keys are checked one by one, because linearizability is local. An operation without an end,
+ * whose process was killed, may have happened at any time after it began, or never.
  */
 #ifndef LARD_LINEAR_H
 #define LARD_LINEAR_H

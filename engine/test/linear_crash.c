@@ -1,9 +1,9 @@
 /*
- * linear_crash.c — real processes work on the same few keys at once, are delayed and killed in the midst of it,
- * and what they saw is recorded: each history must be linearizable (linear.h). Nothing is evicted, so that a value
- * that was stored must be found.
+ * linear_crash.c — lets real processes work on a few keys at once, and checks that each history is linearizable.
  *
- * LARDER_LINEAR_HISTORIES (400 unless set) is how many rounds there are; each is a history for each of its keys.
+ * The processes are delayed and killed, and their results are recorded (linear.h). Nothing is evicted, so a value
+ * that was stored must be found. LARDER_LINEAR_HISTORIES (default 400) is the number of rounds; a round has one
+ * history per key.
  */
 #include "children.h"
 #include "linear.h"

@@ -1,7 +1,7 @@
 /*
- * memory_limit_test.c — what a process may have whose control group has a limit.
+ * memory_limit_test.c — checks the size of files that a process in a control group with a memory limit may create.
  *
- * Each child enters a group of its own. Needs root, memory control groups and /dev/shm, or skips.
+ * Each child enters its own group. Skipped without root, memory control groups or /dev/shm.
  */
 #include "children.h"
 #include "../bench/memory_group.h"

@@ -1,8 +1,8 @@
 /*
- * model_test.c — long random sequences of operations against a naive model.
+ * model_test.c — runs long random sequences of operations against a naive model.
  *
- * In a cache with room the model says exactly what must come back. In one that is
- * too small it says what may: the model's value or a miss, never anything else.
+ * In a cache with room the model tells exactly what must come back. In one that is too small it tells what may
+ * come back: the model's value or a miss.
  */
 #include "harness.h"
 

@@ -24,7 +24,7 @@ LARGE_ACT(large_cas) {
     larder_cas(c, &store, expected, strlen(expected), NULL);
 }
 
-/* Takes a chunk out from under the head, as eviction does: whoever reads the value then drops the rest. */
+/* Drops one chunk but not the head, as eviction does: the next reader of the value then drops the rest. */
 LARGE_ACT(lose_a_chunk) {
     lard_record_info info;
     lard_head head;

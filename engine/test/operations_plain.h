@@ -1,6 +1,7 @@
 /*
- * operations_plain.h — the operations of larder.h on short values, as killing.h runs them:
- * every way to store, delete, count, touch, read and walk, also where they are refused.
+ * operations_plain.h — the operations of larder.h on short values, as killing.h runs them.
+ *
+ * They include every way to store, delete, count, touch, read and scan, also if it is refused.
  */
 #ifndef LARD_OPERATIONS_PLAIN_H
 #define LARD_OPERATIONS_PLAIN_H

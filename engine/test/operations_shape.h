@@ -1,7 +1,8 @@
 /*
- * operations_shape.h — what the cache does besides, as killing.h runs it: eviction from each
- * queue, ghosts, expired items and segments, growth of the index and moves inside it, clear,
- * reset, and repair of what a dead process left.
+ * operations_shape.h — what the cache does besides operations, as killing.h runs it.
+ *
+ * That is eviction from each queue, ghosts, expired items and segments, growth of the index and moves in it,
+ * clear, reset, and repair after a death.
  */
 #ifndef LARD_OPERATIONS_SHAPE_H
 #define LARD_OPERATIONS_SHAPE_H

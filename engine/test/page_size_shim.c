@@ -1,8 +1,8 @@
 /*
- * page_size_shim.c — a machine whose pages are of LARDER_PAGE_BYTES (16384, 65536): a library to be preloaded.
+ * page_size_shim.c — simulates a machine with pages of LARDER_PAGE_BYTES (16384, 65536), as a preloaded library.
  *
- * sysconf answers that size, maps begin at a multiple of it, and what such a machine refuses
- * is refused: an offset, or an address of munmap, mprotect, madvise, msync or a fixed map, that is no multiple.
+ * sysconf returns that size, and maps begin at a multiple of it. Calls that such a machine refuses are refused:
+ * those with an offset, or an address of munmap, mprotect, madvise, msync or a fixed map, that is not a multiple.
  * Beyond the last page of a file such a machine shows zeros, as this one does for its own pages.
  */
 #define _GNU_SOURCE

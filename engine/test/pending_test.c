@@ -1,6 +1,5 @@
 /*
- * pending_test.c — a handle that is not attached: misses and refusals, and deletes that
- * are applied before anybody reads the file that it attaches to.
+ * pending_test.c — checks a handle that is not attached: misses, refusals, and deletes applied when it attaches.
  */
 #include "attached.h"
 

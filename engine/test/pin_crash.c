@@ -1,7 +1,8 @@
 /*
- * pin_crash.c — deaths at the stores of writers in a cache that is full of what is kept:
- * compaction moves it on without end, and whoever dies where, all of it stays, each item
- * with the last value that was acknowledged or the one being written.
+ * pin_crash.c — kills writers at their stores in a cache that is full of pinned items.
+ *
+ * Compaction moves the items all the time. All of them must stay, each with the value that was acknowledged last
+ * or the one being written.
  */
 #include "children.h"
 

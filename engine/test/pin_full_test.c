@@ -1,6 +1,5 @@
 /*
- * pin_full_test.c — a cache that is full of what is kept says so, loses none of it, and has
- * room for others.
+ * pin_full_test.c — checks that a cache full of pinned items says so, loses none, and has room for other items.
  */
 #include "pinned.h"
 

@@ -1,9 +1,9 @@
 /*
- * pin_points_crash.c — a writer is killed at each store that others may see (heads, segment
- * table, index; not the bytes of records) in a file where compaction has no room to spare:
- * nothing that is kept is lost or counted out, and writers go on.
+ * pin_points_crash.c — kills a writer at each store that others may see, where compaction has no spare room.
  *
- * Each death begins from the same bytes of the file. LARDER_CRASH_STRIDE asks for all of them.
+ * These are the stores to heads, segment table and index, not to the bytes of records. No pinned item may be lost
+ * or missing in the count, and later writers must succeed. Each death begins from the same bytes of the file.
+ * LARDER_CRASH_STRIDE=1 kills at all of them.
  */
 #include "children.h"
 

@@ -1,5 +1,5 @@
 /*
- * pin_test.c — what is stored to be kept stays, whatever else is stored.
+ * pin_test.c — checks that pinned items stay, whatever else is stored.
  */
 #include "pinned.h"
 

@@ -1,5 +1,5 @@
 /*
- * kept.h — storing items that are to be kept, and others; looking whether they are there.
+ * pinned.h — stores pinned and other items, and checks that they are there.
  */
 #ifndef LARD_KEPT_H
 #define LARD_KEPT_H

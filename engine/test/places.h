@@ -1,5 +1,5 @@
 /*
- * places.h — files in the test's directory, opened and looked at from outside.
+ * places.h — opens and checks files in the test's directory from outside the engine.
  */
 #ifndef LARD_PLACES_H
 #define LARD_PLACES_H

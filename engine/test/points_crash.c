@@ -1,10 +1,9 @@
 /*
- * points_crash.c — a child is killed at each store to shared memory of each operation; then
- * readers must find right values at once, writers must go on, the file must be sound, every
- * other value intact, and nothing that was deleted or overwritten may come back, ever.
+ * points_crash.c — kills a child at each store to shared memory of each operation.
  *
- * Runs of like stores (zeroing a page, copying a value) are thinned out, but not where
- * LARDER_CRASH_STRIDE=1 asks for all.
+ * Then readers must find correct values at once, writers must succeed, the file must be valid, every other value
+ * intact, and nothing that was deleted or overwritten may ever come back. Of runs of similar stores (zeroing a
+ * page, copying a value) only some are tested, unless LARDER_CRASH_STRIDE=1 asks for all.
  */
 #include "operations_large.h"
 #include "operations_plain.h"

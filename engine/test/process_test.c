@@ -1,6 +1,5 @@
 /*
- * process_test.c — slots and deaths: who is attached, who is alive, and whose lock may
- * be taken over.
+ * process_test.c — checks process slots: which process is attached, which is alive, whose lock may be taken over.
  */
 #include "attached.h"
 

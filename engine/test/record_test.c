@@ -1,5 +1,5 @@
 /*
- * record_test.c — one record: written, read, moved, and every bit of it flipped.
+ * record_test.c — writes, reads and moves one record, and flips each of its bits.
  */
 #include "harness.h"
 

@@ -1,11 +1,12 @@
 /*
- * repair_crash.c — kills at every store of a repair: a child dies holding the lock of its
- * shard at some store of an operation, the writer that comes next dies at each store of the
- * repair and of its own work, and a third process must find all as after a single kill.
- * Then chains of random deaths, one after the other, with nobody in between.
+ * repair_crash.c — kills a process at every store of a repair.
  *
- * The first deaths are a sample of each operation's stores, all of them where the operation
- * is short and LARDER_CRASH_STRIDE=1 asks for it.
+ * A child dies with the lock of its shard at some store of an operation. The next writer dies at each store of the
+ * repair and of its own work. A third process must find everything as after a single kill. Then there are chains
+ * of random deaths, one after the other, with no other process in between.
+ *
+ * The first deaths are a sample of each operation's stores; all of them if the operation is short and
+ * LARDER_CRASH_STRIDE=1 asks for it.
  */
 #include "operations_large.h"
 #include "operations_plain.h"

@@ -1,8 +1,9 @@
 /*
- * resize_crash.c — a process is killed at each store and each system call that changes a file, while it gives a
- * cache another size. Whoever comes next has the old file with all values or the new one: empty, or with all
- * values where they were to be kept. Who was attached all the time goes on with the same file, and the next resize
- * takes away what was left.
+ * resize_crash.c — kills a process at each store and each system call that changes a file, during a resize.
+ *
+ * The next process finds the old file with all values or the new one: empty, or with all values if they were to be
+ * kept. A process that was attached all the time continues with the same file, and the next resize removes what
+ * was left.
  */
 #include "places.h"
 

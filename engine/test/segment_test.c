@@ -1,6 +1,5 @@
 /*
- * segment_test.c — segments are taken, filled, closed and freed, and are never the same
- * segment twice.
+ * segment_test.c — takes, fills, closes and frees segments, whose generations never repeat.
  */
 #include "children.h"
 

@@ -1,6 +1,5 @@
 /*
- * shard_test.c — a shard's lock: who waits how long, what is refused, what a repair
- * mends and a reset leaves.
+ * shard_test.c — checks a shard's lock: waits, timeouts, repairs and resets.
  */
 #include "children.h"
 
@@ -231,7 +230,7 @@ static void what_an_owner_left_half_done_is_mended(void) {
     larder_close(cache);
 }
 
-/* Whoever comes waits for a repair: in a large shard it does not look at every item. */
+/* Other processes wait during a repair, so in a large shard a repair does not read every item. */
 static void what_is_counted_in_a_large_shard_stays_as_it_is(void) {
     enum { ITEMS = 60000, OFF = 3 };
     larder_stats stats;

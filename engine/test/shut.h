@@ -1,11 +1,11 @@
 /*
- * shut.h — shared memory that nobody may store into unannounced.
+ * shut.h — makes shared memory read-only except for announced stores.
  *
- * The maps of a process are shut (read-only), so each store faults. The handler lets it pass
- * only where the test build has announced a store to that very word (LARD_WRITE), opens the
- * page for that one instruction, which the processor's single-step flag ends, and shuts it
- * again. A store outside the macro, or to another place than announced, ends the process
- * with a word about where. Statistics are let pass, in the process's own row alone.
+ * The maps of a process are read-only, so each store faults. The handler allows it only if the test build has
+ * announced a store to that very word (LARD_WRITE). It opens the page for that one instruction, which the
+ * processor's single-step flag ends, and closes it again. A store outside the macro, or to another address than
+ * announced, ends the process with a message that tells where. Statistics are allowed, in the process's own row
+ * only.
  *
  * Linux on x86-64; elsewhere SHUT_WORKS is not defined.
  */

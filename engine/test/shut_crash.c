@@ -1,7 +1,8 @@
 /*
- * shut_crash.c — proves that no store to shared memory escapes the numbering: every operation
- * of the table, every repair of a sample, and a file's life from its creation to its
- * replacement run on memory that is shut but for announced stores (shut.h).
+ * shut_crash.c — proves that every store to shared memory is numbered.
+ *
+ * Every operation of the table, a sample of repairs, and a file's life from creation to replacement run on memory
+ * that allows announced stores only (shut.h).
  */
 #include "shut.h"
 

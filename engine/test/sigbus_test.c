@@ -1,7 +1,7 @@
 /*
- * sigbus_test.c — a live file is cut by someone else: no crash, misses, and soon a
- * new file that all processes share. A SIGBUS that is not the engine's goes to
- * whoever handled it before.
+ * sigbus_test.c — truncates a file in use: no crash, misses, and soon a new file that all processes share.
+ *
+ * A SIGBUS that is not the engine's goes to the handler that was installed before.
  */
 #include "children.h"
 
@@ -395,7 +395,7 @@ static void threads_that_block_signals(void) {
     }
 }
 
-/* Blocked before the process began, as whoever starts others may leave it. */
+/* Blocked before the process began: a program that starts others may leave it blocked. */
 static void block_and_open(void *number) {
     sigset_t all;
     sigfillset(&all);

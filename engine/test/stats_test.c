@@ -1,5 +1,5 @@
 /*
- * stats_test.c — each process counts for itself; the sums are of all that ever were.
+ * stats_test.c — checks that each process counts for itself, and that sums include processes that have ended.
  */
 #include "children.h"
 

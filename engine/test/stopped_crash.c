@@ -1,11 +1,10 @@
 /*
- * stopped_crash.c — a child stops itself (SIGSTOP) before a store to shared memory,
- * with a lock held or not; then everyone else must go on: read all keys, delete, store
- * into other shards, be refused in time where the child holds the lock. Once it
- * continues, what it had in flight may appear, but nothing that was deleted or
- * refused meanwhile.
+ * stopped_crash.c — stops a child (SIGSTOP) before a store to shared memory, with or without a lock.
  *
- * Some stores are skipped; with LARDER_CRASH_STRIDE=1 only of runs of like ones.
+ * Then the others must go on: read all keys, delete, store into other shards, and be refused within the timeout if
+ * the child holds the lock. After it continues, its unfinished operation may take effect, but nothing that was
+ * deleted or refused meanwhile may appear. Some stores are skipped; with LARDER_CRASH_STRIDE=1 only runs of
+ * similar ones.
  */
 #include "children.h"
 

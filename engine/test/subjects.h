@@ -1,12 +1,12 @@
 /*
- * subjects.h — what every key of a cache must hold, whoever was killed where.
+ * subjects.h — what every key of a cache must hold, whichever process was killed at whichever store.
  *
- * Bystanders are keys that no operation changes. Subjects are keys that operations change
- * in turn; once it was seen what a subject holds after a kill, it must hold that for ever,
- * or nothing where the operation makes others leave. So an old value that comes back later,
- * after other kills, repairs, growth, eviction or a new attachment, is noticed.
+ * Bystanders are keys that no operation changes. Subjects are keys that operations change in turn. After a check
+ * has seen what a subject holds after a kill, the subject must hold that for ever, or nothing if the operation
+ * evicts others. So an old value that comes back later is detected: after other kills, repairs, growth, eviction
+ * or a new attachment.
  *
- * All of it is in memory that the cache has no part in, shared with the processes of a test.
+ * All notes are in memory outside the cache, which the processes of a test share.
  */
 #ifndef LARD_SUBJECTS_H
 #define LARD_SUBJECTS_H

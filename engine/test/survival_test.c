@@ -1,7 +1,7 @@
 /*
- * survival_test.c — processes are killed and stopped at random while others read
- * and write the same file. The ledger (ledger.h) says which values may be seen.
- * LARDER_SURVIVE_SECONDS (3 unless set) is how long all of it takes.
+ * survival_test.c — kills and stops processes at random while others read and write the same file.
+ *
+ * The ledger (ledger.h) tells which values may be seen. It runs for LARDER_SURVIVE_SECONDS (default 3).
  */
 #include "survival_work.h"
 

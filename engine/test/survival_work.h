@@ -1,6 +1,7 @@
 /*
- * survival_work.h — what the processes of survival_test.c do all day: store, delete,
- * swap, count, clear, fill and walk, each after the ledger's rules, until they are killed.
+ * survival_work.h — the work of survival_test.c's processes until they are killed, by the ledger's rules.
+ *
+ * They store, delete, swap, count, clear, fill and scan.
  */
 #ifndef LARD_SURVIVAL_WORK_H
 #define LARD_SURVIVAL_WORK_H

@@ -1,6 +1,7 @@
 /*
- * threads_test.c — many threads of one process on one handle, and opening and
- * closing beside one another. Runs under ThreadSanitizer (make tsan-test).
+ * threads_test.c — uses one handle in many threads of one process, and opens and closes it concurrently.
+ *
+ * Runs under ThreadSanitizer too (make tsan-test).
  */
 #include "children.h"
 

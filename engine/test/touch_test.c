@@ -1,9 +1,8 @@
 /*
- * touch_test.c — changes in place beside others: a touch and a compare and swap that
- * wait for the same lock, touches of a large value that pass each other.
+ * touch_test.c — checks changes in place at the same time: a touch and a compare-and-swap, touches of a large
+ * value.
  *
- * Threads stand before a lock that the test holds, so that what each of them has read
- * is older than what the other one does.
+ * Threads wait for a lock that the test holds, so that what each has read is older than what the other one does.
  */
 #include "children.h"
 

@@ -1,4 +1,6 @@
-/* What a file is, judged from facts that were read before: no file is touched here. */
+/*
+ * validate_test.c — checks the judgement of a file from facts that were read before; it touches no file.
+ */
 #include "harness.h"
 
 static lard_lockfile_content lock_content = {.id = "0123456789abcde", .use = {7, 9}};

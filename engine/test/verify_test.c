@@ -1,6 +1,5 @@
 /*
- * verify_test.c — verify finds every invariant violated that it claims to walk, and
- * nothing in a sound file.
+ * verify_test.c — checks that larder_verify finds each violated invariant, and nothing in a valid file.
  */
 #include "children.h"
 

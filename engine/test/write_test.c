@@ -1,6 +1,5 @@
 /*
- * write_test.c — the edges of storing: no bytes at all, values at and above the limit,
- * lives at and above the limit, and refusals in each mode.
+ * write_test.c — checks the limits of stores: empty values, values and TTLs at and above the limit, refusals.
  */
 #include "children.h"
 

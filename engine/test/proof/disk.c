@@ -195,7 +195,7 @@ int __wrap_posix_fallocate(int fd, off_t from, off_t bytes) {
     return failed;
 }
 
-/* Space given back is zeros for whoever still looks: as a version, like any other change. */
+/* Space that is released reads as zeros: that is a version of the page, like any other change. */
 int __wrap_fallocate(int fd, int mode, off_t from, off_t bytes) {
     extern int __real_fallocate(int fd, int mode, off_t from, off_t bytes);
     int failed = __real_fallocate(fd, mode, from, bytes);

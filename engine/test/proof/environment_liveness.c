@@ -35,7 +35,7 @@ static void take_the_lock(void) {
     advance(&common->step);
 }
 
-/* The shard of a dead owner is had, well before a timeout that is hours. */
+/* The shard of a dead owner is taken over long before the timeout, which is hours. */
 static bool is_repaired(void) { return set(cache, "k", "w") == LARDER_OK && is(cache, "k", "w") && sound(cache); }
 
 static int wait_in_its_memory(void *unused) {

@@ -210,7 +210,7 @@ static void opened_again_while_it_closes(void) {
     munmap(slow, sizeof *slow);
 }
 
-/* Who dies while it writes back leaves the file to the next. */
+/* If a process dies while it writes the file back, the next one can use it. */
 static void killed_while_it_closes(void) {
     for (int round = 0; round < 5; round++) {
         begin_slow();
