@@ -1,19 +1,20 @@
 /*
- * bench.c — the engine beside LMDB (no sync) and beside two floors, loops of its own
- * hash, copy and checksum in plain memory:
+ * bench.c — compares the engine with LMDB (no sync) and with two floors.
+ *
+ * The floors are loops of this program's own hash, copy and checksum in plain memory:
  *
  *   floor, index   hashes, reads two buckets, takes the record's place from a slot
- *                  there, copies, checks the CRC: what no get with an index and a
- *                  checksum can be faster than. The record waits for the bucket.
- *   floor, array   the same, but the record's place is known by arithmetic, so that
- *                  bucket and record are fetched at once: what no index can do.
+ *                  there, copies, checks the CRC: no get with an index and a checksum
+ *                  can be faster. The record waits for the bucket.
+ *   floor, array   the same, but the record's place is computed, so that bucket and
+ *                  record are fetched at once, which no index can do.
  *
- * Neither compares keys, nor looks whether anything changed meanwhile.
+ * Neither compares keys, nor checks that nothing changed meanwhile.
  *
  *   build/bench [--rounds N] [--directory DIR]
  *
- * Contenders take turns within each round; what is printed is the median time an
- * operation and the median of the rounds' ratios. Random keys come from one fixed seed.
+ * Contenders take turns within each round. The program prints the median time of an operation and the median of
+ * the rounds' ratios. Random keys come from one fixed seed.
  */
 #include "bench.h"
 

@@ -1,10 +1,8 @@
 /*
- * bench.h — what the measuring programs share: clock, random numbers, keys that cost
- * nothing to make, cores, a scratch directory, a latency histogram, and figures.
+ * bench.h — helpers of the measuring programs: clock, random numbers, keys, cores, histogram, figures.
  *
- * A program measures its contenders in turns, round after round, and prints figures:
- * a line for people, or with --json one JSON object a line for programs. It is bounded
- * by --rounds and --seconds, and leaves nothing behind but what it printed.
+ * A program measures its contenders in turns, round after round, and prints figures: text lines, or with --json
+ * one JSON object per line. --rounds and --seconds limit it. It leaves only its output behind.
  *
  * One program is one file, so everything here is static.
  */

@@ -7,8 +7,8 @@
  * three and five quarters of the size, so that no multiple of 8 makes the result look better. "before eviction":
  * bytes of all segments in use, including the index's, divided by the number of items when the first one is
  * evicted. "full": the whole file, with its headers, tables and free segments, divided by the number of items that
- * can still be read. --rounds and
- * --seconds have no effect here: the figures are counts.
+ * can still be read.
+ * --rounds and --seconds have no effect here: the figures are counts.
  */
 #include "bench.h"
 

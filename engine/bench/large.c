@@ -1,13 +1,12 @@
 /*
- * large.c — values of 1 MiB: how near to memcpy, and who waits meanwhile.
+ * large.c — measures values of 1 MiB: their speed compared with memcpy, and how long other calls wait meanwhile.
  *
  *   build/bench-large [--rounds N] [--seconds S] [--directory DIR] [--json]
  *
- * 64 values are set and got in turn, so that they are read from memory rather than from
- * the nearest cache. memcpy moves the same bytes between the same buffer and 64 MiB of a
- * mapped file of its own. "Elsewhere" is another buffer each time, which is in no near cache
- * either, as a String that is made for each value. Then small values of 100 bytes are got, or set, on another core
- * while a thread sets and gets large ones, and while it rests.
+ * 64 values are set and got in turn, so that they are read from memory and not from a processor cache. memcpy
+ * moves the same bytes between the same buffer and 64 MiB of a mapped file of its own. "Elsewhere" uses another
+ * buffer each time, which is in no near cache either, like a String that is made for each value. Then small values
+ * of 100 bytes are got or set on another core, while a thread sets and gets large ones, and while it rests.
  */
 #include "bench.h"
 

@@ -1,21 +1,19 @@
 /*
- * limited.c — a cache whose memory is limited to less than its file, beside one without a limit and beside
- * write(2).
+ * limited.c — measures a cache whose memory limit is less than its file, beside one without a limit and write(2).
  *
  *   build/bench-limited [--rounds N] [--seconds S] [--directory DIR] [--json]
  *
- * Each measured stretch is a process of its own in a memory control group of its own, whose limit is none, three
- * quarters of the file, or half of it. In turns, round after round:
+ * Each measurement runs in its own process, in its own memory control group, whose limit is none, three quarters
+ * of the file, or half of it. In turns, round after round:
  *
- * "set": keys that were not stored before, into a file that was filled before, so that each evicts.
- * "mixed": nine gets of a key among those stored of late, and one set of a new one.
- * "write(2)": the bytes that a set lays down, appended to a file of the same size, from the front again at its
- * end. "cold get": GETS gets of stored keys by a new process, after all pages of the file were dropped from
- * memory.
+ * "set": keys that were not stored before, into a full file, so that each evicts.
+ * "mixed": nine gets of a key that was stored recently, then one set of a new key.
+ * "write(2)": appends the bytes that a set writes to a file of the same size; at its end it starts again.
+ * "cold get": GETS gets of stored keys by a new process, after all pages of the file were dropped from memory.
  *
- * Beside the rates stands what the disk gave and took for each byte stored or got (/proc/self/io; what is written
- * counts when a page becomes dirty). An unlimited stretch may still be bound by the disk: the kernel lets a
- * process have only so many unwritten pages. Needs root, and memory control groups.
+ * Beside the rates it prints the bytes that the disk read and wrote for each byte stored or got (/proc/self/io; a
+ * write counts when a page becomes dirty). The disk may limit a run without a memory limit too: the kernel allows
+ * a process only so many unwritten pages. Needs root, and memory control groups.
  */
 #include "bench.h"
 

@@ -1,19 +1,18 @@
 /*
- * tails.c — how long the slowest stores take, beside a bare mmap append.
+ * tails.c — measures how long the slowest stores take, beside a bare append to a mapped file.
  *
  *   build/bench-tails [--rounds N] [--seconds S] [--directory DIR] [--json]
  *
- * The bare append copies the same bytes (header, key, value) to the end of a file of the
- * same size, made, reserved and mapped the same way: what it takes at its slowest, page
- * faults and write-back included, no store into a mapped file can go below. The longer a
- * call, the more likely the machine interrupts it: "idle" only looks at the clock for
- * SPIN_NS, about as long as a set takes, and its tail is the machine's alone. The three
- * take turns of 256 calls, so that a slow moment meets all.
+ * The bare append copies the same bytes (header, key, value) to the end of a file of the same size, which is made,
+ * reserved and mapped in the same way. No store into a mapped file can be faster than its slowest calls, which
+ * include page faults and write-back. The longer a call is, the more likely the machine interrupts it: "idle" only
+ * reads the clock for SPIN_NS, about as long as a set takes, so its tail is that of the machine alone. The three
+ * take turns of 256 calls, so that a slow time affects all of them.
  *
  * "fresh": both files are new, and every page is touched for the first time.
- * "steady": both have been filled once; the cache evicts, the append starts over at the
- * front. It lasts --seconds. A last round, whose times are not counted, asks the kernel
- * after each call (getrusage) and tells what the slowest ones met.
+ * "steady": both have been filled once; the cache evicts, and the append starts again at the front. It lasts
+ * --seconds. A last round, whose times are not counted, asks the kernel after each call (getrusage) what delayed
+ * the slowest ones.
  */
 #include "bench.h"
 

@@ -1,6 +1,7 @@
 /*
- * asking.c — operations that change nothing, or everything at once (operations.h): gets,
- * scans, prune, clear, verify, and calls that are not valid.
+ * asking.c — operations that change nothing, or everything at once (operations.h).
+ *
+ * They are gets, scans, prune, clear, verify, and invalid calls.
  */
 #include "operations.h"
 

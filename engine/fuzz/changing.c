@@ -1,6 +1,5 @@
 /*
- * changing.c — operations that change what a key has, against the model (operations.h):
- * increment, touch and delete.
+ * changing.c — increment, touch and delete, checked against the model (operations.h).
  */
 #include "operations.h"
 

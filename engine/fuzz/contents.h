@@ -1,6 +1,7 @@
 /*
- * contents.h — what is in a cache that others damage: keys whose values say of themselves
- * when and as what they were stored, so that anything else is noticed.
+ * contents.h — the items of a cache that will be damaged: each value tells its key and its store.
+ *
+ * So any wrong value is detected.
  */
 #ifndef LARD_FUZZ_CONTENTS_H
 #define LARD_FUZZ_CONTENTS_H

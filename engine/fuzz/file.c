@@ -1,10 +1,9 @@
 /*
  * file.c — fuzzes the engine with damaged and hostile files.
  *
- * A valid cache is damaged before it is opened, and again between the operations that
- * follow. Nothing may crash, hang, or touch what is not the engine's; nothing may be
- * answered that was never stored under its key, unless a checksum was forged. In the end
- * a clear makes a sound cache of whatever is left.
+ * A valid cache is damaged before it is opened, and again between the operations that follow. The engine must not
+ * crash, hang, or touch memory or files that are not its own. It must not return a value that was never stored
+ * under its key, unless a checksum was forged. At the end a clear must make the cache valid.
  */
 #include "contents.h"
 #include "patch.h"

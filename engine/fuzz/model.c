@@ -1,5 +1,5 @@
 /*
- * model.c — keys, values and what may be said about them (model.h).
+ * model.c — keys, values and allowed results of the naive model (model.h).
  */
 #include "model.h"
 

@@ -1,8 +1,8 @@
 /*
  * model.h — the naive cache that the engine is compared with: an array of entries.
  *
- * The engine may forget only what it counts as evicted, and nothing of what it was told to
- * keep. An entry therefore remembers the count of evictions at the time it was last seen.
+ * The engine may lose only what it counts as evicted, and no pinned item. So an entry notes the count of evictions
+ * at the time it was last seen.
  */
 #ifndef LARD_FUZZ_MODEL_H
 #define LARD_FUZZ_MODEL_H

@@ -1,6 +1,8 @@
 /*
- * mutate.c — libFuzzer's mutations of a stream of commands (stream.h): whole commands are
- * doubled, dropped, swapped, moved or changed in one field; now and then bytes as they come.
+ * mutate.c — libFuzzer's mutations of a stream of commands (stream.h).
+ *
+ * Whole commands are duplicated, dropped, swapped, moved or changed in one field; sometimes bytes are changed at
+ * random.
  */
 #include "stream.h"
 

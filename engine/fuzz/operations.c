@@ -1,10 +1,9 @@
 /*
  * operations.c — fuzzes streams of operations against the naive model (model.h).
  *
- * Each command is one operation of larder.h, or something that happens to a cache: its
- * process is killed before some store to shared memory, another process dies or is stopped
- * with the lock in its hand, the clock moves, the file is opened again. What the engine
- * answers must be what the model says; a miss is excused by an eviction that was counted.
+ * Each command is one operation of larder.h, or an event: the process is killed before some store to shared
+ * memory, another process dies or is stopped while it holds a lock, the clock moves, the file is opened again. The
+ * engine's results must be those of the model; a miss is allowed if an eviction was counted.
  */
 #include "operations.h"
 

@@ -1,7 +1,8 @@
 /*
- * patch.c — damage by command (patch.h). A command names a part of the file, a word of it
- * and a new content; its top bit asks for checksums and seals to be made to fit, so that
- * what lies behind them is reached as well.
+ * patch.c — damages a file by command (patch.h).
+ *
+ * A command names a part of the file, a word of it and its new content. Its top bit asks for checksums and seals
+ * that fit, so that the code behind those checks is reached too.
  */
 #include "patch.h"
 

@@ -1,6 +1,5 @@
 /*
- * patch.h — damage to a cache file, by what it hits: a superblock, the control page, a row
- * of a table, a slot, a record, or any byte.
+ * patch.h — damages a cache file: a superblock, the control page, a row of a table, a slot, a record, or any byte.
  */
 #ifndef LARD_FUZZ_PATCH_H
 #define LARD_FUZZ_PATCH_H

@@ -1,9 +1,8 @@
 /*
- * pinning.c — what the model knows of items that are kept (operations.h): which they are,
- * how much of the room they take, and when it may be said that there is none.
+ * pinning.c — what the model knows of pinned items (operations.h): which they are, and how much room they take.
  *
- * Two sums enclose what the engine may count: without and with what has expired, or may
- * have, for the engine drops such items when it likes.
+ * It also decides when the engine may say that there is no room. Two sums bound the engine's count: without and
+ * with the items that have expired, or may have, because the engine drops those at any time.
  */
 #include "operations.h"
 

@@ -1,6 +1,7 @@
 /*
- * replay.c — runs kept inputs without a fuzzer: files, or directories of them. Any compiler
- * will do. A crash names its input; an input that does not end is ended by SIGALRM.
+ * replay.c — runs stored inputs without a fuzzer: files, or directories of files.
+ *
+ * Any compiler can build it. A crash names its input; SIGALRM ends an input that does not end.
  */
 #include "world.h"
 

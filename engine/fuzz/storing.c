@@ -1,6 +1,7 @@
 /*
- * storing.c — operations that change a key, against the model (operations.h): what a
- * command's fields mean, what may be answered, and what the model has afterwards.
+ * storing.c — operations that store a key, checked against the model (operations.h).
+ *
+ * It decides what a command's fields mean, which results are allowed, and what the model holds afterwards.
  */
 #include "operations.h"
 

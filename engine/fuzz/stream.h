@@ -1,6 +1,7 @@
 /*
- * stream.h — an input as a row of commands of eight bytes, so that a fuzzer which moves,
- * doubles or drops some of them leaves the others what they are (mutate.c does so).
+ * stream.h — an input as a stream of commands of eight bytes.
+ *
+ * A fuzzer that moves, duplicates or drops some of them does not change the others (mutate.c does that).
  */
 #ifndef LARD_FUZZ_STREAM_H
 #define LARD_FUZZ_STREAM_H

@@ -1,7 +1,7 @@
 /*
- * world.c — clocks, random numbers, other processes and files as the fuzzers want them
- * (world.h). Maps of the engine lie between pages that nobody may touch, so that a step
- * outside is noticed.
+ * world.c — clocks, random numbers, other processes and files that the fuzzers control (world.h).
+ *
+ * Maps of the engine lie between inaccessible pages, so that an access outside is detected.
  */
 #include "world.h"
 

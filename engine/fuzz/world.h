@@ -1,9 +1,9 @@
 /*
- * world.h — the world around the engine while it is fuzzed: a clock, random numbers and
- * other processes that the input decides, and cache files that begin every input alike.
+ * world.h — the world around the engine while it is fuzzed: clock, random numbers, other processes, cache files.
  *
- * The linker puts world.c's functions in the place of the platform's (--wrap), so that an
- * input does the same each time it is run.
+ * The input decides clock, random numbers and other processes. Cache files are the same at the start of every
+ * input. The linker replaces the platform's functions by those of world.c (--wrap), so that an input does the same
+ * in each run.
  */
 #ifndef LARD_FUZZ_WORLD_H
 #define LARD_FUZZ_WORLD_H

@@ -1,6 +1,5 @@
 /*
- * choices.c — see choices.h. States are remembered as 64-bit hashes in a table of
- * open addresses; 0 is none.
+ * choices.c — see choices.h. States are stored as 64-bit hashes in an open-addressing table; 0 is none.
  */
 #include "choices.h"
 

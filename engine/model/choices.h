@@ -1,5 +1,5 @@
 /*
- * choices.h — the path of choices of a search, the states it has met, and chance.
+ * choices.h — the path of choices of a search, the states that it has reached, and random choices.
  */
 #ifndef LARD_CHOICES_H
 #define LARD_CHOICES_H

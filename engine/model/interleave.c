@@ -1,6 +1,7 @@
 /*
- * interleave.c — runs the scenarios on the engine's own code, every schedule of
- * each within bounds, and judges each execution by its answers and by what is left.
+ * interleave.c — runs the scenarios on the engine's own code in every schedule within bounds.
+ *
+ * Each execution is judged by its results and by the state that it leaves.
  *
  * interleave [--memory sc|tso|weak] [--blind] [--preemptions N] [--states N]
  *            [--unbounded] [--chance N] [--only TEXT] [--quiet]

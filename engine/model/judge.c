@@ -1,12 +1,11 @@
 /*
- * judge.c — explains an execution by operations one after the other.
+ * judge.c — explains an execution by a sequence of operations.
  *
- * Looks for an order that keeps what was over before something else began
- * (linearizability: Herlihy, Wing, 1990), in which each operation answers as it
- * did. An operation that never came back may have had its effect or not. A key
- * that may be forgotten can be missing from any moment on. A delete drops what
- * it meets for as long as it runs: also a value that was stored after it had dropped
- * another, which is more than it need do, but no lie.
+ * It searches for an order in which each operation returns what it did return, and in which an operation that
+ * ended before another one began comes first (linearizability: Herlihy, Wing, 1990). An operation that never
+ * returned may have had its effect or not. A key that may be evicted can be missing from any time on. A delete
+ * drops what it finds while it runs: also a value that was stored after it had dropped another one. That is more
+ * than it must do, but no error.
  */
 #include "world.h"
 

@@ -1,8 +1,8 @@
 /*
- * litmus.c — does the scheduler's memory show what a memory of its kind can show,
- * and no more? The classic small programs, each run in every schedule: which of
- * their outcomes are met is compared with what is known of x86 (Owens, Sarkar,
- * Sewell, "A better x86 memory model: x86-TSO", 2009) and of stores out of order.
+ * litmus.c — checks that the scheduler's memory shows exactly what a memory of its kind can show.
+ *
+ * The classic small programs run in every schedule. Their outcomes are compared with what is known of x86 (Owens,
+ * Sarkar, Sewell, "A better x86 memory model: x86-TSO", 2009) and of stores out of order.
  */
 #include "world.h"
 

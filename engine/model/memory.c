@@ -1,17 +1,14 @@
 /*
  * memory.c — shared memory as the explored processes see it.
  *
- * A word is contended once two processes were seen to touch it and one of them to
- * write it; only there does it matter who comes first, so only there the scheduler
- * is asked. The set grows while executions are run; whoever searches starts anew
- * when it did.
+ * A word is contended after two processes have accessed it and one of them has written it. Only there the order
+ * matters, so only there the scheduler is asked. The set of such words grows while executions run; after it has
+ * grown, a search starts again.
  *
- * MODEL_TSO keeps the stores to contended words of each process in a queue, which
- * compare-and-swaps and full fences drain (Sewell et al., "x86-TSO", 2010).
- * MODEL_WEAK lets them come out of it in any order but for those to one word, and
- * those that a release store or a fence keeps behind what was before it. A store
- * stays there until somebody else comes to its word: only then it matters whether
- * it has come out, and the scheduler chooses.
+ * MODEL_TSO keeps each process's stores to contended words in a queue, which compare-and-swaps and full fences
+ * drain (Sewell et al., "x86-TSO", 2010). MODEL_WEAK lets them leave the queue in any order, except stores to the
+ * same word, and those that a release store or a fence keeps behind earlier ones. A store stays in the queue until
+ * another process accesses its word: only then it matters whether it has left, and the scheduler chooses.
  */
 #include "../test/internals.h"
 #include "schedule.h"

@@ -1,5 +1,5 @@
 /*
- * scenario.c — what is explored: how each cache is prepared, and who does what then.
+ * scenario.c — the scenarios that are explored: how each cache is prepared, and what each process does then.
  */
 #include "world.h"
 

@@ -1,16 +1,14 @@
 /*
- * schedule.c — logical processes as coroutines, and whose turn it is.
+ * schedule.c — runs logical processes as coroutines, and decides whose turn it is.
  *
- * A search runs the same execution again and again, each time with the last choice
- * that has another way made otherwise: depth first, with at most so many
- * preemptions (Musuvathi, Qadeer, "Iterative Context Bounding", PLDI 2007) and
- * deaths. A process that finishes, waits or spins costs no preemption. What a
- * process will do follows from what it has read so far, so memory, what each one
- * has read, and who may still do what are the whole state: one that was met before
- * is not gone on from again.
+ * A search runs the same execution again and again, each time with the last choice that has an alternative
+ * changed: depth first, with a limit of preemptions (Musuvathi, Qadeer, "Iterative Context Bounding", PLDI 2007)
+ * and deaths. A process that finishes, waits or spins costs no preemption. What a process will do follows from
+ * what it has read so far. So memory, what each process has read, and which may still do what are the whole state:
+ * a state that was reached before is not explored again.
  *
- * By chance, priorities are drawn, and changed at a few random moments (Burckhardt
- * et al., "A Randomized Scheduler with Probabilistic Guarantees", ASPLOS 2010).
+ * In random runs priorities are drawn, and changed at a few random times (Burckhardt et al., "A Randomized
+ * Scheduler with Probabilistic Guarantees", ASPLOS 2010).
  */
 #define _GNU_SOURCE
 #include "schedule.h"

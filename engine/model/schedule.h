@@ -1,6 +1,5 @@
 /*
- * schedule.h — what the scheduler, its memory and the world they run know of each
- * other. Private to engine/model.
+ * schedule.h — what the scheduler, its memory and its world know of each other. Private to engine/model.
  */
 #ifndef LARD_SCHEDULE_H
 #define LARD_SCHEDULE_H

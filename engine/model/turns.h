@@ -1,9 +1,8 @@
 /*
- * turns.h — shared.h's accesses in the build that explores interleavings
- * (-DLARDER_INTERLEAVE): each one is a call, before which the scheduler may let
- * another logical process go on. Included by shared.h, in place of its own.
+ * turns.h — the accesses of shared.h in the build that explores interleavings (-DLARDER_INTERLEAVE).
  *
- * memory.c says what an access does, schedule.c whose turn it is.
+ * Each access is a call, before which the scheduler may let another logical process run. shared.h includes this
+ * file in place of its own macros. memory.c decides what an access does, schedule.c whose turn it is.
  */
 #ifndef LARD_TURNS_H
 #define LARD_TURNS_H

@@ -1,9 +1,8 @@
 /*
- * world.c — a cache of a few segments in plain memory, and processes attached to it,
- * each with a handle, a map and a process slot of its own.
+ * world.c — a cache of a few segments in plain memory, and the processes attached to it.
  *
- * Time stands still but for waits that time out. A process is alive until the
- * scheduler says otherwise: process.c asks the kernel, which is answered here.
+ * Each process has its own handle, map and process slot. Time stands still except for waits that time out. A
+ * process is alive until the scheduler says otherwise: process.c asks the kernel, and this file answers.
  */
 #define _GNU_SOURCE
 #include "world.h"

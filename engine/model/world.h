@@ -1,6 +1,5 @@
 /*
- * world.h — the tiny cache that is explored, its operations, scenarios and their
- * judge.
+ * world.h — the small cache that is explored, its operations, its scenarios and their judge.
  */
 #ifndef LARD_WORLD_H
 #define LARD_WORLD_H

@@ -119,8 +119,8 @@ static larder_status keep_items(larder *cache, lard_map *from, lard_map *to, boo
                     .call = {.now_ms = lard_now(NULL)}};
     char *keys = malloc(KEYS_BYTES);
     larder_status status = LARDER_NO_MEMORY;
-    if (copy.value &&
-        keys) { /* slot and incarnation are in the ids of large values: so no later process uses an id again */
+    /* Ids of large values contain slot and incarnation: so no later process uses an id again. */
+    if (copy.value && keys) {
         lard_store(&to->processes[from->slot].incarnation, cache->incarnation);
         to->slot = from->slot;
         to->owner_word = from->owner_word;

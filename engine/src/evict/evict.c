@@ -217,8 +217,8 @@ void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsi
         sweep_slots(cache, view, segment);
     }
     uint64_t generation = lard_load(&row->generation);
-    if (is_urgent(
-            view)) { /* an owner died, or the count is damaged: count again, as a wrong count costs pinned items */
+    /* An owner died, or the count is damaged: counts again, because a wrong count costs pinned items. */
+    if (is_urgent(view)) {
         lard_segment_recount(view);
     }
     while (at < end && (seen < budget_bytes || is_urgent(view))) {

@@ -48,8 +48,8 @@ larder_status lard_expiry_set(larder *cache, lard_map *map, const lard_key *key,
                 map, LARDER_BUSY); /* the chunks are under other locks, and a try call waits for no lock */
         }
         expiry_ms = key->is_chunk ? later(info.expiry_ms, expiry_ms) : expiry_ms;
-        lard_segment_widen_expiry(&view, offset,
-                                  expiry_ms); /* first, so that the segment is not dropped as expired */
+        /* First, so that the segment is not dropped as expired. */
+        lard_segment_widen_expiry(&view, offset, expiry_ms);
         lard_record_set_expiry(&view, offset, info.crc, expiry_ms);
         if (head) {
             lard_record_head(&view, offset, &info, head);

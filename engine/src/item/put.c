@@ -51,8 +51,7 @@ larder_status lard_put(larder *cache, lard_map *map, lard_write_op *op, const la
 
     if (op->spec.value_bytes > lard_map_max_value(map) || (op->spec.pin && bytes > lard_pin_limit(map))) {
         status = LARDER_VALUE_TOO_LARGE;
-    } else if (bytes > map->record_limit &&
-               !op->spec.pin) { /* a pinned one is one record: no part can be missing */
+    } else if (bytes > map->record_limit && !op->spec.pin) { /* pinned: one record, so no part is lost */
         if (tries) {
             return LARDER_BUSY; /* chunks need many locks, and a try call waits for no lock */
         }
@@ -79,8 +78,7 @@ larder_status lard_put(larder *cache, lard_map *map, lard_write_op *op, const la
         lard_count(cache, LARD_STAT_refused, 1);
         if (lard_put_overwrites(op->condition)) {
             lard_drop(map, op->key, op->now_ms);
-            lard_map_outcome(map,
-                             status); /* after a fault others must leave the file; the answer is the refusal */
+            lard_map_outcome(map, status); /* after a fault others must leave the file */
         }
     }
     return status;
