@@ -90,7 +90,7 @@ extern "C" {
     X(NOT_A_NUMBER, "the value is not a 64-bit decimal integer")                                       \
     X(OVERFLOW, "the result does not fit 64 bits")                                                     \
     X(BUSY, "lock timeout: its owner is alive but stopped or very slow")                               \
-    X(FULL, "no room could be made for the item")                                                      \
+    X(FULL, "the cache is full: eviction found no room")                                               \
     X(CLOSED, "the cache is closed")                                                                   \
     X(DAMAGED, "the file was truncated or cannot be read; this process serves only misses")            \
     X(SUPERSEDED, "the file was replaced by one this process cannot use; it serves misses")            \
@@ -196,12 +196,12 @@ typedef struct larder_store {
     X(hits, "reads that found a live item")                                               \
     X(misses, "reads that found none")                                                    \
     X(sets, "items stored")                                                               \
-    X(refused, "stores refused for want of a lock or of room")                            \
+    X(refused, "stores refused: lock timeout, or the cache is full")                      \
     X(deletes, "deletes that found the key")                                              \
     X(increments, "counters changed")                                                     \
     X(evictions, "live items dropped to make room: each once, however many parts it has") \
     X(expirations, "expired items dropped to make room or by prune")                      \
-    X(promotions, "items kept by eviction: they had been read, or there was room")        \
+    X(promotions, "items that eviction kept: they were read, or there was room")          \
     X(damaged, "records whose checksum or shape was wrong")                               \
     X(repairs, "shards repaired after their lock's owner died")                           \
     X(resets, "shards emptied because they could not be repaired")                        \

@@ -183,7 +183,7 @@ module Larder
     # @param now [Numeric, nil] Unix time the TTL counts from, nil: the clock
     # @param pin [Boolean] never evict it: it stays until it expires or is deleted, see {#max_pinned}
     # @return [Boolean] false: refused, and the old value is gone
-    # @raise [FullError] with `pin: true` where no room could be made
+    # @raise [FullError] with `pin: true` if eviction finds no room
     # @example
     #   cache.set("greeting", "hello", ttl: 1.5) #=> true
     def set(key, value, ttl: nil, now: nil, pin: false)

@@ -198,7 +198,7 @@ module SessionProof
       counts = Board::COUNTS.to_h { |name| [name, (0...WORKERS).sum { |number| @board.counts(number)[name] }] }
       { "operations on sessions, each compared with a naive model" => counts[:operations],
         "operations while the file was full of signed-in sessions" => counts[:while_full],
-        "refusals for want of room" => counts[:refusals],
+        "stores refused because the file was full" => counts[:refusals],
         "times that two to four requests overlapped" => counts[:overlaps],
         "processes killed, of them from outside #{@killed}" => @died,
         "operations found half done, and judged" => counts[:recoveries],

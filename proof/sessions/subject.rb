@@ -73,7 +73,7 @@ module SessionProof
       @repository.find(key(id))
     end
 
-    # @return [Boolean, Symbol] true, false, or :full where it was refused for want of room
+    # @return [Boolean, Symbol] true, false, or :full if the file had no room
     def begin(id, values)
       answer { @repository.begin(key(id), values) }
     end

@@ -213,7 +213,7 @@ module Larder
         bytes
       end
 
-      # A read does not fail for want of room.
+      # A read does not fail because the file is full.
       def readmitted?(record, key)
         @index.admit(record.users, key)
       rescue NoRoomError
