@@ -3,6 +3,7 @@
 # Which combinations of Rails, Ruby, compiler, optimization level, sanitizer and processor bin/test --matrix tests, and
 # what each runs.
 
+require_relative "../../lib/larder/cli/errors"
 require_relative "environment"
 require_relative "matrix_cell"
 require_relative "suites"
@@ -36,7 +37,7 @@ module House
 
     # @param names [Array<String>] of cells, or what their names begin with; none: all
     # @return [Array<House::MatrixCell>]
-    # @raise [ArgumentError] where a name fits none
+    # @raise [Larder::CLI::UsageError] where a name fits none
     def choose(names)
       return cells if names.empty?
 
@@ -51,7 +52,7 @@ module House
       found = all.select { |cell| cell.name.start_with?("#{name}-") } if found.empty?
       return found unless found.empty?
 
-      raise ArgumentError, "no such cell of the matrix: #{name}; known: #{all.map(&:name).join(", ")}"
+      raise Larder::CLI::UsageError, "no such cell of the matrix: #{name}; known: #{all.map(&:name).join(", ")}"
     end
 
     def rails_cells
@@ -82,13 +83,15 @@ module House
 
     # What takes long and rarely fails: bin/test leaves it to the matrix.
     def slow_cells
-      lab = MatrixCell.new("lab-slow", { stack: "this Ruby", under: "slow tests" },
-                           ["bin/test", "--slow", "--only", "build,lab", *inner("lab")], limit: 3600)
+      slow = { "lab-slow" => "build,lab", "ruby-slow" => "build,ruby,tools" }.map do |name, suites|
+        MatrixCell.new(name, { stack: "this Ruby", under: "slow tests" },
+                       ["bin/test", "--slow", "--only", suites, *inner(name)], limit: 3600)
+      end
       proofs = Suites::REPEATED_PROOFS.map do |name|
         MatrixCell.new("proof-#{name}", { stack: "this Ruby", under: "quick run" }, ["bin/proof", "--quick", name],
                        kind: :one)
       end
-      [lab, *proofs]
+      [*slow, *proofs]
     end
 
     def level_cells

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../../lib/larder/cli/errors"
 require_relative "environment"
 require_relative "gem_tests"
 require_relative "job"
@@ -103,7 +104,7 @@ module House
       files = files.map { |file| File.expand_path(file).delete_prefix("#{ROOT}/") }
       ruby, other = files.partition { |file| file.end_with?(".rb") && File.file?(File.join(ROOT, file)) }
       c, unknown = other.partition { |file| file.start_with?("engine/") && File.file?(File.join(ROOT, file)) }
-      raise ArgumentError, "no such test file: #{unknown.join(", ")}" unless unknown.empty?
+      raise Larder::CLI::UsageError, "no such test file: #{unknown.join(", ")}" unless unknown.empty?
 
       jobs = ruby.empty? ? [] : [compile_job]
       jobs += ruby.map { |file| ruby_job(file, options) }.each { |job| job.env["LARDER_SLOW_TESTS"] = "1" }

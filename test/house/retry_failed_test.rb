@@ -2,7 +2,7 @@
 
 require "test_helper"
 require "support/house_jobs"
-require_relative "../../rakelib/house/cli"
+require_relative "../../rakelib/house/command"
 
 module House
   # Failed jobs are run again, alone, and the summary lists them.
@@ -21,7 +21,7 @@ module House
     test "the summary names what passed when retried, and how it had failed" do
       crash = "test -e #{@logs}/met && echo '1 passed, 0 failed' && exit; touch #{@logs}/met; kill -SEGV $$"
       results = run_with_retry(job(crash, name: "crash"))
-      sum, = capture_io { CLI.new([]).send(:summarize, results, 1) }
+      sum, = capture_io { Summary.new.print(results, 1) }
       assert_match(/^Failed, then passed when retried alone:\n  crash: .*signal SEGV.*crash\.first\.log$/, sum)
       assert_match(/^1 passed, 0 failed/, sum)
     end
