@@ -23,7 +23,7 @@ module Larder
           end
         end
 
-        test "#{name} listens on a port where the path is too long for a socket" do
+        slow_test "#{name} listens on a port where the path is too long for a socket" do
           skip "#{type.binary} is not installed" unless type.path
 
           with_directory do |dir|
@@ -71,7 +71,7 @@ module Larder
       end
 
       ["postgresql", "mariadb"].each do |name|
-        test "#{name} starts again where it was killed, with the same files" do
+        slow_test "#{name} starts again where it was killed, with the same files" do
           type = Servers.fetch(name)
           skip "#{type.binary} is not installed" unless type.path
 

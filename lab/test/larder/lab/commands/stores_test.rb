@@ -35,7 +35,7 @@ module Larder
           assert_equal extra.size, outcome.out.scan(/^  memory +≈?\d/).size - 2, outcome.out # and memory, summary
         end
 
-        test "a server that is killed in mid-run is a row that says so, and the others are measured" do
+        slow_test "a server that is killed in mid-run is a row that says so, and the others are measured" do
           skip "redis-server is not installed" unless Servers.fetch("redis").path
 
           outcome = small_run("--require", fixture("killer"), "--only", "memory,killer", "--workloads", "one-thread")
@@ -80,7 +80,7 @@ module Larder
           assert_match(/crasher: invalid, its process was killed by signal 9/, outcome.out)
         end
 
-        test "what a store prints does not disturb the run" do
+        slow_test "what a store prints does not disturb the run" do
           outcome = small_run("--require", fixture("liar"), "--only", "chatty", "--workloads", "one-thread")
           assert_equal 0, outcome.status, outcome.out
           assert_match(/^  chatty +\d/, outcome.out)

@@ -24,14 +24,14 @@ module Larder
           assert_match(/everything: the payload cannot be made: SyntaxError/, run.out)
         end
 
-        test "a server that does not answer is a line that says so" do
+        slow_test "a server that does not answer is a line that says so" do
           run = lab("strategies", *ONCE, "--only", "binary", "--lengths", "5", "--redis-url", "redis://127.0.0.1:1",
                     env: { "COLUMNS" => "150" })
           assert_equal 1, run.status
           assert_match(/everything: the server does not answer: .*127\.0\.0\.1:1/, run.out)
         end
 
-        test "a full disk is a line that says so, and nothing is left on it" do
+        slow_test "a full disk is a line that says so, and nothing is left on it" do
           with_small_disk do |dir|
             run = lab("compressors", *ONCE, "--only", "none,zlib", "--payload", "ruby:Random.bytes(4 << 20)",
                       env: { "TMPDIR" => dir, "COLUMNS" => "150" })

@@ -34,7 +34,7 @@ module Larder
           end
         end
 
-        test "serializers: what keeps the value and what brings a likeness back" do
+        slow_test "serializers: what keeps the value and what brings a likeness back" do
           run = lab("serializers", *ONCE, "--only", "larder,marshal,json", "--payloads", "hash,records-50",
                     env: { "COLUMNS" => "120" })
           assert_equal 0, run.status, run.err
@@ -92,7 +92,7 @@ module Larder
           end
         end
 
-        test "in each table one codec is tried twice, which shows the noise" do
+        slow_test "in each table one codec is tried twice, which shows the noise" do
           %w[compressors serializers strategies matrix].each do |name|
             plan = plan(name)
             twins = plan.trials.select(&:twin)
