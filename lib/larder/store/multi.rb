@@ -20,6 +20,8 @@ module Larder
       private
 
       def read_multi_entries(names, **options)
+        return super if overridden?(:read_entry)
+
         keys = names.map { |name| normalize_key(name, options) }
         entries = failsafe(:read_multi_entries, returning: {}) { @records.get_entries(keys, now_ms) }
         return {} if entries.empty?
@@ -40,6 +42,11 @@ module Larder
         results
       end
 
+      # Is the method of one entry another one than ours? Then it is called for each, as Rails' stores do.
+      def overridden?(name)
+        !method(name).owner.equal?(Entries)
+      end
+
       def copy_of(found)
         found.instance_of?(Array) ? found.map(&:dup) : found
       end
@@ -52,7 +59,7 @@ module Larder
 
       # @return [Hash, nil] the given Hash; nil: not all of it could be stored
       def write_multi_entries(entries, **options)
-        return super if options[:unless_exist]
+        return super if options[:unless_exist] || overridden?(:write_entry)
 
         records = entries.transform_values { |entry| record_of(entry, options) }
 
@@ -63,6 +70,8 @@ module Larder
       end
 
       def delete_multi_entries(keys, **)
+        return super if overridden?(:delete_entry)
+
         failsafe(:delete_multi_entries, returning: 0) { @cache.delete_multi(keys, now: now) }
       end
     end

@@ -27,6 +27,18 @@ module LarderStoreTests
       assert_equal "text", found[:a]
     end
 
+    test "the multi forms ask an overridden method of one entry, as Rails' stores do" do
+      store.singleton_class.class_eval <<~RUBY, __FILE__, __LINE__ + 1
+        private def write_entry(key, entry, **) = entry.value == :refused ? false : super
+        private def read_entry(key, **) = key == "hidden" ? nil : super
+        private def delete_entry(key, **) = key == "stays" ? false : super
+      RUBY
+      store.write_multi({ "a" => 1, "b" => :refused, "hidden" => 2, "stays" => 3 })
+      assert_equal({ "a" => 1, "stays" => 3 }, store.read_multi("a", "b", "hidden", "stays"))
+      assert_equal 1, store.delete_multi(["a", "stays"])
+      assert_equal({ "stays" => 3 }, store.read_multi("a", "stays"))
+    end
+
     test "read_multi takes the options of read" do
       cache = new_store(namespace: "n")
       cache.write("a", "1", raw: true)
