@@ -20,9 +20,9 @@ module Differential
 
     NO_NUMBER = /\ANoMethodError: "undefined method [`']to_i'/
 
-    # The version of what a list or Hash names is "", not nil.
-    COUNTING_LIST = /store\.(?:in|de)crement\([\[{]/
-    LISTED = %r{"a/b"|\[\[?"a"\]?,|\{ a: 1}
+    # The version of what a list, Hash or Struct names is "", not nil.
+    COUNTING_LIST = /store\.(?:in|de)crement\((?:[\[{]|Named\.new)/
+    LISTED = %r{"a/b"|\[\[?"a"\]?,|\{ a: 1|(?:Named|Versioned)\.new\("a"}
 
     # How Rails' read_multi and fetch_multi refuse a name: before Rails 8.0 when they have read, and dropped, those
     # before it.

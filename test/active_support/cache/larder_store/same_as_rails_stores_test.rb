@@ -25,6 +25,7 @@ module LarderStoreTests
       "counting a value without to_i" => [['store.write("a", [1])', 'store.increment("a")'],
                                           ['store.write("a", false)', 'store.fetch("b") { store.decrement("a"); "" }']],
       "the version of a counter" => [['store.increment(["a", :b])', 'store.read("a/b", version: 1)'],
+                                     ['store.increment(Named.new("a"))', 'store.read(Versioned.new("a", "v2"))'],
                                      ['store.increment(["a", :b])', 'store.increment("a/b", version: 1)']],
       "deleting an expired entry" => [['store.write("a", 1, expires_in: 1)', "later(400)", 'store.delete("a")'],
                                       *([BLANK] if ActiveSupport::VERSION::MAJOR < 8)],
