@@ -53,8 +53,7 @@ module Proof
                "lard_load_acquire(&view->head->splitting) == splitting && lard_load(&view->head->moves) == moves &&
             lard_bucket_count(view) == count", "true", "delete"),
       mutation("a delete leaves the original of a published split", "index/index.c",
-               "if (splitting &&
-            splitting - 1 < count) {", "if (false) {", "split", quick: true),
+               "if (splitting && splitting - 1 < count) {", "if (false) {", "split", quick: true),
       mutation("a counter's cell is written while it counts", "segment/counter.c",
                "== 0 ? 1 : 0;", "== 0 ? 0 : 1;", "increment"),
       mutation("a counter's seal is not looked at again", "segment/counter.c",
