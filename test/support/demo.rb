@@ -4,6 +4,7 @@
 
 require "support/recipes"
 require "io/wait"
+require "socket"
 
 module Demo
   include Processes
@@ -32,6 +33,11 @@ module Demo
   ensure
     end_group(pid) if pid
     reader&.close
+  end
+
+  # The default port is for one test at a time: another demo may take it between the look and the start.
+  def own_port
+    ["--port", TCPServer.open("127.0.0.1", 0) { |server| server.addr[1].to_s }]
   end
 
   def end_group(pid)

@@ -11,7 +11,7 @@ class RecipesBrowserTest < ActiveSupport::TestCase
   setup { skip House::Browser.missing if House::Browser.missing }
 
   test "a reader signs in, marks in two tabs at once, is signed out elsewhere, and sees a deploy" do
-    during_demo("--release", "one") do |address, _|
+    during_demo("--release", "one", *own_port) do |address, _|
       @address = address
       House::Browser.open do |browser|
         @first = browser
@@ -22,7 +22,7 @@ class RecipesBrowserTest < ActiveSupport::TestCase
         @cookies = browser.command("Network.getCookies", urls: [address])["cookies"]
       end
     end
-    during_demo("--release", "two") { |address, _| the_next_release_knows_the_reader(address) }
+    during_demo("--release", "two", *own_port) { |address, _| the_next_release_knows_the_reader(address) }
   end
 
   private
