@@ -115,8 +115,7 @@ static void check_records(const lard_view *view, uint32_t segment, larder_report
         if (expiry > lard_load(&row->max_expiry_ms)) {
             problem(report, view, "segment %u: a record outlives the segment's greatest expiry", segment);
         }
-        at += lard_record_bytes(LARD_WORD2_TYPE(info.word2), LARD_WORD2_KEY_BYTES(info.word2),
-                                LARD_WORD2_VALUE_BYTES(info.word2));
+        at += lard_record_bytes_at(&info);
         report->records++;
     }
 }
@@ -147,10 +146,7 @@ static uint64_t check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slo
         problem(report, view, "a slot of bucket %u points beyond what segment %u holds", bucket, segment);
         return SLOT_BYTES;
     }
-    bool is_chunk = LARD_WORD2_TYPE(info.word2) == LARD_TYPE_CHUNK;
-    size_t key_bytes = LARD_WORD2_KEY_BYTES(info.word2);
-    lard_record_copy_key(view, offset, &info, data);
-    lard_key key = {data, key_bytes, lard_hash_key(view->map, data, key_bytes, is_chunk), is_chunk};
+    lard_key key = lard_record_key(view, offset, &info, data);
     uint32_t count = lard_bucket_count(view);
     if (count == 0) {
         problem(report, view, "the bucket count was damaged meanwhile");

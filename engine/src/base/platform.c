@@ -27,14 +27,18 @@
 #include <sys/sysctl.h>
 #endif
 
+#ifndef CLOCK_REALTIME_COARSE
+#define CLOCK_REALTIME_COARSE CLOCK_REALTIME
+#endif
+#ifndef CLOCK_MONOTONIC_COARSE
+#define CLOCK_MONOTONIC_COARSE CLOCK_MONOTONIC
+#endif
+
 /* A sandbox may forbid clock_gettime. Then a monotonic clock counts its calls: a wait of n ms ends after n calls.
  */
 static int64_t without_clock(clockid_t id) {
     static int64_t questions;
-    bool wall = id == CLOCK_REALTIME;
-#ifdef CLOCK_REALTIME_COARSE
-    wall |= id == CLOCK_REALTIME_COARSE;
-#endif
+    bool wall = id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE;
     return wall ? (int64_t)time(NULL) * 1000 : __atomic_add_fetch(&questions, 1, __ATOMIC_RELAXED);
 }
 
@@ -48,21 +52,9 @@ static int64_t clock_in_ms(clockid_t id) {
 
 int64_t lard_clock_ms(void) { return clock_in_ms(CLOCK_REALTIME); }
 
-int64_t lard_clock_coarse_ms(void) {
-#ifdef CLOCK_REALTIME_COARSE
-    return clock_in_ms(CLOCK_REALTIME_COARSE);
-#else
-    return clock_in_ms(CLOCK_REALTIME);
-#endif
-}
+int64_t lard_clock_coarse_ms(void) { return clock_in_ms(CLOCK_REALTIME_COARSE); }
 
-int64_t lard_monotonic_coarse_ms(void) {
-#ifdef CLOCK_MONOTONIC_COARSE
-    return clock_in_ms(CLOCK_MONOTONIC_COARSE);
-#else
-    return clock_in_ms(CLOCK_MONOTONIC);
-#endif
-}
+int64_t lard_monotonic_coarse_ms(void) { return clock_in_ms(CLOCK_MONOTONIC_COARSE); }
 
 int64_t lard_monotonic_ms(void) { return clock_in_ms(CLOCK_MONOTONIC); }
 

@@ -36,7 +36,7 @@ static bool move_to_main(lard_view *view, const lard_found *found, const lard_re
     if (!to) {
         return false;
     }
-    uint32_t segment = (uint32_t)((to - view->map->super.data_offset) >> view->map->segment_shift);
+    uint32_t segment = lard_segment_at(view, to);
     uint64_t generation = lard_load(&view->segments[segment].generation);
     lard_segment_inherit_age(view, segment, LARD_SLOT_OFFSET(found->value));
     lard_record_move(view, LARD_SLOT_OFFSET(found->value), to, generation, bytes);
@@ -75,11 +75,10 @@ static bool look_at(const lard_view *view, uint64_t offset, uint64_t generation,
         one->info.generation != (uint32_t)generation) {
         return false;
     }
-    unsigned type = LARD_WORD2_TYPE(one->info.word2);
-    size_t key_bytes = LARD_WORD2_KEY_BYTES(one->info.word2);
-    one->bytes = lard_record_bytes(type, key_bytes, LARD_WORD2_VALUE_BYTES(one->info.word2));
+    one->bytes = lard_record_bytes_at(&one->info);
     lard_record_copy_key(view, offset, &one->info, key);
-    one->hash = lard_hash_key(view->map, key, key_bytes, type == LARD_TYPE_CHUNK);
+    one->hash = lard_hash_key(view->map, key, LARD_WORD2_KEY_BYTES(one->info.word2),
+                              LARD_WORD2_TYPE(one->info.word2) == LARD_TYPE_CHUNK);
     lard_dircache_prefetch_buckets(view->map, &one->hash, buckets);
     return true;
 }

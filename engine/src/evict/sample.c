@@ -38,8 +38,7 @@ void lard_sample_take(lard_view *view) {
             lard_record_info info;
             uint64_t value = lard_load(&bucket->slots[s]);
             if (LARD_SLOT_OFFSET(value) && lard_record_of_slot(view, value, &info)) {
-                bytes += lard_record_bytes(LARD_WORD2_TYPE(info.word2), LARD_WORD2_KEY_BYTES(info.word2),
-                                           LARD_WORD2_VALUE_BYTES(info.word2));
+                bytes += lard_record_bytes_at(&info);
                 items++;
             }
         }

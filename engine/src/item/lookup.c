@@ -65,9 +65,7 @@ static __attribute__((noinline)) enum found find_moving(const lard_view *view, c
                                                         lard_bucket *first, lard_bucket *second, lard_hit *hit) {
     for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
         uint64_t value = lard_load_acquire(&first->slots[i]), settled = value & ~LARD_SLOT_PENDING;
-        if (LARD_SLOT_FINGERPRINT(value) != key->hash.fingerprint || value == settled ||
-            !lard_record_of_slot(view, settled, &hit->info) ||
-            !lard_record_is_key(view, LARD_SLOT_OFFSET(settled), &hit->info, key)) {
+        if (value == settled || !lard_match_key(view, settled, key, &hit->info)) {
             continue;
         }
         for (unsigned other = 0; other < LARD_BUCKET_SLOTS; other++) {

@@ -33,6 +33,5 @@ uint64_t lard_pin_cost_of(const lard_view *view, uint64_t slot) {
     if (!lard_record_of_slot(view, slot, &info) || !LARD_WORD2_PINNED(info.word2)) {
         return 0;
     }
-    return lard_pin_cost(view, lard_record_bytes(LARD_WORD2_TYPE(info.word2), LARD_WORD2_KEY_BYTES(info.word2),
-                                                 LARD_WORD2_VALUE_BYTES(info.word2)));
+    return lard_pin_cost(view, lard_record_bytes_at(&info));
 }

@@ -36,8 +36,7 @@ void lard_record_head(const lard_view *view, uint64_t offset, const lard_record_
 
 bool lard_record_sound(const lard_view *view, uint64_t offset, const lard_record_info *info) {
     bool counter = LARD_WORD2_TYPE(info->word2) == LARD_TYPE_COUNTER;
-    uint64_t bytes = lard_record_bytes(LARD_WORD2_TYPE(info->word2), LARD_WORD2_KEY_BYTES(info->word2),
-                                       LARD_WORD2_VALUE_BYTES(info->word2));
+    uint64_t bytes = lard_record_bytes_at(info);
     const lard_u64 *body = lard_view_words(view, offset + LARD_RECORD_HEADER);
     size_t words = counter ? key_words(info) : (bytes - LARD_RECORD_HEADER) / 8;
     uint32_t crc = lard_crc_shared(lard_crc_word(LARD_CRC_START, info->word2), body, words);
@@ -51,6 +50,13 @@ void lard_record_copy_key(const lard_view *view, uint64_t offset, const lard_rec
         uint64_t word = lard_load(&words[i]);
         memcpy((unsigned char *)out + i * 8, &word, 8);
     }
+}
+
+lard_key lard_record_key(const lard_view *view, uint64_t offset, const lard_record_info *info, void *data) {
+    size_t bytes = LARD_WORD2_KEY_BYTES(info->word2);
+    bool is_chunk = LARD_WORD2_TYPE(info->word2) == LARD_TYPE_CHUNK;
+    lard_record_copy_key(view, offset, info, data);
+    return (lard_key){data, bytes, lard_hash_key(view->map, data, bytes, is_chunk), is_chunk};
 }
 
 /* Writes key and value as one run of words, pads the last one with zeros, and returns the checksum. */

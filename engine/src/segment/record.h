@@ -26,6 +26,12 @@ static inline uint64_t lard_record_seal_expiry(uint64_t expiry_ms, uint32_t crc)
     return (expiry_ms & LARD_EXPIRY_MASK) | seal << LARD_EXPIRY_BITS;
 }
 
+/* Bytes of the record whose header was read. */
+static inline uint64_t lard_record_bytes_at(const lard_record_info *info) {
+    return lard_record_bytes(LARD_WORD2_TYPE(info->word2), LARD_WORD2_KEY_BYTES(info->word2),
+                             LARD_WORD2_VALUE_BYTES(info->word2));
+}
+
 /* Reads the header of the record at `offset`. False: it cannot be a whole record inside its segment. */
 static inline bool lard_record_info_at(const lard_view *view, uint64_t offset, lard_record_info *info) {
     uint64_t left = lard_segment_left(view, offset);
@@ -44,7 +50,7 @@ static inline bool lard_record_info_at(const lard_view *view, uint64_t offset, l
                       type - LARD_TYPE_PLAIN > LARD_TYPE_CHUNK - LARD_TYPE_PLAIN)) {
         return false;
     }
-    return lard_record_bytes(type, LARD_WORD2_KEY_BYTES(info->word2), LARD_WORD2_VALUE_BYTES(info->word2)) <= left;
+    return lard_record_bytes_at(info) <= left;
 }
 
 /* Reads the header of the record that a slot names. False: there is no record of the slot's generation. */
@@ -121,6 +127,8 @@ void lard_record_head(const lard_view *view, uint64_t offset, const lard_record_
 /* Are checksum and seals valid? Under the lock: a counter may look invalid while it is written. */
 bool lard_record_sound(const lard_view *view, uint64_t offset, const lard_record_info *info);
 void lard_record_copy_key(const lard_view *view, uint64_t offset, const lard_record_info *info, void *out);
+/* The record's key, copied to `data`, which has room for the longest and one word more. */
+lard_key lard_record_key(const lard_view *view, uint64_t offset, const lard_record_info *info, void *data);
 /* Writes a whole record at a reserved offset of a segment of `generation`. */
 void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_key *key,
                        const lard_record_spec *spec);

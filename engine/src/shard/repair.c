@@ -141,8 +141,7 @@ static uint64_t last_in_main(const lard_view *view, lard_record_info *info) {
             return 0;
         }
         last = offset;
-        at += lard_record_bytes(LARD_WORD2_TYPE(info->word2), LARD_WORD2_KEY_BYTES(info->word2),
-                                LARD_WORD2_VALUE_BYTES(info->word2));
+        at += lard_record_bytes_at(info);
     }
     return last && LARD_WORD2_KEY_BYTES(info->word2) <= LARDER_MAX_KEY ? last : 0;
 }
@@ -159,10 +158,7 @@ static void finish_copy(lard_view *view) {
     if (!offset) {
         return;
     }
-    bool is_chunk = LARD_WORD2_TYPE(copy.word2) == LARD_TYPE_CHUNK;
-    size_t key_bytes = LARD_WORD2_KEY_BYTES(copy.word2);
-    lard_record_copy_key(view, offset, &copy, data);
-    lard_key key = {data, key_bytes, lard_hash_key(view->map, data, key_bytes, is_chunk), is_chunk};
+    lard_key key = lard_record_key(view, offset, &copy, data);
     lard_found found = lard_index_find(view, &key);
     uint64_t stands = LARD_SLOT_OFFSET(found.value) - lard_view_segment_offset(view, victim - 1);
     if (found.slot && stands < view->map->super.segment_bytes &&
