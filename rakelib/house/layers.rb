@@ -54,6 +54,9 @@ module House
     # Where the engine's own headers lie.
     ENGINE_HEADERS = ["engine/src", "engine/include", "engine/test", "engine/bench", "engine/model"].freeze
 
+    # Who may include headers of the engine's tests.
+    WITH_TEST_HEADERS = ["engine/test/", "engine/bench/", "engine/fuzz/", "engine/model/"].freeze
+
     # Names of a higher layer that a file may announce: autoload loads nothing before somebody says the name.
     ANNOUNCED = { "lib/larder.rb" => ["action_dispatch/middleware/session/larder_store"] }.freeze
 
@@ -127,8 +130,7 @@ module House
         "the engine includes #{header}; it must build without Ruby"
       elsif kind == '"' && !inside?(file, header, ENGINE_HEADERS)
         "the engine includes #{header}, which is not in engine/"
-      elsif header.include?("test/") && !file.start_with?("engine/test/", "engine/bench/", "engine/fuzz/",
-"engine/model/")
+      elsif header.include?("test/") && !file.start_with?(*WITH_TEST_HEADERS)
         "#{header} belongs to the tests"
       end
     end

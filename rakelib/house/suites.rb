@@ -39,7 +39,7 @@ module House
     FAST = ["build", "engine", "ruby", "style"].freeze
 
     # Tests of the development tools.
-    OF_TOOLS = ["test/house", "test/bench", "test/proof"].freeze
+    OF_TOOLS = ["test/{house,bench,proof}/**/*_test.rb"].freeze
 
     # Tests of the extension, and of what is built on Rails and Rack.
     OF_STACK = [
@@ -137,7 +137,7 @@ module House
     end
 
     def ruby_jobs
-      others = test_files("test/guards/**/*_test.rb", *OF_TOOLS.map { |directory| "#{directory}/**/*_test.rb" })
+      others = test_files("test/guards/**/*_test.rb", *OF_TOOLS)
       ruby_test_jobs(test_files("test/**/*_test.rb") - others)
     end
 
@@ -146,7 +146,7 @@ module House
     end
 
     def tools_jobs
-      ruby_test_jobs(test_files(*OF_TOOLS.map { |directory| "#{directory}/**/*_test.rb" }), suite: "tools")
+      ruby_test_jobs(test_files(*OF_TOOLS), suite: "tools")
     end
 
     # Rails that the fast path is enabled on, and that no other suite runs.
