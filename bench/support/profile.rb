@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the profile by steps: runs `fetch` under callgrind, which counts within the C function of `fetch` only, and adds
+# The profile by steps: runs `fetch` under callgrind, which counts within the C function of `fetch` only, and adds
 # up what callgrind attributes to each step's functions and source files.
 
 require "fileutils"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns how a measuring program is run and how what it prints becomes figures: the programs of engine/bench, and
+# Runs the measuring programs and turns what they print into figures: the programs of engine/bench, and
 # larder-lab. Computes nothing but quotients of what they print, and of the lab's samples their medians.
 
 require "json"

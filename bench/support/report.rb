@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the two forms of a report: Markdown for people, JSON with every figure for programs. Judges by the numbers, and
+# Writes a report in two forms: Markdown for people, JSON with every figure for programs. Judges by the numbers, and
 # writes them so that none looks better than it is.
 
 require "json"

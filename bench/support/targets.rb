@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The targets, each beside the figure it is judged by. Owns no measuring.
+# The targets, each beside the figure it is judged by.
 
 require_relative "figure"
 

@@ -109,7 +109,7 @@ static void a_creator_may_be_killed(void) {
     CHECK(killed > 5, "%d of 80 were killed in time", killed);
 }
 
-static void what_a_killed_creator_leaves_is_made_anew(void) {
+static void what_a_killed_creator_leaves_is_made_again(void) {
     static unsigned char whole[SIZE], part[SIZE];
     const char *path = in_directory("t.larder");
     CHECK(usable(path));
@@ -197,7 +197,7 @@ static const test_case tests[] = {
     TEST(the_first_size_counts, "of two sizes configured the first counts"),
     TEST(many_create_at_once, "two and twenty processes that create at once share one file"),
     TEST(a_creator_may_be_killed, "who is killed while creating or replacing is no hindrance to the next"),
-    TEST(what_a_killed_creator_leaves_is_made_anew, "what a killed creator leaves is made anew"),
+    TEST(what_a_killed_creator_leaves_is_made_again, "what a killed creator leaves is made again"),
     TEST(a_crash_of_the_machine_empties_the_cache,
          "a crash of the machine empties the cache, a clean shutdown keeps it"),
     TEST(the_lock_file_may_be_removed, "all find each other again after the lock file was removed"),

@@ -153,7 +153,7 @@ static void an_index_that_another_process_changed_is_followed(void) {
 }
 
 /* A fork while a thread renews the copy leaves the mark of that in the child. */
-static void a_renewal_cut_short_by_a_fork_is_begun_anew(void) {
+static void a_renewal_cut_short_by_a_fork_starts_again(void) {
     larder *cache = open_cache(1 << 20);
     CHECK(cache && set(cache, "a", "1") == LARDER_OK && is(cache, "a", "1"));
     cache->map->dircache[0].renewing = lard_fork_epoch() + 1;
@@ -215,7 +215,7 @@ static const test_case tests[] = {
     TEST(every_length_comes_back, "keys and values of every length come back, whichever way checksums are taken"),
     TEST(keys_of_one_fingerprint_are_told_apart, "keys of one fingerprint in one bucket are told apart"),
     TEST(an_index_that_another_process_changed_is_followed, "an index that another process changed is followed"),
-    TEST(a_renewal_cut_short_by_a_fork_is_begun_anew, "a renewal cut short by a fork is begun anew in the child"),
+    TEST(a_renewal_cut_short_by_a_fork_starts_again, "a renewal cut short by a fork starts again in the child"),
     TEST(all_kinds_come_through_many_at_once, "values of all kinds come through many at once, and are counted"),
 };
 RUN("get", tests)

@@ -80,7 +80,7 @@ static void what_is_too_long_to_be_kept_is_an_error(void) {
     larder_close(cache);
 }
 
-static void it_survives_attaching_anew(void) {
+static void it_survives_a_new_attachment(void) {
     cache = open_cache(1 << 20);
     CHECK(keep(1, 100) == LARDER_OK);
     larder_close(cache);
@@ -130,7 +130,7 @@ static const test_case tests[] = {
     TEST(room_is_told_also_of_an_empty_cache, "room is told also of an empty cache"),
     TEST(numbers_and_swaps_stay_what_they_were, "numbers and swaps stay what they were"),
     TEST(what_is_too_long_to_be_kept_is_an_error, "what is too long to be kept is an error"),
-    TEST(it_survives_attaching_anew, "it survives attaching anew"),
+    TEST(it_survives_a_new_attachment, "it survives a new attachment"),
     TEST(a_prune_in_turns_counts_right, "a prune that others come between drops all and leaves the count right"),
 };
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the counting of instructions: builds what is counted, runs it under callgrind, reads what callgrind dumped, and
+# Counts instructions: builds what is counted, runs it under callgrind, reads what callgrind dumped, and
 # keeps the record (instruction_counts.yml). Judges nothing; the test does.
 
 require "fileutils"

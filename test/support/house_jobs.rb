@@ -4,7 +4,7 @@ require "stringio"
 require "tmpdir"
 require_relative "../../rakelib/house/runner"
 
-# Owns what tests of bin/test's runner have in common: small programs as jobs, and a place for what they print.
+# What tests of bin/test's runner have in common: small programs as jobs, and a directory for what they print.
 module HouseJobs
   extend ActiveSupport::Concern
 

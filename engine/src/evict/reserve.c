@@ -11,8 +11,8 @@
 #define BYTES_A_SEGMENT 128 /* bytes to write, for each further segment of that patience */
 #define WORK_PER_BYTE 8     /* bytes processed for each byte written, while too few segments are free */
 #define LEAST_WORK 2048
-#define NOTHING 0                 /* least frequency of an item that stays: all items stay */
-#define ALL 4                     /* above any frequency: no item stays */
+#define SPARE_ALL 0               /* least frequency of an item that stays: all items stay */
+#define SPARE_NONE 4              /* above any frequency: no item stays */
 #define MOST_PATIENCE (16u << 20) /* most bytes to search, so that the lock is not held for too long */
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
@@ -55,13 +55,13 @@ void lard_reserve_upkeep(larder *cache, lard_view *view, uint32_t queue, uint64_
     if (free_segments < LARD_SPARE_SEGMENTS &&
         (free_segments == 0 || lard_load(&view->head->victim) || is_wanted_soon(view, queue))) {
         lard_evict_some(cache, view, written_bytes * WORK_PER_BYTE + LEAST_WORK,
-                        lard_sample_is_roomy(view) ? NOTHING : 1, now_ms);
+                        lard_sample_is_roomy(view) ? SPARE_ALL : 1, now_ms);
     }
 }
 
 void lard_reserve_at_once(larder *cache, lard_view *view, int64_t now_ms) {
     for (uint32_t i = 0; i < LARD_SPARE_SEGMENTS && lard_load(&view->head->free_segments) < LARD_SPARE_SEGMENTS;
          i++) {
-        lard_evict_some(cache, view, UINT64_MAX, ALL, now_ms);
+        lard_evict_some(cache, view, UINT64_MAX, SPARE_NONE, now_ms);
     }
 }

@@ -53,7 +53,7 @@ static larder_status fail_claim(larder *cache, const lard_map *map, larder_statu
 
 /* A host may replace the file every minute for years. So only the addresses of all but the last few maps are kept.
  */
-static void let_old_files_go(larder *cache) {
+static void release_old_files(larder *cache) {
     unsigned kept = 0;
     for (lard_map *map = cache->old_maps; map; map = map->older) {
         if (kept++ >= OLD_FILES) {
@@ -135,7 +135,7 @@ static void go_over(larder *cache, const lard_lockfile *file, lard_map *map, lar
         lard_map_discard(old);
         old->older = cache->old_maps;
         cache->old_maps = old;
-        let_old_files_go(cache);
+        release_old_files(cache);
     }
     forget_waits(cache);
     cache->arriving = NULL;
@@ -253,7 +253,7 @@ static int64_t wait_after_fault(larder *cache, int64_t now_ms) {
     return doublings < 10 ? (int64_t)RETRY_MS << doublings : FAULT_WAIT_MS;
 }
 
-static larder_status attach_anew(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
+static larder_status reattach(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
     lard_map *map = cache->map;
     if (cache->refusal.status != LARDER_OK) {
         *error = cache->refusal;
@@ -315,7 +315,7 @@ static larder_status attach_once(larder *cache, uint64_t size_bytes, int64_t wai
         lard_sleep_ms(1);
     }
     bool faulted = cache->map && cache->map->poisoned;
-    error->status = attach_anew(cache, size_bytes, wait_ms, error);
+    error->status = reattach(cache, size_bytes, wait_ms, error);
     end_attaching(cache, faulted, error, start);
     return error->status;
 }

@@ -38,8 +38,8 @@ static larder_status read_counter(const lard_view *view, uint64_t offset, const 
 }
 
 /* Reads a counter, or the head of a large value, which is always read whole. */
-static __attribute__((noinline)) larder_status read_odd(const lard_view *view, lard_hit *hit, void *out,
-                                                        size_t capacity, size_t *size_bytes) {
+static __attribute__((noinline)) larder_status read_indirect(const lard_view *view, lard_hit *hit, void *out,
+                                                             size_t capacity, size_t *size_bytes) {
     const lard_record_info *info = &hit->info;
     if (LARD_WORD2_TYPE(info->word2) == LARD_TYPE_COUNTER) {
         larder_status status = lard_record_read(view, hit->offset, info, NULL, 0);
@@ -150,7 +150,7 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
         } else if (LARD_UNLIKELY(odd)) {
             const lard_view there = view;
             size_t size = size_bytes;
-            status = read_odd(&there, hit, out, capacity, &size);
+            status = read_indirect(&there, hit, out, capacity, &size);
             size_bytes = size;
             lard_fence_acquire();
             if (lard_load(&lard_view_words(&view, hit->offset)[1]) !=

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what the application is told by its environment: where it writes, which stores it uses, which release it is.
+# The application's settings from its environment: where it writes, which stores it uses, which release it is.
 # Loaded before the application is configured; knows no part of it.
 
 require "digest"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the comparison of LarderStore, on both paths, with MemoryStore and FileStore: plays a sequence on each, and finds
+# Compares LarderStore, on both paths, with MemoryStore and FileStore: runs a sequence on each, and finds
 # the first step at which a caller sees something else and no known difference explains it.
 
 require "tmpdir"

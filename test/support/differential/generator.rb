@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the sequences: random ones of what callers do to a store and around it, as Ruby source in the words of
+# Generates random sequences of what callers do to a store and around it, as Ruby source with the methods of
 # Differential::Stage, so that what fails can be read and run.
 
 module Differential

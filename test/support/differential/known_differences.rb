@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the list of what LarderStore does otherwise than MemoryStore and FileStore, and why. What is on it is in
+# The list of what LarderStore does differently from MemoryStore and FileStore, and why. What is on it is in
 # docs/guides/differences.md, too.
 
 require "active_support/version"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the stage of a LarderStore on a file of its own: beside what callers see, what is in the file, and which calls
+# The stage of a LarderStore on a file of its own: besides what callers see, what is in the file, and which calls
 # came into Rails' methods.
 
 require "support/differential/stage"

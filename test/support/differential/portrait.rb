@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what of a value is compared: everything that a caller could see of it but its identity.
+# What is compared of a value: everything that a caller could see of it except its identity.
 
 require "zlib"
 

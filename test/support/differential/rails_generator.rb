@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the sequences that LarderStore and Rails' own stores are compared by, in the words of Differential::RailsStage.
+# Generates the sequences by which LarderStore and Rails' own stores are compared, with Differential::RailsStage's methods.
 
 require "support/differential/known_differences"
 require "support/differential/rails_stage"

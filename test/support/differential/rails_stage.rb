@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the stages on which LarderStore is compared with Rails' own stores: the same words for each of them, and
+# The stages on which LarderStore is compared with Rails' own stores: the same methods for each of them, and
 # subclasses, definitions, stubs and copies of it that come and go.
 
 require "support/differential/stage"

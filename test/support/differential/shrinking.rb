@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns how a sequence that fails becomes the shortest that still does.
+# Shortens a sequence that fails to the shortest one that still fails.
 
 module Differential
   module Shrinking

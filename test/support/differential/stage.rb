@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns where the steps of a sequence are played: a store, and everything around it that a call of the cache may meet.
+# Runs the steps of a sequence on a store, with everything around it that a call of the cache may meet.
 # Whatever a step changed outside of the stage is put back when the last was played.
 
 require "support/store_case"

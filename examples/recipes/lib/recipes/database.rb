@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the database: its tables, and that it is made whole before anybody sees it. Rails' models of it are in
+# Creates the database: its tables, all of them before another process sees it. Rails' models of it are in
 # app/models.
 
 require "active_record"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns how recipes are invented: from a seed, always the same ones. Keeps them nowhere.
+# Invents recipes from a seed: the same seed always gives the same recipes. Stores none.
 
 require_relative "vocabulary"
 

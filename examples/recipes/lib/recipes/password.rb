@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns how passwords are kept: as scrypt makes them, so that who reads the database has none of them.
+# Stores passwords as scrypt hashes, so that nobody who reads the database learns them.
 
 require "openssl"
 require "securerandom"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns how the style sheet is served. What is in it is in public/.
+# Serves the style sheet, which is in public/.
 
 require "digest"
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the words that recipes are made of. How they are put together is the generator's business.
+# The words that recipes are made of. The generator puts them together.
 
 module Recipes
   # Tables of German words with what they are in English, what of them is bought, and the colour they have on a plate.

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the words of what is baked.
+# The words of baked goods.
 
 module Recipes
   module Vocabulary

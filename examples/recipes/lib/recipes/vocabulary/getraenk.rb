@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the words of drinks.
+# The words of drinks.
 
 module Recipes
   module Vocabulary

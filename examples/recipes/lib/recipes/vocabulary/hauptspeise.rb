@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the words of main dishes.
+# The words of main dishes.
 
 module Recipes
   module Vocabulary

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the words of desserts.
+# The words of desserts.
 
 module Recipes
   module Vocabulary

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the words of salads.
+# The words of salads.
 
 module Recipes
   module Vocabulary

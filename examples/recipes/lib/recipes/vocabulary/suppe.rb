@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the words of soups.
+# The words of soups.
 
 module Recipes
   module Vocabulary
