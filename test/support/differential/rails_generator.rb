@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Generates the sequences by which LarderStore and Rails' own stores are compared, with Differential::RailsStage's methods.
+# Generates the sequences by which LarderStore and Rails' own stores are compared: calls of Differential::RailsStage.
 
 require "support/differential/known_differences"
 require "support/differential/rails_stage"
