@@ -16,8 +16,9 @@ require "larder"
 require "support/slow_test"
 require "support/collector" if ENV.key?("LARDER_GC")
 
-# A shell has what it runs in the background ignore interrupts, and that would be passed on to every process under test.
-trap("INT", "DEFAULT")
+# A shell has what it runs in the background ignore interrupts, and nohup has it ignore hangups. Both would be passed on
+# to every process under test.
+["INT", "HUP"].each { |signal| trap(signal, "DEFAULT") }
 
 # A private directory for each test, made before it (so that its children have the same) and removed after it.
 module TemporaryDirectory

@@ -11,5 +11,6 @@ require "support/lab_helper"
 require "support/sample_document"
 require "support/sample_results"
 
-# A shell has what it runs in the background ignore interrupts, and that would be passed on to every process under test.
-trap("INT", "DEFAULT")
+# A shell has what it runs in the background ignore interrupts, and nohup has it ignore hangups. Both would be passed on
+# to every process under test.
+["INT", "HUP"].each { |signal| trap(signal, "DEFAULT") }

@@ -15,8 +15,8 @@ module Proof
     TARGETS = { "operations" => "streams of operations", "file" => "damaged files" }.freeze
     SOURCES = "engine/fuzz"
     FULL_MINUTES = 60
-    QUICK_SECONDS = 20
-    QUICK_RUNS = 700
+    QUICK_SECONDS = 12
+    QUICK_RUNS = 400
     SLOWEST_SECONDS = 30 # of one input, on a machine that does other things too
     LIBFUZZER_SHARE = 0.6 # of the time; AFL++ has the rest
     SANITIZERS = { "ASAN_OPTIONS" => "abort_on_error=1:symbolize=0:detect_leaks=0",
@@ -29,9 +29,9 @@ module Proof
     def attack(report)
       in_memory do |directory|
         @env = { "LARDER_FUZZ_DIRECTORY" => directory }
-        replay(report)
-        TARGETS.each_key { |target| corpus(report, target) }
         fuzzable = clang_fuzzes?
+        replay(report) unless quick && fuzzable # libFuzzer begins with the kept inputs
+        TARGETS.each_key { |target| corpus(report, target) }
         fuzzable ? libfuzzer(report) : report.note("clang or its libFuzzer is not installed: both are left out")
         afl(report) unless quick
         coverage(report) if fuzzable && !quick

@@ -118,7 +118,7 @@ module House
     def set_up
       return true unless @setup && @suites != ["trixie"]
 
-      options = @setup_options + (lab? ? [] : ["--no-lab"])
+      options = @setup_options + (lab? ? [*("--no-contenders" unless @slow || @cells)] : ["--no-lab"])
       system(File.join(ROOT, "bin/setup"), *options, in: File::NULL)
     end
 

@@ -87,7 +87,7 @@ module House
         MatrixCell.new(name, { stack: "this Ruby", under: "slow tests" },
                        ["bin/test", "--slow", "--only", suites, *inner(name)], limit: 3600)
       end
-      proofs = Suites::REPEATED_PROOFS.map do |name|
+      proofs = (Suites::REPEATED_PROOFS - ["matrix"]).map do |name|
         MatrixCell.new("proof-#{name}", { stack: "this Ruby", under: "quick run" }, ["bin/proof", "--quick", name],
                        kind: :one)
       end

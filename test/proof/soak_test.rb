@@ -26,7 +26,7 @@ class SoakTest < ActiveSupport::TestCase
     assert_fails "value", /is no value of this key|are no value of this key/
   end
 
-  test "a value that comes back fails the soak" do
+  slow_test "a value that comes back fails the soak" do
     assert_fails "resurrected", /is older than the acknowledged/
   end
 
@@ -53,7 +53,7 @@ class SoakTest < ActiveSupport::TestCase
     assert_empty left_processes
   end
 
-  test "killed, it leaves no process" do
+  slow_test "killed, it leaves no process" do
     Open3.popen2e(environment, PROGRAM, *SHORT, "--minutes", "5", "--directory", @directory) do |_, output, thread|
       await_processes(output)
       Process.kill(:KILL, thread.pid)

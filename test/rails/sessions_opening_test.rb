@@ -51,7 +51,7 @@ class SessionsOpeningTest < StoreCase
     RUBY
   end
 
-  test "the first session makes it, also in workers that were forked after the boot" do
+  slow_test "the first session makes it, also in workers that were forked after the boot" do
     made, shown, files = in_shop(<<~RUBY)
       one = browser
       pid = fork { exit!(ask(browser, :post, "/sign_in").first == 201) }
@@ -93,7 +93,7 @@ class SessionsOpeningTest < StoreCase
     assert_equal [200, [200, "nil"], 201], in_shop(script, as: as_nobody)
   end
 
-  test "a read-only file system stops neither, and its requests are answered by 503" do
+  slow_test "a read-only file system stops neither, and its requests are answered by 503" do
     skip "needs root" unless Process.euid.zero?
     Dir.mkdir(storage)
     read_only = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o ro none "$0" && exec "$@"', storage]

@@ -10,7 +10,7 @@ class RecipesBrowserTest < ActiveSupport::TestCase
 
   setup { skip House::Browser.missing if House::Browser.missing }
 
-  test "a reader signs in, marks in two tabs at once, is signed out elsewhere, and sees a deploy" do
+  slow_test "a reader signs in, marks in two tabs at once, is signed out elsewhere, and sees a deploy" do
     during_demo("--release", "one", *own_port) do |address, _|
       @address = address
       House::Browser.open do |browser|

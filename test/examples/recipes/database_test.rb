@@ -8,7 +8,7 @@ module Recipes
   class DatabaseTest < ActiveSupport::TestCase
     include TemporaryDirectory
 
-    test "of processes that start together one makes it, and all find it whole" do
+    slow_test "of processes that start together one makes it, and all find it whole" do
       settings = { "RECIPES_DATABASE" => path_of("new/recipes.sqlite3") }
       starts = Array.new(2) { IO.popen(settings, [RbConfig.ruby, prepare]) }
       said = starts.map { |io| io.read[/: (.+)/, 1].tap { io.close } }
@@ -17,7 +17,7 @@ module Recipes
       assert_equal %w[recipes.sqlite3 recipes.sqlite3.lock], Dir.children(path_of("new")).sort
     end
 
-    test "one of another generator is made again, and so is what is no database" do
+    slow_test "one of another generator is made again, and so is what is no database" do
       FileUtils.cp(RecipesFiles.prepared, path_of)
       SQLite3::Database.new(path_of) { |database| database.execute("PRAGMA user_version = 1") }
       File.write(path_of("text"), "No database")

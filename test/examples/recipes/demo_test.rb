@@ -8,7 +8,7 @@ class DemoTest < ActiveSupport::TestCase
   include TemporaryDirectory
   include Demo
 
-  test "it starts, says where it is and who may sign in, and keeps sessions over a start of another release" do
+  slow_test "it starts, says where it is and who may sign in, and keeps sessions over a start of another release" do
     cookie = nil
     during_demo("--release", "of today") do |address, said|
       assert_match(/Sign in as demo with the password hungry-for-more/, said)

@@ -37,7 +37,7 @@ class LarderCacheGarbageCollectionTest < ActiveSupport::TestCase
     end
   RUBY
 
-  test "everything works while every allocation collects" do
+  slow_test "everything works while every allocation collects" do
     output = run_ruby(<<~RUBY, path_of)
       #{EXERCISE}
       Larder::Cache.open(ARGV[0], size: #{SIZE}) do |cache|

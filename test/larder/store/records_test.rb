@@ -204,7 +204,7 @@ class LarderStoreRecordsTest < ActiveSupport::TestCase
     assert_raises(TypeError) { Larder::Store::Records.allocate.get("key", NOW) }
   end
 
-  test "all of them work while every allocation collects, and after compaction" do
+  slow_test "all of them work while every allocation collects, and after compaction" do
     output = run_ruby(<<~RUBY, path_of("stressed.larder"))
       Larder::Cache.open(ARGV[0], size: #{SIZE}) do |cache|
         require "larder/store/records"

@@ -24,7 +24,7 @@ module Soak
       FileUtils.rm_rf(@directory)
     end
 
-    test "a native worker told to end while its child rests does not wait for the end of the rest" do
+    slow_test "a native worker told to end while its child rests does not wait for the end of the rest" do
       assert(soon { holders.any? { |pid| pid != @pid } }, "it forked no child")
       @book[Book::RESTING] = 1
       Process.kill(:TERM, @pid)

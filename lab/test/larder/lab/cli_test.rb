@@ -17,7 +17,7 @@ module Larder
         assert_equal "larder-lab #{VERSION}\n", lab("--version").out
       end
 
-      test "help and lists need no gems" do
+      slow_test "help and lists need no gems" do
         alone = { "RUBYOPT" => nil, "RUBYLIB" => nil, "GEM_PATH" => "", "GEM_HOME" => "", "BUNDLE_GEMFILE" => nil }
         ask = lambda do |*arguments|
           out, errors, status = Open3.capture3(alone, RbConfig.ruby, LabHelper::EXECUTABLE, *arguments)

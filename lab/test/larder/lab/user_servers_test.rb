@@ -7,7 +7,7 @@ module Larder
     # Running servers of the user's: each contender is measured on one that speaks its protocol, by --NAME-url, and
     # nothing but the lab's own is touched in it.
     class UserServersTest < ActiveSupport::TestCase
-      test "every contender of Redis' protocol is measured on a running server, whose keys stay" do
+      slow_test "every contender of Redis' protocol is measured on a running server, whose keys stay" do
         with_server("redis") do |endpoint|
           speak(endpoint, "SET theirs 1\r\n")
           measure(["redis", "redis-hiredis", "valkey", "dicedb", "dragonfly"], endpoint["url"])

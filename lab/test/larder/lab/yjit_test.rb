@@ -10,7 +10,7 @@ module Larder
       # Where this Ruby turns YJIT on while it runs.
       CAN = defined?(RubyVM::YJIT) && RubyVM::YJIT.respond_to?(:enable)
 
-      test "a store without an application, one that brings an application, and the report all have YJIT alike" do
+      slow_test "a store without an application, one that brings an application, and the report all have YJIT alike" do
         with_directory do |dir|
           file = File.join(dir, "run.json")
           run = small_run("--only", "memory,solid_cache", "--workloads", "one-thread", "--json", file)

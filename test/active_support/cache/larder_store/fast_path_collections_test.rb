@@ -59,7 +59,7 @@ module LarderStoreTests
     # A look at everything that takes seconds, as it does there, would be most of what is exercised.
     STRESS = "Larder::Store::FastPath.define_singleton_method(:check) { nil }; GC.stress = true"
 
-    test "everything works while every allocation collects" do
+    slow_test "everything works while every allocation collects" do
       output = run_ruby(<<~RUBY, path_of)
         #{EXERCISE}
         #{STRESS}
@@ -70,7 +70,7 @@ module LarderStoreTests
       assert_equal "sound", output
     end
 
-    test "somebody may listen while every allocation collects" do
+    slow_test "somebody may listen while every allocation collects" do
       output = run_ruby(<<~RUBY, path_of)
         #{EXERCISE}
         #{LISTEN}

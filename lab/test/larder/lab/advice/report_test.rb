@@ -37,7 +37,7 @@ module Larder
           Reports.fetch("plain").new(document(chapter), terminal: CLI::Terminal.new(StringIO.new)).to_s
         end
 
-        test "every block of a report is one, also where the order of compressors turns" do
+        slow_test "every block of a report is one, also where the order of compressors turns" do
           [%w[--hosts 4], %w[--hosts 1], %w[--hosts 4 --trust --bandwidth none], %w[--hosts 4 --regions 3],
            %w[--shared-by nobody --reads 0], %w[--persistent --size 100gb]].each do |arguments|
             made = chapter(*arguments)

@@ -70,7 +70,7 @@ module Larder
           assert_match(/Tried here with your value and a server on this machine: .* The parts add up to/m, run.out)
         end
 
-        test "nothing can be advised: a chapter that says why, and exit code 1" do
+        slow_test "nothing can be advised: a chapter that says why, and exit code 1" do
           run = lab("advise", *SMALL, "--stores", "larder", "--hosts", "2", "--payload", "hash", "--serializers",
                     "larder")
           assert_equal 1, run.status, run.err
@@ -78,7 +78,7 @@ module Larder
           assert_match(/larder: it is one host's/, run.out)
         end
 
-        test "a payload that cannot be made, or that nothing takes, ends in a clear line" do
+        slow_test "a payload that cannot be made, or that nothing takes, ends in a clear line" do
           { "ruby:nonsense" => /--payload ruby:nonsense: the payload cannot be made: NameError: undefined/,
             "ruby:(" => /--payload ruby:\(: the payload cannot be made: SyntaxError/,
             "ruby:-> {}" => /no serializer takes it\n  .*marshal: .*Proc/m }.each do |payload, message|

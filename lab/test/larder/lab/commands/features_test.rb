@@ -7,7 +7,7 @@ module Larder
     module Commands
       # Real stores, real processes, real servers.
       class FeaturesTest < ActiveSupport::TestCase
-        test "stores without a server are told apart by what they really do" do
+        slow_test "stores without a server are told apart by what they really do" do
           rows = ask("larder,memory,null")
           assert_equal({ "larder" => true, "memory" => false, "null" => false }, answers(rows, "cross_process"))
           assert_equal({ "larder" => true, "memory" => false, "null" => false }, answers(rows, "app_killed"))

@@ -22,7 +22,7 @@ module Larder
           assert_equal "percentile", charts(report, "curves").first.dig("x", "scale")
         end
 
-        test "latency: arrivals and rates are what is asked for" do
+        slow_test "latency: arrivals and rates are what is asked for" do
           report, out = run_of("latency", "--only", "memory", "--rounds", "1", "--seconds", "0.02",
                                "--load", "0.25", "--arrivals", "constant")
           assert_match(/Hits, open loop at 25 % of that rate/, out)
@@ -59,7 +59,7 @@ module Larder
           assert_no_match(/single round/, out) # of which it has one, and compares its halves
         end
 
-        test "soak: calls that fail are counted and told" do
+        slow_test "soak: calls that fail are counted and told" do
           report, out = run_of("soak", "--require", fixture("flaky"), "--only", "flaky", "--minutes", "0.005",
                                "--size", "4MiB")
           failed = events(report, "slice").sum { |slice| slice["errors"].values.sum }
@@ -67,7 +67,7 @@ module Larder
           assert_match(/flaky: #{failed} calls failed: RuntimeError: the store is full/, out)
         end
 
-        test "a wrong value voids its row and fails the run" do
+        slow_test "a wrong value voids its row and fails the run" do
           outcome = lab("latency", "--rounds", "1", "--seconds", "0.01", "--require", fixture("liar"), "--only",
                         "memory,liar")
           assert_equal 1, outcome.status

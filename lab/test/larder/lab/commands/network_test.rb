@@ -41,7 +41,7 @@ module Larder
           end
         end
 
-        test "codecs are measured over bandwidths" do
+        slow_test "codecs are measured over bandwidths" do
           run = lab(*SMALL, "--only", "memory", "--bandwidth", "50mbit", "--codecs", "marshal+none,marshal+gzip-6",
                     "--payload", "ruby:['some text '] * 3000", env: { "COLUMNS" => "150" })
           skip "the gems of the codecs are not installed" if run.err.include?("gems are not installed")
@@ -50,7 +50,7 @@ module Larder
           assert_match(/pays below/, run.out)
         end
 
-        test "a payload that cannot be serialized is a row that says so" do
+        slow_test "a payload that cannot be serialized is a row that says so" do
           run = lab(*SMALL, "--only", "redis", "--payload", "ruby:proc {}")
           assert_equal 1, run.status
           assert_match(/redis: invalid: TypeError: no _dump_data is defined for class Proc/, run.err)

@@ -86,7 +86,7 @@ module Larder
           assert_match(/^  chatty +\d/, outcome.out)
         end
 
-        test "a missing gem is a row with the command that gets it" do
+        slow_test "a missing gem is a row with the command that gets it" do
           outcome = small_run("--require", fixture("liar"), "--only", "memory,gemless")
           assert_equal 0, outcome.status
           assert_match(/gemless: the gem no-gem-has-this-name is missing: .*"no-gem-has-this-name", ">= 1.2"/,

@@ -11,7 +11,7 @@ module Larder
 
         ONCE = ["--rounds", "1", "--seconds", "0.001", "--seed", "1"].freeze
 
-        test "a payload that cannot be serialized, or made, is a line that says so" do
+        slow_test "a payload that cannot be serialized, or made, is a line that says so" do
           [%w[serializers --only marshal], %w[compressors --only none],
            %w[matrix --stores memory --serializers marshal --compressors none]].each do |command|
             run = lab(*command, *ONCE, "--payload", "ruby:proc {}", env: { "COLUMNS" => "150" })

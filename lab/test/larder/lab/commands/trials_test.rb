@@ -43,7 +43,7 @@ module Larder
           assert_match(/brings back a likeness/, run.out)
         end
 
-        test "a codec whose gem is missing is a row that says so" do
+        slow_test "a codec whose gem is missing is a row that says so" do
           skip "lz4_flex is there" if RUBY_VERSION >= "3.2"
           run = lab("compressors", *ONCE, "--only", "none,lz4_flex", "--payload", "ruby:'x' * 100")
           assert_equal 0, run.status
