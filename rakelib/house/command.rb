@@ -38,7 +38,7 @@ module House
     def initialize(...)
       super
       @suites = Suites::DEFAULT
-      @lanes = Environment.processors
+      @lanes = Environment.processors + 1 # for many jobs wait part of their time
       @setup = true
       @setup_options = []
       @fast = @slow = false

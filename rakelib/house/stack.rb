@@ -68,7 +68,8 @@ module House
         bootstrap unless ready?
         copy_network_settings
         Checkout.copy(File.join(@root, CHECKOUT))
-        enter(["bin/test", "--no-system", "--only", "build,stack,rails,newest", *options])
+        enter(["bin/test", "--no-system", "--jobs", Environment.processors.to_s, "--only", "build,stack,rails,newest",
+               *options])
       end
     end
 

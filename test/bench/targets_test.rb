@@ -22,8 +22,7 @@ module Bench
     }.freeze
 
     PROGRAMS.each do |part, (program, *arguments)|
-      kind = part == "tails-memory" ? :test : :slow_test
-      public_send(kind, "the #{program} program prints what the targets of #{part} name") do
+      slow_test "the #{program} program prints what the targets of #{part} name" do
         figures = Programs.engine(program, "--directory", directory, *arguments)
         targets = Targets::ALL.select { |target| target.part == part }
         assert_not_empty targets

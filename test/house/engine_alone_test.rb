@@ -46,7 +46,7 @@ module House
       assert_match(/\S/, run_command("./hello"))
     end
 
-    slow_test "no symbol but those of larder.h is exported" do
+    test "no symbol but those of larder.h is exported" do
       skip "nm is not installed" unless system("nm --version", out: File::NULL, err: File::NULL)
 
       install

@@ -13,7 +13,7 @@ class SoakTest < ActiveSupport::TestCase
   setup { @directory = Dir.mktmpdir("larder-soak") }
   teardown { FileUtils.rm_rf(@directory) }
 
-  test "a soak of a sound cache holds, counts, and leaves no process and no file" do
+  slow_test "a soak of a sound cache holds, counts, and leaves no process and no file" do
     output, status = soak("--counts")
     assert_predicate status, :success?, output
     assert_match(/^@ [1-9]\d* values found, each held against the ledger$/, output)

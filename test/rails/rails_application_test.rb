@@ -25,7 +25,7 @@ class RailsApplicationTest < StoreCase
     assert_equal [File.join(root, "tmp/own.larder"), 8 << 20, 86_400, "shop"], answers
   end
 
-  test "a size that is not the file's is warned of with the line that configures it, and what to do" do
+  slow_test "a size that is not the file's is warned of with the line that configures it, and what to do" do
     boot("Rails.cache.read(1)")
     output, = boot("Rails.cache.read(1)", cache_store: ":larder_store, { max_size: '16MB' }")
     path = File.join(root, "storage/larder/production/cache.larder")
@@ -77,7 +77,7 @@ class RailsApplicationTest < StoreCase
     assert_equal [200, "<p>Toys</p> <p>Old books</p>"], page
   end
 
-  test "rate_limit counts in the cache, in all processes, and for as long as it says" do
+  slow_test "rate_limit counts in the cache, in all processes, and for as long as it says" do
     skip "this Rails has no rate_limit" if ActiveSupport.gem_version < Gem::Version.new("7.2.0.alpha")
 
     assert_equal [200, 200, 429], in_rails("Array.new(3) { get('/limited').first }")

@@ -51,7 +51,7 @@ module Recipes
       assert_equal ["secret"], Dir.children(directory)
     end
 
-    test "another session store, another cache and another database are used where they are named" do
+    slow_test "another session store, another cache and another database are used where they are named" do
       File.write(path_of("stores.rb"), <<~RUBY)
         class ActionDispatch::Session::NamedStore < ActionDispatch::Session::CookieStore
         end
@@ -69,7 +69,7 @@ module Recipes
       assert_equal %w[log secret], Dir.children(path_of("elsewhere")).sort
     end
 
-    test "in development no page is cached" do
+    slow_test "in development no page is cached" do
       settings = { **RecipesFiles.storage_in(path_of("storage")), "RAILS_ENV" => "development" }
       pages = answers(settings, "/rezept/index", "/rezept/index")
       assert_equal([[200, "nothing of it is cached"]] * 2,

@@ -9,22 +9,14 @@ module Soak
   class WorkerTest < ActiveSupport::TestCase
     SECONDS = 20
 
-    setup do
-      @directory = Dir.mktmpdir("larder-soak")
-      assert system("make", "-s", "-C", File.join(House::ROOT, "engine"), "soak", "BUILD=#{@directory}/build",
-                    "OPTIMIZE=-O1")
-      @book = Book.new("#{@directory}/build/soak/book.so", "#{@directory}/book")
-      @pid = spawn("#{@directory}/build/soak/worker", @book.path, "#{@directory}/t.larder", (4 << 20).to_s,
-                   @book.wrong_path, "1", "0")
-    end
-
     teardown do
       Process.kill(:KILL, @pid) if @pid
       Process.wait(@pid) if @pid
-      FileUtils.rm_rf(@directory)
+      FileUtils.rm_rf(@directory) if @directory
     end
 
     slow_test "a native worker told to end while its child rests does not wait for the end of the rest" do
+      start
       assert(soon { holders.any? { |pid| pid != @pid } }, "it forked no child")
       @book[Book::RESTING] = 1
       Process.kill(:TERM, @pid)
@@ -34,6 +26,15 @@ module Soak
     end
 
     private
+
+    def start
+      @directory = Dir.mktmpdir("larder-soak")
+      assert system("make", "-s", "-C", File.join(House::ROOT, "engine"), "soak", "BUILD=#{@directory}/build",
+                    "OPTIMIZE=-O1")
+      @book = Book.new("#{@directory}/build/soak/book.so", "#{@directory}/book")
+      @pid = spawn("#{@directory}/build/soak/worker", @book.path, "#{@directory}/t.larder", (4 << 20).to_s,
+                   @book.wrong_path, "1", "0")
+    end
 
     def holders
       Array.new(Book::SLOTS) { |slot| @book[@book.slot(slot) + Book::PID] }.reject(&:zero?)
