@@ -21,11 +21,13 @@ module Larder
 
     # @param path [String] absolute, or relative where the working directory was removed
     # @return [String, nil] a sentence in UTF-8 that names who owns what, who runs this process, and a command; nil:
-    #   nothing is seen that would keep it from the file
+    #   nothing is seen that would keep it from the file, or what was seen is gone: others change it meanwhile
     def at(path)
       path = path.dup.force_encoding(Encoding::UTF_8)
       sentence = misnamed(path) || foreign(path) || closed(path)
       sentence && shown(sentence)
+    rescue SystemCallError
+      nil # the failure that is to be explained is reported without this
     end
 
     # Paths that no command can make usable.

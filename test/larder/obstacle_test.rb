@@ -6,6 +6,7 @@ require "larder/obstacle"
 module Larder
   # What a message proposes where a cache cannot be opened: seen by a user who owns nothing there.
   class ObstacleTest < ActiveSupport::TestCase
+    include Processes
     include TemporaryDirectory
 
     NOBODY = 65_534
@@ -21,6 +22,16 @@ module Larder
         .each do |path, command|
         assert_match(/, may not write to it: #{Regexp.escape(command)}\z/, as_nobody(path), path)
       end
+    end
+
+    test "what another process removes while it is looked at is no obstacle" do
+      path = File.join(directory, "c.larder")
+      File.write(path, "")
+      told = in_child do
+        File.singleton_class.prepend(Module.new { def exist?(file) = super.tap { FileUtils.rm_f(file) } })
+        [Obstacle.at(path), File.file?(path)]
+      end
+      assert_equal [nil, false], told
     end
 
     test "that of an application's own directory is" do
