@@ -34,6 +34,19 @@ IDS.each_with_index do |id, number|
   sessions.begin(id, { "user_id" => number, "name" => VALUE, "_csrf_token" => "a" * 43, "seen" => 0 })
 end
 
+# A record as keys see it, and one with a version.
+Item = Struct.new(:id) do
+  def cache_key = "items/#{id}"
+end
+Product = Struct.new(:id) do
+  def cache_key = "products/#{id}"
+  def cache_version = "20261123120000123456"
+end
+ITEMS = Array.new(CALLS) { |id| Item.new(id) }.freeze
+PRODUCTS = Array.new(CALLS) { |id| Product.new(id) }.freeze
+FRAGMENT = ("<li class=\"product\">A teapot of 1.2 litres</li>\n" * 42).freeze # 2 KB
+LISTENER = ->(*) {}
+
 OPERATIONS = {
   "fetch, hit" => lambda do |count|
     i = 0
@@ -68,6 +81,44 @@ OPERATIONS = {
     while i < count
       store.fetch(["row", i % CALLS], expires_in: 300) { raise "a miss" }
       i += 1
+    end
+  end,
+  "fetch, hit, a record for a key" => lambda do |count|
+    i = 0
+    while i < count
+      store.fetch(ITEMS[i % CALLS]) { VALUE }
+      i += 1
+    end
+  end,
+  "read, a fragment of a record with a version" => lambda do |count|
+    i = 0
+    while i < count
+      name = [:views, "products/_product:3f2a", PRODUCTS[i % CALLS]]
+      store.read(name) || store.write(name, FRAGMENT)
+      i += 1
+    end
+  end,
+  "write, a fragment of a record with a version" => lambda do |count|
+    i = 0
+    while i < count
+      store.write([:views, "products/_product:3f2a", PRODUCTS[i % CALLS]], FRAGMENT) || raise("refused")
+      i += 1
+    end
+  end,
+  "fetch, hit, version: given" => lambda do |count|
+    i = 0
+    while i < count
+      store.fetch(["versioned", i % CALLS], version: "7") { VALUE }
+      i += 1
+    end
+  end,
+  "fetch, hit, a listener to every event" => lambda do |count|
+    ActiveSupport::Notifications.subscribed(LISTENER, /\Acache_.*\.active_support\z/) do
+      i = 0
+      while i < count
+        store.fetch(["key", i % CALLS]) { raise "a miss" }
+        i += 1
+      end
     end
   end,
   "session, read and left as it is" => lambda do |count|

@@ -8,7 +8,7 @@
 #include "rails/fast_entry.h"
 #include "rails/fast_clock.h"
 
-static ID id_value_found, id_store_dumped, id_store_tree;
+static ID id_value_found, id_store_dumped, id_store_bytes;
 static VALUE none, expired;
 
 /* Deletes an entry that has expired, unless it is left to Rails' fetch because of a race_condition_ttl. */
@@ -30,23 +30,55 @@ static bool has_expired(const larder_item *item, int64_t now_ms) {
     return expires_at_ms && fast_clock_has_passed(expires_at_ms, now_ms);
 }
 
+/* Finds the value in what was found, FAST_HIT, if its version is the one asked for. Rails asks for that after it
+ * has read. Ruby may run. */
+static __attribute__((noinline)) enum fast_outcome match_version(const fast_options *options, const fast_key *key,
+                                                                 const fast_found *found, plain_stored *stored) {
+    VALUE version;
+    bool matches;
+
+    if (!fast_key_version(key, options->version, &version)) {
+        return FAST_FALLBACK;
+    }
+    const char *bytes = found->string == Qundef ? found->bytes : RSTRING_PTR(found->string);
+    matches = plain_split(found->item.flags, bytes, found->item.size_bytes, stored) &&
+              !plain_is_mismatched(stored, version);
+    RB_GC_GUARD(version);
+    return matches ? FAST_HIT : FAST_MISS;
+}
+
 static enum fast_outcome decode_plain(const fast_store *store, const fast_options *options, const fast_key *key,
                                       const fast_found *found, VALUE *value) {
     const larder_item *item = &found->item;
+    plain_stored stored = {.flags = item->flags, .size_bytes = item->size_bytes};
 
     if (has_expired(item, found->now_ms)) {
         return drop_expired(store, options, key);
     }
-    *value = found->string == Qundef ? plain_load(item->flags, found->bytes, item->size_bytes)
-                                     : plain_load_string(item->flags, found->string);
+    /* An empty version, of a flat list, mismatches none but another. */
+    if (RB_UNLIKELY(key->has_objects || !NIL_P(options->version) || PLAIN_KIND(item->flags) == PLAIN_VERSIONED)) {
+        enum fast_outcome outcome = match_version(options, key, found, &stored);
+        if (outcome != FAST_HIT) {
+            return outcome;
+        }
+    }
+    if (found->string == Qundef) {
+        *value = plain_load(stored.flags, found->bytes, stored.size_bytes);
+    } else {
+        rb_str_set_len(found->string, (long)stored.size_bytes);
+        *value = plain_load_string(stored.flags, found->string);
+    }
     return *value == Qundef ? FAST_MISS : FAST_HIT;
 }
 
 static enum fast_outcome decode_other(const fast_store *store, const fast_options *options, const fast_key *key,
                                       const fast_found *found, VALUE *value) {
     VALUE bytes = found->string == Qundef ? rb_str_new(found->bytes, (long)found->item.size_bytes) : found->string;
-    VALUE version = key->is_list ? rb_utf8_str_new("", 0) : Qnil;
+    VALUE version;
 
+    if (!fast_key_version(key, options->version, &version)) {
+        return FAST_FALLBACK;
+    }
     *value = rb_funcall(store->self, id_value_found, 2, bytes, version);
     return fast_entry_outcome(store, options, key, *value);
 }
@@ -90,15 +122,20 @@ enum fast_outcome fast_entry_read(const fast_store *store, const fast_options *o
     return status == LARDER_MISS ? FAST_MISS : FAST_FALLBACK;
 }
 
-/* The store of a plain value at `now`; false: the ordinary path has to decide how long it lives. */
-static bool fill_record(const fast_options *options, const fast_key *key, double now, const plain_value *plain,
-                        larder_store *record) {
+/* The store of a plain value at `now`, under the version (nil or a String); false: the ordinary path has to decide
+ * how long it lives. */
+static bool fill_record(const fast_options *options, const fast_key *key, VALUE version, double now,
+                        plain_value *plain, larder_store *record) {
     double expires_at = now + options->life.expires_in;
+    bool has_version = !NIL_P(version) && RSTRING_LEN(version) > 0;
     uint8_t flags;
     int64_t ttl_ms;
 
-    if (!plain_terms(plain, options->life.expires_in > 0.0 ? &expires_at : NULL, &options->life, key->is_list,
-                     fast_clock_ms(now), &flags, &ttl_ms)) {
+    if (has_version) {
+        plain_add_version(plain, version);
+    }
+    if (!plain_terms(plain, options->life.expires_in > 0.0 ? &expires_at : NULL, &options->life,
+                     !NIL_P(version) && !has_version, fast_clock_ms(now), &flags, &ttl_ms)) {
         return false;
     }
     *record = (larder_store){.key = key->text,
@@ -110,36 +147,61 @@ static bool fill_record(const fast_options *options, const fast_key *key, double
     return ttl_ms >= 0;
 }
 
-bool fast_entry_prepare(const fast_store *store, const fast_options *options, const fast_key *key, double now,
-                        VALUE value, plain_value *plain, larder_store *record) {
+/* Fills `*record` with the store of a plain value, whose bytes are in it or in `*plain`. False: it is not plain,
+ * or has to be compressed. */
+static bool prepare(const fast_store *store, const fast_options *options, const fast_key *key, VALUE version,
+                    double now, VALUE value, plain_value *plain, larder_store *record) {
     plain->kind = PLAIN_NONE;
-    if (!store->handle.plain_values || !plain_from(value, plain) || plain->size_bytes >= GLUE_RELEASE_BYTES ||
-        (options->compress && plain->size_bytes > sizeof plain->number)) {
+    if (!store->handle.plain_values ||
+        !(plain_from(value, plain) ||
+          (store->handle.plain_trees && !options->compress && plain_from_tree(value, plain)))) {
         return false;
     }
-    return fill_record(options, key, now, plain, record);
+    return !(options->compress && plain->size_bytes > sizeof plain->number) &&
+           fill_record(options, key, version, now, plain, record);
 }
 
-/* An Array or Hash of plain values, whose bytes were just made. Entries#store_tree takes one that is large, or
- * finds the lock taken. */
-static VALUE write_tree(const fast_store *store, const fast_key *key, const plain_value *plain,
-                        const larder_store *record, int64_t now_ms) {
+/* The bytes of a prepared value as a String. */
+static VALUE bytes_of(VALUE value, const plain_value *plain) {
+    if (!NIL_P(plain->holder)) {
+        return plain->holder;
+    }
+    return RB_TYPE_P(value, T_STRING) ? rb_str_new_frozen(value)
+                                      : rb_str_new(plain->bytes, (long)plain->size_bytes);
+}
+
+VALUE fast_entry_record(const fast_store *store, const fast_options *options, const fast_key *key, VALUE version,
+                        double now, VALUE value) {
+    plain_value plain = {.holder = Qnil};
+    larder_store record;
+
+    if (!prepare(store, options, key, version, now, value, &plain, &record)) {
+        return Qundef;
+    }
+    return rb_ary_new_from_args(3, bytes_of(value, &plain), UINT2NUM(record.flags), LL2NUM(record.ttl_ms));
+}
+
+/* Entries#store_bytes takes what is large, is stored in parts, or finds the lock taken: it releases the GVL. */
+static VALUE store_record(const fast_store *store, const fast_key *key, VALUE value, const plain_value *plain,
+                          const larder_store *record, int64_t now_ms) {
     larder_call call = {.now_ms = now_ms, .flags = LARDER_CALL_TRY};
 
     if (plain->size_bytes < GLUE_RELEASE_BYTES &&
         larder_set(fast_handle_engine(store), record, &call) == LARDER_OK) {
         return Qtrue;
     }
-    return rb_funcall(store->self, id_store_tree, 5, rb_utf8_str_new(key->text, (long)key->bytes), plain->tree,
-                      UINT2NUM(record->flags), LL2NUM(record->ttl_ms), LL2NUM(now_ms));
+    if (!key->is_utf8) { /* a report may have the key */
+        return Qundef;
+    }
+    return rb_funcall(store->self, id_store_bytes, 5, rb_utf8_str_new(key->text, (long)key->bytes),
+                      bytes_of(value, plain), UINT2NUM(record->flags), LL2NUM(record->ttl_ms), LL2NUM(now_ms));
 }
 
 /* A value for the store's coder. May run any Ruby. */
-static VALUE write_dumped(const fast_store *store, const fast_options *options, const fast_key *key, VALUE value,
-                          double now) {
+static VALUE write_dumped(const fast_store *store, const fast_options *options, const fast_key *key, VALUE version,
+                          VALUE value, double now) {
     const plain_life *life = &options->life;
     VALUE text = rb_utf8_str_new(key->text, (long)key->bytes);
-    VALUE version = key->is_list ? rb_utf8_str_new("", 0) : Qnil;
     VALUE expires_at = life->expires_in > 0.0 ? DBL2NUM(now + life->expires_in) : Qnil;
     VALUE expires_in = life->expires_in > 0.0 ? DBL2NUM(life->expires_in) : Qnil;
     VALUE race = life->race > 0.0 ? DBL2NUM(life->race) : Qnil;
@@ -148,28 +210,39 @@ static VALUE write_dumped(const fast_store *store, const fast_options *options, 
                       LL2NUM(fast_clock_ms(now)));
 }
 
-VALUE fast_entry_write(const fast_store *store, const fast_options *options, const fast_key *key, VALUE value) {
-    double now = fast_clock_now(); /* first, as Ruby must not run between taking bytes and storing them */
-    larder_call call = {.now_ms = fast_clock_ms(now), .flags = LARDER_CALL_TRY};
-    plain_value plain;
+VALUE fast_entry_store(const fast_store *store, const fast_options *options, const fast_key *key, VALUE version,
+                       VALUE value) {
+    plain_value plain = {.holder = Qnil};
     larder_store record;
+    VALUE answer = Qundef;
+    double now = fast_clock_now(); /* first: no Ruby runs between taking bytes and storing them */
 
-    if (fast_entry_prepare(store, options, key, now, value, &plain, &record)) {
-        return larder_set(fast_handle_engine(store), &record, &call) == LARDER_OK ? Qtrue : Qundef;
+    if (prepare(store, options, key, version, now, value, &plain, &record)) {
+        answer = store_record(store, key, value, &plain, &record, fast_clock_ms(now));
+    } else if (store->handle.plain_values && !options->compress && plain.kind == PLAIN_NONE && key->is_utf8) {
+        answer = write_dumped(store, options, key, version, value, now);
     }
-    if (!store->handle.plain_values || options->compress || plain.kind != PLAIN_NONE) {
-        return Qundef;
-    }
-    if (store->handle.plain_trees && plain_from_tree(value, &plain) &&
-        fill_record(options, key, now, &plain, &record)) {
-        VALUE answer = write_tree(store, key, &plain, &record, fast_clock_ms(now));
-        RB_GC_GUARD(plain.tree);
-        return answer;
-    }
-    return write_dumped(store, options, key, value, now);
+    RB_GC_GUARD(plain.holder);
+    RB_GC_GUARD(version);
+    return answer;
 }
 
-enum fast_outcome fast_entry_exists(const fast_store *store, const fast_key *key) {
+VALUE fast_entry_write(const fast_store *store, const fast_options *options, const fast_key *key, VALUE value) {
+    VALUE version;
+
+    return fast_key_version(key, options->version, &version)
+               ? fast_entry_store(store, options, key, version, value)
+               : Qundef;
+}
+
+enum fast_outcome fast_entry_delete(const fast_store *store, const fast_key *key) {
+    larder_call call = {.now_ms = fast_clock_read_ms()};
+    larder_status status = larder_delete(fast_handle_engine(store), key->text, key->bytes, &call);
+
+    return status == LARDER_OK ? FAST_HIT : status == LARDER_MISS ? FAST_MISS : FAST_FALLBACK;
+}
+
+enum fast_outcome fast_entry_exists(const fast_store *store, const fast_options *options, const fast_key *key) {
     larder_call call = {.now_ms = fast_clock_read_ms()};
     larder_item item;
     larder_status status = larder_exists(fast_handle_engine(store), key->text, key->bytes, &item, &call);
@@ -177,7 +250,7 @@ enum fast_outcome fast_entry_exists(const fast_store *store, const fast_key *key
     if (status != LARDER_OK) {
         return status == LARDER_MISS ? FAST_MISS : FAST_FALLBACK;
     }
-    if (!plain_is_loadable(item.flags, item.size_bytes)) {
+    if (!plain_is_loadable(item.flags, item.size_bytes) || key->has_objects || !NIL_P(options->version)) {
         return FAST_FALLBACK;
     }
     return has_expired(&item, call.now_ms) ? FAST_MISS : FAST_HIT;
@@ -194,7 +267,7 @@ static VALUE define_marker(VALUE module, const char *name) {
 void fast_entry_init(VALUE module) {
     id_value_found = rb_intern("value_found");
     id_store_dumped = rb_intern("store_dumped");
-    id_store_tree = rb_intern("store_tree");
+    id_store_bytes = rb_intern("store_bytes");
     none = define_marker(module, "NONE");
     expired = define_marker(module, "EXPIRED");
 }

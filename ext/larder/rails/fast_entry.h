@@ -37,17 +37,23 @@ enum fast_outcome fast_entry_outcome(const fast_store *store, const fast_options
                                      VALUE answer);
 
 /*
- * Fills `*record` with the store of a value at `now` (fast_clock_now()), whose bytes stay in the value or in
- * `*plain`. False: the value is not plain, has to be compressed, or is so large that it must not be copied with
- * the GVL held.
+ * The record of a value at `now` (fast_clock_now()) under a version (fast_key_version()), as Records#set_multi
+ * takes it: [bytes, flags, ttl_ms]. Qundef: the value is not plain, or has to be compressed.
  */
-bool fast_entry_prepare(const fast_store *store, const fast_options *options, const fast_key *key, double now,
-                        VALUE value, plain_value *plain, larder_store *record);
+VALUE fast_entry_record(const fast_store *store, const fast_options *options, const fast_key *key, VALUE version,
+                        double now, VALUE value);
 
 /* Stores, and answers what Rails' write does; Qundef: ask the ordinary path. */
 VALUE fast_entry_write(const fast_store *store, const fast_options *options, const fast_key *key, VALUE value);
 
-/* Is there a live entry? Only of a plain one: the expiry of any other is in bytes of Rails' coder. */
-enum fast_outcome fast_entry_exists(const fast_store *store, const fast_key *key);
+/* The same under a version (fast_key_version()). */
+VALUE fast_entry_store(const fast_store *store, const fast_options *options, const fast_key *key, VALUE version,
+                       VALUE value);
+
+/* FAST_HIT: it was there and is deleted. */
+enum fast_outcome fast_entry_delete(const fast_store *store, const fast_key *key);
+
+/* Is there a live entry? Only of a plain one without a version: what any other says is in its bytes. */
+enum fast_outcome fast_entry_exists(const fast_store *store, const fast_options *options, const fast_key *key);
 
 #endif

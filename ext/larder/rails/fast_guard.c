@@ -12,6 +12,7 @@
  */
 #include "rails/fast_guard.h"
 #include "rails/fast_clock.h"
+#include "rails/fast_instrumentation.h"
 #include "rails/fast_log.h"
 
 #define MOST_CLASSES 16
@@ -46,10 +47,11 @@ static void check_if_due(void) {
     }
 }
 
-bool fast_guard_passes(VALUE self, unsigned events, fast_store *store) {
+bool fast_guard_passes(VALUE self, fast_store *store) {
     fast_clock_tick();
     check_if_due();
-    if (fast_instrumentation_wanted(events) || !is_known(RBASIC_CLASS(self)) || fast_log_wanted(self)) {
+    if (fast_instrumentation_wanted(FAST_EVENT_OLD_PAYLOADS) || !is_known(RBASIC_CLASS(self)) ||
+        fast_log_wanted(self)) {
         return false;
     }
     const fast_handle *handle = fast_handle_of(self);
@@ -58,7 +60,6 @@ bool fast_guard_passes(VALUE self, unsigned events, fast_store *store) {
     }
     store->self = self;
     store->handle = *handle;
-    store->instruments_read = fast_instrumentation_wanted(FAST_EVENT_READ);
     larder *engine = fast_handle_engine(store);
     return engine != NULL && larder_attached(engine) == 1; /* the ordinary path attaches it, without the GVL */
 }
@@ -104,17 +105,12 @@ static VALUE is_enabled(VALUE self, VALUE klass) {
     return is_known(klass) ? Qtrue : Qfalse;
 }
 
-/* FastPath._verdicts(store): would a simple call of each operation be answered in C? */
-static VALUE verdicts(VALUE self, VALUE store) {
-    VALUE hash = rb_hash_new();
+/* FastPath._passes?(store): would a simple call be answered in C? */
+static VALUE passes(VALUE self, VALUE store) {
     fast_store unused;
 
     (void)self;
-#define FAST_VERDICT(name, text, events) \
-    rb_hash_aset(hash, ID2SYM(rb_intern(text)), fast_guard_passes(store, (events), &unused) ? Qtrue : Qfalse);
-    FAST_OPERATION_LIST(FAST_VERDICT)
-#undef FAST_VERDICT
-    return hash;
+    return fast_guard_passes(store, &unused) ? Qtrue : Qfalse;
 }
 
 /* Without making one, which would be a change. */
@@ -132,6 +128,6 @@ void fast_guard_init(VALUE module) {
     rb_define_private_method(singleton, "_begin_method_check", begin_check, 0);
     rb_define_private_method(singleton, "_end_method_check", end_check, 2);
     rb_define_method(singleton, "enabled?", is_enabled, 1);
-    rb_define_private_method(singleton, "_verdicts", verdicts, 1);
+    rb_define_private_method(singleton, "_passes?", passes, 1);
     rb_define_private_method(singleton, "_singleton_class?", has_singleton_class, 1);
 }

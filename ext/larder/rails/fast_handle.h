@@ -19,7 +19,6 @@ typedef struct fast_handle {
 typedef struct fast_store {
     VALUE self;
     fast_handle handle;
-    bool instruments_read; /* FAST_EVENT_READ has a subscriber, and was not among the events asked for */
 } fast_store;
 
 #pragma GCC visibility push(hidden)

@@ -25,6 +25,14 @@ enum fast_event {
         FAST_EVENT_OLD_PAYLOADS = 256, /* there is a subscriber, and this Rails' payloads are not those C knows */
 };
 
+/* Their numbers, in the same order. */
+enum fast_event_number {
+#define FAST_EVENT_NUMBER(name, operation, bit) FAST_EVENT_NUMBER_##name,
+    FAST_EVENT_LIST(FAST_EVENT_NUMBER)
+#undef FAST_EVENT_NUMBER
+        FAST_EVENT_COUNT
+};
+
 #pragma GCC visibility push(hidden)
 extern unsigned fast_instrumentation_subscribed; /* events that may have a subscriber */
 #pragma GCC visibility pop

@@ -1,14 +1,21 @@
 /*
  * fast_key.c — a name to the key in the file: the namespace and ActiveSupport's
- * expanded key, on the stack.
+ * expanded key, on the stack; and to the version of its entry.
  *
- * The same bytes as Larder::Store::Keys#normalize_key. Texts of different encodings,
- * for which Ruby would raise or convert, are left to it.
+ * The same bytes as Larder::Store::Keys#normalize_key and #normalize_version. Texts
+ * of different encodings, for which Ruby would raise or convert, are left to it.
  */
 #include "rails/fast_key.h"
+#include "rails/fast_clock.h"
+#include "value/plain.h"
 
 #include <ruby/encoding.h>
 #include <string.h>
+
+#define DEEPEST 16 /* Arrays in Arrays */
+
+static ID id_call, id_cache_key, id_cache_version, id_to_a, id_to_param;
+VALUE fast_key_no_version;
 
 static bool append(fast_key *key, size_t limit, const char *bytes, size_t count) {
     if (count > limit - key->bytes) {
@@ -45,46 +52,195 @@ static bool append_integer(fast_key *key, size_t limit, long number) {
 
 static bool is_plain_string(VALUE name) { return !RB_SPECIAL_CONST_P(name) && RBASIC_CLASS(name) == rb_cString; }
 
-static bool append_element(fast_key *key, size_t limit, VALUE element) {
+static bool is_text(VALUE value) { return RB_TYPE_P(value, T_STRING); }
+
+/* Does it answer a public method of that name? */
+static bool answers(VALUE object, ID name) { return rb_obj_respond_to(object, name, 0); }
+
+static bool append_text(fast_key *key, size_t limit, VALUE text) {
+    return is_text(text) && is_compatible(text) && append_string(key, limit, text);
+}
+
+/* An object with a cache_key, or in an Array also one with a to_param. */
+static bool append_object(fast_key *key, size_t limit, VALUE object, bool in_list) {
+    VALUE text;
+
+    key->has_objects = true;
+    if (answers(object, id_cache_key)) {
+        text = rb_funcallv_public(object, id_cache_key, 0, NULL);
+        text = is_text(text) ? text : rb_obj_as_string(text);
+    } else if (!in_list || RB_TYPE_P(object, T_HASH) || !answers(object, id_to_param)) {
+        return false;
+    } else {
+        text = rb_funcallv_public(object, id_to_param, 0, NULL);
+    }
+    if (in_list && (NIL_P(text) || text == Qtrue || text == Qfalse)) {
+        text = rb_obj_as_string(text);
+    }
+    return append_text(key, limit, text);
+}
+
+static bool append_list(fast_key *key, size_t limit, VALUE list, unsigned depth);
+
+/* What is no String, Symbol or small Integer. */
+static __attribute__((noinline)) bool append_other(fast_key *key, size_t limit, VALUE element, bool in_list,
+                                                   unsigned depth) {
+    if (!RB_SPECIAL_CONST_P(element) && RBASIC_CLASS(element) == rb_cArray) {
+        key->has_objects = true; /* its version is not that of a flat list */
+        return append_list(key, limit, element, depth + 1);
+    }
+    return append_object(key, limit, element, in_list);
+}
+
+static inline bool append_element(fast_key *key, size_t limit, VALUE element, bool in_list, unsigned depth) {
     if (FIXNUM_P(element)) {
         return append_integer(key, limit, FIX2LONG(element));
     }
     if (SYMBOL_P(element)) {
         element = rb_sym2str(element);
     } else if (!is_plain_string(element)) {
-        return false;
+        return append_other(key, limit, element, in_list, depth);
     }
     return is_compatible(element) && append_string(key, limit, element);
 }
 
-static bool append_list(fast_key *key, size_t limit, VALUE list) {
+/* The elements, joined. Of a list of one Rails takes that one. */
+static bool append_list(fast_key *key, size_t limit, VALUE list, unsigned depth) {
+    bool several = RARRAY_LEN(list) > 1;
+
+    if (depth > DEEPEST) {
+        return false;
+    }
     for (long i = 0; i < RARRAY_LEN(list); i++) {
-        if ((i && !append(key, limit, "/", 1)) || !append_element(key, limit, RARRAY_AREF(list, i))) {
+        if ((i && !append(key, limit, "/", 1)) ||
+            !append_element(key, limit, RARRAY_AREF(list, i), several, depth)) {
             return false;
         }
     }
     return true;
 }
 
-bool fast_key_expand(size_t limit, VALUE namespace, VALUE name, fast_key *key) {
-    size_t prefix = 0;
-    bool fits;
+static bool append_name(fast_key *key, size_t limit, VALUE name) {
+    if (is_plain_string(name)) {
+        return append_string(key, limit, name); /* whatever its encoding is, its bytes are taken for UTF-8 */
+    }
+    if (!RB_SPECIAL_CONST_P(name) && RBASIC_CLASS(name) == rb_cArray) {
+        key->is_list = true;
+        return append_list(key, limit, name, 0);
+    }
+    return append_element(key, limit, name, false, 0);
+}
 
-    key->bytes = 0;
-    key->is_list = false;
-    if (!NIL_P(namespace)) {
-        if (!is_compatible(namespace) || !append_string(key, limit, namespace) || !append(key, limit, ":", 1)) {
+static bool is_ascii(const char *text, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++) {
+        if (text[i] & '\x80') {
             return false;
         }
-        prefix = key->bytes;
     }
-    if (is_plain_string(name)) {
-        fits = append_string(key, limit, name); /* whatever its encoding is, its bytes are taken for UTF-8 */
-    } else if (!RB_SPECIAL_CONST_P(name) && RBASIC_CLASS(name) == rb_cArray) {
-        key->is_list = true;
-        fits = append_list(key, limit, name);
-    } else {
-        fits = append_element(key, limit, name);
+    return true;
+}
+
+/* Puts the namespace before the text. */
+static bool prepend_namespace(fast_key *key, size_t limit, VALUE namespace) {
+    if (!is_plain_string(namespace)) {
+        key->has_objects = true;
+        namespace = answers(namespace, id_call) ? rb_funcallv_public(namespace, id_call, 0, NULL) : namespace;
+        if (!RTEST(namespace)) {
+            return true;
+        }
+        namespace = rb_obj_as_string(namespace);
     }
-    return fits && key->bytes > prefix;
+    size_t bytes = (size_t)RSTRING_LEN(namespace);
+    if (bytes + 1 > limit - key->bytes ||
+        !(is_compatible(namespace) ||
+          (rb_enc_asciicompat(rb_enc_get(namespace)) && is_ascii(key->text, key->bytes)))) {
+        return false;
+    }
+    memmove(key->text + bytes + 1, key->text, key->bytes);
+    memcpy(key->text, RSTRING_PTR(namespace), bytes);
+    key->text[bytes] = ':';
+    key->bytes += bytes + 1;
+    key->is_utf8 = ENCODING_GET(namespace) == rb_utf8_encindex();
+    return true;
+}
+
+bool fast_key_expand(size_t limit, VALUE namespace, VALUE name, fast_key *key) {
+    key->name = name;
+    key->bytes = 0;
+    key->is_list = key->has_objects = false;
+    key->is_utf8 = true;
+    if (!append_name(key, limit, name) || key->bytes == 0 ||
+        (!NIL_P(namespace) && !prepend_namespace(key, limit, namespace))) {
+        return false;
+    }
+    if (key->has_objects) {
+        fast_clock_tick(); /* Ruby has run */
+    }
+    return true;
+}
+
+static VALUE expanded_version(VALUE name, unsigned depth);
+
+/* The versions of the elements that have one, joined. */
+static VALUE version_of_list(VALUE list, unsigned depth) {
+    VALUE joined = Qnil;
+
+    if (depth > DEEPEST) {
+        return Qundef;
+    }
+    for (long i = 0; i < RARRAY_LEN(list); i++) {
+        VALUE version = expanded_version(RARRAY_AREF(list, i), depth + 1);
+        if (version == Qundef) {
+            return Qundef;
+        }
+        if (NIL_P(joined)) {
+            joined = version;
+        } else if (!NIL_P(version)) {
+            joined = rb_str_plus(joined, rb_str_new_cstr("/"));
+            rb_str_append(joined, version);
+        }
+    }
+    return NIL_P(joined) ? fast_key_no_version : joined;
+}
+
+/* As Store#expanded_version: nil or a String; Qundef: the ordinary path has to find out. */
+static VALUE expanded_version(VALUE name, unsigned depth) {
+    if (FIXNUM_P(name) || SYMBOL_P(name) || is_plain_string(name)) {
+        return Qnil;
+    }
+    if (answers(name, id_cache_version)) {
+        VALUE version = rb_funcallv_public(name, id_cache_version, 0, NULL);
+        if (!NIL_P(version) && !is_plain_string(version)) {
+            version = rb_funcallv_public(version, id_to_param, 0, NULL);
+        }
+        return NIL_P(version) || plain_is_version(version) ? version : Qundef;
+    }
+    if (RB_TYPE_P(name, T_ARRAY)) {
+        return version_of_list(name, depth);
+    }
+    if (!answers(name, id_to_a)) {
+        return Qnil;
+    }
+    return depth > DEEPEST ? Qundef : expanded_version(rb_funcallv_public(name, id_to_a, 0, NULL), depth + 1);
+}
+
+bool fast_key_ask_version(const fast_key *key, VALUE given, VALUE *version) {
+    if (!NIL_P(given)) {
+        *version = rb_funcallv_public(given, id_to_param, 0, NULL);
+        if (RTEST(*version)) {
+            return plain_is_version(*version);
+        }
+    }
+    *version = expanded_version(key->name, 0);
+    return *version != Qundef && (NIL_P(*version) || plain_is_version(*version));
+}
+
+void fast_key_init(void) {
+    id_call = rb_intern("call");
+    id_cache_key = rb_intern("cache_key");
+    id_cache_version = rb_intern("cache_version");
+    id_to_a = rb_intern("to_a");
+    id_to_param = rb_intern("to_param");
+    fast_key_no_version = rb_obj_freeze(rb_utf8_str_new("", 0));
+    rb_gc_register_mark_object(fast_key_no_version);
 }

@@ -4,7 +4,7 @@
  */
 #include "rails/fast_multi.h"
 #include "rails/fast_clock.h"
-#include "rails/fast_entry.h"
+#include "rails/fast_event.h"
 #include "rails/fast_guard.h"
 #include "rails/super.h"
 
@@ -13,7 +13,8 @@
 /* Room for the keys of a batch: some hundred bytes each, and always for one. */
 #define KEY_ARENA_BYTES ((size_t)16 * 1024)
 
-static ID id_write_multi;
+static ID id_write_multi, id_keys, id_read_values, id_write_values, id_store_records;
+static VALUE sym_hits, sym_super_operation, sym_fetch_multi;
 
 typedef struct batch {
     fast_store store;
@@ -21,13 +22,14 @@ typedef struct batch {
     fast_key key; /* the last one expanded */
     size_t count;
     size_t arena_used;
-    bool is_list[GLUE_BATCH];
+    bool is_list[GLUE_BATCH], has_objects[GLUE_BATCH];
+    VALUE names[GLUE_BATCH];
     char arena[KEY_ARENA_BYTES];
 } batch;
 
-static bool begin(batch *batch, VALUE self, unsigned events, VALUE options) {
+static bool begin(batch *batch, VALUE self, VALUE options) {
     batch->count = batch->arena_used = 0;
-    return fast_options_are_simple(options) && fast_guard_passes(self, events, &batch->store) &&
+    return fast_options_are_simple(options) && fast_guard_passes(self, &batch->store) &&
            fast_options_merge(batch->store.handle.options, options, &batch->options);
 }
 
@@ -45,7 +47,9 @@ static const char *keep_key(batch *batch) {
 
     memcpy(kept, batch->key.text, batch->key.bytes);
     batch->arena_used += batch->key.bytes;
-    batch->is_list[batch->count++] = batch->key.is_list;
+    batch->is_list[batch->count] = batch->key.is_list;
+    batch->has_objects[batch->count] = batch->key.has_objects;
+    batch->names[batch->count++] = batch->key.name;
     return kept;
 }
 
@@ -76,6 +80,8 @@ static enum fast_outcome decode_lookup(batch *batch, const larder_lookup *lookup
     memcpy(batch->key.text, lookup->key, lookup->key_bytes);
     batch->key.bytes = lookup->key_bytes;
     batch->key.is_list = batch->is_list[i];
+    batch->key.has_objects = batch->has_objects[i];
+    batch->key.name = batch->names[i];
     return lookup->status == LARDER_OK
                ? fast_entry_decode(&batch->store, &batch->options, &batch->key, &found, value)
                : fast_entry_read(&batch->store, &batch->options, &batch->key, value);
@@ -135,13 +141,97 @@ static VALUE read_names(batch *batch, int count, const VALUE *names) {
     return simple ? found : Qundef;
 }
 
+/* ---- events ---- */
+
+/* A multi form while its event is sent. */
+struct event {
+    batch *batch;
+    VALUE call_options;
+    int count;
+    const VALUE *names;
+    VALUE hash; /* to write, or with the options of a fetch_multi */
+    VALUE writes;
+    bool encodable; /* no key has had another encoding than UTF-8 */
+};
+
+static bool sends(unsigned event) { return RB_UNLIKELY(fast_instrumentation_wanted(event)); }
+
+static VALUE key_of(struct event *event, VALUE name) {
+    batch *batch = event->batch;
+
+    if (!expand(batch, name) || !batch->key.is_utf8) {
+        event->encodable = false;
+        return Qnil;
+    }
+    return rb_utf8_str_new(batch->key.text, (long)batch->key.bytes);
+}
+
+/* What the event names: names, or keys as on Rails 8.0. */
+static VALUE named(struct event *event, VALUE names) {
+    VALUE keys = rb_ary_new_capa(RARRAY_LEN(names));
+
+    if (!fast_event_has_keys) {
+        return names;
+    }
+    for (long i = 0; i < RARRAY_LEN(names); i++) {
+        rb_ary_push(keys, key_of(event, RARRAY_AREF(names, i)));
+    }
+    return keys;
+}
+
+static VALUE options_of(const struct event *event) {
+    return fast_options_hash(event->batch->store.handle.options, event->call_options);
+}
+
+/* Reads, by the ordinary path where C cannot. */
+static VALUE read_within(struct event *event) {
+    VALUE found = read_names(event->batch, event->count, event->names);
+
+    return found != Qundef ? found
+                           : rb_funcall(event->batch->store.self, id_read_values, 2,
+                                        rb_ary_new_from_values(event->count, event->names), options_of(event));
+}
+
+static void add_hits(struct event *event, VALUE found, VALUE payload) {
+    rb_hash_aset(payload, sym_hits, named(event, rb_funcall(found, id_keys, 0)));
+}
+
+static VALUE read_multi_within(RB_BLOCK_CALL_FUNC_ARGLIST(payload, context)) {
+    struct event *event = (struct event *)context;
+
+    (void)argc;
+    (void)argv;
+    (void)blockarg;
+    fast_clock_tick();
+    VALUE found = read_within(event);
+    add_hits(event, found, payload);
+    return found;
+}
+
+/* Sends an event of this name or these keys around the body; Qundef: the ordinary path has to. */
+static VALUE send_about(struct event *event, enum fast_event_number number, VALUE key, rb_block_call_func_t body) {
+    if (!event->encodable) {
+        return Qundef;
+    }
+    return fast_event_send(number, fast_event_payload(&event->batch->store, key, event->call_options), body,
+                           event);
+}
+
 static VALUE fast_read_multi(int argc, VALUE *argv, VALUE self) {
     int count;
     VALUE options;
     batch batch;
 
-    if (take_names(argc, argv, &count, &options) && begin(&batch, self, FAST_EVENTS_OF_read_multi, options)) {
-        VALUE found = read_names(&batch, count, argv);
+    if (take_names(argc, argv, &count, &options) && begin(&batch, self, options)) {
+        VALUE found;
+        if (sends(FAST_EVENT_READ_MULTI)) {
+            struct event event = {
+                .batch = &batch, .call_options = options, .count = count, .names = argv, .encodable = true};
+            VALUE key = named(&event, rb_ary_new_from_values(count, argv));
+            found = send_about(&event, FAST_EVENT_NUMBER_READ_MULTI, key, read_multi_within);
+        } else {
+            found = read_names(&batch, count, argv);
+        }
         if (found != Qundef) {
             return found;
         }
@@ -154,76 +244,96 @@ static VALUE fast_read_multi(int argc, VALUE *argv, VALUE self) {
 struct writing {
     batch *batch;
     double now;
-    bool dry; /* only check whether all pairs are simple */
+    VALUE records; /* by key, as Records#set_multi takes them */
     bool simple;
-    size_t pairs; /* seen in the dry run, and the bytes of the last batch of them */
-    size_t batch_bytes;
-    larder_store records[GLUE_BATCH];
-    plain_value plains[GLUE_BATCH];
 };
 
-static void flush(struct writing *writing) {
-    larder_call call = {.now_ms = fast_clock_ms(writing->now), .flags = LARDER_CALL_TRY};
-    batch *batch = writing->batch;
-    size_t stored = 0;
-
-    larder_set_multi(fast_handle_engine(&batch->store), writing->records, batch->count, &stored, &call);
-    writing->simple = stored == batch->count;
-    batch->count = batch->arena_used = 0;
-}
-
-/* May a batch with one more value be copied with the GVL held? */
-static bool is_short_batch(struct writing *writing, size_t value_bytes) {
-    if (writing->pairs++ % GLUE_BATCH == 0) {
-        writing->batch_bytes = 0;
-    }
-    writing->batch_bytes += value_bytes;
-    return writing->batch_bytes < GLUE_RELEASE_BYTES;
-}
-
-static int write_pair(VALUE name, VALUE value, VALUE arg) {
+static int add_record(VALUE name, VALUE value, VALUE arg) {
     struct writing *writing = (struct writing *)arg;
     batch *batch = writing->batch;
+    VALUE version, record;
 
-    if (is_full(batch)) {
-        flush(writing);
-    }
-    size_t i = batch->count;
-    writing->simple = writing->simple && expand(batch, name) &&
-                      fast_entry_prepare(&batch->store, &batch->options, &batch->key, writing->now, value,
-                                         &writing->plains[i], &writing->records[i]);
-    if (writing->simple && writing->dry) {
-        writing->simple = is_short_batch(writing, writing->plains[i].size_bytes);
-    } else if (writing->simple) {
-        writing->records[i].key = keep_key(batch);
+    writing->simple = expand(batch, name) && batch->key.is_utf8 &&
+                      fast_key_version(&batch->key, batch->options.version, &version);
+    if (writing->simple) {
+        VALUE key = rb_utf8_str_new(batch->key.text, (long)batch->key.bytes);
+        record = fast_entry_record(&batch->store, &batch->options, &batch->key, version, writing->now, value);
+        writing->simple = record != Qundef;
+        if (writing->simple) {
+            rb_hash_aset(writing->records, key, record);
+        }
     }
     return writing->simple ? ST_CONTINUE : ST_STOP;
 }
 
-/* All pairs, or none where one is not simple. Between taking the bytes of a value and storing them, no Ruby runs.
- */
-static bool write_pairs(batch *batch, VALUE hash) {
-    struct writing writing = {.batch = batch, .now = fast_clock_now(), .dry = true, .simple = true};
+/* Stores all pairs, of which none is stored before the last was found to be simple. Qundef: one is not. */
+static VALUE write_pairs(batch *batch, VALUE hash) {
+    struct writing writing = {batch, fast_clock_now(), rb_hash_new(), true};
 
-    rb_hash_foreach(hash, write_pair, (VALUE)&writing);
+    rb_hash_foreach(hash, add_record, (VALUE)&writing);
     if (!writing.simple) {
-        return false;
+        return Qundef;
     }
-    writing.dry = false;
-    rb_hash_foreach(hash, write_pair, (VALUE)&writing);
-    if (writing.simple && batch->count) {
-        flush(&writing);
+    VALUE stored =
+        rb_funcall(batch->store.self, id_store_records, 2, writing.records, LL2NUM(fast_clock_ms(writing.now)));
+    return RTEST(stored) ? hash : stored;
+}
+
+static VALUE write_multi_within(RB_BLOCK_CALL_FUNC_ARGLIST(payload, context)) {
+    struct event *event = (struct event *)context;
+    VALUE stored;
+
+    (void)payload;
+    (void)argc;
+    (void)argv;
+    (void)blockarg;
+    fast_clock_tick();
+    stored = write_pairs(event->batch, event->hash);
+    return stored != Qundef
+               ? stored
+               : rb_funcall(event->batch->store.self, id_write_values, 2, event->hash, options_of(event));
+}
+
+struct renaming {
+    struct event *event;
+    VALUE hash;
+};
+
+static int rename_pair(VALUE name, VALUE value, VALUE arg) {
+    struct renaming *renaming = (struct renaming *)arg;
+
+    rb_hash_aset(renaming->hash, key_of(renaming->event, name), value);
+    return renaming->event->encodable ? ST_CONTINUE : ST_STOP;
+}
+
+/* The Hash that the event names: as given, or by keys as on Rails 8.0. */
+static VALUE named_pairs(struct event *event) {
+    struct renaming renaming = {event, event->hash};
+
+    if (fast_event_has_keys) {
+        renaming.hash = rb_hash_new();
+        rb_hash_foreach(event->hash, rename_pair, (VALUE)&renaming);
     }
-    return writing.simple;
+    return renaming.hash;
 }
 
 static VALUE fast_write_multi(int argc, VALUE *argv, VALUE self) {
+    VALUE options = argc == 2 ? argv[1] : Qnil;
     batch batch;
 
     if ((argc == 1 || argc == 2) && RB_TYPE_P(argv[0], T_HASH) && RHASH_SIZE(argv[0]) > 0 &&
-        begin(&batch, self, FAST_EVENTS_OF_write_multi, argc == 2 ? argv[1] : Qnil) &&
-        write_pairs(&batch, argv[0])) {
-        return argv[0];
+        begin(&batch, self, options)) {
+        VALUE stored;
+        if (sends(FAST_EVENT_WRITE_MULTI)) {
+            struct event event = {.batch = &batch, .call_options = options, .hash = argv[0], .encodable = true};
+            VALUE key = named_pairs(&event);
+            stored = send_about(&event, FAST_EVENT_NUMBER_WRITE_MULTI, key, write_multi_within);
+        } else {
+            stored = write_pairs(&batch, argv[0]);
+        }
+        if (stored != Qundef) {
+            return stored;
+        }
     }
     return fast_super(argc, argv);
 }
@@ -236,41 +346,80 @@ static int drop_nil(VALUE name, VALUE value, VALUE arg) {
     return NIL_P(value) ? ST_DELETE : ST_CONTINUE;
 }
 
+/* What was found, and what the block of the calling method makes of the rest, which `writes` gets. */
+static VALUE complete(struct event *event, VALUE found) {
+    VALUE ordered = rb_hash_new();
+
+    for (int i = 0; i < event->count; i++) {
+        VALUE name = event->names[i];
+        VALUE value = rb_hash_lookup2(found, name, Qundef);
+        if (value == Qundef) {
+            value = rb_yield(name);
+            rb_hash_aset(event->writes, name, value);
+        }
+        rb_hash_aset(ordered, name, value);
+    }
+    if (event->batch->options.skip_nil) {
+        rb_hash_foreach(event->writes, drop_nil, Qnil);
+    }
+    return ordered;
+}
+
+static VALUE fetch_multi_within(RB_BLOCK_CALL_FUNC_ARGLIST(payload, context)) {
+    struct event *event = (struct event *)context;
+
+    (void)argc;
+    (void)argv;
+    (void)blockarg;
+    fast_clock_tick();
+    VALUE found = read_within(event);
+    VALUE ordered = complete(event, found);
+    add_hits(event, found, payload);
+    rb_hash_aset(payload, sym_super_operation, sym_fetch_multi);
+    return ordered;
+}
+
 static VALUE fast_fetch_multi(int argc, VALUE *argv, VALUE self) {
     int count;
-    VALUE options, found;
+    VALUE options, ordered;
     batch batch;
 
-    if (!rb_block_given_p() || !take_names(argc, argv, &count, &options) ||
-        !begin(&batch, self, FAST_EVENTS_OF_fetch_multi, options)) {
+    if (!rb_block_given_p() || !take_names(argc, argv, &count, &options) || !begin(&batch, self, options)) {
         return fast_super(argc, argv);
     }
-    VALUE hash = fast_options_hash(batch.store.handle.options, options);
-    found = read_names(&batch, count, argv);
-    if (found == Qundef) {
+    struct event event = {.batch = &batch,
+                          .call_options = options,
+                          .count = count,
+                          .names = argv,
+                          .writes = rb_hash_new(),
+                          .encodable = true};
+    event.hash = options_of(&event);
+    if (sends(FAST_EVENT_READ_MULTI)) {
+        VALUE key = named(&event, rb_ary_new_from_values(count, argv));
+        ordered = send_about(&event, FAST_EVENT_NUMBER_READ_MULTI, key, fetch_multi_within);
+    } else {
+        VALUE found = read_names(&batch, count, argv);
+        ordered = found == Qundef ? Qundef : complete(&event, found);
+    }
+    if (ordered == Qundef) {
         return fast_super(argc, argv);
     }
-    VALUE ordered = rb_hash_new();
-    VALUE writes = rb_hash_new();
-    for (int i = 0; i < count; i++) {
-        VALUE value = rb_hash_lookup2(found, argv[i], Qundef);
-        if (value == Qundef) {
-            value = rb_yield(argv[i]);
-            rb_hash_aset(writes, argv[i], value);
-        }
-        rb_hash_aset(ordered, argv[i], value);
+    if (RHASH_SIZE(event.writes) > 0) {
+        rb_funcall(self, id_write_multi, 2, event.writes, event.hash);
     }
-    if (batch.options.skip_nil) {
-        rb_hash_foreach(writes, drop_nil, Qnil);
-    }
-    if (RHASH_SIZE(writes) > 0) {
-        rb_funcall(self, id_write_multi, 2, writes, hash);
-    }
+    RB_GC_GUARD(event.hash);
     return ordered;
 }
 
 void fast_multi_init(VALUE module) {
     id_write_multi = rb_intern("write_multi");
+    id_keys = rb_intern("keys");
+    id_read_values = rb_intern("read_values");
+    id_write_values = rb_intern("write_values");
+    id_store_records = rb_intern("store_records");
+    sym_hits = ID2SYM(rb_intern("hits"));
+    sym_super_operation = ID2SYM(rb_intern("super_operation"));
+    sym_fetch_multi = ID2SYM(rb_intern("fetch_multi"));
     rb_define_method(module, "read_multi", fast_read_multi, -1);
     rb_define_method(module, "write_multi", fast_write_multi, -1);
     rb_define_method(module, "fetch_multi", fast_fetch_multi, -1);

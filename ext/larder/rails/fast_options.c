@@ -33,11 +33,6 @@ static bool take_life(VALUE given, double *seconds) {
     return NIL_P(given) || take_seconds(given, seconds);
 }
 
-static bool take_namespace(VALUE given, VALUE *namespace) {
-    *namespace = given;
-    return NIL_P(given) || (!RB_SPECIAL_CONST_P(given) && RBASIC_CLASS(given) == rb_cString);
-}
-
 struct taking {
     fast_options *options;
     bool of_call;
@@ -45,7 +40,7 @@ struct taking {
 };
 
 /* An option that has no effect if it is nil or false. */
-static bool is_switch(VALUE name) { return name == sym_force || name == sym_unless_exist || name == sym_version; }
+static bool is_switch(VALUE name) { return name == sym_force || name == sym_unless_exist; }
 
 static bool take(struct taking *taking, VALUE name, VALUE value) {
     fast_options *options = taking->options;
@@ -54,7 +49,8 @@ static bool take(struct taking *taking, VALUE name, VALUE value) {
         return take_life(value, &options->life.expires_in);
     }
     if (name == sym_namespace) {
-        return take_namespace(value, &options->namespace);
+        options->namespace = RTEST(value) ? value : Qnil;
+        return true;
     }
     if (name == sym_race_condition_ttl) {
         return take_life(value, &options->life.race);
@@ -69,6 +65,10 @@ static bool take(struct taking *taking, VALUE name, VALUE value) {
     }
     if (name == sym_compress_threshold) {
         return FIXNUM_P(value) && FIX2LONG(value) > (long)sizeof(uint64_t); /* so a number is not compressed */
+    }
+    if (name == sym_version) {
+        options->version = RTEST(value) ? value : Qnil;
+        return true;
     }
     if (is_switch(name)) {
         return !RTEST(value);
@@ -121,7 +121,7 @@ static bool take_call(struct taking *taking, VALUE hash) {
 bool fast_options_merge(VALUE store_options, VALUE call_options, fast_options *options) {
     struct taking taking = {.options = options};
 
-    *options = (fast_options){.namespace = Qnil};
+    *options = (fast_options){.namespace = Qnil, .version = Qnil};
     if (!take_all(&taking, store_options)) {
         return false;
     }
@@ -134,7 +134,7 @@ bool fast_options_merge(VALUE store_options, VALUE call_options, fast_options *o
 bool fast_options_take(VALUE hash, fast_options *options) {
     struct taking taking = {.options = options};
 
-    *options = (fast_options){.namespace = Qnil};
+    *options = (fast_options){.namespace = Qnil, .version = Qnil};
     return take_call(&taking, hash);
 }
 

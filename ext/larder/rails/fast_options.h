@@ -7,7 +7,8 @@
 #include "value/plain.h"
 
 typedef struct fast_options {
-    VALUE namespace; /* nil or a String */
+    VALUE namespace; /* nil, a String, or what answers or becomes one: a Proc, a Symbol */
+    VALUE version;   /* of the call; nil: that of the name */
     plain_life life;
     bool skip_nil;
     bool compress;

@@ -7,12 +7,10 @@
 #include "rails/fast_path.h"
 #include "rails/fast_clock.h"
 #include "rails/fast_guard.h"
-#include "rails/fast_instrumented_read.h"
+#include "rails/fast_event.h"
 #include "rails/fast_log.h"
 #include "rails/fast_multi.h"
 #include "rails/super.h"
-
-#include <ruby/encoding.h>
 
 static ID id_write;
 
@@ -26,10 +24,12 @@ static bool expand(fast_call *call, VALUE name) {
     return fast_key_expand(call->store.handle.max_key_bytes, call->options.namespace, name, &call->key);
 }
 
-/* Rails' methods take a name and options; a Hash of keywords is options, too. */
-static bool begin(fast_call *call, VALUE self, unsigned events, VALUE name, VALUE options) {
-    return fast_options_are_simple(options) && fast_guard_passes(self, events, &call->store) &&
-           fast_options_merge(call->store.handle.options, options, &call->options) && expand(call, name);
+/* Rails' methods take a name and options; a Hash of keywords is options, too. Events have the key, and its
+ * encoding is Rails' only where that is UTF-8. */
+static bool begin(fast_call *call, VALUE self, VALUE name, VALUE options) {
+    return fast_options_are_simple(options) && fast_guard_passes(self, &call->store) &&
+           fast_options_merge(call->store.handle.options, options, &call->options) && expand(call, name) &&
+           (call->key.is_utf8 || !fast_instrumentation_subscribed);
 }
 
 /* Stores what a block made, with the options that it left. They contain those of the store, unless the block has
@@ -37,19 +37,26 @@ static bool begin(fast_call *call, VALUE self, unsigned events, VALUE name, VALU
 static bool store_generated(fast_call *call, VALUE name, VALUE hash, size_t store_options, VALUE result) {
     fast_store *store = &call->store;
 
-    return fast_guard_passes(store->self, FAST_EVENT_WRITE, store) &&
+    return fast_guard_passes(store->self, store) && !fast_instrumentation_wanted(FAST_EVENT_WRITE) &&
            (RHASH_SIZE(store->handle.options) == store_options
                 ? fast_options_take(hash, &call->options)
                 : fast_options_merge(store->handle.options, hash, &call->options)) &&
            expand(call, name) && fast_entry_write(store, &call->options, &call->key, result) != Qundef;
 }
 
+static fast_operation operation_of(const fast_call *call, VALUE options) {
+    return (fast_operation){&call->store, &call->options, &call->key, options};
+}
+
 /* A miss with a block, as Store#save_block_result_to_cache. The block may change the options through its second
- * argument, the name, or anything else, so the write begins anew. */
+ * argument, the name, or anything else, so the write starts from the beginning. */
 static VALUE generate(fast_call *call, VALUE name, VALUE call_options) {
     VALUE hash = fast_options_hash(call->store.handle.options, call_options);
     size_t store_options = RHASH_SIZE(call->store.handle.options);
-    VALUE result = rb_yield_values(2, name, fast_options_writable(hash));
+    fast_operation operation = operation_of(call, call_options);
+    VALUE result = fast_instrumentation_wanted(FAST_EVENT_GENERATE)
+                       ? fast_event_generate(&operation, hash)
+                       : rb_yield_values(2, name, fast_options_writable(hash));
 
     if (!(NIL_P(result) && call->options.skip_nil) && !store_generated(call, name, hash, store_options, result)) {
         rb_funcall(call->store.self, id_write, 3, name, result, hash);
@@ -59,16 +66,22 @@ static VALUE generate(fast_call *call, VALUE name, VALUE call_options) {
 }
 
 static enum fast_outcome look_up(const fast_call *call, VALUE call_options, bool is_fetch, VALUE *value) {
-    if (!call->store.instruments_read) {
+    if (RB_LIKELY(!fast_instrumentation_wanted(FAST_EVENT_READ))) {
         return fast_entry_read(&call->store, &call->options, &call->key, value);
     }
     if (call->options.life.race > 0.0) { /* the entry may be written again within the event */
         return FAST_FALLBACK;
     }
-    if (!NIL_P(call->options.namespace) && ENCODING_GET(call->options.namespace) != rb_utf8_encindex()) {
-        return FAST_FALLBACK; /* the key in the payload may have that encoding */
+    fast_operation operation = operation_of(call, call_options);
+    return fast_event_read(&operation, is_fetch, value);
+}
+
+static VALUE hit(const fast_call *call, VALUE options, VALUE value) {
+    if (RB_UNLIKELY(fast_instrumentation_wanted(FAST_EVENT_FETCH_HIT))) {
+        fast_operation operation = operation_of(call, options);
+        fast_event_fetch_hit(&operation);
     }
-    return fast_instrumented_read(&call->store, &call->options, &call->key, call_options, is_fetch, value);
+    return value;
 }
 
 static VALUE fast_fetch(int argc, VALUE *argv, VALUE self) {
@@ -77,10 +90,10 @@ static VALUE fast_fetch(int argc, VALUE *argv, VALUE self) {
 
     if ((argc == 1 || argc == 2) && rb_block_given_p()) {
         VALUE options = argc == 2 ? argv[1] : Qnil;
-        if (begin(&call, self, FAST_EVENTS_OF_fetch, argv[0], options)) {
+        if (begin(&call, self, argv[0], options)) {
             switch (look_up(&call, options, true, &value)) {
             case FAST_HIT:
-                return value;
+                return hit(&call, options, value);
             case FAST_MISS:
                 return generate(&call, argv[0], options);
             default:
@@ -96,7 +109,7 @@ static VALUE fast_read(int argc, VALUE *argv, VALUE self) {
     VALUE value;
     VALUE options = argc == 2 ? argv[1] : Qnil;
 
-    if ((argc == 1 || argc == 2) && begin(&call, self, FAST_EVENTS_OF_read, argv[0], options)) {
+    if ((argc == 1 || argc == 2) && begin(&call, self, argv[0], options)) {
         switch (look_up(&call, options, false, &value)) {
         case FAST_HIT:
             return value;
@@ -111,9 +124,13 @@ static VALUE fast_read(int argc, VALUE *argv, VALUE self) {
 
 static VALUE fast_write(int argc, VALUE *argv, VALUE self) {
     fast_call call;
+    VALUE options = argc == 3 ? argv[2] : Qnil;
 
-    if ((argc == 2 || argc == 3) &&
-        begin(&call, self, FAST_EVENTS_OF_write, argv[0], argc == 3 ? argv[2] : Qnil)) {
+    if ((argc == 2 || argc == 3) && begin(&call, self, argv[0], options)) {
+        if (RB_UNLIKELY(fast_instrumentation_wanted(FAST_EVENT_WRITE))) {
+            fast_operation operation = operation_of(&call, options);
+            return fast_event_write(&operation, argv[1]);
+        }
         VALUE stored = fast_entry_write(&call.store, &call.options, &call.key, argv[1]);
         if (stored != Qundef) {
             return stored;
@@ -124,13 +141,16 @@ static VALUE fast_write(int argc, VALUE *argv, VALUE self) {
 
 static VALUE fast_delete(int argc, VALUE *argv, VALUE self) {
     fast_call call;
+    VALUE options = argc == 2 ? argv[1] : Qnil;
 
-    if ((argc == 1 || argc == 2) &&
-        begin(&call, self, FAST_EVENTS_OF_delete, argv[0], argc == 2 ? argv[1] : Qnil)) {
-        larder_call at = {.now_ms = fast_clock_read_ms()};
-        larder_status status = larder_delete(fast_handle_engine(&call.store), call.key.text, call.key.bytes, &at);
-        if (status == LARDER_OK || status == LARDER_MISS) {
-            return status == LARDER_OK ? Qtrue : Qfalse;
+    if ((argc == 1 || argc == 2) && begin(&call, self, argv[0], options)) {
+        if (RB_UNLIKELY(fast_instrumentation_wanted(FAST_EVENT_DELETE))) {
+            fast_operation operation = operation_of(&call, options);
+            return fast_event_delete(&operation);
+        }
+        enum fast_outcome outcome = fast_entry_delete(&call.store, &call.key);
+        if (outcome != FAST_FALLBACK) {
+            return outcome == FAST_HIT ? Qtrue : Qfalse;
         }
     }
     return fast_super(argc, argv);
@@ -138,10 +158,14 @@ static VALUE fast_delete(int argc, VALUE *argv, VALUE self) {
 
 static VALUE fast_exist(int argc, VALUE *argv, VALUE self) {
     fast_call call;
+    VALUE options = argc == 2 ? argv[1] : Qnil;
 
-    if ((argc == 1 || argc == 2) &&
-        begin(&call, self, FAST_EVENTS_OF_exist, argv[0], argc == 2 ? argv[1] : Qnil)) {
-        enum fast_outcome outcome = fast_entry_exists(&call.store, &call.key);
+    if ((argc == 1 || argc == 2) && begin(&call, self, argv[0], options)) {
+        if (RB_UNLIKELY(fast_instrumentation_wanted(FAST_EVENT_EXIST))) {
+            fast_operation operation = operation_of(&call, options);
+            return fast_event_exist(&operation);
+        }
+        enum fast_outcome outcome = fast_entry_exists(&call.store, &call.options, &call.key);
         if (outcome != FAST_FALLBACK) {
             return outcome == FAST_HIT ? Qtrue : Qfalse;
         }
@@ -157,10 +181,11 @@ void fast_path_init(VALUE store_module) {
     fast_instrumentation_init(module);
     fast_log_init(module);
     fast_options_init(module);
+    fast_key_init();
     fast_handle_init(module);
     fast_guard_init(module);
     fast_entry_init(module);
-    fast_instrumented_read_init(module);
+    fast_event_init(module);
     fast_multi_init(module);
     rb_define_method(module, "fetch", fast_fetch, -1);
     rb_define_method(module, "read", fast_read, -1);

@@ -9,7 +9,7 @@
  *
  * Suggested reading order: fast_guard.c (may a call take the fast path?),
  * fast_key.c and fast_options.c (which calls are simple), fast_entry.c (one entry),
- * fast_path.c, fast_instrumented_read.c, fast_multi.c.
+ * fast_path.c, fast_event.c, fast_multi.c.
  */
 #ifndef LARDER_FAST_PATH_H
 #define LARDER_FAST_PATH_H

@@ -33,13 +33,19 @@ static double seconds_of(int64_t ms) {
 }
 
 static VALUE entry_of(VALUE bytes, const larder_item *item) {
+    plain_stored stored;
+
     if (PLAIN_KIND(item->flags) == PLAIN_NONE) {
         return bytes;
     }
+    if (!plain_split(item->flags, RSTRING_PTR(bytes), (size_t)RSTRING_LEN(bytes), &stored)) {
+        return Qnil;
+    }
+    VALUE version = stored.version == NULL ? Qnil : rb_utf8_str_new(stored.version, (long)stored.version_bytes);
     int64_t expires_at_ms = plain_expires_at_ms(item->flags, item->expires_at_ms);
     VALUE expires_at = expires_at_ms ? DBL2NUM(seconds_of(expires_at_ms)) : Qnil;
-    VALUE version = item->flags & PLAIN_EMPTY_VERSION ? rb_utf8_str_new("", 0) : Qnil;
-    VALUE value = plain_load_string(item->flags, bytes);
+    rb_str_set_len(bytes, (long)stored.size_bytes);
+    VALUE value = plain_load_string(stored.flags, bytes);
 
     return value == Qundef ? Qnil : rb_ary_new_from_args(3, value, expires_at, version);
 }
@@ -76,7 +82,8 @@ static VALUE entry_of_record(VALUE self, VALUE record) {
     glue_check_string(rb_ary_entry(record, 0), "bytes");
     item.flags = (uint8_t)NUM2UINT(rb_ary_entry(record, 1));
     item.expires_at_ms = NUM2LL(rb_ary_entry(record, 2));
-    return entry_of(rb_str_dup(rb_ary_entry(record, 0)), &item);
+    VALUE bytes = rb_ary_entry(record, 0);
+    return entry_of(rb_str_new(RSTRING_PTR(bytes), RSTRING_LEN(bytes)), &item);
 }
 
 /* All but key and value of the store of a record. */
@@ -121,8 +128,6 @@ static VALUE set_multi(VALUE self, VALUE records, VALUE now) {
     return glue_rows_store(cache_of(self), rows, now);
 }
 
-static bool is_empty(VALUE version) { return RB_TYPE_P(version, T_STRING) && RSTRING_LEN(version) == 0; }
-
 static double seconds(VALUE given) { return NIL_P(given) ? 0.0 : NUM2DBL(given); }
 
 static VALUE plain(VALUE self, VALUE value, VALUE expires_at, VALUE expires_in, VALUE race, VALUE version,
@@ -134,13 +139,19 @@ static VALUE plain(VALUE self, VALUE value, VALUE expires_at, VALUE expires_in, 
     int64_t ttl_ms;
 
     (void)self;
-    if (!(NIL_P(version) || is_empty(version)) ||
-        !(plain_from(value, &taken) || (RTEST(trees) && plain_from_tree(value, &taken))) ||
-        !plain_terms(&taken, NIL_P(expires_at) ? NULL : &expiry, &life, !NIL_P(version), NUM2LL(now), &flags,
-                     &ttl_ms)) {
+    if (!(NIL_P(version) || plain_is_version(version)) ||
+        !(plain_from(value, &taken) || (RTEST(trees) && plain_from_tree(value, &taken)))) {
         return Qnil;
     }
-    VALUE bytes = taken.tree;
+    bool has_version = !NIL_P(version) && RSTRING_LEN(version) > 0;
+    if (has_version) {
+        plain_add_version(&taken, version);
+    }
+    if (!plain_terms(&taken, NIL_P(expires_at) ? NULL : &expiry, &life, !NIL_P(version) && !has_version,
+                     NUM2LL(now), &flags, &ttl_ms)) {
+        return Qnil;
+    }
+    VALUE bytes = taken.holder;
     if (NIL_P(bytes)) {
         bytes = RB_TYPE_P(value, T_STRING) ? value : rb_str_new(taken.bytes, (long)taken.size_bytes);
     }

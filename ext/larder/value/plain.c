@@ -60,7 +60,7 @@ bool plain_from(VALUE value, plain_value *plain) {
     plain->kind = PLAIN_NONE;
     plain->bytes = "";
     plain->size_bytes = 0;
-    plain->tree = Qnil;
+    plain->holder = Qnil;
     if (FIXNUM_P(value)) {
         plain->kind = PLAIN_INTEGER;
         take_number((uint64_t)(int64_t)FIX2LONG(value), plain);
@@ -96,8 +96,45 @@ bool plain_from_tree(VALUE value, plain_value *plain) {
         return false;
     }
     plain->kind = PLAIN_TREE;
-    plain->tree = bytes;
+    plain->holder = bytes;
     take_text(bytes, plain);
+    return true;
+}
+
+#define TAIL_BYTES 3 /* the version's length and the value's kind */
+
+bool plain_is_version(VALUE version) {
+    return !RB_SPECIAL_CONST_P(version) && RBASIC_CLASS(version) == rb_cString &&
+           RSTRING_LEN(version) <= PLAIN_MAX_VERSION &&
+           (ENCODING_GET(version) == rb_utf8_encindex() || rb_enc_str_asciionly_p(version));
+}
+
+void plain_add_version(plain_value *plain, VALUE version) {
+    size_t version_bytes = (size_t)RSTRING_LEN(version);
+    const unsigned char tail[TAIL_BYTES] = {(unsigned char)version_bytes, (unsigned char)(version_bytes >> 8),
+                                            (unsigned char)plain->kind};
+    VALUE holder = rb_str_buf_new((long)(plain->size_bytes + version_bytes + TAIL_BYTES));
+
+    rb_str_buf_cat(holder, plain->bytes, (long)plain->size_bytes);
+    rb_str_buf_cat(holder, RSTRING_PTR(version), (long)version_bytes);
+    rb_str_buf_cat(holder, (const char *)tail, TAIL_BYTES);
+    RB_GC_GUARD(plain->holder);
+    plain->holder = holder;
+    plain->kind = PLAIN_VERSIONED;
+    take_text(holder, plain);
+}
+
+bool plain_split_version(uint8_t flags, const char *bytes, size_t size_bytes, plain_stored *stored) {
+    if (size_bytes < TAIL_BYTES) {
+        return false;
+    }
+    const unsigned char *tail = (const unsigned char *)bytes + size_bytes - TAIL_BYTES;
+    size_t version_bytes = tail[0] | (size_t)tail[1] << 8;
+    if (version_bytes > size_bytes - TAIL_BYTES || tail[2] > PLAIN_TREE) {
+        return false;
+    }
+    size_t value_bytes = size_bytes - TAIL_BYTES - version_bytes;
+    *stored = (plain_stored){(uint8_t)((flags & ~15u) | tail[2]), value_bytes, bytes + value_bytes, version_bytes};
     return true;
 }
 
@@ -111,12 +148,12 @@ static bool has_right_size(unsigned kind, size_t size_bytes) {
     case PLAIN_FALSE:
         return size_bytes == 0;
     default:
-        return kind != PLAIN_NONE && kind < PLAIN_KINDS;
+        return kind != PLAIN_NONE && kind < PLAIN_VERSIONED;
     }
 }
 
 bool plain_is_loadable(uint8_t flags, size_t size_bytes) {
-    return PLAIN_KIND(flags) != PLAIN_SYMBOL && PLAIN_KIND(flags) != PLAIN_TREE &&
+    return PLAIN_KIND(flags) != PLAIN_SYMBOL && PLAIN_KIND(flags) < PLAIN_TREE &&
            has_right_size(PLAIN_KIND(flags), size_bytes);
 }
 

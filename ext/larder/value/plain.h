@@ -14,6 +14,10 @@
  *   kind     enum plain_kind; a String's bytes are its own, numbers are 8 bytes in
  *            little-endian order, nil, true and false have none, and those of an
  *            Array or Hash are drawn in tree_format.h
+ *
+ * The bytes of an entry with a version that is not empty, as for a key with a record
+ * in it, are those of PLAIN_VERSIONED: the value's, the version in UTF-8, its length
+ * in two bytes (little-endian), and the value's kind in one.
  */
 #ifndef LARDER_PLAIN_H
 #define LARDER_PLAIN_H
@@ -21,6 +25,7 @@
 #include <ruby.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "larder.h"
 
@@ -36,25 +41,63 @@ enum plain_kind {
     PLAIN_FALSE,
     PLAIN_SYMBOL,
     PLAIN_TREE,
+    PLAIN_VERSIONED,
     PLAIN_KINDS
 };
 
 #define PLAIN_KIND(flags) ((flags)&15u)
 #define PLAIN_EMPTY_VERSION 0x80u
+#define PLAIN_MAX_VERSION 1024 /* bytes; a longer one is left to Rails' coder */
 
 typedef struct plain_value {
     enum plain_kind kind;
     const char *bytes; /* the String's own, or `number` */
     size_t size_bytes;
     uint64_t number;
-    VALUE tree; /* of a tree, the String that has its bytes; else nil */
+    VALUE holder; /* the String that was made for the bytes; else nil */
 } plain_value;
 
 /* Is `value` plain? Then fills `*plain`, whose bytes are valid until `value` is changed or freed. */
 bool plain_from(VALUE value, plain_value *plain);
 
-/* The same for an Array or Hash, whose bytes are made here and are valid as long as plain->tree is kept. */
+/* The same for an Array or Hash, whose bytes are made here and are valid as long as plain->holder is kept. */
 bool plain_from_tree(VALUE value, plain_value *plain);
+
+/* Puts a version (of plain_is_version()) behind the bytes, which are copied into a new plain->holder. */
+void plain_add_version(plain_value *plain, VALUE version);
+
+/* Is it a String of at most PLAIN_MAX_VERSION bytes, in UTF-8 or ASCII? */
+bool plain_is_version(VALUE version);
+
+/* A value found in a record, its version apart. */
+typedef struct plain_stored {
+    uint8_t flags; /* of the value alone, with the grace of the record */
+    size_t size_bytes;
+    const char *version; /* NULL: the entry has none */
+    size_t version_bytes;
+} plain_stored;
+
+/* plain_split() for PLAIN_VERSIONED. */
+bool plain_split_version(uint8_t flags, const char *bytes, size_t size_bytes, plain_stored *stored);
+
+/* Splits the bytes of a record. False: they are damaged. */
+static inline bool plain_split(uint8_t flags, const char *bytes, size_t size_bytes, plain_stored *stored) {
+    if (RB_UNLIKELY(PLAIN_KIND(flags) == PLAIN_VERSIONED)) {
+        return plain_split_version(flags, bytes, size_bytes, stored);
+    }
+    *stored = (plain_stored){flags, size_bytes, flags & PLAIN_EMPTY_VERSION ? "" : NULL, 0};
+    return true;
+}
+
+/* Has the entry another version than the one that is asked for (nil: any; else a String)? As Rails' mismatched?.
+ */
+static inline bool plain_is_mismatched(const plain_stored *stored, VALUE version) {
+    if (stored->version == NULL || NIL_P(version)) {
+        return false;
+    }
+    size_t bytes = (size_t)RSTRING_LEN(version);
+    return bytes != stored->version_bytes || (bytes && memcmp(RSTRING_PTR(version), stored->version, bytes) != 0);
+}
 
 /* The value of a record, or Qundef where the flags name no kind or the bytes are not of that kind. */
 VALUE plain_load(uint8_t flags, const char *bytes, size_t size_bytes);

@@ -76,8 +76,7 @@ module Larder
         return if told.nil?
         return :sound if told[:on]
 
-        ["#{told[:off_for].join(", ")} #{told[:off_for].one? ? "uses" : "use"} Rails' slower ordinary path: " \
-         "#{told[:reasons].join("; ")}",
+        ["calls use Rails' slower ordinary path: #{told[:reasons].join("; ")}",
          "bin/rails runner 'pp Rails.cache.stats[:fast_path]' # run it again without what is named"]
       end
 

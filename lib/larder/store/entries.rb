@@ -120,8 +120,8 @@ module Larder
         store_safely(:write_entry) { store_record(key, record, time) }
       end
 
-      # Called by the fast path to store an Array or Hash of plain values that is large, or whose lock was taken.
-      def store_tree(key, bytes, flags, ttl_ms, time)
+      # Called by the fast path to store a plain value that is large, or whose lock was taken.
+      def store_bytes(key, bytes, flags, ttl_ms, time)
         store_safely(:write_entry) { store_record(key, [bytes, flags, ttl_ms], time) }
       end
 
@@ -133,8 +133,32 @@ module Larder
       end
 
       # The same for an entry that the fast path cannot read.
-      def value_read(key, version)
-        value_of(read_entry(key), version)
+      def value_read(key, name, version)
+        value_of(read_entry(key), normalize_version(name, version: version))
+      end
+
+      # Called by the fast path, within an event, to store a value that it cannot.
+      def write_value(key, name, value, options)
+        write_entry(key, Entry.new(value, **options, version: normalize_version(name, options)), **options)
+      end
+
+      # The same for many.
+      def write_values(hash, options)
+        entries = hash.to_h do |name, value|
+          [normalize_key(name, options), Entry.new(value, **options, version: normalize_version(name, options))]
+        end
+        write_multi_entries(entries, **options) && hash
+      end
+
+      # The same, to read many.
+      def read_values(names, options)
+        read_multi_entries(names, **options)
+      end
+
+      # The same, to find out whether there is a live entry.
+      def entry_live?(key, name, version)
+        entry = read_entry(key)
+        (entry && !entry.expired? && !entry.mismatched?(normalize_version(name, version: version))) || false
       end
 
       def value_of(entry, version)

@@ -17,7 +17,7 @@ module Larder
     # hit then costs a fraction of a microsecond. Any other call goes to ActiveSupport's method of the same name.
     #
     # It has no options. It turns itself off for a store of which a method that it replaces was patched or overridden,
-    # and for an event that has a subscriber.
+    # and on Rails 7.1 also while an event of the cache has a subscriber.
     module FastPath
       # The extension defines EVENTS, the bits of events that a call would have to send, by their names; OLD_PAYLOADS,
       # set with all of them for a subscriber on Rails 7.1, whose payloads C does not know; and NONE and EXPIRED, which
@@ -72,7 +72,7 @@ module Larder
           @store_class = store_class
           @off = 0
           _classes(ActiveSupport::Duration, ActiveSupport::Cache::WriteOptions)
-          self._notifications = ActiveSupport::Notifications
+          _send_events(ActiveSupport::Notifications, ActiveSupport.gem_version >= Gem::Version.new("8.0.0.alpha"))
           Watchers.install(store_class)
           ActiveSupport.on_load(:after_initialize) { FastPath.check }
           check

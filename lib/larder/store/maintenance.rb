@@ -59,7 +59,7 @@ module Larder
       # @return [Hash{Symbol=>Object}, nil] nil where the cache could not serve
       # @example
       #   Rails.cache.stats[:hit_ratio]
-      #   Rails.cache.stats[:fast_path] #=> { on: true, off_for: [], reasons: [] }
+      #   Rails.cache.stats[:fast_path] #=> { on: true, reasons: [] }
       def stats
         failsafe(:stats) { @cache.stats.merge(fast_path: FastPath.report(self)) }
       end

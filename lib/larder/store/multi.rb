@@ -61,11 +61,14 @@ module Larder
       def write_multi_entries(entries, **options)
         return super if options[:unless_exist] || overridden?(:write_entry)
 
-        records = entries.transform_values { |entry| record_of(entry, options) }
+        store_records(entries.transform_values { |entry| record_of(entry, options) }, now_ms) && entries
+      end
 
+      # Called by the fast path, too.
+      def store_records(records, time)
         store_safely(:write_multi_entries) do
-          refused = @records.set_multi(records, now_ms)
-          refused.empty? ? entries : raise(refusal(refused))
+          refused = @records.set_multi(records, time)
+          refused.empty? || raise(refusal(refused))
         end
       end
 

@@ -112,10 +112,28 @@ class LarderStoreRecordsTest < ActiveSupport::TestCase
     assert_equal ["", 0x50 | 6, 301_000], records.plain(nil, (NOW / 1000.0) + 1, 1.0, nil, nil, NOW, false)
     assert_equal ["", 0x50 | 6, 291_000], records.plain(nil, (NOW / 1000.0) - 9, 1.0, nil, nil, NOW, false)
     assert_equal ["", 0x50 | 6, -1], records.plain(nil, (NOW / 1000.0) - 300, 1.0, nil, nil, NOW, false)
-    [[Object.new, nil, nil, nil, nil], ["text", nil, nil, nil, "v1"], ["text", nil, nil, nil, 1],
-     [2**64, nil, nil, nil, nil], ["text", Float::NAN, 1.0, nil, nil], ["text", Float::INFINITY, 1.0, nil, nil],
+    [[Object.new, nil, nil, nil, nil], ["text", nil, nil, nil, 1], ["text", nil, nil, nil, "v" * 1025],
+     ["text", nil, nil, nil, "\xE9".dup.force_encoding("ISO-8859-1")], [2**64, nil, nil, nil, nil],
+     ["text", Float::NAN, 1.0, nil, nil], ["text", Float::INFINITY, 1.0, nil, nil],
      ["text", -1.0, 1.0, nil, nil], ["text", 1e300, 1e300, nil, nil], ["text", 2e9, 1.0, 1e9, nil]].each do |arguments|
       assert_nil records.plain(*arguments, NOW, false), arguments.inspect
+    end
+  end
+
+  test "a version is behind the bytes of a plain value, and is read with it" do
+    assert_equal ["textv1\x02\x00\x01".b, 11, 0], records.plain("text", nil, nil, nil, "v1", NOW, false)
+    ["text", "text".b, "", 7, 1.5, nil, true, :name, { "a" => [1, nil] }].each do |value|
+      ["1", "20261123120000123456", "é", "v" * 1024].each do |version|
+        records.set("key", records.plain(value, nil, nil, nil, version, NOW, true), NOW)
+        assert_equal [value, nil, version], records.get_entry("key", NOW)
+      end
+    end
+  end
+
+  test "a version that its record has no room for is a miss" do
+    ["", "1", "12", "\xFF\xFF\x01", "v1\x03\x00\x01", "v1\x02\x00\x0B", "v1\x02\x00\x0F"].each do |bytes|
+      records.set("key", [bytes.b, 11, 0], NOW)
+      assert_nil records.get_entry("key", NOW), bytes.inspect
     end
   end
 

@@ -91,7 +91,7 @@ end
 class FastPathTest < LarderCase
   include EveryStore
 
-  setup { assert_equal({ on: true, off_for: [], reasons: [] }, Larder::Store::FastPath.report(@cache)) }
+  setup { assert_equal({ on: true, reasons: [] }, Larder::Store::FastPath.report(@cache)) }
 end
 
 # The same without C.

@@ -80,7 +80,8 @@ module Larder
         end
 
         # The method itself, or one that it could call by super, if it is neither ours nor Rails'. A module of Rails
-        # that was added to a class is a patch: LocalCache, deprecations.
+        # that was added to a class is a patch: LocalCache, deprecations. One that all objects have, as a script's
+        # `def now` at its top level, is none: Rails and we call no such super.
         #
         # @return [Method, UnboundMethod, nil]
         def patch_in(method)
@@ -90,6 +91,7 @@ module Larder
             return method unless method.owner.is_a?(Class) || NAME.bind_call(method.owner).to_s.start_with?(OWN_MODULES)
 
             method = method.super_method
+            break if method && method.owner >= Object
           end
         end
 

@@ -8,17 +8,13 @@ module Larder
     module FastPath
       # Extends FastPath.
       module Report
-        READ_EVENT = "cache_read.active_support"
-        private_constant :READ_EVENT
-
         # @param store [ActiveSupport::Cache::LarderStore]
-        # @return [Hash] `:on`, whether every simple call is answered in C; `:off_for`, the methods that are not; and
-        #   `:reasons`, why, in words
+        # @return [Hash] `:on`, whether every simple call is answered in C; and `:reasons`, why not, in words
         # @example
-        #   Larder::Store::FastPath.report(Rails.cache) #=> { on: true, off_for: [], reasons: [] }
+        #   Larder::Store::FastPath.report(Rails.cache) #=> { on: true, reasons: [] }
         def report(store)
-          off_for = _verdicts(store).reject { |_, ready| ready }.keys
-          { on: off_for.empty?, off_for: off_for, reasons: off_for.empty? ? [] : reasons(store) }
+          on = _passes?(store)
+          { on: on, reasons: on ? [] : reasons(store) }
         end
 
         private
@@ -51,10 +47,11 @@ module Larder
           "the log takes debug messages, and Rails writes one for each operation: set config.log_level to :info"
         end
 
-        # One line for each subscriber. Reads are answered in C within their event, if C knows its payload.
+        # One line for each subscriber, on a Rails whose payloads C does not know.
         def subscriber_reasons
-          events = Keys::INSTRUMENTS_KEYS ? EVENTS.keys - [READ_EVENT] : EVENTS.keys
-          subscribed = events.flat_map { |name| subscribers_of(name).map { |one| [subscriber_name(one), name] } }
+          return [] if Keys::INSTRUMENTS_KEYS
+
+          subscribed = EVENTS.keys.flat_map { |name| subscribers_of(name).map { |one| [subscriber_name(one), name] } }
           subscribed.group_by(&:first).map do |subscriber, pairs|
             "#{subscriber} listens to #{pairs.map(&:last).uniq.join(", ")}"
           end

@@ -182,6 +182,24 @@ module LarderStoreTests
       prepend ActiveSupport::Cache::Strategy::LocalCache
     end
 
+    test "methods that a script gives all objects turn nothing off" do
+      taken_there = in_child do
+        Object.class_eval do
+          private
+
+          def now = raise
+          def fetch(*) = raise
+          def options = raise
+          def initialize_options = raise
+        end
+        Kernel.module_eval { def logger = raise }
+        Larder::Store::FastPath.check
+        store.read("a") # attaches
+        taken
+      end
+      assert_equal EVERY, taken_there
+    end
+
     test "Rails' own modules are patches too: LocalCache" do
       values = in_child do
         cached = WithLocalCache.new(path_of, size: SIZE)

@@ -279,16 +279,12 @@ module LarderStoreTests
       end
     end
 
-    test "what takes long to copy is left to the ordinary path, which lets other threads run meanwhile" do
+    test "a read of what takes long to copy is left to the ordinary path, which lets other threads run meanwhile" do
       large = "l" * 262_144
-      assert_equal %i[write], replaced_by_rails { store.write("a", large) }
+      assert_empty replaced_by_rails { store.write("a", large) } # Larder's part of that path stores it
       assert_equal %i[read], replaced_by_rails { store.read("a") }
       assert_equal %i[fetch], replaced_by_rails { store.fetch("a") { 1 } }
-      assert_equal %i[write_multi], replaced_by_rails { store.write_multi({ "a" => large }) }
-      many = Array.new(64) { |i| ["key/#{i}", "v" * 4096] }.to_h
-      assert_equal %i[write_multi], replaced_by_rails { store.write_multi(many) }
-      assert_empty replaced_by_rails { store.write_multi(many.transform_values { "v" * 4095 }) }
-      assert_empty replaced_by_rails { store.write_multi(Array.new(640) { |i| ["key/#{i}", "v" * 4095] }.to_h) }
+      assert_empty replaced_by_rails { store.write_multi({ "a" => large }) }
     end
 
     # Which of ActiveSupport's methods the block comes into.

@@ -1,0 +1,227 @@
+/*
+ * fast_event.c — operations inside Rails' events.
+ */
+#include "rails/fast_event.h"
+#include "rails/fast_clock.h"
+
+bool fast_event_has_keys;
+
+static ID id_instrument, id_value_read, id_write_value, id_delete_entry, id_entry_live;
+static VALUE notifications, names[FAST_EVENT_COUNT];
+static VALUE sym_key, sym_store, sym_hit, sym_super_operation, sym_fetch;
+
+/* An operation while its event is sent. */
+struct event {
+    const fast_operation *operation;
+    VALUE value; /* read, or to write, or the options of a block */
+    VALUE answer;
+    bool is_fetch;
+    enum fast_outcome outcome;
+};
+
+static VALUE key_of(const fast_operation *operation) {
+    return rb_utf8_str_new(operation->key->text, (long)operation->key->bytes);
+}
+
+/* Without the options, which `exist?` does not send. */
+static VALUE bare_payload(const fast_store *store, VALUE key) {
+    VALUE payload = rb_hash_new();
+
+    rb_hash_aset(payload, sym_key, key);
+    rb_hash_aset(payload, sym_store, rb_mod_name(rb_obj_class(store->self)));
+    return payload;
+}
+
+VALUE fast_event_payload(const fast_store *store, VALUE key, VALUE call_options) {
+    VALUE payload = bare_payload(store, key);
+
+    fast_options_into(store->handle.options, call_options, payload);
+    return payload;
+}
+
+VALUE fast_event_send(enum fast_event_number event, VALUE payload, rb_block_call_func_t body, void *context) {
+    VALUE arguments[2] = {names[event], payload};
+    VALUE answer = rb_block_call(notifications, id_instrument, 2, arguments, body, (VALUE)context);
+
+    RB_GC_GUARD(payload);
+    return answer;
+}
+
+static VALUE payload_of(const fast_operation *operation, VALUE key) {
+    return fast_event_payload(operation->store, key, operation->call_options);
+}
+
+/* Runs within an event, after subscribers have. */
+static struct event *begin(VALUE context) {
+    fast_clock_tick();
+    return (struct event *)context;
+}
+
+/* ---- read ---- */
+
+/* The ordinary path's read, for a value that is too large, or for a failure, which it reports. */
+static void read_by_fallback(struct event *event) {
+    const fast_operation *operation = event->operation;
+
+    event->value = rb_funcall(operation->store->self, id_value_read, 3, key_of(operation), operation->key->name,
+                              operation->options->version);
+    event->outcome = fast_entry_outcome(operation->store, operation->options, operation->key, event->value);
+}
+
+static VALUE read_within(RB_BLOCK_CALL_FUNC_ARGLIST(payload, context)) {
+    struct event *event = begin(context);
+    const fast_operation *operation = event->operation;
+
+    (void)argc;
+    (void)argv;
+    (void)blockarg;
+    event->outcome = fast_entry_read(operation->store, operation->options, operation->key, &event->value);
+    if (event->outcome == FAST_FALLBACK) {
+        read_by_fallback(event);
+    }
+    if (event->is_fetch) {
+        rb_hash_aset(payload, sym_super_operation, sym_fetch);
+    }
+    rb_hash_aset(payload, sym_hit, event->outcome == FAST_HIT ? Qtrue : Qfalse);
+    return Qnil;
+}
+
+enum fast_outcome fast_event_read(const fast_operation *operation, bool is_fetch, VALUE *value) {
+    struct event event = {
+        .operation = operation, .value = Qnil, .answer = Qnil, .is_fetch = is_fetch, .outcome = FAST_MISS};
+
+    fast_event_send(FAST_EVENT_NUMBER_READ, payload_of(operation, key_of(operation)), read_within, &event);
+    *value = event.value;
+    return event.outcome;
+}
+
+/* ---- fetch ---- */
+
+static VALUE nothing_within(RB_BLOCK_CALL_FUNC_ARGLIST(payload, context)) {
+    (void)payload;
+    (void)context;
+    (void)argc;
+    (void)argv;
+    (void)blockarg;
+    return Qnil;
+}
+
+void fast_event_fetch_hit(const fast_operation *operation) {
+    fast_event_send(FAST_EVENT_NUMBER_FETCH_HIT, payload_of(operation, operation->key->name), nothing_within,
+                    NULL);
+}
+
+static VALUE generate_within(RB_BLOCK_CALL_FUNC_ARGLIST(payload, context)) {
+    struct event *event = begin(context);
+
+    (void)payload;
+    (void)argc;
+    (void)argv;
+    (void)blockarg;
+    return rb_yield_values(2, event->operation->key->name, fast_options_writable(event->value));
+}
+
+VALUE fast_event_generate(const fast_operation *operation, VALUE hash) {
+    struct event event = {.operation = operation, .value = hash, .answer = Qnil};
+
+    return fast_event_send(FAST_EVENT_NUMBER_GENERATE, payload_of(operation, key_of(operation)), generate_within,
+                           &event);
+}
+
+/* ---- write ---- */
+
+static VALUE write_within(RB_BLOCK_CALL_FUNC_ARGLIST(payload, context)) {
+    struct event *event = begin(context);
+    const fast_operation *operation = event->operation;
+    VALUE stored = fast_entry_write(operation->store, operation->options, operation->key, event->value);
+
+    (void)payload;
+    (void)argc;
+    (void)argv;
+    (void)blockarg;
+    if (stored != Qundef) {
+        return stored;
+    }
+    VALUE options = fast_options_hash(operation->store->handle.options, operation->call_options);
+    return rb_funcall(operation->store->self, id_write_value, 4, key_of(operation), operation->key->name,
+                      event->value, options);
+}
+
+VALUE fast_event_write(const fast_operation *operation, VALUE value) {
+    struct event event = {.operation = operation, .value = value, .answer = Qnil};
+
+    return fast_event_send(FAST_EVENT_NUMBER_WRITE, payload_of(operation, key_of(operation)), write_within,
+                           &event);
+}
+
+/* ---- delete, exist? ---- */
+
+static VALUE delete_within(RB_BLOCK_CALL_FUNC_ARGLIST(payload, context)) {
+    const fast_operation *operation = begin(context)->operation;
+    enum fast_outcome outcome = fast_entry_delete(operation->store, operation->key);
+
+    (void)payload;
+    (void)argc;
+    (void)argv;
+    (void)blockarg;
+    if (outcome != FAST_FALLBACK) {
+        return outcome == FAST_HIT ? Qtrue : Qfalse;
+    }
+    return rb_funcall(operation->store->self, id_delete_entry, 1, key_of(operation));
+}
+
+VALUE fast_event_delete(const fast_operation *operation) {
+    struct event event = {.operation = operation, .value = Qnil, .answer = Qnil};
+
+    return fast_event_send(FAST_EVENT_NUMBER_DELETE, payload_of(operation, key_of(operation)), delete_within,
+                           &event);
+}
+
+static VALUE exist_within(RB_BLOCK_CALL_FUNC_ARGLIST(payload, context)) {
+    const fast_operation *operation = begin(context)->operation;
+    enum fast_outcome outcome = fast_entry_exists(operation->store, operation->options, operation->key);
+
+    (void)payload;
+    (void)argc;
+    (void)argv;
+    (void)blockarg;
+    if (outcome != FAST_FALLBACK) {
+        return outcome == FAST_HIT ? Qtrue : Qfalse;
+    }
+    return rb_funcall(operation->store->self, id_entry_live, 3, key_of(operation), operation->key->name,
+                      operation->options->version);
+}
+
+VALUE fast_event_exist(const fast_operation *operation) {
+    struct event event = {.operation = operation, .value = Qnil, .answer = Qnil};
+
+    return fast_event_send(FAST_EVENT_NUMBER_EXIST, bare_payload(operation->store, key_of(operation)),
+                           exist_within, &event);
+}
+
+/* FastPath._send_events(ActiveSupport::Notifications, has_keys) */
+static VALUE send_events(VALUE self, VALUE module, VALUE has_keys) {
+    rb_gc_register_mark_object(module);
+    notifications = module;
+    fast_event_has_keys = RTEST(has_keys);
+    return self;
+}
+
+void fast_event_init(VALUE module) {
+    id_instrument = rb_intern("instrument");
+    id_value_read = rb_intern("value_read");
+    id_write_value = rb_intern("write_value");
+    id_delete_entry = rb_intern("delete_entry");
+    id_entry_live = rb_intern("entry_live?");
+    sym_key = ID2SYM(rb_intern("key"));
+    sym_store = ID2SYM(rb_intern("store"));
+    sym_hit = ID2SYM(rb_intern("hit"));
+    sym_super_operation = ID2SYM(rb_intern("super_operation"));
+    sym_fetch = ID2SYM(rb_intern("fetch"));
+#define DEFINE_NAME(event, operation, bit)                                                                        \
+    names[FAST_EVENT_NUMBER_##event] = rb_obj_freeze(rb_utf8_str_new_cstr("cache_" operation ".active_support")); \
+    rb_gc_register_mark_object(names[FAST_EVENT_NUMBER_##event]);
+    FAST_EVENT_LIST(DEFINE_NAME)
+#undef DEFINE_NAME
+    rb_define_private_method(rb_singleton_class(module), "_send_events", send_events, 2);
+}
