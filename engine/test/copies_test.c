@@ -4,6 +4,7 @@
  * No deleted value may come back, and no file that is in use may be taken away.
  */
 #include "attached.h"
+#include "mounts.h"
 
 #include <limits.h>
 #include <sched.h>
@@ -141,8 +142,7 @@ static void what_is_not_copied_is_kept(void) {
 
 /* A container: a mount namespace of its own, with the boot id bound that the file of this name has. */
 static bool bind_boot_id(const char *file) {
-    return unshare(CLONE_NEWNS) == 0 && mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0 &&
-           mount(file, "/proc/sys/kernel/random/boot_id", NULL, MS_BIND, NULL) == 0;
+    return mounts_of_its_own("/proc") && mount(file, "/proc/sys/kernel/random/boot_id", NULL, MS_BIND, NULL) == 0;
 }
 
 static bool write_boot_id(const char *name, char digit) {

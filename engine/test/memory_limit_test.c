@@ -4,6 +4,7 @@
  * Each child enters its own group. Skipped without root, memory control groups or /dev/shm.
  */
 #include "children.h"
+#include "mounts.h"
 #include "../bench/memory_group.h"
 
 #include <sched.h>
@@ -170,8 +171,7 @@ static void ask_in_a_namespace(void *context) {
     const opening *what = context;
     uint64_t limit = 0, used = 0;
     CHILD_CHECK(memory_group_enter(&what->group) == 0);
-    CHILD_CHECK(unshare(CLONE_NEWCGROUP | CLONE_NEWNS) == 0);
-    CHILD_CHECK(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
+    CHILD_CHECK(unshare(CLONE_NEWCGROUP) == 0 && mounts_of_its_own(NULL));
     CHILD_CHECK(mount("larder", what->path, what->group.second ? "cgroup2" : "cgroup", 0,
                       what->group.second ? NULL : "memory") == 0);
     CHILD_CHECK(lard_memory_limit(&limit, &used) && limit == 64 * MIB);

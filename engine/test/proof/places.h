@@ -6,6 +6,7 @@
 #define LARD_PROOF_PLACES_H
 
 #include "../places.h"
+#include "../mounts.h"
 
 #include <sched.h>
 #include <stdarg.h>
@@ -15,9 +16,7 @@
 static inline void note(const char *text) { printf("@note not run here: %s\n", text); }
 
 /* In a child of its own: mounts of now are seen by it and its children only. */
-static inline bool alone_with_mounts(void) {
-    return unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
-}
+static inline bool alone_with_mounts(void) { return mounts_of_its_own(NULL); }
 
 static inline bool may_mount(const char *what) {
     pid_t pid = fork_child();
