@@ -20,7 +20,7 @@ struct event {
 };
 
 static VALUE key_of(const fast_operation *operation) {
-    return rb_utf8_str_new(operation->key->text, (long)operation->key->bytes);
+    return fast_key_string(operation->key, operation->options->namespace);
 }
 
 /* Without the options, which `exist?` does not send. */

@@ -179,6 +179,13 @@ bool fast_key_expand(size_t limit, VALUE namespace, VALUE name, fast_key *key) {
     return true;
 }
 
+VALUE fast_key_string(const fast_key *key, VALUE namespace) {
+    if (NIL_P(namespace) && is_plain_string(key->name) && ENCODING_GET(key->name) == rb_utf8_encindex()) {
+        return key->name;
+    }
+    return rb_utf8_str_new(key->text, (long)key->bytes);
+}
+
 static VALUE expanded_version(VALUE name, unsigned depth);
 
 /* The versions of the elements that have one, joined. */

@@ -28,6 +28,9 @@ void fast_key_init(void);
  */
 bool fast_key_expand(size_t limit, VALUE namespace, VALUE name, fast_key *key);
 
+/* The key as a String, as Rails makes it: of a String in UTF-8 without a namespace, that itself. */
+VALUE fast_key_string(const fast_key *key, VALUE namespace);
+
 #pragma GCC visibility push(hidden)
 extern VALUE fast_key_no_version; /* that of an Array without a version: "" */
 #pragma GCC visibility pop

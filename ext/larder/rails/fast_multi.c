@@ -163,7 +163,7 @@ static VALUE key_of(struct event *event, VALUE name) {
         event->encodable = false;
         return Qnil;
     }
-    return rb_utf8_str_new(batch->key.text, (long)batch->key.bytes);
+    return fast_key_string(&batch->key, batch->options.namespace);
 }
 
 /* What the event names: names, or keys as on Rails 8.0. */
