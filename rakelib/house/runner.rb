@@ -44,7 +44,7 @@ module House
       end
       @results
     ensure
-      @running.each { |running| stop(running) }
+      @running.dup.each { |running| stop(running) } # which takes it out of the list
     end
 
     private

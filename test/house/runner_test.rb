@@ -36,6 +36,17 @@ module House
       assert_match(/SEGV/, run_job("echo '2 passed, 0 failed'; kill -SEGV $$").note)
     end
 
+    test "a runner that is interrupted stops all jobs that run" do
+      pids = Array.new(2) { |i| File.join(@logs, "pid-#{i}") }
+      jobs = pids.map.with_index { |file, i| job("echo $$ > #{file}; sleep 300", name: "job #{i}") }
+      runner = Thread.new { run_jobs(*jobs) }
+      runner.report_on_exception = false
+      sleep 0.05 until pids.all? { |file| File.size?(file) }
+      runner.raise(Interrupt)
+      assert_raises(Interrupt) { runner.join }
+      pids.each { |file| assert_raises(Errno::ESRCH) { Process.kill(0, Integer(File.read(file))) } }
+    end
+
     test "a job that hangs is stopped with everything it started" do
       result = run_job("sleep 300 & echo $!; wait", limit: 0.2)
       assert_match(/stopped after/, result.note)

@@ -15,6 +15,7 @@ module Larder
 end
 
 require_relative "workload"
+require_relative "workloads/fragments"
 require_relative "workloads/one_thread"
 require_relative "workloads/threads_as_published"
 require_relative "workloads/threads_disjoint"

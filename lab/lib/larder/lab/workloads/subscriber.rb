@@ -6,15 +6,19 @@ module Larder
       # Hits while somebody listens: every read makes an event with its payload, as monitoring has it.
       class Subscriber < Workload
         SEEN = Pass.new(key: "hit", title: "hit, one subscriber", reading: true, clears: false, fills: :block).freeze
+        ALL = Pass.new(key: "all", title: "hit, all events", reading: true, clears: false, fills: :block).freeze
         EVENT = "cache_read.active_support"
+        # What each pass listens to.
+        EVENTS = { SEEN => EVENT, ALL => /\Acache_.*\.active_support\z/ }.freeze
 
         named "subscriber", "Hits with a subscriber, one thread",
-              "fetch of keys that are there, while one subscriber counts the hits that #{EVENT} tells of."
+              "fetch of keys that are there, while one subscriber counts the hits that #{EVENT} tells of: of that " \
+              "event only, and of all events of the cache, as monitoring listens."
         only_on_request
 
         # @return [Array<Pass>]
         def self.passes
-          [SEEN]
+          EVENTS.keys
         end
 
         # Each call must have told of a hit. Listening begins after the filling, whose reads are misses.
@@ -37,10 +41,10 @@ module Larder
         end
 
         def visit(store, keys, pass)
-          listener = lambda do |_name, _started, _finished, _id, payload|
-            @heard += 1 if payload[:hit]
+          listener = lambda do |name, _started, _finished, _id, payload|
+            @heard += 1 if name == EVENT && payload[:hit]
           end
-          ActiveSupport::Notifications.subscribed(listener, EVENT) { super(store, keys, pass) }
+          ActiveSupport::Notifications.subscribed(listener, EVENTS.fetch(pass)) { super(store, keys, pass) }
         end
       end
     end

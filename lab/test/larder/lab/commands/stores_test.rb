@@ -157,14 +157,14 @@ module Larder
           assert_equal ["measured"], details["rows"].map { |row| row["state"] }.uniq
           assert_equal 1, details.dig("settings", "seed")
           assert_samples details
-          assert_equal (4 * 10) + 1, chapter["measures"].size, "each row and step, and the reference loop"
+          assert_equal (4 * 12) + 1, chapter["measures"].size, "each row and step, and the reference loop"
           assert_operator chapter["measures"].flat_map { |measure| measure["samples"] }.min, :>, 0
         end
 
-        # 4 rows, 2 rounds, 5 workloads of 2 passes.
+        # 4 rows, 2 rounds, 6 workloads of 2 passes.
         def assert_samples(document)
           samples = document["samples"]
-          assert_equal 80, samples.size
+          assert_equal 96, samples.size
           assert_equal [1, 2], samples.map { |sample| sample["round"] }.uniq.sort
           assert_equal [0, 1, 2, 3], samples.map { |sample| sample["position"] }.uniq.sort
           hits = samples.select { |sample| sample["pass"] == "hit" && sample["row"] != "null" }

@@ -1,0 +1,65 @@
+# frozen_string_literal: true
+
+require_relative "write_then_read"
+
+module Larder
+  module Lab
+    module Workloads
+      # Fragments of views as `cache product do` reads and writes them: a key with the template's digest and a record,
+      # whose version is its time of change, and 2 KB of HTML.
+      class Fragments < WriteThenRead
+        WRITE = write_pass("write", "write of a fragment")
+        READ = read_pass("read", "read of a fragment, a hit")
+
+        # What a key asks a record. No database: a record that is loaded answers as fast.
+        Product = Struct.new(:id) do
+          # @return [String]
+          def cache_key
+            "products/#{id}"
+          end
+
+          # @return [String]
+          def cache_version
+            "20261123120000123456"
+          end
+        end
+
+        TEMPLATE = "products/_product:5f8a4a3e1c7d2b9f0e6a8c4d1b3f7e92"
+        LINE = "<li class=\"product\"><a href=\"/products/1\">Käsekuchen</a></li>\n"
+        HTML = (LINE * (2048 / LINE.bytesize)).freeze
+
+        named "fragments", "Fragments of views, one thread",
+              "Rails.cache.write and .read of 2 KB of HTML under the key of a fragment: a template and a record with " \
+              "a version."
+
+        private
+
+        def slices(count, _threads)
+          @products = Array.new(count) { |id| Product.new(id) }
+          [0...count]
+        end
+
+        def name_of(number)
+          [:views, TEMPLATE, @products[number]]
+        end
+
+        def write(store, keys)
+          keys.each { |i| store.write(name_of(i), value(i)) }
+        end
+
+        def read(store, keys)
+          wrong = nil
+          keys.each do |i|
+            found = store.read(name_of(i))
+            wrong ||= [i, found, value(i)] unless keeps? ? found == value(i) : found.nil?
+          end
+          wrong
+        end
+
+        def value(_number)
+          HTML
+        end
+      end
+    end
+  end
+end
