@@ -15,6 +15,10 @@ module LarderStoreTests
       require "active_support"
       require "active_support/cache/larder_store"
       ActiveSupport::Cache.format_version = 7.1
+      Item = Struct.new(:id) do
+        def cache_key = "items/\#{id}"
+        def cache_version = "v\#{id}"
+      end
       def exercise(store, round, many = 70, sizes = [0, 9, 100, 1030, 5000, 300_000])
         sizes.each do |size|
           value = round.to_s * size
@@ -35,6 +39,17 @@ module LarderStoreTests
           fetched = store.fetch_multi(*all.keys, "n\#{round}") { |name| name }
           raise "fetch_multi" unless fetched == all.merge("n\#{round}" => "n\#{round}")
         end
+        records = many.times.map { |i| Item.new("i\#{round}/\#{i}") }
+        records.each do |record|
+          name = [:views, ["a", nil], record]
+          text = "t\#{record.id}" * 200
+          space = -> { "n\#{record.id}" }
+          raise "record" unless store.fetch(name, namespace: space) { text } == text && store.read(name, namespace: space)
+          raise "write record" unless store.write(record, text) && store.read(record) == text && store.exist?(record)
+          raise "version" unless store.read(record, version: "w\#{round}").nil?
+        end
+        raise "records" unless store.write_multi(records.to_h { |record| [[record], record.id] })
+        raise "read records" unless store.read_multi(*records.map { |record| [record] }).size == many
         raise "delete" unless store.delete(:value)
       end
       store = ActiveSupport::Cache::LarderStore.new(ARGV[0], size: 32 << 20)
