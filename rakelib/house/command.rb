@@ -70,7 +70,8 @@ module House
       return run_matrix if @cells
 
       jobs = chosen_jobs
-      puts "bin/test: Ruby #{RUBY_VERSION}, #{relative(Environment.gemfile)}, #{jobs.size} jobs, #{@lanes} at a time"
+      gemfile = Environment.relative(Environment.gemfile)
+      puts "bin/test: Ruby #{RUBY_VERSION}, #{gemfile}, #{jobs.size} jobs, #{@lanes} at a time"
       results = Runner.new(jobs, lanes: @lanes, log_dir: @logs, verbose: @verbose).run
       results = RetryFailed.new(log_dir: @logs).run(results) if @retry_failed
       Summary.new.print(results, Process.clock_gettime(Process::CLOCK_MONOTONIC) - started)
@@ -127,10 +128,6 @@ module House
       return @files.any? { |file| File.expand_path(file).start_with?("#{ROOT}/lab/") } unless @files.empty?
 
       @suites.include?("lab")
-    end
-
-    def relative(path)
-      path.delete_prefix("#{ROOT}/")
     end
   end
 end

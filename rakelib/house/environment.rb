@@ -45,6 +45,12 @@ module House
       File.join(ROOT, "lab/Gemfile")
     end
 
+    # @param path [String] absolute
+    # @return [String] from the root of the checkout on; a path elsewhere as it is
+    def relative(path)
+      path.delete_prefix("#{ROOT}/")
+    end
+
     # Gems go into the checkout, so that neither root nor a home directory is needed.
     #
     # @param gemfile [String] absolute path

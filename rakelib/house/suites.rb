@@ -103,7 +103,7 @@ module House
     # @param options [Array<String>] handed to minitest
     # @return [Array<House::Job>] what is needed to run just these
     def jobs_for_files(files, options)
-      files = files.map { |file| File.expand_path(file).delete_prefix("#{ROOT}/") }
+      files = files.map { |file| Environment.relative(File.expand_path(file)) }
       ruby, other = files.partition { |file| file.end_with?(".rb") && File.file?(File.join(ROOT, file)) }
       c, unknown = other.partition { |file| file.start_with?("engine/") && File.file?(File.join(ROOT, file)) }
       raise Larder::CLI::UsageError, "no such test file: #{unknown.join(", ")}" unless unknown.empty?
@@ -155,7 +155,7 @@ module House
     # Rails that the fast path is enabled on, and that no other suite runs.
     def rails_jobs
       Environment.gemfiles.drop(1).map do |gemfile|
-        missing = "the gems of #{gemfile.delete_prefix("#{ROOT}/")} are not installed" unless installed?(gemfile)
+        missing = "the gems of #{Environment.relative(gemfile)} are not installed" unless installed?(gemfile)
         rails = File.basename(gemfile, ".gemfile")
         group_job("tests on #{rails}", test_files(*OF_OTHER_RAILS), suite: "rails", gemfile: gemfile, missing: missing)
       end
@@ -301,7 +301,7 @@ module House
     # @param files [Array<String>] test files, none: all
     # @param options [Array<String>] handed to minitest
     def trixie_jobs(files = [], options = [])
-      files = files.map { |file| File.expand_path(file).delete_prefix("#{ROOT}/") }
+      files = files.map { |file| Environment.relative(File.expand_path(file)) }
       argv = ["ruby", "-w", "rakelib/house/stack.rb", "trixie", *files]
       argv += ["--", *options] unless options.empty?
       [Job.new("Debian trixie, Ruby 3.3, Rails 8.1 and 8.0", suite: "trixie", weight: 500, limit: 1200,

@@ -46,7 +46,7 @@ module House
         names = alike.map { |result| result.job.name }
         names = names.first(3) + ["and #{names.size - 3} more"] if names.size > 4
         first = alike.first
-        puts "  #{names.join(", ")}: #{[first.note, first.log && relative(first.log)].compact.join("; ")}"
+        puts "  #{names.join(", ")}: #{[first.note, first.log && Environment.relative(first.log)].compact.join("; ")}"
       end
     end
 
@@ -93,10 +93,6 @@ module House
 
     def sum(results)
       results.map(&:counts).reduce(Counts.none, :+)
-    end
-
-    def relative(path)
-      path.delete_prefix("#{ROOT}/")
     end
   end
 end
