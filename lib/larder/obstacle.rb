@@ -21,7 +21,7 @@ module Larder
 
     # @param path [String] absolute, or relative where the working directory was removed
     # @return [String, nil] a sentence in UTF-8 that names who owns what, who runs this process, and a command; nil:
-    #   nothing is seen that would keep it from the file, or what was seen is gone: others change it meanwhile
+    #   nothing is seen that would keep it from the file, or another process removed it during the search
     def at(path)
       path = path.dup.force_encoding(Encoding::UTF_8)
       sentence = misnamed(path) || foreign(path) || closed(path)

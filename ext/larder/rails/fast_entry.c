@@ -235,25 +235,25 @@ VALUE fast_entry_write(const fast_store *store, const fast_options *options, con
                : Qundef;
 }
 
-enum fast_outcome fast_entry_delete(const fast_store *store, const fast_key *key) {
+VALUE fast_entry_delete(const fast_store *store, const fast_key *key) {
     larder_call call = {.now_ms = fast_clock_read_ms()};
     larder_status status = larder_delete(fast_handle_engine(store), key->text, key->bytes, &call);
 
-    return status == LARDER_OK ? FAST_HIT : status == LARDER_MISS ? FAST_MISS : FAST_FALLBACK;
+    return status == LARDER_OK ? Qtrue : status == LARDER_MISS ? Qfalse : Qundef;
 }
 
-enum fast_outcome fast_entry_exists(const fast_store *store, const fast_options *options, const fast_key *key) {
+VALUE fast_entry_exists(const fast_store *store, const fast_options *options, const fast_key *key) {
     larder_call call = {.now_ms = fast_clock_read_ms()};
     larder_item item;
     larder_status status = larder_exists(fast_handle_engine(store), key->text, key->bytes, &item, &call);
 
     if (status != LARDER_OK) {
-        return status == LARDER_MISS ? FAST_MISS : FAST_FALLBACK;
+        return status == LARDER_MISS ? Qfalse : Qundef;
     }
     if (!plain_is_loadable(item.flags, item.size_bytes) || key->has_objects || !NIL_P(options->version)) {
-        return FAST_FALLBACK;
+        return Qundef;
     }
-    return has_expired(&item, call.now_ms) ? FAST_MISS : FAST_HIT;
+    return has_expired(&item, call.now_ms) ? Qfalse : Qtrue;
 }
 
 static VALUE define_marker(VALUE module, const char *name) {

@@ -50,10 +50,10 @@ VALUE fast_entry_write(const fast_store *store, const fast_options *options, con
 VALUE fast_entry_store(const fast_store *store, const fast_options *options, const fast_key *key, VALUE version,
                        VALUE value);
 
-/* FAST_HIT: it was there and is deleted. */
-enum fast_outcome fast_entry_delete(const fast_store *store, const fast_key *key);
+/* Deletes, and answers what Rails' delete does; Qundef: ask the ordinary path. */
+VALUE fast_entry_delete(const fast_store *store, const fast_key *key);
 
-/* Is there a live entry? Only of a plain one without a version: what any other says is in its bytes. */
-enum fast_outcome fast_entry_exists(const fast_store *store, const fast_options *options, const fast_key *key);
+/* Answers what Rails' exist? does; Qundef, also for what is not plain or has a version: ask the ordinary path. */
+VALUE fast_entry_exists(const fast_store *store, const fast_options *options, const fast_key *key);
 
 #endif

@@ -14,7 +14,6 @@ static VALUE sym_key, sym_store, sym_hit, sym_super_operation, sym_fetch;
 struct event {
     const fast_operation *operation;
     VALUE value; /* read, or to write, or the options of a block */
-    VALUE answer;
     bool is_fetch;
     enum fast_outcome outcome;
 };
@@ -39,22 +38,34 @@ VALUE fast_event_payload(const fast_store *store, VALUE key, VALUE call_options)
     return payload;
 }
 
-VALUE fast_event_send(enum fast_event_number event, VALUE payload, rb_block_call_func_t body, void *context) {
-    VALUE arguments[2] = {names[event], payload};
-    VALUE answer = rb_block_call(notifications, id_instrument, 2, arguments, body, (VALUE)context);
+struct body {
+    fast_event_body *run;
+    void *context;
+};
+
+static VALUE run_body(RB_BLOCK_CALL_FUNC_ARGLIST(payload, body)) {
+    (void)argc;
+    (void)argv;
+    (void)blockarg;
+    fast_clock_tick(); /* subscribers have run */
+    return ((struct body *)body)->run(payload, ((struct body *)body)->context);
+}
+
+VALUE fast_event_send(enum fast_event_number number, VALUE payload, fast_event_body *body, void *context) {
+    VALUE arguments[2] = {names[number], payload};
+    struct body around = {body, context};
+    VALUE answer = rb_block_call(notifications, id_instrument, 2, arguments, run_body, (VALUE)&around);
 
     RB_GC_GUARD(payload);
     return answer;
 }
 
-static VALUE payload_of(const fast_operation *operation, VALUE key) {
-    return fast_event_payload(operation->store, key, operation->call_options);
-}
+/* Sends the event of an operation, whose payload has the key and the options. */
+static VALUE send_keyed(enum fast_event_number number, fast_event_body *body, struct event *event) {
+    const fast_operation *operation = event->operation;
+    VALUE payload = fast_event_payload(operation->store, key_of(operation), operation->call_options);
 
-/* Runs within an event, after subscribers have. */
-static struct event *begin(VALUE context) {
-    fast_clock_tick();
-    return (struct event *)context;
+    return fast_event_send(number, payload, body, event);
 }
 
 /* ---- read ---- */
@@ -68,13 +79,10 @@ static void read_by_fallback(struct event *event) {
     event->outcome = fast_entry_outcome(operation->store, operation->options, operation->key, event->value);
 }
 
-static VALUE read_within(RB_BLOCK_CALL_FUNC_ARGLIST(payload, context)) {
-    struct event *event = begin(context);
+static VALUE read_within(VALUE payload, void *context) {
+    struct event *event = context;
     const fast_operation *operation = event->operation;
 
-    (void)argc;
-    (void)argv;
-    (void)blockarg;
     event->outcome = fast_entry_read(operation->store, operation->options, operation->key, &event->value);
     if (event->outcome == FAST_FALLBACK) {
         read_by_fallback(event);
@@ -87,58 +95,48 @@ static VALUE read_within(RB_BLOCK_CALL_FUNC_ARGLIST(payload, context)) {
 }
 
 enum fast_outcome fast_event_read(const fast_operation *operation, bool is_fetch, VALUE *value) {
-    struct event event = {
-        .operation = operation, .value = Qnil, .answer = Qnil, .is_fetch = is_fetch, .outcome = FAST_MISS};
+    struct event event = {.operation = operation, .value = Qnil, .is_fetch = is_fetch, .outcome = FAST_MISS};
 
-    fast_event_send(FAST_EVENT_NUMBER_READ, payload_of(operation, key_of(operation)), read_within, &event);
+    send_keyed(FAST_EVENT_NUMBER_READ, read_within, &event);
     *value = event.value;
     return event.outcome;
 }
 
 /* ---- fetch ---- */
 
-static VALUE nothing_within(RB_BLOCK_CALL_FUNC_ARGLIST(payload, context)) {
+static VALUE nothing_within(VALUE payload, void *context) {
     (void)payload;
     (void)context;
-    (void)argc;
-    (void)argv;
-    (void)blockarg;
     return Qnil;
 }
 
 void fast_event_fetch_hit(const fast_operation *operation) {
-    fast_event_send(FAST_EVENT_NUMBER_FETCH_HIT, payload_of(operation, operation->key->name), nothing_within,
-                    NULL);
+    VALUE payload = fast_event_payload(operation->store, operation->key->name, operation->call_options);
+
+    fast_event_send(FAST_EVENT_NUMBER_FETCH_HIT, payload, nothing_within, NULL);
 }
 
-static VALUE generate_within(RB_BLOCK_CALL_FUNC_ARGLIST(payload, context)) {
-    struct event *event = begin(context);
+static VALUE generate_within(VALUE payload, void *context) {
+    struct event *event = context;
 
     (void)payload;
-    (void)argc;
-    (void)argv;
-    (void)blockarg;
     return rb_yield_values(2, event->operation->key->name, fast_options_writable(event->value));
 }
 
 VALUE fast_event_generate(const fast_operation *operation, VALUE hash) {
-    struct event event = {.operation = operation, .value = hash, .answer = Qnil};
+    struct event event = {.operation = operation, .value = hash};
 
-    return fast_event_send(FAST_EVENT_NUMBER_GENERATE, payload_of(operation, key_of(operation)), generate_within,
-                           &event);
+    return send_keyed(FAST_EVENT_NUMBER_GENERATE, generate_within, &event);
 }
 
 /* ---- write ---- */
 
-static VALUE write_within(RB_BLOCK_CALL_FUNC_ARGLIST(payload, context)) {
-    struct event *event = begin(context);
+static VALUE write_within(VALUE payload, void *context) {
+    struct event *event = context;
     const fast_operation *operation = event->operation;
     VALUE stored = fast_entry_write(operation->store, operation->options, operation->key, event->value);
 
     (void)payload;
-    (void)argc;
-    (void)argv;
-    (void)blockarg;
     if (stored != Qundef) {
         return stored;
     }
@@ -148,52 +146,39 @@ static VALUE write_within(RB_BLOCK_CALL_FUNC_ARGLIST(payload, context)) {
 }
 
 VALUE fast_event_write(const fast_operation *operation, VALUE value) {
-    struct event event = {.operation = operation, .value = value, .answer = Qnil};
+    struct event event = {.operation = operation, .value = value};
 
-    return fast_event_send(FAST_EVENT_NUMBER_WRITE, payload_of(operation, key_of(operation)), write_within,
-                           &event);
+    return send_keyed(FAST_EVENT_NUMBER_WRITE, write_within, &event);
 }
 
 /* ---- delete, exist? ---- */
 
-static VALUE delete_within(RB_BLOCK_CALL_FUNC_ARGLIST(payload, context)) {
-    const fast_operation *operation = begin(context)->operation;
-    enum fast_outcome outcome = fast_entry_delete(operation->store, operation->key);
+static VALUE delete_within(VALUE payload, void *context) {
+    const fast_operation *operation = ((struct event *)context)->operation;
+    VALUE deleted = fast_entry_delete(operation->store, operation->key);
 
     (void)payload;
-    (void)argc;
-    (void)argv;
-    (void)blockarg;
-    if (outcome != FAST_FALLBACK) {
-        return outcome == FAST_HIT ? Qtrue : Qfalse;
-    }
-    return rb_funcall(operation->store->self, id_delete_entry, 1, key_of(operation));
+    return deleted != Qundef ? deleted : rb_funcall(operation->store->self, id_delete_entry, 1, key_of(operation));
 }
 
 VALUE fast_event_delete(const fast_operation *operation) {
-    struct event event = {.operation = operation, .value = Qnil, .answer = Qnil};
+    struct event event = {.operation = operation, .value = Qnil};
 
-    return fast_event_send(FAST_EVENT_NUMBER_DELETE, payload_of(operation, key_of(operation)), delete_within,
-                           &event);
+    return send_keyed(FAST_EVENT_NUMBER_DELETE, delete_within, &event);
 }
 
-static VALUE exist_within(RB_BLOCK_CALL_FUNC_ARGLIST(payload, context)) {
-    const fast_operation *operation = begin(context)->operation;
-    enum fast_outcome outcome = fast_entry_exists(operation->store, operation->options, operation->key);
+static VALUE exist_within(VALUE payload, void *context) {
+    const fast_operation *operation = ((struct event *)context)->operation;
+    VALUE exists = fast_entry_exists(operation->store, operation->options, operation->key);
 
     (void)payload;
-    (void)argc;
-    (void)argv;
-    (void)blockarg;
-    if (outcome != FAST_FALLBACK) {
-        return outcome == FAST_HIT ? Qtrue : Qfalse;
-    }
-    return rb_funcall(operation->store->self, id_entry_live, 3, key_of(operation), operation->key->name,
-                      operation->options->version);
+    return exists != Qundef ? exists
+                            : rb_funcall(operation->store->self, id_entry_live, 3, key_of(operation),
+                                         operation->key->name, operation->options->version);
 }
 
 VALUE fast_event_exist(const fast_operation *operation) {
-    struct event event = {.operation = operation, .value = Qnil, .answer = Qnil};
+    struct event event = {.operation = operation, .value = Qnil};
 
     return fast_event_send(FAST_EVENT_NUMBER_EXIST, bare_payload(operation->store, key_of(operation)),
                            exist_within, &event);

@@ -21,8 +21,11 @@ extern bool fast_event_has_keys; /* those of the multi forms name keys, as on Ra
 /* Key or keys, the store's class, and the options of the store with those of the call over them. */
 VALUE fast_event_payload(const fast_store *store, VALUE key, VALUE call_options);
 
-/* Sends an event around the body, which is given the payload; answers what the body does. */
-VALUE fast_event_send(enum fast_event_number event, VALUE payload, rb_block_call_func_t body, void *context);
+/* What is done within an event. It may yield to the block of the calling method. */
+typedef VALUE fast_event_body(VALUE payload, void *context);
+
+/* Sends an event around the body; answers what the body does. */
+VALUE fast_event_send(enum fast_event_number number, VALUE payload, fast_event_body *body, void *context);
 
 /* What an operation inside an event is about. `call_options` are the caller's, or nil. */
 typedef struct fast_operation {

@@ -82,7 +82,7 @@ static bool append_object(fast_key *key, size_t limit, VALUE object, bool in_lis
 
 static bool append_list(fast_key *key, size_t limit, VALUE list, unsigned depth);
 
-/* What is no String, Symbol or small Integer. */
+/* An element that is not a String, a Symbol or a small Integer. */
 static __attribute__((noinline)) bool append_other(fast_key *key, size_t limit, VALUE element, bool in_list,
                                                    unsigned depth) {
     if (!RB_SPECIAL_CONST_P(element) && RBASIC_CLASS(element) == rb_cArray) {

@@ -13,7 +13,7 @@
 /* Room for the keys of a batch: some hundred bytes each, and always for one. */
 #define KEY_ARENA_BYTES ((size_t)16 * 1024)
 
-static ID id_write_multi, id_keys, id_read_values, id_write_values, id_store_records;
+static ID id_write_multi, id_keys, id_read_multi_entries, id_write_values, id_store_records;
 static VALUE sym_hits, sym_super_operation, sym_fetch_multi;
 
 typedef struct batch {
@@ -187,29 +187,27 @@ static VALUE options_of(const struct event *event) {
 static VALUE read_within(struct event *event) {
     VALUE found = read_names(event->batch, event->count, event->names);
 
-    return found != Qundef ? found
-                           : rb_funcall(event->batch->store.self, id_read_values, 2,
-                                        rb_ary_new_from_values(event->count, event->names), options_of(event));
+    if (found == Qundef) {
+        VALUE arguments[2] = {rb_ary_new_from_values(event->count, event->names), options_of(event)};
+        found = rb_funcallv_kw(event->batch->store.self, id_read_multi_entries, 2, arguments, RB_PASS_KEYWORDS);
+    }
+    return found;
 }
 
 static void add_hits(struct event *event, VALUE found, VALUE payload) {
     rb_hash_aset(payload, sym_hits, named(event, rb_funcall(found, id_keys, 0)));
 }
 
-static VALUE read_multi_within(RB_BLOCK_CALL_FUNC_ARGLIST(payload, context)) {
-    struct event *event = (struct event *)context;
+static VALUE read_multi_within(VALUE payload, void *context) {
+    struct event *event = context;
 
-    (void)argc;
-    (void)argv;
-    (void)blockarg;
-    fast_clock_tick();
     VALUE found = read_within(event);
     add_hits(event, found, payload);
     return found;
 }
 
 /* Sends an event of this name or these keys around the body; Qundef: the ordinary path has to. */
-static VALUE send_about(struct event *event, enum fast_event_number number, VALUE key, rb_block_call_func_t body) {
+static VALUE send_about(struct event *event, enum fast_event_number number, VALUE key, fast_event_body *body) {
     if (!event->encodable) {
         return Qundef;
     }
@@ -266,7 +264,7 @@ static int add_record(VALUE name, VALUE value, VALUE arg) {
     return writing->simple ? ST_CONTINUE : ST_STOP;
 }
 
-/* Stores all pairs, of which none is stored before the last was found to be simple. Qundef: one is not. */
+/* Checks all pairs, then stores them. Qundef: one is not simple, and none was stored. */
 static VALUE write_pairs(batch *batch, VALUE hash) {
     struct writing writing = {batch, fast_clock_now(), rb_hash_new(), true};
 
@@ -279,15 +277,11 @@ static VALUE write_pairs(batch *batch, VALUE hash) {
     return RTEST(stored) ? hash : stored;
 }
 
-static VALUE write_multi_within(RB_BLOCK_CALL_FUNC_ARGLIST(payload, context)) {
-    struct event *event = (struct event *)context;
+static VALUE write_multi_within(VALUE payload, void *context) {
+    struct event *event = context;
     VALUE stored;
 
     (void)payload;
-    (void)argc;
-    (void)argv;
-    (void)blockarg;
-    fast_clock_tick();
     stored = write_pairs(event->batch, event->hash);
     return stored != Qundef
                ? stored
@@ -365,13 +359,9 @@ static VALUE complete(struct event *event, VALUE found) {
     return ordered;
 }
 
-static VALUE fetch_multi_within(RB_BLOCK_CALL_FUNC_ARGLIST(payload, context)) {
-    struct event *event = (struct event *)context;
+static VALUE fetch_multi_within(VALUE payload, void *context) {
+    struct event *event = context;
 
-    (void)argc;
-    (void)argv;
-    (void)blockarg;
-    fast_clock_tick();
     VALUE found = read_within(event);
     VALUE ordered = complete(event, found);
     add_hits(event, found, payload);
@@ -414,7 +404,7 @@ static VALUE fast_fetch_multi(int argc, VALUE *argv, VALUE self) {
 void fast_multi_init(VALUE module) {
     id_write_multi = rb_intern("write_multi");
     id_keys = rb_intern("keys");
-    id_read_values = rb_intern("read_values");
+    id_read_multi_entries = rb_intern("read_multi_entries");
     id_write_values = rb_intern("write_values");
     id_store_records = rb_intern("store_records");
     sym_hits = ID2SYM(rb_intern("hits"));

@@ -148,9 +148,9 @@ static VALUE fast_delete(int argc, VALUE *argv, VALUE self) {
             fast_operation operation = operation_of(&call, options);
             return fast_event_delete(&operation);
         }
-        enum fast_outcome outcome = fast_entry_delete(&call.store, &call.key);
-        if (outcome != FAST_FALLBACK) {
-            return outcome == FAST_HIT ? Qtrue : Qfalse;
+        VALUE deleted = fast_entry_delete(&call.store, &call.key);
+        if (deleted != Qundef) {
+            return deleted;
         }
     }
     return fast_super(argc, argv);
@@ -165,9 +165,9 @@ static VALUE fast_exist(int argc, VALUE *argv, VALUE self) {
             fast_operation operation = operation_of(&call, options);
             return fast_event_exist(&operation);
         }
-        enum fast_outcome outcome = fast_entry_exists(&call.store, &call.options, &call.key);
-        if (outcome != FAST_FALLBACK) {
-            return outcome == FAST_HIT ? Qtrue : Qfalse;
+        VALUE exists = fast_entry_exists(&call.store, &call.options, &call.key);
+        if (exists != Qundef) {
+            return exists;
         }
     }
     return fast_super(argc, argv);

@@ -150,11 +150,6 @@ module Larder
         write_multi_entries(entries, **options) && hash
       end
 
-      # The same, to read many.
-      def read_values(names, options)
-        read_multi_entries(names, **options)
-      end
-
       # The same, to find out whether there is a live entry.
       def entry_live?(key, name, version)
         entry = read_entry(key)

@@ -279,7 +279,7 @@ module LarderStoreTests
       end
     end
 
-    test "a read of what takes long to copy is left to the ordinary path, which lets other threads run meanwhile" do
+    test "large values are read by the ordinary path, so that other threads can run during the copy" do
       large = "l" * 262_144
       assert_empty replaced_by_rails { store.write("a", large) } # Larder's part of that path stores it
       assert_equal %i[read], replaced_by_rails { store.read("a") }
