@@ -39,30 +39,30 @@ module Larder
 
     # code => method and classes of its parts
     MAKERS = {
-      TIME => [:make_time, Parts::SECONDS, Parts::NANOSECONDS, Parts::OFFSET, Parts::ZONE],
-      TIME_WITH_ZONE => [:make_time_with_zone, Parts::SECONDS, Parts::NANOSECONDS, Symbol],
-      DATE => [:make_date, Parts::SECONDS],
-      DATE_TIME => [:make_date_time, *[Parts::SECONDS] * 8],
-      DECIMAL => [:make_decimal, String],
-      RATIONAL => [:make_rational, Integer, Integer],
-      COMPLEX => [:make_complex, Parts::REAL, Parts::REAL],
-      INTEGER => [:make_integer, String],
-      RANGE => [:make_range, Parts::RANGE_END, Parts::RANGE_END, Parts::BOOLEAN],
-      SET => [:make_set, Array],
-      SAFE_BUFFER => [:make_safe_buffer, String],
-      INDIFFERENT_HASH => [:make_indifferent_hash, Array, Array],
-      DURATION => [:make_duration, Numeric, Hash],
-      STRUCT => [:make_struct, Symbol, Array, Array],
-      DATA => [:make_data, Symbol, Array, Array],
-      RECORD => [:make_record, Integer, Array],
-      BINARY => [:make_binary, String],
-      URI => [:make_uri, String],
-      IP_ADDRESS => [:make_ip_address, String, Integer],
-      PATH => [:make_path, String],
-      TIME_ZONE => [:make_time_zone, String],
-      TEXT => [:make_text, Symbol, String],
-      RECORDS => [:make_records, Array, Array],
-      STRUCTS => [:make_structs, Symbol, Array, Array]
+      TIME => [:make_time, [Parts::SECONDS, Parts::NANOSECONDS, Parts::OFFSET, Parts::ZONE]],
+      TIME_WITH_ZONE => [:make_time_with_zone, [Parts::SECONDS, Parts::NANOSECONDS, Symbol]],
+      DATE => [:make_date, [Parts::SECONDS]],
+      DATE_TIME => [:make_date_time, [Parts::SECONDS] * 8],
+      DECIMAL => [:make_decimal, [String]],
+      RATIONAL => [:make_rational, [Integer, Integer]],
+      COMPLEX => [:make_complex, [Parts::REAL, Parts::REAL]],
+      INTEGER => [:make_integer, [String]],
+      RANGE => [:make_range, [Parts::RANGE_END, Parts::RANGE_END, Parts::BOOLEAN]],
+      SET => [:make_set, [Array]],
+      SAFE_BUFFER => [:make_safe_buffer, [String]],
+      INDIFFERENT_HASH => [:make_indifferent_hash, [Array, Array]],
+      DURATION => [:make_duration, [Numeric, Hash]],
+      STRUCT => [:make_struct, [Symbol, Array, Array]],
+      DATA => [:make_data, [Symbol, Array, Array]],
+      RECORD => [:make_record, [Integer, Array]],
+      BINARY => [:make_binary, [String]],
+      URI => [:make_uri, [String]],
+      IP_ADDRESS => [:make_ip_address, [String, Integer]],
+      PATH => [:make_path, [String]],
+      TIME_ZONE => [:make_time_zone, [String]],
+      TEXT => [:make_text, [Symbol, String]],
+      RECORDS => [:make_records, [Array, Array]],
+      STRUCTS => [:make_structs, [Symbol, Array, Array]]
     }.freeze
     # Codes whose parts name classes.
     LOADERS = %i[make_struct make_data make_structs].freeze
@@ -167,7 +167,7 @@ module Larder
       def made(code, parts, trusted, kept, records)
         return kept_at(kept, parts) if code == KEPT
 
-        maker, *types = MAKERS[code]
+        maker, types = MAKERS[code]
         return UNREADABLE unless maker && Parts.fit?(parts, types)
         return __send__(maker, *parts, trusted, records) if RECORD_MAKERS.include?(maker)
 

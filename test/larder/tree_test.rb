@@ -389,4 +389,24 @@ class LarderTreeTest < ActiveSupport::TestCase
     else []
     end
   end
+
+  test "a local time comes back with its zone and offset, in another zone too" do
+    zones = ["Europe/Berlin", "UTC", "Asia/Kolkata"]
+    zones.product([0, 1_700_000_000, 1_720_000_000, -2_000_000_000]).each do |zone, seconds|
+      time = in_zone(zone) { Time.at(seconds, 123_456_789, :nsec).tap(&:zone) }
+      bytes = in_zone(zone) { Larder::Tree.dump([time], true) }
+      zones.each do |other|
+        copy = in_zone(other) { Larder::Tree.load(bytes, true, nil).first.first.tap(&:zone) }
+        assert_equal [time, time.utc_offset, time.zone, time.utc?, time.nsec],
+                     [copy, copy.utc_offset, copy.zone, copy.utc?, copy.nsec], "#{zone}, #{other}, #{seconds}"
+      end
+    end
+  end
+
+  def in_zone(name)
+    before, ENV["TZ"] = ENV.fetch("TZ", nil), name
+    yield
+  ensure
+    ENV["TZ"] = before
+  end
 end

@@ -4,13 +4,12 @@
 #include "value/tree_dump.h"
 #include "value/tree_objects.h"
 #include "value/tree_shapes.h"
+#include "value/tree_time.h"
 
 #include <ruby/encoding.h>
 #include <string.h>
-#include <time.h>
 
-static ID id_compare_by_identity, id_compare_by_identity_p, id_default, id_default_proc, id_keeps_p, id_to_i,
-    id_utc_p, id_subsec;
+static ID id_compare_by_identity, id_compare_by_identity_p, id_default, id_default_proc, id_keeps_p;
 
 static bool dump_value(writer *w, VALUE value);
 
@@ -189,40 +188,27 @@ static bool dump_array(writer *w, VALUE array) {
     return RARRAY_LEN(array) == count;
 }
 
-/* Is it a part of a second in nanoseconds? */
-static bool is_nanoseconds(VALUE part) {
-    if (FIXNUM_P(part)) {
-        return true;
-    }
-    VALUE denominator = RB_TYPE_P(part, T_RATIONAL) ? rb_rational_den(part) : Qnil;
-    return FIXNUM_P(denominator) && 1000000000 % FIX2LONG(denominator) == 0;
-}
+/* Of a time, its parts without Larder::Tree. */
+static bool dump_time(writer *w, VALUE time) {
+    VALUE parts[4];
 
-/* A time in UTC of whole nanoseconds, as those of databases are: the parts that Larder::Tree would give, without
- * Ruby. False: it has to be asked. */
-static bool dump_utc_time(writer *w, VALUE time) {
-    VALUE seconds = rb_funcallv(time, id_to_i, 0, NULL);
-
-    if (!FIXNUM_P(seconds) || rb_ivar_count(time) || !RTEST(rb_funcallv(time, id_utc_p, 0, NULL))) {
+    if (!tree_time_parts(time, parts) || !room(w, 4)) {
         return false;
     }
-    if (!is_nanoseconds(rb_funcallv(time, id_subsec, 0, NULL)) || !room(w, 24)) {
-        return false;
-    }
-    struct timespec at = rb_time_timespec(time);
     put(w, TREE_OTHER);
     put(w, TREE_CODE_TIME);
     put(w, TREE_ARRAY);
     put(w, 4);
-    dump_integer(w, FIX2LONG(seconds));
-    dump_integer(w, at.tv_nsec);
-    put(w, TREE_NIL);
-    put(w, TREE_NIL);
+    for (unsigned i = 0; i < 4; i++) {
+        if (!dump_value(w, parts[i])) {
+            return false;
+        }
+    }
     return true;
 }
 
 static bool dump_other(writer *w, VALUE object) {
-    if (RBASIC_CLASS(object) == rb_cTime && NIL_P(w->extents) && dump_utc_time(w, object)) {
+    if (RBASIC_CLASS(object) == rb_cTime && NIL_P(w->extents) && dump_time(w, object)) {
         return true;
     }
     return tree_objects_loaded() && dump_taken(w, tree_objects_take(object, w->natural, records_of(w, object)));
@@ -365,9 +351,7 @@ void tree_dump_init(VALUE tree_module) {
     id_compare_by_identity_p = rb_intern("compare_by_identity?");
     id_default = rb_intern("default");
     id_default_proc = rb_intern("default_proc");
-    id_to_i = rb_intern("to_i");
-    id_utc_p = rb_intern("utc?");
-    id_subsec = rb_intern("subsec");
+    tree_time_init();
     rb_define_singleton_method(tree_module, "dump", dump, 2);
     rb_define_singleton_method(tree_module, "singular?", singular_p, 1);
 }

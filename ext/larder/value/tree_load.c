@@ -9,13 +9,13 @@
 #include "value/tree_load.h"
 #include "base/arguments.h"
 #include "value/tree_again.h"
+#include "value/tree_key.h"
 #include "value/tree_objects.h"
+#include "value/tree_time.h"
 
 #include <ruby/encoding.h>
-#include <limits.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #define MOST_CAPACITY 4096u
 
@@ -35,13 +35,6 @@ typedef struct {
     VALUE pool[TREE_POOL];
     VALUE symbol[TREE_SYMBOLS];
 } reader;
-
-/*
- * Keys that were seen last, by their bytes: Ruby's table of Strings takes some hundred instructions for each, and
- * the rows of an application have the same keys again and again. They are never moved, and freed when replaced.
- */
-enum { KNOWN_KEYS = 512 };
-static VALUE known_key[KNOWN_KEYS];
 
 static VALUE load_value(reader *r);
 
@@ -197,49 +190,13 @@ static VALUE load_shaped(reader *r, size_t number) {
     return hash;
 }
 
-/* Of a key of at most 31 bytes. */
-static inline unsigned place_of_key(const char *bytes, size_t size) {
-    uint64_t first = 0, last = 0;
-
-    memcpy(&first, bytes, size < 8 ? size : 8);
-    memcpy(&last, bytes + (size < 8 ? 0 : size - 8), size < 8 ? size : 8);
-    uint64_t mixed = (first ^ size) * UINT64_C(0x9e3779b97f4a7c15) ^ last * UINT64_C(0xc2b2ae3d27d4eb4f);
-    return (unsigned)(mixed >> 32) % KNOWN_KEYS;
-}
-
-/* The one frozen String that Ruby has of a text in UTF-8. */
-static VALUE interned(const char *bytes, size_t size) {
-    unsigned place = place_of_key(bytes, size);
-    VALUE key = known_key[place];
-
-    if (!key || (size_t)RSTRING_LEN(key) != size || memcmp(RSTRING_PTR(key), bytes, size) != 0) {
-        key = rb_enc_interned_str(bytes, (long)size, rb_utf8_encoding());
-        known_key[place] = key;
-    }
-    return key;
-}
-
-static void mark_known_keys(void *unused) {
-    (void)unused;
-    for (unsigned i = 0; i < KNOWN_KEYS; i++) {
-        if (known_key[i]) {
-            rb_gc_mark(known_key[i]);
-        }
-    }
-}
-
-static const rb_data_type_t known_keys_type = {
-    .wrap_struct_name = "larder known keys",
-    .function = {.dmark = mark_known_keys},
-};
-
 /* A Symbol, or the one frozen String of its text; Qundef: no key of a shape. */
 static VALUE load_key(reader *r) {
     unsigned tag = r->at < r->end ? *r->at : (unsigned)TREE_NIL;
     size_t size = tag & 31;
 
     if (tag >= TREE_TEXT && tag < TREE_NIL && size < left(r)) { /* nearly always */
-        VALUE key = interned((const char *)r->at + 1, size);
+        VALUE key = tree_key((const char *)r->at + 1, size);
         r->at += 1 + size;
         return key;
     }
@@ -276,19 +233,6 @@ static VALUE load_shape_again(reader *r) {
     return take_count(r, &number) ? load_shaped(r, number) : Qundef;
 }
 
-/* A time in UTC, as those of databases are, without Ruby. Its parts are seconds, nanoseconds, nil, nil. */
-static VALUE utc_time(VALUE parts) {
-    struct timespec at;
-
-    if (!RB_TYPE_P(parts, T_ARRAY) || RARRAY_LEN(parts) != 4 || !NIL_P(rb_ary_entry(parts, 2)) ||
-        !FIXNUM_P(rb_ary_entry(parts, 0)) || !FIXNUM_P(rb_ary_entry(parts, 1))) {
-        return Qundef;
-    }
-    at.tv_sec = FIX2LONG(rb_ary_entry(parts, 0));
-    at.tv_nsec = FIX2LONG(rb_ary_entry(parts, 1));
-    return at.tv_nsec < 0 || at.tv_nsec > 999999999 ? Qundef : rb_time_timespec_new(&at, INT_MAX - 1);
-}
-
 static VALUE load_other(reader *r) {
     if (r->at == r->end) {
         return Qundef;
@@ -298,7 +242,7 @@ static VALUE load_other(reader *r) {
     if (parts == Qundef || (code == TREE_CODE_SET && r->nans != nans)) {
         return Qundef;
     }
-    VALUE time = code == TREE_CODE_TIME ? utc_time(parts) : Qundef;
+    VALUE time = code == TREE_CODE_TIME ? tree_time_made(parts) : Qundef;
     if (time != Qundef || !tree_objects_loaded()) {
         return time;
     }
@@ -439,5 +383,5 @@ static VALUE load(VALUE self, VALUE bytes, VALUE trusted, VALUE kept) {
 
 void tree_load_init(VALUE tree_module) {
     rb_define_singleton_method(tree_module, "load", load, 3);
-    rb_gc_register_mark_object(TypedData_Wrap_Struct(rb_cObject, &known_keys_type, known_key));
+    tree_key_init();
 }

@@ -30,8 +30,12 @@ module Larder
       # @param types [Array<#===>]
       # @return [Boolean] is there one for each, and of its kind?
       def fit?(parts, types)
-        parts.instance_of?(Array) && parts.size == types.size &&
-          types.each_with_index.all? { |type, i| type === parts[i] } # rubocop:disable Style/CaseEquality
+        return false unless parts.instance_of?(Array) && parts.size == types.size
+
+        # Not all?, which would need an enumerator: this is called for each object.
+        at = types.size
+        at -= 1 while at.positive? && types[at - 1] === parts[at - 1] # rubocop:disable Style/CaseEquality
+        at.zero?
       end
 
       # @param object [Object]

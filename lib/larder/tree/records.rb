@@ -10,6 +10,44 @@ module Larder
     # number is the place of another, counted from the first record of the value; one whose class says how it is cached
     # stands there itself, for whoever keeps it.
     module Records
+      # The attributes of a record, by name.
+      module Attributes
+        module_function
+
+        # @param record [ActiveRecord::Base]
+        # @return [Hash{String => Object}, nil] each as the database has it; nil: not all columns were selected, or more
+        def of(record)
+          set = record.instance_variable_get(:@attributes)
+          names = record.class.attribute_names
+          (unconverted(set, names) if set.instance_of?(ActiveModel::LazyAttributeSet)) || converted(record, names)
+        end
+
+        # Most are as the database gave them: Rails would convert them to Ruby's objects and back, ten times as long.
+        # Those that were read may have been changed in place.
+        def unconverted(set, names)
+          given = set.instance_variable_get(:@values)
+          read = set.instance_variable_get(:@casted_values)
+          made = set.instance_variable_get(:@attributes)
+          return unless given && read && made && made.size < names.size && given.keys == names
+
+          values = given.to_hash
+          changed = read.reject { |name, value| value.equal?(values[name]) }.keys | made.keys
+          return values if changed.empty?
+          return unless (changed - names).empty?
+
+          values.merge(changed.to_h { |name| [name, set[name].value_for_database] })
+        end
+
+        # Columns that were not selected are nil among the others.
+        def converted(record, names)
+          attributes = record.attributes_for_database
+          return unless attributes.size == names.size
+
+          attributes if attributes.all? { |name, value| !value.nil? || record.has_attribute?(name) }
+        end
+        private_class_method :unconverted, :converted
+      end
+
       # Takes the records of one value apart.
       class Taking
         def initialize
@@ -38,8 +76,8 @@ module Larder
           return record if Cacheable.of_type(record.class)
 
           @numbers[record] || begin
-            attributes = record.attributes_for_database
-            refuse(record) unless whole?(record, attributes)
+            attributes = Attributes.of(record)
+            refuse(record) unless attributes && whole?(record)
             number = @numbers[record] = @entries.size
             entry = [@names[record.class], attributes, record.new_record?]
             @entries << entry
@@ -55,18 +93,10 @@ module Larder
         end
 
         # Nothing but its attributes: Rails' own formats lose the rest and do not say so.
-        def whole?(record, attributes)
-          type = record.class
+        def whole?(record)
           !Tree.singular?(record) && !record.instance_variable_get(:@destroyed) &&
             !record.instance_variable_get(:@readonly) &&
-            record.instance_variable_get(:@strict_loading) == type.strict_loading_by_default &&
-            attributes.size == type.attribute_names.size && selected?(record, attributes)
-        end
-
-        # Columns that were not selected are nil among the others.
-        def selected?(record, attributes)
-          attributes.each_pair { |name, value| return false if value.nil? && !record.has_attribute?(name) }
-          true
+            record.instance_variable_get(:@strict_loading) == record.class.strict_loading_by_default
         end
 
         def add_associations(record, entry)
@@ -76,6 +106,75 @@ module Larder
 
             association = record.association(name)
             entry << name << take(association.target) if association.loaded? || association.target.present?
+          end
+        end
+      end
+
+      # Makes the records of one value again.
+      class Making
+        # @param trusted [Boolean] may a class be loaded for them?
+        # @param known [Array<ActiveRecord::Base>] the value's records so far; those that are made are added
+        def initialize(trusted, known)
+          @types = Hash.new { |types, name| types[name] = type_named(name, trusted) }
+          @known = known
+          @unused = {}.compare_by_identity
+        end
+
+        # @param places [Array<Integer>]
+        # @param entries [Array<Array>]
+        # @return [Array<ActiveRecord::Base>]
+        # @raise [UnreadableError]
+        def make(places, entries)
+          first = @known.size
+          entries.each { |name, attributes, is_new| @known << record(@types[name], attributes, is_new) }
+          entries.each_with_index { |entry, i| add_associations(@known[first + i], entry) if entry.size > 3 }
+          places.map { |place| @known.fetch(place) }
+        end
+
+        private
+
+        def type_named(name, trusted)
+          Tree.type_named(name, ActiveRecord::Base, trusted) or raise UnreadableError, "no such class (#{name})"
+        end
+
+        def record(type, attributes, is_new)
+          type.allocate.init_with_attributes(type.attributes_builder.build_from_database(attributes), is_new)
+        end
+
+        def add_associations(record, entry)
+          3.step(entry.size - 1, 2) do |at|
+            reflection = record.class.reflect_on_association(entry[at]) or next # it may be gone
+            target = entry[at + 1]
+            target = target.is_a?(Array) ? target.map { |place| known(place) } : target && known(target)
+            association(record, reflection).target = target
+          end
+        end
+
+        def known(place)
+          return @known.fetch(place) if place.is_a?(Integer)
+
+          place.is_a?(ActiveRecord::Base) ? place : raise(UnreadableError, "damaged (no record)")
+        end
+
+        # Rails validates the reflection for each association that it makes, so that most are copies of the first.
+        def association(record, reflection)
+          name = reflection.name
+          return copy_of(@unused[reflection], record, name) if @unused[reflection] && !record.association_cached?(name)
+
+          record.association(name).tap do |made|
+            @unused[reflection] = made.dup if unused?(made, record, reflection)
+          end
+        end
+
+        def copy_of(unused, record, name)
+          record.__send__(:association_instance_set, name, unused.dup.tap { |copy| copy.owner = record })
+        end
+
+        # Has it nothing that copies would share?
+        def unused?(association, record, reflection)
+          association.instance_variables.all? do |name|
+            value = association.instance_variable_get(name)
+            value.frozen? || value.equal?(record) || value.equal?(reflection)
           end
         end
       end
@@ -96,36 +195,8 @@ module Larder
       # @param known [Array<ActiveRecord::Base>] the value's records so far; these are added
       # @return [Array<ActiveRecord::Base>]
       def make(places, entries, trusted, known)
-        types = Hash.new { |found, name| found[name] = type_named(name, trusted) }
-        records = entries.map { |name, attributes, is_new| made(types[name], attributes, is_new) }
-        known.concat(records)
-        records.zip(entries) { |record, entry| associate(record, entry, known) if entry.size > 3 }
-        places.map { |place| known.fetch(place) }
+        Making.new(trusted, known).make(places, entries)
       end
-
-      def type_named(name, trusted)
-        Tree.type_named(name, ActiveRecord::Base, trusted) or raise UnreadableError, "no such class (#{name})"
-      end
-
-      def made(type, attributes, is_new)
-        type.allocate.init_with_attributes(type.attributes_builder.build_from_database(attributes), is_new)
-      end
-
-      def associate(record, entry, records)
-        entry.drop(3).each_slice(2) do |name, target|
-          next unless record.class.reflect_on_association(name) # it may be gone
-
-          target = target.is_a?(Array) ? target.map { |at| at(at, records) } : target && at(target, records)
-          record.association(name).target = target
-        end
-      end
-
-      def at(place, records)
-        return records.fetch(place) if place.is_a?(Integer)
-
-        place.is_a?(ActiveRecord::Base) ? place : raise(UnreadableError, "damaged (no record)")
-      end
-      private_class_method :type_named, :made, :associate, :at
     end
   end
 end

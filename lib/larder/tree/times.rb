@@ -37,7 +37,7 @@ module Larder
 
       # Local where that is the same; elsewhere Marshal alone gives a time the name of a zone.
       def make_time(seconds, nanoseconds, offset, zone)
-        return Time.at(seconds, nanoseconds, :nsec, in: "UTC") unless offset
+        return Time.at(seconds, nanoseconds, :nsec).utc unless offset
         return Time.at(seconds, nanoseconds, :nsec, in: offset) unless zone
 
         local = Time.at(seconds, nanoseconds, :nsec)
@@ -62,7 +62,7 @@ module Larder
       def make_time_with_zone(seconds, nanoseconds, name)
         zone = ActiveSupport::TimeZone[name.name] or return UNREADABLE
 
-        ActiveSupport::TimeWithZone.new(Time.at(seconds, nanoseconds, :nsec, in: "UTC"), zone)
+        ActiveSupport::TimeWithZone.new(Time.at(seconds, nanoseconds, :nsec).utc, zone)
       end
 
       def take_time_zone(zone)
@@ -74,7 +74,8 @@ module Larder
       end
 
       def known_zone?(zone)
-        ActiveSupport::TimeZone[zone.name] == zone
+        known = ActiveSupport::TimeZone[zone.name]
+        known.equal?(zone) || known == zone # which compares offsets and names
       end
 
       def take_date(date)
