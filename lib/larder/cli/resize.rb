@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# `larder resize`: gives a cache a file of another size.
+# `larder resize`: replaces a cache by one of another size, which is empty or has the items of the old one.
 
 require_relative "../sessions/offline"
 require_relative "../size"
@@ -8,12 +8,12 @@ require_relative "cache_command"
 
 module Larder
   module CLI
-    # `larder resize`: empty and live, or with what the file holds.
+    # `larder resize`: replaces a cache by an empty one while processes use it, or copies the items while none does.
     class Resize < CacheCommand
       # What users type.
       NAME = "resize"
       # One line for `larder --help`.
-      SUMMARY = "changes the size of a cache while its application runs"
+      SUMMARY = "replaces a cache by an empty one of another size; --keep: by a copy"
       Commands.register(NAME, self)
 
       BANNER = <<~TEXT
