@@ -54,7 +54,7 @@ module Larder
       size: "it has the configured size",
       damage: "no damage was found in it",
       pressure: "it is large enough for what is read",
-      sign_ins: "it has room for more sign-ins",
+      pinned: "it has room for more pinned items",
       fast_path: "simple calls are answered in C"
     }.freeze
     # If one of these finds a problem, the others are skipped: their commands would not help for a file that is not
@@ -63,13 +63,16 @@ module Larder
     private_constant :CHECKS, :FIRST
 
     # @param subject [String, #cache] the path of an existing file, or a LarderStore
+    # @param sessions [#call, nil] gets the open Cache and answers whether it holds sessions; nil: it holds none
     # @return [Report]
-    def self.run(subject)
-      new(subject).report
+    def self.run(subject, sessions: nil)
+      new(subject, sessions).report
     end
 
     # @param subject [String, #cache]
-    def initialize(subject)
+    # @param sessions [#call, nil]
+    def initialize(subject, sessions = nil)
+      @asks_sessions = sessions
       @store = subject unless subject.is_a?(String)
       @path = File.absolute_path(@store ? @store.cache.path : subject)
       @lock = "#{@path}.lock"
@@ -121,8 +124,21 @@ module Larder
       Shellwords.escape(word)
     end
 
-    def resize(bytes)
-      "larder resize #{quoted(@path)} #{mebibytes(bytes)}MB"
+    # Opens the file again, and only for a finding: the answer counts as a read.
+    def sessions?
+      return @sessions if defined?(@sessions)
+
+      @sessions = @asks_sessions ? Cache.open(@path, create: false) { |cache| @asks_sessions.call(cache) } : false
+    end
+
+    # @param size [Integer, String] bytes, or as the command takes it
+    # @param keep [Boolean] should the items be copied? Sessions always are
+    def resize(size, keep: sessions?)
+      size = "#{mebibytes(size)}MB" if size.is_a?(Integer)
+      file = "#{quoted(@path)} #{quoted(size)}"
+      return "larder resize --keep #{file} # while the application is stopped" if keep
+
+      "larder resize #{file} # replaces the cache by an empty one"
     end
 
     def mebibytes(bytes)

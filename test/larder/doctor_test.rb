@@ -264,8 +264,9 @@ module Larder
         File.write("#{group}/cgroup.procs", Process.pid.to_s)
         findings.map(&:to_a)
       end
+      fix = "larder resize #{@file} 64MB # replaces the cache by an empty one"
       assert_equal [[:memory, "the file has 256.0 MiB, and processes here may use 128.0 MiB of memory: the part " \
-                              "that does not fit is read from disk repeatedly", "larder resize #{@file} 64MB"]], found
+                              "that does not fit is read from disk repeatedly", fix]], found
     ensure
       Dir.rmdir(group) if group && Dir.exist?(group)
     end
@@ -338,7 +339,7 @@ module Larder
       bytes = File.binread(@file)
       File.open(@file, "r+b") { |file| file.pwrite("w", bytes.index("v" * 100)) }
       make { |cache| assert_nil cache.get("k") }
-      assert_found :damage, /1 records were damaged/, /\Alarder resize \S+ 8MB\z/
+      assert_found :damage, /1 records were damaged/, /\Alarder resize \S+ 8MB # replaces the cache by an empty one\z/
     end
 
     test "a file that is too small for what is read" do
@@ -349,7 +350,28 @@ module Larder
         end
       end
       assert_found :pressure, /it is full, \d+ % of reads find something, and \d+ % of stored items were evicted/,
-                   /\Alarder resize \S+ 16MB\z/
+                   /\Alarder resize \S+ 16MB # replaces the cache by an empty one\z/
+    end
+
+    test "pinned items that fill their room" do
+      make do |cache|
+        assert_raises(FullError) { (0..).each { |i| cache.set("k#{i}", "v" * 4000, pin: true) } }
+      end
+      assert_found :pinned, /\A\d+ % of the room for pinned items is used; when it is full, stores with `pin: true`/,
+                   /\Alarder resize --keep \S+ 16MB # while the application is stopped\z/
+      assert_includes Doctor.run(@file).sound.keys, :pinned
+    end
+
+    test "a file of sessions is asked for only where a problem is found, and its items are kept" do
+      asked = []
+      sessions = ->(cache) { asked << cache.path }
+      assert_predicate Doctor.run(@file, sessions: sessions), :sound?
+      assert_empty asked
+      with_size("64MB") do
+        assert_equal ["larder resize --keep #{@file} 64MB # while the application is stopped"],
+                     Doctor.run(@file, sessions: sessions).findings.map(&:fix)
+      end
+      assert_equal [@file], asked
     end
 
     test "an application whose fast path is off" do

@@ -41,7 +41,7 @@ module Larder
 
       def act
         missing unless File.exist?(path) || File.symlink?(path)
-        report = ::Larder::Doctor.run(path)
+        report = ::Larder::Doctor.run(path, sessions: method(:sessions?))
         if @json
           tell({ file: report.path, sound: report.sound?, findings: report.findings.map(&:to_h),
                  checked: [*report.sound.keys, *report.findings.map(&:check)] })

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Checks a cache that opens by its statistics: its size, damage, evictions, room for sessions, and the fast path.
+# Checks a cache that opens by its statistics: its size, damage, evictions, room for pinned items, and the fast path.
 
 module Larder
   class Doctor
@@ -14,7 +14,7 @@ module Larder
       FULL = 0.9
       FEW_HITS = 0.8
       MANY_EVICTED = 0.1
-      # The part of the room for pinned items from which sign-ins will soon be refused.
+      # The part of the room for pinned items from which stores, or sign-ins, will soon be refused.
       PINNED = 0.8
       private_constant :SIZE, :ENOUGH_READS, :FULL, :FEW_HITS, :MANY_EVICTED, :PINNED
 
@@ -29,7 +29,7 @@ module Larder
         return :sound if (0...FileChecks::PAGE).cover?(bytes - wanted_bytes)
 
         ["#{SIZE} is #{wanted}, and the file has #{shown(bytes)}: an existing file keeps its size",
-         "larder resize #{quoted(@path)} #{quoted(wanted)}"]
+         resize(wanted)]
       rescue ::ArgumentError => error
         [error.message, "export #{SIZE}=#{mebibytes(bytes)}MB"]
       end
@@ -58,16 +58,24 @@ module Larder
          resize(bytes * 2)]
       end
 
-      # For a file of sessions: signed-in sessions are pinned.
-      def sign_ins
-        pinned, room = @stats&.values_at(:pinned_bytes, :pinned_room_bytes)
-        return if pinned.nil? || room.nil? || !pinned.positive?
+      # In a file of sessions, those that are signed in are pinned.
+      def pinned
+        used, room = @stats&.values_at(:pinned_bytes, :pinned_room_bytes)
+        return if used.nil? || room.nil? || !used.positive?
 
-        share = pinned.fdiv(room)
+        share = used.fdiv(room)
         return :sound if share < PINNED
 
-        ["#{per_cent(share)} of its room for signed-in sessions is used, and from 90 % on sign-ins are refused",
-         "larder resize --keep #{quoted(@path)} #{mebibytes(bytes * 2)}MB # while the application is stopped"]
+        [sessions? ? full_of_sessions(share) : full_of_pinned(share), resize(bytes * 2, keep: true)]
+      end
+
+      def full_of_sessions(share)
+        "#{per_cent(share)} of the room for signed-in sessions is used, and from 90 % on sign-ins are refused"
+      end
+
+      def full_of_pinned(share)
+        "#{per_cent(share)} of the room for pinned items is used; when it is full, stores with `pin: true` raise " \
+          "Larder::FullError"
       end
 
       # Only for the application's store.

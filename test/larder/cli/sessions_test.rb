@@ -89,8 +89,8 @@ module Larder
         assert_match(/^    \[#{"#" * 27}.{3}\] >?\d\d %$/, text)
         assert_match(/^Nearly full: from 90 % on sign-ins are refused.*^  larder resize --keep \S+ 2MB$/m, text)
         answer = JSON.parse(larder("doctor", FILE, "--json").first)
-        finding = answer["findings"].find { |one| one["check"] == "sign_ins" }
-        assert_match(/9\d % of its room for signed-in sessions is used/, finding["what"])
+        finding = answer["findings"].find { |one| one["check"] == "pinned" }
+        assert_match(/9\d % of the room for signed-in sessions is used/, finding["what"])
         assert_match(/\Alarder resize --keep \S+ 2MB /, finding["fix"])
       end
 
