@@ -107,8 +107,9 @@ module Larder
       def take_engine_options(options)
         take_size(options)
         @lock_timeout = options.delete(:lock_timeout)
-        check(":lock_timeout", @lock_timeout, "seconds as a positive number") do |given|
-          given.nil? || (duration?(given) && given.to_f > 0)
+        most = Larder::Options::LONGEST_LOCK_TIMEOUT
+        check(":lock_timeout", @lock_timeout, "seconds as a positive number, at most #{most}") do |given|
+          given.nil? || (duration?(given) && given.to_f > 0 && given.to_f <= most)
         end
       end
 
