@@ -50,6 +50,14 @@ module House
       assert_empty lines.reject { |line| index.include?(line) }
     end
 
+    test "the page of options, and the README, have the options that the store takes" do
+      require "active_support/cache/larder_store"
+      taken = Larder::Store::Settings.const_get(:OPTIONS)
+      assert_equal taken.sort, options_of("docs/reference/options.md").sort
+      assert_not_empty options_of("README.md")
+      assert_empty options_of("README.md") - taken
+    end
+
     # What is about sessions is tried by session_guide_test.rb.
     test "the Ruby of the README runs and answers what its comments say" do
       blocks = read("README.md").scan(/^```ruby\n(.*?)^```/m).flatten.grep_v(/config\.\w+_store|Larder::Sessions/)
@@ -107,6 +115,11 @@ module House
 
     def read(document)
       File.read(File.join(ROOT, document), encoding: "UTF-8")
+    end
+
+    # Those that the first columns of its tables name.
+    def options_of(document)
+      read(document).lines.filter_map { |line| line[/\A\| (`\w+:`[^|]*)\|/, 1] }.join.scan(/`(\w+):`/).flatten.map(&:to_sym)
     end
 
     # A header is described by the row of its source.

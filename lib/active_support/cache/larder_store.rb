@@ -24,44 +24,10 @@ module ActiveSupport
     #
     # ## Options
     #
-    # Of the store, of a call, or of both, where the call's wins.
+    # docs/reference/options.md lists the options of the store and of its calls, with their values and defaults. The
+    # option of a call has precedence over that of the store.
     #
-    # | Option                | Takes; default            | Of    | Meaning                                            |
-    # |-----------------------|---------------------------|-------|----------------------------------------------------|
-    # | (first argument)      | String, Pathname          | store | The file, see below.                               |
-    # | `:size`, `:max_size`  | Integer, "1GB"; 256 MiB   | store | Bytes of the file, decided when it is made.        |
-    # | `:lock_timeout`       | Numeric; 0.2              | store | Seconds that a write waits for another.            |
-    # | `:error_handler`      | callable; log and report  | store | Gets `method:, returning:, exception:`.            |
-    # | `:raise_errors`       | Boolean; false            | store | Raise failures at each use instead.                |
-    # | `:max_key_size`       | Integer, false; see below | store | Bytes; longer keys end in a digest.                |
-    # | `:serializer`         | Symbol, `dump`/`load`     | store | Turns values into bytes; Larder's own by default.  |
-    # | `:compressor`         | Symbol, `deflate`/…; gzip | store | Makes bytes smaller.                               |
-    # | `:coder`              | `dump`/`load`             | store | Turns entries into bytes, in place of those two.   |
-    # | `:expires_in`         | Numeric, Duration; nil    | both  | Life of an entry in seconds; nil is for ever.      |
-    # | `:race_condition_ttl` | Numeric; nil              | both  | `fetch`: one renews, others get the expired value. |
-    # | `:namespace`          | String, callable; nil     | both  | Put before every key, asked for at each call.      |
-    # | `:compress`           | Boolean; false            | both  | Compress what becomes smaller by it.               |
-    # | `:compress_threshold` | Integer; 1 KiB            | both  | Bytes; a store's turns `:compress` on.             |
-    # | `:raw`                | Boolean; false            | both  | Changes nothing, as in Rails' file store.          |
-    # | `:skip_nil`           | Boolean; false            | both  | `fetch`, `fetch_multi`: do not store nil.          |
-    # | `:force`              | Boolean; false            | both  | `fetch`, `fetch_multi`: a miss whatever is stored. |
-    # | `:expires_at`         | Time                      | call  | In place of `:expires_in`.                         |
-    # | `:version`            | `to_param`                | call  | An entry of another version is a miss.             |
-    # | `:unless_exist`       | Boolean; false            | call  | `write`: only where nothing live is stored.        |
-    #
-    # Without a path the file is where the variable LARDER_PATH says, otherwise storage/larder/ENVIRONMENT/cache.larder,
-    # where ENVIRONMENT is Rails.env, without Rails RAILS_ENV, RACK_ENV or "development". A storage/larder/cache.larder
-    # that is there is used where that is not, and a line says so. A relative path is taken from Rails.root, without
-    # Rails from the current directory. Without a size it is what LARDER_SIZE says, as "512MB"; a size of the file
-    # differing from the configured one is warned about, and not changed. What the configuration says comes before what
-    # the variables say, and a variable that is blank says nothing.
-    #
-    # Where Rails runs tests in parallel processes, each worker uses its own file, cache.larder.worker-0,
-    # which is removed when it ends. So do stores that it makes without a path; a path that it names is taken as it is.
-    #
-    # `:expires_in` has the aliases `:expire_in` and `:expired_in`. `:max_key_size` is 250
-    # on Rails 8.1 and later, as in all its stores, and 4096 before; false and anything above 4096 mean 4096, the
-    # longest key of the file.
+    # Without a path the file is the one that LARDER_PATH names, otherwise storage/larder/ENVIRONMENT/cache.larder.
     #
     # ## When the cache cannot serve
     #
@@ -89,7 +55,7 @@ module ActiveSupport
       # Checks its arguments. The first call that needs the file opens it, or makes it with its directories.
       #
       # @param path [String, Pathname, nil] the file; nil is LARDER_PATH's or the environment's, see above
-      # @param options [Hash, nil] see the tables above; may also be given as keywords
+      # @param options [Hash, nil] see docs/reference/options.md; may also be given as keywords
       # @raise [ArgumentError] an option is of the wrong type or out of range
       # @example
       #   ActiveSupport::Cache::LarderStore.new("tmp/app.larder", size: 64 << 20, expires_in: 3600)

@@ -21,7 +21,7 @@ module Larder
       # Shortest :max_key_size: one byte and the digest's suffix.
       SHORTEST_MAX_KEY = 1 + ":hash:".bytesize + 32
 
-      # The options of the store and its calls, see the table of LarderStore.
+      # The options of the store and its calls, see docs/reference/options.md.
       OPTIONS = (ActiveSupport::Cache::UNIVERSAL_OPTIONS + ActiveSupport::Cache::OPTION_ALIASES.values.flatten +
                  %i[size max_size lock_timeout error_handler raise_errors max_key_size serializer compressor coder raw
                     expires_at version unless_exist force]).uniq.freeze
