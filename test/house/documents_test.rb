@@ -119,7 +119,8 @@ module House
 
     # Those that the first columns of its tables name.
     def options_of(document)
-      read(document).lines.filter_map { |line| line[/\A\| (`\w+:`[^|]*)\|/, 1] }.join.scan(/`(\w+):`/).flatten.map(&:to_sym)
+      cells = read(document).lines.filter_map { |line| line[/\A\| (`\w+:`[^|]*)\|/, 1] }
+      cells.join.scan(/`(\w+):`/).flatten.map(&:to_sym)
     end
 
     # A header is described by the row of its source.
