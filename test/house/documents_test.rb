@@ -50,6 +50,17 @@ module House
       assert_empty lines.reject { |line| index.include?(line) }
     end
 
+    test "the index of documents has each page in the section of its directory, with what it is about" do
+      sections = read("docs/README.md").split(/^## /).drop(1).to_h { |text| text.split("\n", 2) }
+      { "Guides" => "guides/", "Reference" => "reference/", "Design" => "" }.each do |section, directory|
+        lines = sections.fetch(section).lines.grep(/\A-/)
+        assert_empty lines.grep_v(/\A- \[[^\]]+\]\([^)]+\): \S/), section
+        pages = Dir.children(File.join(ROOT, "docs", directory)).grep(/\.md\z/).without("README.md")
+        listed = lines.filter_map { |line| line[%r{\]\(#{directory}([^/)]+\.md)\)}, 1] }
+        assert_equal pages.sort, listed.sort, section
+      end
+    end
+
     test "the page of options, and the README, have the options that the store takes" do
       require "active_support/cache/larder_store"
       taken = Larder::Store::Settings.const_get(:OPTIONS)

@@ -15,7 +15,7 @@ module House
     include Command
 
     ROOT = File.expand_path("../..", __dir__)
-    TEXT = %w[docs/sessions.md README.md].to_h { |name| [name, File.read(File.join(ROOT, name), encoding: "UTF-8")] }
+    TEXT = %w[docs/guides/sessions.md README.md].to_h { |name| [name, File.read(File.join(ROOT, name), encoding: "UTF-8")] }
     BLOCKS = TEXT.flat_map do |name, text|
       blocks = text.scan(/^```(\w+)\n(.*?)^```/m)
       name == "README.md" ? blocks.grep(->((_, block)) { block.match?(/session/i) }) : blocks
@@ -66,7 +66,7 @@ module House
       sessions = Larder::Sessions.repository(file: path_of("storage/larder/production/sessions.larder"))
       sessions.index.announce
       sessions.find("a" * 32)
-      shown = TEXT["docs/sessions.md"][/^\$ larder sessions\n(.*?)^```/m, 1]
+      shown = TEXT["docs/guides/sessions.md"][/^\$ larder sessions\n(.*?)^```/m, 1]
       assert_equal shape(shown), shape(done("sessions", env: { "RAILS_ENV" => "production" }))
     end
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # The list of what LarderStore does differently from MemoryStore and FileStore, and why. What is on it is in
-# docs/guides/differences.md, too.
+# docs/reference/differences.md, too.
 
 require "active_support/version"
 

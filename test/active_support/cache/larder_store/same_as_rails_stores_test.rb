@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # LarderStore, on both paths, beside MemoryStore and FileStore: thousands of generated calls must give the same answers,
-# exceptions and notifications, but for what docs/guides/differences.md names.
+# exceptions and notifications, but for what docs/reference/differences.md names.
 #
 # LARDER_CONTRACT_CALLS sets how many, LARDER_CONTRACT_SEED the seed in place of Minitest's.
 
@@ -14,7 +14,7 @@ module LarderStoreTests
     CALLS = Integer(ENV.fetch("LARDER_CONTRACT_CALLS", 1500))
     LENGTH = 25
     MOST = 5 # differences that are told
-    GUIDE = File.expand_path("../../../../docs/guides/differences.md", __dir__)
+    GUIDE = File.expand_path("../../../../docs/reference/differences.md", __dir__)
 
     # Before Rails 8.0 the names before a blank one are read.
     BLANK = ['store.write("a", 1, expires_in: 1)', "later(5)", 'store.read_multi("a", "")',
