@@ -27,6 +27,15 @@ module House
       assert_match(/\A## (?:Unreleased|\[?#{Regexp.escape(header_version)}\]?)/, heading)
     end
 
+    test "a section of the changelog names one file format at most, and the newest name is the present format" do
+      changelog = File.read(File.join(ROOT, "CHANGELOG.md"), encoding: "UTF-8")
+      formats = changelog.split(/^## /).map { |section| section.scan(/file\s+format\s+is\s+(\d+\.\d+)/).flatten }
+      assert_operator formats.map(&:size).max, :<=, 1
+      layout = File.read(File.join(ROOT, "engine/src/base/layout.h"), encoding: "UTF-8")
+      assert_equal %w[MAJOR MINOR].map { |part| layout[/^#define LARD_FORMAT_#{part} (\d+)u/, 1] }.join("."),
+                   formats.flatten.first
+    end
+
     test "the fast path is enabled on the Rails that are tested, each has its Gemfile, and the README names them" do
       store = File.read(File.join(ROOT, "lib/larder/store/fast_path.rb"), encoding: "UTF-8")
       readme = File.read(File.join(ROOT, "README.md"), encoding: "UTF-8")[/^## Versions$.*?^## /m]
