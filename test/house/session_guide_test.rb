@@ -15,7 +15,9 @@ module House
     include Command
 
     ROOT = File.expand_path("../..", __dir__)
-    TEXT = %w[docs/guides/sessions.md README.md].to_h { |name| [name, File.read(File.join(ROOT, name), encoding: "UTF-8")] }
+    TEXT = %w[docs/guides/sessions.md README.md].to_h do |name|
+      [name, File.read(File.join(ROOT, name), encoding: "UTF-8")]
+    end
     BLOCKS = TEXT.flat_map do |name, text|
       blocks = text.scan(/^```(\w+)\n(.*?)^```/m)
       name == "README.md" ? blocks.grep(->((_, block)) { block.match?(/session/i) }) : blocks
