@@ -13,7 +13,7 @@ module Larder
 
     LIB = File.expand_path("../../lib", __dir__)
     HELP = [[], *%w[stat clear resize doctor sessions].map { |name| [name] },
-            *%w[figures logout clear-anonymous].map { |name| ["sessions", name] }].freeze
+            *%w[stat logout clear-anonymous].map { |name| ["sessions", name] }].freeze
 
     HELP.each do |words|
       test "larder #{[*words, "--help"].join(" ")} explains itself in 80 columns" do
@@ -31,13 +31,19 @@ module Larder
       assert_equal "larder #{VERSION}\n", done("--version")
     end
 
+    test "larder sessions --help lists the commands that there are, and stat is the one without a name" do
+      usage = done("sessions", "--help")[/\AUsage:.*?^$/m]
+      CLI::Sessions.names.each { |name| assert_match(/larder sessions \[?#{name}\b/, usage) }
+      assert_equal done("sessions", "--help"), done("sessions", "stat", "--help")
+    end
+
     test "what is typed wrongly is refused with what is possible, and exit code 2" do
       {
         "sesions"                        => /unknown command sesions; known: stat, clear.*\nTry: larder --help/,
         "stat a b"                       => /unexpected argument b\nTry: larder stat --help/,
         "clear a --prefix"               => /missing argument: --prefix/,
         "doctor --fix"                   => /invalid option: --fix/,
-        "sessions users"                 => /unknown command users; known: figures, logout, clear-anonymous/,
+        "sessions users"                 => /unknown command users; known: stat, logout, clear-anonymous/,
         "sessions --wach"                => /invalid option: --wach.*\nTry: larder sessions --help/m,
         "sessions --json logout"         => /put logout first: larder sessions logout/,
         "sessions --file"                => /missing argument: --file/,

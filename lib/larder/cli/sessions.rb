@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# `larder sessions`: runs one of the commands in sessions/, figures where none is named.
+# `larder sessions`: runs one of the commands in sessions/, `stat` if none is named.
 
 require_relative "errors"
 require_relative "registry"
@@ -16,7 +16,7 @@ module Larder
       # One line for `larder --help`.
       SUMMARY = "shows and ends sessions"
       # The command where none is named.
-      DEFAULT = "figures"
+      DEFAULT = "stat"
       private_constant :DEFAULT
 
       # @param streams [Array] see {Command#initialize}
@@ -36,6 +36,6 @@ module Larder
   end
 end
 
-require_relative "sessions/figures"
+require_relative "sessions/stat"
 require_relative "sessions/logout"
 require_relative "sessions/clear_anonymous"

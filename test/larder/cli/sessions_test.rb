@@ -45,7 +45,7 @@ module Larder
           A session ends after 30 days without use (anonymous: 1 day),
           and 90 days after it began, used or not.
         TEXT
-        figures = json("sessions")
+        figures = json("sessions", "stat")
         assert_equal [9, 6, 3, 9, 9, 9, 9, 0],
                      figures.values_at(*%w[sessions signed_in anonymous active_1m active_5m active_1h active_1d
                                            evictions])

@@ -1,19 +1,19 @@
 # frozen_string_literal: true
 
-# `larder sessions`: figures of an application's sessions.
+# `larder sessions stat`, or without `stat`: shows how many sessions an application has.
 
 require_relative "command"
 
 module Larder
   module CLI
     class Sessions
-      # `larder sessions figures`, or without a command.
-      class Figures < Command
-        Sessions.register("figures", self)
+      # `larder sessions stat`, or without a command.
+      class Stat < Command
+        Sessions.register("stat", self)
 
         NEARLY = ::Larder::Sessions::Room::NEARLY
         BANNER = <<~TEXT
-          Usage: larder sessions [options]
+          Usage: larder sessions [stat] [options]
                  larder sessions logout ID
                  larder sessions logout --all [--yes]
                  larder sessions clear-anonymous [--yes]
@@ -22,8 +22,8 @@ module Larder
           application cannot be started. It needs only the file of sessions, and the
           application may run. For other queries use Larder::Sessions in `rails console`.
 
-          Without a further word it shows the figures of Larder::Sessions.stats, and how
-          much of the space for signed-in sessions is used. They are not evicted, so
+          `stat`, which can be left out, shows the counts of Larder::Sessions.stats, and
+          how much of the space for signed-in sessions is used. They are not evicted, so
           sign-ins are refused when 90 % of that space is used.
         TEXT
         FOOTER = <<~TEXT
