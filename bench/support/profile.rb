@@ -1,19 +1,27 @@
 # frozen_string_literal: true
 
-# The profile by steps: runs `fetch` under callgrind, which counts within the C function of `fetch` only, and adds
-# up what callgrind attributes to each step's functions and source files.
+# bench/profile: runs `fetch` under callgrind, which counts within the C function of `fetch` only, and adds up what
+# callgrind attributes to each step's functions and source files.
 
 require "fileutils"
 require "open3"
 require "rbconfig"
 require "tmpdir"
+require_relative "../../lib/larder/cli/command"
 
 module Bench
   # A hit and a fill, in instructions a call.
-  class Profile
-    # What keeps it from being counted.
-    class Failed < StandardError; end
+  class Profile < Larder::CLI::Command
+    KINDS = %w[hit fill].freeze
+    BANNER = <<~TEXT
+      usage: bench/profile [hit] [fill]
 
+      Prints how many instructions each step of `Rails.cache.fetch` takes: `hit` a call that finds its entry, `fill` one
+      that misses, runs its block and writes. Without a word it prints both. It needs valgrind, and the compiled
+      extension: bundle exec rake compile. docs/profile.md explains the tables.
+
+      Options:
+    TEXT
     ROOT = File.expand_path("../..", __dir__)
     CALLS = 20_000
     WARM = 200
@@ -50,23 +58,29 @@ module Bench
       "the value as a Ruby object" => { inclusive: "plain_load" },
       "has it expired" => { inclusive: "fast_has_passed" }
     }.freeze
-    private_constant :ROOT, :SCRIPT, :STEPS
+    private_constant :KINDS, :BANNER, :ROOT, :SCRIPT, :STEPS
 
-    def initialize(argv)
-      @kinds = argv.empty? ? %w[hit fill] : argv
-      unknown = @kinds - %w[hit fill]
-      raise Failed, "unknown #{unknown.first.inspect}; known: hit, fill" if unknown.any?
+    private
+
+    def parser
+      @parser ||= explained(BANNER)
     end
 
-    def run
-      unless system("valgrind --version", out: File::NULL)
-        raise Failed, "valgrind is missing; install it (Debian: apt-get install valgrind)"
+    def operands(rest)
+      unknown = rest - KINDS
+      raise Larder::CLI::UsageError, "unknown #{unknown.first.inspect}; known: #{KINDS.join(", ")}" if unknown.any?
+
+      @kinds = rest.empty? ? KINDS : rest
+    end
+
+    def act
+      unless system("valgrind", "--version", out: File::NULL)
+        raise Larder::CLI::Failure, "valgrind is missing; install it (Debian: apt-get install valgrind)"
       end
 
       @kinds.each { |kind| print_table(kind, count(kind)) }
+      Larder::CLI::OK
     end
-
-    private
 
     def count(kind)
       Dir.mktmpdir("larder-profile") do |directory|
@@ -74,7 +88,7 @@ module Bench
         command = ["valgrind", "--tool=callgrind", "--toggle-collect=fast_fetch", "--callgrind-out-file=#{out}",
                    RbConfig.ruby, "-rbundler/setup", "-I#{File.join(ROOT, "lib")}", "-e", SCRIPT, directory, kind]
         _, errors, status = Open3.capture3(*command)
-        raise Failed, "callgrind failed: #{errors.lines.last}" unless status.success?
+        raise Larder::CLI::Failure, "callgrind failed: #{errors.lines.last}" unless status.success?
 
         [annotated(out, "--inclusive=yes"), annotated(out, "--inclusive=no")]
       end
@@ -89,12 +103,12 @@ module Bench
     def print_table(kind, counts)
       inclusive, own = counts
       total = function(inclusive, "fast_fetch")
-      puts "#{kind}: #{per_call(total)} instructions a call of fetch"
+      @out.puts("#{kind}: #{per_call(total)} instructions a call of fetch")
       STEPS.each do |step, where|
         found = where[:own] ? files(own, where[:own]) : function(inclusive, where[:inclusive])
-        puts format("  %6d  %4.1f %%  %s", per_call(found), 100.0 * found / total, step) if found.positive?
+        @out.puts(format("  %6d  %4.1f %%  %s", per_call(found), 100.0 * found / total, step)) if found.positive?
       end
-      puts
+      @out.puts
     end
 
     def function(counts, name)

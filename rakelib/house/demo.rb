@@ -3,17 +3,17 @@
 # bin/demo: checks what it needs, sets the recipes application up, and becomes its server
 # (examples/recipes/config/puma.rb).
 
-require "optparse"
 require "rbconfig"
 require "socket"
 require_relative "environment"
 require_relative "../../examples/recipes/lib/recipes"
+require_relative "../../lib/larder/cli/command"
 
 module House
   # Sets the recipes application up and starts it.
-  class Demo
+  class Demo < Larder::CLI::Command
     # Why the demo cannot start, and what to do about it.
-    class Error < StandardError; end
+    Error = Larder::CLI::Failure
 
     APPLICATION = File.join(ROOT, "examples/recipes")
     # The first port to try.
@@ -38,22 +38,22 @@ module House
 
       Needed: Ruby 3.1 or newer with its headers, Bundler, a C compiler, make.
 
+      Options:
     TEXT
     private_constant :PROGRAMS, :TRIED
 
-    # @param arguments [Array<String>] of the command line; --help prints and exits
-    # @raise [OptionParser::ParseError]
-    def initialize(arguments)
+    def initialize(...)
+      super
       @workers = 2
       @release = "1"
-      rest = parser.parse(arguments)
-      raise OptionParser::InvalidArgument, rest.first unless rest.empty?
     end
 
+    private
+
     # Does not return: the process becomes the server.
-    # @return [void]
+    #
     # @raise [Error] naming what is missing or has failed
-    def run
+    def act
       check_programs
       free!(@port) if @port
       install_gems
@@ -62,11 +62,8 @@ module House
       serve(@port || first_free)
     end
 
-    private
-
     def parser
-      OptionParser.new do |options|
-        options.banner = HELP
+      @parser ||= explained(HELP) do |options|
         options.on("--port N", Integer, "port on 127.0.0.1 (without it #{PORT}, or the next that is free)") do |port|
           raise OptionParser::InvalidArgument, port.to_s unless port.between?(1, 65_535)
 
@@ -80,12 +77,11 @@ module House
         options.on("--release NAME", "what the foot of each page calls this version (#{@release})") do |name|
           @release = name
         end
-        options.on("-h", "--help", "this text") { puts(options) || exit }
       end
     end
 
-    def say(text)
-      warn "bin/demo: #{text}"
+    def note(text)
+      @err.puts("bin/demo: #{text}")
     end
 
     def check_programs
@@ -108,7 +104,7 @@ module House
     def install_gems
       return if system(variables, "bundle", "check", out: File::NULL, err: File::NULL)
 
-      say "installing gems into #{Environment.gem_path}"
+      note "installing gems into #{Environment.gem_path}"
       system(variables.merge("BUNDLE_RETRY" => "3"), "bundle", "install", out: :err) ||
         raise(Error, "the gems could not be installed; see above")
     end
@@ -135,7 +131,7 @@ module House
     end
 
     def serve(port)
-      say "starting #{@workers.zero? ? "one process" : "#{@workers} workers"}"
+      note "starting #{@workers.zero? ? "one process" : "#{@workers} workers"}"
       settings = { "PORT" => port.to_s, "WEB_CONCURRENCY" => @workers.to_s, "RECIPES_RELEASE" => @release,
                    "RAILS_ENV" => ENV.fetch("RAILS_ENV", "production"), "RECIPES_GREETING" => greeting(port) }
       exec(variables.merge(settings), "bundle", "exec", "puma", "--silent", "--config", "config/puma.rb", "config.ru",

@@ -10,11 +10,25 @@ module House
 
     ROOT = File.expand_path("../..", __dir__)
 
-    ["bin/setup", "bin/test", "bin/lab", "bin/demo", "bench/run"].each do |command|
+    PROGRAMS = Dir.glob("{bin,bench}/*", base: ROOT).select do |path|
+      File.file?(File.join(ROOT, path)) && File.executable?(File.join(ROOT, path))
+    end
+
+    test "there are programs" do
+      assert_empty ["bin/setup", "bin/test", "bin/lab", "bench/profile"] - PROGRAMS
+    end
+
+    PROGRAMS.each do |command|
       test "#{command} explains itself" do
         output, status = run_command(command, "--help")
-        assert_predicate status, :success?
+        assert_predicate status, :success?, output
         assert_match(/\Ausage: #{Regexp.escape(command)}/i, output)
+      end
+
+      test "#{command} refuses an option that it does not know with exit code 2" do
+        output, status = run_command(command, "--nonsense")
+        assert_equal 2, status.exitstatus, output
+        assert_includes output, "--nonsense"
       end
     end
 
