@@ -1,0 +1,46 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "larder/lab/loads"
+require "larder/lab/sessions/stores"
+
+module Larder
+  module Lab
+    # The tables of the lab's README beside what is registered.
+    class ReadmeTest < ActiveSupport::TestCase
+      README = File.expand_path("../../../README.md", __dir__)
+
+      test "the tables of workloads have each, in the table of its kind" do
+        every_run, on_request = tables("workload")
+        assert_equal Workloads.usual.sort, names_of(every_run).sort
+        assert_equal (Workloads.names - Workloads.usual).sort, names_of(on_request).sort
+      end
+
+      test "the table of commands has each" do
+        assert_equal Commands.names.sort, names_of(tables("command").first).sort
+      end
+
+      test "the table of contenders has each, with a star if it takes part only on request" do
+        rows = tables("name", "gem").first
+        assert_equal Contenders.names.sort, names_of(rows).sort
+        assert_equal (Contenders.names - Contenders.usual).sort, names_of(rows.grep(/\A\| [^|]*\(\*\)/)).sort
+      end
+
+      test "the table of session stores has each" do
+        assert_equal Sessions::Stores.names.sort, names_of(tables("name", "sessions").first).sort
+      end
+
+      private
+
+      # @return [Array<Array<String>>] the rows of the tables whose first columns have these titles
+      def tables(*titles)
+        table = /^\| #{titles.join(" \\| ")} \|.*\n\|[-|]+\n((?:\|.*\n)+)/
+        File.read(README, encoding: "UTF-8").scan(table).map { |(rows)| rows.lines }
+      end
+
+      def names_of(rows)
+        rows.flat_map { |row| row[/\A\| ([^|]+)/, 1].scan(/`([^`]+)`/).flatten }
+      end
+    end
+  end
+end
