@@ -62,7 +62,7 @@ module Bench
     end
 
     # `larder-lab hitratio`: the share of requests that missed, for each trace, size and policy; and over all of them
-    # how far Larder is above LRU at most, and how much of the way from LRU to Belady it goes in the mean.
+    # how far Larder is above LRU at most, and which part of the distance from LRU to Belady it covers in the mean.
     # @param arguments [Array<String>]
     # @return [Array<Bench::Figure>]
     def hitratio(*arguments)
@@ -84,13 +84,13 @@ module Bench
 
     def over_all(rows)
       ratios = rows.map { |row| row["outcomes"].to_h { |outcome| outcome.values_at("policy", "miss_ratio") } }
-      ways = rows.filter_map { |row| row["outcomes"].find { |outcome| outcome["policy"] == "larder" }["way"] }
+      parts = rows.filter_map { |row| row["outcomes"].find { |outcome| outcome["policy"] == "larder" }["to_belady"] }
       found = [Figure.new(name: "larder above LRU, at most", unit: "points",
                           median: ratios.map { |ratio| 100.0 * (ratio["larder"] - ratio["lru"]) }.max)]
-      return found if ways.empty?
+      return found if parts.empty?
 
       found << Figure.new(name: "larder on the way from LRU to Belady, mean", unit: "%",
-                          median: 100.0 * ways.sum / ways.size)
+                          median: 100.0 * parts.sum / parts.size)
     end
 
     # @param measures [Array<Hash>] "stores/workload/pass/row", each with the seconds of a call in each round

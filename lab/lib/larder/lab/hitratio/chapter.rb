@@ -18,11 +18,13 @@ module Larder
                "under test; the simulations of other policies have no overhead."
         COLUMNS = [{ title: "size" }, { title: "bytes", format: "integer", optional: 1 }, { title: "policy" },
                    { title: "misses", format: "share" }, { title: "to LRU", format: "points" },
-                   { title: "way", format: "percent" }, { title: "bytes missed", format: "share", optional: 2 }].freeze
-        WAY = "way: of that from LRU's misses to Belady's unreachable minimum; to LRU: points above (+) or below (-) it"
+                   { title: "to Belady", format: "percent" },
+                   { title: "bytes missed", format: "share", optional: 2 }].freeze
+        NOTE = "to LRU: points above (+) or below (-) it; to Belady: the part of the distance from LRU to it that is " \
+               "covered. Belady's minimum cannot be reached"
         ARC = "ARC's paper knows pages of one size; how its target moves with objects of many is each simulator's own."
         Figures = Reports::Figures
-        private_constant :COLUMNS, :LEAD, :WAY, :ARC
+        private_constant :COLUMNS, :LEAD, :NOTE, :ARC
 
         # @param rows [Array<Row>]
         # @param facts [Array<String>] how it was run
@@ -38,12 +40,12 @@ module Larder
                                 conclusions: conclusions, sections: sections, measures: measures, details: details)
         end
 
-        # Of the way from LRU to Belady, over all rows in which the two differ.
+        # The part that is covered of the distance from LRU to Belady, over all rows in which the two differ.
         # @param policy [String]
         # @return [Float, nil] the mean
-        def mean_way(policy)
-          ways = @rows.filter_map { |row| row.way(policy) }
-          ways.sum / ways.size unless ways.empty?
+        def mean_to_belady(policy)
+          parts = @rows.filter_map { |row| row.to_belady(policy) }
+          parts.sum / parts.size unless parts.empty?
         end
 
         # @param policy [String]
@@ -77,7 +79,7 @@ module Larder
           row.outcomes.each_with_index.map do |outcome, at|
             place = at.zero? ? [row.size, row.capacity] : ["", ""]
             policy = outcome.policy
-            [*place, policy, row.miss_ratio(policy), above_lru(row, policy), row.way(policy),
+            [*place, policy, row.miss_ratio(policy), above_lru(row, policy), row.to_belady(policy),
              outcome.missed_bytes.fdiv(row.requested_bytes)]
           end
         end
@@ -146,15 +148,15 @@ module Larder
         end
 
         def summary
-          columns = [{ title: "policy" }, { title: "mean way", format: "percent" },
+          columns = [{ title: "policy" }, { title: "mean to Belady", format: "percent" },
                      { title: "worst to LRU", format: "points" }]
-          rows = @policies.map { |policy| [policy, mean_way(policy), worst(policy)] }
-          table = Document::Table.build(columns: columns, rows: rows, notes: [WAY])
+          rows = @policies.map { |policy| [policy, mean_to_belady(policy), worst(policy)] }
+          table = Document::Table.build(columns: columns, rows: rows, notes: [NOTE])
           Document::Section.new(title: "All traces and sizes: #{@rows.size}", blocks: [table])
         end
 
         def conclusions
-          own = (["larder"] & @policies).flat_map { |policy| [above(policy), going(policy)] }
+          own = (["larder"] & @policies).flat_map { |policy| [above(policy), covered(policy)] }
           [*own, *reproduced].compact
         end
 
@@ -170,11 +172,11 @@ module Larder
           end
         end
 
-        def going(policy)
-          ways = (@policies - %w[lru belady]).to_h { |name| [name, mean_way(name)] }.compact
-          mine = ways.delete(policy) or return
-          others = ways.sort_by { |_, way| -way }.map { |name, way| "#{name} #{Figures.percent(way)}" }
-          "#{policy} goes #{Figures.percent(mine)} of the way from LRU to Belady in the mean" \
+        def covered(policy)
+          parts = (@policies - %w[lru belady]).to_h { |name| [name, mean_to_belady(name)] }.compact
+          mine = parts.delete(policy) or return
+          others = parts.sort_by { |_, part| -part }.map { |name, part| "#{name} #{Figures.percent(part)}" }
+          "#{policy} covers #{Figures.percent(mine)} of the distance from LRU to Belady in the mean" \
             "#{"; #{others.join(", ")}" if others.any?}."
         end
 
@@ -217,7 +219,7 @@ module Larder
         def numbers(row, outcome)
           outcome.to_h.compact.merge(miss_ratio: row.miss_ratio(outcome.policy),
                                      byte_miss_ratio: outcome.missed_bytes.fdiv(row.requested_bytes),
-                                     way: row.way(outcome.policy))
+                                     to_belady: row.to_belady(outcome.policy))
         end
       end
     end

@@ -30,8 +30,8 @@ module Larder
 
         FOOTER = <<~TEXT
           How to read the table: "misses" is the share of requests that missed, "to LRU"
-          the difference to exact LRU in percentage points, and "way" how much of the
-          distance from LRU to Belady's theoretical minimum is covered.
+          the difference to exact LRU in percentage points, and "to Belady" the part
+          that is covered of the distance from LRU to Belady's theoretical minimum.
 
           Examples:
             larder-lab hitratio cluster52.oracleGeneral.bin
@@ -145,8 +145,8 @@ module Larder
 
         def size_options(options)
           options.on("--size A,B", Array, "shares of the bytes of all objects, or bytes",
-                     "(default #{DEFAULT_SIZES.join(",")}; of a trace that misses were",
-                     "published of, also #{Published::SIZES.join(",")})") do |texts|
+                     "(default #{DEFAULT_SIZES.join(",")}; for the trace with published",
+                     "results also #{Published::SIZES.join(",")})") do |texts|
             @sizes = texts.map { |text| Size.parse(text) }
           end
           options.on("--object-size N", Integer, "bytes of each object if the trace has no", "sizes (default: 4096,",

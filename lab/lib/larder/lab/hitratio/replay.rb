@@ -24,8 +24,8 @@ module Larder
         end
 
         # @param policy [String]
-        # @return [Float, nil] of the way from LRU (0) to Belady (1); nil where they do not differ or did not run
-        def way(policy)
+        # @return [Float, nil] its place between LRU (0) and Belady (1); nil where they do not differ or did not run
+        def to_belady(policy)
           lru = miss_ratio("lru")
           belady = miss_ratio("belady")
           ours = miss_ratio(policy)
@@ -48,7 +48,7 @@ module Larder
         # @param policies [Array<String>]
         # @param object_bytes [Integer, nil] of every object of a trace that does not say; nil: see {OBJECT_BYTES}
         # @param progress [Progress]
-        # @param published [Boolean] is a trace that misses were published of replayed at the published sizes, too?
+        # @param published [Boolean] is the trace with published results also replayed at the published sizes?
         def initialize(sizes:, policies:, progress:, object_bytes: nil, published: false)
           @sizes = sizes
           @published = published

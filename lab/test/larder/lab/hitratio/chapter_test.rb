@@ -6,7 +6,7 @@ module Larder
   module Lab
     module Hitratio
       class ChapterTest < ActiveSupport::TestCase
-        test "a trace that misses were published of is known by its requests, and set beside them" do
+        test "the trace with published results is known by its requests, and shown beside them" do
           rows = [row(512 << 20, "512MiB", 0), row(1024 << 20, "1GiB", 1)]
           chapter = Chapter.new(rows).to_chapter
           section = chapter.sections.find { |each| each.title.start_with?("Beside the published misses") }
