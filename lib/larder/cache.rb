@@ -21,9 +21,13 @@ module Larder
   # The old value of the key is gone then, so a refused overwrite never leaves an old value behind. {#add} and {#cas}
   # overwrite nothing that their caller did not name, and leave it.
   #
-  # A cache may be used by any number of threads, and in forked children without more ado. Every method raises
+  # A cache may be used by any number of threads, and in forked children without further steps. Every method raises
   # {ClosedError} once it is closed, TypeError for a key or value that is no String, and {InvalidArgument} for one that
   # is too long or a number out of range.
+  #
+  # If the file was removed, truncated or replaced, the cache attaches to the file that is at the path now, or makes it.
+  # If that fails, reads are misses, and methods that change something or answer for the whole file raise. Those of a
+  # lazy cache also raise as {.open} says.
   #
   # @example
   #   Larder::Cache.open("readme.larder", size: 8 << 20) do |books|
@@ -135,15 +139,18 @@ module Larder
 
     # @!method process
     #   @api private
-    #   @return [Integer] the slot of this process in the file
+    #   @return [Integer] a number of this process in this file, 0: no file is attached. It consists of a process slot
+    #     and the low bits of the slot's incarnation, so it changes in a forked child and after the file was replaced
 
     # @!method process_lives?(process)
     #   @api private
-    #   @return [Boolean] is the process of that slot alive?
+    #   @param process [Integer] see {#process}
+    #   @return [Boolean] is the process with that number attached? Also true if that is unknown
 
     # @!method close
-    #   Lets go of the file; the last process to do so writes it back. Calls of other threads that are inside end first,
-    #   later ones raise {ClosedError}. A cache that is not closed is closed when it is collected or the process exits.
+    #   Closes the file; the last process that closes it writes it back. Calls of other threads that are inside end
+    #   first, later ones raise {ClosedError}. A cache that is not closed is closed when it is collected or the process
+    #   exits.
     #   @return [nil] also where it was closed before
     #   @example
     #     cache.close #=> nil
@@ -184,6 +191,7 @@ module Larder
     # @param pin [Boolean] never evict it: it stays until it expires or is deleted, see {#max_pinned}
     # @return [Boolean] false: refused, and the old value is gone
     # @raise [FullError] with `pin: true` if eviction finds no room
+    # @raise [OpenError] no file could be opened
     # @example
     #   cache.set("greeting", "hello", ttl: 1.5) #=> true
     def set(key, value, ttl: nil, now: nil, pin: false)
@@ -238,17 +246,19 @@ module Larder
     # @param now [Numeric, nil] Unix time the TTL counts from, nil: the clock
     # @return [Array<String>] the keys that were refused, whose old values are gone; empty: all were stored
     # @raise [InvalidArgument] for a key or value that is too long, after the others were stored
+    # @raise [OpenError] no file could be opened
     # @example
     #   cache.set_multi({ "a" => "1", "b" => "2" }, ttl: 60) #=> []
     def set_multi(pairs, ttl: nil, now: nil)
       _set_multi(pairs, Options.ttl_ms(ttl), now && Options.unix_ms(now))
     end
 
-    # Takes no lock and is never refused.
+    # Takes no lock and is never refused. A delete that raises is applied when a file is opened.
     #
     # @param key [String]
     # @param now [Numeric, nil] Unix time to decide expiry by, nil: the clock
     # @return [Boolean] was it there?
+    # @raise [DamagedError, OpenError] the file cannot be used any more, and no other could be opened
     # @example
     #   cache.set("greeting", "hello")
     #   cache.delete("greeting") #=> true
@@ -260,6 +270,7 @@ module Larder
     # @param keys [Array<String>]
     # @param now [Numeric, nil] Unix time to decide expiry by, nil: the clock
     # @return [Integer] how many were there
+    # @raise (see #delete)
     # @example
     #   cache.set_multi({ "a" => "1", "b" => "2" })
     #   cache.delete_multi(["a", "b", "c"]) #=> 2
@@ -277,7 +288,7 @@ module Larder
     # @param now [Numeric, nil] Unix time to decide expiry by, nil: the clock
     # @return [Integer] the sum
     # @raise [NotANumber] the value is no decimal integer, or the sum does not fit 64 bits; nothing has changed
-    # @raise [BusyError, FullError, DamagedError] it could not be stored
+    # @raise [BusyError, FullError, DamagedError, OpenError] it could not be stored
     # @example
     #   cache.increment("visits") #=> 1
     #   cache.increment("visits", 10) #=> 11
@@ -305,6 +316,7 @@ module Larder
     # @param ttl [Numeric, nil] seconds to live from now, nil: for ever
     # @param now [Numeric, nil] Unix time the TTL counts from, nil: the clock
     # @return [Boolean] false: the key is absent, or the lock timed out
+    # @raise [OpenError] no file could be opened
     # @example
     #   cache.set("session", "data", ttl: 60)
     #   cache.touch("session", ttl: 120) #=> true

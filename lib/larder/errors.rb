@@ -21,8 +21,8 @@ module Larder
   # message names the path and the remedy.
   class OpenError < Error; end
 
-  # Lock timeout: the owner of the lock is alive, but stopped or very slow. Raised by `increment`, which has no other
-  # result for this; methods that store return false.
+  # Lock timeout: the owner of the lock is alive, but stopped or very slow. Raised by `increment`, `prune` and `verify`,
+  # which have no other result for this; methods that store return false.
   class BusyError < Error; end
 
   # The cache is full: no space could be freed for the item. Raised by `increment` and with `pin: true`; other stores

@@ -17,6 +17,7 @@ module Larder
       # @param now [Numeric, nil] Unix time to decide expiry by, nil: the clock
       # @yieldparam key [String]
       # @return [self, Enumerator] an Enumerator without a block
+      # @raise [DamagedError, OpenError] the file cannot be used any more, and no other could be opened
       # @example
       #   cache.set_multi({ "user/1" => "Ada", "user/2" => "Alan", "book/1" => "Moby-Dick" })
       #   cache.each_key(prefix: "user/").sort #=> ["user/1", "user/2"]
@@ -32,10 +33,11 @@ module Larder
         self
       end
 
-      # Empties the cache, at once whatever its size.
+      # Empties the cache, at once whatever its size, and takes no lock. A clear that raises is applied when a file is
+      # opened.
       #
       # @return [self]
-      # @raise [BusyError, DamagedError] it could not be emptied
+      # @raise [DamagedError, OpenError] the file cannot be used any more, and no other could be opened
       # @example
       #   cache.set("greeting", "hello")
       #   cache.clear.get("greeting") #=> nil
@@ -69,7 +71,7 @@ module Larder
       #
       # @param size [Integer] bytes
       # @return [Boolean]
-      # @raise [OpenError] as {#resize}
+      # @raise [OpenError, DamagedError] as {#resize}
       # @example
       #   cache.set("a", "x" * 2000)
       #   cache.fits_in?(1 << 20)   #=> true
@@ -84,6 +86,8 @@ module Larder
       #
       # @param now [Numeric, nil] Unix time to decide expiry by, nil: the clock
       # @return [Integer] how many items were dropped
+      # @raise [BusyError] a lock timed out; expired items of the other shards were dropped
+      # @raise [DamagedError, OpenError] the file cannot be used any more, and no other could be opened
       # @example
       #   cache.prune #=> 0
       def prune(now: nil)
@@ -98,6 +102,7 @@ module Larder
       # - `oldest_age`: seconds since the oldest item was stored, nil where there is none
       #
       # @return [Hash{Symbol => Integer, Float, nil}]
+      # @raise [DamagedError, OpenError] the file cannot be used any more, and no other could be opened
       # @example
       #   cache.get("nobody")
       #   cache.stats.slice(:hits, :misses, :hit_ratio) #=> { hits: 0, misses: 1, hit_ratio: 0.0 }
@@ -114,6 +119,8 @@ module Larder
       #
       # @return [Hash{Symbol => Integer, String, nil}] `:items` and `:records` walked, `:problems` found (0: sound) and
       #   the `:first` of them in words, or nil
+      # @raise [BusyError] a lock timed out
+      # @raise [DamagedError, OpenError] the file cannot be used any more, and no other could be opened
       # @example
       #   cache.verify[:problems] #=> 0
       def verify

@@ -94,6 +94,17 @@ class LarderCacheContentionTest < ActiveSupport::TestCase
     assert_nil contended.get(key)
   end
 
+  test "of the methods for the whole file, those that lock the shards raise, and clear does not wait" do
+    contended = stop_writer(lock_timeout: 0.02)
+    assert_raises(Larder::BusyError) { contended.prune }
+    assert_raises(Larder::BusyError) { contended.verify }
+    assert_kind_of Hash, contended.stats
+    assert_kind_of Array, contended.each_key.to_a
+    contended.set("n", "1")
+    assert_same contended, contended.clear
+    assert_nil contended.get("n")
+  end
+
   test "set_multi stores what it can and names the rest" do
     contended = stop_writer(lock_timeout: 0.02)
     pairs = 32.times.to_h { |i| ["pair#{i}", "v#{i}"] }

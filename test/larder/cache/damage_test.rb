@@ -49,6 +49,24 @@ class LarderCacheDamageTest < ActiveSupport::TestCase
     true
   end
 
+  test "a file that was replaced by a foreign one gives misses, and what is more than a read raises" do
+    fill
+    File.delete(path_of, "#{path_of}.lock")
+    File.write(path_of, "foreign")
+    sleep(0.25) # the path is looked at five times a second
+    assert_raises(Larder::DamagedError, Larder::OpenError) { cache.delete("a") }
+    assert_equal [nil, {}, false, nil],
+                 [cache.get("key1"), cache.get_multi(["key1"]), cache.exist?("key1"), cache.ttl("key1")]
+    [-> { cache.set("k", "v") }, -> { cache.add("k", "v") }, -> { cache.replace("k", "v") },
+     -> { cache.cas("k", "v", "w") }, -> { cache.touch("k", ttl: 5) }, -> { cache.increment("n") },
+     -> { cache.delete("k") }, -> { cache.delete_multi(["k"]) }, -> { cache.clear }, -> { cache.prune },
+     -> { cache.each_key.to_a }, -> { cache.stats }, -> { cache.verify }].each do |call|
+      assert_raises(Larder::DamagedError, Larder::OpenError, &call)
+    end
+    assert_raises(Larder::DamagedError, Larder::OpenError) { cache.resize(2 << 20) }
+    assert_equal "foreign", File.read(path_of)
+  end
+
   test "a file that is truncated to nothing gives misses and is replaced" do
     fill
     File.truncate(path_of, 0)
