@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Takes pictures of a report of the lab for the README: light, dark, on a telephone, its first chart, and as printed.
+# Takes pictures of a report of the lab for docs/reference/performance.md: light, dark, on a telephone, its first chart,
+# and as printed.
 #
 # Run as a program: ruby -rbundler/setup rakelib/house/pictures.rb REPORT.html DIRECTORY
 
