@@ -21,6 +21,8 @@ module House
       /\bnot had in time\b/            => "lock timeout",
       /\bhow gladly\b/                 => "eviction cost",
       /\bwhat is to come\b/            => "reserved, currently unused",
+      /\b[Cc]ontestants?\b|\b[Pp]articipants?\b/ => "contender",
+      /\bshortcuts in C\b/             => "fast path",
       /\bwere loved for\b/             => "answer",
       /\bto mend\b/                    => "fix",
       /\bno like in\b/                 => "no equivalent in",

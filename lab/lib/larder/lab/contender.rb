@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 # Owns what every cache store that takes part has in common: how it is opened, emptied and measured from outside. One
-# subclass per store, in contenders/; what it says of itself is a {Participant}'s.
+# subclass per store, in contenders/; what it says of itself is a {ContenderDeclaration}'s.
 
 require "fileutils"
 require_relative "errors"
-require_relative "participant"
+require_relative "contender_declaration"
 
 module Larder
   module Lab
@@ -25,7 +25,7 @@ module Larder
       # Room that every store gets, where its documentation lets one choose: 256 MB, far more than any run writes.
       SIZE = 256 * 1024 * 1024
 
-      include Participant
+      include ContenderDeclaration
 
       class << self
         # @return [Boolean] false where every read is a miss by design (the null store)

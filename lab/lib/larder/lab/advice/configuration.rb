@@ -2,7 +2,7 @@
 
 # Owns the lines that a choice is configured with.
 
-require_relative "../trials/contestants"
+require_relative "../trials/contenders"
 require_relative "choice"
 
 module Larder
@@ -141,16 +141,16 @@ module Larder
           levels.empty? ? ":#{codec}" : "Larder::Compressors.lookup(:#{codec}#{levels})"
         end
 
-        def contestant
-          Contestants::COMPRESSORS.find { |each| each.name == choice.compressor }
+        def contender
+          TrialContenders::COMPRESSORS.find { |each| each.name == choice.compressor }
         end
 
         def codec
-          contestant.codec.to_s
+          contender.codec.to_s
         end
 
         def levels
-          contestant.options.map { |key, value| ", #{key}: #{value}" }.join
+          contender.options.map { |key, value| ", #{key}: #{value}" }.join
         end
       end
     end

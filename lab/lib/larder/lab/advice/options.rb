@@ -3,7 +3,7 @@
 # Owns the options of `larder-lab advise`: parsed, checked, explained.
 
 require_relative "../command_line"
-require_relative "../trials/contestants"
+require_relative "../trials/contenders"
 require_relative "../trials/payloads"
 require_relative "measuring"
 require_relative "question"
@@ -80,10 +80,10 @@ module Larder
           chosen(:serializers, Measuring::SERIALIZERS)
         end
 
-        # @return [Array<Contestants::Contestant>] "none" is one
+        # @return [Array<TrialContenders::Contender>] "none" is one
         def compressors
           names = chosen(:compressors, COMPRESSORS) - ["none"]
-          Contestants.choose(Contestants::COMPRESSORS, ["none", *names])
+          TrialContenders.choose(TrialContenders::COMPRESSORS, ["none", *names])
         end
 
         # @return [Array<String>]

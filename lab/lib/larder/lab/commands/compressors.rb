@@ -15,7 +15,7 @@ module Larder
         SUMMARY = "speed and size of compressors on the published megabyte or your data, at all levels"
 
         KIND = "compressors"
-        ALL = Contestants::COMPRESSORS
+        ALL = TrialContenders::COMPRESSORS
         PAYLOADS = %w[books text].freeze
         # The published ones, and no levels.
         MODES = { quick: { only: %w[none snappy lz4 lz4_flex zstd-3 brotli-5 gzip-6] } }.freeze

@@ -48,7 +48,7 @@ module Larder
 
         private
 
-        # What is chosen from: classes that are a {Participant}.
+        # What is chosen from: classes that are a {ContenderDeclaration}.
         def registry
           Contenders
         end

@@ -15,7 +15,7 @@ module Larder
         SUMMARY = "speed and size of serializers on records, lists, hashes or your data, cold and warm"
 
         KIND = "serializers"
-        ALL = Contestants::SERIALIZERS
+        ALL = TrialContenders::SERIALIZERS
         PAYLOADS = %w[books records-50 hash].freeze
         MODES = { quick: { only: %w[larder marshal message_pack json], payloads: %w[books hash], count: 300 } }.freeze
         CHAPTER = Trials::Chapters::Serializers

@@ -16,7 +16,7 @@ module Larder
         SUMMARY = "ways to store lists of records in Redis, cold and warm, by length"
 
         KIND = "strategies"
-        ALL = Contestants::STRATEGIES
+        ALL = TrialContenders::STRATEGIES
         PAYLOADS = %w[records].freeze
         OPTIONS = Trials::StrategiesOptions
         # The published ones and Larder's own, on shorter lists.

@@ -3,7 +3,7 @@
 # Owns the options of `larder-lab network`: parsed, checked, explained.
 
 require_relative "../commands/contender_options"
-require_relative "../trials/contestants"
+require_relative "../trials/contenders"
 require_relative "../trials/payloads"
 require_relative "../units"
 require_relative "plan"
@@ -130,7 +130,7 @@ module Larder
         end
 
         def compressors
-          Contestants::COMPRESSORS.map(&:name)
+          TrialContenders::COMPRESSORS.map(&:name)
         end
 
         def payload

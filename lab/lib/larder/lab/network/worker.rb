@@ -5,7 +5,7 @@
 
 require_relative "../clock"
 require_relative "../trials/coding"
-require_relative "../trials/contestants"
+require_relative "../trials/contenders"
 require_relative "../trials/payloads"
 require_relative "../worker"
 
@@ -33,7 +33,7 @@ module Larder
         def coding
           @coding ||= begin
             serializer, compressor = @job["codec"].split("+")
-            packing = Contestants.choose(Contestants::COMPRESSORS, [compressor]).first
+            packing = TrialContenders.choose(TrialContenders::COMPRESSORS, [compressor]).first
             TrialCodecs::Coding.new(TrialCodecs.serializer(serializer, {}, values.first.last.value),
                                     TrialCodecs.compressor(packing.codec.to_s, packing.options))
           end

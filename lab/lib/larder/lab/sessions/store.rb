@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 # Owns what every session store that takes part has in common: how an application would configure it, and what must be
-# there before. One subclass per store, in stores/; what it says of itself is a {Participant}'s.
+# there before. One subclass per store, in stores/; what it says of itself is a {ContenderDeclaration}'s.
 
-require_relative "../participant"
+require_relative "../contender_declaration"
 
 module Larder
   module Lab
@@ -22,7 +22,7 @@ module Larder
       #     def options = { path: File.join(dir, "sessions") }
       #   end
       class Store
-        include Participant
+        include ContenderDeclaration
 
         # Seconds that sessions live in a server of the user's.
         EXPIRY = 3600

@@ -16,8 +16,8 @@ module Larder
 
         # @return [String]
         def list
-          [row("Serializers", ::Larder::Lab::Contestants::SERIALIZERS.map(&:name) | ["native"]),
-           row("Compressors", ::Larder::Lab::Contestants::COMPRESSORS.map(&:name)), row("Stores", Contenders.names),
+          [row("Serializers", ::Larder::Lab::TrialContenders::SERIALIZERS.map(&:name) | ["native"]),
+           row("Compressors", ::Larder::Lab::TrialContenders::COMPRESSORS.map(&:name)), row("Stores", Contenders.names),
            row("Payloads", Payloads.names)].join("\n")
         end
 
@@ -38,7 +38,7 @@ module Larder
 
         def serializers
           names = setting(:serializers) || SERIALIZERS
-          known = Contestants::SERIALIZERS.map(&:name) - %w[larder rails] + ["native"]
+          known = TrialContenders::SERIALIZERS.map(&:name) - %w[larder rails] + ["native"]
           unknown = names - known
           raise UsageError, "unknown serializer #{unknown.first}; known: #{known.join(", ")}" unless unknown.empty?
 
@@ -46,7 +46,7 @@ module Larder
         end
 
         def compressors
-          Contestants.choose(Contestants::COMPRESSORS, setting(:compressors) || COMPRESSORS)
+          TrialContenders.choose(TrialContenders::COMPRESSORS, setting(:compressors) || COMPRESSORS)
         end
 
         def stores

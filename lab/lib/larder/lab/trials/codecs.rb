@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns how contestants are called in a worker process: two procs, there and back. Loads Larder's codecs, and their gems
+# Owns how contenders are called in a worker process: two procs, there and back. Loads Larder's codecs, and their gems
 # when one is asked for.
 
 require "larder"

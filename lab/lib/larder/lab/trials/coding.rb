@@ -7,7 +7,7 @@ require_relative "codecs"
 module Larder
   module Lab
     module TrialCodecs
-      # Contestants as Rails takes them.
+      # Contenders as Rails takes them.
       class Coding
         # Bytes from which a store compresses.
         THRESHOLD = 1024

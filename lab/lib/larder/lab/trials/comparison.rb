@@ -8,7 +8,7 @@ require_relative "../statistics"
 module Larder
   module Lab
     module Trials
-      # Compares contestants on one group.
+      # Compares contenders on one group.
       class Comparison
         # Rows to compare with, in order of preference.
         BASES = %w[larder rails zstd-3 marshal].freeze
@@ -20,7 +20,7 @@ module Larder
           @group = group
         end
 
-        # @return [String, nil] the contestant that the others are compared with
+        # @return [String, nil] the contender that the others are compared with
         def base
           measured = @results.measured(@group)
           [*BASES, *measured].find { |name| measured.include?(name) }
@@ -38,7 +38,7 @@ module Larder
           Statistics.estimate(seconds) unless seconds.empty?
         end
 
-        # @param other [String] the contestant to compare with
+        # @param other [String] the contender to compare with
         # @return [Statistics::Estimate, nil] how many times as long as the other
         def ratio(name, operation, other = base)
           mine, theirs = [name, other].map { |each| @results.seconds(each, @group, operation) }
@@ -88,7 +88,7 @@ module Larder
           %w[compress decompress].sum { |operation| median(name, operation) || 0.0 }
         end
 
-        # @return [Array<String>] contestants, the fastest first
+        # @return [Array<String>] contenders, the fastest first
         def ranking(operation)
           @results.measured(@group).sort_by { |name| median(name, operation) || Float::INFINITY }
         end

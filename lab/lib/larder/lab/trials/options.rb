@@ -4,7 +4,7 @@
 
 require_relative "../command_line"
 require_relative "comparison"
-require_relative "contestants"
+require_relative "contenders"
 require_relative "payloads"
 require_relative "runner"
 
@@ -22,7 +22,7 @@ module Larder
 
         # @param kind [String] "compressors" or "serializers"
         # @param banner [String]
-        # @param all [Array<Contestants::Contestant>]
+        # @param all [Array<TrialContenders::Contender>]
         # @param payloads [Array<String>] those that take part without being named
         # @param modes [Hash{Symbol=>Hash}] what is run with --quick, --thorough or neither (:usual), where it is not
         #   that of {MODES}: any of the options
@@ -37,7 +37,7 @@ module Larder
           @urls = {}
         end
 
-        # @return [String] contestants and payloads
+        # @return [String] contenders and payloads
         def list
           payloads = Payloads.names.map { |name| [name, Payloads.fetch(name).title, @payloads.include?(name)] }
           width = (@all.map(&:name) + Payloads.names).map(&:size).max
@@ -74,9 +74,9 @@ module Larder
         end
 
         def trials
-          contestants.product(chosen_payloads).map do |contestant, payload|
-            job = { payload: payload, source: @given[:source], count: setting(:count), **contestant.to_job }
-            Trial.new(name: contestant.name, group: payload, job: job)
+          contenders.product(chosen_payloads).map do |contender, payload|
+            job = { payload: payload, source: @given[:source], count: setting(:count), **contender.to_job }
+            Trial.new(name: contender.name, group: payload, job: job)
           end
         end
 
@@ -92,9 +92,9 @@ module Larder
           chosen_payloads.to_h { |payload| [payload, Payloads.fetch(payload).title] }
         end
 
-        def contestants
-          chosen = Contestants.choose(@all, setting(:only))
-          chosen -= Contestants.choose(@all, @given[:except]) if @given[:except]
+        def contenders
+          chosen = TrialContenders.choose(@all, setting(:only))
+          chosen -= TrialContenders.choose(@all, @given[:except]) if @given[:except]
           raise UsageError, "--only and --except leave no codec" if chosen.empty?
 
           chosen

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what a trial measured: samples by contestant, group, operation and round, and why some were not.
+# Owns what a trial measured: samples by contender, group, operation and round, and why some were not.
 
 module Larder
   module Lab
@@ -81,7 +81,7 @@ module Larder
           index.fetch([name, group, operation], []).map(&:seconds)
         end
 
-        # @return [Array<String>] contestants that were measured on it, as the plan has them
+        # @return [Array<String>] contenders that were measured on it, as the plan has them
         def measured(group)
           plan.names(group).select { |name| size(name, group) && !reason(name, group) }
         end

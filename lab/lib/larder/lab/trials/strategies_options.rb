@@ -12,7 +12,7 @@ module Larder
         PUBLISHED = [50_000, 50].freeze
         SWEEP = [10, 50, 200, 1000, 5000, 20_000, 50_000].freeze
 
-        # @return [String] contestants
+        # @return [String] contenders
         def list
           ["Strategies (--only, --except):", *listed(codecs)].join("\n")
         end
@@ -20,9 +20,9 @@ module Larder
         private
 
         def trials
-          contestants.product(lengths).map do |contestant, length|
-            Trial.new(name: contestant.name, group: group(length), server: "redis",
-                      job: { payload: "records", count: length, **contestant.to_job })
+          contenders.product(lengths).map do |contender, length|
+            Trial.new(name: contender.name, group: group(length), server: "redis",
+                      job: { payload: "records", count: length, **contender.to_job })
           end
         end
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the process in which one contestant is tried on one payload: makes the payload, measures the first call of each
+# Owns the process in which one contender is tried on one payload: makes the payload, measures the first call of each
 # kind, proves that what comes back is right, then measures blocks of calls. Reads one job from standard input and ends
 # when that closes. Started by WorkerProcess; never loaded by the command itself.
 

@@ -9,7 +9,7 @@ module Larder
   module Lab
     # For classes with a private class method `registry`, where {Declarations#named} puts them. Instances live only in
     # worker processes; the command itself reads the class methods and loads no store.
-    module Participant
+    module ContenderDeclaration
       # What a class says of itself.
       module Declarations
         # @return [String] what users type
