@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Plays operations on a household of users and has each judged. Owns the order in which things are written down: what is
-# intended before it is done, what is seen after.
+# Makes operations on the sessions of a group of users, and lets the judge compare each. Writes down what it will do
+# before it does it, and what it saw afterwards.
 
 require_relative "judge"
 require_relative "requests"

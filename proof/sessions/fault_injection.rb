@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What broken sessions would do, done on purpose in the processes of a run that is told so: each is found, or the proof
-# proves nothing.
+# Breaks sessions on purpose in the processes of a run that names a bug. Each bug has to be found, or the proof proves
+# nothing.
 
 require_relative "subject"
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# A process that fills the file with signed-in sessions where it is told to, keeps it full while others come that belong
-# to nobody, and empties it again.
+# Fills the file with signed-in sessions when it is told to, keeps it full while anonymous sessions come, and empties it
+# again: a process of its own.
 
 require_relative "worker"
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Says whether what is seen after an operation is what its requests may have made of what was before: of each session
-# by itself, whether it is there, and each key of its values.
+# Decides whether the sessions after an operation are what its requests may have made of those before it: whether each
+# exists, and each key of its values.
 
 require_relative "model"
 

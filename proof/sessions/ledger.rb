@@ -1,13 +1,14 @@
 # frozen_string_literal: true
 
-# What the processes of the proof share beside the file of sessions: a row for each household of users, and a board of
-# numbers. Both survive the death of whoever writes them.
+# The files that the processes of the proof share beside the file of sessions: one for each group of users, with what
+# the model knows of their sessions, and one with the run's flags and the workers' counts. Both remain usable if their
+# writer is killed.
 
 require "zlib"
 
 module SessionProof
-  # A row: an object that is locked while it is worked on, by a lock that the kernel drops with the process. It is
-  # written alternately to two halves, with a number and a checksum, so that one of both is always whole.
+  # One object in a file, which is locked while a process works on it; the kernel drops the lock with the process. It is
+  # written alternately to two halves, with a number and a checksum, so that one of them is always complete.
   class Row
     HALF = 128 << 10
     HEADER = 16
@@ -61,10 +62,10 @@ module SessionProof
     end
   end
 
-  # Numbers that one process writes each, and all read.
+  # Numbers, each written by one process and read by all.
   class Board
-    # By the run: the clock, whether to fill the file, to kill, to stop. By the filler: whether it is full, and which
-    # parts of a sentence it has counted.
+    # Of the run: the clock, and whether to fill the file, to kill, to stop. Of the filler: whether the file is full,
+    # and whether its sessions are in the file.
     PLACES = %i[clock fill kill stop full filled].freeze
     # By each worker.
     COUNTS = %i[operations overlaps recoveries refusals while_full evicted comparisons].freeze

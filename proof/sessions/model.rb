@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The naive model: what a household's sessions are to be. Knows nothing of how Larder keeps them.
+# The naive model: which sessions a group of users should have. Knows nothing of Larder's file.
 
 require_relative "subject"
 

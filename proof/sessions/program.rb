@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The program of the proof of sessions: plays so many operations by a seed, with a seeded bug where one is named, and
-# prints what it counted; exit status 1 where anything differed. --bugs prints the names of the bugs.
+# The program of the proof of sessions: makes so many operations from a seed, with a seeded bug if one is named, and
+# prints its counts; exit status 1 if anything differed. --bugs prints the names of the bugs.
 
 require "optparse"
 require_relative "run"

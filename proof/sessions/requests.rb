@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Chooses at random what an operation is to do: one request, or several that overlap.
+# Chooses the requests of an operation at random: one, or several that overlap.
 
 require_relative "model"
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# A run of the proof: eight processes and a filler on one file, kills, and what is compared when all is quiet.
+# A run of the proof: eight workers and a filler on one file, kills, and the comparison of counts when all have stopped.
 
 require "fileutils"
 require "tmpdir"

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-# The one place of this proof that knows Larder's sessions: how they are opened, asked and changed. The rest of it knows
-# sessions by numbers.
+# Opens, asks and changes the sessions of Larder. The rest of the proof knows sessions only by numbers.
 
 require "digest"
 require "larder/sessions"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# A process that plays operations until it is told to stop, or is killed.
+# A process that makes operations until it is told to stop, or is killed.
 
 require_relative "ledger"
 require_relative "driver"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What members/daemon.rb replaces itself by. Arguments: the setting, a seed.
+# The program by which members/daemon.rb replaces itself. Arguments: the setting, a seed.
 
 require_relative "members/daemon"
 

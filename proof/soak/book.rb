@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The soak's ledger as Ruby sees it: words that all of its processes share, and that the cache has no part in.
-# engine/soak/book.h draws it; engine/soak/book.c, loaded here, makes its words atomic and keeps its slots.
+# The ledger of a soak in Ruby: words that all of its processes share outside of the cache. engine/soak/book.h describes
+# its bytes; engine/soak/book.c, loaded here, changes its words atomically and assigns its slots.
 
 require "fiddle"
 

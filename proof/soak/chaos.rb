@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# What happens to the processes: they are killed, stopped for a while and told to end, at random. Picks its victims from
-# the book, so that it meets workers and their children too, and makes sure that a number still means who it meant.
+# Kills, stops and ends processes at random. Chooses them from the ledger, which has workers and their children too, and
+# checks that a pid still belongs to the process that the ledger means.
 
 require_relative "supervisor"
 
 module Soak
-  # One event after the other.
+  # The events, one after the other, and their counts.
   class Chaos
     HANG_SECONDS = 60
 
@@ -29,9 +29,9 @@ module Soak
       @next_hostile = now + 10
     end
 
-    # Perhaps does something. Called often.
-    def stir
-      go_on
+    # Does one of these things, or nothing. Called often.
+    def disturb
+      continue
       return unless @random.rand(4).zero?
 
       pid = victim
@@ -43,13 +43,13 @@ module Soak
       turn_hostile if @hostile && now > @next_hostile
     end
 
-    # Lets all go on that are stopped.
-    def calm
+    # Continues all stopped processes.
+    def continue_all
       @stopped.each_value { |entry| entry[0] = 0 }
-      go_on
+      continue
     end
 
-    # Whoever does nothing though nobody stops it hangs.
+    # A process that does nothing although it is not stopped hangs.
     def look_for_hangs
       live_slots.each do |slot, pid|
         beat = @book[@book.slot(slot) + Book::BEAT]
@@ -110,7 +110,7 @@ module Soak
       @counts[:stopped] += 1
     end
 
-    def go_on
+    def continue
       due = @stopped.select { |_, (ends)| now >= ends }
       due.each do |pid, (_, started, dies)| # its slot may be another's by now: it was about to leave
         @stopped.delete(pid)

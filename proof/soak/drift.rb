@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Whether the aged file became slower or smaller: its figures beside those of fresh files, at the end and at the start.
+# Decides whether the aged file became slower or smaller: compares its figures with those of fresh files, at the start
+# and at the end.
 
 require_relative "statistics"
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What a broken cache would do, done on purpose: LARDER_SOAK_FAULT names one. The tests of the soak see by it that
-# the soak can fail. Never set otherwise.
+# Does what a broken cache would do; LARDER_SOAK_FAULT names the fault. The tests of the soak show with it that the soak
+# can fail. Nothing else sets it.
 
 module Soak
   # Breaks one rule from one worker, again and again.

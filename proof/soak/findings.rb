@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What a soak found, and how it is printed: for people, for machines, for bin/proof.
+# Collects what a soak found, and prints it as text, as JSON, or for bin/proof.
 
 require "json"
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What a leak would show in: memory, descriptors and mappings of the processes that last, process slots, the file and
-# its directory. Looks while all rest, and compares the last look with the first one.
+# Finds leaks: of memory, descriptors and mappings of the lasting processes, of process slots, of bytes of the file
+# and its directory. Looks while all processes pause, and compares the last look with the first.
 
 module Soak
   # Looks, and what was wrong with them.

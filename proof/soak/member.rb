@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What the Ruby processes of the soak have in common: how they begin, open the cache, fork, report what goes wrong, and
-# end. Which kinds there are is in members/.
+# The base of the Ruby processes of a soak: how they begin, open the cache, fork, report failures, and end. The kinds
+# are in members/.
 
 require_relative "worker"
 require_relative "setting"
@@ -12,7 +12,7 @@ module Soak
     ENDING_SECONDS = 20
 
     class << self
-      # @return [Integer] pid of a child that plays until it is told to end
+      # @return [Integer] pid of a child that works until it is told to end
       def start(setting, seed, *arguments)
         fork_from(setting) { new(setting, seed, *arguments).play }
       end
@@ -46,7 +46,7 @@ module Soak
       @children = []
     end
 
-    # Plays its part.
+    # Works until it is told to end.
     def play
       raise NotImplementedError, self.class.name
     end

@@ -81,7 +81,7 @@ module Soak
       say "starts the processes"
       work
       @worked = now - @started
-      calm
+      @chaos.continue_all
       finish unless wrong?
       @meter.close
       @supervisor.clear
@@ -114,7 +114,7 @@ module Soak
     def step
       @supervisor.fill
       if @options[:chaos]
-        5.times { sleep(0.01 + (@random.rand * 0.1)) && @chaos.stir }
+        5.times { sleep(0.01 + (@random.rand * 0.1)) && @chaos.disturb }
       else
         sleep(0.2)
       end
@@ -125,17 +125,13 @@ module Soak
     # @return [Float] how long it took
     def at_rest
       began = now
-      calm
+      @chaos.continue_all
       @book[Book::RESTING] = 1
       wait_for_rest
       yield
       now - began
     ensure
       @book[Book::RESTING] = 0
-    end
-
-    def calm
-      @chaos.calm
     end
 
     def wait_for_rest

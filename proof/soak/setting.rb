@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What a process of the soak knows: where book and cache are, how big, what failed in it, whether it is told to end.
+# What each process of a soak knows: the paths of ledger and cache, their sizes, what failed, and whether to end.
 
 require "json"
 require "active_support"
@@ -13,7 +13,7 @@ module Soak
   # One for each process; what is forked from it begins anew.
   class Setting
     OPEN_SECONDS = 20
-    # After so long nothing that was stopped is still in anybody's way.
+    # After so long no stopped process holds a lock that others wait for.
     STOPPED_NS = 10_000_000_000
 
     # @return [Book]

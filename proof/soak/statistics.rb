@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Medians, percentiles and how far they may be trusted. Knows nothing of caches.
+# Medians and percentiles, with intervals.
 
 module Soak
   # A median and the interval in which the true one lies in 95 of 100 cases, from its order statistics.

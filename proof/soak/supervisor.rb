@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Who plays: starts the processes, starts them again when they end, knows how each ended, and ends all of them.
+# Starts and restarts the processes of a soak, records how each ended, and ends all of them.
 
 require_relative "members/cluster"
 require_relative "members/daemon"
@@ -38,7 +38,7 @@ module Soak
     def fill
       reap
       here = @pids.values.tally
-      cast.each { |kind, count| (count - here.fetch(kind, 0)).times { start(kind) } }
+      wanted.each { |kind, count| (count - here.fetch(kind, 0)).times { start(kind) } }
     end
 
     # @return [Hash{Integer => Symbol}] pids of those that live as long as the soak, and what they are
@@ -46,7 +46,7 @@ module Soak
       @pids.select { |_, kind| PROTECTED.include?(kind) }
     end
 
-    # Looks who ended, and how.
+    # Records which processes have ended, and how.
     #
     # @return [void]
     def reap
@@ -65,7 +65,7 @@ module Soak
       @pids[pid] = kind
     end
 
-    # Tells all to end, and waits until they have. Who does not is wrong, and killed.
+    # Tells all processes to end, and waits for it. One that does not end is a failure, and is killed.
     #
     # @param except [Integer, nil] pid of a child that goes on
     # @return [void]
@@ -117,8 +117,8 @@ module Soak
 
     private
 
-    # Kind => how many at a time.
-    def cast
+    # Kind => how many processes of it there should be.
+    def wanted
       { steady: 1, housekeeper: 1, native_steady: 1, cluster: 1, jobs: 1, daemon: 1, native: 1,
         visitor: @random.rand(3).zero? ? 1 : 0 }
     end

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Values that prove themselves: length, checksum, stamp, whose they are, and when they expire, ahead of some bytes.
+# Makes and reads values that identify themselves: length, checksum, stamp, owner and expiry stand before some bytes.
 # engine/soak/worker.c makes and reads the same.
 
 require "zlib"

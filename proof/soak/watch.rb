@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Holds what a lookup found against the book: the rules of what may be seen. Stores nothing.
+# Compares what a lookup found with the ledger: the rules of what may be seen. Stores nothing.
 
 require_relative "book"
 require_relative "value"

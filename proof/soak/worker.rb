@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Who holds a slot and works: picks what to do next, notes before and after what concerns its keys, rests when all rest.
-# What can be done with bytes is in byte_work.rb, with the Rails store in rails_work.rb.
+# Does random work in one slot of the ledger: notes before and after each call what concerns its keys, and pauses when
+# all pause. The calls of Larder::Cache are in byte_work.rb, those of the Rails store in rails_work.rb.
 
 require_relative "watch"
 require_relative "byte_work"

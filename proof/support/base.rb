@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What the proofs have in common: where they build, how they run programs, how quick they must be. Owns no proof.
+# The base of the proofs: where they build, how they run programs, how long they may take.
 
 require "etc"
 require_relative "program"

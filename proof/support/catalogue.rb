@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The contents page of bin/proof: which proofs there are, in the order in which they run.
+# The list of proofs, in the order in which they run.
 
 Dir[File.expand_path("../proofs/*.rb", __dir__)].each { |file| require file }
 

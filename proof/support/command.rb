@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# bin/proof: reads the command line, runs proofs, prints and keeps their reports. Owns no proof.
+# bin/proof: reads the command line, runs proofs, prints and keeps their reports.
 
 require "fileutils"
 require "json"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Steps of the engine's protocols, each with what leaves it out: the proof by interleavings has to notice. Owns no
-# sources; it writes changed copies of them.
+# Mutations of the engine's protocols, each without one step; the proof by interleavings has to find each. Writes
+# changed copies of the sources.
 
 require "fileutils"
 

@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
-# Runs the programs that a proof consists of, shows that they live, and takes the counts from what they print: a line
-# `@ NUMBER LABEL` is a count, `@ NUMBER % LABEL` a share, `@note TEXT` a note. Everything else a program prints is kept
-# in a log.
+# Runs the programs of a proof, shows that they are alive, and collects the counts that they print: a line
+# `@ NUMBER LABEL` is a count, `@ NUMBER % LABEL` a share, `@note TEXT` a note. All other output goes to a log.
 
 require "fileutils"
 require "io/wait"

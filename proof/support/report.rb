@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-# What a proof found: counts in the order in which they came, notes, and what went wrong. Owns how that is printed; runs
-# nothing.
+# Collects what a proof found: counts in the order in which they came, notes and failures; and prints it.
 
 require "json"
 

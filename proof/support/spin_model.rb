@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-# What a model says of itself at its head: with which bounds it is run, and which mutations of it spin must find.
-# Reads; runs nothing.
+# Reads the comment at the head of a model: with which bounds spin runs it, and which mutations of it spin must find.
 
 module Proof
   # One model of engine/model/, in Promela.

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-# Reads what llvm-cov exports in lcov's format: which lines and branches of a file were reached how often. Owns that
-# format; judges nothing.
+# Reads the lcov format that llvm-cov exports: how often each line and branch of a file was reached.
 
 module Proof
   # One source file's lines and branches.
