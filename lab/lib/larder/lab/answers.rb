@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Owns how a worker process answers: its events, one a line, and its end, whichever it is, as one of them.
+# Writes the answers of a worker process: its events, one a line, and its end, in whichever way it ends, as one of
+# them.
 
 require "json"
 require_relative "errors"

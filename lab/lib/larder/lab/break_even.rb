@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the arithmetic of break-even points: which of several straight lines is the lowest, and from where to where.
-# Knows nothing of codecs, stores or measuring.
+# Computes break-even points: which of several straight lines is the lowest, and from where to where. Knows nothing of
+# codecs, stores or measuring.
 
 module Larder
   module Lab

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the lengths of blocks: from what one short lap took, how many laps make a block that lasts long enough, and how
-# long the whole run will take.
+# Computes the lengths of blocks from the time of one short lap: how many laps make a block that lasts long enough,
+# and how long the whole run will take.
 
 module Larder
   module Lab

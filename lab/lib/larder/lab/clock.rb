@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what time is for measuring and waiting.
+# Reads the monotonic clock, for measuring and waiting.
 
 module Larder
   module Lab

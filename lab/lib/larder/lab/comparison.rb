@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the judgement of results: ratios of paired rounds, the noise floor, and whether a difference is shown at all.
+# Compares the results of contenders: ratios of paired rounds, the noise floor, and whether a difference is shown at
+# all.
 
 require_relative "statistics"
 require_relative "targets"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what every cache store that takes part has in common: how it is opened, emptied and measured from outside. One
-# subclass per store, in contenders/; what it says of itself is a {ContenderDeclaration}'s.
+# The base of the cache stores that are compared: how each is opened, emptied and measured from outside. One subclass
+# for each store, in contenders/. A {ContenderDeclaration} declares its name, gems and server.
 
 require "fileutils"
 require_relative "errors"

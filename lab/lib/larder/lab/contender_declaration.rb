@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what everything that takes part in a comparison says of itself: its name, the gems and the server it needs, and
-# when it goes without being asked for. Cache stores and session stores are such; knows neither.
+# Declares a contender: its name, the gems and the server that it needs, and when it is left out unless it is named.
+# For cache stores and session stores.
 
 require_relative "errors"
 

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# Owns the shape of what every command finds out, before it is shown anywhere: chapters of tables, charts and words,
-# with the raw samples. All formats (terminal, JSON, CSV, Markdown, HTML) and all that reads a run again (`compare`,
-# `report`) know this shape and nothing of the commands.
+# The document that every command returns: chapters of tables, charts and texts, with the raw samples. All formats
+# (terminal, JSON, CSV, Markdown, HTML) and all commands that read a run again (`compare`, `report`) know this
+# document and nothing of the commands.
 
 require "json"
 require_relative "errors"

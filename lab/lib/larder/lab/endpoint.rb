@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what a contender is told about its server, and how such a description is made of a URL. Connects to nothing.
+# Describes a contender's server to it, and makes such a description from a URL. Connects to nothing.
 
 require "uri"
 require_relative "errors"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the description of the machine a run took place on. What the system does not tell is nil, never a guess.
+# Describes the machine of a run. What the system does not tell is nil, never a guess.
 
 require "etc"
 require "open3"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the errors of the lab. One class for each thing a caller treats differently; every message names the offender
-# and the remedy.
+# The errors of the lab: one class for each case that callers treat differently. Every message names the offender and
+# the remedy.
 
 require "larder/cli/errors"
 

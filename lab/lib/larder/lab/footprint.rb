@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# Owns what a store takes of the machine, as the kernel tells it: memory of this process, memory of a server and of all
-# that it has started, blocks of files on disks and on file systems in memory. What the system does not tell is 0.
+# Measures what a store takes of the machine, as the kernel tells it: memory of this process, memory of a server and
+# of all that it has started, blocks of files on disks and on file systems in memory. What the system does not tell is
+# 0.
 
 require "fiddle"
 require_relative "environment"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns where workers find gems that cannot, or need not, be resolved together with the lab's own.
+# Finds the Gemfiles of workers whose gems cannot, or need not, be resolved together with the lab's own.
 
 require_relative "errors"
 

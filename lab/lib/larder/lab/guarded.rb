@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns one program that runs under a warden: it ends when it is told to, and also when this process is killed. Knows
-# nothing about what the program does.
+# Runs one program under a warden: it ends when it is told to, and also if this process is killed. Knows nothing about
+# what the program does.
 
 require "rbconfig"
 require_relative "clock"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns latencies: counts them in buckets and answers percentiles, where there are samples enough for them. Buckets are
-# as in HdrHistogram by Gil Tene: powers of two, each cut into as many buckets of the same width.
+# Counts latencies in buckets, and answers percentiles if there are enough samples for them. The buckets are those of
+# HdrHistogram by Gil Tene: powers of two, each divided into as many buckets of the same width.
 #
 #   0 ... 127 ns    a bucket for each
 #   128 ... 255     64 buckets of 2 ns

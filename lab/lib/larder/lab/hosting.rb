@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the question where a contender finds its server: nowhere if it needs none, at the user's URL, or at a private one
-# that is started here and stopped here.
+# Finds the server of a contender: none if it needs none, the one at the user's URL, or a private one, which is
+# started and stopped here.
 
 require "fileutils"
 require_relative "contender"

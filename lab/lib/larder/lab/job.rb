@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what a worker process is told and how it answers: its side of {WorkerProcess}.
+# Reads the job of a worker process from standard input, and ends the process when the lab's does: the other side of
+# {WorkerProcess}.
 
 require "json"
 require_relative "yjit"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the list of loads: ways of calling a store over time. A new one is one file in loads/ and one line at the end of
-# this file. Worker processes run them, reports read how large they are.
+# The list of loads: ways of calling a store over time. A new one is one file in loads/ and one line at the end of
+# this file. Worker processes run them; reports read how large they are.
 
 require "larder/cli/registry"
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what the kernel tells of the memory of processes. What it does not tell, or not on this system, is nil.
+# Reads what the kernel tells of the memory of processes. What it does not tell, or not on this system, is nil.
 
 module Larder
   module Lab

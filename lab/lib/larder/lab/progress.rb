@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what is shown while a run goes on: one line that is rewritten on a terminal, a few plain lines elsewhere.
+# Shows the progress of a run: one line that is rewritten on a terminal, a few plain lines elsewhere.
 
 require_relative "clock"
 require "larder/cli/terminal"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the delaying and rate-limiting proxy as the lab sees it: starts its process, tells where it listens, stops it.
-# What it does to bytes is in proxy/.
+# Starts the process of the proxy that delays and limits, tells where it listens, and stops it. What the proxy does to
+# bytes is in proxy/.
 
 require "rbconfig"
 require_relative "errors"

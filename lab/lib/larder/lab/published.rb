@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what the published comparison of stores found, as facts to be set beside one's own measurement. It was made with
-# Rails 8 on a 4 GB virtual machine (mean of 5 runs); nothing here was measured by the lab.
+# The figures of the published comparison of stores, to be shown beside one's own. They are from Rails 8 on a 4 GB
+# virtual machine (mean of 5 runs); none was measured by the lab.
 
 module Larder
   module Lab

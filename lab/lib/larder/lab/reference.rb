@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the reference loop: work of Ruby alone, of no store and no codec, whose time says how fast the machine was during
-# a run. It is the base of what `compare` sets beside another run.
+# The reference loop: plain Ruby without a store or codec, whose time tells how fast the machine was during a run.
+# `compare` divides by it.
 
 require_relative "clock"
 require_relative "document"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the list of report formats. A new one is one file in reports/ and one line at the end of this file.
+# The list of report formats. A new one is one file in reports/ and one line at the end of this file.
 
 require "larder/cli/registry"
 

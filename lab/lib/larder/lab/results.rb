@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what a run found out: rows, their state, and every raw sample. Computes nothing but seconds per call.
+# Keeps the results of a run: rows, their state, and every raw sample. Computes nothing but seconds per call.
 
 require_relative "statistics"
 

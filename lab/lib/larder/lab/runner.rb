@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the protocol of a run: a trial of every contender, then rounds in which every row is measured once, in a random
-# order that can be repeated, each in a fresh process with a fresh server and directory.
+# Runs a comparison of stores: a trial of every contender, then rounds in which every row is measured once, in a
+# random order that can be repeated, each in a fresh process with a fresh server and directory.
 
 require_relative "calibration"
 require_relative "clock"
@@ -88,7 +88,7 @@ module Larder
         @calibration.booted(row.contender, [now - started - trial, 0.0].max)
       end
 
-      # The A/A run: what two rows of the same contender differ by is noise.
+      # The A/A control: the difference between two rows of the same contender is noise.
       def add_twin
         original = @results.measured.map(&:contender)
         contender = [*TWIN, *original].find { |name| original.include?(name) }
@@ -205,7 +205,7 @@ module Larder
         nil
       end
 
-      # A row whose twin was turned down has nothing to show for itself as noise.
+      # Without the A/A control, or without the row that it repeats, there is no measure of noise.
       def forget_orphans
         @results.twins = [] unless @results.twins.all? { |name| @results.row(name).measured? }
       end

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the temporary directory of a run, and its removal: by the lab itself, or by a warden if the lab is killed.
+# Makes the temporary directory of a run, and removes it: the lab does so itself, or a warden if the lab is killed.
 
 require "fileutils"
 require "rbconfig"

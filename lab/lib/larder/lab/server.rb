@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# Owns a private server: found on the PATH, prepared, started on a Unix socket in a directory of the lab (or a loopback
-# port where the path is too long for one), asked whether it answers, stopped. It is guarded, so that it ends even when
-# the lab is killed.
+# The base of private servers: each is found on the PATH, prepared, started on a Unix socket in a directory of the lab
+# (or on a loopback port if the path is too long for a socket), asked whether it answers, and stopped. A warden ends
+# it if the lab is killed.
 
 require "open3"
 require "socket"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the list of servers the lab can start. A new one is one file in servers/ and one line at the end of this file.
+# The list of servers that the lab can start. A new one is one file in servers/ and one line at the end of this file.
 
 require "larder/cli/registry"
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what a run is asked to do, and its defaults. Made by a command from its options; read by everything else.
+# The settings of a run, and their defaults. A command makes them from its options; everything else reads them.
 
 module Larder
   module Lab

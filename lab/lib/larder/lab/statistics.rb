@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the arithmetic of samples: median, percentiles, intervals. Knows nothing of stores or reports.
+# Computes median, percentiles and intervals of samples. Knows nothing of stores or reports.
 
 module Larder
   module Lab

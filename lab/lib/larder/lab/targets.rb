@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the speeds that Larder sets out to reach on its ordinary path. Each is judged from the run at hand.
+# The targets for the speed of Larder. Each is judged from the present run.
 
 require_relative "statistics"
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the search for a file system in memory. Writes nothing.
+# Finds a file system in memory. Writes nothing.
 
 require "open3"
 require_relative "errors"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns how users write durations, bandwidths and sizes: "0.5ms", "1gbit", "10gb". Printing is up to Reports::Figures.
+# Parses durations, bandwidths and sizes as users write them: "0.5ms", "1gbit", "10gb". Reports::Figures prints them.
 
 require_relative "errors"
 
@@ -16,7 +16,7 @@ module Larder
       # Bytes.
       SIZES = { "" => 1, "b" => 1, "kb" => 10**3, "mb" => 10**6, "gb" => 10**9, "tb" => 10**12, "kib" => 1 << 10,
                 "mib" => 1 << 20, "gib" => 1 << 30, "tib" => 1 << 40 }.freeze
-      # What stands for a wire without a limit.
+      # The word for a network without a limit.
       UNLIMITED = %w[none unlimited].freeze
 
       module_function

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns visiting one thing after the other where nothing is timed: as many at once as the machine has processors, each
-# with a directory of its own, all ended when one fails or the lab is interrupted.
+# Visits one thing after the other where nothing is timed: as many at once as the machine has processors, each with a
+# directory of its own. All end when one fails or the lab is interrupted.
 
 require "etc"
 require "fileutils"

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# Owns what must not outlive the command: a server process, a directory. Runs as a process of its own, in a process
-# group of its own, and acts when its standard input closes, which the kernel does for it even when the command was
-# killed with SIGKILL. Plain Ruby without gems, so that it starts in a few milliseconds and works everywhere.
+# Ends what must not outlive the command: a server process, a directory. Runs as a process of its own, in a process
+# group of its own, and acts when its standard input closes, which the kernel does even if the command was killed with
+# SIGKILL. Plain Ruby without gems, so that it starts in a few milliseconds and works everywhere.
 #
 #   ruby --disable=gems warden.rb run SIGNAL USER COMMAND ARGUMENT...
 #                                                    starts it, prints its pid, stops it by the signal at the end of

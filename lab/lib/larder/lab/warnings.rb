@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the reasons for not believing a run that all comparisons share: a busy machine, too few rounds, rounds that lie
-# far apart.
+# Finds the reasons to doubt a run that all comparisons share: a busy machine, too few rounds, rounds that differ
+# much.
 
 require_relative "reports/figures"
 require_relative "statistics"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what is known about the machine while a run goes on: time taken by others, throttling, swapping, and a first
-# round that was slower than the rest. What the system does not report causes no warning.
+# Watches the machine while a run goes on: time taken by others, throttling, swapping, and a first round that was
+# slower than the rest. What the system does not report causes no warning.
 
 require_relative "reports/figures"
 require_relative "statistics"

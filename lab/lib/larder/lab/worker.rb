@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# Owns the process in which one contender is measured: opens the store, proves that it keeps values, runs the blocks and
-# reports them as JSON lines. It reads one job from standard input and ends when that closes, so it cannot outlive the
-# command. Started by WorkerProcess; never loaded by the command itself.
+# The process that measures one contender: opens the store, verifies that it keeps values, runs the blocks and reports
+# them as JSON lines. Reads one job from standard input and ends when that closes, so it cannot outlive the command.
+# Started by WorkerProcess; never loaded by the command itself.
 
 require "active_support"
 require "active_support/cache"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns a worker process as the command sees it: starts it, hands it its job, passes its events on, and ends it whatever
-# happens. Assumes nothing about what the process measures.
+# Runs a worker process for the command: starts it, gives it its job, passes its events on, and ends it in every case.
+# Knows nothing of what the process measures.
 
 require "json"
 require "rbconfig"

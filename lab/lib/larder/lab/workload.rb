@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what every workload has in common: its passes, and the timing of one block. One subclass per shape of work, in
+# The base of workloads: their passes, and the timing of one block. One subclass for each shape of work, in
 # workloads/. The loops below are the measured code: what is added to them is added to every figure.
 
 require_relative "clock"

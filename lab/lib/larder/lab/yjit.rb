@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns whether Ruby's compiler YJIT is on: in each process of the lab alike, whatever it loads.
+# Turns Ruby's compiler YJIT on in each process of the lab, where Ruby allows it, as a Rails application does.
 
 module Larder
   module Lab

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the lines that a choice is configured with.
+# Writes the lines that configure a choice in an application.
 
 require_relative "../trials/contenders"
 require_relative "choice"

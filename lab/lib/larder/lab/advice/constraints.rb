@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what speaks against a choice whatever it takes: values that others do not see, room, types that are lost.
+# Names the reasons against a choice however fast it is: values that other processes or machines do not see, too
+# little room, types that are lost. A reason excludes the choice, or puts it behind others.
 
 require_relative "../reports/figures"
 require_relative "choice"

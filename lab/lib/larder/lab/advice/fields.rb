@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the list of what advice depends on: as an option, as a question in a terminal, and what is taken where nobody
-# says. A new one is one line here.
+# Lists the inputs of an advice: each as an option, as a question in a terminal, and with its default. A new input is
+# one line here.
 
 require "etc"
 require_relative "../environment"

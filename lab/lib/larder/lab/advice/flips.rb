@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the search for what would change the answer: for each circumstance its nearest value, below and above, from which
+# Searches for what would change the answer: for each circumstance the nearest value, below and above, from which
 # another choice is the first.
 
 require_relative "../reports/figures"

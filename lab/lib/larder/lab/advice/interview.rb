@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the asking in a terminal of what was not given as an option.
+# Asks in a terminal for what was not given as an option.
 
 require_relative "question"
 

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the comparison of a value with what a serializer brought back of it: which types became others. Loaded in worker
-# processes.
+# Compares a value with what a serializer returned for it: which types have changed. Loaded in worker processes.
 
 require_relative "payload_nature"
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what is measured for advice, and in which order: the value's nature, the codecs on it, the stores with values of
-# the sizes that came of that, and at last the lines that are advised.
+# Measures what an advice needs, in this order: the nature of the value, the codecs on it, the stores with values of
+# the resulting sizes, and at last the lines that are advised.
 
 require "delegate"
 require_relative "../clock"

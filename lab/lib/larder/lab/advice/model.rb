@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the sum: what a write and a read take with a choice, under given circumstances, from parts that were measured.
+# Computes what a write and a read take with a choice under given circumstances, as the sum of the measured parts.
 
 require_relative "../break_even"
 require_relative "choice"

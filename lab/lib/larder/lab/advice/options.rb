@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the options of `larder-lab advise`: parsed, checked, explained.
+# Parses, checks and explains the options of `larder-lab advise`.
 
 require_relative "../command_line"
 require_relative "../trials/contenders"

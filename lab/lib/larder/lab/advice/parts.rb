@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what was measured, by the part of a call that it is: serializing, compressing, the store. Computes no call.
+# Keeps what was measured, by the part of a call: serializing, compressing, the store. Computes no call.
 
 require_relative "sampling"
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the description of a value: what it is made of, how much of it is text, how well that compresses. Loaded in
-# worker processes, and by no one who must not load the value's classes.
+# Describes a value: what it consists of, how much of it is text, how well that compresses. Loaded in worker
+# processes, and by nothing that must not load the value's classes.
 
 require "set"
 require "zlib"

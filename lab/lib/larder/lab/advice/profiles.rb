@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what advice knows of a store without measuring it: who shares it, what it survives, how a full one behaves. The
-# command `features` tests most of this live.
+# Lists what advice knows of a store without measuring it: who shares it, what it survives, how a full one behaves.
+# The command `features` tests most of this.
 
 require "set"
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what is asked: the answers given, and for the rest what is taken instead.
+# Keeps the question of an advice: the given answers, and the defaults of all others.
 
 require_relative "fields"
 

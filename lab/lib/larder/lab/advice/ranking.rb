@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the order of the choices under one question: first what nothing speaks against, by time; and which of them do not
-# differ from the first.
+# Orders the choices for one question: those without a constraint first, by time. Tells which of them do not differ
+# from the first.
 
 require_relative "constraints"
 require_relative "model"

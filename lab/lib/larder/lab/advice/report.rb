@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the chapter that advice becomes: its order, what follows in words, and warnings.
+# Builds the report chapter of an advice: the order of its sections, conclusions and warnings.
 
 require_relative "../document"
 require_relative "../reference"

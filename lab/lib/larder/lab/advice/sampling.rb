@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns figures that carry their uncertainty along: the median of some rounds, and the same of many resampled rounds.
-# Sums and differences of such figures keep what their parts have in common.
+# Computes with figures and their uncertainty: the median of some rounds, and the same of many resampled rounds. Sums
+# and differences of such figures keep what their parts have in common.
 
 require_relative "../statistics"
 

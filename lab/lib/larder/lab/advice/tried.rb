@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what came of trying the advised lines on this machine, and whether the model told the same.
+# Compares the time that the advised lines took on this machine with the model's.
 
 require_relative "../reports/figures"
 require_relative "../statistics"

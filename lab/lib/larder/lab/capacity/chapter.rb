@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns how fillings are told: for each kind of object how many were held, what each takes, and whether a store keeps to
-# the limit that it was given.
+# Builds the report chapter of `larder-lab capacity`: for each kind of object how many were held, how much each takes,
+# and whether a store respects its limit.
 
 require_relative "../document"
 require_relative "../reports"

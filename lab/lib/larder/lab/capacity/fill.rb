@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns one filling of one store with objects of one kind: a fresh server, directory and process.
+# Fills one store with objects of one kind, with a fresh server, directory and process.
 
 require_relative "../errors"
 require_relative "../gemfiles"

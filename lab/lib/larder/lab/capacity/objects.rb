@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the small objects that stores are filled with. Each is made of its number alone, so that it can be told right
-# from wrong when it is read back, and nothing of it has to be kept. Their bytes cannot be compressed.
+# Makes the small objects that stores are filled with. Each is made from its number alone, so it can be verified when
+# it is read back and need not be kept. Its bytes cannot be compressed.
 
 module Larder
   module Lab

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the arithmetic of one store's fillings with objects of one kind.
+# Computes the results of one store's fillings with objects of one kind.
 
 require_relative "../document"
 require_relative "../statistics"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the process that fills one store with objects of one kind until it begins to evict, counts those that are really
-# there, and measures what they take. Started by {Fill}; never loaded by the command itself.
+# The process that fills one store with objects of one kind until it evicts, counts those that are really there, and
+# measures what they take. Started by {Fill}; never loaded by the command itself.
 
 require_relative "../answers"
 require_relative "../clock"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the options by which contenders and their servers are chosen, for all commands that measure stores.
+# Parses the options by which contenders and their servers are chosen, for all commands that measure stores.
 
 require_relative "../command_line"
 require_relative "../contenders"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the options of commands that visit contenders one by one, without rounds of calls: how much room each gets.
+# Parses the options of commands that visit contenders one by one, without rounds of calls: how much room each gets.
 
 require_relative "contender_options"
 require_relative "../units"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the comparison of one measure of two sets of runs: by how much it changed, and whether a change is shown at all.
+# Compares one measure in two sets of runs: by how much it changed, and whether a change is shown at all.
 
 require_relative "../statistics"
 

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what is told of two sets of runs: which measures changed, which did not, and what makes them hard to compare.
+# Builds the report chapter of `larder-lab compare`: which measures changed, which did not, and what makes the runs
+# hard to compare.
 
 require_relative "../document"
 require_relative "../reports/figures"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the runs of one side of a comparison: a directory of reports, and what each of its runs measured.
+# Reads the runs of one side of a comparison: a directory of reports, and what each of its runs measured.
 
 require_relative "../document"
 require_relative "../reference"

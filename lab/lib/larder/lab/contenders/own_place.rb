@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the lab's place in an SQL server, private or the user's: a schema or database that holds nothing but the lab's.
-# Touches no other, and refuses one of that name that it did not make.
+# Makes and removes the lab's place in an SQL server, a private one or the user's: a schema or database with nothing
+# but the lab's tables. Touches no other, and refuses one of that name that it did not make.
 
 require_relative "../errors"
 require_relative "../job"

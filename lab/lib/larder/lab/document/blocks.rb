@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what a chapter is made of: sections, and in them tables, charts, lists, prose and code. Plain data, so that it
-# survives a trip through JSON; how it looks is up to the formats in reports/.
+# The parts of a chapter: sections, and in them tables, charts, lists, prose and code. They are plain data, so that
+# they can be written as JSON and read again. The formats in reports/ decide how they look.
 
 module Larder
   module Lab

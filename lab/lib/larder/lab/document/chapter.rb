@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the findings of one command.
+# The findings of one command.
 
 require_relative "blocks"
 require_relative "measure"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns how several runs become one document.
+# Joins several runs in one document.
 
 module Larder
   module Lab

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns one measured quantity with its raw samples: what `compare` sets beside the same quantity of another run.
+# One measured quantity with its raw samples, which `compare` compares with the same quantity of another run.
 
 module Larder
   module Lab

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns how what was found out about stores is told: the published table first, then what it did not ask.
+# Builds the report chapter of `larder-lab features`: the published table first, then what it did not ask.
 
 require_relative "../document"
 require_relative "questions"

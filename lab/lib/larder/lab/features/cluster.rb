@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the question whether a store spreads its keys over several servers.
+# Tests whether a store spreads its keys over several servers.
 
 require "active_support"
 require "active_support/cache"
@@ -12,7 +12,7 @@ module Larder
       module Cluster
         # Keys written.
         COUNT = 100
-        # How a store of each kind is told of several servers.
+        # The arguments of a store of each kind for several servers.
         FORMS = { mem_cache_store: ->(urls) { [*urls] }, redis_cache_store: ->(urls) { [{ url: urls }] } }.freeze
 
         module_function

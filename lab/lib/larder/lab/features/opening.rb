@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns how the processes of a visit open a store: all of them alike, so that they meet in it.
+# Opens a store in the processes of a visit: in all of them in the same way, so that they share it.
 
 require "active_support"
 require "active_support/cache"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns a second process that uses the same store, as the first one of a visit sees it.
+# Starts a second process that uses the same store, and talks to it for the first process of a visit.
 
 require "io/wait"
 require "json"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the second process of a visit: opens the same store, and does what it is told, a line of JSON each, until its
+# The second process of a visit: opens the same store, and does what it is told, a line of JSON each, until its
 # standard input closes. Started by {Larder::Lab::Features::Peer}; never loaded by the command itself.
 
 require "json"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what questions about a store have in common: how one is put and what an answer is.
+# The base of the tests of a store: how a question is asked, and what an answer is.
 
 require "timeout"
 require_relative "../clock"

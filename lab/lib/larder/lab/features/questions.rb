@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what is asked, in the words and in the order of the tables, and what the published table answered.
+# Lists the questions about a store, in the words and in the order of the tables, with the answers of the published
+# table.
 
 module Larder
   module Lab

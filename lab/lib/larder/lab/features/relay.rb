@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns a passage from another address of the loopback interface to a server: what a client connects to that takes a host
-# and a port, as if the server were on another machine. It neither delays nor counts.
+# Forwards connections from another address of the loopback interface to a server, as if the server were on another
+# machine. Neither delays nor counts.
 
 require "socket"
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns how a private server is stopped and started again in its directory, with what it left there.
+# Stops a private server and starts it again in its directory, with what it left there.
 
 require_relative "../clock"
 require_relative "../errors"

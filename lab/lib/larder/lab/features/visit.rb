@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the course of one contender's visit: which processes are run one after the other, and what is done to the server
-# in between. Answers are kept as they come, so that what was found before a process died is not lost.
+# Runs the visit of one contender: which processes run one after the other, and what is done to the server in between.
+# Answers are kept as they come, so none is lost if a process dies.
 
 require "securerandom"
 require_relative "../errors"

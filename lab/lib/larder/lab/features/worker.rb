@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the process that puts questions to one store: opens it, answers one question after the other as JSON lines, and
-# ends. What lasts beyond a process is written here under the names that the next one reads. Started by {Visit}.
+# The process that asks one store its questions: opens the store, answers one question after the other as JSON lines,
+# and ends. What must outlast a process is written here under the names that the next one reads. Started by {Visit}.
 
 require_relative "../answers"
 require_relative "../job"

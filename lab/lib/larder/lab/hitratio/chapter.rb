@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what is told of a replay: misses by trace, size and policy, published figures beside them, and what follows.
+# Builds the report chapter of `larder-lab hitratio`: misses by trace, size and policy, published figures beside them,
+# and conclusions.
 
 require "tmpdir"
 require_relative "../document"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the reading of files with traces, and which format a file is in.
+# Reads files with traces, and recognizes the format of a file.
 
 require "zlib"
 require_relative "../errors"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what was published of a trace that can be replayed here. None of it was measured by the lab.
+# The published misses of a trace that can be replayed here. None of them was measured by the lab.
 
 module Larder
   module Lab

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the measurement: which traces, sizes and policies are put together, and what comes out.
+# Replays traces at several sizes through several policies, and counts misses.
 
 require_relative "policies"
 require_relative "published"

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-# Owns traces that are made, not recorded: the patterns that tell policies apart, each by a seed, so that everybody has
-# the same.
+# Generates traces: patterns that distinguish policies, each from a seed, the same on every machine.
 
 require_relative "../errors"
 require_relative "trace"

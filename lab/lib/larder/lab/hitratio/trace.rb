@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what a trace is: what was asked for, in order, how large it was, and when it is asked for again. Where one comes
-# from is in formats.rb and synthetic.rb.
+# A trace: the requested objects in order, their sizes, and the next request of each. formats.rb and synthetic.rb make
+# them.
 
 module Larder
   module Lab

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns processes that call one store together: forked before anything of a store is loaded, so that none inherits a
-# connection; each opens the store for itself when it is told to. They end when the process that made them does.
+# Forks the processes that call one store together, before anything of a store is loaded, so that none inherits a
+# connection. Each opens the store when it is told to. They end when the process that forked them does.
 
 require "json"
 require_relative "../contenders"

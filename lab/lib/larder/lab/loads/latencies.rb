@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns latencies as they are shown: per row, operation and loop, without what the lab itself takes.
+# Prepares latencies for reports: per row, operation and loop, less the time that the lab itself takes.
 
 require_relative "../histogram"
 require_relative "../statistics"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what is told of latencies: tables and curves of percentiles, closed loop beside open loop.
+# Builds the report chapter of `larder-lab latency`: tables and curves of percentiles, closed loop beside open loop.
 
 require_relative "latencies"
 require_relative "report"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what all loads have in common: their place in a worker, the events they emit, and how a wrong value is told.
+# The base of loads: their place in a worker, the events that they emit, and how a wrong value is reported.
 
 require_relative "../clock"
 require_relative "../errors"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the timing of single calls, back to back or by a schedule. The loops below are the measured code: between the two
-# readings of the clock there is the call alone. Latencies go into a histogram outside of these loops' time.
+# Times single calls, back to back or by a schedule. The loops below are the measured code: between the two readings
+# of the clock there is the call alone. Latencies are counted in a histogram outside of that time.
 
 require_relative "../histogram"
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns a mix of reads and writes on keys that all callers share: what one caller does until its time is up. The loop is
-# the measured code.
+# Makes a mix of reads and writes on keys that all callers share: what one caller does until its time is up. The loop
+# is the measured code.
 
 module Larder
   module Lab

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the comparison of rows under load: ratios of paired rounds with intervals, and whether they clear the noise.
+# Compares rows under load: ratios of paired rounds with intervals, and whether they exceed the noise.
 
 require_relative "../document"
 require_relative "../reference"
@@ -33,7 +33,7 @@ module Larder
         attr_reader :base
 
         # @param samples [Hash{String=>Array<Float>}] one for each round, by row
-        # @param twins [Array<String>] the two rows that measured the same contender, or empty
+        # @param twins [Array<String>] the A/A control and the row that it repeats, or empty
         # @param seed [Integer]
         def initialize(samples, twins:, seed:)
           @samples = samples.reject { |_, values| values.empty? || values.any?(&:nil?) }

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what the chapters of all loads have in common: what was not measured and why, the software, and warnings.
+# Builds what the chapters of all loads have in common: what was not measured and why, the software, and warnings.
 
 require_relative "../contenders"
 require_relative "../document"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what a command that loads stores is asked to do, and what it found out.
+# The plan and the results of a command that loads stores.
 
 require_relative "../results"
 
@@ -8,7 +8,7 @@ module Larder
   module Lab
     module Loads
       # What is run. load: name in {Loads}; contenders: names; settings: for the load, with "seconds"; seconds: that one
-      # process is expected to take; twin: whether one contender is measured twice; limit_seconds: no round begins that
+      # process is expected to take; twin: whether there is an A/A control; limit_seconds: no round begins that
       # would end later (nil: all rounds are run); least_rounds: run whatever they take; size: bytes of room of every
       # store.
       Plan = Struct.new(:load, :contenders, :rounds, :seed, :settings, :seconds, :twin, :limit_seconds, :least_rounds,

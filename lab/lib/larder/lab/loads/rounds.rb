@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the protocol of a run under load: rounds in which every row has its turn, in a random order that can be repeated,
-# each in a fresh process with a fresh server and directory.
+# Runs the rounds of a command under load: in each round every row has its turn, in a random order that can be
+# repeated, each in a fresh process with a fresh server and directory.
 
 require_relative "../clock"
 require_relative "../contenders"

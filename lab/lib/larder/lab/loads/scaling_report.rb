@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what is told of scaling: throughput over threads and over processes, and how much of it was to be expected.
+# Builds the report chapter of `larder-lab scaling`: throughput over threads and over processes, and the share of the
+# expected throughput.
 
 require_relative "../loads"
 require_relative "report"

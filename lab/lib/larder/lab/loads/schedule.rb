@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the times at which calls of an open loop ought to begin.
+# Computes the times at which calls of an open loop are due.
 
 module Larder
   module Lab

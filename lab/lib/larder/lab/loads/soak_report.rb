@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what is told of `larder-lab soak`: throughput, the slowest calls, memory and disk over time.
+# Builds the report chapter of `larder-lab soak`: throughput, the slowest calls, memory and disk over time.
 
 require_relative "../histogram"
 require_relative "../loads"

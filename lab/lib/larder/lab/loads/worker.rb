@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the process in which one contender is put under a load: opens and proves the store as the worker of `stores`
-# does. Started by WorkerProcess; never loaded by the command itself.
+# The process that puts one contender under a load: opens and verifies the store as the worker of `stores` does.
+# Started by WorkerProcess; never loaded by the command itself.
 
 require_relative "../worker"
 require_relative "../loads"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what is told of a run of `larder-lab network` as a whole: the parts about stores and codecs, how well the simple
-# model holds, what the proxy itself adds, warnings, and the raw samples.
+# Builds the report chapter of `larder-lab network`: the parts about stores and codecs, how well the simple model
+# holds, what the proxy itself adds, warnings, and the raw samples.
 
 require_relative "../document"
 require_relative "../warnings"

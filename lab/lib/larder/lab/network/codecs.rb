@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what is told of codecs: a write and a read of a megabyte over bandwidths, and from where on compressing pays.
+# Builds the sections about codecs: a write and a read of a megabyte over bandwidths, and the bandwidth below which
+# compression is faster.
 
 require_relative "model"
 require_relative "wording"

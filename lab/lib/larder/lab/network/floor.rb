@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the question what the proxy itself adds: round trips of a small message to a process that sends it back, straight
-# and by way of the proxy.
+# Measures what the proxy itself adds: round trips of a small message to a process that sends it back, directly and
+# through the proxy.
 
 require "rbconfig"
 require "socket"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the simple model of a network: what was measured without one, and one round trip, and the bits by the bandwidth.
-# `larder-lab advise` reckons like this; here its predictions are set beside what was measured.
+# Computes the simple model of a network: the time without one, plus a round trip, plus the bits divided by the
+# bandwidth. `larder-lab advise` uses the same; here its predictions are compared with measurements.
 
 require_relative "../units"
 require_relative "results"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the options of `larder-lab network`: parsed, checked, explained.
+# Parses, checks and explains the options of `larder-lab network`.
 
 require_relative "../commands/contender_options"
 require_relative "../trials/contenders"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what a run of `larder-lab network` is asked to do: which rows, and at which points each is measured.
+# The plan of a run of `larder-lab network`: which rows are measured, and at which points each.
 
 require_relative "../contenders"
 require_relative "../gemfiles"
@@ -70,7 +70,7 @@ module Larder
           bandwidths.map { |limit| Point.new(0.0, limit) }
         end
 
-        # @return [Array<Point>] of all that stands between a client and a server
+        # @return [Array<Point>] of all networks between a client and a server
         def wires
           (network_points + codec_points).uniq
         end

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what a run of `larder-lab network` measured: samples by row, payload, operation, point and round.
+# Keeps what a run of `larder-lab network` measured: samples by row, payload, operation, point and round.
 
 require_relative "../statistics"
 require_relative "plan"

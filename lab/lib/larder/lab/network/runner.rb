@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the protocol of `larder-lab network`: rounds in which every row is measured once, in a random order that can be
-# repeated, each in a fresh process. Servers, and a proxy before each, run for as long as the rounds do.
+# Runs the rounds of `larder-lab network`: each measures every row once, in a random order that can be repeated, each
+# in a fresh process. Servers, and a proxy before each, run for as long as the rounds do.
 
 require_relative "../clock"
 require_relative "../endpoint"
@@ -107,7 +107,7 @@ module Larder
           attend(row) { process.run { |event| @results.add(row, round, event) } }
         end
 
-        # A server that ends meanwhile is told of as such.
+        # A server that ends meanwhile is reported as such.
         def attend(row, &work)
           row.server ? @hosts[row.server].hosting.attend(&work) : yield
         end

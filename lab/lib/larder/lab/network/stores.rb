@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what is told of stores: time per call over round trips and over bandwidths, and where it goes.
+# Builds the sections about stores: time of a call over round trips and over bandwidths, and its parts.
 
 require_relative "model"
 require_relative "wording"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns how points, payloads and estimates of `larder-lab network` are written.
+# Formats points, payloads and estimates of `larder-lab network`.
 
 require_relative "../document"
 require_relative "../reports/figures"

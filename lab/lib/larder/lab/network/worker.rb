@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the process in which one store, with one codec, is measured on one network after the other. Started by
-# Network::Runner; never loaded by the command itself.
+# The process that measures one store, with one codec, on one network after the other. Started by Network::Runner;
+# never loaded by the command itself.
 
 require_relative "../clock"
 require_relative "../trials/coding"

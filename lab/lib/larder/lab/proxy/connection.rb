@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the two sockets of one connection, and their end. Loaded by the proxy's process, so plain Ruby without gems.
+# The two sockets of one connection, and their end. Loaded by the proxy's process, so plain Ruby without gems.
 
 require "socket"
 require_relative "lane"

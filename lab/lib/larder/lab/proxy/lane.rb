@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns one direction of one connection: reads from one socket, writes what has arrived to the other, and knows how both
-# end. Never waits. Loaded by the proxy's process, so plain Ruby without gems.
+# One direction of one connection: reads from one socket, writes what has arrived to the other, and passes the end of
+# either on. Never waits. Loaded by the proxy's process, so plain Ruby without gems.
 
 require "socket"
 

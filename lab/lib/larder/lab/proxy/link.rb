@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns how long what is sent is on its way: one direction of a wire, as a queue that serialises. Reads no clock and
-# touches no socket. Loaded by the proxy's process, so plain Ruby without gems.
+# Computes when bytes arrive: one direction of a network, as a queue that serialises. Reads no clock and touches no
+# socket. Loaded by the proxy's process, so plain Ruby without gems.
 
 module Larder
   module Lab

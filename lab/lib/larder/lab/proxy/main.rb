@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# Owns the process of the proxy, so that its work takes no part of the measured process. It ends with its standard
-# input, which the kernel closes even when the lab was killed with SIGKILL. Plain Ruby without gems, so that it starts
-# in a few milliseconds.
+# The process of the proxy, apart from the measured process, so that it takes none of its time. It ends when its
+# standard input closes, which the kernel does even if the lab was killed with SIGKILL. Plain Ruby without gems, so
+# that it starts in a few milliseconds.
 #
 #   ruby --disable=gems main.rb SOCKET|HOST:PORT RTT,BANDWIDTH,LISTEN...
 #

@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the loop of the proxy: waits for whatever comes first, a socket or the next arrival, and never longer or shorter
-# than that. One thread; nothing in it blocks but connecting to the server. Loaded by the proxy's process, so plain Ruby
-# without gems.
+# The loop of the proxy: waits for the next event, a socket or an arrival, and not longer. One thread; nothing in it
+# blocks but connecting to the server. Loaded by the proxy's process, so plain Ruby without gems.
 
 require "socket"
 require_relative "connection"

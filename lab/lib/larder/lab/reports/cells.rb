@@ -7,7 +7,7 @@ module Larder
     module Reports
       # Writes the cells of a {Document::Blocks::Table} as text, by the format of their column.
       module Cells
-        # What stands where there is nothing.
+        # The text of an empty cell.
         NOTHING = "–"
         # Behind an interval in which no difference is shown.
         SAME = "≈"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns how a report for people is set: sections, lists, and lines of whole words.
+# Sets a report as text: sections, lists, and lines of whole words.
 
 module Larder
   module Lab

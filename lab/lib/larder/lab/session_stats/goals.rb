@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what answers about Larder's sessions set out to cost. Each is judged from the run at hand, at the most sessions
-# that were loaded.
+# The targets for answers about Larder's sessions. Each is judged from the present run, with the largest number of
+# sessions that was loaded.
 
 require_relative "../document"
 require_relative "../reports/figures"

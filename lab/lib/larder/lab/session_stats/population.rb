@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns which sessions there are: whose, and when each was last used. What is asked about them is checked against this.
+# The sessions that are loaded: whose each is, and when it was last used. Answers about them are compared with this.
 
 require "digest"
 require "json"

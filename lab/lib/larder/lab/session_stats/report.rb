@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what is told of a run of `larder-lab session-stats`: a table for each number of sessions, how times grow with it,
-# what was loaded and what it takes, what Larder set out to reach, warnings, and the raw samples.
+# Builds the report chapter of `larder-lab session-stats`: a table for each number of sessions, how times grow with
+# it, what was loaded and its size, Larder's targets, warnings, and the raw samples.
 
 require_relative "../loads/report"
 require_relative "goals"

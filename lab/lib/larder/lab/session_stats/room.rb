@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what loading took, and what room the sessions take beyond their data.
+# Builds the table about loading: its time, and the bytes that sessions take beyond their data.
 
 require_relative "../document"
 

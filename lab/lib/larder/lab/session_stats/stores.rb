@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the list of what can be asked about sessions. A new one is one file in stores/ and one line at the end of this
+# The list of stores that are asked about sessions. A new one is one file in stores/ and one line at the end of this
 # file.
 
 require "larder/cli/registry"

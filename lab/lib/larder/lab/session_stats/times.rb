@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what questions took: samples, ratios, and their table.
+# Builds the tables of times of questions: samples and ratios.
 
 require_relative "../document"
 require_relative "../loads/ratios"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the process in which questions about sessions are measured: loads the sessions unless an earlier process did,
-# asks, and compares each answer with what is known. Started by SessionStats::Rounds.
+# The process that measures questions about sessions: loads the sessions unless an earlier process did, asks, and
+# compares each answer with the right one. Started by SessionStats::Rounds.
 
 require_relative "../sessions/worker"
 require_relative "population"

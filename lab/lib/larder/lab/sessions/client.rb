@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the process that asks for pages over loopback: so many connections, each with its next request as soon as the
-# last one was answered (a closed loop), until so many requests are answered. Started by PagesWorker.
+# The process that requests pages over loopback: on each of its connections the next request follows the answer to the
+# last one (a closed loop), until enough requests are answered. Started by PagesWorker.
 
 require_relative "../answers"
 require_relative "../clock"

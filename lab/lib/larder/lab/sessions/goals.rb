@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what Larder's sessions set out to reach. Each is judged from the run at hand.
+# The targets for Larder's sessions. Each is judged from the present run.
 
 require_relative "../document"
 require_relative "../targets"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns as much of HTTP/1.1 as it takes to ask for pages over one connection that is kept open: a GET, and the whole of
-# its answer. No redirects, no other methods, nothing compressed.
+# The part of HTTP/1.1 that requests pages over one connection that is kept open: a GET, and the whole of its answer.
+# No redirects, no other methods, nothing compressed.
 
 require "io/wait"
 require "socket"

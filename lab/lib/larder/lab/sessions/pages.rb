@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns which pages of the application are asked for, and where the application is.
+# Lists the pages of the application that are requested, and finds the application.
 
 require_relative "../errors"
 

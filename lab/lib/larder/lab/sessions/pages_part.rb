@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what is told of pages that were asked for in process: the published table beside one's own, and every store on
-# every page.
+# Builds the sections about pages that were requested in process: the published table beside one's own, and every
+# store on every page.
 
 require_relative "pages"
 require_relative "part"
@@ -78,7 +78,7 @@ module Larder
                           "off/larder" => ->(path) { [nil, cell(path, off, "larder")] } }, notes: NOTES)]
         end
 
-        # columns: what stands over a published and a measured figure, and what answers both for a page.
+        # columns: the title of a published and a measured figure, and what answers both for a page.
         def table_beside(caption, columns, format: "ratio", notes: [])
           titles = columns.keys.flat_map do |words|
             [{ title: "there", format: format, group: words, align: "right" },

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the process in which the recipes application runs with one session store: asked for its pages in process, as
-# railsbench did, and then by way of Puma. Started by Sessions::Rounds.
+# The process that runs the recipes application with one session store, and requests its pages in process, as
+# railsbench did, and then through Puma. Started by Sessions::Rounds.
 
 require_relative "../worker_process"
 require_relative "pages"

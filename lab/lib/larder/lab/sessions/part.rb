@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what is told of every part of a comparison of session stores in the same way.
+# The base of the parts of a comparison of session stores.
 
 require_relative "../document"
 require_relative "../loads/ratios"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what is told of pages that were asked for by way of Puma.
+# Builds the sections about pages that were requested through Puma.
 
 require_relative "../histogram"
 require_relative "pages"

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what is told of a run of `larder-lab sessions` as a whole: its parts, what Larder set out to reach, warnings, and
-# the raw samples.
+# Builds the report chapter of `larder-lab sessions`: its parts, Larder's targets, warnings, and the raw samples.
 
 require_relative "../loads/report"
 require_relative "goals"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the protocol of `larder-lab sessions`: rounds in which every row has its turn, in a random order that can be
-# repeated, each in fresh processes. Servers, and the sessions that were loaded, last as long as the rounds do.
+# Runs the rounds of `larder-lab sessions`: in each every row has its turn, in a random order that can be repeated,
+# each in fresh processes. Servers, and the loaded sessions, last as long as the rounds do.
 
 require "securerandom"
 require_relative "../loads/rounds"

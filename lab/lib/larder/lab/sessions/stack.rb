@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the session middleware of Rails over an endpoint of the lab's, without an application around it: how a session
-# begins, is read and is changed by a request, and which cookie came of that.
+# The session middleware of Rails over an endpoint of the lab, without an application around it: begins, reads and
+# changes a session by requests, and keeps the cookie of the answer.
 
 # All of ActiveSupport, as an application has it.
 require "active_support/all"

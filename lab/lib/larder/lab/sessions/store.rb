@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what every session store that takes part has in common: how an application would configure it, and what must be
-# there before. One subclass per store, in stores/; what it says of itself is a {ContenderDeclaration}'s.
+# The base of the session stores that are compared: how an application would configure each, and what it needs
+# beforehand. One subclass for each store, in stores/. A {ContenderDeclaration} declares its name, gems and server.
 
 require_relative "../contender_declaration"
 

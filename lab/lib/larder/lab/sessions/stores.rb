@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the list of session stores. A new one is one file in stores/ and one line at the end of this file.
+# The list of session stores. A new one is one file in stores/ and one line at the end of this file.
 
 require "larder/cli/registry"
 

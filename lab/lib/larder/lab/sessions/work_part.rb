@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what is told of the work that a session adds to a request.
+# Builds the sections about the work that a session adds to a request.
 
 require_relative "part"
 
@@ -12,7 +12,7 @@ module Larder
         # Operations, and what they are in a heading.
         OPERATIONS = { "unchanged" => "a session is read and left as it is", "changed" => "one value is changed",
                        "new" => "a session begins" }.freeze
-        # The row that stands for what the middleware itself takes.
+        # The row of the time that the middleware itself takes.
         FLOOR = "hash"
         NOTE = "Microseconds that the session adds to a request. Each session was used less than a minute before: " \
                "Larder marks a session as used once a minute, which is a write more then."

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the process in which the session's part of a request is measured: the middleware alone, over an endpoint that
-# reads, changes or begins a session, less the same request without one. Started by Sessions::Runner.
+# The process that measures the session's part of a request: the middleware alone, over an endpoint that reads,
+# changes or begins a session, less the same request without one. Started by Sessions::Rounds.
 
 require_relative "worker"
 

@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what processes in which a session store is measured have in common: has the store ready, loads sessions into it
-# unless an earlier process did, and proves that it keeps them. Started by Sessions::Runner; never loaded by the command
-# itself.
+# The base of the processes that measure a session store: prepares the store, loads sessions into it unless an earlier
+# process did, and verifies that it keeps them. Started by Sessions::Rounds; never loaded by the command itself.
 
 require "json"
 require_relative "../answers"

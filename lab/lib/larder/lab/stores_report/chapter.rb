@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what is told of a comparison of stores: the tables in the form published and corrected, what follows from them,
-# and the raw samples.
+# Builds the report chapter of `larder-lab stores`: the tables in published and in corrected form, conclusions, and
+# the raw samples.
 
 require_relative "../comparison"
 require_relative "../document"

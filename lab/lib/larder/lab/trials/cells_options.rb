@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the options of `larder-lab matrix`: any serializer with any compressor in any store.
+# Parses the options of `larder-lab matrix`: any serializer with any compressor in any store.
 
 require_relative "options"
 require_relative "../contenders"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns how contenders are called in a worker process: two procs, there and back. Loads Larder's codecs, and their gems
-# when one is asked for.
+# Calls contenders in a worker process: two procs, there and back. Loads Larder's codecs, and their gems when one is
+# needed.
 
 require "larder"
 require "larder/codecs"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns how the ways of {TrialCodecs} are given to a store of Rails: as its serializer and its compressor.
+# Gives the procs of {TrialCodecs} to a store of Rails, as its serializer and its compressor.
 
 require_relative "codecs"
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the judgement of a trial: medians, ratios of paired rounds with their intervals, whether they show a difference,
-# and at which speed of a wire compressing begins to pay.
+# Compares contenders in a trial: medians, ratios of paired rounds with their intervals, whether they show a
+# difference, and the bandwidth below which compression is faster.
 
 require_relative "../statistics"
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns which codecs take part in a trial: names as users type them, what is loaded for each, what was published of it.
+# Lists the codecs that are compared: their names on the command line, their options, and their titles.
 
 require_relative "../errors"
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the list of what can be tried: compressors, serializers, strategies on a server, cells of a matrix. Each is a
-# file in kinds/ that says what goes there and back. Loaded in worker processes only.
+# The list of kinds of trials: compressors, serializers, strategies on a server, cells of a matrix. Each is a file in
+# kinds/ that says what goes there and back. Loaded in worker processes only.
 
 require "larder/cli/registry"
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the options of the commands that try codecs: parsed, checked, explained.
+# Parses, checks and explains the options of the commands that try codecs.
 
 require_relative "../command_line"
 require_relative "comparison"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the list of payloads that codecs are tried on. A new one is one file in payloads/ and one line at the end of this
+# The list of payloads that codecs are tried on. A new one is one file in payloads/ and one line at the end of this
 # file. Each is made in the worker process, from a seed, so that all contenders get the same.
 
 require "larder/cli/registry"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what the published comparisons of compressors, serializers and strategies found, to be set beside one's own
-# measurement. None of it was measured by the lab.
+# The figures of the published comparisons of compressors, serializers and strategies, to be shown beside one's own.
+# None was measured by the lab.
 
 module Larder
   module Lab

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what a trial measured: samples by contender, group, operation and round, and why some were not.
+# Keeps what a trial measured: samples by contender, group, operation and round, and why some are missing.
 
 module Larder
   module Lab

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the protocol of a trial: rounds in which everything is tried once, in a random order that can be repeated, each
-# in a fresh process. Servers run for as long as the rounds do.
+# Runs the rounds of a trial: in each everything is tried once, in a random order that can be repeated, each in a
+# fresh process. Servers run for as long as the rounds do.
 
 require_relative "../clock"
 require_relative "../environment"
@@ -15,7 +15,7 @@ module Larder
   module Lab
     module Trials
       # One row in one table. name: of the row; group: what the table is about; job: for the worker; server: in Servers;
-      # bundle: in Gemfiles, nil: that of the codecs; twin: name of the row that this one is a second time, nil: none
+      # bundle: in Gemfiles, nil: that of the codecs; twin: the row that an A/A control repeats, nil: it is none
       Trial = Struct.new(:name, :group, :job, :server, :bundle, :twin, keyword_init: true)
 
       # What is run. seconds: of a block, at least; titles: of groups

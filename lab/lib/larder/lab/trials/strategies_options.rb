@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the options of `larder-lab strategies`: lists of records of several lengths on a server.
+# Parses the options of `larder-lab strategies`: lists of records of several lengths on a server.
 
 require_relative "options"
 

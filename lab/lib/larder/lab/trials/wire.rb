@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the question which compressor is fastest at which speed of a wire: its work, and then the bytes that are left to
-# be sent. Knows nothing of how either was measured.
+# Computes which compressor is fastest at which bandwidth: its work, plus the time of the remaining bytes on the
+# network. Knows nothing of how either was measured.
 
 require_relative "../break_even"
 

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# Owns the process in which one contender is tried on one payload: makes the payload, measures the first call of each
-# kind, proves that what comes back is right, then measures blocks of calls. Reads one job from standard input and ends
-# when that closes. Started by WorkerProcess; never loaded by the command itself.
+# The process that tries one contender on one payload: makes the payload, measures the first call of each kind,
+# verifies what comes back, then measures blocks of calls. Reads one job from standard input and ends when that
+# closes. Started by WorkerProcess; never loaded by the command itself.
 
 require_relative "../answers"
 require_relative "../clock"

@@ -21,7 +21,7 @@ module Larder
           EVENTS.keys
         end
 
-        # Each call must have told of a hit. Listening begins after the filling, whose reads are misses.
+        # Each call must have sent the event of a hit. Listening begins after the filling, whose reads are misses.
         # @return [Block]
         def run(pass, laps)
           @heard = 0

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns how the rest of an advice is shown: what was left out, what would change it, the lines to paste, what was not
-# measured.
+# Builds the sections for the answer of an advice: what was excluded, what would change the answer, the lines to
+# paste, what was not measured.
 
 require_relative "../../document"
 require_relative "../../reports/figures"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns how the circumstances and the value are shown.
+# Builds the sections for the circumstances and the value.
 
 require_relative "../../document"
 require_relative "../../reports/figures"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns what follows from the published figures of compressors. Measures nothing.
+# Builds the sections for what follows from the published figures of compressors. Measures nothing.
 
 require_relative "../../document"
 require_relative "../../trials/published"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns how the ranking is shown, and where the time goes.
+# Builds the sections for the ranking, and for the parts of the time.
 
 require_relative "../../document"
 require_relative "../../reports/figures"

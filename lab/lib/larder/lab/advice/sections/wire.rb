@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns how it is shown up to which bandwidth which compressor pays, of figures that were measured or published.
+# Builds the section that tells up to which bandwidth which compressor is faster, from measured or published figures.
 
 require_relative "../../document"
 require_relative "../../reports/figures"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the smallest real Rails application with Solid Cache: its engine, its installer's schema and options, and nothing
-# of Action Pack or any other framework. Knows no database.
+# The smallest real Rails application with Solid Cache: its engine, its installer's schema and options, and nothing of
+# Action Pack or any other framework. Knows no database.
 
 require "yaml"
 require_relative "../../contender"
@@ -39,7 +39,7 @@ module Larder
           { max_size: size, namespace: "production", error_handler: method(:fail_loudly), **codecs }
         end
 
-        # What stands in config/database.yml.
+        # The contents of config/database.yml.
         def database
           raise NotImplementedError, "#{self.class} does not say which database"
         end

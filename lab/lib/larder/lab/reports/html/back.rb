@@ -7,7 +7,7 @@ module Larder
   module Lab
     module Reports
       class Html
-        # The end of the page: the machine in full, and how to read what stands above.
+        # The end of the page: the machine in full, and how to read the report.
         class Back
           NAMES = { "ruby" => "Ruby", "yjit" => "YJIT", "kernel" => "Kernel", "cpu" => "Processor", "cores" => "Cores",
                     "governor" => "Frequency governor", "memory_bytes" => "Memory", "file_system" => "File system",

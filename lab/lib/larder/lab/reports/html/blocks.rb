@@ -10,7 +10,7 @@ module Larder
   module Lab
     module Reports
       class Html
-        # What stands under a heading: each block of a section as HTML.
+        # The blocks of a section as HTML.
         class Blocks
           # Widths of the two drawings of each chart, of which the style sheet shows one: drawings scale, but letters
           # that shrink with them cannot be read on a telephone.

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what is known of the room that letters take. SVG does not break lines, and which typeface a reader has is not
-# known, so widths are those of a wide one.
+# Estimates the width of text. SVG does not break lines, and the reader's typeface is not known, so the widths are
+# those of a wide one.
 
 module Larder
   module Lab

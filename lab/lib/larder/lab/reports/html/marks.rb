@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Owns how the series of a chart are told apart: by colour, and as well without it, by dashes and by the shape of marks.
+# Chooses how the series of a chart are told apart: by colour, and also without it, by dashes and by the shape of
+# marks.
 
 module Larder
   module Lab

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns how elements are written: as XML that is HTML, too, and with everything escaped that is not markup already.
+# Writes elements as XML that is also HTML, and escapes everything that is not markup already.
 
 module Larder
   module Lab

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns how values become places on a chart, and which of them are named on its axes.
+# Converts values to positions on a chart, and chooses which of them are named on its axes.
 
 require_relative "../cells"
 require_relative "lettering"

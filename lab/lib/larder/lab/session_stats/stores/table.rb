@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the table of sessions that an application has which wants to know about them, and hand-written SQL for each
+# A table of sessions as an application makes it to answer questions about them, and hand-written SQL for each
 # question.
 
 require "json"

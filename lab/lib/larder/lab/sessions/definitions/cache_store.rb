@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns session stores over a cache of their own: `config.session_store :larder_lab_cache_store, within: [NAME, ...]`,
-# for Rails' CacheStore takes an object, which no configuration that is data can name.
+# Defines `config.session_store :larder_lab_cache_store, within: [NAME, ...]`: session stores over a cache of their
+# own. Rails' CacheStore takes an object, which no configuration in plain data can name.
 
 require "action_dispatch"
 require "action_dispatch/middleware/session/cache_store"

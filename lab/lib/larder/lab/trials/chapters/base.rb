@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns what the chapters on codecs have in common: how the run was made, what was not measured, the raw samples. What
-# the tables and charts of a command are is in the file of that command beside this one.
+# The base of the report chapters on codecs: how the run was made, what was not measured, the raw samples. The tables
+# and charts of each command are in the file of that command beside this one.
 
 require_relative "../../document"
 require_relative "../../reports/figures"
@@ -19,7 +19,7 @@ module Larder
         # {#group_section}; it may have sections and conclusions of its own.
         class Base
           Figures = Reports::Figures
-          # What stands behind the name of a codec that brings back something else than it was given.
+          # Follows the name of a codec that returns something else than it was given.
           LIKENESS = "* brings back a likeness, not the value: Hashes for records, text for times"
           # Steps of a decade on an axis of bandwidths.
           STEPS = 4
