@@ -126,7 +126,12 @@ module Larder
             (0..).each do |i|
               break if reader.wait_readable(0)
 
-              i < 300 ? use("old#{(worker * 300) + i}") : enter("#{worker}/#{i}", "#{worker}/#{i}")
+              # No more sessions than the file has room for, however long counting takes.
+              if i.between?(300, 1300)
+                enter("#{worker}/#{i}", "#{worker}/#{i}")
+              else
+                use("old#{(worker * 300) + (i % 300)}")
+              end
             end
           end
         end
