@@ -12,10 +12,5 @@ gem "railties", RAILS_OF_THE_LAB
 gem "irb", "< 1.15"
 gem "rdoc", "< 6.4"
 
-# The RubyGems of Ruby 3.1 cannot use the binaries of later versions, and to compile these takes minutes.
-if Gem.rubygems_version < Gem::Version.new("3.3.22")
-  gem "nokogiri", "< 1.17"
-  gem "sqlite3", "~> 1.7"
-else
-  gem "sqlite3", "~> 2.1"
-end
+# As for nokogiri in shared.rb.
+gem "sqlite3", Gem.rubygems_version < Gem::Version.new("3.3.22") ? "~> 1.7" : "~> 2.1"

@@ -12,6 +12,10 @@ RAILS_OF_THE_LAB = rails
 gemspec path: ".."
 gem "larder", path: "../.."
 gem "activesupport", rails
+gem "actionpack", rails # pages of cached fragments
+
+# The RubyGems of Ruby 3.1 cannot use the binaries of later versions, and to compile these takes minutes.
+gem "nokogiri", "< 1.17" if Gem.rubygems_version < Gem::Version.new("3.3.22")
 
 # Gems that Ruby ships: its own versions have nothing to compile. Not psych: named here, Bundler compiles it where
 # Ruby's own is no installed gem, and needs libyaml's headers.

@@ -21,7 +21,7 @@ module Larder
 
       # @return [String, nil] name of the row that others are compared with; nil if nothing was measured
       def base
-        names = @results.measured.map(&:name)
+        names = @results.measured.map(&:name) - [Contenders::Floor.key]
         [@results.settings.base, *PREFERRED, *names].compact.find { |name| names.include?(name) }
       end
 
@@ -63,6 +63,18 @@ module Larder
         :none
       end
 
+      # What a row takes beyond what no store can do without.
+      # @param row [String]
+      # @param workload [String]
+      # @param pass [String]
+      # @return [Float, nil] seconds a call; nil where the floor was not measured, and of the floor itself
+      def above_floor(row, workload, pass)
+        floor = @results.per_call(Contenders::Floor.key, workload, pass)
+        return if floor.empty? || row == Contenders::Floor.key
+
+        Statistics.median(@results.per_call(row, workload, pass)) - Statistics.median(floor)
+      end
+
       # @param target [Targets::Target]
       # @return [Array(Statistics::Estimate, Symbol), nil] what was measured, and :reached, :missed or :open; nil if
       #   either side was not measured
@@ -71,9 +83,10 @@ module Larder
         here && [here, target.judge(here)]
       end
 
-      # @return [Array<Results::Row>] measured rows, the fastest first, those that keep nothing last
+      # @return [Array<Results::Row>] rows that were measured in it, the fastest first, those that keep nothing last
       def ranking(workload, pass)
-        @results.measured.sort_by do |row|
+        rows = @results.measured.reject { |row| @results.per_call(row.name, workload, pass).empty? }
+        rows.sort_by do |row|
           [Contenders.fetch(row.contender).keeps_values? ? 0 : 1,
            Statistics.median(@results.per_call(row.name, workload, pass))]
         end

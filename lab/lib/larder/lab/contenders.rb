@@ -10,6 +10,12 @@ module Larder
     module Contenders
       extend CLI::Registry
       holds "contender"
+
+      # @param name [String]
+      # @return [Class]
+      def self.fetch(name)
+        name == Floor.key ? Floor : super
+      end
     end
   end
 end
@@ -20,6 +26,7 @@ require_relative "contenders/larder_tmpfs_store"
 require_relative "contenders/memory_store"
 require_relative "contenders/file_store"
 require_relative "contenders/null_store"
+require_relative "contenders/floor"
 require_relative "contenders/solid_cache_store"
 require_relative "contenders/solid_cache_postgresql_store"
 require_relative "contenders/solid_cache_postgresql_tuned_store"

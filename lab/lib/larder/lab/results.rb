@@ -40,6 +40,8 @@ module Larder
       attr_reader :samples
       # @return [Array<Footprint>]
       attr_reader :footprints
+      # @return [Array<Array(String, String, String)>] rows that lack what a workload needs: row, workload, reason
+      attr_reader :skipped
       # @return [Integer] calls per lap that the blocks had, but for rows that have fewer
       attr_accessor :count
       # @return [Integer] rounds that were finished
@@ -57,6 +59,7 @@ module Larder
         @rows = []
         @samples = []
         @footprints = []
+        @skipped = []
         @twins = []
         @count = settings.count
         @rounds = 0

@@ -77,6 +77,7 @@ module Larder
         trial = 0.0
         count = Calibration.trial(@settings.count)
         work(row, count: count, calibrating: true) do |event|
+          @results.skipped << [row.name, *event.values_at("workload", "reason")] if event["event"] == "skipped"
           next unless event["event"] == "block"
 
           trial += 2 * (event["seconds"] + event["clearing"])
@@ -90,7 +91,7 @@ module Larder
 
       # The A/A control: the difference between two rows of the same contender is noise.
       def add_twin
-        original = @results.measured.map(&:contender)
+        original = @results.measured.map(&:contender) - [Contenders::Floor.key]
         contender = [*TWIN, *original].find { |name| original.include?(name) }
         return unless contender
 

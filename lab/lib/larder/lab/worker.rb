@@ -35,7 +35,7 @@ module Larder
       def run
         answering do
           open_contender
-          prove
+          prove unless contender.class.floor?
           emit("ready", versions: versions, options: contender.recorded)
           measure
           { disk_bytes: contender.disk_bytes, memory_bytes: resident_growth }
@@ -91,7 +91,9 @@ module Larder
       end
 
       def run_workload(type)
-        workload = type.new(contender, count: @job["count"], threads: @job["threads"])
+        return if contender.class.floor? && !type.floor?
+
+        workload = made(type) or return
         type.passes.each do |pass|
           emit("pass", workload: type.key, pass: pass.key)
           workload.run(pass, 1) if @job["calibrating"]
@@ -99,6 +101,14 @@ module Larder
           check(type, pass, block)
           emit("block", workload: type.key, pass: pass.key, **block.to_h.except(:wrong))
         end
+      end
+
+      # @return [Workload, nil] nil: what it needs is not there; the others are measured
+      def made(type)
+        type.new(contender, count: @job["count"], threads: @job["threads"])
+      rescue Unavailable => error
+        emit("skipped", workload: type.key, reason: error.message)
+        nil
       end
 
       def check(type, pass, block)

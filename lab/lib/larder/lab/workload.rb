@@ -56,6 +56,16 @@ module Larder
           @on_request == true
         end
 
+        # @return [Boolean] whether it says what its calls cost with any store, see {Contenders::Floor}
+        def floor?
+          private_method_defined?(:floor)
+        end
+
+        # @return [Boolean] whether a call is a whole request, of which a store has a share
+        def requests?
+          false
+        end
+
         # @param threads [Integer] how many a workload of several has
         # @return [String] the title with their number
         def heading(threads)
@@ -95,11 +105,11 @@ module Larder
       def run(pass, laps)
         block = Block.new(seconds: 0.0, calls: 0, block_runs: 0, clearing: 0.0, laps: laps, allocated: 0,
                           collections: 0, collecting: 0.0, own: own_seconds)
-        untimed(block) { fill } if pass.fills == :block
+        untimed(block) { fill } if pass.fills == :block && !floor?
         GC.start
         laps.times do
           untimed(block) { contender.clear } if pass.clears
-          untimed(block) { fill } if pass.fills == :lap
+          untimed(block) { fill } if pass.fills == :lap && !floor?
           lap(pass, block)
         end
         block
@@ -121,7 +131,11 @@ module Larder
 
       # Does the store answer what was written?
       def keeps?
-        contender.class.keeps_values?
+        contender.class.keeps_values? && !floor?
+      end
+
+      def floor?
+        contender.class.floor?
       end
 
       # Runs one slice; answers [times the block ran, the first wrong value or nil].
@@ -171,7 +185,7 @@ module Larder
 
       def alone(store, pass)
         start = now
-        outcome = visit(store, @slices.first, pass)
+        outcome = floor? ? floor(@slices.first, pass) : visit(store, @slices.first, pass)
         [now - start, [outcome]]
       end
 

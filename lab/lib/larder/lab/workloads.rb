@@ -15,7 +15,12 @@ module Larder
 end
 
 require_relative "workload"
+require_relative "workloads/pages"
 require_relative "workloads/fragments"
+require_relative "workloads/objects"
+require_relative "workloads/strings"
+require_relative "workloads/collections"
+require_relative "workloads/keys"
 require_relative "workloads/one_thread"
 require_relative "workloads/threads_as_published"
 require_relative "workloads/threads_disjoint"

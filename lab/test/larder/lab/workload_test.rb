@@ -27,6 +27,10 @@ module Larder
           true
         end
 
+        def self.floor?
+          false
+        end
+
         def clear
           store.clear
         end
@@ -98,6 +102,28 @@ module Larder
           found = blocks.any? { |pass, block| block.wrong || (pass.reading && block.block_runs.positive?) }
           assert found, blocks.inspect
         end
+      end
+
+      Workloads.names.select { |name| Workloads.fetch(name).floor? }.each do |name|
+        test "#{name} knows what its calls cost with any store" do
+          type = Workloads.fetch(name)
+          workload = type.new(Contenders::Floor.new(dir: nil), count: 200, threads: 1)
+          type.passes.each do |pass|
+            block = workload.run(pass, 1)
+            assert_nil block.wrong
+            assert block.calls.positive? && block.seconds.positive?
+          end
+        end
+      end
+
+      test "a page is the same with every store" do
+        workload = Workloads::Pages.new(memory, count: 200, threads: 1)
+        Workloads::Pages.passes.each { |pass| assert_nil workload.run(pass, 1).wrong }
+        controller = Workloads::Shop::Controller
+        controller.use(ActiveSupport::Cache::MemoryStore.new)
+        pages = Array.new(2) { controller.get(controller.application(:index)) }
+        assert_equal 1, pages.uniq.size
+        assert_equal 50, pages.first.scan("<article").size
       end
 
       test "large values, which no compressor makes smaller, meet none" do

@@ -94,8 +94,13 @@ module Larder
                      { title: "server holds", format: "bytes" }, { title: "on disk", format: "bytes" },
                      { title: "objects/hit", format: "number", optional: 1 },
                      { title: "GC runs/1,000 hits", format: "number", optional: 2 }]
-          rows = @results.measured.map { |row| [row.name, row.count, *holds(row), *garbage(row)] }
+          rows = stores.map { |row| [row.name, row.count, *holds(row), *garbage(row)] }
           Document::Table.build(columns: columns, rows: rows)
+        end
+
+        # All rows but the floor.
+        def stores
+          @results.measured.reject { |row| Contenders.fetch(row.contender).floor? }
         end
 
         def holds(row)
@@ -120,7 +125,7 @@ module Larder
         # What the loop around a call takes, and how much that is beside the fastest call.
         def own_share
           overhead = @results.overhead
-          keepers = @results.measured.select { |row| Contenders.fetch(row.contender).keeps_values? }.map(&:name)
+          keepers = stores.select { |row| Contenders.fetch(row.contender).keeps_values? }.map(&:name)
           fastest = @results.samples.filter_map { |sample| sample.per_call if keepers.include?(sample.row) }.min
           return unless overhead && fastest
 
@@ -131,9 +136,10 @@ module Larder
 
         def not_measured
           rows = @results.rows - @results.measured
-          return if rows.empty?
+          items = @results.skipped.map { |row, workload, reason| "#{row}: #{workload}: #{reason}" }
+          return if rows.empty? && items.empty?
 
-          items = rows.map { |row| "#{row.name}: #{"invalid, " if row.state == :invalid}#{row.reason}" }
+          items += rows.map { |row| "#{row.name}: #{"invalid, " if row.state == :invalid}#{row.reason}" }
           Document::List.new(items: items)
         end
 

@@ -17,7 +17,7 @@ module Larder
         def to_a
           @results.settings.workload_types.flat_map do |type|
             type.passes.flat_map { |pass| @results.measured.map { |row| measure(row.name, type, pass) } }
-          end
+          end.reject { |measure| measure.samples.empty? }
         end
 
         private

@@ -40,7 +40,7 @@ module Larder
           return "1" if row.name == @comparison.base
           return "-" if pass.reading && !Contenders.fetch(row.contender).keeps_values?
 
-          estimate = @comparison.ratio(row.name, @comparison.base, type.key, pass.key)
+          estimate = @comparison.ratio(row.name, @comparison.base, type.key, pass.key) or return "-"
           same = @comparison.verdict(estimate, type.key, pass.key) == :none
           { "value" => estimate.value, "same" => same }
         end

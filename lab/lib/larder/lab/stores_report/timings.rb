@@ -47,12 +47,33 @@ module Larder
         def columns_of(pass)
           [{ title: "µs/call", format: "micros", group: pass.title },
            { title: "calls/s", format: "rate", group: pass.title, optional: 1 },
-           { title: "times #{@comparison.base}", format: "ratio", group: pass.title }]
+           { title: "times #{@comparison.base}", format: "ratio", group: pass.title },
+           *(column_above_floor(pass) if floor?)]
+        end
+
+        def column_above_floor(pass)
+          title, format = @workload.requests? ? ["share", "percent"] : ["above floor", "micros"]
+          [{ title: title, format: format, group: pass.title }]
         end
 
         def cells(row, pass)
           seconds = median(row, pass)
-          [seconds, seconds, relative(row, pass)]
+          [seconds, seconds, relative(row, pass), *([above_floor(row, pass, seconds)] if floor?)]
+        end
+
+        # Of a whole request: which part of it the store has.
+        def above_floor(row, pass, seconds)
+          above = @comparison.above_floor(row.name, @workload.key, pass.key)
+          above && (@workload.requests? ? above / seconds : above)
+        end
+
+        # Was the floor measured?
+        def floor?
+          measured.any? { |row| floor_itself?(row) }
+        end
+
+        def floor_itself?(row)
+          Contenders.fetch(row.contender).floor?
         end
 
         def relative(row, pass)
@@ -83,7 +104,7 @@ module Larder
         # The first two, and how far the last is.
         def sentence(pass)
           ranked = @comparison.ranking(@workload.key, pass.key)
-                              .select { |row| keeps?(row) && row.name == row.contender }
+                              .select { |row| keeps?(row) && !floor_itself?(row) && row.name == row.contender }
           return "Nothing to compare." if ranked.size < 2
 
           first, second = ranked

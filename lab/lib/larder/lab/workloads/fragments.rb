@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "shop/product"
 require_relative "write_then_read"
 
 module Larder
@@ -11,22 +12,8 @@ module Larder
         WRITE = write_pass("write", "write of a fragment")
         READ = read_pass("read", "read of a fragment, a hit")
 
-        # What a key asks a record. No database: a record that is loaded answers as fast.
-        Product = Struct.new(:id) do
-          # @return [String]
-          def cache_key
-            "products/#{id}"
-          end
-
-          # @return [String]
-          def cache_version
-            "20261123120000123456"
-          end
-        end
-
         TEMPLATE = "products/_product:5f8a4a3e1c7d2b9f0e6a8c4d1b3f7e92"
-        LINE = "<li class=\"product\"><a href=\"/products/1\">Käsekuchen</a></li>\n"
-        HTML = (LINE * (2048 / LINE.bytesize)).freeze
+        HTML = Shop.html(2048)
 
         named "fragments", "Fragments of views, one thread",
               "Rails.cache.write and .read of 2 KB of HTML under the key of a fragment: a template and a record with " \
@@ -35,7 +22,7 @@ module Larder
         private
 
         def slices(count, _threads)
-          @products = Array.new(count) { |id| Product.new(id) }
+          @products = Array.new(count) { |id| Shop::Product.new(id) }
           [0...count]
         end
 
@@ -58,6 +45,12 @@ module Larder
 
         def value(_number)
           HTML
+        end
+
+        # Asking the record, and the value made anew.
+        def floor(keys, _pass)
+          keys.each { |i| @products[i].cache_key && @products[i].cache_version && Shop.copy(HTML) }
+          [0, nil]
         end
       end
     end

@@ -8,6 +8,7 @@ module Larder
         SEEN = Pass.new(key: "hit", title: "hit, one subscriber", reading: true, clears: false, fills: :block).freeze
         ALL = Pass.new(key: "all", title: "hit, all events", reading: true, clears: false, fills: :block).freeze
         EVENT = "cache_read.active_support"
+        HIT_EVENT = "cache_fetch_hit.active_support"
         # What each pass listens to.
         EVENTS = { SEEN => EVENT, ALL => /\Acache_.*\.active_support\z/ }.freeze
 
@@ -41,10 +42,26 @@ module Larder
         end
 
         def visit(store, keys, pass)
+          listening(pass) { super(store, keys, pass) }
+        end
+
+        def listening(pass, &calls)
           listener = lambda do |name, _started, _finished, _id, payload|
             @heard += 1 if name == EVENT && payload[:hit]
           end
-          ActiveSupport::Notifications.subscribed(listener, EVENTS.fetch(pass)) { super(store, keys, pass) }
+          ActiveSupport::Notifications.subscribed(listener, EVENTS.fetch(pass), &calls)
+        end
+
+        # The bare events of a hit.
+        def floor(keys, pass)
+          listening(pass) do
+            keys.each do |i|
+              payload = { key: "key/#{i}", store: "none", hit: true, super_operation: :fetch }
+              ActiveSupport::Notifications.instrument(EVENT, payload) { VALUE.dup }
+              ActiveSupport::Notifications.instrument(HIT_EVENT, { key: "key/#{i}", store: "none" }) if pass == ALL
+            end
+          end
+          [0, nil]
         end
       end
     end

@@ -20,7 +20,7 @@ module Larder
 
         # @return [Block]
         def run(pass, laps)
-          super.tap { |block| block.wrong ||= first_lost if contender.class.keeps_values? }
+          super.tap { |block| block.wrong ||= first_lost if keeps? }
         end
 
         private

@@ -1,0 +1,71 @@
+# frozen_string_literal: true
+
+require_relative "shop/product"
+
+module Larder
+  module Lab
+    module Workloads
+      # HTML and JSON of the sizes that applications cache.
+      class Strings < Workload
+        KILOBYTES = [2, 10, 20, 100].freeze
+        # Bytes of one lap's keys at most: a quarter of what the stores have room for.
+        MOST_BYTES = 64 << 20
+        WRITES, READS = ["write", "read"].map do |kind|
+          KILOBYTES.to_h do |size|
+            pass = Pass.new(key: "#{kind}-#{size}k", title: "#{kind} of #{size} KB", reading: kind == "read",
+                            clears: kind == "write", fills: (:block if kind == "read"))
+            [pass.freeze, size]
+          end.freeze
+        end
+
+        named "strings", "Strings of #{KILOBYTES.join(", ")} KB, one thread",
+              "Rails.cache.write and .read of HTML."
+        only_on_request
+
+        # @return [Array<Pass>]
+        def self.passes
+          [*WRITES.keys, *READS.keys]
+        end
+
+        private
+
+        def slices(count, _threads)
+          @texts = KILOBYTES.to_h { |size| [size, Shop.html(size << 10)] }
+          [0...[count, MOST_BYTES / (KILOBYTES.last << 10)].min]
+        end
+
+        def fill
+          @texts.each { |size, text| write(contender.store, @slices.first, size, text) }
+        end
+
+        def visit(store, keys, pass)
+          size = WRITES[pass] || READS.fetch(pass)
+          return [0, read(store, keys, size, @texts.fetch(size))] if pass.reading
+
+          write(store, keys, size, @texts.fetch(size))
+          [0, nil]
+        end
+
+        def write(store, keys, size, text)
+          keys.each { |i| store.write([size, i], text) }
+        end
+
+        def read(store, keys, size, text)
+          wrong = nil
+          keys.each do |i|
+            found = store.read([size, i])
+            wrong ||= [i, found, text] unless found&.bytesize == (text.bytesize if keeps?)
+          end
+          wrong
+        end
+
+        # Allocating and copying.
+        def floor(keys, pass)
+          text = @texts.fetch(WRITES[pass] || READS.fetch(pass))
+          keys.each { |_| Shop.copy(text) }
+          [0, nil]
+        end
+      end
+    end
+  end
+end
