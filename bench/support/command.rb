@@ -9,6 +9,7 @@ require_relative "figure"
 require_relative "parts"
 require_relative "report"
 require_relative "../../rakelib/house/environment"
+require_relative "../../rakelib/house/stack"
 require_relative "../../lab/lib/larder/lab/environment"
 require_relative "../../lib/larder/cli/command"
 
@@ -36,6 +37,14 @@ module Bench
       @directory = Dir.tmpdir
       @report = nil
       @traces = []
+      @stack = nil
+    end
+
+    # @param argv [Array<String>]
+    # @return [Integer] exit code
+    def run(argv)
+      @argv = argv.dup
+      super
     end
 
     private
@@ -48,12 +57,25 @@ module Bench
 
     # @return [Integer] exit code: 0 if every chosen part was measured, whatever the targets say
     def act
+      return on_stack if @stack
+
       failed = @parts.reject { |name| measure(name) }
       results = kept
       raise Larder::CLI::Failure, "nothing was measured" if results.empty?
 
       write(Report.new(results))
       failed.empty? ? 0 : 1
+    end
+
+    # The same there, after setting up; what it writes is found in tmp/stacks.
+    def on_stack
+      place = @argv.index { |word| word.start_with?("--stack") }
+      own = @argv[place].include?("=") ? 1 : 2
+      rest = [*@argv.first(place), *@argv.drop(place + own), "--out", "tmp/bench/report"]
+      script = %(bin/setup --no-system && bundle exec rake compile && exec bench/run "$@")
+      done = House::Stack.new(@stack).run(["bash", "-c", script, "bash", *rest])
+      puts "see tmp/stacks/#{@stack}/bench/report"
+      done ? 0 : 1
     end
 
     def parser
@@ -67,6 +89,8 @@ module Bench
         options.on("--traces A,B", Array, "files for the misses; the cloud trace first") do |paths|
           @traces = paths.map { |path| File.expand_path(path) }
         end
+        options.on("--stack NAME", House::Stack::NAMES, "on Debian trixie, or there with a Ruby that has YJIT",
+                   "(#{House::Stack::NAMES.join(", ")})") { |name| @stack = name }
         options.on("--out DIR", "where the report goes (bench/results)") { |path| @report = File.expand_path(path) }
       end
     end

@@ -23,6 +23,7 @@ module House
         bin/test --only style,docs                 some suites
         bin/test --all                             everything and the second stack, as CI does
         bin/test --stack trixie                    Ruby tests on Debian trixie (Ruby 3.3, Rails 8.1), made by debootstrap
+        bin/test --stack yjit-3.4                  the same with a Ruby that has YJIT, built from Debian's source
         bin/test --rails 7.1                       on another Rails: 7.1 and 7.2 on Ruby 3.1, 8.0 and 8.1 on newer ones
         bin/test --matrix                          every Rails, compiler, level, sanitizer and processor: an hour or two
         bin/test --matrix rails-7.1,clang          some of its cells, by name or by what their names begin with
@@ -38,6 +39,7 @@ module House
     def initialize(...)
       super
       @suites = Suites::DEFAULT
+      @stack = nil
       @lanes = Environment.processors + 1 # for many jobs wait part of their time
       @setup = true
       @setup_options = []
@@ -82,9 +84,10 @@ module House
     end
 
     def chosen_jobs
+      return Suites.stack_jobs_on(@stack, @files, @minitest) if @stack
       return Suites.jobs(@suites, fast: @fast, slow: @slow) if @files.empty?
 
-      @suites == ["trixie"] ? Suites.trixie_jobs(@files, @minitest) : Suites.jobs_for_files(@files, @minitest)
+      Suites.jobs_for_files(@files, @minitest)
     end
 
     def parser
@@ -93,7 +96,7 @@ module House
         options.on("--slow", "with the slow tests, which are skipped otherwise") { @slow = true }
         options.on("--all", "with the second stack") { @suites = Suites::ALL }
         options.on("--only LIST", Array, "these suites") { |names| @suites = known(names) }
-        options.on("--stack NAME", ["trixie"], "only the Ruby tests, on another system") { |name| @suites = [name] }
+        options.on("--stack NAME", Stack::NAMES, "only the Ruby tests, on another system") { |name| @stack = name }
         options.on("--rails VERSION", Environment::GEMFILES.keys, "the tests, on this Rails") do |version|
           ENV["BUNDLE_GEMFILE"] = Environment.gemfile_of(version)
         end
@@ -117,7 +120,7 @@ module House
     end
 
     def set_up
-      return true unless @setup && @suites != ["trixie"]
+      return true if @stack || !@setup
 
       options = @setup_options + (lab? ? [*("--no-contenders" unless @slow || @cells)] : ["--no-lab"])
       system(File.join(ROOT, "bin/setup"), *options, in: File::NULL)

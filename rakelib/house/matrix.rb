@@ -60,7 +60,16 @@ module House
         MatrixCell.new("rails-#{rails}", { stack: "Ruby 3.1, Rails #{rails}" },
                        ["bin/test", "--rails", rails, "--only", "build,ruby", *inner(rails)], needs: [:old_ruby])
       end
-      old + ["8.0", "8.1"].map { |rails| trixie_cell(rails) } + [trixie_engine_cell]
+      old + ["8.0", "8.1"].map { |rails| trixie_cell(rails) } + yjit_cells + [trixie_engine_cell]
+    end
+
+    # Rails turns YJIT on where Ruby has it; Debian's Rubies do not.
+    def yjit_cells
+      Stack::SOURCES.keys.map do |name|
+        MatrixCell.new(name, { stack: "#{name}, Rails 8.1" },
+                       ["ruby", "-w", "rakelib/house/stack.rb", name, "--only", "build,ruby"], needs: [:trixie],
+                                                                                               limit: 5400)
+      end
     end
 
     def trixie_cell(rails)

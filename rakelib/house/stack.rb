@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
-# Runs the Ruby tests on another Debian release: makes a root with debootstrap (once, outside the checkout), copies the
-# checkout into it, and runs bin/test there, in namespaces of its own for mounts and processes: these end with it, even
-# when it is killed.
+# Runs the Ruby tests, or any program of this checkout, on another Debian release or with a Ruby that is built from
+# Debian's source: makes a root with debootstrap (once, outside the checkout), copies the checkout into it, and runs the
+# program there, in namespaces of its own for mounts and processes: these end with it, even when it is killed. What it
+# writes to tmp/ is in tmp/stacks/ of this checkout.
 #
 # Run as a program: ruby rakelib/house/stack.rb trixie
+#                   ruby rakelib/house/stack.rb yjit-3.3 --run bin/lab stores --quick
 
 require "etc"
 require "fileutils"
@@ -15,11 +17,20 @@ require_relative "debian"
 require_relative "environment"
 
 module House
-  # One release of Debian in a directory of its own.
+  # One root in a directory of its own.
   class Stack
+    RELEASE = "trixie"
+
+    # Where the source of a Ruby with YJIT is found, which Debian's own Rubies do not have: release and package.
+    SOURCES = { "yjit-3.3" => ["trixie", "ruby3.3"], "yjit-3.4" => ["experimental", "ruby3.4"] }.freeze
+    NAMES = [RELEASE, *SOURCES.keys].freeze
+
     # Packages in the root. Linters are not: the first stack has them. The codecs' gems compile C++.
     PACKAGES = ["ruby", "ruby-dev", "ruby-bundler", "gcc", "g++", "libc6-dev", "make", "git", "ca-certificates",
                 "pkgconf", "procps", "libsnappy-dev", "redis-server", "memcached"].freeze
+
+    # What a Ruby is built with. Rust is YJIT's.
+    TO_BUILD = ["rustc", "libssl-dev", "libyaml-dev", "libffi-dev", "zlib1g-dev"].freeze
 
     # Variables of this machine that say how the network and its certificates are reached.
     NETWORK_VARIABLES = /\A(?:https?_proxy|ftp_proxy|no_proxy|all_proxy|ssl_cert_(?:file|dir)|
@@ -50,17 +61,26 @@ module House
       Environment.program?(name) || File.executable?("/usr/sbin/#{name}")
     end
 
-    # @param release [String] a name of a Debian release
+    # @param name [String] of NAMES
     # @param base [String] directory to keep roots in
-    def initialize(release, base: Environment.cache_directory)
-      @release = release
+    def initialize(name, base: Environment.cache_directory)
+      @name = name
       @base = base
-      @root = File.join(@base, release)
+      @root = File.join(@base, name)
+      @source = SOURCES[name]
+      @packages = @source ? PACKAGES + TO_BUILD : PACKAGES
     end
 
     # @param options [Array<String>] for bin/test inside
     # @return [Boolean] whether all passed
     def test(options = [])
+      run(["bin/test", "--no-system", "--jobs", Environment.processors.to_s, "--only", "build,stack,rails,newest",
+           *options])
+    end
+
+    # @param command [Array<String>] a program of the checkout, and its arguments
+    # @return [Boolean] whether it ended with success
+    def run(command)
       abort "stack: #{self.class.missing}" if self.class.missing
       FileUtils.mkdir_p(@base, mode: 0o755)
       File.open("#{@root}.lock", File::RDWR | File::CREAT, 0o600) do |lock|
@@ -68,22 +88,25 @@ module House
         bootstrap unless ready?
         copy_network_settings
         Checkout.copy(File.join(@root, CHECKOUT))
-        enter(["bin/test", "--no-system", "--jobs", Environment.processors.to_s, "--only", "build,stack,rails,newest",
-               *options])
+        enter(command)
       end
     end
 
     private
 
     def say(text)
-      puts "stack #{@release}: #{text}"
+      puts "stack #{@name}: #{text}"
       $stdout.flush
     end
 
-    # Made of the packages that are asked for today?
+    # Made of what is asked for today?
     def ready?
       mark = File.join(@root, READY)
-      File.exist?(mark) && File.read(mark) == PACKAGES.join(" ")
+      File.exist?(mark) && File.read(mark) == ingredients
+    end
+
+    def ingredients
+      [*@packages, *@source].join(" ")
     end
 
     # Made beside its place and renamed, so that an interrupted one is never taken for whole.
@@ -92,15 +115,41 @@ module House
       partial = "#{@root}.partial"
       FileUtils.rm_rf([partial, @root])
       say "making #{@root} with debootstrap (about 900 MB, once)"
-      run("debootstrap", "--variant=minbase", "--include=#{PACKAGES.join(",")}", @release, partial, Debian.mirror)
+      shell("debootstrap", "--variant=minbase", "--include=#{@packages.join(",")}", RELEASE, partial, Debian.mirror)
       FileUtils.rm_rf(Dir[File.join(partial, "var/cache/apt/archives/*.deb")])
-      File.write(File.join(partial, READY), PACKAGES.join(" "))
+      build_ruby(partial) if @source
+      File.write(File.join(partial, READY), ingredients)
       File.rename(partial, @root)
+    end
+
+    # Without the gems that are bundled with Ruby, which Debian's source does not have.
+    BUILD = <<~SHELL
+      set -e
+      cd /larder/ruby
+      : > gems/bundled_gems
+      ./configure --enable-yjit --enable-shared --disable-install-doc
+      make -j "$1"
+      make install
+      ldconfig
+    SHELL
+    private_constant :BUILD
+
+    def build_ruby(root)
+      release, package = @source
+      say "building #{package} of #{release} with YJIT (about five minutes, once)"
+      source = File.join(root, "larder/ruby")
+      Debian.fetch_source(release, package, into: source, patterns: ["*"]) ||
+        abort("stack #{@name}: could not fetch the source of #{package}")
+      log = "#{@root}.log"
+      system("chroot", root, "bash", "-c", BUILD, "bash", Environment.processors.to_s, in: File::NULL,
+                                                                                       [:out, :err] => log) ||
+        abort("stack #{@name}: #{package} could not be built; see #{log}")
+      FileUtils.rm_rf(source)
     end
 
     def install_debootstrap
       say "installing debootstrap"
-      Debian.install(["debootstrap"]) || abort("stack #{@release}: could not install debootstrap")
+      Debian.install(["debootstrap"]) || abort("stack #{@name}: could not install debootstrap")
     end
 
     def copy_network_settings
@@ -120,23 +169,26 @@ module House
       FileUtils.cp(source, target)
     end
 
-    ENTER = <<~SHELL
+    ENTER = <<~SHELL.freeze
       set -e
-      root=$1; shift
+      root=$1 written=$2; shift 2
       mount -t proc proc "$root/proc"
       mount --rbind /dev "$root/dev"
       mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
+      mount --bind "$written" "$root#{CHECKOUT}/tmp"
       exec chroot "$root" "$@"
     SHELL
     private_constant :ENTER
 
     def enter(command)
       say "running #{command.join(" ")}"
+      written = File.join(ROOT, "tmp/stacks", @name)
+      FileUtils.mkdir_p([written, File.join(@root, CHECKOUT, "tmp")])
       # In the process namespace the shell is process 1 and reaps orphans, as tests of killed writers expect. It must
       # therefore stay, which is why the command is not its last.
       script = %(cd "#{CHECKOUT}" && "$@"; exit $?)
       system("unshare", "--mount", "--propagation", propagation, "--pid", "--fork", "--kill-child", "sh", "-c", ENTER,
-             "sh", @root, "/usr/bin/env", "-i", *variables, "bash", "-c", script, "bash", *command)
+             "sh", @root, written, "/usr/bin/env", "-i", *variables, "bash", "-c", script, "bash", *command)
     ensure
       unmount_leaked
     end
@@ -156,19 +208,23 @@ module House
 
     def variables
       settings = ENV.to_h.select { |name, _| NETWORK_VARIABLES.match?(name) }
-      settings.merge!("HOME" => "/root", "LANG" => "C.UTF-8", "PATH" => "/usr/sbin:/usr/bin:/sbin:/bin",
+      settings.merge!("HOME" => "/root", "LANG" => "C.UTF-8", "PATH" => "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
                       "BUNDLE_PATH" => GEMS, "BUNDLE_WITHOUT" => "lint")
       settings["CI"] = ENV["CI"] if ENV["CI"]
+      settings["RUBY_YJIT_ENABLE"] = "1" if @source # as Rails does in an application
       settings.map { |name, value| "#{name}=#{value}" }
     end
 
-    def run(*command)
-      system(*command, in: File::NULL) || abort("stack #{@release}: #{command.last(2).join(" ")} failed")
+    def shell(*command)
+      system(*command, in: File::NULL) || abort("stack #{@name}: #{command.last(2).join(" ")} failed")
     end
   end
 end
 
 if $PROGRAM_NAME == __FILE__
-  abort "usage: ruby rakelib/house/stack.rb RELEASE [OPTION OF bin/test...]" if ARGV.empty?
-  exit House::Stack.new(ARGV.first).test(ARGV.drop(1))
+  name, *options = ARGV
+  known = House::Stack::NAMES
+  abort "unknown stack #{name.inspect}; known: #{known.join(", ")}" unless known.include?(name)
+  stack = House::Stack.new(name)
+  exit(options.first == "--run" ? stack.run(options.drop(1)) : stack.test(options))
 end

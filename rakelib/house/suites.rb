@@ -298,14 +298,21 @@ module House
                        argv: ["bundle", "exec", "ruby", "-w", "rakelib/house/documented.rb"])]
     end
 
+    def trixie_jobs
+      stack_jobs_on(Stack::RELEASE)
+    end
+
+    # @param name [String] of Stack::NAMES
     # @param files [Array<String>] test files, none: all
     # @param options [Array<String>] handed to minitest
-    def trixie_jobs(files = [], options = [])
+    # @return [Array<House::Job>]
+    def stack_jobs_on(name, files = [], options = [])
       files = files.map { |file| Environment.relative(File.expand_path(file)) }
-      argv = ["ruby", "-w", "rakelib/house/stack.rb", "trixie", *files]
+      argv = ["ruby", "-w", "rakelib/house/stack.rb", name, *files]
       argv += ["--", *options] unless options.empty?
-      [Job.new("Debian trixie, Ruby 3.3, Rails 8.1 and 8.0", suite: "trixie", weight: 500, limit: 1200,
-                                                     missing: Stack.missing, argv: argv)]
+      built = Stack::SOURCES.key?(name)
+      title = built ? "#{name}, Rails 8.1 and 8.0" : "Debian trixie, Ruby 3.3, Rails 8.1 and 8.0"
+      [Job.new(title, suite: name, weight: 500, limit: built ? 3600 : 1200, missing: Stack.missing, argv: argv)]
     end
   end
 end
