@@ -59,6 +59,7 @@ module Larder
         @calibration = Calibration.new(count: @settings.count, block_seconds: @settings.block_seconds,
                                        lap_seconds: @settings.lap_seconds)
         @settings.contenders.each { |name| add_row(name, name) }
+        add_row(Contenders::Floor.key, Contenders::Floor.key) if @settings.workload_types.any?(&:floor?)
         @progress.start("trying the contenders", @results.rows.size)
         @results.rows.each { |row| try(row) }
         add_twin

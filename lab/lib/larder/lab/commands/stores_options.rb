@@ -15,7 +15,8 @@ module Larder
         BANNER = <<~TEXT
           Usage: larder-lab stores [options]
 
-          Measures Rails cache stores on this machine, and repeats the published comparison:
+          Measures Rails cache stores on this machine: pages and fragments as views cache
+          them, and the published comparison:
 
             Rails.cache.fetch(["key", i], expires_in: 5.minutes) { "Hello World!" }
 
@@ -23,10 +24,10 @@ module Larder
           Pass 2 reads the same keys again: each call hits. Both run with one thread, with
           several threads as published, and with several threads on different keys.
 
-          Before it come pages and fragments, as views cache them, and on request what else
-          applications do (--list). Their row "floor" is what a call costs with any store,
-          such as asking the records in a key, and copying the value; "above floor" is what
-          a store takes beyond it, and "share" its part of a whole request.
+          More of what applications do is measured on request (--list). The row "floor" is
+          what a call costs with any store, such as asking the records in a key and
+          copying the value; "above floor" is what a store takes beyond it, and "share"
+          its part of a whole request.
 
           Each contender runs in new processes, in several rounds of random order. Every
           value is checked. One contender, the A/A control, runs twice to show the noise.
@@ -93,18 +94,12 @@ module Larder
           mode = { nil => Modes::DEFAULT, :quick => Modes::QUICK, :published => Modes::PUBLISHED }.fetch(@modes.first)
           settings = Settings.new(**mode, **@given.slice(:count, :threads, :rounds, :base),
                                   directory: @directory, seed: seed,
-                                  contenders: rows(workloads(mode)), workloads: workloads(mode), urls: urls,
-                                  requires: requires)
+                                  contenders: contenders, workloads: workloads(mode), urls: urls, requires: requires)
           # An exact n is not lowered behind the user's back.
           settings.limit_seconds = nil if %i[count rounds seconds].any? { |name| @given.key?(name) }
           lengthen(settings) if @given.key?(:seconds)
           settings.lap_seconds = nil if @given.key?(:count)
           check(settings)
-        end
-
-        # The contenders, and the floor where a workload knows it.
-        def rows(workloads)
-          [*contenders, *(Contenders::Floor.key if workloads.any? { |name| Workloads.fetch(name).floor? })]
         end
 
         # Laps of slow stores are shorter with the blocks.

@@ -46,7 +46,7 @@ module Larder
           ["--only", "--except", "--base"].each do |option|
             assert_match(/unknown contender bogus; known: larder, larder-tmpfs, memory, file/, refusal(option, "bogus"))
           end
-          assert_match(/unknown workload bogus; known: fragments, one-thread/, refusal("--workloads", "bogus"))
+          assert_match(/unknown workload bogus; known: pages, fragments/, refusal("--workloads", "bogus"))
         end
 
         test "what makes no sense is refused with the option's name" do
