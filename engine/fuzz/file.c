@@ -113,8 +113,9 @@ static bool keeps(const command *c) { return c->op / 20 == 2 || c->op / 20 == 5 
 
 /* What a store may be refused with in a damaged file. */
 static bool is_refusal(larder_status status) {
-    return status == LARDER_BUSY || status == LARDER_FULL || status == LARDER_DAMAGED ||
-           status == LARDER_SUPERSEDED || status == LARDER_NO_SLOT || status == LARDER_VALUE_TOO_LARGE;
+    return status == LARDER_BUSY || status == LARDER_FULL || status == LARDER_PIN_FULL ||
+           status == LARDER_DAMAGED || status == LARDER_SUPERSEDED || status == LARDER_NO_SLOT ||
+           status == LARDER_VALUE_TOO_LARGE;
 }
 
 /* What was stored is there or not; what was there before is not, if nobody is at the file but us. */

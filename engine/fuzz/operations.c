@@ -126,7 +126,7 @@ static void perform(const command *c) {
 /* Nothing that was tried is an excuse for its loss. */
 static bool is_kept_on(const operations_attempt *tried, const model_entry *before) {
     return before->pinned && model_alive(before) && !before->uncertain && model_alive(&tried->entry) &&
-           !pinning_may_be_refused(tried->key, &tried->entry, LARDER_FULL) &&
+           !pinning_may_be_refused(tried->key, &tried->entry, LARDER_PIN_FULL) &&
            !pinning_may_be_refused(tried->key, &tried->entry, LARDER_VALUE_TOO_LARGE);
 }
 

@@ -128,8 +128,8 @@ void operations_refused(unsigned key, const model_entry *wanted, larder_status s
         EXPECT(try || world_stopped, "key %u: busy, but nobody has the lock", key);
         overwrites = overwrites && !try;
     } else {
-        EXPECT((status == LARDER_VALUE_TOO_LARGE || status == LARDER_FULL) && wanted &&
-                   pinning_may_be_refused(key, wanted, status),
+        EXPECT((status == LARDER_VALUE_TOO_LARGE || status == LARDER_FULL || status == LARDER_PIN_FULL) &&
+                   wanted && pinning_may_be_refused(key, wanted, status),
                "key %u: %s of %zu bytes", key, larder_status_name(status), wanted ? wanted->bytes : 0);
     }
     model[key].present = model[key].present && !overwrites;

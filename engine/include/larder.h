@@ -90,7 +90,7 @@ extern "C" {
     X(NOT_A_NUMBER, "the value is not a 64-bit decimal integer")                                       \
     X(OVERFLOW, "the result does not fit 64 bits")                                                     \
     X(BUSY, "lock timeout: its owner is alive but stopped or very slow")                               \
-    X(FULL, "the cache is full: eviction found no room")                                               \
+    X(FULL, "eviction found no room; enlarge the file (larder resize)")                                \
     X(CLOSED, "the cache is closed")                                                                   \
     X(DAMAGED, "the file was truncated or cannot be read; this process serves only misses")            \
     X(SUPERSEDED, "the file was replaced by one this process cannot use; it serves misses")            \
@@ -110,7 +110,8 @@ extern "C" {
     X(IN_USE, "other processes have the cache open; stop them first")                                  \
     X(LOCKED, "the cache is being made, opened or closed, by this process or another")                 \
     X(NO_MEMORY, "memory could not be allocated")                                                      \
-    X(SYSTEM, "a system call failed")
+    X(SYSTEM, "a system call failed")                                                                  \
+    X(PIN_FULL, "pinned items take two thirds of the cache; delete some or enlarge the file")
 
 typedef enum larder_status {
 #define LARDER_STATUS_ENUM(name, text) LARDER_##name,
@@ -284,9 +285,9 @@ size_t larder_max_value(const larder *cache); /* longest value: min(64 MiB, capa
  * replaced, or by larder_clear. A damaged or replaced file loses it like all others.
  *
  * Pinned items may take two thirds of a shard. A long item counts with the bytes that it leaves unused in a
- * segment. Above that, a store with `pin` is FULL, and the key's old value is treated as in any refusal. Deleted
- * items make room at once, expired ones within a second. Other items are evicted to make room for pinned ones. An
- * increment of a pinned number leaves it pinned.
+ * segment. Above that, a store with `pin` is PIN_FULL, and the key's old value is treated as in any refusal.
+ * Deleted items make room at once, expired ones within a second. Other items are evicted to make room for pinned
+ * ones. An increment of a pinned number leaves it pinned.
  */
 size_t larder_max_pinned(const larder *cache);
 
@@ -306,8 +307,8 @@ larder_status larder_exists(larder *cache, const void *key, size_t key_bytes, la
                             const larder_call *call);
 
 /*
- * Stores an item. OK; NOT_STORED: the condition of `mode` did not hold; VALUE_TOO_LARGE, BUSY, FULL or DAMAGED: a
- * refusal; NO_SLOT or SUPERSEDED: this process cannot attach.
+ * Stores an item. OK; NOT_STORED: the condition of `mode` did not hold; VALUE_TOO_LARGE, BUSY, FULL, PIN_FULL or
+ * DAMAGED: a refusal; NO_SLOT or SUPERSEDED: this process cannot attach.
  *
  * An item with a negative TTL has expired at once; its store takes no lock. LARDER_SET drops the key.
  * LARDER_REPLACE drops it, or returns NOT_STORED if it is absent. LARDER_ADD changes nothing: NOT_STORED if the
@@ -338,8 +339,8 @@ larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, co
 /*
  * Adds `delta` to a signed 64-bit counter and stores the sum in `*result`. An absent key starts from `initial` and
  * gets the TTL `ttl_ms` (0: never expires; negative: INVALID). The expiry of a present key does not change. A
- * plain value that is a decimal integer without flags becomes a counter. NOT_A_NUMBER, OVERFLOW, BUSY and FULL
- * change nothing; DAMAGED as with larder_set.
+ * plain value that is a decimal integer without flags becomes a counter. NOT_A_NUMBER, OVERFLOW, BUSY, FULL
+ * and PIN_FULL change nothing; DAMAGED as with larder_set.
  */
 larder_status larder_increment(larder *cache, const void *key, size_t key_bytes, int64_t delta, int64_t initial,
                                int64_t ttl_ms, int64_t *result, const larder_call *call);
@@ -362,8 +363,8 @@ larder_status larder_clear(larder *cache);
  */
 enum {
     LARDER_KEEP_NONE,
-    LARDER_KEEP_SOME, /* as many as there is room for; FULL if there is none for a pinned item */
-    LARDER_KEEP_ALL,  /* FULL if there is no room for all items */
+    LARDER_KEEP_SOME, /* as many as there is room for; FULL or PIN_FULL if there is none for a pinned item */
+    LARDER_KEEP_ALL,  /* FULL or PIN_FULL if there is no room for all items */
     LARDER_KEEP_TRIAL /* returns the result of KEEP_ALL, but changes nothing */
 };
 larder_status larder_resize(larder *cache, uint64_t size_bytes, uint32_t keep, larder_error *error);

@@ -17,7 +17,7 @@ static void a_cache_full_of_it_says_so_and_loses_nothing(void) {
         }
         uint64_t bytes = stats().pinned_bytes, room = stats().pinned_room_bytes;
         CHECK(bytes > room * 9 / 10 && bytes <= room, "%d of %d", (int)bytes, (int)room);
-        CHECK(keep(stored, sizes[s]) == LARDER_FULL && keep(stored + 1, sizes[s]) == LARDER_FULL);
+        CHECK(keep(stored, sizes[s]) == LARDER_PIN_FULL && keep(stored + 1, sizes[s]) == LARDER_PIN_FULL);
         for (int i = 0; i < stored; i++) {
             CHECK(is_there(i, sizes[s]), "%d of %d, %d bytes", i, stored, (int)sizes[s]);
         }
@@ -117,6 +117,23 @@ static void a_full_index_costs_others_their_place(void) {
     larder_close(cache);
 }
 
+/* A cache with room for others says so too: who enlarges the file knows what takes it. */
+static void the_limit_of_pinned_items_has_a_status_of_its_own(void) {
+    int stored = 0;
+    cache = open_cache(2 << 20);
+    while (keep(stored, 300) == LARDER_OK) {
+        stored++;
+    }
+    larder_stats all = stats();
+    CHECK(all.used_bytes < all.capacity_bytes, "%d of %d", (int)all.used_bytes, (int)all.capacity_bytes);
+    CHECK(put("changed", 1, 300, 0, 0, 0) == LARDER_OK && put("changed", 1, 300, 1, 0, 0) == LARDER_PIN_FULL);
+    char out[400];
+    CHECK(larder_get(cache, "changed 1", 9, out, sizeof out, NULL, NULL) == LARDER_MISS, "as any refused store");
+    CHECK(strcmp(larder_status_name(LARDER_PIN_FULL), "PIN_FULL") == 0 &&
+          strstr(larder_status_text(LARDER_PIN_FULL), "delete some or enlarge the file"));
+    larder_close(cache);
+}
+
 static void what_leaves_makes_room(void) {
     enum { BYTES = 300 };
     char key[32];
@@ -125,9 +142,9 @@ static void what_leaves_makes_room(void) {
     while (keep(stored, BYTES) == LARDER_OK) {
         stored++;
     }
-    CHECK(keep(stored, BYTES) == LARDER_FULL);
+    CHECK(keep(stored, BYTES) == LARDER_PIN_FULL);
     larder_delete(cache, key, key_of(7, key), NULL);
-    CHECK(keep(stored, BYTES) == LARDER_OK && keep(stored + 1, BYTES) == LARDER_FULL);
+    CHECK(keep(stored, BYTES) == LARDER_OK && keep(stored + 1, BYTES) == LARDER_PIN_FULL);
     CHECK(put("kept", 8, BYTES, 0, 0, 0) == LARDER_OK && keep(stored + 1, BYTES) == LARDER_OK, "kept no longer");
     larder_clear(cache);
     CHECK(stats().pinned_bytes == 0 && keep(0, BYTES) == LARDER_OK && counted());
@@ -145,10 +162,10 @@ static void who_is_refused_again_costs_no_count(void) {
     }
     lard_view view = lard_view_of(cache->map, 0);
     lard_store(&view.head->pinned_bytes, 1ull << 40);
-    CHECK(put("kept", stored, BYTES, 1, 0, now + 999) == LARDER_FULL && lard_pin_bytes(&view) == 1ull << 40);
-    CHECK(put("kept", stored, BYTES, 1, 0, now + 1000) == LARDER_FULL && lard_pin_bytes(&view) < 2 << 20);
+    CHECK(put("kept", stored, BYTES, 1, 0, now + 999) == LARDER_PIN_FULL && lard_pin_bytes(&view) == 1ull << 40);
+    CHECK(put("kept", stored, BYTES, 1, 0, now + 1000) == LARDER_PIN_FULL && lard_pin_bytes(&view) < 2 << 20);
     lard_store(&view.head->pinned_bytes, 1ull << 40);
-    CHECK(put("kept", stored, BYTES, 1, 0, now) == LARDER_FULL && lard_pin_bytes(&view) < 2 << 20,
+    CHECK(put("kept", stored, BYTES, 1, 0, now) == LARDER_PIN_FULL && lard_pin_bytes(&view) < 2 << 20,
           "clock set back");
     char key[32];
     larder_delete(cache, key, key_of(7, key), NULL);
@@ -165,7 +182,7 @@ static void an_expired_one_is_no_more_room_than_it_was(void) {
     while (put("kept", stored, 300, 1, 0, now) == LARDER_OK) {
         stored++;
     }
-    CHECK(put("short", 1, 15000, 1, 0, now + 2000) == LARDER_FULL);
+    CHECK(put("short", 1, 15000, 1, 0, now + 2000) == LARDER_PIN_FULL);
     CHECK(stats().pinned_bytes <= stats().pinned_room_bytes &&
           put("short", 1, 8000, 1, 0, now + 2000) == LARDER_OK);
     larder_close(cache);
@@ -179,7 +196,7 @@ static void what_has_expired_is_kept_no_longer(void) {
     while (put("kept", stored, BYTES, 1, 1000, now) == LARDER_OK) {
         stored++;
     }
-    CHECK(put("kept", stored, BYTES, 1, 0, now + 999) == LARDER_FULL);
+    CHECK(put("kept", stored, BYTES, 1, 0, now + 999) == LARDER_PIN_FULL);
     CHECK(put("kept", stored, BYTES, 1, 0, now + 1999) == LARDER_OK);
     CHECK(stats().pinned_bytes < 1000 && counted());
     CHECK(sound(cache));
@@ -249,6 +266,7 @@ static const test_case tests[] = {
     TEST(what_changes_in_the_main_queue_leaves_room,
          "what changes in the main queue leaves room for what is kept"),
     TEST(a_full_index_costs_others_their_place, "a full index costs others their place, and none that is kept"),
+    TEST(the_limit_of_pinned_items_has_a_status_of_its_own, "the limit of pinned items has a status of its own"),
     TEST(what_leaves_makes_room, "what leaves makes room"),
     TEST(what_has_expired_is_kept_no_longer, "what has expired is kept no longer"),
     TEST(a_wrong_count_refuses_nobody, "a wrong count refuses nobody"),

@@ -169,7 +169,7 @@ static void kept_items_must_fit(void) {
             .key = key, .key_bytes = strlen(key), .value = value, .value_bytes = sizeof value, .pin = 1};
         CHECK(larder_set(cache, &store, NULL) == LARDER_OK);
     }
-    CHECK(larder_resize(cache, SMALL, 1, &why) == LARDER_FULL && !is_there(in_directory("t.larder.resize")));
+    CHECK(larder_resize(cache, SMALL, 1, &why) == LARDER_PIN_FULL && !is_there(in_directory("t.larder.resize")));
     CHECK(larder_size(cache) == LARGE && larder_exists(cache, "k399", 4, NULL, NULL) == LARDER_OK && sound(cache),
           "nothing has changed");
     CHECK(larder_resize(cache, SMALL, 0, &why) == LARDER_OK);

@@ -190,7 +190,7 @@ module Larder
     # @param now [Numeric, nil] Unix time the TTL counts from, nil: the clock
     # @param pin [Boolean] never evict it: it stays until it expires or is deleted, see {#max_pinned}
     # @return [Boolean] false: refused, and the old value is gone
-    # @raise [FullError] with `pin: true` if eviction finds no room
+    # @raise [FullError] with `pin: true` if pinned items take all the room that they may, or eviction finds none
     # @raise [OpenError] no file could be opened
     # @example
     #   cache.set("greeting", "hello", ttl: 1.5) #=> true

@@ -25,8 +25,8 @@ module Larder
   # which have no other result for this; methods that store return false.
   class BusyError < Error; end
 
-  # The cache is full: no space could be freed for the item. Raised by `increment` and with `pin: true`; other stores
-  # return false.
+  # Eviction found no room for the item, or pinned items take all the room that they may. Raised by `increment` and with
+  # `pin: true`; other stores return false. The message names the remedy.
   class FullError < Error; end
 
   # `increment` or `decrement` of a value that is not a decimal 64-bit integer, or an overflow of 64 bits.

@@ -157,7 +157,7 @@ count_pinned(larder *cache, lard_view *view, const lard_write_op *op, uint64_t b
         return LARDER_NOT_STORED;
     }
     if (!lard_admit_pinned(cache, view, op->key, bytes, op->now_ms)) {
-        return LARDER_FULL;
+        return LARDER_PIN_FULL;
     }
     *cost = lard_pin_cost(view, bytes);
     lard_store(&view->head->has_pins, 1);

@@ -24,7 +24,8 @@ typedef struct { /* a record to store, and its condition */
     lard_head replaced; /* out: head of the large value that was replaced; value_bytes is 0 if there was none */
 } lard_write_op;
 
-/* Takes the lock of the key's shard. OK; NOT_STORED: the condition does not hold; FULL; BUSY; DAMAGED. */
+/* Takes the lock of the key's shard. OK; NOT_STORED: the condition does not hold; FULL; PIN_FULL;
+ * BUSY; DAMAGED. */
 larder_status lard_write(larder *cache, lard_map *map, lard_write_op *op, const larder_call *call);
 /* The same; the caller holds the lock. */
 larder_status lard_write_locked(larder *cache, lard_view *view, lard_write_op *op);

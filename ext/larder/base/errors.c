@@ -56,7 +56,8 @@
     X(IN_USE, Open)              \
     X(LOCKED, Open)              \
     X(NO_MEMORY, Open)           \
-    X(SYSTEM, Open)
+    X(SYSTEM, Open)              \
+    X(PIN_FULL, Full)
 
 enum error_class {
 #define CLASS_ENUM(name, constant) CLASS_##name,
@@ -95,6 +96,8 @@ bool glue_is_refusal(larder_status status) {
     enum error_class klass = class_of(status);
     return klass == CLASS_Busy || klass == CLASS_Full || klass == CLASS_Damaged;
 }
+
+bool glue_is_full(larder_status status) { return class_of(status) == CLASS_Full; }
 
 void glue_raise(larder_status status) { rb_raise(exceptions[class_of(status)], "%s", larder_status_text(status)); }
 

@@ -17,6 +17,9 @@ void glue_errors_init(VALUE larder_module);
 /* Was a store refused, which drops the old value: busy, full or damaged? */
 bool glue_is_refusal(larder_status status);
 
+/* Was there no room, for any item or for a pinned one? */
+bool glue_is_full(larder_status status);
+
 NORETURN(void glue_raise(larder_status status));
 
 /* The same for a call about one key, which the message shows. */

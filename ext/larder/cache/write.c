@@ -102,7 +102,7 @@ static VALUE stored(larder_status status, VALUE key, bool pin) {
     if (status == LARDER_OK) {
         return Qtrue;
     }
-    if (status == LARDER_FULL && pin) {
+    if (pin && glue_is_full(status)) {
         glue_raise_for_key(status, key);
     }
     if (status == LARDER_NOT_STORED || status == LARDER_MISS || glue_is_refusal(status)) {
