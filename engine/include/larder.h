@@ -86,7 +86,7 @@ extern "C" {
     X(BUFFER_TOO_SMALL, "the buffer is smaller than the value")                                        \
     X(INVALID, "an argument is not valid")                                                             \
     X(KEY_TOO_LONG, "the key is longer than 4096 bytes")                                               \
-    X(VALUE_TOO_LARGE, "the value is larger than this cache can hold")                                 \
+    X(VALUE_TOO_LARGE, "the value is larger than the cache takes: max_value, or max_pinned if pinned") \
     X(NOT_A_NUMBER, "the value is not a 64-bit decimal integer")                                       \
     X(OVERFLOW, "the result does not fit 64 bits")                                                     \
     X(BUSY, "lock timeout: its owner is alive but stopped or very slow")                               \

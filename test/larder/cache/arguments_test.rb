@@ -69,7 +69,7 @@ class LarderCacheArgumentsTest < ActiveSupport::TestCase
     assert cache.set("k", value)
     assert_equal value, cache.get("k")
     error = assert_raises(Larder::InvalidArgument) { cache.set("k", "#{value}x") }
-    assert_match(/larger than this cache can hold: key "k"/, error.message)
+    assert_match(/larger than the cache takes: max_value, or max_pinned if pinned: key "k"/, error.message)
   end
 
   test "a refused overwrite leaves no old value" do
