@@ -170,6 +170,7 @@ static void kept_items_must_fit(void) {
         CHECK(larder_set(cache, &store, NULL) == LARDER_OK);
     }
     CHECK(larder_resize(cache, SMALL, 1, &why) == LARDER_PIN_FULL && !is_there(in_directory("t.larder.resize")));
+    CHECK(strstr(why.detail, ": a file of 1048576 bytes has no room for the items to keep"), "%s", why.detail);
     CHECK(larder_size(cache) == LARGE && larder_exists(cache, "k399", 4, NULL, NULL) == LARDER_OK && sound(cache),
           "nothing has changed");
     CHECK(larder_resize(cache, SMALL, 0, &why) == LARDER_OK);

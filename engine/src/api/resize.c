@@ -135,7 +135,11 @@ static larder_status keep_items(larder *cache, lard_map *from, lard_map *to, boo
     if (status == LARDER_OK && !lard_map_is_fit(from)) {
         status = LARDER_DAMAGED;
     }
-    return status == LARDER_OK ? status : lard_fail(error, status, 0, "%s: what it keeps", cache->path);
+    if (status == LARDER_FULL || status == LARDER_PIN_FULL) {
+        return lard_fail(error, status, 0, "%s: a file of %llu bytes has no room for the items to keep",
+                         cache->path, (unsigned long long)to->super.file_bytes);
+    }
+    return status == LARDER_OK ? status : lard_fail(error, status, 0, "%s: copying its items", cache->path);
 }
 
 /* The opener's lock is held. */
