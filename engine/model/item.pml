@@ -14,8 +14,8 @@
 byte gone, stored; /* stored: the greatest version whose store was told */
 byte deletes;      /* begun */
 
-/* As lard_index_unlink: replaces the item of `value`, whatever its frequency; `did` says whether. Changes `was`. */
-inline unlink(me, slot, value, replacement, did) {
+/* As lard_slot_replace of slot.h: replaces the item of `value`, whatever its frequency; `did` says whether. Changes `was`. */
+inline replace_slot(me, slot, value, replacement, did) {
     was = value;
     did = false;
     do
@@ -30,7 +30,7 @@ inline unlink(me, slot, value, replacement, did) {
     was = 0
 }
 
-/* As delete_in_slot: empties the slot if it holds an item, pending or not. Changes `value`, `was` and `did`. */
+/* As delete_in_slot of index.c: empties the slot if it holds an item, pending or not. Changes `value`, `was` and `did`. */
 inline delete_in_slot(me, slot) {
     load_relaxed(me, slot, value); /* the hint of lard_probe */
     did = (value == 0);
@@ -39,7 +39,7 @@ inline delete_in_slot(me, slot) {
         load_acquire(me, slot, value);
         if
         :: value == 0 -> did = true
-        :: else -> unlink(me, slot, value, 0, did)
+        :: else -> replace_slot(me, slot, value, 0, did)
         fi
     :: else -> break
     od;

@@ -1,8 +1,8 @@
 /*
  * lock.pml — a shard's lock, whose owner may die at any step, and process slots that are claimed again.
  *
- * Models     try_lock, wait_for_lock, lard_shard_unlock and the call of repair in shard.c; claim and
- *            lard_process_alive in process.c; on C11's memory (weak.pml). The kernel's lock on a slot's byte goes with
+ * Models     try_lock, wait_for_lock, take_over and lard_shard_unlock of shard.c; lard_process_claim and
+ *            lard_process_alive of process.c; on C11's memory (weak.pml). The kernel's lock on a slot's byte goes with
  *            its process at once; whoever asks for it hears of all that the dead had done.
  * Left out   the end of a wait for a live owner (BUSY), sleeping and waking (a waiter looks again as soon as anything
  *            it looks at has changed), threads of one process, files that are replaced, a clean detachment,

@@ -1,9 +1,9 @@
 /*
  * move.pml — an item moves between its two buckets while it is read, deleted and stored.
  *
- * Models     move and lard_index_finish_changes of growth.c, lard_index_delete of index.c, find of read.c, publish and
- *            lard_index_insert of write.c and index.c; on C11's memory (weak.pml). The mover may die at any store; the
- *            next owner of the lock repairs and goes on.
+ * Models     move and lard_index_resize_finish of index_resize.c, lard_index_delete and lard_index_insert of index.c, find
+ *            of lookup.c, publish of write.c; on C11's memory (weak.pml). The mover may die at any store; the next owner
+ *            of the lock repairs and goes on.
  * Left out   other items; the record behind the slot (read.pml); splits (split.pml).
  * Asserts    no read finds what was deleted or replaced before it began; none that went to its end misses an item that
  *            nobody deletes; in the end the item is in one place and not pending, or in none where it was deleted.
@@ -90,7 +90,7 @@ next:
         fence_full(OWNER);
 #endif
         if
-        :: unlink(OWNER, from, value, pending, leaves)
+        :: replace_slot(OWNER, from, value, pending, leaves)
         OR_DIE
         fi;
 #ifdef BLIND_MOVE
@@ -98,13 +98,13 @@ next:
 #endif
         replacement = (leaves -> value : 0);
         if
-        :: unlink(OWNER, 1 - from, pending, replacement, did)
+        :: replace_slot(OWNER, 1 - from, pending, replacement, did)
         OR_DIE
         fi;
         if
         :: leaves ->
             if
-            :: unlink(OWNER, from, pending, 0, did)
+            :: replace_slot(OWNER, from, pending, 0, did)
             OR_DIE
             fi
         :: else
@@ -131,13 +131,13 @@ next:
             :: NEWEST(ONE) != 0 ->
                 value = NEWEST(ONE);
                 if
-                :: value != 0 -> unlink(OWNER, ONE, value, ITEM(1 + stores), did)
+                :: value != 0 -> replace_slot(OWNER, ONE, value, ITEM(1 + stores), did)
                 :: else
                 fi
             :: NEWEST(ONE) == 0 && NEWEST(OTHER) != 0 ->
                 value = NEWEST(OTHER);
                 if
-                :: value != 0 -> unlink(OWNER, OTHER, value, ITEM(1 + stores), did)
+                :: value != 0 -> replace_slot(OWNER, OTHER, value, ITEM(1 + stores), did)
                 :: else
                 fi
             :: NEWEST(ONE) == 0 && NEWEST(OTHER) == 0 -> compare(OWNER, ONE, 0, ITEM(1 + stores), did)
@@ -168,7 +168,7 @@ repair:
         if
         :: value & PENDING ->
             if
-            :: unlink(OWNER, ONE, value, replacement, did)
+            :: replace_slot(OWNER, ONE, value, replacement, did)
             OR_DIE
             fi
         :: else
@@ -181,7 +181,7 @@ repair:
         if
         :: value & PENDING ->
             if
-            :: unlink(OWNER, OTHER, value, 0, did)
+            :: replace_slot(OWNER, OTHER, value, 0, did)
             OR_DIE
             fi
         :: else

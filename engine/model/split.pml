@@ -1,8 +1,8 @@
 /*
  * split.pml — a bucket is split while its items are read and deleted without a lock.
  *
- * Models     split_next and finish_split of growth.c, lard_index_delete of index.c, find of read.c, and answer of
- *            get.c for a process that knows an older count; on C11's memory (weak.pml). The splitter may die at any
+ * Models     split_next and finish_split of index_resize.c, lard_index_delete of index.c, find of lookup.c, and answer
+ *            of get.c for a process that knows an older count; on C11's memory (weak.pml). The splitter may die at any
  *            store; the next owner of the lock repairs, splits again where nothing was published, and stores.
  * Left out   other items than one that goes to the new bucket; the record behind the slot (read.pml); pages and the
  *            epoch.
@@ -88,7 +88,7 @@ split:
         if
         :: !SAME(value, copied) ->
             if
-            :: unlink(OWNER, TO, copied, 0, did)
+            :: replace_slot(OWNER, TO, copied, 0, did)
             OR_DIE
             fi
         :: else
@@ -104,13 +104,13 @@ split:
     if
     :: copied != 0 ->
         if
-        :: unlink(OWNER, FROM, copied, 0, did)
+        :: replace_slot(OWNER, FROM, copied, 0, did)
         OR_DIE
         fi;
         if
         :: !did ->
             if
-            :: unlink(OWNER, TO, copied, 0, did)
+            :: replace_slot(OWNER, TO, copied, 0, did)
             OR_DIE
             fi
         :: else
@@ -140,7 +140,7 @@ repair: /* by the next owner: all that the dead one did is there to see */
         if
         :: value != 0 ->
             if
-            :: unlink(OWNER, FROM, value, 0, did)
+            :: replace_slot(OWNER, FROM, value, 0, did)
             OR_DIE
             fi
         :: else
@@ -163,7 +163,7 @@ then:
     load_acquire(OWNER, TO, value);
     if
     :: value == 0 -> compare(OWNER, TO, 0, ITEM(2), did)
-    :: else -> unlink(OWNER, TO, value, ITEM(2), did)
+    :: else -> replace_slot(OWNER, TO, value, ITEM(2), did)
     fi;
     if
     :: !did -> compare(OWNER, TO, 0, ITEM(2), did)
