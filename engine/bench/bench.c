@@ -140,7 +140,8 @@ static struct {
 } bare;
 
 static lard_hash bare_hash(const char *key, size_t bytes) {
-    lard_hash hash = lard_hash_inline(bare_seed, key, bytes, lard_tail((const unsigned char *)key, bytes), false);
+    lard_hash hash =
+        lard_hash_inline(bare_seed, key, bytes, lard_word_tail((const unsigned char *)key, bytes), false);
     hash.tag |= 1; /* an empty slot has tag 0 */
     return hash;
 }
@@ -176,7 +177,7 @@ static void fill_bare(uint64_t keys) {
         if (bare_load(emptier) == LARD_BUCKET_SLOTS) {
             bench_die("floor: both buckets are full");
         }
-        emptier->slots[bare_load(emptier)].raw_ = lard_slot((i + 1) * BARE_WORDS * 8, hash.tag, 0, 0);
+        emptier->slots[bare_load(emptier)].raw_ = lard_slot_make((i + 1) * BARE_WORDS * 8, hash.tag, 0, 0);
     }
 }
 

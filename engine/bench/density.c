@@ -14,7 +14,9 @@
 
 #define FILE_BYTES (64u << 20)
 
-static size_t length_of(uint64_t key, size_t mean) { return mean * 3 / 4 + lard_mix(key + 1) % (mean / 2 + 1); }
+static size_t length_of(uint64_t key, size_t mean) {
+    return mean * 3 / 4 + lard_hash_mix(key + 1) % (mean / 2 + 1);
+}
 
 static void store(larder *cache, uint64_t number, size_t mean) {
     static unsigned char value[200000];

@@ -29,7 +29,7 @@ static uint64_t sum_of(const uint8_t *from, const uint8_t *to) {
     uint64_t sum = 0, word;
     for (; from + 8 <= to; from += 8) {
         memcpy(&word, from, 8);
-        sum = lard_mix(sum ^ word) + 1;
+        sum = lard_hash_mix(sum ^ word) + 1;
     }
     return sum;
 }

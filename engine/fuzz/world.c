@@ -53,13 +53,13 @@ void world_begin(void) {
 
 int64_t __wrap_lard_clock_ms(void);
 int64_t __wrap_lard_clock_coarse_ms(void);
-int64_t __wrap_lard_monotonic_ms(void);
-int64_t __wrap_lard_monotonic_coarse_ms(void);
+int64_t __wrap_lard_clock_monotonic_ms(void);
+int64_t __wrap_lard_clock_monotonic_coarse_ms(void);
 int __wrap_lard_random(void *out, size_t bytes);
 int __wrap_lard_boot_id(uint64_t id[2]);
 int __wrap_lard_inode(int fd, uint64_t inode[2]);
-void __wrap_lard_wait(uint32_t *word, uint32_t value, unsigned timeout_ms);
-void __wrap_lard_sleep_ms(unsigned ms);
+void __wrap_lard_futex_wait(uint32_t *word, uint32_t value, unsigned timeout_ms);
+void __wrap_lard_clock_sleep_ms(unsigned ms);
 bool __wrap_lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner_word);
 bool __real_lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner_word);
 void __wrap_lard_crash_point(const void *at);
@@ -75,8 +75,8 @@ void __real_free(void *pointer);
 
 int64_t __wrap_lard_clock_ms(void) { return world_now_ms; }
 int64_t __wrap_lard_clock_coarse_ms(void) { return world_now_ms - world_lag_ms; }
-int64_t __wrap_lard_monotonic_ms(void) { return ++monotonic_ms; } /* every wait ends */
-int64_t __wrap_lard_monotonic_coarse_ms(void) { return monotonic_ms; }
+int64_t __wrap_lard_clock_monotonic_ms(void) { return ++monotonic_ms; } /* every wait ends */
+int64_t __wrap_lard_clock_monotonic_coarse_ms(void) { return monotonic_ms; }
 
 int __wrap_lard_random(void *out, size_t bytes) {
     for (size_t i = 0; i < bytes; i++) {
@@ -101,12 +101,12 @@ int __wrap_lard_inode(int fd, uint64_t inode[2]) {
     return 0;
 }
 
-void __wrap_lard_wait(uint32_t *word, uint32_t value, unsigned timeout_ms) {
+void __wrap_lard_futex_wait(uint32_t *word, uint32_t value, unsigned timeout_ms) {
     (void)word, (void)value;
     monotonic_ms += timeout_ms;
 }
 
-void __wrap_lard_sleep_ms(unsigned ms) { monotonic_ms += ms; }
+void __wrap_lard_clock_sleep_ms(unsigned ms) { monotonic_ms += ms; }
 int __wrap_msync(void *at, size_t bytes, int flags) { return (void)at, (void)bytes, (void)flags, 0; }
 
 bool __wrap_lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner_word) {

@@ -280,10 +280,10 @@ bool world_is_sound(char *why, size_t bytes) {
 /* What the engine asks the system for. */
 int64_t __wrap_lard_clock_ms(void);
 int64_t __wrap_lard_clock_coarse_ms(void);
-int64_t __wrap_lard_monotonic_ms(void);
-int64_t __wrap_lard_monotonic_coarse_ms(void);
-void __wrap_lard_wait(uint32_t *word, uint32_t value, unsigned timeout_ms);
-void __wrap_lard_wake(uint32_t *word);
+int64_t __wrap_lard_clock_monotonic_ms(void);
+int64_t __wrap_lard_clock_monotonic_coarse_ms(void);
+void __wrap_lard_futex_wait(uint32_t *word, uint32_t value, unsigned timeout_ms);
+void __wrap_lard_futex_wake(uint32_t *word);
 int __wrap_lard_bytelock_held(const lard_lockfile *file, const char *path, uint32_t first, uint32_t bytes);
 void *__wrap_malloc(size_t bytes);
 void __wrap_free(void *at);
@@ -292,10 +292,10 @@ void __real_free(void *at);
 
 int64_t __wrap_lard_clock_ms(void) { return NOW_MS; }
 int64_t __wrap_lard_clock_coarse_ms(void) { return NOW_MS; }
-int64_t __wrap_lard_monotonic_coarse_ms(void) { return 0; }
-int64_t __wrap_lard_monotonic_ms(void) { return schedule_running ? schedule_clock_ms() : judges_ms; }
+int64_t __wrap_lard_clock_monotonic_coarse_ms(void) { return 0; }
+int64_t __wrap_lard_clock_monotonic_ms(void) { return schedule_running ? schedule_clock_ms() : judges_ms; }
 
-void __wrap_lard_wait(uint32_t *word, uint32_t value, unsigned timeout_ms) {
+void __wrap_lard_futex_wait(uint32_t *word, uint32_t value, unsigned timeout_ms) {
     if (!schedule_running) {
         judges_ms += timeout_ms;
         return;
@@ -307,7 +307,7 @@ void __wrap_lard_wait(uint32_t *word, uint32_t value, unsigned timeout_ms) {
     }
 }
 
-void __wrap_lard_wake(uint32_t *word) {
+void __wrap_lard_futex_wake(uint32_t *word) {
     if (schedule_running) {
         schedule_wake(memory_place(word));
     }

@@ -235,7 +235,8 @@ static void alone_after_another_boot(void) {
 static void the_same_boot_id_for_ever(void) {
     larder *cache = open_cache(SIZE);
     CHECK(cache && set(cache, "k", "v") == LARDER_OK);
-    lard_store(&cache->map->control->uptime_ms, (uint64_t)lard_uptime_ms() + 3600000); /* it ran for longer then */
+    lard_store(&cache->map->control->uptime_ms,
+               (uint64_t)lard_boot_uptime_ms() + 3600000); /* it ran for longer then */
     pid_t pid = fork_child();
     if (pid == 0) {
         larder *mine = open_cache(SIZE);

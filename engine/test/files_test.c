@@ -292,12 +292,12 @@ static void file_systems_of_others_are_known(void) {
     } known[] = {{0x6969, "nfs"},        {0x01021997, "9p"},     {0x65735546, "fuse"},
                  {0x786f4256, "vboxsf"}, {0x7c7c6673, "prl_fs"}, {0xffffffffbacbacbc, "vmhgfs"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const char *name = lard_fs_of_others(known[i].type);
+        const char *name = lard_filesystem_network_name(known[i].type);
         CHECK(name && strcmp(name, known[i].name) == 0, "%s", known[i].name);
     }
     static const unsigned long local[] = {0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0x2fc12fc1};
     for (size_t i = 0; i < sizeof local / sizeof *local; i++) { /* ext4, xfs, btrfs, tmpfs, overlayfs, zfs */
-        CHECK(lard_fs_of_others(local[i]) == NULL, "%lx", local[i]);
+        CHECK(lard_filesystem_network_name(local[i]) == NULL, "%lx", local[i]);
     }
 #endif
 }

@@ -17,7 +17,7 @@ static key chosen[CHOSEN];
 
 static lard_hash hash_under(const uint64_t seed[2], const key *k) {
     size_t bytes = strlen(k->text);
-    return lard_hash_inline(seed, k->text, bytes, lard_tail((const unsigned char *)k->text, bytes), false);
+    return lard_hash_inline(seed, k->text, bytes, lard_word_tail((const unsigned char *)k->text, bytes), false);
 }
 
 /* How many whole keys a lookup has to compare. */

@@ -165,7 +165,7 @@ static void a_child_of_a_process_that_waits(void) {
         set(shared_cache, "it is noticed", "by a call");
     }
     CHECK(set(shared_cache, "k", "of the parent") == LARDER_OK);
-    shared_cache->retry_attach_ms = lard_monotonic_ms() + 600000; /* as after forty faults */
+    shared_cache->retry_attach_ms = lard_clock_monotonic_ms() + 600000; /* as after forty faults */
     CHECK(in_child(store_at_once, NULL));
     CHECK(is(shared_cache, "k", "of the child"));
     end();

@@ -57,10 +57,10 @@ static void witness(void) {
     CHILD_CHECK(c && found(c) == KEYS);
     advance(stage);
     CHILD_CHECK(await(stage, 2));
-    int64_t until = lard_monotonic_ms() + PATIENCE_MS;
-    while (!is(c, "next", "came") && lard_monotonic_ms() < until) {
+    int64_t until = lard_clock_monotonic_ms() + PATIENCE_MS;
+    while (!is(c, "next", "came") && lard_clock_monotonic_ms() < until) {
         CHILD_CHECK(set(c, "from", "the witness") == LARDER_OK);
-        lard_sleep_ms(1);
+        lard_clock_sleep_ms(1);
     }
     CHILD_CHECK(is(c, "next", "came") && sound(c));
     larder_close(c);

@@ -122,7 +122,7 @@ static void with_what_it_had(void) {
     char key[16];
     int64_t n;
     larder_item item;
-    int64_t soon_ms = lard_now(NULL) + 60000;
+    int64_t soon_ms = lard_clock_of_call(NULL) + 60000;
     cache = open_cache(LARGE);
     memset(value, 'x', sizeof value);
     for (int i = 0; i < ITEMS; i++) {

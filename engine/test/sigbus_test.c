@@ -154,7 +154,7 @@ static void faults_again_and_again(void) {
     CHECK(cache && fill(cache));
     for (unsigned before = 0; before < 60; before += 20) {
         cache->faults = before;
-        cache->last_fault_ms = lard_monotonic_ms();
+        cache->last_fault_ms = lard_clock_monotonic_ms();
         cache->retry_attach_ms = 0;
         CHECK(truncate(test_path("t.larder"), 0) == 0);
         CHECK(found_whole(cache) >= 0);
@@ -162,7 +162,7 @@ static void faults_again_and_again(void) {
             set(cache, "it is noticed", "by a call");
         }
         CHECK(cache->faults == before + 1);
-        int64_t wait_ms = cache->retry_attach_ms - lard_monotonic_ms();
+        int64_t wait_ms = cache->retry_attach_ms - lard_clock_monotonic_ms();
         CHECK(before > 32 ? wait_ms > 100000 && wait_ms <= 600000 : wait_ms <= 1000, "%lld ms after %u faults",
               (long long)wait_ms, before);
         CHECK(heals(cache, "the file that was made meanwhile"));

@@ -25,7 +25,8 @@ module House
       "attach.c" => ["error"],
       "open.c" => ["cache->path", "error"],
       "enter.c" => ["error"],
-      "hash.h" => ["&word", "&four", "&two", "&words"],
+      "hash.h" => ["&words"],
+      "word.h" => ["&word", "&four", "&two"],
       "validate.c" => ["pages", "facts", "&facts->copies[0]", "&facts->copies[1]", "&facts->control",
                        "chunk + (LARD_CONTROL_OFFSET - at)"],
       "bytelock.c" => ["&lock"],
@@ -33,7 +34,7 @@ module House
       "memory_limit.c" => ["text"],
       "pending.c" => ["copy"],
       "place.c" => ["directory"],
-      "platform.c" => ["text"],
+      "boot.c" => ["text"],
       "lookup.c" => ["out"],
       "record.c" => ["(unsigned char *)out + i * 8"],
       "resize.c" => ["&bytes", "error"],
@@ -65,11 +66,11 @@ module House
         "map->shards = map->base + super->shard_offset;", "munmap(map->base, map->bytes);"
       ],
       "use.c" => [
-        "static int sync_control(lard_map *map) { return lard_sync(map->base, LARD_CONTROL_OFFSET, LARD_PAGE); }",
-        "if (lard_sync(map->base, 0, map->bytes) != 0) {"
+        "static int sync_control(lard_map *map) { return lard_page_sync(map->base, LARD_CONTROL_OFFSET, LARD_PAGE); }",
+        "if (lard_page_sync(map->base, 0, map->bytes) != 0) {"
       ],
-      "open.c" => ["bool lost = is_last(cache, path) && lard_sync(map->base, 0, map->bytes) != 0;"],
-      "platform.c" => ["return msync(base + (from - before), bytes + before, MS_SYNC) == 0 ? 0 : errno;"],
+      "open.c" => ["bool lost = is_last(cache, path) && lard_page_sync(map->base, 0, map->bytes) != 0;"],
+      "page.c" => ["return msync(base + (from - before), bytes + before, MS_SYNC) == 0 ? 0 : errno;"],
       "view.h" => [
         "view.base = map->shards + (size_t)number * map->super.shard_bytes;", "view.head = (lard_shard *)view.base;",
         "view.directory = (lard_u32 *)(view.base + map->super.directory_offset);",
@@ -87,7 +88,7 @@ module House
     # Where the raw field is read, or given to the kernel to wait on.
     RAW = {
       "count.h" => [STATISTICS],
-      "shard.c" => ["lard_wait(LARD_RAW(lock), word, sleep_ms);", "lard_wake(LARD_RAW(lock));"],
+      "shard.c" => ["lard_futex_wait(LARD_RAW(lock), word, sleep_ms);", "lard_futex_wake(LARD_RAW(lock));"],
       "validate.c" => [/control(?:\.|->)
                      (?:clear_epoch|boot_id\[[01]\]|inode\[[01]\]|superseded|clean|reserved|use|uptime_ms)
                      \.raw_(?!\s*[-+*|&^]?=[^=])/x]
@@ -103,10 +104,10 @@ module House
                           test_and_set|clear)\w*\s*\(\s*([^,]+),/x
     POINTER = /(?:->|\.)base\b|\bmap->shards\b/
     WRITES = /\b(?:pwrite|pwritev|write|writev|ftruncate|fallocate|posix_fallocate|unlink|rename|link|symlink|mkdir|
-                 lard_allocate|lard_release_space)\s*\(/x
-    # Where these are wrapped by platform.c, or no file's content is changed.
-    WRAPPERS = { "platform.c" => [/fallocate|ftruncate|lard_allocate|lard_release_space/],
-                 "platform.h" => [/lard_allocate|lard_release_space/] }.freeze
+                 lard_space_reserve|lard_space_release)\s*\(/x
+    # Where these are wrapped by space.c, or no file's content is changed.
+    WRAPPERS = { "space.c" => [/fallocate|ftruncate|lard_space_reserve|lard_space_release/],
+                 "space.h" => [/lard_space_reserve|lard_space_release/] }.freeze
     CAST = /\((?:const\s)?(?:unsigned\s)?(?:u?int(?:8|16|32|64)_t|char|void|int|long|short|uintptr_t)\s\*+\)
             \s*((?:\([^()]*\))?[\w>.\-]+(?:\[[^\]]*\])?(?:\s[+]\s[*\w]+(?:\s[*+]\s\d+)*)?)/x
     OTHER_WAYS = /\b__sync_\w+|_Atomic\b|\bstdatomic\b|_mm\w*_(?:store|stream|maskmove)\w*|

@@ -3,11 +3,12 @@
  */
 #include "api/increment.h"
 #include "api/request.h"
-#include "base/hash.h"
+#include "base/key.h"
 #include "item/lookup.h"
 #include "item/put.h"
 #include "item/read.h"
 #include "item/write.h"
+#include "base/clock.h"
 
 #include <stdlib.h>
 
@@ -52,7 +53,7 @@ larder_status larder_cas(larder *cache, const larder_store *request, const void 
     if (status != LARDER_OK || (!expected && expected_bytes) || request->ttl_ms < 0) {
         return status != LARDER_OK ? status : LARDER_INVALID;
     }
-    status = lard_request_op(request, lard_now(call), &op);
+    status = lard_request_op(request, lard_clock_of_call(call), &op);
     op.condition = LARD_IF_SLOT;
     lard_map *map =
         status == LARDER_OK ? lard_request_enter(cache, request, op.condition, op.now_ms, &status) : NULL;

@@ -6,17 +6,18 @@
  */
 #include "api/request.h"
 #include "base/count.h"
-#include "base/hash.h"
+#include "base/key.h"
 #include "file/map.h"
 #include "file/use.h"
 #include "handle/enter.h"
 #include "handle/pending.h"
 #include "item/drop.h"
+#include "base/clock.h"
 
 static inline larder_status delete_in(larder *cache, lard_map *map, const void *key, size_t key_bytes,
                                       const larder_call *call) {
     lard_key wanted = lard_key_of(map, key, key_bytes);
-    bool was_live = lard_drop(map, &wanted, lard_now(call));
+    bool was_live = lard_drop(map, &wanted, lard_clock_of_call(call));
     lard_count(cache, LARD_STAT_deletes, was_live);
     return lard_map_outcome(map, was_live ? LARDER_OK : LARDER_MISS);
 }

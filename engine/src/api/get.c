@@ -19,13 +19,15 @@
 #include "item/read.h"
 #include "segment/record.h"
 #include "segment/segment.h"
+#include "base/clock.h"
+#include "base/key.h"
 
 #define READS_PER_LOOK 1024 /* between checks that the file is still at its path; a power of two */
 #define BATCH 64
 
 typedef struct {
     lard_key key;
-    uint64_t tail; /* lard_tail of the key */
+    uint64_t tail; /* lard_word_tail of the key */
     void *out;
     size_t capacity;
     int64_t now_ms;
@@ -169,7 +171,7 @@ LARD_INLINE void counted_one(larder *cache, lard_map *map, larder_status status)
 LARD_INLINE void prepare(lard_map *map, request *wanted, const void *key, size_t key_bytes, void *buffer,
                          size_t buffer_bytes, int64_t now_ms) {
     static char none;
-    wanted->tail = lard_tail(key, key_bytes);
+    wanted->tail = lard_word_tail(key, key_bytes);
     wanted->out = buffer ? buffer : &none;
     wanted->capacity = buffer ? buffer_bytes : 0;
     wanted->now_ms = now_ms;

@@ -18,6 +18,8 @@
 #include "segment/counter.h"
 #include "segment/record.h"
 #include "shard/shard.h"
+#include "base/clock.h"
+#include "base/key.h"
 
 #define INCREMENT_ATTEMPTS 16
 
@@ -106,7 +108,7 @@ static larder_status increment(larder *cache, lard_map *map, lard_write_op *op, 
     if (status != LARDER_OK) {
         return status;
     }
-    op->now_ms = lard_now(call);
+    op->now_ms = lard_clock_of_call(call);
     status = increment_locked(cache, &view, op, delta, initial);
     lard_shard_unlock(&view);
     if (op->replaced.value_bytes) {
@@ -135,7 +137,7 @@ larder_status lard_increment_to_plain(larder *cache, lard_map *map, const lard_k
                             .spec = {.value = text, .value_bytes = bytes, .type = LARD_TYPE_PLAIN},
                             .condition = LARD_IF_SLOT,
                             .expected_slot = found.value,
-                            .now_ms = lard_now(call)};
+                            .now_ms = lard_clock_of_call(call)};
         take_over(&op.spec, &info); /* of the record as it is now: it may have changed since its text was read */
         status = lard_write_locked(cache, &view, &op);
         status = status == LARDER_NOT_STORED ? LARDER_OK : status;
@@ -147,7 +149,7 @@ larder_status lard_increment_to_plain(larder *cache, lard_map *map, const lard_k
 larder_status larder_increment(larder *cache, const void *key, size_t key_bytes, int64_t delta, int64_t initial,
                                int64_t ttl_ms, int64_t *result, const larder_call *call) {
     larder_status status = lard_request_check_key(cache, key, key_bytes, call);
-    lard_write_op op = {.spec = {.type = LARD_TYPE_COUNTER}, .now_ms = lard_now(call)};
+    lard_write_op op = {.spec = {.type = LARD_TYPE_COUNTER}, .now_ms = lard_clock_of_call(call)};
     if (status != LARDER_OK) {
         return status;
     }

@@ -4,7 +4,7 @@
 #ifndef LARD_INCREMENT_H
 #define LARD_INCREMENT_H
 
-#include "base/hash.h"
+#include "base/key.h"
 
 /* Replaces a counter whose number is `text` by a plain record of that text. OK also if there is no such counter.
  */

@@ -20,6 +20,7 @@
 #include "proc/opener.h"
 #include "proc/process.h"
 #include "segment/pin.h"
+#include "base/page.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -182,7 +183,7 @@ static void detach(larder *cache) {
     lard_bytelock opener;
     lard_map *map = cache->map;
     lard_lockfile_path(cache->path, path);
-    bool lost = is_last(cache, path) && lard_sync(map->base, 0, map->bytes) != 0;
+    bool lost = is_last(cache, path) && lard_page_sync(map->base, 0, map->bytes) != 0;
     if (lost) { /* no later sync would report the loss */
         lard_map_supersede(map);
     }

@@ -7,6 +7,7 @@
 #include "file/view.h"
 #include "handle/enter.h"
 #include "shard/shard.h"
+#include "base/clock.h"
 
 /* Checked before others may take the lock: about 2,000 records, less than a millisecond. */
 #define BUCKETS_A_TURN 256u
@@ -21,7 +22,7 @@ static larder_status prune_shard(larder *cache, lard_view *view, uint64_t *dropp
             return status;
         }
         moves_down = next ? moves_down : lard_load(&view->head->moves_down);
-        *dropped += lard_expired_drop(cache, view, &next, BUCKETS_A_TURN, lard_now(call));
+        *dropped += lard_expired_drop(cache, view, &next, BUCKETS_A_TURN, lard_clock_of_call(call));
         pass += next == 0;
         bool done = next == 0 && lard_load(&view->head->moves_down) == moves_down;
         lard_shard_end_turn(view);

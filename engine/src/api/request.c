@@ -2,7 +2,7 @@
  * request.c — checks the arguments of a store and chooses the map to store into.
  */
 #include "api/request.h"
-#include "base/hash.h"
+#include "base/key.h"
 #include "file/map.h"
 #include "file/use.h"
 #include "handle/enter.h"

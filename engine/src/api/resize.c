@@ -7,7 +7,7 @@
  */
 #define _GNU_SOURCE
 #include "base/fail.h"
-#include "base/hash.h"
+#include "base/key.h"
 #include "base/place.h"
 #include "file/file.h"
 #include "file/format.h"
@@ -21,6 +21,7 @@
 #include "proc/opener.h"
 #include "proc/process.h"
 #include "segment/counter.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -70,7 +71,7 @@ static larder_status copy_item(copying *copy, const char *key, size_t key_bytes)
                                  .flags = item.flags,
                                  .pin = item.is_pinned ? LARD_PINNED : 0},
                         .condition = LARD_IF_ANY,
-                        .now_ms = lard_now(&copy->call)};
+                        .now_ms = lard_clock_of_call(&copy->call)};
     if (item.is_counter && lard_counter_parse(copy->value, item.size_bytes, &op.spec.number)) {
         op.spec.type = LARD_TYPE_COUNTER;
         op.spec.value_bytes = 0;
@@ -116,7 +117,7 @@ static larder_status keep_items(larder *cache, lard_map *from, lard_map *to, boo
                     .to = to,
                     .value = malloc(larder_max_value(cache)),
                     .all = all,
-                    .call = {.now_ms = lard_now(NULL)}};
+                    .call = {.now_ms = lard_clock_of_call(NULL)}};
     char *keys = malloc(KEYS_BYTES);
     larder_status status = LARDER_NO_MEMORY;
     /* Ids of large values contain slot and incarnation: so no later process uses an id again. */

@@ -6,13 +6,14 @@
  * changed at the end of a shard, the walk repeats the shard, up to MOST_RESTARTS times.
  */
 #include "api/request.h"
-#include "base/hash.h"
+#include "base/key.h"
 #include "file/view.h"
 #include "handle/enter.h"
 #include "index/bucket.h"
 #include "item/lookup.h"
 #include "item/read.h"
 #include "segment/record.h"
+#include "base/clock.h"
 
 #include <string.h>
 
@@ -92,7 +93,7 @@ static int64_t live_key(larder *cache, const lard_view *view, lard_u64 *slot, un
 larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, size_t prefix_bytes, void *buffer,
                           size_t buffer_bytes, size_t *count, size_t *used, const larder_call *call) {
     unsigned char key[LARDER_MAX_KEY + 8];
-    int64_t now_ms = lard_now(call);
+    int64_t now_ms = lard_clock_of_call(call);
     if (!cache || !cursor || !buffer || !count || !used || (!prefix && prefix_bytes) ||
         buffer_bytes < LARDER_MAX_KEY + 4 || !lard_request_knows_call(call)) {
         return LARDER_INVALID;

@@ -11,6 +11,8 @@
 #include "item/drop.h"
 #include "item/put.h"
 #include "item/write.h"
+#include "base/clock.h"
+#include "base/key.h"
 
 /* A store whose arguments were checked. */
 typedef struct {
@@ -28,7 +30,7 @@ LARD_INLINE void prepare(larder *cache, const larder_store *store, const larder_
         ahead->map = lard_enter(cache);
     }
     if (LARD_LIKELY(ahead->map != NULL)) {
-        uint64_t tail = lard_tail(store->key, store->key_bytes);
+        uint64_t tail = lard_word_tail(store->key, store->key_bytes);
         ahead->key =
             (lard_key){store->key, store->key_bytes,
                        lard_hash_inline(ahead->map->super.seed, store->key, store->key_bytes, tail, false), false};

@@ -7,6 +7,7 @@
 #include "proc/process.h"
 #include "segment/pin.h"
 #include "segment/segment.h"
+#include "base/clock.h"
 
 #include <string.h>
 
@@ -86,7 +87,7 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats) {
 #define LARD_SUM(name, text) stats->name = sums[LARD_STAT_##name];
     LARDER_COUNTS_LIST(LARD_SUM)
 #undef LARD_SUM
-    uint64_t now_ms = (uint64_t)lard_now(NULL), oldest_ms = now_ms;
+    uint64_t now_ms = (uint64_t)lard_clock_of_call(NULL), oldest_ms = now_ms;
     for (uint32_t s = 0; s < map->super.shard_count; s++) {
         lard_view view = lard_view_of(map, s);
         uint64_t epoch;

@@ -2,10 +2,11 @@
  * touch.c — larder_touch: changes the expiry of a plain value, a counter or a large value.
  */
 #include "api/request.h"
-#include "base/hash.h"
+#include "base/key.h"
 #include "handle/enter.h"
 #include "item/expiry.h"
 #include "item/large.h"
+#include "base/clock.h"
 
 larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int64_t ttl_ms,
                            const larder_call *call) {
@@ -17,7 +18,7 @@ larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int
     if (ttl_ms < 0) {
         return larder_delete(cache, key, key_bytes, call);
     }
-    if (!lard_expiry_from_ttl(ttl_ms, lard_now(call), &expiry_ms)) {
+    if (!lard_expiry_from_ttl(ttl_ms, lard_clock_of_call(call), &expiry_ms)) {
         return LARDER_INVALID;
     }
     lard_map *map = lard_enter_after_look(cache);

@@ -22,6 +22,7 @@
 #include "segment/pin.h"
 #include "segment/record.h"
 #include "shard/shard.h"
+#include "base/key.h"
 
 #define BYTES_A_TURN (1u << 20) /* checked before others may take the lock: about a millisecond */
 #define SLOT_BYTES 512u         /* counted for a slot: cache misses take most of its time */

@@ -188,7 +188,7 @@ uint32_t lard_crc_copy_in(uint32_t crc, lard_u64 *words, const void *in, size_t 
     uint64_t sum = lard_crc_hardware ? lard_crc_in(true, crc, words, bytes / 8, in)
                                      : lard_crc_in(false, crc, words, bytes / 8, in);
     if (bytes & 7) {
-        uint64_t word = lard_tail(in, bytes);
+        uint64_t word = lard_word_tail(in, bytes);
         sum = lard_crc_word((uint32_t)sum, word);
         lard_store(&words[bytes / 8], word);
     }

@@ -3,15 +3,15 @@
  */
 #define _GNU_SOURCE
 #include "base/io.h"
-#include "base/platform.h"
 #include "base/shared.h"
+#include "base/space.h"
 
 #include <errno.h>
 #include <unistd.h>
 
 int lard_io_write(int fd, const void *data, size_t bytes, uint64_t at) {
     const char *from = data;
-    if (!lard_file_may_reach(at + bytes)) {
+    if (!lard_space_may_reach(at + bytes)) {
         return EFBIG;
     }
     while (bytes) {

@@ -200,18 +200,17 @@ _Static_assert(sizeof(lard_control) == 256, "control page");
 #define LARD_LOCATION_BITS 30
 #define LARD_LOCATION_MASK ((1ull << LARD_LOCATION_BITS) - 1)
 #define LARD_SLOT_PENDING (1ull << 29) /* makes the offset point beyond any shard, so readers skip it */
-#define LARD_FREQUENCY_ONE (1ull << 46)
-#define LARD_FREQUENCY_MASK (3ull << 46)
-#define LARD_SLOT_FINGERPRINT(v) ((uint32_t)((v) >> 30) & 0xffffu)
-#define LARD_SLOT_FREQUENCY(v) ((unsigned)((v) >> 46) & 3u)
-#define LARD_SLOT_GENERATION(v) ((uint32_t)((v) >> 48))
+#define LARD_FINGERPRINT_SHIFT 30
+#define LARD_FREQUENCY_SHIFT 46
+#define LARD_GENERATION_SHIFT 48
+#define LARD_FREQUENCY_ONE (1ull << LARD_FREQUENCY_SHIFT)
+#define LARD_FREQUENCY_MASK (3ull << LARD_FREQUENCY_SHIFT)
+#define LARD_SLOT_FINGERPRINT(v) ((uint32_t)((v) >> LARD_FINGERPRINT_SHIFT) & 0xffffu)
+#define LARD_SLOT_FREQUENCY(v) ((unsigned)((v) >> LARD_FREQUENCY_SHIFT) & 3u)
+#define LARD_SLOT_GENERATION(v) ((uint32_t)((v) >> LARD_GENERATION_SHIFT))
 #define LARD_SLOT_OFFSET(v) \
     (((v)&LARD_LOCATION_MASK) << 3) /* bytes from the start of the shard; 0: ghost or empty */
 #define LARD_SLOT_SAME(a, b) ((((a) ^ (b)) & ~LARD_FREQUENCY_MASK) == 0)
-
-static inline uint64_t lard_slot(uint64_t offset, uint32_t fingerprint, unsigned frequency, uint64_t generation) {
-    return (offset >> 3) | ((uint64_t)fingerprint << 30) | ((uint64_t)frequency << 46) | (generation << 48);
-}
 
 /* Records */
 enum {
@@ -242,13 +241,6 @@ typedef struct {
 #define LARD_HOME_SHIFT 56       /* of id[1]: the top byte of the key's hash, which is the first row's shard */
 
 #define LARD_ALIGN8(n) (((n) + 7u) & ~(uint64_t)7u)
-
-static inline uint64_t lard_record_bytes(unsigned type, uint64_t key_bytes, uint64_t value_bytes) {
-    if (type == LARD_TYPE_COUNTER) {
-        return LARD_RECORD_HEADER + LARD_ALIGN8(key_bytes) + LARD_COUNTER_BYTES;
-    }
-    return LARD_RECORD_HEADER + LARD_ALIGN8(key_bytes + value_bytes);
-}
 
 #define LARD_WORD2(key_bytes, type, flags, value_bytes) \
     ((uint64_t)(key_bytes) | (uint64_t)(type) << 16 | (uint64_t)(flags) << 24 | (uint64_t)(value_bytes) << 32)

@@ -7,8 +7,8 @@
 #define _GNU_SOURCE
 #include "base/place.h"
 #include "base/fail.h"
-#include "base/platform.h"
 #include "base/shared.h"
+#include "base/filesystem.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,7 +72,7 @@ larder_status lard_place_trusted(int fd, const char *path, struct stat *info, la
         return lard_fail(error, LARDER_UNSAFE_MODE, 0, "%s (mode %o)", path, (unsigned)info->st_mode & 07777);
     }
     const char *name;
-    int network = lard_is_network_fs(fd, &name);
+    int network = lard_filesystem_is_network(fd, &name);
     if (network == 1) {
         return lard_fail(error, LARDER_NETWORK_FS, 0, "%s (%s)", path, name);
     }

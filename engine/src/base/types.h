@@ -23,7 +23,8 @@
 typedef struct { /* the lock file of a cache */
     uint64_t device, inode;
     int fd;          /* a host may have closed it and opened another file under its number */
-    bool is_stacked; /* a map of it maps another file (lard_is_stacked_fs), and does not keep this one open */
+    bool is_stacked; /* a map of it maps another file (lard_filesystem_is_stacked), and does not keep this one open
+                      */
 } lard_lockfile;
 
 typedef struct { /* a locked byte of the lock file */
@@ -108,10 +109,5 @@ struct larder {
     struct larder *next; /* in the registry */
     char path[];
 };
-
-/* The time that expiry is decided by, Unix ms. */
-static inline int64_t lard_now(const larder_call *call) {
-    return call && call->now_ms ? call->now_ms : lard_clock_ms();
-}
 
 #endif

@@ -13,6 +13,7 @@
 #include "index/match.h"
 #include "segment/pin.h"
 #include "segment/segment.h"
+#include "base/key.h"
 
 #define REFUSALS_MS 1000u /* how long a count that found no room is valid */
 #define WIDENINGS 16 /* attempts to grow the index: two buckets each, while an item needs a sixth of a bucket */

@@ -4,7 +4,7 @@
 #ifndef LARD_ADMIT_H
 #define LARD_ADMIT_H
 
-#include "base/hash.h"
+#include "base/key.h"
 
 /* Is there room for a pinned record, which replaces the key's present one? Drops expired items if it must. Grows
  * the index for a new key. */

@@ -25,6 +25,7 @@
 #include "segment/pin.h"
 #include "segment/record.h"
 #include "segment/segment.h"
+#include "base/key.h"
 
 #include <string.h>
 
@@ -43,7 +44,7 @@ static bool move_to_main(lard_view *view, const lard_found *found, const lard_re
     lard_segment_commit(view, to, bytes, info->expiry_ms);
     unsigned reads = LARD_SLOT_FREQUENCY(found->value);
     unsigned left = from == LARD_SEGMENT_MAIN && reads ? reads - 1 : 0;
-    uint64_t slot = lard_slot(to, LARD_SLOT_FINGERPRINT(found->value), left, generation);
+    uint64_t slot = lard_slot_make(to, LARD_SLOT_FINGERPRINT(found->value), left, generation);
     lard_slot_replace(found->slot, found->value, slot); /* if a deleter was faster, the copy is dead */
     return true;
 }

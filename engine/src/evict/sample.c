@@ -33,7 +33,7 @@ void lard_sample_take(lard_view *view) {
     uint64_t bytes = 0, items = 0;
     for (uint32_t i = 0; i < looks && count; i++) {
         uint64_t at = (uint64_t)lard_load(&view->head->next_sequence) * FIRST_SAMPLE + i;
-        const lard_bucket *bucket = lard_bucket_at(view, (uint32_t)(lard_mix(at) % count));
+        const lard_bucket *bucket = lard_bucket_at(view, (uint32_t)(lard_hash_mix(at) % count));
         for (unsigned s = 0; bucket && s < LARD_BUCKET_SLOTS; s++) {
             lard_record_info info;
             uint64_t value = lard_load(&bucket->slots[s]);

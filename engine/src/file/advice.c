@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include "file/advice.h"
 #include "file/view.h"
+#include "base/page.h"
 
 #include <sys/mman.h>
 

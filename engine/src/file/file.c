@@ -14,6 +14,11 @@
 #include "file/map.h"
 #include "file/memory_limit.h"
 #include "file/validate.h"
+#include "base/clock.h"
+#include "base/boot.h"
+#include "base/random.h"
+#include "base/inode.h"
+#include "base/space.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,7 +86,7 @@ static larder_status create(const char *path, uint64_t size_bytes, const lard_lo
     if (status == LARDER_OK) {
         status = lard_memory_limit_admits(fd, path, super->file_bytes, error);
     }
-    if (status == LARDER_OK && (code = LARD_CHANGE(lard_allocate(fd, super->file_bytes))) != 0) {
+    if (status == LARDER_OK && (code = LARD_CHANGE(lard_space_reserve(fd, super->file_bytes))) != 0) {
         status = lard_fail_call(error, "allocate space for", path, code);
     }
     if (status == LARDER_OK) {
@@ -91,7 +96,7 @@ static larder_status create(const char *path, uint64_t size_bytes, const lard_lo
                                       .boot_id = {{boot[0]}, {boot[1]}},
                                       .use = {lock->use[1]},
                                       .inode = {{inode[0]}, {inode[1]}},
-                                      .uptime_ms = {(uint64_t)lard_uptime_ms()}};
+                                      .uptime_ms = {(uint64_t)lard_boot_uptime_ms()}};
         if ((code = code ? code : write_heads(fd, &control, super)) != 0) {
             status = lard_fail_call(error, "write", path, code);
         }

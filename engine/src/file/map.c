@@ -9,6 +9,7 @@
 #include "file/sigbus.h"
 #include "proc/bytelock.h"
 #include "proc/fork.h"
+#include "base/space.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -68,7 +69,7 @@ void lard_map_discard(lard_map *map) {
     struct stat info;
     int fd = own_descriptor(map, &info);
     if (fd >= 0 && info.st_nlink == 0) {
-        LARD_CHANGE(lard_release_space(fd, map->super.shard_offset, map->bytes - map->super.shard_offset));
+        LARD_CHANGE(lard_space_release(fd, map->super.shard_offset, map->bytes - map->super.shard_offset));
     }
 }
 

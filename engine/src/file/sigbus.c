@@ -13,6 +13,7 @@
 #define _GNU_SOURCE
 #include "file/sigbus.h"
 #include "base/fail.h"
+#include "base/page.h"
 
 #include <errno.h>
 #include <string.h>

@@ -11,8 +11,11 @@
 #include "base/place.h"
 #include "file/map.h"
 #include "proc/lockfile.h"
+#include "base/boot.h"
+#include "base/random.h"
+#include "base/page.h"
 
-static int sync_control(lard_map *map) { return lard_sync(map->base, LARD_CONTROL_OFFSET, LARD_PAGE); }
+static int sync_control(lard_map *map) { return lard_page_sync(map->base, LARD_CONTROL_OFFSET, LARD_PAGE); }
 
 /* Writes two use numbers to the lock file: that of the cache, and `fresh`, which it will get. After the cache has
  * got it both are the same: from then on a copy of the previous period is recognised. */
@@ -47,7 +50,7 @@ larder_status lard_use_begin(lard_map *map, const char *path, const lard_lockfil
     }
     lard_store(&map->control->boot_id[0], boot[0]);
     lard_store(&map->control->boot_id[1], boot[1]);
-    lard_store(&map->control->uptime_ms, (uint64_t)lard_uptime_ms());
+    lard_store(&map->control->uptime_ms, (uint64_t)lard_boot_uptime_ms());
     lard_store(&map->control->clean, LARD_DIRTY);
     lard_store_release(&map->control->use, use);
     map->use = use;
@@ -88,7 +91,7 @@ larder_status lard_use_end(lard_map *map, const char *path, const lard_lockfile 
     }
     lard_store(&map->control->clean, closing);
     lard_fence();
-    if (lard_sync(map->base, 0, map->bytes) != 0) {
+    if (lard_page_sync(map->base, 0, map->bytes) != 0) {
         return LARDER_DAMAGED;
     }
     if (renew_use(map, path, lock, &use) != 0) {

@@ -9,6 +9,8 @@
 #include "base/fail.h"
 #include "base/io.h"
 #include "file/format.h"
+#include "base/boot.h"
+#include "base/inode.h"
 
 #include <errno.h>
 #include <string.h>
@@ -88,7 +90,7 @@ static bool is_same_boot(const lard_validate_facts *facts) {
 static bool is_original(const lard_validate_facts *facts, const lard_lockfile_content *lock) {
     const lard_control *control = &facts->control;
     const uint64_t noted[2] = {control->inode[0].raw_, control->inode[1].raw_};
-    return lard_is_same_inode(noted, facts->inode) && control->use.raw_ &&
+    return lard_inode_is_same(noted, facts->inode) && control->use.raw_ &&
            (control->use.raw_ == lock->use[0] || control->use.raw_ == lock->use[1]);
 }
 
@@ -114,7 +116,7 @@ larder_status lard_validate_read(int fd, const char *path, lard_validate_facts *
     memcpy(&facts->copies[1], pages + LARD_PAGE, sizeof facts->copies[1]);
     memcpy(&facts->control, pages + LARD_CONTROL_OFFSET, sizeof facts->control);
     facts->has_superblocks = !all_zero(pages, LARD_CONTROL_OFFSET);
-    facts->uptime_ms = lard_uptime_ms();
+    facts->uptime_ms = lard_boot_uptime_ms();
     if (!facts->has_superblocks) {
         code = look_whether_unfinished(fd, &facts->control, facts->file_bytes, &facts->is_unfinished);
         return code ? lard_fail_call(error, "read", path, code) : LARDER_OK;

@@ -23,6 +23,8 @@
 #include "proc/lockfile.h"
 #include "proc/opener.h"
 #include "proc/process.h"
+#include "base/clock.h"
+#include "base/random.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -294,7 +296,7 @@ static void end_attaching(larder *cache, bool faulted, const larder_error *outco
                       : status == LARDER_LOCKED ? LOCKED_RETRY_MS
                                                 : RETRY_MS;
     /* Counted from now, not from the start: the attempt itself may have taken as long as the wait. */
-    cache->retry_attach_ms = attached && !faulted ? 0 : lard_monotonic_ms() + wait_ms;
+    cache->retry_attach_ms = attached && !faulted ? 0 : lard_clock_monotonic_ms() + wait_ms;
     cache->retry_epoch = lard_fork_epoch();
     cache->attaching = 0;
     lard_fork_unlock();
@@ -302,17 +304,17 @@ static void end_attaching(larder *cache, bool faulted, const larder_error *outco
 
 /* Attaches, or waits for the thread that does. */
 static larder_status attach_once(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
-    int64_t start = lard_monotonic_ms();
+    int64_t start = lard_clock_monotonic_ms();
     bool done;
     while (!begin_attaching(cache, &done)) {
-        int64_t waited = lard_monotonic_ms() - start;
+        int64_t waited = lard_clock_monotonic_ms() - start;
         if (done) {
             return LARDER_OK;
         }
         if (waited < 0 || waited > wait_ms) {
             return lard_fail(error, LARDER_LOCKED, 0, "%s", cache->path);
         }
-        lard_sleep_ms(1);
+        lard_clock_sleep_ms(1);
     }
     bool faulted = cache->map && cache->map->poisoned;
     error->status = reattach(cache, size_bytes, wait_ms, error);
@@ -344,6 +346,6 @@ larder_status larder_attach(larder *cache, uint32_t wait_ms, larder_error *error
 }
 
 bool lard_attach_is_due(const larder *cache) {
-    return !cache->retry_attach_ms || lard_monotonic_ms() >= cache->retry_attach_ms ||
+    return !cache->retry_attach_ms || lard_clock_monotonic_ms() >= cache->retry_attach_ms ||
            (lard_map_is_fit(cache->map) && cache->retry_epoch != lard_fork_epoch());
 }

@@ -11,6 +11,7 @@
 #include "handle/attach.h"
 #include "proc/fork.h"
 #include "proc/lockfile.h"
+#include "base/clock.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -77,7 +78,7 @@ static bool was_overwritten(const lard_map *map) {
 /* All processes leave a file that was removed, replaced or overwritten by hand, like one that the engine replaced.
  */
 void lard_enter_look(larder *cache, lard_map *map) {
-    int64_t now_ms = lard_monotonic_coarse_ms();
+    int64_t now_ms = lard_clock_monotonic_coarse_ms();
     if (now_ms < __atomic_load_n(&cache->next_look_ms, __ATOMIC_RELAXED)) {
         return;
     }

@@ -14,6 +14,7 @@
 #include "index/slot.h"
 #include "segment/pin.h"
 #include "segment/record.h"
+#include "base/key.h"
 
 #include <limits.h>
 
@@ -77,7 +78,7 @@ LARD_INLINE bool is_same(const lard_view *view, const lard_u64 *slot, uint64_t v
 
 lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, uint64_t offset,
                                   uint32_t generation) {
-    uint64_t wanted = lard_slot(offset, hash->fingerprint, 0, generation);
+    uint64_t wanted = lard_slot_make(offset, hash->fingerprint, 0, generation);
     return first_of(view, hash, is_same, &wanted);
 }
 

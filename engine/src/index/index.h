@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "index/match.h"
+#include "base/key.h"
 
 lard_found lard_index_find(const lard_view *view, const lard_key *key);
 /* The first item with the key's fingerprint. Its record is prefetched, not compared. */

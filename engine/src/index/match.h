@@ -6,7 +6,7 @@
 #ifndef LARD_MATCH_H
 #define LARD_MATCH_H
 
-#include "base/hash.h"
+#include "base/key.h"
 #include "index/probe.h"
 #include "segment/record.h"
 

@@ -11,6 +11,8 @@
 #include "segment/record.h"
 #include "segment/segment.h"
 #include "shard/shard.h"
+#include "base/clock.h"
+#include "base/key.h"
 
 bool lard_expiry_from_ttl(int64_t ttl_ms, int64_t now_ms, uint64_t *expiry_ms) {
     if (ttl_ms == 0) {
@@ -40,7 +42,8 @@ larder_status lard_expiry_set(larder *cache, lard_map *map, const lard_key *key,
     lard_found found = lard_index_find(&view, key);
     uint64_t offset = LARD_SLOT_OFFSET(found.value);
     if (found.slot && lard_record_info_at(&view, offset, &info) &&
-        (key->is_chunk || !lard_record_expired(&info, lard_now(call)))) { /* the head decides for its chunks */
+        (key->is_chunk ||
+         !lard_record_expired(&info, lard_clock_of_call(call)))) { /* the head decides for its chunks */
         bool large = LARD_WORD2_TYPE(info.word2) == LARD_TYPE_HEAD;
         if (large && call && (call->flags & LARDER_CALL_TRY)) {
             lard_shard_unlock(&view);

@@ -4,7 +4,7 @@
 #ifndef LARD_EXPIRY_H
 #define LARD_EXPIRY_H
 
-#include "base/hash.h"
+#include "base/key.h"
 
 /* *expiry_ms is 0 (never) for a TTL of 0. False: the TTL is out of range. */
 bool lard_expiry_from_ttl(int64_t ttl_ms, int64_t now_ms, uint64_t *expiry_ms);

@@ -21,6 +21,8 @@
 #include "item/write.h"
 #include "segment/segment.h"
 #include "shard/shard.h"
+#include "base/clock.h"
+#include "base/key.h"
 
 #include <string.h>
 
@@ -128,7 +130,7 @@ static larder_status write_chunk(larder *cache, lard_map *map, lard_head *head, 
 
 larder_status lard_large_write(larder *cache, lard_map *map, const lard_key *key, const lard_record_spec *spec,
                                lard_head *head, const larder_call *call) {
-    larder_call blocking = {.now_ms = lard_now(call)};
+    larder_call blocking = {.now_ms = lard_clock_of_call(call)};
     size_t at = 0;
 
     head->id[0] = (uint64_t)__atomic_load_n(&cache->slot, __ATOMIC_RELAXED) << 32 |

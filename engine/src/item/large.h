@@ -4,7 +4,7 @@
 #ifndef LARD_LARGE_H
 #define LARD_LARGE_H
 
-#include "base/hash.h"
+#include "base/key.h"
 #include "segment/record.h"
 
 size_t lard_large_chunk_bytes(const lard_map *map);

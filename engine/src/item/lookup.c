@@ -15,6 +15,8 @@
 #include "index/match.h"
 #include "index/slot.h"
 #include "segment/counter.h"
+#include "base/clock.h"
+#include "base/key.h"
 
 #define ATTEMPTS 32
 

@@ -4,7 +4,7 @@
 #ifndef LARD_LOOKUP_H
 #define LARD_LOOKUP_H
 
-#include "base/hash.h"
+#include "base/key.h"
 #include "segment/record.h"
 
 typedef struct {

@@ -9,6 +9,7 @@
 #include "index/slot.h"
 #include "item/large.h"
 #include "segment/segment.h"
+#include "base/key.h"
 
 #define ATTEMPTS 32
 

@@ -4,7 +4,7 @@
 #ifndef LARD_READ_H
 #define LARD_READ_H
 
-#include "base/hash.h"
+#include "base/key.h"
 #include "item/lookup.h"
 
 /* As lard_lookup, but copies large values too. */

@@ -20,6 +20,7 @@
 #include "segment/pin.h"
 #include "segment/segment.h"
 #include "shard/shard.h"
+#include "base/key.h"
 
 /* Would a reader find the item? A damaged record is a miss. */
 static bool is_live(const lard_view *view, const lard_found *found, int64_t now_ms) {
@@ -138,8 +139,8 @@ LARD_INLINE larder_status append_and_publish(larder *cache, lard_view *view, lar
     if (any) {
         found = lard_index_verify(view, found, op->key);
     }
-    larder_status status =
-        publish(cache, view, op, found, lard_slot(offset, op->key->hash.fingerprint, op->spec.reads, generation));
+    larder_status status = publish(cache, view, op, found,
+                                   lard_slot_make(offset, op->key->hash.fingerprint, op->spec.reads, generation));
     if (!any) {
         lard_reserve_upkeep(cache, view, queue, bytes, op->now_ms);
     }

@@ -4,7 +4,7 @@
 #ifndef LARD_WRITE_H
 #define LARD_WRITE_H
 
-#include "base/hash.h"
+#include "base/key.h"
 #include "segment/record.h"
 
 typedef enum {

@@ -17,6 +17,7 @@
 #include "proc/bytelock.h"
 #include "proc/fork.h"
 #include "proc/lockfile.h"
+#include "base/page.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -12,6 +12,7 @@
 #define _GNU_SOURCE
 #include "proc/fork.h"
 #include "base/crc.h"
+#include "base/page.h"
 
 #include <pthread.h>
 #include <sys/mman.h>

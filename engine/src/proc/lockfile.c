@@ -11,6 +11,9 @@
 #include "base/fail.h"
 #include "base/io.h"
 #include "base/place.h"
+#include "base/random.h"
+#include "base/inode.h"
+#include "base/filesystem.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +63,7 @@ larder_status lard_lockfile_read(const lard_lockfile *file, const char *path, la
         return lard_fail(error, LARDER_NOT_LARDER, 0, "%s", path);
     }
     bool valid = got == sizeof *content && memcmp(content->magic, LOCKFILE_MAGIC, 8) == 0 &&
-                 content->version == LOCKFILE_VERSION && lard_is_same_inode(content->inode, inode);
+                 content->version == LOCKFILE_VERSION && lard_inode_is_same(content->inode, inode);
     if (!valid && (code = make_identity(file->fd, inode, content)) != 0) {
         return lard_fail_call(error, "write", path, code);
     }
@@ -124,7 +127,7 @@ larder_status lard_lockfile_open(const char *path, lard_lockfile *file, larder_e
     int code = is_new ? LARD_CHANGE(lard_place_give(fd, path, 0600)) : 0;
     larder_status status = code ? lard_fail_call(error, "set owner and mode of", path, code)
                                 : lard_place_trusted(fd, path, &info, error);
-    int stacked = status == LARDER_OK ? lard_is_stacked_fs(fd) : 0;
+    int stacked = status == LARDER_OK ? lard_filesystem_is_stacked(fd) : 0;
     if (stacked < 0) {
         status = lard_fail_call(error, "fstatfs", path, -stacked);
     }

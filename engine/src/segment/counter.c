@@ -6,13 +6,14 @@
  */
 #include "segment/counter.h"
 #include "base/hash.h"
+#include "base/pause.h"
 
 #include <string.h>
 
 #define SEAL_MASK ((1ull << 48) - 1)
 
 static uint64_t seal(uint64_t value, uint64_t sequence, uint32_t crc) {
-    uint64_t sealed = lard_mix(value ^ lard_mix(sequence << 32 | crc)) & SEAL_MASK;
+    uint64_t sealed = lard_hash_mix(value ^ lard_hash_mix(sequence << 32 | crc)) & SEAL_MASK;
     return sequence << 48 | sealed;
 }
 

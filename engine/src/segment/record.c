@@ -8,6 +8,7 @@
  */
 #include "segment/record.h"
 #include "segment/counter.h"
+#include "base/key.h"
 
 #include <string.h>
 
@@ -69,8 +70,8 @@ LARD_INLINE uint64_t write_body(bool fast, uint64_t crc, lard_u64 *body, const l
     body += key->bytes / 8;
     if (rest) { /* the word that key and value share */
         size_t taken = 8 - rest < left ? 8 - rest : left;
-        uint64_t word = left >= 8 ? lard_word_at(value) : lard_tail(value, left);
-        word = lard_tail(key->data, key->bytes) | word << (rest * 8);
+        uint64_t word = left >= 8 ? lard_word_at(value) : lard_word_tail(value, left);
+        word = lard_word_tail(key->data, key->bytes) | word << (rest * 8);
         crc = lard_crc_step(fast, crc, word);
         lard_store(body, word);
         body++;
@@ -79,7 +80,7 @@ LARD_INLINE uint64_t write_body(bool fast, uint64_t crc, lard_u64 *body, const l
     }
     crc = lard_crc_in(fast, crc, body, left / 8, value);
     if (left & 7) {
-        uint64_t word = lard_tail(value, left);
+        uint64_t word = lard_word_tail(value, left);
         crc = lard_crc_step(fast, crc, word);
         lard_store(body + left / 8, word);
     }

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "file/view.h"
 #include "segment/segment.h"
+#include "base/key.h"
 
 #define LARD_CRC_START 0xffffffffu
 
@@ -22,11 +23,19 @@ typedef struct {
 } lard_record_info;
 
 static inline uint64_t lard_record_seal_expiry(uint64_t expiry_ms, uint32_t crc) {
-    uint64_t seal = lard_mix(expiry_ms ^ (uint64_t)crc << 32 ^ 0x9e37u) >> LARD_EXPIRY_BITS;
+    uint64_t seal = lard_hash_mix(expiry_ms ^ (uint64_t)crc << 32 ^ 0x9e37u) >> LARD_EXPIRY_BITS;
     return (expiry_ms & LARD_EXPIRY_MASK) | seal << LARD_EXPIRY_BITS;
 }
 
-/* Bytes of the record whose header was read. */
+/* Bytes that a record takes in a segment. */
+static inline uint64_t lard_record_bytes(unsigned type, uint64_t key_bytes, uint64_t value_bytes) {
+    if (type == LARD_TYPE_COUNTER) {
+        return LARD_RECORD_HEADER + LARD_ALIGN8(key_bytes) + LARD_COUNTER_BYTES;
+    }
+    return LARD_RECORD_HEADER + LARD_ALIGN8(key_bytes + value_bytes);
+}
+
+/* The same of a record whose header was read. */
 static inline uint64_t lard_record_bytes_at(const lard_record_info *info) {
     return lard_record_bytes(LARD_WORD2_TYPE(info->word2), LARD_WORD2_KEY_BYTES(info->word2),
                              LARD_WORD2_VALUE_BYTES(info->word2));
@@ -72,7 +81,7 @@ static inline bool lard_record_is_key(const lard_view *view, uint64_t offset, co
         difference |= lard_load(&words[i]) ^ lard_word_at(want + i * 8);
     }
     if (key->bytes & 7) {
-        uint64_t last = lard_load(&words[key->bytes / 8]) ^ lard_tail(want, key->bytes);
+        uint64_t last = lard_load(&words[key->bytes / 8]) ^ lard_word_tail(want, key->bytes);
         difference |= last << (64 - (key->bytes & 7) * 8);
     }
     return difference == 0;
@@ -132,7 +141,7 @@ lard_key lard_record_key(const lard_view *view, uint64_t offset, const lard_reco
 /* Writes a whole record at a reserved offset of a segment of `generation`. */
 void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_key *key,
                        const lard_record_spec *spec);
-/* Bytes that such a record takes in a segment. */
+/* The same of a record to be written. */
 static inline uint64_t lard_record_bytes_of(const lard_key *key, const lard_record_spec *spec) {
     return lard_record_bytes(spec->type, key->bytes, spec->value_bytes);
 }

@@ -6,6 +6,7 @@
  */
 #include "segment/segment.h"
 #include "file/view.h"
+#include "base/clock.h"
 
 static lard_u32 *queue_size(lard_view *view, uint32_t state) {
     return state == LARD_SEGMENT_SMALL ? &view->head->small_segments : &view->head->main_segments;
@@ -84,7 +85,7 @@ static bool open_segment(lard_view *view, uint32_t queue) {
     lard_store(&row->sequence, sequence);
     lard_store(&row->write_offset, 0);
     lard_store(&row->max_expiry_ms, 0);
-    lard_store(&row->oldest_ms, (uint64_t)lard_now(NULL));
+    lard_store(&row->oldest_ms, (uint64_t)lard_clock_of_call(NULL));
     lard_store_release(&row->state, queue);
     adjust(queue_size(view, queue), 1);
     lard_store(&view->head->active[queue - LARD_SEGMENT_SMALL], segment + 1);

@@ -5,7 +5,7 @@
  */
 #include "shard/repair.h"
 #include "base/count.h"
-#include "base/hash.h"
+#include "base/key.h"
 #include "evict/expired.h"
 #include "file/view.h"
 #include "index/bucket.h"
@@ -166,7 +166,7 @@ static void finish_copy(lard_view *view) {
         original.crc == copy.crc && original.expiry_ms == copy.expiry_ms) {
         lard_slot_replace(
             found.slot, found.value,
-            lard_slot(offset, key.hash.fingerprint, LARD_SLOT_FREQUENCY(found.value), copy.generation));
+            lard_slot_make(offset, key.hash.fingerprint, LARD_SLOT_FREQUENCY(found.value), copy.generation));
     }
 }
 

@@ -12,6 +12,9 @@
 #include "index/bucket.h"
 #include "proc/process.h"
 #include "shard/repair.h"
+#include "base/clock.h"
+#include "base/futex.h"
+#include "base/pause.h"
 
 #define WAITERS 0x80000000u
 #define SPINS 200
@@ -45,7 +48,7 @@ static bool take_over(larder *cache, lard_view *view, uint32_t word) {
  * before. Takes over from a dead owner. */
 static larder_status wait_for_lock(larder *cache, lard_view *view) {
     lard_u32 *lock = &view->head->lock;
-    int64_t start = lard_monotonic_ms();
+    int64_t start = lard_clock_monotonic_ms();
     unsigned sleep_ms = FIRST_SLEEP_MS;
     uint32_t alive = 0; /* the owner checked last; 0 if this process has not run during the whole wait */
 
@@ -57,7 +60,7 @@ static larder_status wait_for_lock(larder *cache, lard_view *view) {
         }
         uint32_t stuck = __atomic_load_n(&cache->stuck[view->number], __ATOMIC_RELAXED);
         int64_t bound = word && (word & ~WAITERS) == stuck ? FIRST_SLEEP_MS : cache->lock_timeout_ms;
-        int64_t waited = lard_monotonic_ms() - start;
+        int64_t waited = lard_clock_monotonic_ms() - start;
         bool leaves = has_left(cache, view->map);
         if (waited < 0 || waited >= bound || leaves) { /* negative: the clock failed */
             if (word && (word & ~WAITERS) != alive && !leaves && take_over(cache, view, word)) {
@@ -75,7 +78,7 @@ static larder_status wait_for_lock(larder *cache, lard_view *view) {
             }
             word |= WAITERS;
         }
-        lard_wait(LARD_RAW(lock), word, sleep_ms);
+        lard_futex_wait(LARD_RAW(lock), word, sleep_ms);
         sleep_ms = sleep_ms * 2 > LONGEST_SLEEP_MS ? LONGEST_SLEEP_MS : sleep_ms * 2;
         if (take_over(cache, view, word)) {
             break;
@@ -119,7 +122,7 @@ larder_status lard_shard_lock(larder *cache, lard_view *view, const larder_call 
 static __attribute__((noinline)) void unlock_slowly(lard_view *view, uint32_t word) {
     lard_u32 *lock = &view->head->lock;
     if (word == (view->owner | WAITERS) && lard_cas32(lock, &word, 0)) {
-        lard_wake(LARD_RAW(lock));
+        lard_futex_wake(LARD_RAW(lock));
     } else if (!view->map->poisoned) {
         lard_map_supersede(view->map); /* two processes have changed the shard at once: all leave the file */
     }
@@ -136,6 +139,6 @@ void lard_shard_end_turn(lard_view *view) {
     bool wanted = lard_load(&view->head->lock) & WAITERS;
     lard_shard_unlock(view);
     if (wanted) { /* the waiter that wakes up must run before the next turn */
-        lard_sleep_ms(1);
+        lard_clock_sleep_ms(1);
     }
 }

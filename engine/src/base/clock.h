@@ -1,0 +1,38 @@
+/*
+ * clock.h — the clocks, in milliseconds: the wall clock for expiry, a monotonic one for waits.
+ */
+#ifndef LARD_CLOCK_H
+#define LARD_CLOCK_H
+
+#include "larder.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LARD_COARSE_LAG_MS 20 /* a kernel tick is 10 ms at most */
+
+int64_t lard_clock_ms(void);           /* wall clock, Unix ms */
+int64_t lard_clock_coarse_ms(void);    /* the same, up to LARD_COARSE_LAG_MS behind, at an eighth of its cost */
+int64_t lard_clock_monotonic_ms(void); /* for waits */
+int64_t lard_clock_monotonic_coarse_ms(void);
+void lard_clock_sleep_ms(unsigned ms);
+
+/* The time that expiry is decided by in a call, Unix ms. */
+static inline int64_t lard_clock_of_call(const larder_call *call) {
+    return call && call->now_ms ? call->now_ms : lard_clock_ms();
+}
+
+/* Has the item expired? `now_ms` 0: by the engine's clock. Most expiries are far away, so the cheap clock is asked
+ * first. */
+static inline bool lard_clock_has_passed(uint64_t expiry_ms, int64_t now_ms) {
+    if (now_ms == 0) {
+        now_ms = lard_clock_coarse_ms();
+        if ((int64_t)expiry_ms > now_ms + LARD_COARSE_LAG_MS) {
+            return false;
+        }
+        now_ms = lard_clock_ms();
+    }
+    return (int64_t)expiry_ms <= now_ms;
+}
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * space.c — reserves and releases disk space, on Linux and macOS. Takes no lock.
+ */
+#define _GNU_SOURCE
+#include "base/space.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+bool lard_space_may_reach(uint64_t bytes) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
+}
+
+#if defined(__linux__)
+
+#define LEAST_PIECE (1u << 20)
+
+/* If a signal interrupts the call, tmpfs gives back what it has reserved: so each interruption halves the piece.
+ */
+int lard_space_reserve(int fd, uint64_t bytes) {
+    if (!lard_space_may_reach(bytes)) {
+        return EFBIG;
+    }
+    struct statvfs room; /* checked first: a reservation that fails takes space from others meanwhile */
+    if (fstatvfs(fd, &room) == 0 && room.f_blocks && room.f_frsize &&
+        bytes / room.f_frsize > (geteuid() == 0 ? room.f_bfree : room.f_bavail)) {
+        return ENOSPC;
+    }
+    uint64_t piece = bytes;
+    for (uint64_t done = 0; done < bytes;) {
+        piece = piece < bytes - done ? piece : bytes - done;
+        int failed = posix_fallocate(fd, (off_t)done, (off_t)piece);
+        if (failed == 0) {
+            done += piece;
+        } else if (failed != EINTR) {
+            return failed;
+        } else if (piece > LEAST_PIECE) {
+            piece /= 2;
+        }
+    }
+    return 0;
+}
+
+void lard_space_release(int fd, uint64_t from, uint64_t bytes) {
+    (void)!fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)bytes);
+}
+
+#else
+
+int lard_space_reserve(int fd, uint64_t bytes) {
+    if (!lard_space_may_reach(bytes)) {
+        return EFBIG;
+    }
+    fstore_t store = {F_ALLOCATEALL, F_PEOFPOSMODE, 0, (off_t)bytes, 0};
+    if (fcntl(fd, F_PREALLOCATE, &store) == -1) {
+        return errno;
+    }
+    return ftruncate(fd, (off_t)bytes) == 0 ? 0 : errno;
+}
+
+void lard_space_release(int fd, uint64_t from, uint64_t bytes) { (void)fd, (void)from, (void)bytes; }
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * space.h — reserves and releases disk space.
+ */
+#ifndef LARD_SPACE_H
+#define LARD_SPACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+bool lard_space_may_reach(uint64_t bytes);      /* false: a write there would raise SIGXFSZ (RLIMIT_FSIZE) */
+int lard_space_reserve(int fd, uint64_t bytes); /* 0, or errno */
+/* The bytes become zeros. Does nothing where the system cannot do that. */
+void lard_space_release(int fd, uint64_t from, uint64_t bytes);
+
+#endif
