@@ -142,7 +142,7 @@ static struct {
 static lard_hash bare_hash(const char *key, size_t bytes) {
     lard_hash hash =
         lard_hash_inline(bare_seed, key, bytes, lard_word_tail((const unsigned char *)key, bytes), false);
-    hash.tag |= 1; /* an empty slot has tag 0 */
+    hash.fingerprint |= 1; /* an empty slot has fingerprint 0 */
     return hash;
 }
 
@@ -177,7 +177,7 @@ static void fill_bare(uint64_t keys) {
         if (bare_load(emptier) == LARD_BUCKET_SLOTS) {
             bench_die("floor: both buckets are full");
         }
-        emptier->slots[bare_load(emptier)].raw_ = lard_slot_make((i + 1) * BARE_WORDS * 8, hash.tag, 0, 0);
+        emptier->slots[bare_load(emptier)].raw_ = lard_slot_make((i + 1) * BARE_WORDS * 8, hash.fingerprint, 0, 0);
     }
 }
 
@@ -192,7 +192,7 @@ LARD_INLINE double bare_gets(bool by_index, bool fast, uint64_t keys, uint64_t c
         lard_bucket *first = bare_bucket(hash.first), *second = bare_bucket(hash.second);
         const uint64_t *record = bare.records + number * BARE_WORDS;
         if (by_index) {
-            unsigned mask = lard_probe(first, second, hash.tag);
+            unsigned mask = lard_probe(first, second, hash.fingerprint);
             uint64_t slot = mask ? lard_load(lard_probe_slot(first, second, mask)) : 0;
             record = bare.records + LARD_SLOT_OFFSET(slot) / 8 - BARE_WORDS;
         } else {
