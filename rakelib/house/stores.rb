@@ -23,6 +23,7 @@ module House
       "file.c" => ["error", "super->lock_id"],
       "format.c" => ["super", "super->magic", "plan.seed", "plan.file_id", "plan.lock_id"],
       "attach.c" => ["error"],
+      "attachment.c" => ["error"],
       "open.c" => ["cache->path", "error"],
       "enter.c" => ["error"],
       "hash.h" => ["&words"],

@@ -1,7 +1,7 @@
 /*
- * delete.c — larder_delete and larder_clear.
+ * delete.c — larder_delete.
  *
- * Neither takes a shard lock. A process that is not attached empties the key's slot if it has a map of the file;
+ * It takes no shard lock. A process that is not attached empties the key's slot if it has a map of the file;
  * otherwise it notes the delete until it attaches (pending.c).
  */
 #include "api/request.h"
@@ -44,16 +44,4 @@ larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, co
         return delete_unattached(cache, key, key_bytes, call);
     }
     return delete_in(cache, map, key, key_bytes, call);
-}
-
-larder_status larder_clear(larder *cache) {
-    if (!cache) {
-        return LARDER_INVALID;
-    }
-    lard_map *map = lard_enter_after_look(cache);
-    if (!map) {
-        return lard_pending_note(cache, NULL, 0) ? lard_enter_failure(cache) : larder_clear(cache);
-    }
-    lard_map_clear(map);
-    return lard_map_outcome(map, LARDER_OK);
 }

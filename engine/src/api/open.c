@@ -1,5 +1,5 @@
 /*
- * open.c — opens, shares and closes handles.
+ * open.c — larder_open, larder_close and larder_path: opens, shares and closes handles.
  *
  * A process has one handle per file, in a list that the fork lock guards (registry.c, fork.c). Opening a file
  * again returns the same handle with one more reference; the last larder_close closes it. The lock is not held
@@ -12,6 +12,7 @@
 #include "file/map.h"
 #include "file/sigbus.h"
 #include "file/use.h"
+#include "handle/attach.h"
 #include "handle/pending.h"
 #include "handle/registry.h"
 #include "proc/bytelock.h"
@@ -19,7 +20,6 @@
 #include "proc/lockfile.h"
 #include "proc/opener.h"
 #include "proc/process.h"
-#include "segment/pin.h"
 #include "base/page.h"
 
 #include <errno.h>
@@ -160,7 +160,7 @@ larder_status larder_open(const char *path, const larder_options *options, larde
         return lard_fail(error, status, ENOMEM, "%s", path);
     }
     if (!(options && options->attach_later) && !__atomic_load_n(&cache->map, __ATOMIC_ACQUIRE)) {
-        status = larder_attach(cache, OPEN_WAIT_MS, error);
+        status = lard_attach(cache, OPEN_WAIT_MS, error);
     }
     if (status != LARDER_OK) {
         larder_close(cache);
@@ -216,18 +216,3 @@ void larder_close(larder *cache) {
 }
 
 const char *larder_path(const larder *cache) { return cache->path; }
-
-uint64_t larder_size(const larder *cache) {
-    lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
-    return map ? map->super.file_bytes : 0;
-}
-
-size_t larder_max_value(const larder *cache) {
-    lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
-    return map ? lard_map_max_value(map) : 0;
-}
-
-size_t larder_max_pinned(const larder *cache) {
-    const lard_map *map = cache ? __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE) : NULL;
-    return map ? lard_pin_limit(map) - LARD_RECORD_HEADER : 0;
-}

@@ -1,5 +1,5 @@
 /*
- * stats.c — sums the statistics that each process counts in its own slot, and tells which processes are attached.
+ * stats.c — larder_get_stats: sums the statistics that each process counts in its own slot.
  */
 #include "base/count.h"
 #include "file/view.h"
@@ -32,35 +32,6 @@ static uint64_t items_of(const lard_shard *head) {
     return items > 0 ? (uint64_t)items : 0;
 }
 
-static bool is_attached(larder *cache, const lard_map *map, uint32_t slot) {
-    uint32_t incarnation = lard_load(&map->processes[slot].incarnation);
-    return incarnation && lard_process_alive(cache, map, lard_process_owner_word(slot, incarnation));
-}
-
-size_t larder_get_pids(larder *cache, uint32_t *pids, size_t most) {
-    size_t count = 0;
-    lard_map *map = cache ? lard_enter(cache) : NULL;
-    for (uint32_t slot = 0; map && slot < map->super.process_slots; slot++) {
-        if (is_attached(cache, map, slot)) {
-            if (count < most) {
-                pids[count] = lard_load(&map->processes[slot].pid);
-            }
-            count++;
-        }
-    }
-    return count;
-}
-
-uint32_t larder_process(larder *cache) {
-    lard_map *map = cache ? lard_enter(cache) : NULL;
-    return map ? map->owner_word : 0;
-}
-
-int larder_process_lives(larder *cache, uint32_t process) {
-    lard_map *map = cache ? lard_enter(cache) : NULL;
-    return !map || (process != 0 && lard_process_alive(cache, map, process));
-}
-
 larder_status larder_get_stats(larder *cache, larder_stats *stats) {
     if (!cache || !stats) {
         return LARDER_INVALID;
@@ -82,7 +53,7 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats) {
         for (int i = 0; i < LARD_COUNTERS; i++) {
             sums[i] += lard_load(&row->counters[i]);
         }
-        stats->processes += is_attached(cache, map, slot);
+        stats->processes += lard_process_is_attached(cache, map, slot);
     }
 #define LARD_SUM(name, text) stats->name = sums[LARD_STAT_##name];
     LARDER_COUNTS_LIST(LARD_SUM)

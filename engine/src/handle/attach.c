@@ -322,23 +322,10 @@ static larder_status attach_once(larder *cache, uint64_t size_bytes, int64_t wai
     return error->status;
 }
 
-larder_status larder_last_failure(larder *cache, larder_error *error) {
-    memset(error, 0, sizeof *error);
-    if (cache) {
-        lard_fork_lock();
-        *error = cache->failure;
-        lard_fork_unlock();
-    }
-    return error->status;
-}
-
-larder_status larder_attach(larder *cache, uint32_t wait_ms, larder_error *error) {
+larder_status lard_attach(larder *cache, int64_t wait_ms, larder_error *error) {
     larder_error mine;
     error = error ? error : &mine;
     memset(error, 0, sizeof *error);
-    if (!cache) {
-        return lard_fail(error, LARDER_INVALID, 0, "larder_attach needs a handle");
-    }
     lard_sigbus_enter();
     lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
     uint64_t size = cache->existing ? 0 : map ? map->super.file_bytes : cache->requested_bytes;

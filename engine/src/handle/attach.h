@@ -6,6 +6,9 @@
 
 #include "base/types.h"
 
+/* Attaches, or waits up to `wait_ms` for another opener or for the thread that attaches. OK, LOCKED or another
+ * error; `error` may be NULL. */
+larder_status lard_attach(larder *cache, int64_t wait_ms, larder_error *error);
 /* Is it time for the next attempt? After a failure there is a wait. The fork lock is held. */
 bool lard_attach_is_due(const larder *cache);
 

@@ -22,26 +22,12 @@
 #define TOUCH_MS (3600 * 1000) /* between new timestamps of the lock file, by which cleaners find old files */
 #define STORES_PER_LOOK 64     /* while the time given with the stores does not change */
 
-int larder_attached(larder *cache) {
-    if (LARD_UNLIKELY(!cache)) {
-        return -1;
-    }
-    lard_sigbus_enter();
-    if (LARD_LIKELY(lard_current_map(cache) != NULL)) {
-        return 1;
-    }
-    lard_fork_lock();
-    int due = lard_attach_is_due(cache) ? 0 : -1;
-    lard_fork_unlock();
-    return due;
-}
-
 lard_map *lard_enter_slow(larder *cache) {
     lard_fork_lock();
     lard_map *map = lard_current_map(cache); /* another thread may have attached it */
     bool tries = !map && !cache->attaches_explicitly && lard_attach_is_due(cache);
     lard_fork_unlock();
-    return tries && larder_attach(cache, ATTACH_WAIT_MS, NULL) == LARDER_OK ? cache->map : map;
+    return tries && lard_attach(cache, ATTACH_WAIT_MS, NULL) == LARDER_OK ? cache->map : map;
 }
 
 lard_map *lard_enter_unattached(larder *cache) {

@@ -131,3 +131,8 @@ bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner
     lard_lockfile_path(cache->path, path);
     return is_free(&map->lock, path, 1 + slot, 1, 1 + map->slot) != 1;
 }
+
+bool lard_process_is_attached(const larder *cache, const lard_map *map, uint32_t slot) {
+    uint32_t incarnation = lard_load(&map->processes[slot].incarnation);
+    return incarnation && lard_process_alive(cache, map, lard_process_owner_word(slot, incarnation));
+}

@@ -20,6 +20,8 @@ void lard_process_adopt(larder *cache, const lard_lockfile *file, lard_map *map,
 int lard_process_is_alone(const larder *cache, const lard_lockfile *file, const char *path);
 void lard_process_release(larder *cache);
 bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner_word);
+/* Has a live process this slot? */
+bool lard_process_is_attached(const larder *cache, const lard_map *map, uint32_t slot);
 uint32_t lard_process_owner_word(uint32_t slot, uint32_t incarnation);
 
 #endif
