@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 # Checks the C sources of a directory whose folders are layers: a module (x.c and x.h) includes headers of its own
-# folder and of those below it, no modules include each other in a circle, a function with the name of a module stands
-# in that module, and no two files have the same name.
+# folder and of those below it, no modules include each other in a circle, a function that files share has the name of
+# its module, whether it is called or inlined, and no two files have the same name.
 #
 # The compiler refuses a call without a declaration, and each function is declared in the header of its module. So
 # what holds for #include lines holds for calls.
@@ -16,16 +16,23 @@ module House
     include TSort
 
     INCLUDE = %r{^#include "([\w/]+)\.h"}
-    FUNCTION = /^(?!static)(?:static inline |LARD_INLINE )?[a-z][\w *]*?\b%s(\w+)\([^;{]*\) \{/
+    COMMENT = %r{/\*.*?\*/}m
+    # The definition of a function: it begins a line, and its body follows.
+    FUNCTION = /^(?!typedef\b|struct\b|enum\b)[A-Za-z_][^;{}()=#]*\b(\w+)\([^;{}]*\)\s\{/
+    ATTRIBUTE = /__attribute__\(\(.*?\)\)\s*/
+    # Of one file alone.
+    OWN = /\Astatic\b|\ALARD_INLINE\b/
 
     # @param directory [String]
     # @param folders [Array<String>] from the bottom up
     # @param prefix [String] of functions that files share, before module_verb
-    # @param free [Array<String>] folders whose functions have names without a module
-    def initialize(directory, folders, prefix: "", free: [])
+    # @param public [Hash{String => Array<String>}] other prefixes, and the folders whose functions may have them
+    # @param free [Array<String>] folders and modules whose functions have names without a module
+    def initialize(directory, folders, prefix: "", public: {}, free: [])
       @directory = directory
       @folders = folders
       @prefix = prefix
+      @public = public
       @free = free
     end
 
@@ -98,19 +105,29 @@ module House
       (includes[name] & modules).each(&block)
     end
 
-    # A function that begins with the name of no module is allowed where it stands in a folder of basic things.
     def misplaced_functions
-      pattern = Regexp.new(format(FUNCTION.source, @prefix))
       sources.flat_map do |file, text|
-        next [] if @free.include?(folder(file))
+        name = without_extension(file)
+        next [] if @free.include?(folder(file)) || @free.include?(name)
 
-        text.scan(pattern).flatten.reject { |name| of_module?(name, File.basename(without_extension(file))) }
-            .map { |name| "#{file}: #{@prefix}#{name} has not the name of its file" }
+        shared_functions(file, text).reject { |function| public?(function, file) || of_module?(function, name) }
+                                    .map { |function| "#{file}: #{function} has not the name of its file" }
       end
     end
 
-    def of_module?(name, file)
-      name == file || name.start_with?("#{file}_")
+    # All that a header defines, and what is not static in a source.
+    def shared_functions(file, text)
+      definitions = text.gsub(COMMENT, "").gsub(ATTRIBUTE, "").to_enum(:scan, FUNCTION).map { Regexp.last_match }
+      definitions.reject { |found| file.end_with?(".c") && found[0].match?(OWN) }.map { |found| found[1] }
+    end
+
+    def public?(function, file)
+      @public.any? { |prefix, folders| function.start_with?(prefix) && folders.include?(folder(file)) }
+    end
+
+    def of_module?(function, name)
+      own = "#{@prefix}#{File.basename(name)}"
+      function == own || function.start_with?("#{own}_")
     end
   end
 end

@@ -45,8 +45,14 @@ module House
     # The engine's folders, from the bottom up.
     ENGINE_FOLDERS = ["base", "proc", "file", "segment", "index", "evict", "shard", "item", "handle", "api"].freeze
 
+    # The words of shared memory are loaded and changed by names of the operations: lard_load, lard_cas32.
+    ENGINE_FREE = ["base/shared"].freeze
+
     # The folders of the glue, from the bottom up; init.c is above them.
     GLUE_FOLDERS = ["base", "value", "cache", "rails"].freeze
+
+    # What base/ and cache/ share begins with glue_. The output buffer is written to by short verbs: put, room.
+    GLUE_FREE = ["base", "cache", "value/tree_writer"].freeze
 
     # The public header is all of the engine that others may include.
     PUBLIC_HEADER = "larder.h"
@@ -91,8 +97,9 @@ module House
     private
 
     def module_breaches
-      engine = CModules.new(File.join(@root, "engine/src"), ENGINE_FOLDERS, prefix: "lard_", free: ["base"])
-      glue = CModules.new(File.join(@root, "ext/larder"), GLUE_FOLDERS, free: ["base", "cache"])
+      engine = CModules.new(File.join(@root, "engine/src"), ENGINE_FOLDERS,
+                            prefix: "lard_", public: { "larder_" => ["api"] }, free: ENGINE_FREE)
+      glue = CModules.new(File.join(@root, "ext/larder"), GLUE_FOLDERS, free: GLUE_FREE)
       { "engine/src" => engine, "ext/larder" => glue }.flat_map do |directory, modules|
         modules.breaches.map { |breach| "#{directory}: #{breach}" }
       end

@@ -6,6 +6,7 @@
  * while a handle attaches or writes its file back.
  */
 #define _GNU_SOURCE
+#include "base/crc.h"
 #include "base/fail.h"
 #include "base/place.h"
 #include "file/format.h"
@@ -24,6 +25,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +132,9 @@ static larder_status take_handle(const char *path, const larder_options *options
 }
 
 larder_status larder_open(const char *path, const larder_options *options, larder **out, larder_error *error) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     char full[PATH_MAX];
+    pthread_once(&once, lard_crc_init); /* every handle comes from here, so no other call needs to */
     if (error) {
         memset(error, 0, sizeof *error);
     }

@@ -11,7 +11,6 @@
  */
 #define _GNU_SOURCE
 #include "proc/fork.h"
-#include "base/crc.h"
 #include "base/page.h"
 
 #include <pthread.h>
@@ -54,7 +53,6 @@ static void *make_wiped_page(void) {
 }
 
 static void install(void) {
-    lard_crc_init();
     fork_page *wiped = make_wiped_page();
     page = wiped ? wiped : page;
     page->epoch = ++epochs;
