@@ -65,6 +65,34 @@ module House
       assert_equal ["engine/src: item/read.c: lard_ready has not the name of its file"], breaches
     end
 
+    test "an inlined function of the engine stands in the header of its name, also in base" do
+      write "engine/src/base/clock.h", "static inline int lard_clock_ms(void) {\n}\n#define A(x) {\n"
+      assert_empty breaches
+      write "engine/src/base/layout.h", "static inline uint64_t lard_slot(uint64_t offset,\n    int other) {\n}\n"
+      write "engine/src/index/probe.h", "LARD_INLINE int probe_one(int slot) {\n}\n"
+      assert_equal ["engine/src: base/layout.h: lard_slot has not the name of its file",
+                    "engine/src: index/probe.h: probe_one has not the name of its file"], breaches
+    end
+
+    test "the operations on shared memory are named by themselves" do
+      write "engine/src/base/shared.h", "static inline bool lard_cas32(int *p) {\n}\n"
+      assert_empty breaches
+    end
+
+    test "a public function of the engine stands in api" do
+      write "engine/src/api/get.c", "int larder_exists(void) {\n}\nLARD_INLINE int answer(void) {\n}\n"
+      assert_empty breaches
+      write "engine/src/handle/attach.c", "__attribute__((noinline)) int larder_attach(void) {\n}\n"
+      assert_equal ["engine/src: handle/attach.c: larder_attach has not the name of its file"], breaches
+    end
+
+    test "an inlined function of the glue stands in the header of its name" do
+      write "ext/larder/value/tree_again.h", "static inline int tree_again_add(void) {\n}\nstatic int seen(void) {\n}\n"
+      write "ext/larder/value/tree_writer.h", "static inline void put(void) {\n}\n"
+      write "ext/larder/cache/handle.h", "static inline int glue_of(void) {\n}\n"
+      assert_equal ["ext/larder: value/tree_again.h: seen has not the name of its file"], breaches
+    end
+
     test "a folder of the engine is a layer, and names of files are different" do
       write "engine/src/other/read.c", ""
       write "engine/src/item/read.c", ""

@@ -6,7 +6,7 @@
 #include "rails/fast_clock.h"
 #include "rails/fast_event.h"
 #include "rails/fast_guard.h"
-#include "rails/super.h"
+#include "rails/fast_super.h"
 
 #include <string.h>
 

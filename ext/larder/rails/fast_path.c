@@ -10,7 +10,7 @@
 #include "rails/fast_event.h"
 #include "rails/fast_log.h"
 #include "rails/fast_multi.h"
-#include "rails/super.h"
+#include "rails/fast_super.h"
 
 static ID id_write;
 

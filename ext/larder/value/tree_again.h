@@ -52,11 +52,11 @@ typedef struct {
 #define EXTENT_BYTES ((UINT64_C(1) << 28) - 1)
 
 /* Of an object that has ended: its number, its height, and its bytes, including objects that occur again in it. */
-static inline VALUE tree_extent(uint64_t number, unsigned height, uint64_t bytes) {
+static inline VALUE tree_again_extent(uint64_t number, unsigned height, uint64_t bytes) {
     return ULL2NUM(number << 35 | (uint64_t)height << 28 | (bytes < EXTENT_BYTES ? bytes : EXTENT_BYTES));
 }
 
-static inline uint64_t tree_extent_number(VALUE extent) { return NUM2ULL(extent) >> 35; }
+static inline uint64_t tree_again_extent_number(VALUE extent) { return NUM2ULL(extent) >> 35; }
 
 /* May it occur once more, at `depth`? */
 static inline bool tree_again(tree_reach *reach, unsigned depth, VALUE extent) {
@@ -70,7 +70,7 @@ static inline bool tree_again(tree_reach *reach, unsigned depth, VALUE extent) {
     return true;
 }
 
-static inline void seen_init(tree_seen *seen) {
+static inline void tree_again_init(tree_seen *seen) {
     seen->page = seen->last = seen->first;
     seen->pages = SEEN_FIRST;
     seen->used = 0;
@@ -84,7 +84,7 @@ static inline void seen_init(tree_seen *seen) {
 seen_page *tree_again_page(tree_seen *seen, uint64_t number);
 
 /* False where it was there. */
-static inline bool seen_add(tree_seen *seen, VALUE object) {
+static inline bool tree_again_add(tree_seen *seen, VALUE object) {
     uint64_t number = object >> SEEN_SHIFT;
     unsigned place = (unsigned)(object & ((1u << SEEN_SHIFT) - 1)) / SEEN_OBJECT_BYTES;
     uint64_t bit = UINT64_C(1) << place % 64;

@@ -47,7 +47,7 @@ static bool put_shape(writer *w, unsigned number) {
 }
 
 static bool dump_shaped(writer *w, const VALUE *pairs, unsigned count) {
-    unsigned number = shape_of(w, pairs, count);
+    unsigned number = tree_shapes_find(w, pairs, count);
     bool is_new = number == w->shapes;
 
     if (is_new && (number == TREE_SHAPES || w->pooled + count > TREE_POOL)) {
@@ -101,11 +101,11 @@ static bool dump_hash(writer *w, VALUE hash) {
         return false;
     }
     size_t count = RHASH_SIZE(hash); /* now, as is_special() may run Ruby */
-    if (!may_be_shaped(w, count)) {
+    if (!tree_shapes_allow(w, count)) {
         return dump_pairs(w, hash);
     }
-    pairs_of taken = {ALLOCA_N(VALUE, 2 * count), 0, (unsigned)count, true};
-    rb_hash_foreach(hash, take_pair, (VALUE)&taken);
+    tree_shapes_pairs taken = {ALLOCA_N(VALUE, 2 * count), 0, (unsigned)count, true};
+    rb_hash_foreach(hash, tree_shapes_take_pair, (VALUE)&taken);
     return taken.named && taken.count == count ? dump_shaped(w, taken.pairs, taken.count) : dump_pairs(w, hash);
 }
 
@@ -160,7 +160,7 @@ static VALUE list_taken(writer *w, VALUE array) {
 static bool add_structs(writer *w, VALUE array) {
     for (long i = 0; i < RARRAY_LEN(array) && !w->repeated; i++) {
         VALUE object = RARRAY_AREF(array, i);
-        w->repeated = RB_TYPE_P(object, T_STRUCT) && !seen_add(&w->seen, object);
+        w->repeated = RB_TYPE_P(object, T_STRUCT) && !tree_again_add(&w->seen, object);
     }
     return !w->repeated;
 }
@@ -230,7 +230,7 @@ static bool dump_again(writer *w, VALUE extent) {
         return false;
     }
     put(w, TREE_AGAIN);
-    put_count(w, tree_extent_number(extent));
+    put_count(w, tree_again_extent_number(extent));
     w->nans += w->nans ? 1 : 0; /* the object may hold some */
     return true;
 }
@@ -249,7 +249,7 @@ __attribute__((noinline, cold)) static bool dump_numbered(writer *w, VALUE objec
         return false;
     }
     uint64_t bytes = written(w) - start + w->reach.again_bytes - before.again_bytes;
-    extent = tree_extent(w->number++, w->reach.deepest - w->depth, bytes);
+    extent = tree_again_extent(w->number++, w->reach.deepest - w->depth, bytes);
     rb_hash_aset(w->extents, object, extent);
     w->reach.deepest = before.deepest > w->reach.deepest ? before.deepest : w->reach.deepest;
     return true;
@@ -260,7 +260,7 @@ static bool dump_nested(writer *w, VALUE object, bool (*dump)(writer *, VALUE)) 
     if (!NIL_P(w->extents)) {
         return dump_numbered(w, object, dump);
     }
-    if (!seen_add(&w->seen, object)) {
+    if (!tree_again_add(&w->seen, object)) {
         w->repeated = true;
         return false;
     }
@@ -275,7 +275,7 @@ static bool is_kept(const writer *w, VALUE object) {
 static bool dump_object(writer *w, VALUE object) {
     VALUE class = RBASIC_CLASS(object);
 
-    if (class == rb_cString && is_plain_string(object)) {
+    if (class == rb_cString && tree_shapes_is_plain(object)) {
         return !rb_ivar_count(object) && dump_string(w, object);
     }
     if (class == rb_cArray || class == rb_cHash) {
@@ -307,7 +307,7 @@ static bool dump_whole(writer *w, VALUE value, VALUE extents) {
     w->reach = (tree_reach){0, 0};
     w->records = w->taken = Qnil;
     w->repeated = false;
-    seen_init(&w->seen);
+    tree_again_init(&w->seen);
     w->out = rb_str_buf_new(FIRST_BYTES);
     w->at = RSTRING_PTR(w->out);
     w->end = w->at + rb_str_capacity(w->out);

@@ -263,7 +263,7 @@ __attribute__((noinline, cold)) static VALUE load_numbered(reader *r, VALUE (*lo
     if (value != Qundef) {
         uint64_t bytes = (uint64_t)(r->at - start) + r->reach.again_bytes - before.again_bytes;
         rb_ary_push(r->ended, value);
-        rb_ary_push(r->extents, tree_extent(0, r->reach.deepest - r->depth + 1, bytes));
+        rb_ary_push(r->extents, tree_again_extent(0, r->reach.deepest - r->depth + 1, bytes));
         r->reach.deepest = before.deepest > r->reach.deepest ? before.deepest : r->reach.deepest;
     }
     return value;

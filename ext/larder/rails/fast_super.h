@@ -1,8 +1,8 @@
 /*
- * super.h — the way from the fast path to ActiveSupport's method of the same name.
+ * fast_super.h — the way from the fast path to ActiveSupport's method of the same name.
  */
-#ifndef LARDER_SUPER_H
-#define LARDER_SUPER_H
+#ifndef LARDER_FAST_SUPER_H
+#define LARDER_FAST_SUPER_H
 
 #include <ruby.h>
 
