@@ -44,7 +44,7 @@ static void release_stopped(void) {
     for (uint32_t s = 0; world_stopped && s < cache->map->super.shard_count; s++) {
         lard_view view = lard_view_of(cache->map, s);
         view.owner = world_stopped;
-        if ((lard_load(&view.head->lock) & 0x7fffffffu) == world_stopped) {
+        if ((lard_load(&view.head->lock) & ~LARD_LOCK_WAITERS) == world_stopped) {
             lard_shard_unlock(&view);
         }
     }
@@ -195,7 +195,7 @@ static void happen(const command *c, unsigned long *kill_next) {
         move_clock(c);
         break;
     case 21:
-        plant_owner(c->a, c->n & 0x7ffff ? c->n : 1);
+        plant_owner(c->a, c->n & LARD_OWNER_INCARNATION_MASK ? c->n : 1);
         lard_store(&cache->map->processes[cache->map->super.process_slots - 2].incarnation, c->n + 1);
         break;
     case 22:

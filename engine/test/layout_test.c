@@ -111,6 +111,17 @@ static void slots_have_their_bits(void) {
     CHECK(LARD_SLOT_OFFSET(LARD_SLOT_PENDING) == 1ull << 32, "a pending slot points beyond the largest shard");
 }
 
+static void other_words_have_their_bits(void) {
+    uint32_t owner = LARD_OWNER(5u, 0x80003u);
+    CHECK(owner == 0x3006 && LARD_OWNER_SLOT(owner) == 5 && LARD_OWNER_INCARNATION(owner) == 3);
+    CHECK(LARD_LOCK_WAITERS == 1u << 31 && LARD_OWNER(0xffeu, 0x7ffffu) == 0x7fffffff, "no owner has its bit");
+    CHECK(LARD_EPOCH(7, 9u) == 0x700000009 && LARD_EPOCH_CLEAR(0x700000009) == 7);
+    CHECK(LARD_GHOST_MAIN == 0x800 && LARD_GHOST_EVICTED_MASK << LARD_GHOST_EVICTED_SHIFT == 0x1f000);
+    CHECK(LARD_WORD0(0x12345678u, 0x1cafebabeull) == 0xcafebabe12345678ull);
+    CHECK(LARD_WORD2(3, LARD_TYPE_HEAD | LARD_PINNED, 9, 4) == 0x409430003ull);
+    CHECK(LARD_EXPIRY_MASK == 0xffffffffffff && LARD_CELL_SEAL_MASK == 0xffffffffffff && LARD_SHARD_SHIFT == 56);
+}
+
 static void read_at(const char *path, void *out, size_t bytes, off_t at) {
     int fd = open(path, O_RDONLY);
     if (fd < 0 || pread(fd, out, bytes, at) != (ssize_t)bytes) {
@@ -326,6 +337,7 @@ static const test_case tests[] = {
          "the control page's and process rows' fields have their places"),
     TEST(shard_fields_have_their_places, "the shard's and segment rows' fields have their places"),
     TEST(slots_have_their_bits, "a slot's bits have their places"),
+    TEST(other_words_have_their_bits, "locks, epochs, ghosts and records have their bits"),
     TEST(a_new_file_is_as_drawn, "a new file and its lock file are as drawn, byte for byte"),
     TEST(larger_files_have_more_of_everything, "what follows from a file's size does not change"),
     TEST(a_plain_record_is_as_drawn, "a plain record is as drawn, byte for byte"),

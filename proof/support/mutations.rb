@@ -62,7 +62,7 @@ module Proof
       mutation("an increment does not insist on the slot it read", "api/increment.c",
                "status == LARDER_OK ? LARD_IF_SLOT : LARD_IF_ANY", "LARD_IF_ANY", "increment of text"),
       mutation("a lock is taken from the living", "shard/shard.c",
-               "lard_process_alive(cache, view->map, word & ~WAITERS)", "false", "sets", preemptions: 3),
+               "lard_process_alive(cache, view->map, word & ~LARD_LOCK_WAITERS)", "false", "sets", preemptions: 3),
       mutation("a repair leaves splits and moves as they are", "shard/repair.c",
                "lard_index_resize_finish(view);", "", "whose owner died"),
       mutation("a refused store leaves the old value", "item/put.c",

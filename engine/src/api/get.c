@@ -59,10 +59,10 @@ LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset
     size_t value_bytes = LARD_WORD2_VALUE_BYTES(third);
     *word2 = third;
     *expiry_ms = second & LARD_EXPIRY_MASK;
-    if (LARD_UNLIKELY((third & 0xffffff) != LARD_WORD2(key_bytes, LARD_TYPE_PLAIN, 0, 0) ||
+    if (LARD_UNLIKELY((third & LARD_WORD2_TYPE_MASK) != LARD_WORD2(key_bytes, LARD_TYPE_PLAIN, 0, 0) ||
                       LARD_RECORD_HEADER + LARD_ALIGN8(key_bytes + value_bytes) > left ||
-                      value_bytes > wanted->capacity || ((uint32_t)(first >> 32) & 0xffff) != generation ||
-                      second != lard_record_seal_expiry(*expiry_ms, (uint32_t)first))) {
+                      value_bytes > wanted->capacity || (LARD_WORD0_GENERATION(first) & 0xffff) != generation ||
+                      second != lard_record_seal_expiry(*expiry_ms, LARD_WORD0_CRC(first)))) {
         return false;
     }
     uint64_t crc = lard_crc_step(fast, LARD_CRC_START, third);
@@ -83,7 +83,7 @@ LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset
         difference |= rest ? (lard_load(words) ^ wanted->tail) & of_key : 0;
         crc = lard_crc_out_few(fast, crc, words, rest, wanted->out, value_bytes);
     }
-    return difference == 0 && crc == (uint32_t)first;
+    return difference == 0 && crc == LARD_WORD0_CRC(first);
 }
 
 /* The directory cache is out of date, so a miss by it proves nothing: renews it and reads again. */
@@ -99,7 +99,7 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
                                  larder_item *item) {
     uint32_t number = lard_hash_shard(map, &wanted->key.hash);
     const lard_dircache *copy = &map->dircache[number];
-    unsigned page_shift = map->segment_shift - 6;
+    unsigned page_shift = map->segment_shift - LARD_BUCKET_SHIFT;
     uint64_t copied = __atomic_load_n(&copy->epoch, __ATOMIC_ACQUIRE);
     uint64_t shape = __atomic_load_n(&copy->shape, __ATOMIC_RELAXED);
     lard_bucket *first = lard_dircache_bucket(copy, shape, wanted->key.hash.first, page_shift);

@@ -45,7 +45,7 @@ static void check_directory(const lard_view *view, larder_report *report) {
     uint32_t named = 0;
     uint32_t count = lard_bucket_count(view);
     if (pages == 0 || pages > view->map->super.segments_per_shard || count == 0 ||
-        count > (uint64_t)pages << (view->map->segment_shift - 6)) {
+        count > (uint64_t)pages << (view->map->segment_shift - LARD_BUCKET_SHIFT)) {
         problem(report, view, "%u buckets do not fit %u index pages", count, pages);
         return;
     }

@@ -38,7 +38,7 @@ static inline lard_hash lard_hash_inline(const uint64_t seed[2], const void *key
     hash.full = lard_siphash13_inline(seed, key, bytes, tail);
     if (is_chunk) {
         hash.full = lard_hash_mix(hash.full); /* chunks have a key space of their own */
-        hash.full = hash.full << 8 >> 8 | lard_hash_chunk_home(key, bytes) << 56;
+        hash.full = hash.full << 8 >> 8 | lard_hash_chunk_home(key, bytes) << LARD_SHARD_SHIFT;
     }
     hash.first = (uint32_t)hash.full;
     hash.second = (uint32_t)((hash.full * 0x9e3779b97f4a7c15ull) >> 32);
@@ -50,7 +50,7 @@ static inline lard_hash lard_hash_inline(const uint64_t seed[2], const void *key
 lard_hash lard_hash_key(const lard_map *map, const void *key, size_t bytes, bool is_chunk);
 
 static inline uint32_t lard_hash_shard(const lard_map *map, const lard_hash *hash) {
-    return (uint32_t)(hash->full >> 56) & map->shard_mask;
+    return (uint32_t)(hash->full >> LARD_SHARD_SHIFT) & map->shard_mask;
 }
 
 #endif

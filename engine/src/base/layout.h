@@ -1,9 +1,13 @@
 /*
  * layout.h — the bytes of a cache file. Format 2.4.
  *
- * This file owns every offset, size and bit position; nothing else in the engine knows them. All integers are
- * little-endian; all positions are offsets, never pointers. Any change here makes a new format: raise
- * LARD_FORMAT_MAJOR.
+ * This file names every field and bit position. What is computed is elsewhere: the sizes and offsets of the parts
+ * of a file (format.c), hashes (hash.h, bucket.h), checksums (crc.h) and seals (record.h, counter.c). The bytes of
+ * the lock file are in lockfile.h. All integers are little-endian; all positions are offsets, never pointers.
+ *
+ * Any change of these makes a new format. If only reserved bits or words get a meaning, raise LARD_FORMAT_MINOR,
+ * else LARD_FORMAT_MAJOR. Both have the same effect, because an engine uses only files of its own format: it
+ * replaces one of an older format, and leaves one of a newer format while other processes use it (validate.c).
  *
  *   0          superblock A   immutable after creation, checksummed
  *   4096       superblock B   a copy, for when A is damaged
@@ -71,6 +75,7 @@
 #define LARD_CONTROL_OFFSET 8192u /* the same in every later format: old processes read `superseded` there */
 #define LARD_PROCESS_OFFSET 12288u
 #define LARD_MOST_SHARDS 256u
+#define LARD_SHARD_SHIFT 56 /* of a key's hash: its top byte selects the shard */
 
 typedef struct { /* superblock; private copies are plain memory */
     char magic[8];
@@ -135,6 +140,7 @@ typedef struct { /* lease: reserved for single flight, currently unused */
 } lard_lease;
 
 #define LARD_BUCKET_SLOTS 8u
+#define LARD_BUCKET_SHIFT 6 /* a bucket has 64 bytes */
 typedef struct {
     lard_u64 slots[LARD_BUCKET_SLOTS];
 } lard_bucket;
@@ -152,7 +158,7 @@ typedef struct { /* row of a shard's segment table */
 
 typedef struct { /* head of a shard */
     /* line 0: writers */
-    lard_u32 lock;         /* 0, or owner: bit 31 waiters, 12..30 incarnation, 0..11 process slot + 1 */
+    lard_u32 lock;         /* 0, or the owner, see LARD_LOCK_WAITERS below */
     lard_u32 closed[2];    /* segment + 1 that small, main appended to before the open one; 0: none */
     lard_u32 gap[2];       /* at most so many bytes are left at its end; a hint */
     lard_u32 mean_bytes;   /* approximate mean size of the items' records; 0: unknown */
@@ -188,13 +194,26 @@ typedef struct { /* head of a shard */
 
 _Static_assert(sizeof(lard_superblock) == 176, "superblock layout");
 _Static_assert(sizeof(lard_process) == 256, "process slot layout");
-_Static_assert(sizeof(lard_bucket) == 64, "bucket is a cache line");
+_Static_assert(sizeof(lard_bucket) == 1u << LARD_BUCKET_SHIFT, "bucket is a cache line");
 _Static_assert(sizeof(lard_segment) == 64, "segment row is a cache line");
 _Static_assert(sizeof(lard_shard) == 192, "shard header is three cache lines");
 _Static_assert(offsetof(lard_shard, epoch) == 64, "readers' line");
 _Static_assert(offsetof(lard_shard, active) == 128, "writers' line");
 _Static_assert(offsetof(lard_control, superseded) == 0, "fixed for all formats");
 _Static_assert(sizeof(lard_control) == 256, "control page");
+
+/* The word of a lock: whether others wait, and the owner. */
+#define LARD_LOCK_WAITERS 0x80000000u
+#define LARD_OWNER(slot, incarnation) \
+    (((slot) + 1) | ((incarnation)&LARD_OWNER_INCARNATION_MASK) << LARD_OWNER_INCARNATION_SHIFT)
+#define LARD_OWNER_SLOT(w) (((w)&0xfff) - 1)
+#define LARD_OWNER_INCARNATION(w) ((w) >> LARD_OWNER_INCARNATION_SHIFT & LARD_OWNER_INCARNATION_MASK)
+#define LARD_OWNER_INCARNATION_SHIFT 12
+#define LARD_OWNER_INCARNATION_MASK 0x7ffffu
+
+/* The epoch of a shard. */
+#define LARD_EPOCH(clear_epoch, resets) ((uint64_t)(clear_epoch) << 32 | (resets))
+#define LARD_EPOCH_CLEAR(epoch) ((uint32_t)((epoch) >> 32))
 
 /* Slots */
 #define LARD_LOCATION_BITS 30
@@ -212,6 +231,17 @@ _Static_assert(sizeof(lard_control) == 256, "control page");
     (((v)&LARD_LOCATION_MASK) << 3) /* bytes from the start of the shard; 0: ghost or empty */
 #define LARD_SLOT_SAME(a, b) ((((a) ^ (b)) & ~LARD_FREQUENCY_MASK) == 0)
 
+/* Ghosts, in a slot of location 0: cells above the location */
+#define LARD_GHOST_CELLS 2
+#define LARD_GHOST_CELL_BITS 17
+#define LARD_GHOST_FINGERPRINT_BITS 11
+#define LARD_GHOST_FINGERPRINT_MASK ((1u << LARD_GHOST_FINGERPRINT_BITS) - 1)
+#define LARD_GHOST_MAIN (1u << LARD_GHOST_FINGERPRINT_BITS) /* from the main queue */
+#define LARD_GHOST_EVICTED_SHIFT 12
+#define LARD_GHOST_EVICTED_MASK 31u
+#define LARD_GHOST_EVICTED_UNITS 8      /* in a shard */
+#define LARD_GHOST_CLOCKS_MAIN_SHIFT 16 /* shift of the main queue's in lard_shard.ghost_clocks */
+
 /* Records */
 enum {
     LARD_TYPE_PLAIN = 1,
@@ -225,6 +255,8 @@ enum {
 #define LARD_COUNTER_BYTES 32u
 #define LARD_EXPIRY_BITS 48
 #define LARD_EXPIRY_MASK ((1ull << LARD_EXPIRY_BITS) - 1)
+#define LARD_CELL_SEAL_BITS 48 /* of a counter's cell; the sequence is above */
+#define LARD_CELL_SEAL_MASK ((1ull << LARD_CELL_SEAL_BITS) - 1)
 
 typedef struct {
     uint64_t id[2]; /* unique in the life of the file: process slot and incarnation, home (8) | count (56) */
@@ -242,10 +274,15 @@ typedef struct {
 
 #define LARD_ALIGN8(n) (((n) + 7u) & ~(uint64_t)7u)
 
+#define LARD_WORD0(crc, generation) ((crc) | ((generation)&0xffffffffu) << 32)
+#define LARD_WORD0_CRC(w) ((uint32_t)(w))
+#define LARD_WORD0_GENERATION(w) ((uint32_t)((w) >> 32))
 #define LARD_WORD2(key_bytes, type, flags, value_bytes) \
     ((uint64_t)(key_bytes) | (uint64_t)(type) << 16 | (uint64_t)(flags) << 24 | (uint64_t)(value_bytes) << 32)
 #define LARD_WORD2_KEY_BYTES(w) ((uint32_t)((w)&0xffff))
 #define LARD_WORD2_TYPE(w) ((unsigned)((w) >> 16) & (0xff & ~LARD_PINNED))
+#define LARD_WORD2_TYPE_MASK 0xffffffull                       /* of key length, type and pinned */
+#define LARD_WORD2_TYPE_BYTE(w) ((unsigned)((w) >> 16) & 0xff) /* with pinned */
 #define LARD_WORD2_PINNED(w) ((unsigned)((w) >> 16) & LARD_PINNED)
 #define LARD_WORD2_FLAGS(w) ((unsigned)((w) >> 24) & 0xff)
 #define LARD_WORD2_VALUE_BYTES(w) ((uint32_t)((w) >> 32))

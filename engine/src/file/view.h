@@ -20,7 +20,7 @@ static inline lard_view lard_view_of(lard_map *map, uint32_t number) {
 /* False: the shard counts as empty, because the cache was cleared or a reset is not finished. */
 static inline bool lard_view_is_current(const lard_view *view, uint64_t *epoch) {
     *epoch = lard_load_acquire(&view->head->epoch);
-    return (uint32_t)(*epoch >> 32) == lard_load(&view->map->control->clear_epoch) && *epoch != 0;
+    return LARD_EPOCH_CLEAR(*epoch) == lard_load(&view->map->control->clear_epoch) && *epoch != 0;
 }
 
 static inline uint64_t lard_view_segment_offset(const lard_view *view, uint32_t segment) {

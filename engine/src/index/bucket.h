@@ -16,7 +16,7 @@ static inline uint32_t lard_bucket_of(uint32_t hash, uint32_t count) {
 
 /* The bucket of a number below lard_bucket_count. NULL: the directory is damaged. */
 static inline lard_bucket *lard_bucket_below_count(const lard_view *view, uint32_t number) {
-    unsigned shift = view->map->segment_shift - 6;
+    unsigned shift = view->map->segment_shift - LARD_BUCKET_SHIFT;
     uint32_t page = number >> shift;
     size_t segment = lard_load(&view->directory[page]);
     if (LARD_UNLIKELY(segment >= view->map->super.segments_per_shard)) {
@@ -27,7 +27,8 @@ static inline lard_bucket *lard_bucket_below_count(const lard_view *view, uint32
 
 /* The bucket of any number. NULL: the directory is damaged, or too short. */
 static inline lard_bucket *lard_bucket_at(const lard_view *view, uint32_t number) {
-    if (LARD_UNLIKELY(number >> (view->map->segment_shift - 6) >= view->map->super.segments_per_shard)) {
+    if (LARD_UNLIKELY(number >> (view->map->segment_shift - LARD_BUCKET_SHIFT) >=
+                      view->map->super.segments_per_shard)) {
         return NULL;
     }
     return lard_bucket_below_count(view, number);
@@ -36,7 +37,8 @@ static inline lard_bucket *lard_bucket_at(const lard_view *view, uint32_t number
 /* 0: there is no index, or the number is damaged: the directory cannot hold as many. */
 static inline uint32_t lard_bucket_count(const lard_view *view) {
     uint32_t count = lard_load_acquire(&view->head->bucket_count);
-    uint64_t most = (uint64_t)view->map->super.segments_per_shard << (view->map->segment_shift - 6);
+    uint64_t most = (uint64_t)view->map->super.segments_per_shard
+                    << (view->map->segment_shift - LARD_BUCKET_SHIFT);
     return LARD_LIKELY(count <= most) ? count : 0;
 }
 

@@ -36,7 +36,7 @@ static inline lard_bucket *lard_dircache_bucket(const lard_dircache *copy, uint6
 static inline void lard_dircache_prefetch_buckets(const lard_map *map, const lard_hash *hash,
                                                   lard_bucket *buckets[2]) {
     const lard_dircache *copy = &map->dircache[lard_hash_shard(map, hash)];
-    unsigned page_shift = map->segment_shift - 6;
+    unsigned page_shift = map->segment_shift - LARD_BUCKET_SHIFT;
     uint64_t shape = __atomic_load_n(&copy->shape, __ATOMIC_ACQUIRE);
     buckets[0] = lard_dircache_bucket(copy, shape, hash->first, page_shift);
     buckets[1] = lard_dircache_bucket(copy, shape, hash->second, page_shift);

@@ -12,22 +12,14 @@
 #include "index/ghost.h"
 #include "index/bucket.h"
 
-#define FINGERPRINT_BITS 11
-#define MAIN_BIT (1u << FINGERPRINT_BITS)
-#define STAMP_SHIFT (FINGERPRINT_BITS + 1)
-#define STAMP_BITS 5
-#define CELL_BITS (STAMP_SHIFT + STAMP_BITS)
-#define FINGERPRINT_MASK ((1u << FINGERPRINT_BITS) - 1)
-#define CELL_MASK ((1u << CELL_BITS) - 1)
-#define STAMP_MASK ((1u << STAMP_BITS) - 1)
-#define CELLS 2
-#define UNITS 8      /* of stamps, per shard */
+#define CELL_MASK ((1u << LARD_GHOST_CELL_BITS) - 1)
 #define YOUNG 0      /* greatest age from which the size of the queues is learned: less than one unit */
 #define MAIN_OLD 2   /* greatest age of a ghost of the main queue: such ghosts serve only that learning */
 #define SMALL_OLD 20 /* the same of the small queue: above LARD_GHOST_WINDOW */
-#define AGELESS (STAMP_MASK + 1)
+#define AGELESS (LARD_GHOST_EVICTED_MASK + 1)
 
-_Static_assert(LARD_LOCATION_BITS + CELLS * CELL_BITS == 64, "ghosts fill what a location leaves");
+_Static_assert(LARD_LOCATION_BITS + LARD_GHOST_CELLS * LARD_GHOST_CELL_BITS == 64,
+               "ghosts fill what a location leaves");
 
 typedef struct {
     uint32_t now[2]; /* of the small and of the main queue */
@@ -35,29 +27,30 @@ typedef struct {
 
 static clocks clocks_of(const lard_view *view) {
     uint32_t both = lard_load(&view->head->ghost_clocks);
-    return (clocks){{both & STAMP_MASK, both >> 16 & STAMP_MASK}};
+    return (clocks){
+        {both & LARD_GHOST_EVICTED_MASK, both >> LARD_GHOST_CLOCKS_MAIN_SHIFT & LARD_GHOST_EVICTED_MASK}};
 }
 
 /* Never 0: a cell of 0 is empty. */
 static uint32_t short_fingerprint(uint32_t fingerprint) {
-    fingerprint &= FINGERPRINT_MASK;
+    fingerprint &= LARD_GHOST_FINGERPRINT_MASK;
     return fingerprint ? fingerprint : 1;
 }
 
 static uint32_t cell_of(uint64_t value, unsigned number) {
-    return (uint32_t)(value >> (LARD_LOCATION_BITS + number * CELL_BITS)) & CELL_MASK;
+    return (uint32_t)(value >> (LARD_LOCATION_BITS + number * LARD_GHOST_CELL_BITS)) & CELL_MASK;
 }
 
 static uint64_t with_cell(uint64_t value, unsigned number, uint32_t cell) {
-    unsigned shift = LARD_LOCATION_BITS + number * CELL_BITS;
+    unsigned shift = LARD_LOCATION_BITS + number * LARD_GHOST_CELL_BITS;
     return (value & ~((uint64_t)CELL_MASK << shift)) | (uint64_t)cell << shift;
 }
 
-static bool was_main(uint32_t cell) { return (cell & MAIN_BIT) != 0; }
+static bool was_main(uint32_t cell) { return (cell & LARD_GHOST_MAIN) != 0; }
 
 /* AGELESS: the cell is empty or too old. */
 static uint32_t age_of(uint32_t cell, clocks at) {
-    uint32_t age = (at.now[was_main(cell)] - (cell >> STAMP_SHIFT)) & STAMP_MASK;
+    uint32_t age = (at.now[was_main(cell)] - (cell >> LARD_GHOST_EVICTED_SHIFT)) & LARD_GHOST_EVICTED_MASK;
     return cell == 0 || age > (was_main(cell) ? MAIN_OLD : SMALL_OLD) ? AGELESS : age;
 }
 
@@ -74,9 +67,9 @@ static place find(const lard_view *view, const lard_hash *hash, clocks at) {
     for (unsigned i = 0; fit && i < 2 * LARD_BUCKET_SLOTS; i++) {
         lard_u64 *slot = &buckets[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS];
         uint64_t value = lard_load(slot);
-        for (unsigned n = 0; value && !LARD_SLOT_OFFSET(value) && n < CELLS; n++) {
+        for (unsigned n = 0; value && !LARD_SLOT_OFFSET(value) && n < LARD_GHOST_CELLS; n++) {
             uint32_t cell = cell_of(value, n);
-            if ((cell & FINGERPRINT_MASK) == fingerprint && age_of(cell, at) <= LARD_GHOST_WINDOW) {
+            if ((cell & LARD_GHOST_FINGERPRINT_MASK) == fingerprint && age_of(cell, at) <= LARD_GHOST_WINDOW) {
                 return (place){slot, value, n};
             }
         }
@@ -106,13 +99,13 @@ lard_ghost lard_ghost_take(lard_view *view, const lard_hash *hash) {
 
 uint64_t lard_ghost_word(const lard_view *view, uint32_t fingerprint, bool from_main) {
     return with_cell(0, 0,
-                     short_fingerprint(fingerprint) | (from_main ? MAIN_BIT : 0) |
-                         clocks_of(view).now[from_main] << STAMP_SHIFT);
+                     short_fingerprint(fingerprint) | (from_main ? LARD_GHOST_MAIN : 0) |
+                         clocks_of(view).now[from_main] << LARD_GHOST_EVICTED_SHIFT);
 }
 
 void lard_ghost_rescue(lard_bucket *bucket, const lard_view *view, uint64_t value) {
     clocks now = clocks_of(view);
-    for (unsigned r = 0; r < CELLS; r++) {
+    for (unsigned r = 0; r < LARD_GHOST_CELLS; r++) {
         uint32_t cell = cell_of(value, r);
         uint32_t oldest = age_of(cell, now);
         place at = {NULL, 0, 0};
@@ -121,7 +114,7 @@ void lard_ghost_rescue(lard_bucket *bucket, const lard_view *view, uint64_t valu
             if (LARD_SLOT_OFFSET(other)) {
                 continue;
             }
-            for (unsigned n = 0; n < CELLS; n++) {
+            for (unsigned n = 0; n < LARD_GHOST_CELLS; n++) {
                 uint32_t age = age_of(cell_of(other, n), now);
                 if (age > oldest) {
                     oldest = age;
@@ -136,7 +129,7 @@ void lard_ghost_rescue(lard_bucket *bucket, const lard_view *view, uint64_t valu
 }
 
 static uint64_t without_old(uint64_t value, clocks now) {
-    for (unsigned n = 0; n < CELLS; n++) {
+    for (unsigned n = 0; n < LARD_GHOST_CELLS; n++) {
         value = age_of(cell_of(value, n), now) == AGELESS ? with_cell(value, n, 0) : value;
     }
     return value;
@@ -163,8 +156,10 @@ void lard_ghost_tick(lard_view *view, bool main_queue) {
     lard_u32 *clock = main_queue ? &view->head->main_clock : &view->head->evict_clock;
     lard_store(clock, lard_load(clock) + 1);
     uint64_t segments = view->map->super.segments_per_shard;
-    uint64_t small = lard_load(&view->head->evict_clock) * (uint64_t)UNITS / segments;
-    uint64_t large = lard_load(&view->head->main_clock) * (uint64_t)UNITS / segments;
-    lard_store(&view->head->ghost_clocks, (uint32_t)((small & STAMP_MASK) | (large & STAMP_MASK) << 16));
+    uint64_t small = lard_load(&view->head->evict_clock) * (uint64_t)LARD_GHOST_EVICTED_UNITS / segments;
+    uint64_t large = lard_load(&view->head->main_clock) * (uint64_t)LARD_GHOST_EVICTED_UNITS / segments;
+    lard_store(&view->head->ghost_clocks,
+               (uint32_t)((small & LARD_GHOST_EVICTED_MASK) | (large & LARD_GHOST_EVICTED_MASK)
+                                                                  << LARD_GHOST_CLOCKS_MAIN_SHIFT));
     sweep(view, lard_load(clock));
 }

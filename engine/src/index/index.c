@@ -267,7 +267,8 @@ bool lard_index_delete(const lard_view *view, const lard_key *key, int64_t now_m
             choices[used++] = splitting - 1;
             choices[used++] = splitting - 1;
         }
-        uint64_t paged = (uint64_t)lard_load(&view->head->index_pages) << (view->map->segment_shift - 6);
+        uint64_t paged = (uint64_t)lard_load(&view->head->index_pages)
+                         << (view->map->segment_shift - LARD_BUCKET_SHIFT);
         if (splitting && count < paged) { /* the new bucket, which is filled but not published yet */
             choices[used++] = lard_bucket_of(key->hash.first, count + 1);
             choices[used++] = lard_bucket_of(key->hash.second, count + 1);

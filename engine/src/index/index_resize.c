@@ -178,7 +178,7 @@ static uint32_t split_source(uint32_t count) { return count - (1u << (31 - __bui
 
 static bool split_next(larder *cache, lard_view *view) {
     uint32_t count = lard_bucket_count(view);
-    unsigned shift = view->map->segment_shift - 6;
+    unsigned shift = view->map->segment_shift - LARD_BUCKET_SHIFT;
     uint32_t page = count >> shift, pages = lard_load(&view->head->index_pages);
     if (count == 0) {
         return false; /* damaged since the lock was taken */

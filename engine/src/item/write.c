@@ -88,7 +88,7 @@ LARD_INLINE void note_replaced(const lard_view *view, uint64_t slot, lard_write_
     op->replaced.value_bytes = 0;
     *pinned_bytes = 0;
     if (lard_segment_left(view, offset) >= LARD_RECORD_HEADER &&
-        ((lard_load(&lard_view_words(view, offset)[2]) >> 16) & 0xff) >= LARD_TYPE_HEAD &&
+        LARD_WORD2_TYPE_BYTE(lard_load(&lard_view_words(view, offset)[2])) >= LARD_TYPE_HEAD &&
         lard_record_info_at(view, offset, &old)) {
         lard_record_head(view, offset, &old, &op->replaced);
         *pinned_bytes = lard_pin_cost_of(view, slot);

@@ -18,12 +18,9 @@
 #include <limits.h>
 #include <unistd.h>
 
-#define INCARNATION_MASK 0x7ffffu
 #define MOST_SLOTS 4096u
 
-uint32_t lard_process_owner_word(uint32_t slot, uint32_t incarnation) {
-    return (slot + 1) | (incarnation & INCARNATION_MASK) << 12;
-}
+uint32_t lard_process_owner_word(uint32_t slot, uint32_t incarnation) { return LARD_OWNER(slot, incarnation); }
 
 static void begin_incarnation(lard_map *map, uint32_t slot, lard_process_claimed *claim) {
     lard_process *row = &map->processes[slot];
@@ -119,10 +116,10 @@ int lard_process_is_alone(const larder *cache, const lard_lockfile *file, const 
 
 bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner_word) {
     char path[LARD_LOCK_PATH_MAX];
-    uint32_t slot = (owner_word & 0xfff) - 1;
-    uint32_t incarnation = owner_word >> 12 & INCARNATION_MASK;
+    uint32_t slot = LARD_OWNER_SLOT(owner_word);
+    uint32_t incarnation = LARD_OWNER_INCARNATION(owner_word);
     if (slot >= map->super.process_slots ||
-        (lard_load_acquire(&map->processes[slot].incarnation) & INCARNATION_MASK) != incarnation) {
+        (lard_load_acquire(&map->processes[slot].incarnation) & LARD_OWNER_INCARNATION_MASK) != incarnation) {
         return false;
     }
     if (slot == map->slot) {

@@ -10,11 +10,9 @@
 
 #include <string.h>
 
-#define SEAL_MASK ((1ull << 48) - 1)
-
 static uint64_t seal(uint64_t value, uint64_t sequence, uint32_t crc) {
-    uint64_t sealed = lard_hash_mix(value ^ lard_hash_mix(sequence << 32 | crc)) & SEAL_MASK;
-    return sequence << 48 | sealed;
+    uint64_t sealed = lard_hash_mix(value ^ lard_hash_mix(sequence << 32 | crc)) & LARD_CELL_SEAL_MASK;
+    return sequence << LARD_CELL_SEAL_BITS | sealed;
 }
 
 /*
@@ -28,7 +26,7 @@ static int current(const lard_u64 *cells, uint32_t crc, uint64_t *value, uint64_
     for (int i = 0; i < 2; i++) {
         uint64_t stamp = lard_load_acquire(&cells[2 * i + 1]);
         uint64_t number = lard_load_acquire(&cells[2 * i]);
-        uint64_t order = stamp >> 48;
+        uint64_t order = stamp >> LARD_CELL_SEAL_BITS;
         if (stamp == 0) {
             continue;
         }

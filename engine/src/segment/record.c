@@ -103,7 +103,7 @@ void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, co
         crc = (uint32_t)(lard_crc_hardware ? write_body(true, crc, body, key, spec)
                                            : write_body(false, crc, body, key, spec));
     }
-    lard_store(&words[0], crc | (generation & 0xffffffffu) << 32);
+    lard_store(&words[0], LARD_WORD0(crc, generation));
     lard_store(&words[1], lard_record_seal_expiry(spec->expiry_ms, crc));
     lard_store(&words[2], word2);
 }
@@ -111,7 +111,7 @@ void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, co
 void lard_record_move(lard_view *view, uint64_t from, uint64_t to, uint64_t generation, uint64_t bytes) {
     const lard_u64 *source = lard_view_words(view, from);
     lard_u64 *target = lard_view_words(view, to);
-    lard_store(&target[0], (lard_load(&source[0]) & 0xffffffffu) | (generation & 0xffffffffu) << 32);
+    lard_store(&target[0], LARD_WORD0(LARD_WORD0_CRC(lard_load(&source[0])), generation));
     for (uint64_t i = 1; i < bytes / 8; i++) {
         lard_store(&target[i], lard_load(&source[i]));
     }

@@ -50,8 +50,8 @@ static inline bool lard_record_info_at(const lard_view *view, uint64_t offset, l
     const lard_u64 *words = lard_view_words(view, offset);
     uint64_t first = lard_load(&words[0]);
     uint64_t second = lard_load(&words[1]);
-    info->crc = (uint32_t)first;
-    info->generation = (uint32_t)(first >> 32);
+    info->crc = LARD_WORD0_CRC(first);
+    info->generation = LARD_WORD0_GENERATION(first);
     info->word2 = lard_load(&words[2]);
     info->expiry_ms = second & LARD_EXPIRY_MASK;
     unsigned type = LARD_WORD2_TYPE(info->word2);

@@ -25,7 +25,7 @@
 static bool sane(const lard_view *view) {
     const lard_superblock *super = &view->map->super;
     uint32_t pages = lard_load(&view->head->index_pages);
-    uint64_t most = (uint64_t)pages << (view->map->segment_shift - 6);
+    uint64_t most = (uint64_t)pages << (view->map->segment_shift - LARD_BUCKET_SHIFT);
     uint32_t count = lard_load(&view->head->bucket_count);
     if (pages == 0 || pages > super->segments_per_shard || count == 0 || count > most) {
         return false;
@@ -123,7 +123,7 @@ void lard_repair_reset(lard_view *view) {
     lard_store(&view->head->items, 0);
     lard_store(&view->head->chunks, 0);
     uint32_t clear = lard_load(&view->map->control->clear_epoch);
-    lard_store_release(&view->head->epoch, (uint64_t)clear << 32 | resets);
+    lard_store_release(&view->head->epoch, LARD_EPOCH(clear, resets));
 }
 
 /* Offset of the last record in the main queue's open segment, or 0. */

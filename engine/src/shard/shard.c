@@ -16,7 +16,6 @@
 #include "base/futex.h"
 #include "base/pause.h"
 
-#define WAITERS 0x80000000u
 #define SPINS 200
 #define FIRST_SLEEP_MS 1
 #define LONGEST_SLEEP_MS 4
@@ -36,8 +35,8 @@ static bool has_left(const larder *cache, const lard_map *map) {
 static bool take_over(larder *cache, lard_view *view, uint32_t word) {
     lard_u32 *lock = &view->head->lock;
     view->owner = __atomic_load_n(&view->map->owner_word, __ATOMIC_RELAXED);
-    if (lard_load(lock) != word || lard_process_alive(cache, view->map, word & ~WAITERS) ||
-        !lard_cas32(lock, &word, view->owner | WAITERS)) {
+    if (lard_load(lock) != word || lard_process_alive(cache, view->map, word & ~LARD_LOCK_WAITERS) ||
+        !lard_cas32(lock, &word, view->owner | LARD_LOCK_WAITERS)) {
         return false;
     }
     lard_repair_shard(cache, view);
@@ -55,35 +54,35 @@ static larder_status wait_for_lock(larder *cache, lard_view *view) {
     lard_count(cache, LARD_STAT_lock_waits, 1);
     for (;;) {
         uint32_t word = lard_load_acquire(lock); /* before its owner's incarnation is read */
-        if (word == 0 && try_lock(view, WAITERS)) {
+        if (word == 0 && try_lock(view, LARD_LOCK_WAITERS)) {
             break;
         }
         uint32_t stuck = __atomic_load_n(&cache->stuck[view->number], __ATOMIC_RELAXED);
-        int64_t bound = word && (word & ~WAITERS) == stuck ? FIRST_SLEEP_MS : cache->lock_timeout_ms;
+        int64_t bound = word && (word & ~LARD_LOCK_WAITERS) == stuck ? FIRST_SLEEP_MS : cache->lock_timeout_ms;
         int64_t waited = lard_clock_monotonic_ms() - start;
         bool leaves = has_left(cache, view->map);
         if (waited < 0 || waited >= bound || leaves) { /* negative: the clock failed */
-            if (word && (word & ~WAITERS) != alive && !leaves && take_over(cache, view, word)) {
+            if (word && (word & ~LARD_LOCK_WAITERS) != alive && !leaves && take_over(cache, view, word)) {
                 break;
             }
-            __atomic_store_n(&cache->stuck[view->number], word & ~WAITERS, __ATOMIC_RELAXED);
+            __atomic_store_n(&cache->stuck[view->number], word & ~LARD_LOCK_WAITERS, __ATOMIC_RELAXED);
             return view->map->poisoned ? LARDER_DAMAGED : LARDER_BUSY;
         }
         if (word == 0) {
             continue;
         }
-        if (!(word & WAITERS)) {
-            if (!lard_cas32(lock, &word, word | WAITERS)) {
+        if (!(word & LARD_LOCK_WAITERS)) {
+            if (!lard_cas32(lock, &word, word | LARD_LOCK_WAITERS)) {
                 continue;
             }
-            word |= WAITERS;
+            word |= LARD_LOCK_WAITERS;
         }
         lard_futex_wait(LARD_RAW(lock), word, sleep_ms);
         sleep_ms = sleep_ms * 2 > LONGEST_SLEEP_MS ? LONGEST_SLEEP_MS : sleep_ms * 2;
         if (take_over(cache, view, word)) {
             break;
         }
-        alive = word & ~WAITERS;
+        alive = word & ~LARD_LOCK_WAITERS;
     }
     return LARDER_OK;
 }
@@ -121,7 +120,7 @@ larder_status lard_shard_lock(larder *cache, lard_view *view, const larder_call 
 /* If the lock names another owner, this process was taken for dead while it was in the shard. */
 static __attribute__((noinline)) void unlock_slowly(lard_view *view, uint32_t word) {
     lard_u32 *lock = &view->head->lock;
-    if (word == (view->owner | WAITERS) && lard_cas32(lock, &word, 0)) {
+    if (word == (view->owner | LARD_LOCK_WAITERS) && lard_cas32(lock, &word, 0)) {
         lard_futex_wake(LARD_RAW(lock));
     } else if (!view->map->poisoned) {
         lard_map_supersede(view->map); /* two processes have changed the shard at once: all leave the file */
@@ -136,7 +135,7 @@ void lard_shard_unlock(lard_view *view) {
 }
 
 void lard_shard_end_turn(lard_view *view) {
-    bool wanted = lard_load(&view->head->lock) & WAITERS;
+    bool wanted = lard_load(&view->head->lock) & LARD_LOCK_WAITERS;
     lard_shard_unlock(view);
     if (wanted) { /* the waiter that wakes up must run before the next turn */
         lard_clock_sleep_ms(1);
