@@ -51,8 +51,8 @@
  *   them a meaning in which zero stands for the old behaviour. Designated initializers
  *   leave them zero. New status codes and statistics are appended to their lists.
  *
- * All functions return LARDER_OK or another larder_status and never exit, abort, print or change errno's meaning
- * for the caller. Sizes are in bytes and times in milliseconds, as their names say.
+ * Functions that can fail return a larder_status. None exits, aborts or prints. errno is undefined after a call.
+ * Sizes are in bytes and times in milliseconds, as their names say.
  */
 #ifndef LARDER_H
 #define LARDER_H
