@@ -400,7 +400,7 @@ uint32_t larder_process(larder *cache);
 int larder_process_lives(larder *cache, uint32_t process);
 
 /* Checks every invariant of the file. Holds one shard lock at a time, for about a megabyte of the file, so its
- * counts are approximate while others write. `report` is always filled. */
+ * counts are approximate while others write. `report` is filled unless the result is INVALID. */
 larder_status larder_verify(larder *cache, larder_report *report);
 
 const char *larder_status_text(larder_status status);
