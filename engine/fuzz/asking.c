@@ -144,8 +144,9 @@ void operation_verify(void) {
            (unsigned long long)stats.items, (unsigned long long)report.items);
     EXPECT(stats.damaged == 0 && stats.resets == 0, "%llu damaged, %llu resets", (unsigned long long)stats.damaged,
            (unsigned long long)stats.resets);
-    EXPECT(stats.pinned_bytes <= stats.pinned_room_bytes || model_deaths, "%llu bytes are kept where %llu may be",
-           (unsigned long long)stats.pinned_bytes, (unsigned long long)stats.pinned_room_bytes);
+    EXPECT(stats.pinned_bytes <= stats.pinned_room_bytes || model_deaths,
+           "%llu bytes are pinned where %llu may be", (unsigned long long)stats.pinned_bytes,
+           (unsigned long long)stats.pinned_room_bytes);
     pinning_check(false);
 }
 

@@ -109,7 +109,7 @@ static void get_multi(const command *c) {
 }
 
 /* Forms of an operation that few of the older inputs in corpus/ have. */
-static bool keeps(const command *c) { return c->op / 20 == 2 || c->op / 20 == 5 || c->op / 20 == 8; }
+static bool pins(const command *c) { return c->op / 20 == 2 || c->op / 20 == 5 || c->op / 20 == 8; }
 
 /* What a store may be refused with in a damaged file. */
 static bool is_refusal(larder_status status) {
@@ -119,11 +119,11 @@ static bool is_refusal(larder_status status) {
 }
 
 /* What was stored is there or not; what was there before is not, if nobody is at the file but us. */
-static void set(unsigned key, size_t bytes, int64_t ttl_ms, bool keep) {
+static void set(unsigned key, size_t bytes, int64_t ttl_ms, bool pin) {
     larder_store store;
     contents_spec(key, bytes, &store);
     store.ttl_ms = ttl_ms;
-    store.pin = keep;
+    store.pin = pin;
     larder_status status = larder_set(cache, &store, NULL);
     EXPECT(status == LARDER_OK || is_refusal(status), "set: %s", larder_status_name(status));
     contents_stored(key, status == LARDER_OK, status == LARDER_OK && !live_damage);
@@ -140,7 +140,7 @@ static void cas(const command *c) {
     memcpy(expected, old, bytes);
     contents_spec(key, 8 + c->n % 500, &store);
     store.expected_flags = contents_flags(key);
-    store.pin = keeps(c);
+    store.pin = pins(c);
     larder_status status = larder_cas(cache, &store, expected, bytes, NULL);
     EXPECT(status == LARDER_OK || status == LARDER_MISS || status == LARDER_NOT_STORED || is_refusal(status),
            "cas: %s", larder_status_name(status));
@@ -205,7 +205,7 @@ static void fill(const command *c) {
     for (unsigned i = 0; i < 30 + c->n % 400; i++) {
         size_t bytes = (size_t)snprintf(name, sizeof name, "filler %u", (c->key + i) % 5000);
         larder_store store = {
-            .key = name, .key_bytes = bytes, .value = value, .value_bytes = c->a * 2 + i % 100, .pin = keeps(c)};
+            .key = name, .key_bytes = bytes, .value = value, .value_bytes = c->a * 2 + i % 100, .pin = pins(c)};
         larder_status status = larder_set(cache, &store, NULL);
         EXPECT(status == LARDER_OK || is_refusal(status), "set: %s", larder_status_name(status));
     }
@@ -261,10 +261,10 @@ static void operate(const command *c) {
     case 2:
     case 3:
     case 4:
-        set(c->key % CONTENTS_PLAIN, 8 + c->n % (c->a & 1 ? 9000 : 600), c->a & 2 ? c->n % 5000 : 0, keeps(c));
+        set(c->key % CONTENTS_PLAIN, 8 + c->n % (c->a & 1 ? 9000 : 600), c->a & 2 ? c->n % 5000 : 0, pins(c));
         break;
     case 5: /* some in chunks */
-        set(c->key % CONTENTS_PLAIN, 8 + c->n % (140 << 10), 0, keeps(c));
+        set(c->key % CONTENTS_PLAIN, 8 + c->n % (140 << 10), 0, pins(c));
         break;
     case 6:
     case 7:

@@ -83,7 +83,7 @@ void model_seen(larder *cache, unsigned key) {
 
 void model_forgotten(larder *cache, unsigned key) {
     model_entry *entry = &model[key];
-    EXPECT(!model_alive(entry) || entry->uncertain || !entry->pinned, "key %u is gone, and was kept", key);
+    EXPECT(!model_alive(entry) || entry->uncertain || !entry->pinned, "key %u is gone, and was pinned", key);
     EXPECT(!model_alive(entry) || entry->uncertain || model_evictions(cache) > entry->evictions,
            "key %u is gone, and nothing was evicted", key);
     entry->present = entry->present && !model_alive(entry); /* the expired live again when the clock is set back */

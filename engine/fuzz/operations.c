@@ -124,7 +124,7 @@ static void perform(const command *c) {
 }
 
 /* Nothing that was tried is an excuse for its loss. */
-static bool is_kept_on(const operations_attempt *tried, const model_entry *before) {
+static bool stays_pinned(const operations_attempt *tried, const model_entry *before) {
     return before->pinned && model_alive(before) && !before->uncertain && model_alive(&tried->entry) &&
            !pinning_may_be_refused(tried->key, &tried->entry, LARDER_PIN_FULL) &&
            !pinning_may_be_refused(tried->key, &tried->entry, LARDER_VALUE_TOO_LARGE);
@@ -151,7 +151,7 @@ static void settle_attempt(const operations_attempt *tried) {
     *entry = is_new ? tried->entry : before;
     entry->uncertain = true;
     if (status == LARDER_MISS) {
-        EXPECT(!is_kept_on(tried, &before), "key %u is gone with who would have changed it, and was kept",
+        EXPECT(!stays_pinned(tried, &before), "key %u is gone with who would have changed it, and was pinned",
                tried->key);
         entry->present = entry->present && !model_alive(entry); /* the expired live again, see model_forgotten */
     } else {

@@ -92,10 +92,10 @@ void pinning_check(bool exact) {
         lard_view view = lard_view_of(cache->map, s);
         uint64_t epoch, said = lard_view_is_current(&view, &epoch) ? lard_pin_bytes(&view) : 0;
         uint64_t least = sum_of(s, MODEL_KEYS, SURE), most = sum_of(s, MODEL_KEYS, ANY);
-        EXPECT(said >= least, "shard %u says it keeps %llu bytes, and keeps %llu", s, (unsigned long long)said,
+        EXPECT(said >= least, "shard %u says it has %llu pinned bytes, and has %llu", s, (unsigned long long)said,
                (unsigned long long)least);
         EXPECT((said <= most && said <= lard_pin_room(&view)) || (model_deaths && !exact),
-               "shard %u says it keeps %llu bytes, and keeps %llu", s, (unsigned long long)said,
+               "shard %u says it has %llu pinned bytes, and has %llu", s, (unsigned long long)said,
                (unsigned long long)most);
     }
 }

@@ -12,8 +12,8 @@
 #include <dirent.h>
 #include <poll.h>
 
-enum { PINNED_ALL, MAY_FORGET, MUST_FORGET };
-enum { SIZE = 1 << 20, KEPT = 8, LARGE = 20000, PATIENCE_MS = 30000 };
+enum { SURVIVE_ALL, MAY_FORGET, MUST_FORGET };
+enum { SIZE = 1 << 20, SURVIVORS = 8, LARGE = 20000, PATIENCE_MS = 30000 };
 
 typedef struct {
     const char *name;
@@ -21,7 +21,7 @@ typedef struct {
     void (*before)(void); /* in the process that acts, with calls that work; may be NULL */
     void (*act)(void);    /* with failing calls */
     void (*after)(void);  /* with working ones; may be NULL */
-    int values;           /* those of before: PINNED_ALL, unless more than one call failed */
+    int values;           /* those of before: SURVIVE_ALL, unless more than one call failed */
     bool foreign;         /* the file is not Larder's, and stays as it is */
     bool may_die;         /* of SIGBUS, where the handler cannot have zeros, nor a page of them */
 } scenario;
@@ -49,11 +49,11 @@ static larder_status open_at(const char *path) {
 }
 
 /* Values that were stored before anything failed. */
-static void store_pinned(void) {
+static void store_survivors(void) {
     static unsigned char value[LARGE];
     char key[32];
     int64_t number;
-    for (int i = 0; i < KEPT; i++) {
+    for (int i = 0; i < SURVIVORS; i++) {
         snprintf(key, sizeof key, "kept %d", i);
         describe(value, sizeof value, (uint64_t)i, 1);
         MUST(set_bytes(cache, key, value, i == 0 ? LARGE : 100, 0) == LARDER_OK);
@@ -63,12 +63,12 @@ static void store_pinned(void) {
 }
 
 /* How many of them are there; each is right or missing, and what was deleted is missing. */
-static int count_pinned(void) {
+static int count_survivors(void) {
     static unsigned char want[LARGE], have[LARGE];
     char key[32];
     int found = 0;
     larder_item item;
-    for (int i = 0; i < KEPT; i++) {
+    for (int i = 0; i < SURVIVORS; i++) {
         snprintf(key, sizeof key, "kept %d", i);
         describe(want, sizeof want, (uint64_t)i, 1);
         larder_status got = larder_get(cache, key, strlen(key), have, sizeof have, &item, NULL);
@@ -82,13 +82,13 @@ static int count_pinned(void) {
 
 static inline void clean_file(void) {
     MUST(open_at(cache_path) == LARDER_OK);
-    store_pinned();
+    store_survivors();
     larder_close(cache);
 }
 
 static inline void file_of_killed_users(void) {
     MUST(open_at(cache_path) == LARDER_OK);
-    store_pinned();
+    store_survivors();
 }
 
 static bool failed_at(int kind) { return plan->failed && plan->failed_of[kind]; }
@@ -184,7 +184,7 @@ static void play(const scenario *scene) {
     }
     if (cache) {
         hurry();
-        count_pinned();
+        count_survivors();
     }
     let_others_look();
     end_meanwhile();
@@ -200,7 +200,7 @@ static void play(const scenario *scene) {
     if (!scene->foreign) {
         MUST(open_at(cache_path) == LARDER_OK && cache);
         MUST(is(cache, "of the neighbour", "neighbour") && set(cache, "again", "again") == LARDER_OK);
-        count_pinned();
+        count_survivors();
         MUST(is(cache, "again", "again") && sound(cache));
         larder_close(cache);
         look_for_leaks(descriptors, memory);
@@ -216,12 +216,12 @@ static void look_from_outside(const scenario *scene) {
         _exit(0);
     }
     MUST(status == LARDER_OK && cache);
-    int found = count_pinned();
+    int found = count_survivors();
     MUST(found == 0 || scene->values != MUST_FORGET);
     MUST(set(cache, "of the neighbour", "neighbour") == LARDER_OK && is(cache, "of the neighbour", "neighbour"));
     MUST(sound(cache));
     larder_close(cache);
-    _exit(scene->values == PINNED_ALL && found < KEPT ? 3 : 0);
+    _exit(scene->values == SURVIVE_ALL && found < SURVIVORS ? 3 : 0);
 }
 
 /* What another process finds: 0, 3 where values are missing, or -1. */
@@ -270,7 +270,7 @@ static bool said_something(int fd) {
 /* One failing call costs no values, unless it is the one that tells the boot, or brings them to the disk: then a
  * crash of the machine may have torn them, or may do so. */
 static bool may_cost_values(const scenario *scene) {
-    return scene->values != PINNED_ALL || plan->way != ONCE || plan->failed_kind == CALL_msync ||
+    return scene->values != SURVIVE_ALL || plan->way != ONCE || plan->failed_kind == CALL_msync ||
            (plan->failed_kind == CALL_open && plan->code == EACCES);
 }
 

@@ -46,9 +46,9 @@ static void a_new_directory(void) {
     play_all(&scene);
 }
 
-static void a_clean_file(void) { opens("a file closed cleanly", clean_file, PINNED_ALL); }
+static void a_clean_file(void) { opens("a file closed cleanly", clean_file, SURVIVE_ALL); }
 
-static void an_unclean_file(void) { opens("a file whose users were killed", file_of_killed_users, PINNED_ALL); }
+static void an_unclean_file(void) { opens("a file whose users were killed", file_of_killed_users, SURVIVE_ALL); }
 
 static void damage_first_superblock(void) {
     clean_file();
@@ -56,7 +56,7 @@ static void damage_first_superblock(void) {
 }
 
 static void a_file_with_one_superblock(void) {
-    opens("a file with one superblock", damage_first_superblock, PINNED_ALL);
+    opens("a file with one superblock", damage_first_superblock, SURVIVE_ALL);
 }
 
 static void damage_both_superblocks(void) {
@@ -141,7 +141,7 @@ static void open_first(void) {
     go_there();
     open_relative();
     first = cache;
-    store_pinned();
+    store_survivors();
 }
 
 static void look_at_both(void) {
@@ -163,7 +163,7 @@ static void a_second_handle(void) {
 static void use_it_meanwhile(void) {
     uint32_t *stage = meanwhile;
     MUST(open_at(cache_path) == LARDER_OK);
-    store_pinned();
+    store_survivors();
     advance(stage);
     MUST(await(stage, 2));
     larder_delete(cache, "nothing", 7, NULL);

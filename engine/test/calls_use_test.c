@@ -11,7 +11,7 @@ static int64_t sum;
 
 static void open_and_store(void) {
     MUST(open_at(cache_path) == LARDER_OK);
-    store_pinned();
+    store_survivors();
 }
 
 static void scene_of(const char *name, void (*before)(void), void (*act)(void), void (*after)(void), int values) {
@@ -71,11 +71,11 @@ static void look_at_everything(void) {
 }
 
 static void everything(void) {
-    scene_of("all operations", store_expired, use_everything, look_at_everything, PINNED_ALL);
+    scene_of("all operations", store_expired, use_everything, look_at_everything, SURVIVE_ALL);
 }
 
 static void clear_it(void) { answers[0] = larder_clear(cache); }
-static void look_at_cleared(void) { MUST(answers[0] == LARDER_OK && count_pinned() == 0); }
+static void look_at_cleared(void) { MUST(answers[0] == LARDER_OK && count_survivors() == 0); }
 static void a_clear(void) { scene_of("a clear", open_and_store, clear_it, look_at_cleared, MUST_FORGET); }
 
 /* Attaching anew */
@@ -254,7 +254,7 @@ static void look_at_refusal(void) {
 }
 
 static void a_lock_of_the_living(void) {
-    scene_of("a lock whose owner lives", let_a_child_hold_the_lock, write_and_read, look_at_refusal, PINNED_ALL);
+    scene_of("a lock whose owner lives", let_a_child_hold_the_lock, write_and_read, look_at_refusal, SURVIVE_ALL);
 }
 
 static void look_at_repair(void) {
@@ -264,7 +264,7 @@ static void look_at_repair(void) {
 
 static void a_lock_of_the_dead(void) {
     scene_of("a lock whose owner is dead", let_a_dead_child_hold_the_lock, write_and_read, look_at_repair,
-             PINNED_ALL);
+             SURVIVE_ALL);
 }
 
 /* Closing */
@@ -274,10 +274,10 @@ static void close_it(void) {
     cache = NULL;
 }
 
-static void closing(void) { scene_of("closing", open_and_store, close_it, NULL, PINNED_ALL); }
+static void closing(void) { scene_of("closing", open_and_store, close_it, NULL, SURVIVE_ALL); }
 
 static void close_in_a_child(void) {
-    scene_of("closing in a forked child", become_a_child_of_a_user, close_it, NULL, PINNED_ALL);
+    scene_of("closing in a forked child", become_a_child_of_a_user, close_it, NULL, SURVIVE_ALL);
 }
 
 static const test_case tests[] = {

@@ -26,7 +26,7 @@ typedef struct {
 static larder *cache;
 static ledger *book;
 
-static size_t key_of(int i, char key[32]) { return (size_t)snprintf(key, 32, "kept %d", i); }
+static size_t key_of(int i, char key[32]) { return (size_t)snprintf(key, 32, "item %d", i); }
 
 /* A few are so long that one of them takes a third of a segment. */
 static bool is_long(int i) { return i < LONG_ONES; }
@@ -35,7 +35,7 @@ static size_t bytes_of(int i, uint64_t stamp) {
     return (is_long(i) ? LONG_BYTES : BYTES) - (size_t)(i * 7 + stamp * 8) % 64;
 }
 
-static larder_status keep(int i, uint64_t stamp) {
+static larder_status pin(int i, uint64_t stamp) {
     static unsigned char value[LONG_BYTES], before[LONG_BYTES];
     char key[32];
     describe(value, bytes_of(i, stamp), (uint64_t)i, stamp);
@@ -86,26 +86,26 @@ static bool all_stand(void) {
     return true;
 }
 
-/* Changes what is kept, in any order, and stores others between. */
+/* Changes what is pinned, in any order, and stores others between. */
 static void work(uint64_t *random) {
     char name[32];
     for (int n = 0; n < WRITES; n++) {
         int i = (int)(next_random(random) % (uint64_t)(n % 4 ? book->stored : LONG_ONES));
-        CHILD_CHECK(keep(i, book->had[i] + 1) == LARDER_OK);
+        CHILD_CHECK(pin(i, book->had[i] + 1) == LARDER_OK);
         snprintf(name, sizeof name, "other %d", (int)(next_random(random) % 100000));
         set(cache, name,
-            "others come and go, and have to leave for those that are kept, which is as it should be");
+            "others come and go, and have to leave for those that are pinned, which is as it should be");
     }
 }
 
-static void nobody_who_dies_loses_what_is_kept(void) {
+static void nobody_who_dies_loses_what_is_pinned(void) {
     uint64_t random = 8;
     int rounds = getenv("LARDER_CRASH_STRIDE") ? ROUNDS_FULL : ROUNDS_QUICK, killed = 0;
     book = shared_memory(sizeof *book);
     cache = open_cache(1 << 20);
     larder_status status;
     larder_stats last = {0};
-    while ((status = keep(book->stored, 1)) == LARDER_OK) {
+    while ((status = pin(book->stored, 1)) == LARDER_OK) {
         book->stored++;
         CHECK(book->stored < ITEMS);
     }
@@ -145,12 +145,12 @@ static void nobody_who_dies_loses_what_is_kept(void) {
     larder_get_stats(cache, &after);
     CHECK(killed > rounds / 2 && before.repairs > 0, "%d killed", killed);
     CHECK(after.pinned_bytes <= after.pinned_room_bytes);
-    printf("  %d deaths, %d repairs, %d items kept\n", killed, (int)before.repairs, book->stored);
+    printf("  %d deaths, %d repairs, %d items pinned\n", killed, (int)before.repairs, book->stored);
     larder_close(cache);
 }
 
 static const test_case tests[] = {
-    TEST(nobody_who_dies_loses_what_is_kept, "nobody who dies loses what is kept"),
+    TEST(nobody_who_dies_loses_what_is_pinned, "nobody who dies loses what is pinned"),
 };
 
-RUN("keep, killed", tests)
+RUN("pin, killed", tests)

@@ -11,18 +11,18 @@ static void a_cache_full_of_it_says_so_and_loses_nothing(void) {
         larder_clear(cache);
         fill(0, 5000, 300, true);
         int stored = 0;
-        while (keep(stored, sizes[s]) == LARDER_OK) {
+        while (pin(stored, sizes[s]) == LARDER_OK) {
             stored++;
             CHECK(stored < 100000);
         }
         uint64_t bytes = stats().pinned_bytes, room = stats().pinned_room_bytes;
         CHECK(bytes > room * 9 / 10 && bytes <= room, "%d of %d", (int)bytes, (int)room);
-        CHECK(keep(stored, sizes[s]) == LARDER_PIN_FULL && keep(stored + 1, sizes[s]) == LARDER_PIN_FULL);
+        CHECK(pin(stored, sizes[s]) == LARDER_PIN_FULL && pin(stored + 1, sizes[s]) == LARDER_PIN_FULL);
         for (int i = 0; i < stored; i++) {
             CHECK(is_there(i, sizes[s]), "%d of %d, %d bytes", i, stored, (int)sizes[s]);
         }
         for (int i = 0; i < 3 * stored; i++) { /* each is changed, in turn, where there is no room for more */
-            CHECK(keep(i % stored, sizes[s] - 8) == LARDER_OK, "%d of %d", i, stored);
+            CHECK(pin(i % stored, sizes[s] - 8) == LARDER_OK, "%d of %d", i, stored);
         }
         fill(10000, 5000, 300, false);
         CHECK(put("other", 1, 300, 0, 0, 0) == LARDER_OK, "others have room all the same");
@@ -49,12 +49,12 @@ static void others_have_room_whatever_the_lengths(void) {
         cache = open_cache(1 << 20);
         larder_clear(cache);
         int stored = 0;
-        while (keep(stored, uneven(stored, row)) == LARDER_OK) {
+        while (pin(stored, uneven(stored, row)) == LARDER_OK) {
             stored++;
         }
         for (int i = 0; i < 7 * stored; i++) { /* in other orders, so that they lie otherwise */
             int other = (int)((unsigned)i * 7919 % (unsigned)stored);
-            CHECK(keep(other, uneven(other, row)) == LARDER_OK, "%d of %d, row %u", other, stored, row);
+            CHECK(pin(other, uneven(other, row)) == LARDER_OK, "%d of %d, row %u", other, stored, row);
             for (int n = 0; n < 10; n++) {
                 CHECK(put("other", i * 10 + n, 1000, 0, 0, 0) == LARDER_OK, "%d, row %u", i, row);
             }
@@ -67,7 +67,8 @@ static void others_have_room_whatever_the_lengths(void) {
     }
 }
 
-/* Others that stand in the main queue, as they were kept once, and are changed there: a little with each write. */
+/* Others that stand in the main queue, as they were pinned once, and are changed there: a little with each write.
+ */
 static void what_changes_in_the_main_queue_leaves_room(void) {
     enum { CHANGING = 20, BYTES = 8192 - LARD_RECORD_HEADER - 9 }; /* four fill a segment */
     int stored = 1000;
@@ -75,7 +76,7 @@ static void what_changes_in_the_main_queue_leaves_room(void) {
     for (int i = 0; i < CHANGING; i++) {
         CHECK(put("changing", i, 100, 1, 0, 0) == LARDER_OK);
     }
-    while (keep(stored, BYTES) == LARDER_OK) {
+    while (pin(stored, BYTES) == LARDER_OK) {
         stored++;
     }
     for (int i = 0; i < 40000; i++) {
@@ -100,7 +101,7 @@ static void a_full_index_costs_others_their_place(void) {
     larder_status status = LARDER_OK;
     while (status == LARDER_OK) {
         lard_store(&view.head->items, 0);
-        status = keep(stored, 10);
+        status = pin(stored, 10);
         stored += status == LARDER_OK;
         CHECK(stored <= (int)buckets * 8);
     }
@@ -113,7 +114,7 @@ static void a_full_index_costs_others_their_place(void) {
         CHECK(is_there(i, 10), "%d of %d", i, stored);
     }
     lard_store(&view.head->items, (uint64_t)stored);
-    CHECK(keep(stored, 10) == LARDER_OK || keep(stored + 1, 10) == LARDER_OK, "it grows again");
+    CHECK(pin(stored, 10) == LARDER_OK || pin(stored + 1, 10) == LARDER_OK, "it grows again");
     larder_close(cache);
 }
 
@@ -121,7 +122,7 @@ static void a_full_index_costs_others_their_place(void) {
 static void the_limit_of_pinned_items_has_a_status_of_its_own(void) {
     int stored = 0;
     cache = open_cache(2 << 20);
-    while (keep(stored, 300) == LARDER_OK) {
+    while (pin(stored, 300) == LARDER_OK) {
         stored++;
     }
     larder_stats all = stats();
@@ -139,15 +140,15 @@ static void what_leaves_makes_room(void) {
     char key[32];
     int stored = 0;
     cache = open_cache(2 << 20);
-    while (keep(stored, BYTES) == LARDER_OK) {
+    while (pin(stored, BYTES) == LARDER_OK) {
         stored++;
     }
-    CHECK(keep(stored, BYTES) == LARDER_PIN_FULL);
+    CHECK(pin(stored, BYTES) == LARDER_PIN_FULL);
     larder_delete(cache, key, key_of(7, key), NULL);
-    CHECK(keep(stored, BYTES) == LARDER_OK && keep(stored + 1, BYTES) == LARDER_PIN_FULL);
-    CHECK(put("kept", 8, BYTES, 0, 0, 0) == LARDER_OK && keep(stored + 1, BYTES) == LARDER_OK, "kept no longer");
+    CHECK(pin(stored, BYTES) == LARDER_OK && pin(stored + 1, BYTES) == LARDER_PIN_FULL);
+    CHECK(put("item", 8, BYTES, 0, 0, 0) == LARDER_OK && pin(stored + 1, BYTES) == LARDER_OK, "pinned no longer");
     larder_clear(cache);
-    CHECK(stats().pinned_bytes == 0 && keep(0, BYTES) == LARDER_OK && counted());
+    CHECK(stats().pinned_bytes == 0 && pin(0, BYTES) == LARDER_OK && counted());
     larder_close(cache);
 }
 
@@ -157,19 +158,19 @@ static void who_is_refused_again_costs_no_count(void) {
     int64_t now = lard_clock_ms();
     int stored = 0;
     cache = open_cache(2 << 20);
-    while (put("kept", stored, BYTES, 1, 0, now) == LARDER_OK) {
+    while (put("item", stored, BYTES, 1, 0, now) == LARDER_OK) {
         stored++;
     }
     lard_view view = lard_view_of(cache->map, 0);
     lard_store(&view.head->pinned_bytes, 1ull << 40);
-    CHECK(put("kept", stored, BYTES, 1, 0, now + 999) == LARDER_PIN_FULL && lard_pin_bytes(&view) == 1ull << 40);
-    CHECK(put("kept", stored, BYTES, 1, 0, now + 1000) == LARDER_PIN_FULL && lard_pin_bytes(&view) < 2 << 20);
+    CHECK(put("item", stored, BYTES, 1, 0, now + 999) == LARDER_PIN_FULL && lard_pin_bytes(&view) == 1ull << 40);
+    CHECK(put("item", stored, BYTES, 1, 0, now + 1000) == LARDER_PIN_FULL && lard_pin_bytes(&view) < 2 << 20);
     lard_store(&view.head->pinned_bytes, 1ull << 40);
-    CHECK(put("kept", stored, BYTES, 1, 0, now) == LARDER_PIN_FULL && lard_pin_bytes(&view) < 2 << 20,
+    CHECK(put("item", stored, BYTES, 1, 0, now) == LARDER_PIN_FULL && lard_pin_bytes(&view) < 2 << 20,
           "clock set back");
     char key[32];
     larder_delete(cache, key, key_of(7, key), NULL);
-    CHECK(put("kept", stored, BYTES, 1, 0, now) == LARDER_OK, "a delete makes room at once");
+    CHECK(put("item", stored, BYTES, 1, 0, now) == LARDER_OK, "a delete makes room at once");
     larder_close(cache);
 }
 
@@ -179,7 +180,7 @@ static void an_expired_one_is_no_more_room_than_it_was(void) {
     int stored = 0;
     cache = open_cache(2 << 20);
     CHECK(put("short", 1, 8000, 1, 1000, now) == LARDER_OK);
-    while (put("kept", stored, 300, 1, 0, now) == LARDER_OK) {
+    while (put("item", stored, 300, 1, 0, now) == LARDER_OK) {
         stored++;
     }
     CHECK(put("short", 1, 15000, 1, 0, now + 2000) == LARDER_PIN_FULL);
@@ -188,16 +189,16 @@ static void an_expired_one_is_no_more_room_than_it_was(void) {
     larder_close(cache);
 }
 
-static void what_has_expired_is_kept_no_longer(void) {
+static void what_has_expired_is_pinned_no_longer(void) {
     enum { BYTES = 300 };
     int64_t now = lard_clock_ms();
     int stored = 0;
     cache = open_cache(2 << 20);
-    while (put("kept", stored, BYTES, 1, 1000, now) == LARDER_OK) {
+    while (put("item", stored, BYTES, 1, 1000, now) == LARDER_OK) {
         stored++;
     }
-    CHECK(put("kept", stored, BYTES, 1, 0, now + 999) == LARDER_PIN_FULL);
-    CHECK(put("kept", stored, BYTES, 1, 0, now + 1999) == LARDER_OK);
+    CHECK(put("item", stored, BYTES, 1, 0, now + 999) == LARDER_PIN_FULL);
+    CHECK(put("item", stored, BYTES, 1, 0, now + 1999) == LARDER_OK);
     CHECK(stats().pinned_bytes < 1000 && counted());
     CHECK(sound(cache));
     larder_close(cache);
@@ -206,12 +207,12 @@ static void what_has_expired_is_kept_no_longer(void) {
 static void a_wrong_count_refuses_nobody(void) {
     enum { BYTES = 300 };
     cache = open_cache(2 << 20);
-    CHECK(keep(0, BYTES) == LARDER_OK);
+    CHECK(pin(0, BYTES) == LARDER_OK);
     lard_view view = lard_view_of(cache->map, 0);
     lard_store(&view.head->pinned_bytes, 1ull << 40); /* as crashes might leave it, one after the other */
-    CHECK(keep(1, BYTES) == LARDER_OK && stats().pinned_bytes < 1000);
+    CHECK(pin(1, BYTES) == LARDER_OK && stats().pinned_bytes < 1000);
     lard_store(&view.head->pinned_bytes, (uint64_t)-5000);
-    CHECK(keep(2, BYTES) == LARDER_OK && stats().pinned_bytes == 0);
+    CHECK(pin(2, BYTES) == LARDER_OK && stats().pinned_bytes == 0);
     larder_prune(cache, NULL, NULL);
     CHECK(stats().pinned_bytes > 900 && stats().pinned_bytes < 1100);
     larder_close(cache);
@@ -228,18 +229,18 @@ static void a_damaged_shard_goes_on(void) {
     enum { BYTES = 300 };
     int stored = 0, lost = 0;
     cache = open_cache(1 << 20);
-    while (keep(stored, BYTES) == LARDER_OK) {
+    while (pin(stored, BYTES) == LARDER_OK) {
         stored++;
     }
     lard_view view = lard_view_of(cache->map, 0);
     lard_store(&view.head->free_segments, 0); /* alone that costs nothing: it is counted anew */
     fill(0, 3000, BYTES, true);
     for (int i = 0; i < stored; i++) {
-        CHECK(keep(i, BYTES) == LARDER_OK && is_there(i, BYTES), "%d of %d", i, stored);
+        CHECK(pin(i, BYTES) == LARDER_OK && is_there(i, BYTES), "%d of %d", i, stored);
     }
     CHECK(stats().damaged == 0);
     larder_clear(cache);
-    for (stored = 0; keep(stored, BYTES) == LARDER_OK; stored++) { /* so that segments are full of the living */
+    for (stored = 0; pin(stored, BYTES) == LARDER_OK; stored++) { /* so that segments are full of the living */
     }
     fill(0, 3000, BYTES, false);
     for (uint32_t s = 0; s < cache->map->super.segments_per_shard; s++) {
@@ -248,7 +249,7 @@ static void a_damaged_shard_goes_on(void) {
         }
     }
     lard_segment_recount(&view);
-    lard_store(&view.head->victim, segment_of(&view, "kept 0") + 1);
+    lard_store(&view.head->victim, segment_of(&view, "item 0") + 1);
     lard_store(&view.head->victim_offset, 0);
     for (int i = 0; i < 3000; i++) {
         CHECK(put("other", i, BYTES, 0, 0, 0) == LARDER_OK, "%d", i);
@@ -262,13 +263,13 @@ static void a_damaged_shard_goes_on(void) {
 
 static const test_case tests[] = {
     TEST(a_cache_full_of_it_says_so_and_loses_nothing, "a cache full of it says so and loses nothing"),
-    TEST(others_have_room_whatever_the_lengths, "others have room, whatever the lengths of what is kept"),
+    TEST(others_have_room_whatever_the_lengths, "others have room, whatever the lengths of what is pinned"),
     TEST(what_changes_in_the_main_queue_leaves_room,
-         "what changes in the main queue leaves room for what is kept"),
-    TEST(a_full_index_costs_others_their_place, "a full index costs others their place, and none that is kept"),
+         "what changes in the main queue leaves room for what is pinned"),
+    TEST(a_full_index_costs_others_their_place, "a full index costs others their place, and none that is pinned"),
     TEST(the_limit_of_pinned_items_has_a_status_of_its_own, "the limit of pinned items has a status of its own"),
     TEST(what_leaves_makes_room, "what leaves makes room"),
-    TEST(what_has_expired_is_kept_no_longer, "what has expired is kept no longer"),
+    TEST(what_has_expired_is_pinned_no_longer, "what has expired is pinned no longer"),
     TEST(a_wrong_count_refuses_nobody, "a wrong count refuses nobody"),
     TEST(who_is_refused_again_costs_no_count, "who is refused again costs no count"),
     TEST(an_expired_one_is_no_more_room_than_it_was, "an expired one is no more room than it was"),

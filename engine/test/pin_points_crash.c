@@ -26,12 +26,12 @@ static unsigned char *file_at_first;
 static size_t record_bytes;
 
 /* Keys of one length and values of another: every record is as long, and they fill a segment to its end. */
-static larder_status keep(int i, larder_mode mode) {
+static larder_status pin(int i, larder_mode mode) {
     static unsigned char value[RECORD];
     char key[32];
     uint64_t stamp = book->had[i] + 1;
     size_t bytes = record_bytes - LARD_RECORD_HEADER - NAME;
-    snprintf(key, sizeof key, "kept %05d", i);
+    snprintf(key, sizeof key, "item %05d", i);
     describe(value, bytes, (uint64_t)i, stamp);
     larder_store store = {
         .key = key, .key_bytes = NAME, .value = value, .value_bytes = bytes, .mode = (uint8_t)mode, .pin = 1};
@@ -46,7 +46,7 @@ static bool stands(int i) {
     char key[32];
     larder_item item;
     uint64_t stamp;
-    snprintf(key, sizeof key, "kept %05d", i);
+    snprintf(key, sizeof key, "item %05d", i);
     larder_status status = larder_get(cache, key, NAME, value, sizeof value, &item, NULL);
     bool right = status == LARDER_OK ? item.is_pinned && describes(value, item.size_bytes, (uint64_t)i, &stamp) &&
                                            (stamp == book->had[i] || stamp == book->asked[i])
@@ -85,19 +85,19 @@ static void store_others(int count, bool and_read) {
 
 static void change_hot_ones(void) {
     for (int n = 0; n < HOT; n++) {
-        CHILD_CHECK(keep(n * 7 % HOT, LARDER_SET) == LARDER_OK);
+        CHILD_CHECK(pin(n * 7 % HOT, LARDER_SET) == LARDER_OK);
     }
 }
 
 /* The only one there is: made, and changed. */
-static void keep_one(void) { CHILD_CHECK(keep(0, LARDER_SET) == LARDER_OK && keep(0, LARDER_SET) == LARDER_OK); }
+static void pin_one(void) { CHILD_CHECK(pin(0, LARDER_SET) == LARDER_OK && pin(0, LARDER_SET) == LARDER_OK); }
 
 /* ---- what comes after ---- */
 
 static void go_on(void *with) {
     (void)with;
     if (book->stored > HOT) { /* what comes first must not take the room that the victim needs */
-        CHILD_CHECK(keep(0, LARDER_REPLACE) == LARDER_OK);
+        CHILD_CHECK(pin(0, LARDER_REPLACE) == LARDER_OK);
     }
     CHILD_CHECK(set(cache, "afterwards", "written") == LARDER_OK);
     all_stand();
@@ -192,7 +192,7 @@ static void prepare(size_t bytes) {
 
 static void fill(void *with) {
     (void)with;
-    while (keep(book->stored, LARDER_ADD) == LARDER_OK) {
+    while (pin(book->stored, LARDER_ADD) == LARDER_OK) {
         book->stored++;
         CHILD_CHECK(book->stored < MOST_ITEMS - 1);
     }
@@ -204,11 +204,11 @@ static void fill(void *with) {
 
 static void one_more(void *with) {
     (void)with;
-    CHILD_CHECK(keep(7, LARDER_SET) == LARDER_OK);
+    CHILD_CHECK(pin(7, LARDER_SET) == LARDER_OK);
 }
 
 static void compaction_may_die_anywhere(void) {
-    enum { PHASES = 24 }; /* three segments: records of the kept and dead ones lie differently each time */
+    enum { PHASES = 24 }; /* three segments: records of the pinned and dead ones lie differently each time */
     unsigned long deaths = 0, step = getenv("LARDER_CRASH_STRIDE") ? 1 : 3;
     prepare(RECORD);
     CHECK(in_child(fill, NULL));
@@ -230,7 +230,7 @@ static void the_first_one_may_die_anywhere(void) {
     prepare(RECORD);
     CHECK(in_child(fill_with_others, NULL));
     book->stored = 1;
-    unsigned long deaths = each_death(keep_one, 0, 1);
+    unsigned long deaths = each_death(pin_one, 0, 1);
     CHECK(deaths);
     printf("  %lu deaths of the only one\n", deaths);
     larder_close(cache);
@@ -238,7 +238,7 @@ static void the_first_one_may_die_anywhere(void) {
 
 static const test_case tests[] = {
     TEST(compaction_may_die_anywhere, "compaction may die anywhere"),
-    TEST(the_first_one_may_die_anywhere, "the first one that is kept may die anywhere"),
+    TEST(the_first_one_may_die_anywhere, "the first one that is pinned may die anywhere"),
 };
 
-RUN("keep, each store", tests)
+RUN("pin, each store", tests)

@@ -3,17 +3,17 @@
  */
 #include "pinned.h"
 
-static void what_is_kept_outlives_all_others(void) {
-    enum { KEPT = 3000, BYTES = 300, OTHERS = 60000 };
+static void what_is_pinned_outlives_all_others(void) {
+    enum { PINNED = 3000, BYTES = 300, OTHERS = 60000 };
     for (int is_read = 0; is_read < 2; is_read++) {
         cache = open_cache(4 << 20);
-        for (int i = 0; i < KEPT; i++) { /* a quarter of it, never read */
-            CHECK(keep(i, BYTES) == LARDER_OK, "%d", i);
+        for (int i = 0; i < PINNED; i++) { /* a quarter of it, never read */
+            CHECK(pin(i, BYTES) == LARDER_OK, "%d", i);
             fill(i * 20, 20, BYTES, is_read);
         }
         fill(OTHERS, OTHERS, BYTES, is_read);
-        for (int i = 0; i < KEPT; i++) {
-            CHECK(is_there(i, BYTES), "%d of %d is gone", i, KEPT);
+        for (int i = 0; i < PINNED; i++) {
+            CHECK(is_there(i, BYTES), "%d of %d is gone", i, PINNED);
         }
         CHECK(stats().evictions > OTHERS && counted());
         CHECK(sound(cache));
@@ -21,15 +21,15 @@ static void what_is_kept_outlives_all_others(void) {
     }
 }
 
-static void what_was_read_as_often_and_is_not_kept_leaves(void) {
+static void what_was_read_as_often_and_is_not_pinned_leaves(void) {
     enum { ITEMS = 3000, BYTES = 300 };
-    kept_at_all = false; /* the same without: this test would see it */
+    pins = false; /* the same without: this test would see it */
     cache = open_cache(4 << 20);
     for (int i = 0; i < ITEMS; i++) {
-        CHECK(keep(i, BYTES) == LARDER_OK);
+        CHECK(pin(i, BYTES) == LARDER_OK);
         fill(i * 20, 20, BYTES, false);
     }
-    kept_at_all = true;
+    pins = true;
     int there = 0;
     for (int i = 0; i < ITEMS; i++) {
         there += is_there(i, BYTES);
@@ -42,7 +42,7 @@ static void room_is_told_also_of_an_empty_cache(void) {
     cache = open_cache(64 << 20);
     uint64_t room = stats().pinned_room_bytes;
     CHECK(room > 40 << 20 && stats().shards > 1);
-    CHECK(keep(1, 10) == LARDER_OK && stats().pinned_room_bytes == room);
+    CHECK(pin(1, 10) == LARDER_OK && stats().pinned_room_bytes == room);
     larder_clear(cache);
     CHECK(stats().pinned_room_bytes == room && stats().pinned_bytes == 0);
     larder_close(cache);
@@ -70,19 +70,19 @@ static void numbers_and_swaps_stay_what_they_were(void) {
     larder_close(cache);
 }
 
-static void what_is_too_long_to_be_kept_is_an_error(void) {
+static void what_is_too_long_to_be_pinned_is_an_error(void) {
     cache = open_cache(2 << 20);
     size_t most = larder_max_pinned(cache);
     CHECK(most >= 16000, "%d", (int)most);
-    CHECK(keep(1, most - 6) == LARDER_OK && is_there(1, most - 6));
-    CHECK(keep(1, most - 5 + 8) == LARDER_VALUE_TOO_LARGE);
+    CHECK(pin(1, most - 6) == LARDER_OK && is_there(1, most - 6));
+    CHECK(pin(1, most - 5 + 8) == LARDER_VALUE_TOO_LARGE);
     CHECK(larder_max_pinned(NULL) == 0);
     larder_close(cache);
 }
 
 static void it_survives_a_new_attachment(void) {
     cache = open_cache(1 << 20);
-    CHECK(keep(1, 100) == LARDER_OK);
+    CHECK(pin(1, 100) == LARDER_OK);
     larder_close(cache);
     cache = open_cache(1 << 20);
     fill(0, 20000, 300, true);
@@ -90,7 +90,7 @@ static void it_survives_a_new_attachment(void) {
     larder_close(cache);
 }
 
-/* As larder_prune: others have the lock in between, and store and delete what is kept. */
+/* As larder_prune: others have the lock in between, and store and delete what is pinned. */
 static void a_prune_in_turns_counts_right(void) {
     enum { ITEMS = 4000, BYTES = 40, BUCKETS = 16 };
     int64_t now_ms = lard_clock_ms();
@@ -100,7 +100,7 @@ static void a_prune_in_turns_counts_right(void) {
     cache = open_cache(4 << 20);
     CHECK(cache->map->super.shard_count == 1);
     for (int i = 0; i < ITEMS; i++) {
-        CHECK(put("kept", i, BYTES, 1, i % 4 == 0 ? 1000 : 0, now_ms) == LARDER_OK);
+        CHECK(put("item", i, BYTES, 1, i % 4 == 0 ? 1000 : 0, now_ms) == LARDER_OK);
     }
     do {
         lard_view view = lard_view_of(cache->map, 0);
@@ -125,11 +125,11 @@ static void a_prune_in_turns_counts_right(void) {
 }
 
 static const test_case tests[] = {
-    TEST(what_is_kept_outlives_all_others, "what is kept outlives all others"),
-    TEST(what_was_read_as_often_and_is_not_kept_leaves, "what is not kept leaves"),
+    TEST(what_is_pinned_outlives_all_others, "what is pinned outlives all others"),
+    TEST(what_was_read_as_often_and_is_not_pinned_leaves, "what is not pinned leaves"),
     TEST(room_is_told_also_of_an_empty_cache, "room is told also of an empty cache"),
     TEST(numbers_and_swaps_stay_what_they_were, "numbers and swaps stay what they were"),
-    TEST(what_is_too_long_to_be_kept_is_an_error, "what is too long to be kept is an error"),
+    TEST(what_is_too_long_to_be_pinned_is_an_error, "what is too long to be pinned is an error"),
     TEST(it_survives_a_new_attachment, "it survives a new attachment"),
     TEST(a_prune_in_turns_counts_right, "a prune that others come between drops all and leaves the count right"),
 };

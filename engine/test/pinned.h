@@ -1,17 +1,17 @@
 /*
  * pinned.h — stores pinned and other items, and checks that they are there.
  */
-#ifndef LARD_KEPT_H
-#define LARD_KEPT_H
+#ifndef LARD_PINNED_H
+#define LARD_PINNED_H
 
 #include "harness.h"
 
 static larder *cache;
-static bool kept_at_all = true;
+static bool pins = true;
 
-static inline size_t key_of(int i, char key[32]) { return (size_t)snprintf(key, 32, "kept %d", i); }
+static inline size_t key_of(int i, char key[32]) { return (size_t)snprintf(key, 32, "item %d", i); }
 
-static inline larder_status put(const char *name, int i, size_t bytes, unsigned keep, int64_t ttl_ms,
+static inline larder_status put(const char *name, int i, size_t bytes, unsigned pin, int64_t ttl_ms,
                                 int64_t now_ms) {
     static unsigned char value[600000];
     char key[32];
@@ -22,11 +22,11 @@ static inline larder_status put(const char *name, int i, size_t bytes, unsigned 
                           .value = value,
                           .value_bytes = bytes,
                           .ttl_ms = ttl_ms,
-                          .pin = (uint8_t)keep};
+                          .pin = (uint8_t)pin};
     return larder_set(cache, &store, &call);
 }
 
-static inline larder_status keep(int i, size_t bytes) { return put("kept", i, bytes, kept_at_all, 0, 0); }
+static inline larder_status pin(int i, size_t bytes) { return put("item", i, bytes, pins, 0, 0); }
 
 static inline bool is_there(int i, size_t bytes) {
     static unsigned char have[600000], want[600000];

@@ -162,13 +162,13 @@ static void segments_are_walked(void) {
     larder_close(cache);
 }
 
-static void what_is_kept_is_looked_for(void) {
+static void what_is_pinned_is_looked_for(void) {
     CHECK(begin());
     lard_view view = shard();
-    larder_store store = {.key = "kept", .key_bytes = 4, .value = "value", .value_bytes = 5, .pin = 1};
+    larder_store store = {.key = "item", .key_bytes = 4, .value = "value", .value_bytes = 5, .pin = 1};
     CHECK(larder_set(cache, &store, NULL) == LARDER_OK && sound(cache));
     lard_store(&view.head->has_pins, 0);
-    CHECK(finds("is kept"));
+    CHECK(finds("is pinned"));
     lard_store(&view.head->has_pins, 1);
     CHECK(sound(cache));
     larder_close(cache);
@@ -180,6 +180,6 @@ static const test_case tests[] = {
     TEST(slots_are_walked, "verify finds what is wrong with slots"),
     TEST(records_are_walked, "verify finds what is wrong with records"),
     TEST(segments_are_walked, "verify finds what is wrong with segments"),
-    TEST(what_is_kept_is_looked_for, "verify finds an item that is kept where the shard knows of none"),
+    TEST(what_is_pinned_is_looked_for, "verify finds a pinned item where the shard knows of none"),
 };
 RUN("verify", tests)

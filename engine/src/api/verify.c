@@ -154,7 +154,7 @@ static uint64_t check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slo
     } else if (!lard_record_sound(view, offset, &info)) {
         problem(report, view, "the record of a slot of bucket %u has a wrong checksum", bucket);
     } else if (LARD_WORD2_PINNED(info.word2) && !lard_pin_any(view)) {
-        problem(report, view, "an item of bucket %u is kept, and the shard has none that are", bucket);
+        problem(report, view, "an item of bucket %u is pinned, and the shard's header says that none is", bucket);
     } else if (key.hash.fingerprint != LARD_SLOT_FINGERPRINT(value) ||
                lard_hash_shard(view->map, &key.hash) != view->number ||
                (lard_bucket_of(key.hash.first, count) != bucket &&

@@ -126,17 +126,17 @@ static void settle(larder *cache, lard_view *view, const candidate *one, uint32_
     if (!found.slot) {
         return;
     }
-    bool ghost = false, kept = LARD_WORD2_PINNED(info->word2);
+    bool ghost = false, pinned = LARD_WORD2_PINNED(info->word2);
     bool is_chunk = LARD_WORD2_TYPE(info->word2) == LARD_TYPE_CHUNK; /* counted with its head */
     unsigned statistic = LARD_STAT_expirations;
     if (!lard_record_expired(info, now_ms)) {
-        if ((kept || LARD_SLOT_FREQUENCY(found.value) >= spare) &&
+        if ((pinned || LARD_SLOT_FREQUENCY(found.value) >= spare) &&
             move_to_main(view, &found, info, one->bytes, state)) {
             lard_count(cache, LARD_STAT_promotions, !is_chunk);
             decide_for_row(view, one, true);
             return;
         }
-        statistic = kept ? LARD_STAT_damaged : LARD_STAT_evictions; /* an undamaged shard has room: see pin.c */
+        statistic = pinned ? LARD_STAT_damaged : LARD_STAT_evictions; /* an undamaged shard has room: see pin.c */
         ghost = !is_chunk;
     }
     if (lard_slot_replace(found.slot, found.value,
@@ -144,7 +144,7 @@ static void settle(larder *cache, lard_view *view, const candidate *one, uint32_
         lard_index_count_off(view, is_chunk);
         lard_count(cache, statistic, !is_chunk);
         decide_for_row(view, one, false);
-        if (kept) {
+        if (pinned) {
             lard_add(&view->head->pinned_bytes, -lard_pin_cost(view, one->bytes));
         }
     }

@@ -10,7 +10,7 @@
 #include "segment/record.h"
 
 uint64_t lard_expired_drop(larder *cache, lard_view *view, uint32_t *next, uint32_t most, int64_t now_ms) {
-    uint64_t dropped = 0, kept = 0;
+    uint64_t dropped = 0, pinned = 0;
     uint32_t count = lard_bucket_count(view), from = *next;
     uint32_t end = from < count && count - from > most ? from + most : count;
     for (uint32_t b = from; b < end; b++) {
@@ -23,7 +23,7 @@ uint64_t lard_expired_drop(larder *cache, lard_view *view, uint32_t *next, uint3
             }
             uint64_t cost = lard_pin_cost_of(view, value);
             if (!lard_record_expired(&info, now_ms)) {
-                kept += cost;
+                pinned += cost;
             } else if (lard_slot_replace(&bucket->slots[i], value, 0)) {
                 bool is_chunk = LARD_WORD2_TYPE(info.word2) == LARD_TYPE_CHUNK;
                 lard_index_count_off(view, is_chunk);
@@ -33,8 +33,8 @@ uint64_t lard_expired_drop(larder *cache, lard_view *view, uint32_t *next, uint3
         }
     }
     if (from == 0 && end == count) {
-        lard_store(&view->head->pinned_bytes, kept);
-        lard_store(&view->head->has_pins, kept != 0);
+        lard_store(&view->head->pinned_bytes, pinned);
+        lard_store(&view->head->has_pins, pinned != 0);
     }
     lard_count(cache, LARD_STAT_expirations, dropped);
     *next = end < count ? end : 0;

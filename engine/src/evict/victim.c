@@ -56,9 +56,9 @@ uint32_t lard_victim_choose(lard_view *view, int64_t now_ms) {
     prospects found = look_over(view, now_ms, false);
     uint32_t small = lard_load(&view->head->small_segments);
     uint32_t main_count = lard_load(&view->head->main_segments);
-    uint64_t kept =
-        lard_pin_bytes(view) >> view->map->segment_shift; /* pinned, so not divided between the queues */
-    uint64_t shared = small + (main_count > kept ? main_count - kept : 0);
+    uint64_t pinned =
+        lard_pin_bytes(view) >> view->map->segment_shift; /* in segments; not divided between the queues */
+    uint64_t shared = small + (main_count > pinned ? main_count - pinned : 0);
     unsigned queue = (uint64_t)small << 16 <= shared * lard_queue_small_share(view);
     queue = found.oldest[queue] ? queue : !queue;
     uint32_t victim = found.expired ? found.expired : found.oldest[queue];

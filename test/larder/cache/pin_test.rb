@@ -5,41 +5,41 @@ require "test_helper"
 module Larder
   class Cache
     # Items that eviction leaves.
-    class KeepTest < ActiveSupport::TestCase
+    class PinTest < ActiveSupport::TestCase
       include TemporaryCaches
 
-      setup { @cache = open_cache("kept.larder", size: 1 << 20) }
+      setup { @cache = open_cache("pinned.larder", size: 1 << 20) }
 
       attr_reader :cache
 
-      test "what is kept outlives whatever is stored after it" do
+      test "what is pinned outlives whatever is stored after it" do
         5000.times { |i| cache.set("filler #{i}", "x" * 200) }
-        50.times { |i| assert cache.set("kept #{i}", "here", pin: true) && cache.set("other #{i}", "here") }
+        50.times { |i| assert cache.set("pinned #{i}", "here", pin: true) && cache.set("other #{i}", "here") }
         20_000.times { |i| cache.set("later #{i}", "x" * 200) }
         found = ->(name) { 50.times.count { |i| cache.get("#{name} #{i}") == "here" } }
-        assert_equal 50, found.call("kept")
+        assert_equal 50, found.call("pinned")
         assert_operator found.call("other"), :<, 50
       end
 
-      test "every way to store can keep, and the next one decides again" do
-        kept = -> { cache.stats[:pinned_bytes].positive? }
+      test "every way to store can pin, and the next one decides again" do
+        pinned = -> { cache.stats[:pinned_bytes].positive? }
         assert cache.add("key", "1", pin: true)
-        assert kept.call
+        assert pinned.call
         assert cache.replace("key", "2")
-        refute kept.call
+        refute pinned.call
         assert cache.replace("key", "3", pin: true)
-        assert kept.call
+        assert pinned.call
         assert cache.cas("key", "3", "4")
-        refute kept.call
+        refute pinned.call
         assert cache.cas("key", "4", "5", pin: true)
-        assert kept.call
+        assert pinned.call
         assert_equal 6, cache.increment("key")
-        assert kept.call
+        assert pinned.call
         cache.delete("key")
-        refute kept.call
+        refute pinned.call
       end
 
-      test "a cache full of what is kept says so, and loses none of it" do
+      test "a cache full of what is pinned says so, and loses none of it" do
         stored = 0
         error = assert_raises(FullError) { loop { cache.add("key #{stored}", "x" * 500, pin: true) && stored += 1 } }
         assert_match(/pinned items take two thirds of the cache; delete some or enlarge the file: key "key #{stored}"/,
@@ -57,7 +57,7 @@ module Larder
         assert_equal "small", cache.get("key")
       end
 
-      test "what is too long to be kept is an error that names the key" do
+      test "what is too long to be pinned is an error that names the key" do
         assert cache.set("key", "x" * (cache.max_pinned - 3), pin: true)
         error = assert_raises(InvalidArgument) { cache.set("key", "x" * (cache.max_pinned + 8), pin: true) }
         assert_match(/max_pinned if pinned: key "key"/, error.message)
