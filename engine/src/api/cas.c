@@ -3,12 +3,12 @@
  */
 #include "api/increment.h"
 #include "api/request.h"
+#include "base/clock.h"
 #include "base/key.h"
 #include "item/lookup.h"
 #include "item/put.h"
 #include "item/read.h"
 #include "item/write.h"
-#include "base/clock.h"
 
 #include <stdlib.h>
 

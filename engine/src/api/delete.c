@@ -5,6 +5,7 @@
  * otherwise it notes the delete until it attaches (pending.c).
  */
 #include "api/request.h"
+#include "base/clock.h"
 #include "base/count.h"
 #include "base/key.h"
 #include "file/map.h"
@@ -12,7 +13,6 @@
 #include "handle/enter.h"
 #include "handle/pending.h"
 #include "item/drop.h"
-#include "base/clock.h"
 
 static inline larder_status delete_in(larder *cache, lard_map *map, const void *key, size_t key_bytes,
                                       const larder_call *call) {

@@ -7,9 +7,11 @@
  * or taken.
  */
 #include "api/request.h"
+#include "base/clock.h"
 #include "base/count.h"
 #include "base/crc.h"
 #include "base/hash.h"
+#include "base/key.h"
 #include "file/view.h"
 #include "handle/enter.h"
 #include "index/dircache.h"
@@ -19,8 +21,6 @@
 #include "item/read.h"
 #include "segment/record.h"
 #include "segment/segment.h"
-#include "base/clock.h"
-#include "base/key.h"
 
 #define READS_PER_LOOK 1024 /* between checks that the file is still at its path; a power of two */
 #define BATCH 64

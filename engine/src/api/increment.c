@@ -6,7 +6,9 @@
  */
 #include "api/increment.h"
 #include "api/request.h"
+#include "base/clock.h"
 #include "base/count.h"
+#include "base/key.h"
 #include "file/map.h"
 #include "file/view.h"
 #include "handle/enter.h"
@@ -18,8 +20,6 @@
 #include "segment/counter.h"
 #include "segment/record.h"
 #include "shard/shard.h"
-#include "base/clock.h"
-#include "base/key.h"
 
 #define INCREMENT_ATTEMPTS 16
 

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "base/crc.h"
 #include "base/fail.h"
+#include "base/page.h"
 #include "base/place.h"
 #include "file/format.h"
 #include "file/map.h"
@@ -21,7 +22,6 @@
 #include "proc/lockfile.h"
 #include "proc/opener.h"
 #include "proc/process.h"
-#include "base/page.h"
 
 #include <errno.h>
 #include <limits.h>

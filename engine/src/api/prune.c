@@ -2,12 +2,12 @@
  * prune.c — larder_prune: drops expired items of all shards, in turns.
  */
 #include "api/request.h"
+#include "base/clock.h"
 #include "evict/expired.h"
 #include "file/map.h"
 #include "file/view.h"
 #include "handle/enter.h"
 #include "shard/shard.h"
-#include "base/clock.h"
 
 /* Checked before others may take the lock: about 2,000 records, less than a millisecond. */
 #define BUCKETS_A_TURN 256u

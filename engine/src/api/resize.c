@@ -6,6 +6,7 @@
  * have it mapped attach to the new one at their next call (attach.c).
  */
 #define _GNU_SOURCE
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/key.h"
 #include "base/place.h"
@@ -21,7 +22,6 @@
 #include "proc/opener.h"
 #include "proc/process.h"
 #include "segment/counter.h"
-#include "base/clock.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -6,6 +6,7 @@
  * changed at the end of a shard, the walk repeats the shard, up to MOST_RESTARTS times.
  */
 #include "api/request.h"
+#include "base/clock.h"
 #include "base/key.h"
 #include "file/view.h"
 #include "handle/enter.h"
@@ -13,7 +14,6 @@
 #include "item/lookup.h"
 #include "item/read.h"
 #include "segment/record.h"
-#include "base/clock.h"
 
 #include <string.h>
 

@@ -4,15 +4,15 @@
  * A key's buckets are prefetched as soon as its hash is known. A batch overlaps the cache misses of its stores.
  */
 #include "api/request.h"
+#include "base/clock.h"
 #include "base/hash.h"
+#include "base/key.h"
 #include "file/map.h"
 #include "handle/enter.h"
 #include "index/dircache.h"
 #include "item/drop.h"
 #include "item/put.h"
 #include "item/write.h"
-#include "base/clock.h"
-#include "base/key.h"
 
 /* A store whose arguments were checked. */
 typedef struct {

@@ -1,13 +1,13 @@
 /*
  * stats.c — larder_get_stats: sums the statistics that each process counts in its own slot.
  */
+#include "base/clock.h"
 #include "base/count.h"
 #include "file/view.h"
 #include "handle/enter.h"
 #include "proc/process.h"
 #include "segment/pin.h"
 #include "segment/segment.h"
-#include "base/clock.h"
 
 #include <string.h>
 

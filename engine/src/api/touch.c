@@ -2,11 +2,11 @@
  * touch.c — larder_touch: changes the expiry of a plain value, a counter or a large value.
  */
 #include "api/request.h"
+#include "base/clock.h"
 #include "base/key.h"
 #include "handle/enter.h"
 #include "item/expiry.h"
 #include "item/large.h"
-#include "base/clock.h"
 
 larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int64_t ttl_ms,
                            const larder_call *call) {

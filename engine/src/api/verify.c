@@ -13,6 +13,7 @@
  * A lock-free delete may run at the same time; it only empties slots.
  */
 #include "base/hash.h"
+#include "base/key.h"
 #include "file/map.h"
 #include "file/view.h"
 #include "handle/enter.h"
@@ -22,7 +23,6 @@
 #include "segment/pin.h"
 #include "segment/record.h"
 #include "shard/shard.h"
-#include "base/key.h"
 
 #define BYTES_A_TURN (1u << 20) /* checked before others may take the lock: about a millisecond */
 #define SLOT_BYTES 512u         /* counted for a slot: cache misses take most of its time */

@@ -7,8 +7,8 @@
 #define _GNU_SOURCE
 #include "base/place.h"
 #include "base/fail.h"
-#include "base/shared.h"
 #include "base/filesystem.h"
+#include "base/shared.h"
 
 #include <errno.h>
 #include <fcntl.h>

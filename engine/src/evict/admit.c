@@ -6,6 +6,7 @@
  * records may be refused in that time. Under the shard's lock.
  */
 #include "evict/admit.h"
+#include "base/key.h"
 #include "evict/evict.h"
 #include "evict/expired.h"
 #include "index/index.h"
@@ -13,7 +14,6 @@
 #include "index/match.h"
 #include "segment/pin.h"
 #include "segment/segment.h"
-#include "base/key.h"
 
 #define REFUSALS_MS 1000u /* how long a count that found no room is valid */
 #define WIDENINGS 16 /* attempts to grow the index: two buckets each, while an item needs a sixth of a bucket */

@@ -13,6 +13,7 @@
 #include "evict/evict.h"
 #include "base/count.h"
 #include "base/hash.h"
+#include "base/key.h"
 #include "evict/sample.h"
 #include "evict/victim.h"
 #include "file/view.h"
@@ -25,7 +26,6 @@
 #include "segment/pin.h"
 #include "segment/record.h"
 #include "segment/segment.h"
-#include "base/key.h"
 
 #include <string.h>
 

@@ -9,8 +9,8 @@
  */
 #define _GNU_SOURCE
 #include "file/advice.h"
-#include "file/view.h"
 #include "base/page.h"
+#include "file/view.h"
 
 #include <sys/mman.h>
 

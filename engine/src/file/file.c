@@ -7,18 +7,18 @@
  */
 #define _GNU_SOURCE
 #include "file/file.h"
+#include "base/boot.h"
+#include "base/clock.h"
 #include "base/fail.h"
+#include "base/inode.h"
 #include "base/io.h"
 #include "base/place.h"
+#include "base/random.h"
+#include "base/space.h"
 #include "file/format.h"
 #include "file/map.h"
 #include "file/memory_limit.h"
 #include "file/validate.h"
-#include "base/clock.h"
-#include "base/boot.h"
-#include "base/random.h"
-#include "base/inode.h"
-#include "base/space.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,11 +5,11 @@
 #include "file/map.h"
 #include "base/fail.h"
 #include "base/io.h"
+#include "base/space.h"
 #include "file/advice.h"
 #include "file/sigbus.h"
 #include "proc/bytelock.h"
 #include "proc/fork.h"
-#include "base/space.h"
 
 #include <errno.h>
 #include <stdlib.h>

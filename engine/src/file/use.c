@@ -7,13 +7,13 @@
  */
 #define _GNU_SOURCE
 #include "file/use.h"
+#include "base/boot.h"
 #include "base/fail.h"
+#include "base/page.h"
 #include "base/place.h"
+#include "base/random.h"
 #include "file/map.h"
 #include "proc/lockfile.h"
-#include "base/boot.h"
-#include "base/random.h"
-#include "base/page.h"
 
 static int sync_control(lard_map *map) { return lard_page_sync(map->base, LARD_CONTROL_OFFSET, LARD_PAGE); }
 

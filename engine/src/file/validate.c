@@ -6,11 +6,11 @@
  */
 #define _GNU_SOURCE
 #include "file/validate.h"
+#include "base/boot.h"
 #include "base/fail.h"
+#include "base/inode.h"
 #include "base/io.h"
 #include "file/format.h"
-#include "base/boot.h"
-#include "base/inode.h"
 
 #include <errno.h>
 #include <string.h>

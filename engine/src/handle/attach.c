@@ -9,8 +9,10 @@
  */
 #define _GNU_SOURCE
 #include "handle/attach.h"
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/place.h"
+#include "base/random.h"
 #include "file/file.h"
 #include "file/map.h"
 #include "file/sigbus.h"
@@ -23,8 +25,6 @@
 #include "proc/lockfile.h"
 #include "proc/opener.h"
 #include "proc/process.h"
-#include "base/clock.h"
-#include "base/random.h"
 
 #include <errno.h>
 #include <fcntl.h>

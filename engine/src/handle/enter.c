@@ -6,12 +6,12 @@
  */
 #define _GNU_SOURCE
 #include "handle/enter.h"
+#include "base/clock.h"
 #include "base/place.h"
 #include "file/map.h"
 #include "handle/attach.h"
 #include "proc/fork.h"
 #include "proc/lockfile.h"
-#include "base/clock.h"
 
 #include <fcntl.h>
 #include <string.h>

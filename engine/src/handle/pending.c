@@ -8,12 +8,12 @@
  * Under the fork lock (fork.c), but for lard_pending_note, which takes it. A forked child has its own copy.
  */
 #include "handle/pending.h"
+#include "base/clock.h"
 #include "base/key.h"
 #include "file/map.h"
 #include "handle/current.h"
 #include "item/drop.h"
 #include "proc/fork.h"
-#include "base/clock.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,6 +7,7 @@
  */
 #include "index/index.h"
 #include "base/count.h"
+#include "base/key.h"
 #include "index/bucket.h"
 #include "index/ghost.h"
 #include "index/index_resize.h"
@@ -14,7 +15,6 @@
 #include "index/slot.h"
 #include "segment/pin.h"
 #include "segment/record.h"
-#include "base/key.h"
 
 #include <limits.h>
 

@@ -5,8 +5,8 @@
 #define LARD_INDEX_H
 
 #include "base/hash.h"
-#include "index/match.h"
 #include "base/key.h"
+#include "index/match.h"
 
 lard_found lard_index_find(const lard_view *view, const lard_key *key);
 /* The first item with the key's fingerprint. Its record is prefetched, not compared. */

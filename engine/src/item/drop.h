@@ -5,10 +5,10 @@
 #define LARD_DROP_H
 
 #include "base/hash.h"
+#include "base/key.h"
 #include "file/view.h"
 #include "index/index.h"
 #include "item/large.h"
-#include "base/key.h"
 
 /* True if the key had a live value. */
 static inline bool lard_drop(lard_map *map, const lard_key *key, int64_t now_ms) {

@@ -4,6 +4,8 @@
  * lard_expiry_set takes the lock of the key's shard.
  */
 #include "item/expiry.h"
+#include "base/clock.h"
+#include "base/key.h"
 #include "file/map.h"
 #include "file/view.h"
 #include "index/index.h"
@@ -11,8 +13,6 @@
 #include "segment/record.h"
 #include "segment/segment.h"
 #include "shard/shard.h"
-#include "base/clock.h"
-#include "base/key.h"
 
 bool lard_expiry_from_ttl(int64_t ttl_ms, int64_t now_ms, uint64_t *expiry_ms) {
     if (ttl_ms == 0) {

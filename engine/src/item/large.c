@@ -11,6 +11,8 @@
  * are evicted like other items that are not read. See docs/adr/0003-large-values.md.
  */
 #include "item/large.h"
+#include "base/clock.h"
+#include "base/key.h"
 #include "evict/reserve.h"
 #include "file/map.h"
 #include "file/view.h"
@@ -21,8 +23,6 @@
 #include "item/write.h"
 #include "segment/segment.h"
 #include "shard/shard.h"
-#include "base/clock.h"
-#include "base/key.h"
 
 #include <string.h>
 

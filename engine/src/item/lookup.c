@@ -8,15 +8,15 @@
  * This is the slow path: api/get.c has a fast path for most reads, and comes here for the others.
  */
 #include "item/lookup.h"
+#include "base/clock.h"
 #include "base/count.h"
 #include "base/crc.h"
+#include "base/key.h"
 #include "file/view.h"
 #include "index/bucket.h"
 #include "index/match.h"
 #include "index/slot.h"
 #include "segment/counter.h"
-#include "base/clock.h"
-#include "base/key.h"
 
 #define ATTEMPTS 32
 

@@ -3,13 +3,13 @@
  */
 #include "item/read.h"
 #include "base/count.h"
+#include "base/key.h"
 #include "file/view.h"
 #include "index/ghost.h"
 #include "index/index.h"
 #include "index/slot.h"
 #include "item/large.h"
 #include "segment/segment.h"
-#include "base/key.h"
 
 #define ATTEMPTS 32
 

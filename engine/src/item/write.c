@@ -6,6 +6,7 @@
  * shard's lock; all but lard_write_queue_of run under it.
  */
 #include "item/write.h"
+#include "base/key.h"
 #include "evict/admit.h"
 #include "evict/queue.h"
 #include "evict/reserve.h"
@@ -20,7 +21,6 @@
 #include "segment/pin.h"
 #include "segment/segment.h"
 #include "shard/shard.h"
-#include "base/key.h"
 
 /* Would a reader find the item? A damaged record is a miss. */
 static bool is_live(const lard_view *view, const lard_found *found, int64_t now_ms) {

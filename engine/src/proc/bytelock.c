@@ -15,9 +15,9 @@
  */
 #define _GNU_SOURCE
 #include "proc/bytelock.h"
+#include "base/page.h"
 #include "proc/fork.h"
 #include "proc/lockfile.h"
-#include "base/page.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,11 +9,11 @@
 #define _GNU_SOURCE
 #include "proc/lockfile.h"
 #include "base/fail.h"
+#include "base/filesystem.h"
+#include "base/inode.h"
 #include "base/io.h"
 #include "base/place.h"
 #include "base/random.h"
-#include "base/inode.h"
-#include "base/filesystem.h"
 
 #include <errno.h>
 #include <fcntl.h>

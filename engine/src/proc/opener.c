@@ -4,9 +4,9 @@
  * Its holder opens, closes or replaces the cache: one process at a time.
  */
 #include "proc/opener.h"
+#include "base/clock.h"
 #include "base/fail.h"
 #include "proc/bytelock.h"
-#include "base/clock.h"
 
 #include <errno.h>
 

@@ -7,8 +7,8 @@
  * place. Readers hold no lock; see record.h.
  */
 #include "segment/record.h"
-#include "segment/counter.h"
 #include "base/key.h"
+#include "segment/counter.h"
 
 #include <string.h>
 

@@ -9,9 +9,9 @@
 
 #include "base/crc.h"
 #include "base/hash.h"
+#include "base/key.h"
 #include "file/view.h"
 #include "segment/segment.h"
-#include "base/key.h"
 
 #define LARD_CRC_START 0xffffffffu
 

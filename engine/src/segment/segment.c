@@ -5,8 +5,8 @@
  * that takes it again fences first, so a reader of overwritten bytes must see that its slot is gone.
  */
 #include "segment/segment.h"
-#include "file/view.h"
 #include "base/clock.h"
+#include "file/view.h"
 
 static lard_u32 *queue_size(lard_view *view, uint32_t state) {
     return state == LARD_SEGMENT_SMALL ? &view->head->small_segments : &view->head->main_segments;

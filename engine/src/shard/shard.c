@@ -6,15 +6,15 @@
  * detects an owner's death. Nothing under the lock sleeps, allocates or calls out of the engine.
  */
 #include "shard/shard.h"
+#include "base/clock.h"
 #include "base/count.h"
+#include "base/futex.h"
+#include "base/pause.h"
 #include "file/map.h"
 #include "file/view.h"
 #include "index/bucket.h"
 #include "proc/process.h"
 #include "shard/repair.h"
-#include "base/clock.h"
-#include "base/futex.h"
-#include "base/pause.h"
 
 #define SPINS 200
 #define FIRST_SLEEP_MS 1
