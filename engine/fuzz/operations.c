@@ -33,10 +33,10 @@ static void plant_owner(unsigned shard, uint32_t incarnation) {
     lard_map *map = cache->map;
     uint32_t slot = map->super.process_slots - 2;
     lard_view view = lard_view_of(map, shard % map->super.shard_count);
-    if (lard_load(&view.head->lock) == 0) {
+    if (lard_load(&view.header->lock) == 0) {
         lard_process *row = &map->processes[slot];
         lard_store(&row->incarnation, incarnation);
-        lard_store(&view.head->lock, lard_process_owner_word(slot, incarnation));
+        lard_store(&view.header->lock, lard_process_owner_word(slot, incarnation));
     }
 }
 
@@ -44,7 +44,7 @@ static void release_stopped(void) {
     for (uint32_t s = 0; world_stopped && s < cache->map->super.shard_count; s++) {
         lard_view view = lard_view_of(cache->map, s);
         view.owner = world_stopped;
-        if ((lard_load(&view.head->lock) & ~LARD_LOCK_WAITERS) == world_stopped) {
+        if ((lard_load(&view.header->lock) & ~LARD_LOCK_WAITERS) == world_stopped) {
             lard_shard_unlock(&view);
         }
     }
@@ -173,7 +173,7 @@ static void after_death(void) {
     bool moving = false;
     for (uint32_t s = 0; s < cache->map->super.shard_count; s++) {
         lard_view view = lard_view_of(cache->map, s);
-        moving |= lard_load(&view.head->moves) & 1;
+        moving |= lard_load(&view.header->moves) & 1;
     }
     if (moving || appended > capacity / 4) { /* what was just being moved or evicted is not counted */
         model_more_evictions++;

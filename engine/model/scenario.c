@@ -133,14 +133,14 @@ static bool changes_bucket(void) {
 
 static bool splits(void) {
     lard_view view = world_view();
-    count_before = lard_load(&view.head->bucket_count);
-    return changes_bucket() && lard_load(&view.head->bucket_count) > count_before;
+    count_before = lard_load(&view.header->bucket_count);
+    return changes_bucket() && lard_load(&view.header->bucket_count) > count_before;
 }
 
 static bool pushes(void) {
     lard_view view = world_view();
-    count_before = lard_load(&view.head->bucket_count);
-    return changes_bucket() && lard_load(&view.head->bucket_count) == count_before;
+    count_before = lard_load(&view.header->bucket_count);
+    return changes_bucket() && lard_load(&view.header->bucket_count) == count_before;
 }
 
 /* The first name from a number on whose buckets, of `count`, are these two. */
@@ -173,7 +173,7 @@ static void about_to_be_pushed(void) {
     char text[16];
     unsigned from = 0;
     lard_view view = world_view();
-    lard_store(&view.head->bucket_count, 4);
+    lard_store(&view.header->bucket_count, 4);
     named(text, 5000, 4, 0, 2);
     world_choose_key(0, text);
     named(text, 6000, 4, 0, 1);

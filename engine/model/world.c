@@ -115,7 +115,7 @@ void world_make(const scenario *what) {
     lard_view view = world_view();
     lard_shard_lock(attached[JUDGE].cache, &view, NULL); /* of no epoch yet: this makes the shard */
     lard_shard_unlock(&view);
-    lard_store(&view.head->bucket_count, 2); /* so that few items split it, and share buckets */
+    lard_store(&view.header->bucket_count, 2); /* so that few items split it, and share buckets */
 }
 
 static void keep(void) {

@@ -147,7 +147,8 @@ static int is_random(const void *address) {
 static void pages_are_advised(larder *cache) {
     for (uint32_t s = 0; s < cache->map->super.shard_count; s++) {
         lard_view view = lard_view_of(cache->map, s);
-        CHECK(is_random(view.head) == 0 && is_random(view.segments) == 0, "heads, shard %u", s);
+        CHECK(is_random(view.header) == 0 && is_random(view.segments) == 0, "header and segment table, shard %u",
+              s);
         CHECK(is_random(lard_bucket_at(&view, 0)) == 0, "index, shard %u", s);
         bool records = false;
         for (uint32_t i = 0; i < cache->map->super.segments_per_shard; i++) {

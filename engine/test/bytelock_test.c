@@ -129,9 +129,9 @@ static void another_ones_word_is_left_alone(void) {
     lard_view view = lard_view_of(shared_cache->map, 0);
     CHECK(lard_shard_lock(shared_cache, &view, NULL) == LARDER_OK);
     uint32_t theirs = lard_process_owner_word(17, 5);
-    lard_store(&view.head->lock, theirs); /* somebody took this process for dead */
+    lard_store(&view.header->lock, theirs); /* somebody took this process for dead */
     lard_shard_unlock(&view);
-    CHECK(lard_load(&view.head->lock) == theirs, "the lock is not theirs to lose");
+    CHECK(lard_load(&view.header->lock) == theirs, "the lock is not theirs to lose");
     CHECK(lard_load(&view.map->control->superseded), "and nobody goes on with the file");
     CHECK(set(shared_cache, "k", "w") == LARDER_OK && is(shared_cache, "k", "w") && sound(shared_cache));
     end();

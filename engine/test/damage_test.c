@@ -132,10 +132,10 @@ static bool is_used_without_harm(void) {
         _exit(0);
     }
     bool good = exited_well(pid);
-    unsigned char heads[2 * LARD_PAGE];
+    unsigned char superblocks[2 * LARD_PAGE];
     int fd = open(test_path("t.larder"), O_RDONLY);
-    seen->superblocks_agree = read(fd, heads, sizeof heads) == (ssize_t)sizeof heads &&
-                              memcmp(heads, heads + LARD_PAGE, sizeof(lard_superblock)) == 0;
+    seen->superblocks_agree = read(fd, superblocks, sizeof superblocks) == (ssize_t)sizeof superblocks &&
+                              memcmp(superblocks, superblocks + LARD_PAGE, sizeof(lard_superblock)) == 0;
     close(fd);
     return good;
 }
@@ -193,7 +193,7 @@ static void bits_of_the_control_page(void) {
     bits_between(LARD_PROCESS_OFFSET, LARD_PROCESS_OFFSET + 2 * sizeof(lard_process), stride(29), 0);
 }
 
-static void bits_of_a_shards_head(void) {
+static void bits_of_a_shards_header(void) {
     lard_superblock super;
     CHECK(make_pristine());
     memcpy(&super, pristine, sizeof super);
@@ -291,7 +291,7 @@ static bool damage_somewhere(uint64_t *state, bool pages) {
     int fd = open(test_path("t.larder"), O_RDWR);
     uint64_t random = next_random(state);
     off_t at = (off_t)(LARD_CONTROL_OFFSET + random % (SIZE - LARD_CONTROL_OFFSET - sizeof bytes));
-    if (random >> 62 == 0) { /* the shard's head and tables, more often than by their size */
+    if (random >> 62 == 0) { /* the shard's header and tables, more often than by their size */
         at = (off_t)(((lard_superblock *)(void *)pristine)->shard_offset + (random >> 8) % 2240);
     }
     size_t count = pages ? (random >> 40) % sizeof bytes : 1;
@@ -355,7 +355,7 @@ static const test_case tests[] = {
     TEST(bits_of_one_superblock, "a flipped bit of one superblock is mended from the other"),
     TEST(the_same_bit_of_both_superblocks, "the same bit flipped in both superblocks makes the file anew"),
     TEST(bits_of_the_control_page, "a flipped bit of the control page or a process row is no harm"),
-    TEST(bits_of_a_shards_head, "a flipped bit of a shard's head or tables is no harm"),
+    TEST(bits_of_a_shards_header, "a flipped bit of a shard's header or tables is no harm"),
     TEST(bits_of_the_index_and_of_records, "a flipped bit of the index or of a record costs one item at most"),
     TEST(whole_pages_of_garbage, "whole pages of zeros, ones or garbage are no harm"),
     TEST(bits_under_running_processes, "bits flipped under running processes give no wrong value"),

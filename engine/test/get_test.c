@@ -134,7 +134,7 @@ static void an_index_that_another_process_changed_is_followed(void) {
     CHECK(cache && set(cache, "key 0", "old") == LARDER_OK && is(cache, "key 0", "old"));
     fill_in_a_child(cache, 1, MANY, "new");
     lard_view view = lard_view_of(cache->map, 0);
-    CHECK(lard_load(&view.head->index_pages) > 1, "the index has more pages than at first");
+    CHECK(lard_load(&view.header->index_pages) > 1, "the index has more pages than at first");
     for (int i = 1; i < MANY; i++) {
         char key[32];
         snprintf(key, sizeof key, "key %d", i);

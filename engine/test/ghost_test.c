@@ -53,7 +53,7 @@ static bool taken_or_gone(uint64_t i) {
     return done;
 }
 
-static uint32_t share(void) { return lard_load(&view.head->small_share); }
+static uint32_t share(void) { return lard_load(&view.header->small_share); }
 
 static uint32_t queue_for(uint64_t i) {
     lard_hash hash = hash_of(i);
@@ -152,10 +152,10 @@ static void any_bytes_are_ghosts(void) {
             CHECK(taken_or_gone(i));
             lard_ghost_rescue(bucket_of(i), &view, next_random(&state) >> 30 << 30);
         }
-        lard_store(&view.head->evict_clock, (uint32_t)next_random(&state));
-        lard_store(&view.head->main_clock, (uint32_t)next_random(&state));
-        lard_store(&view.head->small_share, (uint32_t)next_random(&state));
-        lard_store(&view.head->ghost_clocks, (uint32_t)next_random(&state));
+        lard_store(&view.header->evict_clock, (uint32_t)next_random(&state));
+        lard_store(&view.header->main_clock, (uint32_t)next_random(&state));
+        lard_store(&view.header->small_share, (uint32_t)next_random(&state));
+        lard_store(&view.header->ghost_clocks, (uint32_t)next_random(&state));
         lard_ghost_tick(&view, round % 2);
         uint32_t queue = queue_for((uint64_t)round);
         CHECK(queue == LARD_SEGMENT_SMALL || queue == LARD_SEGMENT_MAIN);

@@ -72,7 +72,7 @@ static bool set_the_scene(const scene *s, int items) {
         return false;
     }
     if (s->no_growth) {
-        lard_store(&shard().head->items, (uint64_t)-100000);
+        lard_store(&shard().header->items, (uint64_t)-100000);
     }
     for (int i = 1; i < items; i++) {
         if (put("item", i) != LARDER_OK) {
@@ -92,11 +92,11 @@ static int items_before(const scene *s, int nth) {
         return 0;
     }
     for (int i = 1; i < MOST; i++) {
-        uint32_t buckets = lard_bucket_count(&view), moves = lard_load(&view.head->moves);
+        uint32_t buckets = lard_bucket_count(&view), moves = lard_load(&view.header->moves);
         if (put("item", i) != LARDER_OK) {
             return 0;
         }
-        bool did = s->no_growth ? lard_load(&view.head->moves) != moves : lard_bucket_count(&view) != buckets;
+        bool did = s->no_growth ? lard_load(&view.header->moves) != moves : lard_bucket_count(&view) != buckets;
         if (did && --nth == 0) {
             return i;
         }
@@ -135,7 +135,8 @@ static void one_window(const scene *s, unsigned long at, bool *in_the_midst, boo
     }
     for (int step = 0; WIFSTOPPED(status) && step <= s->steps && test_failures == before; step++) {
         lard_view view = shard();
-        *in_the_midst |= s->no_growth ? lard_load(&view.head->moves) & 1 : lard_load(&view.head->splitting) != 0;
+        *in_the_midst |=
+            s->no_growth ? lard_load(&view.header->moves) & 1 : lard_load(&view.header->splitting) != 0;
         as_it_should_be(s, at, step);
         kill(pid, step == s->steps ? SIGKILL : SIGCONT);
         status = wait_within(pid, 30000);

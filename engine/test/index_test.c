@@ -208,10 +208,10 @@ static void pages_that_were_forgotten(void) {
             CHECK(set(cache, key, "before") == LARDER_OK);
         }
         CHECK(is(cache, "key 0", "before"));
-        lard_shard *head = lard_view_of(cache->map, 0).head;
-        CHECK(lard_load(&head->index_pages) > 1);
-        lard_store(&head->index_pages, pages);
-        lard_store(&head->items, 1 << 30); /* so that it grows */
+        lard_shard *header = lard_view_of(cache->map, 0).header;
+        CHECK(lard_load(&header->index_pages) > 1);
+        lard_store(&header->index_pages, pages);
+        lard_store(&header->items, 1 << 30); /* so that it grows */
         for (int i = 0; i < 6000; i++) {
             char key[32];
             snprintf(key, sizeof key, "key %d", i);

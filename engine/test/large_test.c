@@ -67,7 +67,7 @@ static void a_missing_chunk_is_a_miss(void) {
 static uint32_t frees(larder *cache) {
     uint32_t all = 0;
     for (uint32_t s = 0; s < cache->map->super.shard_count; s++) {
-        all += lard_load(&lard_view_of(cache->map, s).head->free_segments);
+        all += lard_load(&lard_view_of(cache->map, s).header->free_segments);
     }
     return all;
 }

@@ -95,7 +95,7 @@ static inline void begin_empty(larder *c, int64_t items) {
     memset(book->subjects, 0, sizeof book->subjects);
     put(c, before());
     if (items) {
-        lard_store(&the_shard(c).head->items, (uint64_t)items);
+        lard_store(&the_shard(c).header->items, (uint64_t)items);
     }
     for (int i = 0; i < BYSTANDERS; i++) {
         put_bystander(c, i);
@@ -135,29 +135,29 @@ SHAPE_ACT(act_clear) {
     set(c, key, text_of(after()));
 }
 SHAPE_ACT(act_store) { set(c, key, text_of(after())); }
-SHAPE_ACT(lose_the_index) { (void)key, lard_store(&the_shard(c).head->bucket_count, 0); }
+SHAPE_ACT(lose_the_index) { (void)key, lard_store(&the_shard(c).header->bucket_count, 0); }
 
 /* A process that is not alive holds the lock, and waiters were announced. */
 SHAPE_ACT(die_holding) {
     (void)key;
-    lard_store(&the_shard(c).head->lock,
+    lard_store(&the_shard(c).header->lock,
                lard_process_owner_word(c->map->super.process_slots - 1, 77) | 0x80000000u);
 }
 SHAPE_ACT(die_in_damage) {
-    lard_store(&the_shard(c).head->index_pages, 0);
+    lard_store(&the_shard(c).header->index_pages, 0);
     die_holding(c, key);
 }
 SHAPE_ACT(die_in_reset) {
-    lard_store(&the_shard(c).head->epoch, 0);
+    lard_store(&the_shard(c).header->epoch, 0);
     die_holding(c, key);
 }
 SHAPE_ACT(die_in_counts) { /* all that a repair puts right, at once */
     lard_view view = the_shard(c);
-    lard_store(&view.head->active[0], 12345);
-    lard_store(&view.head->victim, 7777);
-    lard_store(&view.head->free_segments, 1);
-    lard_store(&view.head->moves, lard_load(&view.head->moves) | 1u);
-    lard_store(&view.head->items, 3);
+    lard_store(&view.header->active[0], 12345);
+    lard_store(&view.header->victim, 7777);
+    lard_store(&view.header->free_segments, 1);
+    lard_store(&view.header->moves, lard_load(&view.header->moves) | 1u);
+    lard_store(&view.header->items, 3);
     for (uint32_t s = 0; s < c->map->super.segments_per_shard; s++) {
         if (lard_load(&view.segments[s].state) == LARD_SEGMENT_FREE) {
             lard_store(&view.segments[s].state, LARD_SEGMENT_INDEX); /* a page that the directory does not name */

@@ -100,20 +100,20 @@ static void a_full_index_costs_others_their_place(void) {
     uint32_t buckets = lard_bucket_count(&view);
     larder_status status = LARDER_OK;
     while (status == LARDER_OK) {
-        lard_store(&view.head->items, 0);
+        lard_store(&view.header->items, 0);
         status = pin(stored, 10);
         stored += status == LARDER_OK;
         CHECK(stored <= (int)buckets * 8);
     }
     CHECK(status == LARDER_FULL && stored > (int)buckets * 4 && lard_bucket_count(&view) == buckets, "%d", stored);
     for (int i = 0; i < 5000; i++) {
-        lard_store(&view.head->items, 0);
+        lard_store(&view.header->items, 0);
         put("other", i, 10, 0, 0, 0);
     }
     for (int i = 0; i < stored; i++) {
         CHECK(is_there(i, 10), "%d of %d", i, stored);
     }
-    lard_store(&view.head->items, (uint64_t)stored);
+    lard_store(&view.header->items, (uint64_t)stored);
     CHECK(pin(stored, 10) == LARDER_OK || pin(stored + 1, 10) == LARDER_OK, "it grows again");
     larder_close(cache);
 }
@@ -162,10 +162,10 @@ static void who_is_refused_again_costs_no_count(void) {
         stored++;
     }
     lard_view view = lard_view_of(cache->map, 0);
-    lard_store(&view.head->pinned_bytes, 1ull << 40);
+    lard_store(&view.header->pinned_bytes, 1ull << 40);
     CHECK(put("item", stored, BYTES, 1, 0, now + 999) == LARDER_PIN_FULL && lard_pin_bytes(&view) == 1ull << 40);
     CHECK(put("item", stored, BYTES, 1, 0, now + 1000) == LARDER_PIN_FULL && lard_pin_bytes(&view) < 2 << 20);
-    lard_store(&view.head->pinned_bytes, 1ull << 40);
+    lard_store(&view.header->pinned_bytes, 1ull << 40);
     CHECK(put("item", stored, BYTES, 1, 0, now) == LARDER_PIN_FULL && lard_pin_bytes(&view) < 2 << 20,
           "clock set back");
     char key[32];
@@ -209,9 +209,9 @@ static void a_wrong_count_refuses_nobody(void) {
     cache = open_cache(2 << 20);
     CHECK(pin(0, BYTES) == LARDER_OK);
     lard_view view = lard_view_of(cache->map, 0);
-    lard_store(&view.head->pinned_bytes, 1ull << 40); /* as crashes might leave it, one after the other */
+    lard_store(&view.header->pinned_bytes, 1ull << 40); /* as crashes might leave it, one after the other */
     CHECK(pin(1, BYTES) == LARDER_OK && stats().pinned_bytes < 1000);
-    lard_store(&view.head->pinned_bytes, (uint64_t)-5000);
+    lard_store(&view.header->pinned_bytes, (uint64_t)-5000);
     CHECK(pin(2, BYTES) == LARDER_OK && stats().pinned_bytes == 0);
     larder_prune(cache, NULL, NULL);
     CHECK(stats().pinned_bytes > 900 && stats().pinned_bytes < 1100);
@@ -233,7 +233,7 @@ static void a_damaged_shard_goes_on(void) {
         stored++;
     }
     lard_view view = lard_view_of(cache->map, 0);
-    lard_store(&view.head->free_segments, 0); /* alone that costs nothing: it is counted anew */
+    lard_store(&view.header->free_segments, 0); /* alone that costs nothing: it is counted anew */
     fill(0, 3000, BYTES, true);
     for (int i = 0; i < stored; i++) {
         CHECK(pin(i, BYTES) == LARDER_OK && is_there(i, BYTES), "%d of %d", i, stored);
@@ -249,8 +249,8 @@ static void a_damaged_shard_goes_on(void) {
         }
     }
     lard_segment_recount(&view);
-    lard_store(&view.head->victim, segment_of(&view, "item 0") + 1);
-    lard_store(&view.head->victim_offset, 0);
+    lard_store(&view.header->victim, segment_of(&view, "item 0") + 1);
+    lard_store(&view.header->victim_offset, 0);
     for (int i = 0; i < 3000; i++) {
         CHECK(put("other", i, BYTES, 0, 0, 0) == LARDER_OK, "%d", i);
     }

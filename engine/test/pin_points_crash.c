@@ -1,8 +1,8 @@
 /*
  * pin_points_crash.c — kills a writer at each store that others may see, where compaction has no spare room.
  *
- * These are the stores to heads, segment table and index, not to the bytes of records. No pinned item may be lost
- * or missing in the count, and later writers must succeed. Each death begins from the same bytes of the file.
+ * These are the stores to headers, segment table and index, not to the bytes of records. No pinned item may be
+ * lost or missing in the count, and later writers must succeed. Each death begins from the same bytes of the file.
  * LARDER_CRASH_STRIDE=1 kills at all of them.
  */
 #include "children.h"

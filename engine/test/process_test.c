@@ -8,7 +8,7 @@ static void die_in_the_lock(void *shard) {
     lard_view view = lard_view_of(map, *(uint32_t *)shard);
     CHILD_CHECK(lard_shard_lock(shared_cache, &view, NULL) == LARDER_OK);
     write_down(1);
-    lard_store(&view.head->moves, 1); /* in the middle of something */
+    lard_store(&view.header->moves, 1); /* in the middle of something */
     kill(getpid(), SIGKILL);
 }
 
@@ -93,7 +93,7 @@ static void a_new_process_in_a_dead_ones_slot(void) {
 
 static void forged_locks_are_repaired(void) {
     begin(1 << 20);
-    lard_shard *head = lard_view_of(shared_cache->map, 0).head;
+    lard_shard *header = lard_view_of(shared_cache->map, 0).header;
     uint32_t words[] = {
         lard_process_owner_word(shared_cache->slot, shared_cache->incarnation - 1), /* this slot's last owner */
         lard_process_owner_word(shared_cache->slot, shared_cache->incarnation + 1), /* one to come */
@@ -105,9 +105,9 @@ static void forged_locks_are_repaired(void) {
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         uint64_t before = repairs(shared_cache);
-        lard_store(&head->lock, words[i]);
+        lard_store(&header->lock, words[i]);
         CHECK(set(shared_cache, "k", "v") == LARDER_OK, "lock word %08x", words[i]);
-        CHECK(lard_load(&head->lock) == 0 && repairs(shared_cache) == before + 1, "lock word %08x", words[i]);
+        CHECK(lard_load(&header->lock) == 0 && repairs(shared_cache) == before + 1, "lock word %08x", words[i]);
     }
     CHECK(sound(shared_cache));
     end();

@@ -19,7 +19,7 @@ static unsigned long pairs, first_stores, chains, chained;
 static bool lock_is_held(void) {
     for (uint32_t s = 0; s < cache->map->super.shard_count; s++) {
         lard_view view = lard_view_of(cache->map, s);
-        if (lard_load(&view.head->lock)) {
+        if (lard_load(&view.header->lock)) {
             return true;
         }
     }

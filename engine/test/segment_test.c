@@ -25,8 +25,8 @@ static void a_freed_segment_is_another_one(void) {
     uint32_t segment, free_segments;
     CHECK(begin());
     for (int round = 0; round < 10; round++) {
-        free_segments = lard_load(&view.head->free_segments);
-        CHECK(lard_segment_take(&view, &segment) && lard_load(&view.head->free_segments) == free_segments - 1);
+        free_segments = lard_load(&view.header->free_segments);
+        CHECK(lard_segment_take(&view, &segment) && lard_load(&view.header->free_segments) == free_segments - 1);
         lard_segment *row = &view.segments[segment];
         uint64_t generation = lard_load(&row->generation);
         lard_store(&row->state, LARD_SEGMENT_INDEX);
@@ -34,7 +34,7 @@ static void a_freed_segment_is_another_one(void) {
         lard_segment_free(&view, segment);
         CHECK(lard_load(&row->generation) == generation + 1, "a slot into its former life must not fit");
         CHECK(lard_load(&row->state) == LARD_SEGMENT_FREE && lard_load(&row->write_offset) == 0 &&
-              lard_load(&row->max_expiry_ms) == 0 && lard_load(&view.head->free_segments) == free_segments);
+              lard_load(&row->max_expiry_ms) == 0 && lard_load(&view.header->free_segments) == free_segments);
     }
     end();
 }
@@ -42,16 +42,16 @@ static void a_freed_segment_is_another_one(void) {
 static void there_are_as_many_as_there_are(void) {
     uint32_t segment, taken = 0;
     CHECK(begin());
-    uint32_t want = lard_load(&view.head->free_segments);
+    uint32_t want = lard_load(&view.header->free_segments);
     while (lard_segment_take(&view, &segment)) {
         lard_store(&view.segments[segment].state, LARD_SEGMENT_INDEX);
         taken++;
     }
-    CHECK(taken == want && lard_load(&view.head->free_segments) == 0);
-    lard_store(&view.head->free_segments, 5); /* damaged: there is none */
-    CHECK(!lard_segment_take(&view, &segment) && lard_load(&view.head->free_segments) == 0);
+    CHECK(taken == want && lard_load(&view.header->free_segments) == 0);
+    lard_store(&view.header->free_segments, 5); /* damaged: there is none */
+    CHECK(!lard_segment_take(&view, &segment) && lard_load(&view.header->free_segments) == 0);
     lard_segment_recount(&view);
-    CHECK(lard_load(&view.head->free_segments) == 0 && lard_load(&view.head->small_segments) == 0);
+    CHECK(lard_load(&view.header->free_segments) == 0 && lard_load(&view.header->small_segments) == 0);
     end();
 }
 
@@ -110,17 +110,17 @@ static void what_is_short_fills_the_segment_before(void) {
 static void nothing_joins_what_is_being_emptied(void) {
     CHECK(begin());
     uint32_t closed = close_early(LARD_SEGMENT_MAIN, 800);
-    lard_store(&view.head->victim, closed + 1);
+    lard_store(&view.header->victim, closed + 1);
     CHECK(number_of(lard_reserve(cache, &view, LARD_SEGMENT_MAIN, 600, 0)) != closed);
-    lard_store(&view.head->victim, 0);
+    lard_store(&view.header->victim, 0);
     lard_segment_free(&view, closed);
-    lard_store(&view.head->gap[1], 800);
+    lard_store(&view.header->gap[1], 800);
     CHECK(number_of(lard_reserve(cache, &view, LARD_SEGMENT_MAIN, 600, 0)) != closed, "nor what is free");
     uint32_t damaged[] = {0, cache->map->super.segments_per_shard + 1, UINT32_MAX};
     for (unsigned i = 0; i < 3; i++) {
-        lard_store(&view.head->closed[1], damaged[i]);
-        lard_store(&view.head->gap[1], UINT32_MAX);
-        CHECK(lard_reserve(cache, &view, LARD_SEGMENT_MAIN, 600, 0) != 0 && lard_load(&view.head->gap[1]) == 0,
+        lard_store(&view.header->closed[1], damaged[i]);
+        lard_store(&view.header->gap[1], UINT32_MAX);
+        CHECK(lard_reserve(cache, &view, LARD_SEGMENT_MAIN, 600, 0) != 0 && lard_load(&view.header->gap[1]) == 0,
               "a damaged word is seen once");
     }
     end();
@@ -138,7 +138,7 @@ static void room_is_made_for_ever(void) {
         CHECK(offset, "record %d", i);
         lard_record_write(&view, offset, lard_load(&view.segments[number_of(offset)].generation), &key, &spec);
         lard_segment_commit(&view, offset, bytes, 0);
-        CHECK(lard_load(&view.head->free_segments) >= 1, "one is left for what eviction copies");
+        CHECK(lard_load(&view.header->free_segments) >= 1, "one is left for what eviction copies");
     }
     lard_shard_unlock(&view);
     CHECK(sound(cache));

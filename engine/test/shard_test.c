@@ -157,7 +157,7 @@ static void a_waiter_is_woken(void) {
         CHECK(took >= 30000 && took < 5000000, "%d us", (int)took);
         pthread_join(thread, NULL);
     }
-    CHECK(lard_load(&only_shard().head->lock) == 0);
+    CHECK(lard_load(&only_shard().header->lock) == 0);
     larder_close(cache);
 }
 
@@ -180,7 +180,7 @@ static int found(int items) {
 }
 
 static void die_with_the_lock(void) { /* as it is left by a kill */
-    lard_store(&only_shard().head->lock, lard_process_owner_word(17, 5));
+    lard_store(&only_shard().header->lock, lard_process_owner_word(17, 5));
 }
 
 static void what_an_owner_left_half_done_is_mended(void) {
@@ -195,27 +195,27 @@ static void what_an_owner_left_half_done_is_mended(void) {
         }
         switch (damage) {
         case 0: /* counts not yet brought in line */
-            lard_store(&view.head->free_segments, 1);
-            lard_store(&view.head->main_segments, 20);
+            lard_store(&view.header->free_segments, 1);
+            lard_store(&view.header->main_segments, 20);
             break;
         case 1:
-            lard_store(&view.head->items, 5);
+            lard_store(&view.header->items, 5);
             break;
         case 2: /* a page of the index that the directory does not name */
             lard_store(&view.segments[any_free].state, LARD_SEGMENT_INDEX);
             break;
         case 3: /* a split announced, its bucket not published */
-            lard_store(&view.head->splitting, 1);
+            lard_store(&view.header->splitting, 1);
             break;
         case 4:
-            lard_store(&view.head->moves, lard_load(&view.head->moves) | 1);
+            lard_store(&view.header->moves, lard_load(&view.header->moves) | 1);
             break;
         case 5: /* the open segment was given back */
-            lard_store(&view.head->active[1], any_free + 1);
+            lard_store(&view.header->active[1], any_free + 1);
             break;
         case 6: /* a victim half emptied */
-            lard_store(&view.head->victim, lard_load(&view.head->active[0]));
-            lard_store(&view.head->victim_offset, 8000);
+            lard_store(&view.header->victim, lard_load(&view.header->active[0]));
+            lard_store(&view.header->victim_offset, 8000);
             break;
         default: /* a segment of no known state */
             lard_store(&view.segments[any_free].state, 77);
@@ -238,9 +238,9 @@ static void what_is_counted_in_a_large_shard_stays_as_it_is(void) {
     CHECK(cache->map->super.shard_count == 1);
     fill(ITEMS);
     lard_view view = only_shard();
-    lard_store(&view.head->items, ITEMS + OFF);
-    lard_store(&view.head->splitting, 1);
-    lard_store(&view.head->free_segments, 1);
+    lard_store(&view.header->items, ITEMS + OFF);
+    lard_store(&view.header->splitting, 1);
+    lard_store(&view.header->free_segments, 1);
     die_with_the_lock();
     CHECK(set(cache, "written", "after") == LARDER_OK && is(cache, "written", "after"));
     CHECK(sound(cache) && found(ITEMS) == ITEMS);
@@ -270,16 +270,16 @@ static void what_cannot_be_mended_is_emptied(void) {
             lard_store(&view.directory[0], 1000000);
             break;
         case 1:
-            lard_store(&view.head->bucket_count, 1 << 30);
+            lard_store(&view.header->bucket_count, 1 << 30);
             break;
         case 2:
-            lard_store(&view.head->index_pages, 0);
+            lard_store(&view.header->index_pages, 0);
             break;
         case 3:
             lard_store(&view.segments[lard_load(&view.directory[0])].state, LARD_SEGMENT_FREE);
             break;
         default: /* died in a reset */
-            lard_store(&view.head->epoch, 0);
+            lard_store(&view.header->epoch, 0);
         }
         die_with_the_lock();
         CHECK(set(cache, "written", "after") == LARDER_OK && is(cache, "written", "after"), "damage %d", damage);
@@ -294,11 +294,12 @@ static void what_cannot_be_mended_is_emptied(void) {
 static void a_clear_is_met_by_the_next_lock(void) {
     cache = open_cache(SIZE);
     fill(500);
-    uint64_t resets = lard_load(&only_shard().head->resets);
+    uint64_t resets = lard_load(&only_shard().header->resets);
     CHECK(larder_clear(cache) == LARDER_OK && found(500) == 0);
-    CHECK(lard_load(&only_shard().head->resets) == resets, "nothing was touched");
+    CHECK(lard_load(&only_shard().header->resets) == resets, "nothing was touched");
     CHECK(set(cache, "item 3", "again") == LARDER_OK);
-    CHECK(lard_load(&only_shard().head->resets) == resets + 1 && is(cache, "item 3", "again") && found(500) == 0);
+    CHECK(lard_load(&only_shard().header->resets) == resets + 1 && is(cache, "item 3", "again") &&
+          found(500) == 0);
     lard_store(&cache->map->control->clear_epoch, UINT32_MAX);
     CHECK(set(cache, "k", "v") == LARDER_OK && larder_clear(cache) == LARDER_OK && is(cache, "k", NULL));
     CHECK(lard_load(&cache->map->control->clear_epoch) == 1, "0 is no epoch");

@@ -120,19 +120,19 @@ static void plain_store(void *with) {
 static void copied_store(void *with) {
     larder *c = with;
     shut_memory(c);
-    memset(the_shard(c).head, 0, 8);
+    memset(the_shard(c).header, 0, 8);
 }
 static void store_elsewhere(void *with) { /* announced for one word, made to its neighbour */
     larder *c = with;
     shut_memory(c);
-    lard_crash_store = &the_shard(c).head->items;
-    *(volatile uint32_t *)&the_shard(c).head->free_segments = 5;
+    lard_crash_store = &the_shard(c).header->items;
+    *(volatile uint32_t *)&the_shard(c).header->free_segments = 5;
 }
 static void second_store(void *with) { /* announced once, made twice */
     larder *c = with;
     shut_memory(c);
-    lard_store(&the_shard(c).head->items, 5);
-    *(volatile uint64_t *)&the_shard(c).head->items = 5;
+    lard_store(&the_shard(c).header->items, 5);
+    *(volatile uint64_t *)&the_shard(c).header->items = 5;
 }
 static void noticed(void) {
     void (*const wrong_ones[])(void *) = {plain_store, copied_store, store_elsewhere, second_store};

@@ -108,9 +108,9 @@ static void large_values_are_one_item(void) {
           stats().expirations == 1);
     lard_view view = lard_view_of(cache->map, 0);
     CHECK(lard_shard_lock(cache, &view, NULL) == LARDER_OK);
-    uint64_t items = lard_load(&view.head->items), chunks = lard_load(&view.head->chunks);
+    uint64_t items = lard_load(&view.header->items), chunks = lard_load(&view.header->chunks);
     lard_index_recount(&view);
-    CHECK(lard_load(&view.head->items) == items && lard_load(&view.head->chunks) == chunks && chunks,
+    CHECK(lard_load(&view.header->items) == items && lard_load(&view.header->chunks) == chunks && chunks,
           "counted anew there are as many");
     lard_shard_unlock(&view);
     larder_close(cache);

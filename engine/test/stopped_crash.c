@@ -116,7 +116,7 @@ static larder_status store_bystander(larder *cache, int i, uint64_t stamp) {
 static bool is_held(larder *cache, const char *key) {
     lard_hash hash = lard_hash_key(cache->map, key, strlen(key), false);
     lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &hash));
-    return lard_load(&view.head->lock) != 0;
+    return lard_load(&view.header->lock) != 0;
 }
 
 /* How the subject was dealt with while the child stood still. */

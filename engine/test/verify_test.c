@@ -62,20 +62,20 @@ static void a_sound_file_is_counted(void) {
 static void the_index_is_walked(void) {
     CHECK(begin());
     lard_view view = shard();
-    uint32_t count = lard_load(&view.head->bucket_count), pages = lard_load(&view.head->index_pages);
-    lard_store(&view.head->index_pages, 0);
+    uint32_t count = lard_load(&view.header->bucket_count), pages = lard_load(&view.header->index_pages);
+    lard_store(&view.header->index_pages, 0);
     CHECK(finds("index pages"));
-    lard_store(&view.head->index_pages, pages);
-    lard_store(&view.head->bucket_count, pages * 512 + 1);
+    lard_store(&view.header->index_pages, pages);
+    lard_store(&view.header->bucket_count, pages * 512 + 1);
     CHECK(finds("buckets do not fit"));
-    lard_store(&view.head->bucket_count, count);
+    lard_store(&view.header->bucket_count, count);
     uint32_t page = lard_load(&view.directory[0]);
     lard_store(&view.directory[0], page + 1);
     CHECK(finds("page"));
     lard_store(&view.directory[0], page);
-    lard_store(&view.head->splitting, 3);
+    lard_store(&view.header->splitting, 3);
     CHECK(finds("split"));
-    lard_store(&view.head->splitting, 0);
+    lard_store(&view.header->splitting, 0);
     CHECK(sound(cache));
     larder_close(cache);
 }
@@ -150,10 +150,10 @@ static void segments_are_walked(void) {
     lard_store(&row->write_offset, end + 8);
     CHECK(finds("no record at"));
     lard_store(&row->write_offset, end);
-    uint32_t active = lard_load(&view.head->active[0]);
-    lard_store(&view.head->active[0], active + 1);
+    uint32_t active = lard_load(&view.header->active[0]);
+    lard_store(&view.header->active[0], active + 1);
     CHECK(finds("open segment"));
-    lard_store(&view.head->active[0], active);
+    lard_store(&view.header->active[0], active);
     uint64_t greatest = lard_load(&row->max_expiry_ms);
     lard_store(&row->max_expiry_ms, 1000);
     CHECK(finds("outlives"));
@@ -167,9 +167,9 @@ static void what_is_pinned_is_looked_for(void) {
     lard_view view = shard();
     larder_store store = {.key = "item", .key_bytes = 4, .value = "value", .value_bytes = 5, .pin = 1};
     CHECK(larder_set(cache, &store, NULL) == LARDER_OK && sound(cache));
-    lard_store(&view.head->has_pins, 0);
+    lard_store(&view.header->has_pins, 0);
     CHECK(finds("is pinned"));
-    lard_store(&view.head->has_pins, 1);
+    lard_store(&view.header->has_pins, 1);
     CHECK(sound(cache));
     larder_close(cache);
 }

@@ -32,8 +32,8 @@ module Proof
 
     LIST = [
       mutation("get does not look at the slot again", "api/get.c",
-               "!LARD_SLOT_SAME(lard_load(slot), value) || lard_load(&view.head->epoch) != epoch",
-               "lard_load(&view.head->epoch) != epoch", "recycle", quick: true),
+               "!LARD_SLOT_SAME(lard_load(slot), value) || lard_load(&view.header->epoch) != epoch",
+               "lard_load(&view.header->epoch) != epoch", "recycle", quick: true),
       mutation("the full lookup does not look at the slot again", "item/lookup.c",
                "!LARD_SLOT_SAME(lard_load(hit->slot), hit->slot_value) ||", "", "new to the cache"),
       mutation("the generation is not raised", "segment/segment.c",
@@ -43,14 +43,14 @@ module Proof
       mutation("an item on its way is not marked", "index/index_resize.c",
                "uint64_t pending = value | LARD_SLOT_PENDING;", "uint64_t pending = value;", "mov"),
       mutation("a move is not announced", "index/index_resize.c",
-               "lard_store_release(&view->head->moves, moves);", "", "mov"),
+               "lard_store_release(&view->header->moves, moves);", "", "mov"),
       mutation("a split is not announced", "index/index_resize.c",
-               "lard_store_release(&view->head->splitting, source + 1);", "", "split"),
+               "lard_store_release(&view->header->splitting, source + 1);", "", "split"),
       mutation("a lock is let go of before what was written is seen", "shard/shard.c",
-               "if (LARD_UNLIKELY(!lard_cas32(&view->head->lock, &word, 0))) {",
-               "lard_store(&view->head->lock, 0);\n    if (word != view->owner) {", "two increments", memory: "weak"),
+               "if (LARD_UNLIKELY(!lard_cas32(&view->header->lock, &word, 0))) {",
+               "lard_store(&view->header->lock, 0);\n    if (word != view->owner) {", "two increments", memory: "weak"),
       mutation("a delete does not look for changes of the index", "index/index.c",
-               "lard_load_acquire(&view->head->splitting) == splitting && lard_load(&view->head->moves) == moves &&
+               "lard_load_acquire(&view->header->splitting) == splitting && lard_load(&view->header->moves) == moves &&
             lard_bucket_count(view) == count", "true", "delete"),
       mutation("a delete leaves the original of a published split", "index/index.c",
                "if (splitting && splitting - 1 < count) {", "if (false) {", "split", quick: true),
@@ -84,8 +84,8 @@ module Proof
                "!lard_drop(map, key, call->now_ms))) {",
                "what has expired"),
       mutation("a shard is open again before it is empty", "shard/repair.c",
-               "lard_store(&view->head->epoch, 0);",
-               "lard_store(&view->head->epoch, (uint64_t)lard_load(&view->map->control->clear_epoch) << 32 | resets);",
+               "lard_store(&view->header->epoch, 0);",
+               "lard_store(&view->header->epoch, (uint64_t)lard_load(&view->map->control->clear_epoch) << 32 | resets);",
                "clear")
     ].freeze
   end

@@ -73,7 +73,7 @@ module House
       "open.c" => ["bool lost = is_last(cache, path) && lard_page_sync(map->base, 0, map->bytes) != 0;"],
       "page.c" => ["return msync(base + (from - before), bytes + before, MS_SYNC) == 0 ? 0 : errno;"],
       "view.h" => [
-        "view.base = map->shards + (size_t)number * map->super.shard_bytes;", "view.head = (lard_shard *)view.base;",
+        "view.base = map->shards + (size_t)number * map->super.shard_bytes;", "view.header = (lard_shard *)view.base;",
         "view.directory = (lard_u32 *)(view.base + map->super.directory_offset);",
         "view.segments = (lard_segment *)(view.base + map->super.segment_table_offset);",
         "return (lard_u64 *)(view->base + offset);"

@@ -11,11 +11,11 @@ module House
   class StoresTest < ActiveSupport::TestCase
     # The body of a function that has a shard (`view`), a map (`map`) and a word (`word`).
     REFUSED_BY_THE_COMPILER = {
-      "an assignment" => "view->head->lock = 5;",
-      "an assignment of a word to a word" => "view->head->lock = view->head->closed[0];",
+      "an assignment" => "view->header->lock = 5;",
+      "an assignment of a word to a word" => "view->header->lock = view->header->closed[0];",
       "an assignment of a row" => "view->segments[0] = view->segments[1];",
       "an assignment of a bucket" => "lard_bucket *b = lard_bucket_at(view, 0); b[0] = b[1];",
-      "an assignment to the raw field" => "view->head->lock.raw_ = 5;",
+      "an assignment to the raw field" => "view->header->lock.raw_ = 5;",
       "an increment of the raw field" => "map->control->clear_epoch.raw_++;"
     }.freeze
 

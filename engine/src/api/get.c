@@ -112,7 +112,7 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     if (LARD_UNLIKELY(copied != epoch || !first || !second)) {
         return renew_and_get_slowly(cache, map, wanted, item);
     }
-    uint32_t moves = lard_load_acquire(&view.head->moves);
+    uint32_t moves = lard_load_acquire(&view.header->moves);
     /* Half of all items are in the first bucket and need not wait for the second, which is prefetched meanwhile.
      */
     __builtin_prefetch(second);
@@ -120,9 +120,9 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     fit = fit ? fit : lard_probe_one(second, wanted->key.hash.fingerprint) << LARD_BUCKET_SLOTS;
     if (fit == 0) {
         lard_fence_acquire();
-        bool changed = (moves & 1) || lard_load(&view.head->moves) != moves ||
-                       lard_load(&view.head->bucket_count) != lard_dircache_count(shape) ||
-                       lard_load(&view.head->epoch) != epoch;
+        bool changed = (moves & 1) || lard_load(&view.header->moves) != moves ||
+                       lard_load(&view.header->bucket_count) != lard_dircache_count(shape) ||
+                       lard_load(&view.header->epoch) != epoch;
         return LARD_LIKELY(!changed) ? LARDER_MISS : renew_and_get_slowly(cache, map, wanted, item);
     }
     lard_u64 *slot = lard_probe_slot(first, second, fit);
@@ -135,7 +135,7 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
         return get_slowly(cache, map, wanted, item);
     }
     lard_fence_acquire();
-    if (LARD_UNLIKELY(!LARD_SLOT_SAME(lard_load(slot), value) || lard_load(&view.head->epoch) != epoch)) {
+    if (LARD_UNLIKELY(!LARD_SLOT_SAME(lard_load(slot), value) || lard_load(&view.header->epoch) != epoch)) {
         return get_slowly(cache, map, wanted, item);
     }
     if (expiry_ms && lard_clock_has_passed(expiry_ms, wanted->now_ms)) {

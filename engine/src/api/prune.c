@@ -21,10 +21,10 @@ static larder_status prune_shard(larder *cache, lard_view *view, uint64_t *dropp
         if (status != LARDER_OK) {
             return status;
         }
-        moves_down = next ? moves_down : lard_load(&view->head->moves_down);
+        moves_down = next ? moves_down : lard_load(&view->header->moves_down);
         *dropped += lard_expired_drop(cache, view, &next, BUCKETS_A_TURN, lard_clock_of_call(call));
         pass += next == 0;
-        bool done = next == 0 && lard_load(&view->head->moves_down) == moves_down;
+        bool done = next == 0 && lard_load(&view->header->moves_down) == moves_down;
         lard_shard_end_turn(view);
         if (done) {
             break;

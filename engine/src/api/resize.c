@@ -89,7 +89,7 @@ static bool has_all(const copying *copy) {
     uint64_t records = 0;
     for (uint32_t s = 0; s < copy->to->super.shard_count; s++) {
         lard_view view = lard_view_of(copy->to, s);
-        records += lard_load(&view.head->items);
+        records += lard_load(&view.header->items);
     }
     return records == copy->records;
 }

@@ -49,7 +49,7 @@ static uint64_t pack(position at) {
 /* True if items may have moved down past the walk: then *at is the start of the shard again. */
 static bool begin_again(const lard_view *view, position *at) {
     lard_fence_acquire();
-    uint32_t moves_down = lard_load(&view->head->moves_down) & 0xffff;
+    uint32_t moves_down = lard_load(&view->header->moves_down) & 0xffff;
     if (moves_down == at->moves_down || at->restarts == MOST_RESTARTS) {
         return false;
     }
@@ -117,7 +117,7 @@ larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, s
             continue;
         }
         if (!at.begun) {
-            at.moves_down = lard_load_acquire(&view.head->moves_down) & 0xffff;
+            at.moves_down = lard_load_acquire(&view.header->moves_down) & 0xffff;
             at.begun = true;
         }
         for (; at.bucket < lard_bucket_count(&view); at.bucket++, at.slot = 0) {

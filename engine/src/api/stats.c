@@ -26,9 +26,9 @@ static uint64_t oldest_in(const lard_view *view, uint64_t oldest_ms) {
 }
 
 /* The counts may be slightly wrong, and briefly negative. */
-static uint64_t items_of(const lard_shard *head) {
-    int64_t chunks = (int64_t)lard_load(&head->chunks);
-    int64_t items = (int64_t)lard_load(&head->items) - (chunks > 0 ? chunks : 0);
+static uint64_t items_of(const lard_shard *header) {
+    int64_t chunks = (int64_t)lard_load(&header->chunks);
+    int64_t items = (int64_t)lard_load(&header->items) - (chunks > 0 ? chunks : 0);
     return items > 0 ? (uint64_t)items : 0;
 }
 
@@ -66,13 +66,13 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats) {
         if (!lard_view_is_current(&view, &epoch)) {
             continue;
         }
-        stats->items += items_of(view.head);
+        stats->items += items_of(view.header);
         oldest_ms = oldest_in(&view, oldest_ms);
         stats->used_bytes +=
-            (uint64_t)(lard_load(&view.head->small_segments) + lard_load(&view.head->main_segments))
+            (uint64_t)(lard_load(&view.header->small_segments) + lard_load(&view.header->main_segments))
             << map->segment_shift;
         stats->pinned_bytes += lard_pin_bytes(&view);
-        stats->index_bytes += (uint64_t)lard_load(&view.head->index_pages) << map->segment_shift;
+        stats->index_bytes += (uint64_t)lard_load(&view.header->index_pages) << map->segment_shift;
     }
     stats->oldest_age_ms = now_ms - oldest_ms;
     stats->capacity_bytes =

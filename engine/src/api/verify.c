@@ -5,7 +5,7 @@
  *
  *   index      the directory names index segments, each once; the bucket count fits them; no split is unfinished
  *   slots      point into a record segment, below its write offset, at a record of the slot's generation,
- *              fingerprint and bucket; no key has two slots; if an item is pinned, the shard's head says so
+ *              fingerprint and bucket; no key has two slots; if an item is pinned, the shard's header says so
  *   segments   their states add up to the shard's counts; write offsets fit; records follow each other to the
  *              write offset; an open segment is in the queue that appends to it
  *   records    of live slots have a correct checksum (a wrong one is damage, and would be a miss)
@@ -41,7 +41,7 @@ __attribute__((format(printf, 3, 4))) static void problem(larder_report *report,
 }
 
 static void check_directory(const lard_view *view, larder_report *report) {
-    uint32_t pages = lard_load(&view->head->index_pages);
+    uint32_t pages = lard_load(&view->header->index_pages);
     uint32_t named = 0;
     uint32_t count = lard_bucket_count(view);
     if (pages == 0 || pages > view->map->super.segments_per_shard || count == 0 ||
@@ -62,8 +62,8 @@ static void check_directory(const lard_view *view, larder_report *report) {
     if (named != pages) {
         problem(report, view, "%u index segments, %u in the directory", named, pages);
     }
-    if (lard_load(&view->head->splitting)) {
-        problem(report, view, "a split of bucket %u is open", lard_load(&view->head->splitting) - 1);
+    if (lard_load(&view->header->splitting)) {
+        problem(report, view, "a split of bucket %u is open", lard_load(&view->header->splitting) - 1);
     }
 }
 
@@ -81,14 +81,14 @@ static void check_counts(const lard_view *view, larder_report *report) {
             problem(report, view, "segment %u is written to %u", s, lard_load(&row->write_offset));
         }
     }
-    if (count[LARD_SEGMENT_FREE] != lard_load(&view->head->free_segments) ||
-        count[LARD_SEGMENT_SMALL] != lard_load(&view->head->small_segments) ||
-        count[LARD_SEGMENT_MAIN] != lard_load(&view->head->main_segments)) {
+    if (count[LARD_SEGMENT_FREE] != lard_load(&view->header->free_segments) ||
+        count[LARD_SEGMENT_SMALL] != lard_load(&view->header->small_segments) ||
+        count[LARD_SEGMENT_MAIN] != lard_load(&view->header->main_segments)) {
         problem(report, view, "free %u, small %u, main %u segments counted otherwise", count[0], count[1],
                 count[2]);
     }
     for (uint32_t queue = 0; queue < 2; queue++) {
-        uint32_t active = lard_load(&view->head->active[queue]);
+        uint32_t active = lard_load(&view->header->active[queue]);
         if (active && (active > view->map->super.segments_per_shard ||
                        lard_load(&view->segments[active - 1].state) != LARD_SEGMENT_SMALL + queue)) {
             problem(report, view, "open segment %u is not of queue %u", active - 1, queue);

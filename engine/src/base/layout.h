@@ -156,7 +156,7 @@ typedef struct { /* row of a shard's segment table */
     lard_u64 reserved[3];
 } lard_segment;
 
-typedef struct { /* head of a shard */
+typedef struct { /* header of a shard */
     /* line 0: writers */
     lard_u32 lock;         /* 0, or the owner, see LARD_LOCK_WAITERS below */
     lard_u32 closed[2];    /* segment + 1 that small, main appended to before the open one; 0: none */

@@ -68,7 +68,7 @@ typedef struct lard_map {
 
 typedef struct lard_view { /* a shard */
     lard_map *map;
-    lard_shard *head;
+    lard_shard *header;
     lard_u32 *directory;
     lard_segment *segments;
     uint8_t *base;

@@ -22,7 +22,7 @@
  * items, a new item overwrites another one. Pinned items must not be lost that way. */
 static void widen_index(larder *cache, lard_view *view, int64_t now_ms) {
     for (unsigned i = 0; i < WIDENINGS && lard_index_resize_is_due(view); i++) {
-        if (lard_load(&view->head->free_segments) < LARD_SPARE_SEGMENTS) {
+        if (lard_load(&view->header->free_segments) < LARD_SPARE_SEGMENTS) {
             lard_evict_some(cache, view, UINT64_MAX, i / (WIDENINGS / 4), now_ms);
         }
         lard_index_resize_grow(cache, view);
@@ -42,13 +42,13 @@ bool lard_admit_pinned(larder *cache, lard_view *view, const lard_key *key, uint
                        int64_t now_ms) {
     bool is_new;
     if (!fits(view, key, record_bytes, &is_new)) {
-        if ((uint32_t)now_ms - lard_load(&view->head->full_ms) < REFUSALS_MS) {
+        if ((uint32_t)now_ms - lard_load(&view->header->full_ms) < REFUSALS_MS) {
             return false;
         }
         uint32_t next = 0;
         lard_expired_drop(cache, view, &next, UINT32_MAX, now_ms);
         if (!fits(view, key, record_bytes, &is_new)) {
-            lard_store(&view->head->full_ms, (uint32_t)now_ms);
+            lard_store(&view->header->full_ms, (uint32_t)now_ms);
             return false;
         }
     }

@@ -55,8 +55,8 @@ static bool is_newest(const lard_view *view, uint64_t slot) {
     uint64_t offset = LARD_SLOT_OFFSET(slot) - view->map->super.data_offset;
     uint32_t segment = (uint32_t)(offset >> view->map->segment_shift) + 1;
     unsigned queue = LARD_SEGMENT_MAIN - LARD_SEGMENT_SMALL;
-    return (segment == lard_load(&view->head->active[queue]) ||
-            segment == lard_load(&view->head->closed[queue])) &&
+    return (segment == lard_load(&view->header->active[queue]) ||
+            segment == lard_load(&view->header->closed[queue])) &&
            lard_segment_state(view, LARD_SLOT_OFFSET(slot)) == LARD_SEGMENT_MAIN;
 }
 
@@ -145,7 +145,7 @@ static void settle(larder *cache, lard_view *view, const candidate *one, uint32_
         lard_count(cache, statistic, !is_chunk);
         decide_for_row(view, one, false);
         if (pinned) {
-            lard_add(&view->head->pinned_bytes, -lard_pin_cost(view, one->bytes));
+            lard_add(&view->header->pinned_bytes, -lard_pin_cost(view, one->bytes));
         }
     }
 }
@@ -171,7 +171,7 @@ static void sweep_slots(larder *cache, lard_view *view, uint32_t segment) {
 static void release_victim(lard_view *view, uint32_t segment) {
     lard_ghost_tick(view, lard_load(&view->segments[segment].state) == LARD_SEGMENT_MAIN);
     lard_segment_free(view, segment);
-    lard_store(&view->head->victim, 0);
+    lard_store(&view->header->victim, 0);
 }
 
 static bool holds_records(const lard_view *view, uint32_t victim) {
@@ -185,11 +185,11 @@ static bool holds_records(const lard_view *view, uint32_t victim) {
 /* Was the last free segment taken for pinned records? Then the rest of the victim must follow before other records
  * are written there. */
 static bool is_urgent(const lard_view *view) {
-    return lard_load(&view->head->free_segments) == 0 && lard_pin_any(view);
+    return lard_load(&view->header->free_segments) == 0 && lard_pin_any(view);
 }
 
 void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsigned spare, int64_t now_ms) {
-    uint32_t victim = lard_load(&view->head->victim);
+    uint32_t victim = lard_load(&view->header->victim);
     if (!holds_records(view, victim)) { /* 0, or damaged */
         victim = lard_victim_choose(view, now_ms);
         if (!victim) {
@@ -198,8 +198,8 @@ void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsi
         if (lard_sample_is_due(view)) {
             lard_sample_take(view);
         }
-        lard_store(&view->head->victim_offset, 0);
-        lard_store(&view->head->victim, victim);
+        lard_store(&view->header->victim_offset, 0);
+        lard_store(&view->header->victim, victim);
     }
     uint32_t segment = victim - 1;
     lard_segment *row = &view->segments[segment];
@@ -207,7 +207,7 @@ void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsi
     uint64_t base = lard_view_segment_offset(view, segment);
     uint64_t end = lard_load(&row->write_offset);
     uint64_t at =
-        lard_load(&view->head->victim_offset) & ~7u; /* records are aligned, even if the word is damaged */
+        lard_load(&view->header->victim_offset) & ~7u; /* records are aligned, even if the word is damaged */
     uint64_t seen = 0;
 
     if (end > view->map->super.segment_bytes) {
@@ -243,6 +243,6 @@ void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsi
     if (at >= end) {
         release_victim(view, segment);
     } else {
-        lard_store(&view->head->victim_offset, (uint32_t)at);
+        lard_store(&view->header->victim_offset, (uint32_t)at);
     }
 }

@@ -27,14 +27,14 @@ uint64_t lard_expired_drop(larder *cache, lard_view *view, uint32_t *next, uint3
             } else if (lard_slot_replace(&bucket->slots[i], value, 0)) {
                 bool is_chunk = LARD_WORD2_TYPE(info.word2) == LARD_TYPE_CHUNK;
                 lard_index_count_off(view, is_chunk);
-                lard_add(&view->head->pinned_bytes, -cost);
+                lard_add(&view->header->pinned_bytes, -cost);
                 dropped += !is_chunk;
             }
         }
     }
     if (from == 0 && end == count) {
-        lard_store(&view->head->pinned_bytes, pinned);
-        lard_store(&view->head->has_pins, pinned != 0);
+        lard_store(&view->header->pinned_bytes, pinned);
+        lard_store(&view->header->has_pins, pinned != 0);
     }
     lard_count(cache, LARD_STAT_expirations, dropped);
     *next = end < count ? end : 0;

@@ -19,7 +19,7 @@ static uint32_t bounded(int64_t share) {
 }
 
 uint32_t lard_queue_small_share(const lard_view *view) {
-    uint32_t share = lard_load(&view->head->small_share);
+    uint32_t share = lard_load(&view->header->small_share);
     return share == 0 ? FIRST_SHARE : bounded(share);
 }
 
@@ -33,7 +33,7 @@ uint32_t lard_queue_for(lard_view *view, const lard_hash *hash, uint64_t bytes) 
     if (ghost == LARD_GHOST_SMALL_YOUNG || ghost == LARD_GHOST_MAIN_YOUNG) {
         uint64_t step = (bytes << 16) / view->map->super.shard_bytes * LEARN_PER_CENT / 100 + 1;
         int64_t by = step < MOST_STEP ? (int64_t)step : MOST_STEP;
-        lard_store(&view->head->small_share,
+        lard_store(&view->header->small_share,
                    bounded(lard_queue_small_share(view) + (ghost == LARD_GHOST_SMALL_YOUNG ? by : -by)));
     }
     return ghost == LARD_GHOST_SMALL || ghost == LARD_GHOST_SMALL_YOUNG ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;

@@ -32,7 +32,7 @@ uint64_t lard_reserve(larder *cache, lard_view *view, uint32_t queue, uint64_t b
     uint32_t most = 2 * view->map->super.segments_per_shard + 8;
 
     for (uint32_t attempt = 0; attempt < most; attempt++) {
-        if (LARD_UNLIKELY(lard_load(&view->head->free_segments) == 0 && lard_load(&view->head->victim) &&
+        if (LARD_UNLIKELY(lard_load(&view->header->free_segments) == 0 && lard_load(&view->header->victim) &&
                           lard_pin_any(view))) { /* an owner died while only the victim could be moved */
             lard_evict_some(cache, view, UINT64_MAX, spare_at(view, attempt, bytes), now_ms);
         }
@@ -51,16 +51,16 @@ static bool is_wanted_soon(const lard_view *view, uint32_t queue) {
 }
 
 void lard_reserve_upkeep(larder *cache, lard_view *view, uint32_t queue, uint64_t written_bytes, int64_t now_ms) {
-    uint32_t free_segments = lard_load(&view->head->free_segments);
+    uint32_t free_segments = lard_load(&view->header->free_segments);
     if (free_segments < LARD_SPARE_SEGMENTS &&
-        (free_segments == 0 || lard_load(&view->head->victim) || is_wanted_soon(view, queue))) {
+        (free_segments == 0 || lard_load(&view->header->victim) || is_wanted_soon(view, queue))) {
         lard_evict_some(cache, view, written_bytes * WORK_PER_BYTE + LEAST_WORK,
                         lard_sample_is_roomy(view) ? SPARE_ALL : 1, now_ms);
     }
 }
 
 void lard_reserve_at_once(larder *cache, lard_view *view, int64_t now_ms) {
-    for (uint32_t i = 0; i < LARD_SPARE_SEGMENTS && lard_load(&view->head->free_segments) < LARD_SPARE_SEGMENTS;
+    for (uint32_t i = 0; i < LARD_SPARE_SEGMENTS && lard_load(&view->header->free_segments) < LARD_SPARE_SEGMENTS;
          i++) {
         lard_evict_some(cache, view, UINT64_MAX, SPARE_NONE, now_ms);
     }

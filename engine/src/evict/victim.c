@@ -19,7 +19,7 @@ typedef struct {
 static prospects look_over(const lard_view *view, int64_t now_ms, bool open_too) {
     prospects found = {0, {0, 0}, {0, 0}};
     uint64_t sequences[2] = {UINT64_MAX, UINT64_MAX}, seconds[2] = {UINT64_MAX, UINT64_MAX};
-    const uint32_t active[2] = {lard_load(&view->head->active[0]), lard_load(&view->head->active[1])};
+    const uint32_t active[2] = {lard_load(&view->header->active[0]), lard_load(&view->header->active[1])};
     for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
         const lard_segment *row = &view->segments[s];
         uint32_t queue = lard_load(&row->state) - LARD_SEGMENT_SMALL;
@@ -54,8 +54,8 @@ static void prefetch_next(const lard_view *view, uint32_t victim, const prospect
 
 uint32_t lard_victim_choose(lard_view *view, int64_t now_ms) {
     prospects found = look_over(view, now_ms, false);
-    uint32_t small = lard_load(&view->head->small_segments);
-    uint32_t main_count = lard_load(&view->head->main_segments);
+    uint32_t small = lard_load(&view->header->small_segments);
+    uint32_t main_count = lard_load(&view->header->main_segments);
     uint64_t pinned =
         lard_pin_bytes(view) >> view->map->segment_shift; /* in segments; not divided between the queues */
     uint64_t shared = small + (main_count > pinned ? main_count - pinned : 0);
@@ -69,7 +69,7 @@ uint32_t lard_victim_choose(lard_view *view, int64_t now_ms) {
     found = look_over(view, now_ms, true); /* only open segments are left: close one */
     queue = found.oldest[0] == 0;
     if (found.oldest[queue]) {
-        lard_store(&view->head->active[queue], 0);
+        lard_store(&view->header->active[queue], 0);
     }
     return found.oldest[queue];
 }

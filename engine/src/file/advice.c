@@ -3,9 +3,9 @@
  *
  * Records are read in random order. Without advice the kernel reads many pages around each page that it must read,
  * and evicts pages that are needed soon. The advice for random access (POSIX_MADV_RANDOM) prevents that, but
- * Linux 6.3 and later may evict such pages however often they are used. So heads and the index are excepted from
- * it (docs/adr/0022-page-advice.md). Nothing depends on the advice: if the kernel refuses it, nothing happens.
- * Takes no lock.
+ * Linux 6.3 and later may evict such pages however often they are used. So the headers of file and shards and the
+ * index are excepted from it (docs/adr/0022-page-advice.md). Nothing depends on the advice: if the kernel refuses
+ * it, nothing happens. Takes no lock.
  */
 #define _GNU_SOURCE
 #include "file/advice.h"

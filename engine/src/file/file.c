@@ -26,8 +26,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Superblock A last. */
-static int write_heads(int fd, const lard_control *control, const lard_superblock *super) {
+/* The control page too; superblock A last. */
+static int write_superblocks(int fd, const lard_control *control, const lard_superblock *super) {
     int code = lard_io_write(fd, control, sizeof *control, LARD_CONTROL_OFFSET);
     code = code ? code : lard_io_write(fd, super, sizeof *super, LARD_PAGE);
     return code ? code : lard_io_write(fd, super, sizeof *super, 0);
@@ -97,7 +97,7 @@ static larder_status create(const char *path, uint64_t size_bytes, const lard_lo
                                       .use = {lock->use[1]},
                                       .inode = {{inode[0]}, {inode[1]}},
                                       .uptime_ms = {(uint64_t)lard_boot_uptime_ms()}};
-        if ((code = code ? code : write_heads(fd, &control, super)) != 0) {
+        if ((code = code ? code : write_superblocks(fd, &control, super)) != 0) {
             status = lard_fail_call(error, "write", path, code);
         }
     }

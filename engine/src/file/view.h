@@ -10,7 +10,7 @@ static inline lard_view lard_view_of(lard_map *map, uint32_t number) {
     lard_view view;
     view.map = map;
     view.base = map->shards + (size_t)number * map->super.shard_bytes;
-    view.head = (lard_shard *)view.base;
+    view.header = (lard_shard *)view.base;
     view.directory = (lard_u32 *)(view.base + map->super.directory_offset);
     view.segments = (lard_segment *)(view.base + map->super.segment_table_offset);
     view.number = number;
@@ -19,7 +19,7 @@ static inline lard_view lard_view_of(lard_map *map, uint32_t number) {
 
 /* False: the shard counts as empty, because the cache was cleared or a reset is not finished. */
 static inline bool lard_view_is_current(const lard_view *view, uint64_t *epoch) {
-    *epoch = lard_load_acquire(&view->head->epoch);
+    *epoch = lard_load_acquire(&view->header->epoch);
     return LARD_EPOCH_CLEAR(*epoch) == lard_load(&view->map->control->clear_epoch) && *epoch != 0;
 }
 

@@ -36,7 +36,7 @@ static inline lard_bucket *lard_bucket_at(const lard_view *view, uint32_t number
 
 /* 0: there is no index, or the number is damaged: the directory cannot hold as many. */
 static inline uint32_t lard_bucket_count(const lard_view *view) {
-    uint32_t count = lard_load_acquire(&view->head->bucket_count);
+    uint32_t count = lard_load_acquire(&view->header->bucket_count);
     uint64_t most = (uint64_t)view->map->super.segments_per_shard
                     << (view->map->segment_shift - LARD_BUCKET_SHIFT);
     return LARD_LIKELY(count <= most) ? count : 0;

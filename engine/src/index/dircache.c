@@ -48,7 +48,7 @@ static void renew(const lard_view *view, lard_dircache *copy) {
         return;
     }
     lard_fence_acquire();
-    if (lard_load(&view->head->epoch) != epoch) {
+    if (lard_load(&view->header->epoch) != epoch) {
         __atomic_store_n(&copy->epoch, 0, __ATOMIC_RELEASE);
         return;
     }

@@ -1,10 +1,10 @@
 /*
  * dircache.h — keeps this process's private copy of where each shard's buckets are.
  *
- * Without the copy a lookup would load the shard's head, then its directory: two loads that depend on each other,
- * from pages of the file that nothing else keeps cached. The copy is private, small and dense. It is valid for one
- * epoch of a shard. Within an epoch pages are only added and the count only grows, so an old copy finds fewer
- * items, but never wrong ones. A reader that compares the epochs before and after its read may trust what it
+ * Without the copy a lookup would load the shard's header, then its directory: two loads that depend on each
+ * other, from pages of the file that nothing else keeps cached. The copy is private, small and dense. It is valid
+ * for one epoch of a shard. Within an epoch pages are only added and the count only grows, so an old copy finds
+ * fewer items, but never wrong ones. A reader that compares the epochs before and after its read may trust what it
  * found. What it did not find it must look up again in the file.
  *
  * Read without a lock; one thread at a time renews a shard's copy (dircache.c).
@@ -60,9 +60,9 @@ static inline void lard_dircache_prefetch_record(lard_map *map, const lard_hash 
 /* Under the lock. Renews a copy that is of another epoch or knows far fewer buckets. */
 static inline void lard_dircache_keep_up(lard_map *map, const lard_view *view) {
     const lard_dircache *copy = &map->dircache[view->number];
-    uint32_t count = lard_load(&view->head->bucket_count);
+    uint32_t count = lard_load(&view->header->bucket_count);
     uint32_t known = lard_dircache_count(__atomic_load_n(&copy->shape, __ATOMIC_RELAXED));
-    if (LARD_UNLIKELY(__atomic_load_n(&copy->epoch, __ATOMIC_RELAXED) != lard_load(&view->head->epoch) ||
+    if (LARD_UNLIKELY(__atomic_load_n(&copy->epoch, __ATOMIC_RELAXED) != lard_load(&view->header->epoch) ||
                       count - known > known / 16)) {
         lard_dircache_renew(map, view);
     }

@@ -26,7 +26,7 @@ typedef struct {
 } clocks;
 
 static clocks clocks_of(const lard_view *view) {
-    uint32_t both = lard_load(&view->head->ghost_clocks);
+    uint32_t both = lard_load(&view->header->ghost_clocks);
     return (clocks){
         {both & LARD_GHOST_EVICTED_MASK, both >> LARD_GHOST_CLOCKS_MAIN_SHIFT & LARD_GHOST_EVICTED_MASK}};
 }
@@ -153,12 +153,12 @@ static void sweep(lard_view *view, uint32_t clock) {
 
 /* The sweep drops old ghosts before the stamps wrap around: otherwise they would look new again. */
 void lard_ghost_tick(lard_view *view, bool main_queue) {
-    lard_u32 *clock = main_queue ? &view->head->main_clock : &view->head->evict_clock;
+    lard_u32 *clock = main_queue ? &view->header->main_clock : &view->header->evict_clock;
     lard_store(clock, lard_load(clock) + 1);
     uint64_t segments = view->map->super.segments_per_shard;
-    uint64_t small = lard_load(&view->head->evict_clock) * (uint64_t)LARD_GHOST_EVICTED_UNITS / segments;
-    uint64_t large = lard_load(&view->head->main_clock) * (uint64_t)LARD_GHOST_EVICTED_UNITS / segments;
-    lard_store(&view->head->ghost_clocks,
+    uint64_t small = lard_load(&view->header->evict_clock) * (uint64_t)LARD_GHOST_EVICTED_UNITS / segments;
+    uint64_t large = lard_load(&view->header->main_clock) * (uint64_t)LARD_GHOST_EVICTED_UNITS / segments;
+    lard_store(&view->header->ghost_clocks,
                (uint32_t)((small & LARD_GHOST_EVICTED_MASK) | (large & LARD_GHOST_EVICTED_MASK)
                                                                   << LARD_GHOST_CLOCKS_MAIN_SHIFT));
     sweep(view, lard_load(clock));

@@ -90,14 +90,14 @@ bool lard_index_is_chunk(const lard_view *view, uint64_t slot) {
 /* Chunks first: if the process dies in between, the count is one item too high. */
 void lard_index_count_off(const lard_view *view, bool is_chunk) {
     if (is_chunk) {
-        lard_add(&view->head->chunks, (uint64_t)-1);
+        lard_add(&view->header->chunks, (uint64_t)-1);
     }
-    lard_add(&view->head->items, (uint64_t)-1);
+    lard_add(&view->header->items, (uint64_t)-1);
 }
 
 /* Reads records only if some may be chunks. */
 void lard_index_recount(lard_view *view) {
-    bool has_chunks = lard_load(&view->head->chunks) != 0;
+    bool has_chunks = lard_load(&view->header->chunks) != 0;
     uint64_t items = 0, chunks = 0;
     uint32_t count = lard_bucket_count(view);
     for (uint32_t b = 0; b < count; b++) {
@@ -108,8 +108,8 @@ void lard_index_recount(lard_view *view) {
             chunks += has_chunks && LARD_SLOT_OFFSET(value) && lard_index_is_chunk(view, value);
         }
     }
-    lard_store(&view->head->items, items);
-    lard_store(&view->head->chunks, chunks);
+    lard_store(&view->header->items, items);
+    lard_store(&view->header->chunks, chunks);
 }
 
 /* The cost of giving a slot to a new item: an empty slot < ghosts < the least frequent item. */
@@ -182,11 +182,11 @@ larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash 
         bool was_chunk = occupied && lard_index_is_chunk(view, best_value);
         if (lard_cas64(best, &best_value, slot)) {
             if (was_chunk) {
-                lard_add(&view->head->chunks, (uint64_t)-1);
+                lard_add(&view->header->chunks, (uint64_t)-1);
             } else if (occupied) {
                 lard_count(cache, LARD_STAT_evictions, 1);
             } else {
-                lard_add(&view->head->items, 1);
+                lard_add(&view->header->items, 1);
                 if (best_value) {
                     lard_ghost_rescue(best_bucket, view, best_value);
                 }
@@ -255,8 +255,8 @@ bool lard_index_delete(const lard_view *view, const lard_key *key, int64_t now_m
     bool any = false;
     deletion found = {.head = head};
     for (int attempt = 0; attempt < DELETE_ATTEMPTS; attempt++) {
-        uint32_t splitting = lard_load_acquire(&view->head->splitting);
-        uint32_t moves = lard_load_acquire(&view->head->moves);
+        uint32_t splitting = lard_load_acquire(&view->header->splitting);
+        uint32_t moves = lard_load_acquire(&view->header->moves);
         uint32_t count = lard_bucket_count(view);
         if (count == 0) {
             break;
@@ -267,7 +267,7 @@ bool lard_index_delete(const lard_view *view, const lard_key *key, int64_t now_m
             choices[used++] = splitting - 1;
             choices[used++] = splitting - 1;
         }
-        uint64_t paged = (uint64_t)lard_load(&view->head->index_pages)
+        uint64_t paged = (uint64_t)lard_load(&view->header->index_pages)
                          << (view->map->segment_shift - LARD_BUCKET_SHIFT);
         if (splitting && count < paged) { /* the new bucket, which is filled but not published yet */
             choices[used++] = lard_bucket_of(key->hash.first, count + 1);
@@ -280,7 +280,7 @@ bool lard_index_delete(const lard_view *view, const lard_key *key, int64_t now_m
             any |= delete_in_buckets(view, &choices[c], key, now_ms, &found);
         }
         lard_fence();
-        if (lard_load_acquire(&view->head->splitting) == splitting && lard_load(&view->head->moves) == moves &&
+        if (lard_load_acquire(&view->header->splitting) == splitting && lard_load(&view->header->moves) == moves &&
             lard_bucket_count(view) == count) { /* a process that sees the split ended also sees the new count */
             break;
         }
@@ -288,7 +288,7 @@ bool lard_index_delete(const lard_view *view, const lard_key *key, int64_t now_m
     if (any) {
         lard_index_count_off(view, key->is_chunk);
         if (LARD_UNLIKELY(found.pinned_bytes != 0)) {
-            lard_add(&view->head->pinned_bytes, -found.pinned_bytes);
+            lard_add(&view->header->pinned_bytes, -found.pinned_bytes);
         }
     }
     return found.was_live;

@@ -66,16 +66,16 @@ static bool move(lard_view *view, const lard_bucket *bucket, lard_u64 *from, boo
         if (LARD_SLOT_OFFSET(vacant)) {
             continue;
         }
-        lard_store(&view->head->moving[0], choices[0] + 1); /* before a slot is pending: a repair looks here */
-        lard_store(&view->head->moving[1], choices[1] + 1);
+        lard_store(&view->header->moving[0], choices[0] + 1); /* before a slot is pending: a repair looks here */
+        lard_store(&view->header->moving[1], choices[1] + 1);
         if (!lard_cas64(&other->slots[i], &vacant, pending)) {
             continue;
         }
-        uint32_t moves =
-            (lard_load(&view->head->moves) + 1) | 1u; /* a new odd number, even if a dead owner left an odd one */
-        lard_store_release(&view->head->moves, moves);
+        uint32_t moves = (lard_load(&view->header->moves) + 1) |
+                         1u; /* a new odd number, even if a dead owner left an odd one */
+        lard_store_release(&view->header->moves, moves);
         if (!up) {
-            lard_store_release(&view->head->moves_down, lard_load(&view->head->moves_down) + 1);
+            lard_store_release(&view->header->moves_down, lard_load(&view->header->moves_down) + 1);
         }
         lard_fence();
         bool leaves = lard_slot_replace(from, value, pending);
@@ -83,7 +83,7 @@ static bool move(lard_view *view, const lard_bucket *bucket, lard_u64 *from, boo
         if (leaves) {
             lard_slot_replace(from, pending, 0);
         }
-        lard_store_release(&view->head->moves, moves + 1);
+        lard_store_release(&view->header->moves, moves + 1);
         return leaves;
     }
     return false;
@@ -94,7 +94,7 @@ static bool is_young(const lard_view *view, uint64_t value) {
     uint64_t segment = (LARD_SLOT_OFFSET(value) - view->map->super.data_offset) >> view->map->segment_shift;
     return segment < view->map->super.segments_per_shard &&
            lard_load(&view->segments[segment].sequence) + view->map->super.segments_per_shard / YOUNG_PART >=
-               lard_load(&view->head->next_sequence);
+               lard_load(&view->header->next_sequence);
 }
 
 /* Moves an item to a higher bucket if possible: then a walk in the order of buckets visits every item that stays.
@@ -152,7 +152,7 @@ static bool add_page(lard_view *view, uint32_t page) {
     }
     lard_store(&view->segments[segment].state, LARD_SEGMENT_INDEX);
     lard_store(&view->directory[page], segment);
-    lard_store_release(&view->head->index_pages, page + 1);
+    lard_store_release(&view->header->index_pages, page + 1);
     return true;
 }
 
@@ -160,18 +160,18 @@ bool lard_index_resize_begin(lard_view *view) {
     if (!add_page(view, 0)) {
         return false;
     }
-    lard_store_release(&view->head->bucket_count, FIRST_BUCKETS);
+    lard_store_release(&view->header->bucket_count, FIRST_BUCKETS);
     return true;
 }
 
 /*
- * The numbers of pages and buckets do not fit each other, so the head is damaged. A new page in place of one in
+ * The numbers of pages and buckets do not fit each other, so the header is damaged. A new page in place of one in
  * use would hide it from writers only, because readers have a copy of the directory (dircache.h). So from now on
  * all reads of the shard are misses, and the next owner of the lock empties it.
  */
 static void give_up(larder *cache, lard_view *view) {
     lard_count(cache, LARD_STAT_resets, 1);
-    lard_store_release(&view->head->epoch, 0);
+    lard_store_release(&view->header->epoch, 0);
 }
 
 static uint32_t split_source(uint32_t count) { return count - (1u << (31 - __builtin_clz(count))); }
@@ -179,7 +179,7 @@ static uint32_t split_source(uint32_t count) { return count - (1u << (31 - __bui
 static bool split_next(larder *cache, lard_view *view) {
     uint32_t count = lard_bucket_count(view);
     unsigned shift = view->map->segment_shift - LARD_BUCKET_SHIFT;
-    uint32_t page = count >> shift, pages = lard_load(&view->head->index_pages);
+    uint32_t page = count >> shift, pages = lard_load(&view->header->index_pages);
     if (count == 0) {
         return false; /* damaged since the lock was taken */
     }
@@ -188,7 +188,7 @@ static bool split_next(larder *cache, lard_view *view) {
             give_up(cache, view);
             return false;
         }
-        if (page >= view->map->super.segments_per_shard / 2 || lard_load(&view->head->free_segments) < 2 ||
+        if (page >= view->map->super.segments_per_shard / 2 || lard_load(&view->header->free_segments) < 2 ||
             !add_page(view, page)) {
             return false;
         }
@@ -200,7 +200,8 @@ static bool split_next(larder *cache, lard_view *view) {
         return false;
     }
     uint64_t moved[LARD_BUCKET_SLOTS] = {0};
-    lard_store_release(&view->head->splitting, source + 1); /* after index_pages, which a deleter reads with it */
+    /* After index_pages, which a deleter reads with it. */
+    lard_store_release(&view->header->splitting, source + 1);
     lard_fence();
     for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
         uint64_t value = lard_load(&from->slots[i]);
@@ -217,7 +218,7 @@ static bool split_next(larder *cache, lard_view *view) {
             lard_store(&to->slots[i], value);
             moved[i] = value;
         } else if (lard_slot_replace(&from->slots[i], value, 0)) { /* its record is damaged */
-            lard_add(&view->head->items, (uint64_t)-1);
+            lard_add(&view->header->items, (uint64_t)-1);
             lard_count(cache, LARD_STAT_damaged, 1);
         }
     }
@@ -227,19 +228,19 @@ static bool split_next(larder *cache, lard_view *view) {
             lard_slot_replace(&to->slots[i], moved[i], 0);
         }
     }
-    lard_store_release(&view->head->bucket_count, count + 1);
+    lard_store_release(&view->header->bucket_count, count + 1);
     lard_fence();
     for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
         if (moved[i] && !lard_slot_replace(&from->slots[i], moved[i], 0)) {
             lard_slot_replace(&to->slots[i], moved[i], 0);
         }
     }
-    lard_store_release(&view->head->splitting, 0);
+    lard_store_release(&view->header->splitting, 0);
     return true;
 }
 
 bool lard_index_resize_is_due(const lard_view *view) {
-    int64_t items = (int64_t)lard_load(&view->head->items), count = lard_bucket_count(view);
+    int64_t items = (int64_t)lard_load(&view->header->items), count = lard_bucket_count(view);
     uint64_t shard = (uint64_t)view->map->super.segments_per_shard << view->map->segment_shift;
     bool small = (uint64_t)count * sizeof(lard_bucket) < shard / SMALL_INDEX;
     /* Splits above so many items per bucket. The other slots hold ghosts; there are more of them while the index
@@ -257,7 +258,7 @@ void lard_index_resize_grow(larder *cache, lard_view *view) {
 
 /* Undoes a split that was not published, finishes one that was. */
 static void finish_split(lard_view *view) {
-    uint32_t splitting = lard_load(&view->head->splitting);
+    uint32_t splitting = lard_load(&view->header->splitting);
     uint32_t count = lard_bucket_count(view);
     if (splitting == 0 || count == 0) {
         return;
@@ -279,7 +280,7 @@ static void finish_split(lard_view *view) {
             }
         }
     }
-    lard_store_release(&view->head->splitting, 0);
+    lard_store_release(&view->header->splitting, 0);
 }
 
 /* The other pending slot of an item whose mover died, in its other bucket; NULL: there is none. */
@@ -309,7 +310,7 @@ void lard_index_resize_finish(lard_view *view) {
     finish_split(view);
     uint32_t count = lard_bucket_count(view);
     for (int side = 0; side < 2; side++) {
-        uint32_t number = lard_load(&view->head->moving[side]);
+        uint32_t number = lard_load(&view->header->moving[side]);
         lard_bucket *bucket = number && number <= count ? lard_bucket_at(view, number - 1) : NULL;
         for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
             uint64_t value = lard_load(&bucket->slots[i]);
@@ -318,5 +319,5 @@ void lard_index_resize_finish(lard_view *view) {
             }
         }
     }
-    lard_store_release(&view->head->moves, (lard_load(&view->head->moves) | 1u) + 1);
+    lard_store_release(&view->header->moves, (lard_load(&view->header->moves) | 1u) + 1);
 }

@@ -118,11 +118,12 @@ static larder_status write_chunk(larder *cache, lard_map *map, lard_head *head, 
         lard_reserve_at_once(cache, &view, call->now_ms);
     }
     part->value_bytes = chunk_bytes(&view, part, left);
-    lard_add(&view.head->chunks, 1); /* the key is new, so this adds a slot; from now on a repair counts chunks */
+    lard_add(&view.header->chunks,
+             1); /* the key is new, so this adds a slot; from now on a repair counts chunks */
     lard_write_op op = {.key = &key, .spec = *part, .condition = LARD_IF_ANY, .now_ms = call->now_ms};
     status = lard_write_locked(cache, &view, &op);
     if (status != LARDER_OK) {
-        lard_add(&view.head->chunks, (uint64_t)-1);
+        lard_add(&view.header->chunks, (uint64_t)-1);
     }
     lard_shard_unlock(&view);
     return lard_map_outcome(map, status);

@@ -100,7 +100,7 @@ LARD_INLINE bool is_wanted(const lard_view *view, const lard_u64 *slot, uint64_t
 }
 
 LARD_INLINE enum found find(const lard_view *view, uint64_t epoch, const lard_key *key, lard_hit *hit) {
-    uint32_t moves = lard_load_acquire(&view->head->moves);
+    uint32_t moves = lard_load_acquire(&view->header->moves);
     uint32_t count = lard_bucket_count(view);
     lard_bucket *first, *second;
     if (LARD_UNLIKELY(!lard_bucket_pair(view, &key->hash, count, &first, &second))) {
@@ -119,8 +119,8 @@ LARD_INLINE enum found find(const lard_view *view, uint64_t epoch, const lard_ke
         return FOUND;
     }
     lard_fence_acquire();
-    bool changed = lard_load(&view->head->moves) != moves || lard_bucket_count(view) != count ||
-                   lard_load(&view->head->epoch) != epoch;
+    bool changed = lard_load(&view->header->moves) != moves || lard_bucket_count(view) != count ||
+                   lard_load(&view->header->epoch) != epoch;
     if (LARD_UNLIKELY(moves & 1)) {
         return find_moving(view, key, first, second, hit);
     }
@@ -164,7 +164,7 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
         }
         lard_fence_acquire();
         if (LARD_UNLIKELY(!LARD_SLOT_SAME(lard_load(hit->slot), hit->slot_value) ||
-                          lard_load(&view.head->epoch) != epoch)) {
+                          lard_load(&view.header->epoch) != epoch)) {
             continue;
         }
         if (LARD_UNLIKELY(status == LARDER_DAMAGED)) {

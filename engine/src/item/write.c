@@ -106,7 +106,7 @@ LARD_INLINE larder_status publish(larder *cache, lard_view *view, lard_write_op 
         uint64_t with_frequency = slot | (found.value & LARD_FREQUENCY_MASK);
         if (lard_slot_replace(found.slot, found.value, with_frequency)) {
             if (LARD_UNLIKELY(pinned_bytes != 0)) {
-                lard_add(&view->head->pinned_bytes, -pinned_bytes);
+                lard_add(&view->header->pinned_bytes, -pinned_bytes);
             }
             return LARDER_OK;
         }
@@ -161,8 +161,8 @@ count_pinned(larder *cache, lard_view *view, const lard_write_op *op, uint64_t b
         return LARDER_PIN_FULL;
     }
     *cost = lard_pin_cost(view, bytes);
-    lard_store(&view->head->has_pins, 1);
-    lard_add(&view->head->pinned_bytes, *cost);
+    lard_store(&view->header->has_pins, 1);
+    lard_add(&view->header->pinned_bytes, *cost);
     return LARDER_OK;
 }
 
@@ -176,7 +176,7 @@ larder_status lard_write_locked(larder *cache, lard_view *view, lard_write_op *o
     }
     larder_status status = append_and_publish(cache, view, op, bytes);
     if (LARD_UNLIKELY(pinned && status != LARDER_OK)) {
-        lard_add(&view->head->pinned_bytes, -pinned);
+        lard_add(&view->header->pinned_bytes, -pinned);
     }
     return status;
 }

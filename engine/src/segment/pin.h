@@ -14,11 +14,11 @@ uint64_t lard_pin_cost(const lard_view *view, uint64_t record_bytes);
 uint64_t lard_pin_cost_of(const lard_view *view, uint64_t slot);
 
 /* Can any record be pinned? The count of bytes cannot tell: deletes change it without the lock at any time. */
-static inline bool lard_pin_any(const lard_view *view) { return lard_load(&view->head->has_pins) != 0; }
+static inline bool lard_pin_any(const lard_view *view) { return lard_load(&view->header->has_pins) != 0; }
 
 /* Bytes that pinned records take now. */
 static inline uint64_t lard_pin_bytes(const lard_view *view) {
-    int64_t bytes = (int64_t)lard_load(&view->head->pinned_bytes);
+    int64_t bytes = (int64_t)lard_load(&view->header->pinned_bytes);
     return bytes > 0 ? (uint64_t)bytes : 0;
 }
 

@@ -9,7 +9,7 @@
 #include "file/view.h"
 
 static lard_u32 *queue_size(lard_view *view, uint32_t state) {
-    return state == LARD_SEGMENT_SMALL ? &view->head->small_segments : &view->head->main_segments;
+    return state == LARD_SEGMENT_SMALL ? &view->header->small_segments : &view->header->main_segments;
 }
 
 static void adjust(lard_u32 *counter, int by) { lard_store(counter, lard_load(counter) + (uint32_t)by); }
@@ -24,24 +24,24 @@ void lard_segment_recount(lard_view *view) {
         }
         count[state]++;
     }
-    lard_store(&view->head->free_segments, count[LARD_SEGMENT_FREE]);
-    lard_store(&view->head->small_segments, count[LARD_SEGMENT_SMALL]);
-    lard_store(&view->head->main_segments, count[LARD_SEGMENT_MAIN]);
+    lard_store(&view->header->free_segments, count[LARD_SEGMENT_FREE]);
+    lard_store(&view->header->small_segments, count[LARD_SEGMENT_SMALL]);
+    lard_store(&view->header->main_segments, count[LARD_SEGMENT_MAIN]);
 }
 
 bool lard_segment_take(lard_view *view, uint32_t *segment) {
-    if (lard_load(&view->head->free_segments) == 0) {
+    if (lard_load(&view->header->free_segments) == 0) {
         return false;
     }
     for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
         if (lard_load(&view->segments[s].state) == LARD_SEGMENT_FREE) {
             lard_fence(); /* the slots into its old records were emptied before this; its bytes change after it */
-            adjust(&view->head->free_segments, -1);
+            adjust(&view->header->free_segments, -1);
             *segment = s;
             return true;
         }
     }
-    lard_store(&view->head->free_segments, 0);
+    lard_store(&view->header->free_segments, 0);
     return false;
 }
 
@@ -58,11 +58,11 @@ void lard_segment_free(lard_view *view, uint32_t segment) {
             adjust(size, -1);
         }
     }
-    adjust(&view->head->free_segments, 1);
+    adjust(&view->header->free_segments, 1);
 }
 
 uint64_t lard_segment_room(const lard_view *view, uint32_t queue) {
-    uint32_t active = lard_load(&view->head->active[queue - LARD_SEGMENT_SMALL]);
+    uint32_t active = lard_load(&view->header->active[queue - LARD_SEGMENT_SMALL]);
     if (active == 0 || active > view->map->super.segments_per_shard) {
         return 0;
     }
@@ -76,19 +76,19 @@ static bool open_segment(lard_view *view, uint32_t queue) {
     if (!lard_segment_take(view, &segment)) {
         return false;
     }
-    lard_store(&view->head->gap[queue - LARD_SEGMENT_SMALL], (uint32_t)gap);
-    lard_store(&view->head->closed[queue - LARD_SEGMENT_SMALL],
-               lard_load(&view->head->active[queue - LARD_SEGMENT_SMALL]));
+    lard_store(&view->header->gap[queue - LARD_SEGMENT_SMALL], (uint32_t)gap);
+    lard_store(&view->header->closed[queue - LARD_SEGMENT_SMALL],
+               lard_load(&view->header->active[queue - LARD_SEGMENT_SMALL]));
     lard_segment *row = &view->segments[segment];
-    uint64_t sequence = lard_load(&view->head->next_sequence);
-    lard_store(&view->head->next_sequence, sequence + 1);
+    uint64_t sequence = lard_load(&view->header->next_sequence);
+    lard_store(&view->header->next_sequence, sequence + 1);
     lard_store(&row->sequence, sequence);
     lard_store(&row->write_offset, 0);
     lard_store(&row->max_expiry_ms, 0);
     lard_store(&row->oldest_ms, (uint64_t)lard_clock_of_call(NULL));
     lard_store_release(&row->state, queue);
     adjust(queue_size(view, queue), 1);
-    lard_store(&view->head->active[queue - LARD_SEGMENT_SMALL], segment + 1);
+    lard_store(&view->header->active[queue - LARD_SEGMENT_SMALL], segment + 1);
     return true;
 }
 
@@ -110,22 +110,22 @@ static uint64_t room_in(const lard_view *view, uint32_t number, uint32_t queue, 
 /* The same in the segment before the open one, which may have room left because a longer record did not fit. 0
  * while that segment is being emptied. */
 static uint64_t room_in_closed(lard_view *view, uint32_t queue, uint64_t bytes) {
-    uint32_t closed = lard_load(&view->head->closed[queue - LARD_SEGMENT_SMALL]);
-    uint64_t offset = closed == lard_load(&view->head->victim) ? 0 : room_in(view, closed, queue, bytes);
+    uint32_t closed = lard_load(&view->header->closed[queue - LARD_SEGMENT_SMALL]);
+    uint64_t offset = closed == lard_load(&view->header->victim) ? 0 : room_in(view, closed, queue, bytes);
     uint64_t used = (offset - view->map->super.data_offset) & (view->map->super.segment_bytes - 1);
     uint64_t left = offset ? view->map->super.segment_bytes - used - bytes : 0;
-    lard_store(&view->head->gap[queue - LARD_SEGMENT_SMALL], (uint32_t)left);
+    lard_store(&view->header->gap[queue - LARD_SEGMENT_SMALL], (uint32_t)left);
     return offset;
 }
 
 /* Offset of room in the queue's segments that are not full, or 0. */
 static uint64_t room_for(lard_view *view, uint32_t queue, uint64_t bytes) {
     uint64_t offset = 0;
-    if (LARD_UNLIKELY(bytes <= lard_load(&view->head->gap[queue - LARD_SEGMENT_SMALL]))) {
+    if (LARD_UNLIKELY(bytes <= lard_load(&view->header->gap[queue - LARD_SEGMENT_SMALL]))) {
         offset = room_in_closed(view, queue, bytes);
     }
     return offset ? offset
-                  : room_in(view, lard_load(&view->head->active[queue - LARD_SEGMENT_SMALL]), queue, bytes);
+                  : room_in(view, lard_load(&view->header->active[queue - LARD_SEGMENT_SMALL]), queue, bytes);
 }
 
 void lard_segment_inherit_age(lard_view *view, uint32_t segment, uint64_t from_offset) {
@@ -141,7 +141,7 @@ uint64_t lard_segment_reserve(lard_view *view, uint32_t queue, uint64_t bytes, u
         if (LARD_LIKELY(offset != 0) || opened) {
             return offset;
         }
-        if (lard_load(&view->head->free_segments) <= spare || !open_segment(view, queue)) {
+        if (lard_load(&view->header->free_segments) <= spare || !open_segment(view, queue)) {
             return 0;
         }
     }

@@ -24,9 +24,9 @@
 
 static bool sane(const lard_view *view) {
     const lard_superblock *super = &view->map->super;
-    uint32_t pages = lard_load(&view->head->index_pages);
+    uint32_t pages = lard_load(&view->header->index_pages);
     uint64_t most = (uint64_t)pages << (view->map->segment_shift - LARD_BUCKET_SHIFT);
-    uint32_t count = lard_load(&view->head->bucket_count);
+    uint32_t count = lard_load(&view->header->bucket_count);
     if (pages == 0 || pages > super->segments_per_shard || count == 0 || count > most) {
         return false;
     }
@@ -41,7 +41,7 @@ static bool sane(const lard_view *view) {
 }
 
 static bool is_named(const lard_view *view, uint32_t segment) {
-    uint32_t pages = lard_load(&view->head->index_pages);
+    uint32_t pages = lard_load(&view->header->index_pages);
     for (uint32_t i = 0; i < pages; i++) {
         if (lard_load(&view->directory[i]) == segment) {
             return true;
@@ -58,7 +58,7 @@ static bool is_orphan(const lard_view *view, uint32_t segment) {
         return !is_named(view, segment);
     }
     return (state == LARD_SEGMENT_SMALL || state == LARD_SEGMENT_MAIN) && lard_load(&row->write_offset) == 0 &&
-           lard_load(&view->head->active[state - LARD_SEGMENT_SMALL]) != segment + 1;
+           lard_load(&view->header->active[state - LARD_SEGMENT_SMALL]) != segment + 1;
 }
 
 static void drop_orphans(lard_view *view) {
@@ -71,21 +71,21 @@ static void drop_orphans(lard_view *view) {
 
 static void check_active(lard_view *view) {
     for (int queue = 0; queue < 2; queue++) {
-        uint32_t active = lard_load(&view->head->active[queue]);
+        uint32_t active = lard_load(&view->header->active[queue]);
         uint32_t wanted = queue == 0 ? LARD_SEGMENT_SMALL : LARD_SEGMENT_MAIN;
         if (active && (active > view->map->super.segments_per_shard ||
                        lard_load(&view->segments[active - 1].state) != wanted)) {
-            lard_store(&view->head->active[queue], 0);
+            lard_store(&view->header->active[queue], 0);
         }
     }
-    uint32_t victim = lard_load(&view->head->victim);
+    uint32_t victim = lard_load(&view->header->victim);
     if (victim) { /* empty it from the start: records that were moved or dropped already are skipped */
         uint32_t state =
             victim <= view->map->super.segments_per_shard ? lard_load(&view->segments[victim - 1].state) : 0;
         if (state != LARD_SEGMENT_SMALL && state != LARD_SEGMENT_MAIN) {
-            lard_store(&view->head->victim, 0);
+            lard_store(&view->header->victim, 0);
         }
-        lard_store(&view->head->victim_offset, 0);
+        lard_store(&view->header->victim_offset, 0);
     }
 }
 
@@ -94,24 +94,24 @@ static void check_active(lard_view *view) {
  * the next owner of the lock starts the reset again.
  */
 void lard_repair_reset(lard_view *view) {
-    uint32_t resets = (uint32_t)lard_load(&view->head->resets) + 1;
-    lard_store(&view->head->epoch, 0);
+    uint32_t resets = (uint32_t)lard_load(&view->header->resets) + 1;
+    lard_store(&view->header->epoch, 0);
     lard_fence();
-    lard_store(&view->head->resets, resets);
-    lard_store(&view->head->splitting, 0);
-    lard_store(&view->head->moves, (lard_load(&view->head->moves) | 1u) + 1);
-    lard_store(&view->head->bucket_count, 0);
-    lard_store(&view->head->index_pages, 0);
-    lard_store(&view->head->active[0], 0);
-    lard_store(&view->head->active[1], 0);
-    lard_store(&view->head->mean_bytes, 0);
-    lard_store(&view->head->pinned_bytes, 0);
-    lard_store(&view->head->has_pins, 0);
-    lard_store(&view->head->gap[0], 0);
-    lard_store(&view->head->gap[1], 0);
-    lard_store(&view->head->victim, 0);
-    lard_store(&view->head->victim_offset, 0);
-    lard_store(&view->head->next_sequence, 1);
+    lard_store(&view->header->resets, resets);
+    lard_store(&view->header->splitting, 0);
+    lard_store(&view->header->moves, (lard_load(&view->header->moves) | 1u) + 1);
+    lard_store(&view->header->bucket_count, 0);
+    lard_store(&view->header->index_pages, 0);
+    lard_store(&view->header->active[0], 0);
+    lard_store(&view->header->active[1], 0);
+    lard_store(&view->header->mean_bytes, 0);
+    lard_store(&view->header->pinned_bytes, 0);
+    lard_store(&view->header->has_pins, 0);
+    lard_store(&view->header->gap[0], 0);
+    lard_store(&view->header->gap[1], 0);
+    lard_store(&view->header->victim, 0);
+    lard_store(&view->header->victim_offset, 0);
+    lard_store(&view->header->next_sequence, 1);
     for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
         if (lard_load(&view->segments[s].state) != LARD_SEGMENT_FREE ||
             lard_load(&view->segments[s].write_offset)) {
@@ -120,15 +120,15 @@ void lard_repair_reset(lard_view *view) {
     }
     lard_segment_recount(view);
     lard_index_resize_begin(view);
-    lard_store(&view->head->items, 0);
-    lard_store(&view->head->chunks, 0);
+    lard_store(&view->header->items, 0);
+    lard_store(&view->header->chunks, 0);
     uint32_t clear = lard_load(&view->map->control->clear_epoch);
-    lard_store_release(&view->head->epoch, LARD_EPOCH(clear, resets));
+    lard_store_release(&view->header->epoch, LARD_EPOCH(clear, resets));
 }
 
 /* Offset of the last record in the main queue's open segment, or 0. */
 static uint64_t last_in_main(const lard_view *view, lard_record_info *info) {
-    uint32_t active = lard_load(&view->head->active[LARD_SEGMENT_MAIN - LARD_SEGMENT_SMALL]);
+    uint32_t active = lard_load(&view->header->active[LARD_SEGMENT_MAIN - LARD_SEGMENT_SMALL]);
     if (active == 0) {
         return 0;
     }
@@ -153,7 +153,7 @@ static uint64_t last_in_main(const lard_view *view, lard_record_info *info) {
 static void finish_copy(lard_view *view) {
     unsigned char data[LARDER_MAX_KEY + 8];
     lard_record_info copy, original;
-    uint32_t victim = lard_load(&view->head->victim);
+    uint32_t victim = lard_load(&view->header->victim);
     uint64_t offset = victim ? last_in_main(view, &copy) : 0;
     if (!offset) {
         return;
@@ -173,7 +173,7 @@ static void finish_copy(lard_view *view) {
 /* The owner may have died at any store. Every step of the engine can be redone or skipped from here. */
 void lard_repair_shard(larder *cache, lard_view *view) {
     lard_count(cache, LARD_STAT_repairs, 1);
-    if (lard_load(&view->head->epoch) == 0) {
+    if (lard_load(&view->header->epoch) == 0) {
         return; /* it died in a reset: lard_shard_lock starts that again */
     }
     if (!sane(view)) {

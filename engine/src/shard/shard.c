@@ -23,7 +23,7 @@
 static bool try_lock(lard_view *view, uint32_t waiters) {
     uint32_t free = 0;
     view->owner = __atomic_load_n(&view->map->owner_word, __ATOMIC_RELAXED);
-    return lard_cas32(&view->head->lock, &free, view->owner | waiters);
+    return lard_cas32(&view->header->lock, &free, view->owner | waiters);
 }
 
 /* Another thread has attached the handle to another file: owners of locks in this one can no longer be checked. */
@@ -33,7 +33,7 @@ static bool has_left(const larder *cache, const lard_map *map) {
 
 /* If the owner is dead: takes the lock, repairs the shard, and returns true. */
 static bool take_over(larder *cache, lard_view *view, uint32_t word) {
-    lard_u32 *lock = &view->head->lock;
+    lard_u32 *lock = &view->header->lock;
     view->owner = __atomic_load_n(&view->map->owner_word, __ATOMIC_RELAXED);
     if (lard_load(lock) != word || lard_process_alive(cache, view->map, word & ~LARD_LOCK_WAITERS) ||
         !lard_cas32(lock, &word, view->owner | LARD_LOCK_WAITERS)) {
@@ -46,7 +46,7 @@ static bool take_over(larder *cache, lard_view *view, uint32_t word) {
 /* Waits for a live owner up to the lock timeout, or only briefly if a wait for the same owner has timed out
  * before. Takes over from a dead owner. */
 static larder_status wait_for_lock(larder *cache, lard_view *view) {
-    lard_u32 *lock = &view->head->lock;
+    lard_u32 *lock = &view->header->lock;
     int64_t start = lard_clock_monotonic_ms();
     unsigned sleep_ms = FIRST_SLEEP_MS;
     uint32_t alive = 0; /* the owner checked last; 0 if this process has not run during the whole wait */
@@ -92,7 +92,7 @@ larder_status lard_shard_lock(larder *cache, lard_view *view, const larder_call 
         bool had = false;
         for (int i = 0; i < SPINS && !had; i++) {
             lard_pause();
-            had = lard_load(&view->head->lock) == 0 && try_lock(view, 0);
+            had = lard_load(&view->header->lock) == 0 && try_lock(view, 0);
         }
         if (!had) {
             if (call && (call->flags & LARDER_CALL_TRY)) {
@@ -110,7 +110,7 @@ larder_status lard_shard_lock(larder *cache, lard_view *view, const larder_call 
     uint64_t epoch;
     if (LARD_UNLIKELY(!lard_view_is_current(view, &epoch))) {
         lard_repair_reset(view);
-    } else if (LARD_UNLIKELY(lard_load(&view->head->bucket_count) == 0 || lard_bucket_count(view) == 0)) {
+    } else if (LARD_UNLIKELY(lard_load(&view->header->bucket_count) == 0 || lard_bucket_count(view) == 0)) {
         lard_count(cache, LARD_STAT_resets, 1);
         lard_repair_reset(view);
     }
@@ -119,7 +119,7 @@ larder_status lard_shard_lock(larder *cache, lard_view *view, const larder_call 
 
 /* If the lock names another owner, this process was taken for dead while it was in the shard. */
 static __attribute__((noinline)) void unlock_slowly(lard_view *view, uint32_t word) {
-    lard_u32 *lock = &view->head->lock;
+    lard_u32 *lock = &view->header->lock;
     if (word == (view->owner | LARD_LOCK_WAITERS) && lard_cas32(lock, &word, 0)) {
         lard_futex_wake(LARD_RAW(lock));
     } else if (!view->map->poisoned) {
@@ -129,13 +129,13 @@ static __attribute__((noinline)) void unlock_slowly(lard_view *view, uint32_t wo
 
 void lard_shard_unlock(lard_view *view) {
     uint32_t word = view->owner;
-    if (LARD_UNLIKELY(!lard_cas32(&view->head->lock, &word, 0))) {
+    if (LARD_UNLIKELY(!lard_cas32(&view->header->lock, &word, 0))) {
         unlock_slowly(view, word);
     }
 }
 
 void lard_shard_end_turn(lard_view *view) {
-    bool wanted = lard_load(&view->head->lock) & LARD_LOCK_WAITERS;
+    bool wanted = lard_load(&view->header->lock) & LARD_LOCK_WAITERS;
     lard_shard_unlock(view);
     if (wanted) { /* the waiter that wakes up must run before the next turn */
         lard_clock_sleep_ms(1);
