@@ -128,7 +128,7 @@ static void values_leave_whole(void) {
     larder_close(cache);
 }
 
-static void the_first_row_stands_with_its_head(void) {
+static void the_first_group_stands_with_its_head(void) {
     enum { LARGE = 60000, VALUES = 100 };
     larder *cache = open_cache(64 << 20);
     static unsigned char value[LARGE];
@@ -150,28 +150,28 @@ static void the_first_row_stands_with_its_head(void) {
     larder_close(cache);
 }
 
-static void a_row_of_chunks_has_one_shard(void) {
+static void a_group_of_chunks_has_one_shard(void) {
     larder *cache = open_cache(64 << 20);
-    lard_chunk_key key = {{77, 2ull << LARD_HOME_SHIFT | 3}, 0};
-    uint32_t homes = 0, last = 0;
+    lard_chunk_key key = {{77, 2ull << LARD_SHARD_SHIFT | 3}, 0};
+    uint32_t seen = 0, last = 0;
     CHECK(cache->map->super.shard_count == 4);
-    for (key.number = 0; key.number < 64 * LARD_CHUNKS_TOGETHER; key.number++) {
+    for (key.number = 0; key.number < 64 * LARD_CHUNK_GROUP; key.number++) {
         lard_hash hash = lard_hash_key(cache->map, &key, sizeof key, true);
-        uint32_t home = lard_hash_shard(cache->map, &hash);
-        CHECK(key.number % LARD_CHUNKS_TOGETHER == 0 || home == last);
-        CHECK(key.number || home == 2, "the first row has the shard that its id names");
-        homes |= 1u << home;
-        last = home;
+        uint32_t shard = lard_hash_shard(cache->map, &hash);
+        CHECK(key.number % LARD_CHUNK_GROUP == 0 || shard == last);
+        CHECK(key.number || shard == 2, "the first group has the shard that its id names");
+        seen |= 1u << shard;
+        last = shard;
     }
-    CHECK(homes == 15, "rows are spread over all");
+    CHECK(seen == 15, "groups are spread over all");
     larder_close(cache);
 }
 
 static const test_case tests[] = {
     TEST(chunks_fill_segments_to_their_ends, "chunks leave no room at the ends of segments"),
     TEST(values_leave_whole, "a value's chunks leave together"),
-    TEST(the_first_row_stands_with_its_head, "the first chunks of a value stand in the shard of its key"),
-    TEST(a_row_of_chunks_has_one_shard, "a row of chunks stands in one shard, rows are spread"),
+    TEST(the_first_group_stands_with_its_head, "the first chunks of a value stand in the shard of its key"),
+    TEST(a_group_of_chunks_has_one_shard, "a group of chunks stands in one shard, groups are spread"),
     TEST(overwritten_while_read, "a large value that is only overwritten is hardly ever a miss"),
     TEST(a_missing_chunk_is_a_miss, "a large value that lost a chunk is a miss and leaves nothing behind"),
 };

@@ -24,12 +24,12 @@ static inline uint64_t lard_hash_mix(uint64_t x) { /* finalizer of MurmurHash3 (
     return x ^ (x >> 33);
 }
 
-/* Decides the shard of a chunk. A row of LARD_CHUNKS_TOGETHER chunks shares a shard. The first row is in the shard
- * of the value's key, so that it is stored and evicted with its head; each further row is in the next shard. */
-static inline uint64_t lard_hash_chunk_home(const void *key, size_t bytes) {
+/* Decides the shard of a chunk. The chunks of a group share a shard. The first group is in the shard of the
+ * value's key, so that it is stored and evicted with its head; each further group is in the next shard. */
+static inline uint64_t lard_hash_chunk_shard(const void *key, size_t bytes) {
     lard_chunk_key words = {{0, 0}, 0};
     memcpy(&words, key, bytes < sizeof words ? bytes : sizeof words);
-    return (words.id[1] >> LARD_HOME_SHIFT) + words.number / LARD_CHUNKS_TOGETHER;
+    return (words.id[1] >> LARD_SHARD_SHIFT) + words.number / LARD_CHUNK_GROUP;
 }
 
 static inline lard_hash lard_hash_inline(const uint64_t seed[2], const void *key, size_t bytes, uint64_t tail,
@@ -38,7 +38,7 @@ static inline lard_hash lard_hash_inline(const uint64_t seed[2], const void *key
     hash.full = lard_siphash13_inline(seed, key, bytes, tail);
     if (is_chunk) {
         hash.full = lard_hash_mix(hash.full); /* chunks have a key space of their own */
-        hash.full = hash.full << 8 >> 8 | lard_hash_chunk_home(key, bytes) << LARD_SHARD_SHIFT;
+        hash.full = hash.full << 8 >> 8 | lard_hash_chunk_shard(key, bytes) << LARD_SHARD_SHIFT;
     }
     hash.first = (uint32_t)hash.full;
     hash.second = (uint32_t)((hash.full * 0x9e3779b97f4a7c15ull) >> 32);

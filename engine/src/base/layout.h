@@ -259,7 +259,7 @@ enum {
 #define LARD_CELL_SEAL_MASK ((1ull << LARD_CELL_SEAL_BITS) - 1)
 
 typedef struct {
-    uint64_t id[2]; /* unique in the life of the file: process slot and incarnation, home (8) | count (56) */
+    uint64_t id[2]; /* unique in the life of the file: slot | incarnation, top byte of the key's hash | count */
     uint32_t value_bytes;
     uint32_t chunks; /* how many; the record of each tells its length */
 } lard_head;
@@ -269,8 +269,7 @@ typedef struct {
     uint64_t number;
 } lard_chunk_key;
 
-#define LARD_CHUNKS_TOGETHER 32u /* chunks of a row, which share a shard and are evicted together */
-#define LARD_HOME_SHIFT 56       /* of id[1]: the top byte of the key's hash, which is the first row's shard */
+#define LARD_CHUNK_GROUP 32u /* chunks of a group, which share a shard and are evicted together */
 
 #define LARD_ALIGN8(n) (((n) + 7u) & ~(uint64_t)7u)
 

@@ -49,7 +49,8 @@ static bool move_to_main(lard_view *view, const lard_found *found, const lard_re
     return true;
 }
 
-/* Is the record in a segment that the main queue appends to? Then it was moved there before the first of its row.
+/* Is the record in a segment that the main queue appends to? Then it was moved there before the first of its
+ * group.
  */
 static bool is_newest(const lard_view *view, uint64_t slot) {
     uint64_t offset = LARD_SLOT_OFFSET(slot) - view->map->super.data_offset;
@@ -84,8 +85,8 @@ static bool look_at(const lard_view *view, uint64_t offset, uint64_t generation,
     return true;
 }
 
-/* Is the record the first chunk of a row? Copies its key. */
-static bool leads_row(const lard_view *view, const candidate *one, lard_chunk_key *key) {
+/* Is the record the first chunk of a group? Copies its key. */
+static bool leads_group(const lard_view *view, const candidate *one, lard_chunk_key *key) {
     unsigned char copy[sizeof *key];
     if (LARD_WORD2_TYPE(one->info.word2) != LARD_TYPE_CHUNK ||
         LARD_WORD2_KEY_BYTES(one->info.word2) != sizeof *key) {
@@ -93,17 +94,18 @@ static bool leads_row(const lard_view *view, const candidate *one, lard_chunk_ke
     }
     lard_record_copy_key(view, one->offset, &one->info, copy);
     memcpy(key, copy, sizeof *key);
-    return key->number % LARD_CHUNKS_TOGETHER == 0;
+    return key->number % LARD_CHUNK_GROUP == 0;
 }
 
-/* A value cannot be read without all its chunks. So the first chunk of a row decides whether the others stay too.
+/* A value cannot be read without all its chunks. So the first chunk of a group decides whether the others stay
+ * too.
  */
-static void decide_for_row(lard_view *view, const candidate *first, bool stays) {
+static void decide_for_group(lard_view *view, const candidate *first, bool stays) {
     lard_chunk_key key;
-    if (!leads_row(view, first, &key)) {
+    if (!leads_group(view, first, &key)) {
         return;
     }
-    for (unsigned i = 1; i < LARD_CHUNKS_TOGETHER; i++) {
+    for (unsigned i = 1; i < LARD_CHUNK_GROUP; i++) {
         key.number++;
         lard_key chunk = lard_key_of_chunk(view->map, &key);
         lard_found found = lard_index_find(view, &chunk);
@@ -133,7 +135,7 @@ static void settle(larder *cache, lard_view *view, const candidate *one, uint32_
         if ((pinned || LARD_SLOT_FREQUENCY(found.value) >= spare) &&
             move_to_main(view, &found, info, one->bytes, state)) {
             lard_count(cache, LARD_STAT_promotions, !is_chunk);
-            decide_for_row(view, one, true);
+            decide_for_group(view, one, true);
             return;
         }
         statistic = pinned ? LARD_STAT_damaged : LARD_STAT_evictions; /* an undamaged shard has room: see pin.c */
@@ -143,7 +145,7 @@ static void settle(larder *cache, lard_view *view, const candidate *one, uint32_
                           ghost ? lard_ghost_word(view, hash.fingerprint, state == LARD_SEGMENT_MAIN) : 0)) {
         lard_index_count_off(view, is_chunk);
         lard_count(cache, statistic, !is_chunk);
-        decide_for_row(view, one, false);
+        decide_for_group(view, one, false);
         if (pinned) {
             lard_add(&view->header->pinned_bytes, -lard_pin_cost(view, one->bytes));
         }

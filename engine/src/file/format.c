@@ -33,7 +33,7 @@ uint32_t lard_format_layout_hash(void) {
                               sizeof(lard_shard),      LARD_RECORD_HEADER,   LARD_COUNTER_BYTES,
                               LARD_LOCATION_BITS,      sizeof(lard_head),    sizeof(lard_chunk_key),
                               LEAST_SEGMENT,           MOST_SEGMENT,         SEGMENTS_A_SHARD,
-                              LARD_CHUNKS_TOGETHER,    LARD_HOME_SHIFT};
+                              LARD_CHUNK_GROUP,        LARD_SHARD_SHIFT};
     return lard_crc_bytes(0xffffffffu, sizes, sizeof sizes);
 }
 

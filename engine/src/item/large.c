@@ -2,10 +2,10 @@
  * large.c — stores, reads, touches and drops values that are longer than a record may be.
  *
  * A large value is cut into chunks. Each chunk is a record under its own key (id of the value, number). Chunks are
- * stored in rows, the first row in the shard of the value's key, each further row in the next shard. The record
- * under the user's key is the head: it has the id, the length and the number of chunks, and is published last. A
- * chunk is shorter than the longest one if that fills the open segment to its end. No lock is held for more than
- * one chunk.
+ * stored in groups, the first group in the shard of the value's key, each further one in the next shard. The
+ * record under the user's key is the head: it has the id, the length and the number of chunks, and is published
+ * last. A chunk is shorter than the longest one if that fills the open segment to its end. No lock is held for
+ * more than one chunk.
  *
  * If a chunk is evicted, the value is a miss. Chunks of a writer that was killed half-way are never read, so they
  * are evicted like other items that are not read. See docs/adr/0003-large-values.md.
@@ -137,7 +137,7 @@ larder_status lard_large_write(larder *cache, lard_map *map, const lard_key *key
     head->id[0] = (uint64_t)__atomic_load_n(&cache->slot, __ATOMIC_RELAXED) << 32 |
                   __atomic_load_n(&cache->incarnation, __ATOMIC_RELAXED);
     head->id[1] = (__atomic_add_fetch(&cache->next_value_id, 1, __ATOMIC_RELAXED) << 8 >> 8) |
-                  key->hash.full >> LARD_HOME_SHIFT << LARD_HOME_SHIFT;
+                  key->hash.full >> LARD_SHARD_SHIFT << LARD_SHARD_SHIFT;
     head->value_bytes = (uint32_t)spec->value_bytes;
     for (head->chunks = 0; at < spec->value_bytes; head->chunks++) {
         lard_record_spec part = {
