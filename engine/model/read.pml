@@ -2,7 +2,7 @@
  * read.pml — a reader copies a record without a lock while its segment is recycled, and finds out.
  *
  * Models     answer of get.c and lookup of lookup.c; delete_in_slot of index.c; publish of write.c; lard_segment_free and
- *            lard_segment_take of segment.c, and settle of evict.c; on C11's memory (weak.pml). The owner of the lock
+ *            lard_segment_take of segment.c, and move_or_drop of evict.c; on C11's memory (weak.pml). The owner of the lock
  *            may die at any store; the next one writes over what it left unpublished.
  * Left out   the record's checksum, its generation and its length, so that nothing but the slot tells a reader what it
  *            copied; more than one slot (split.pml, move.pml); the epoch of a cleared shard.

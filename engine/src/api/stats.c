@@ -76,7 +76,7 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats) {
     }
     stats->oldest_age_ms = now_ms - oldest_ms;
     stats->capacity_bytes =
-        (uint64_t)map->super.shard_count * (map->super.segments_per_shard - LARD_SPARE_SEGMENTS)
+        (uint64_t)map->super.shard_count * (map->super.segments_per_shard - LARD_MIN_FREE_SEGMENTS)
         << map->segment_shift;
     stats->size_bytes = map->super.file_bytes;
     stats->shards = map->super.shard_count;

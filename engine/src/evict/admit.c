@@ -22,7 +22,7 @@
  * items, a new item overwrites another one. Pinned items must not be lost that way. */
 static void widen_index(larder *cache, lard_view *view, int64_t now_ms) {
     for (unsigned i = 0; i < WIDENINGS && lard_index_resize_is_due(view); i++) {
-        if (lard_load(&view->header->free_segments) < LARD_SPARE_SEGMENTS) {
+        if (lard_load(&view->header->free_segments) < LARD_MIN_FREE_SEGMENTS) {
             lard_evict_some(cache, view, UINT64_MAX, i / (WIDENINGS / 4), now_ms);
         }
         lard_index_resize_grow(cache, view);

@@ -120,8 +120,9 @@ static void decide_for_group(lard_view *view, const candidate *first, bool stays
     }
 }
 
-static void settle(larder *cache, lard_view *view, const candidate *one, uint32_t state, unsigned spare,
-                   int64_t now_ms) {
+/* Moves a record of the victim to the main queue if it stays, else empties its slot. */
+static void move_or_drop(larder *cache, lard_view *view, const candidate *one, uint32_t state,
+                         unsigned min_frequency, int64_t now_ms) {
     const lard_record_info *info = &one->info;
     lard_hash hash = one->hash;
     lard_found found = lard_index_find_offset(view, &hash, one->offset, info->generation);
@@ -132,7 +133,7 @@ static void settle(larder *cache, lard_view *view, const candidate *one, uint32_
     bool is_chunk = LARD_WORD2_TYPE(info->word2) == LARD_TYPE_CHUNK; /* counted with its head */
     unsigned statistic = LARD_STAT_expirations;
     if (!lard_record_expired(info, now_ms)) {
-        if ((pinned || LARD_SLOT_FREQUENCY(found.value) >= spare) &&
+        if ((pinned || LARD_SLOT_FREQUENCY(found.value) >= min_frequency) &&
             move_to_main(view, &found, info, one->bytes, state)) {
             lard_count(cache, LARD_STAT_promotions, !is_chunk);
             decide_for_group(view, one, true);
@@ -190,7 +191,8 @@ static bool is_urgent(const lard_view *view) {
     return lard_load(&view->header->free_segments) == 0 && lard_pin_any(view);
 }
 
-void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsigned spare, int64_t now_ms) {
+void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsigned min_frequency,
+                     int64_t now_ms) {
     uint32_t victim = lard_load(&view->header->victim);
     if (!holds_records(view, victim)) { /* 0, or damaged */
         victim = lard_victim_choose(view, now_ms);
@@ -234,7 +236,7 @@ void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsi
             seen += batch[count++].bytes;
         }
         for (unsigned i = 0; i < count; i++) {
-            settle(cache, view, &batch[i], state, spare, now_ms);
+            move_or_drop(cache, view, &batch[i], state, min_frequency, now_ms);
         }
         at = next;
         if (!whole) {

@@ -19,7 +19,7 @@
 size_t lard_pin_limit(const lard_map *map) { return map->super.segment_bytes / RECORDS_A_SEGMENT; }
 
 uint64_t lard_pin_room(const lard_view *view) {
-    uint64_t segments = view->map->super.segments_per_shard - LARD_SPARE_SEGMENTS; /* of 8 at least */
+    uint64_t segments = view->map->super.segments_per_shard - LARD_MIN_FREE_SEGMENTS; /* of 8 at least */
     return (segments << view->map->segment_shift) * 2 / 3; /* the rest: dead records, index, other items */
 }
 

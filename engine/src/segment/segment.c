@@ -135,13 +135,13 @@ void lard_segment_inherit_age(lard_view *view, uint32_t segment, uint64_t from_o
     }
 }
 
-uint64_t lard_segment_reserve(lard_view *view, uint32_t queue, uint64_t bytes, uint32_t spare) {
+uint64_t lard_segment_reserve(lard_view *view, uint32_t queue, uint64_t bytes, uint32_t min_free) {
     for (bool opened = false;; opened = true) {
         uint64_t offset = room_for(view, queue, bytes);
         if (LARD_LIKELY(offset != 0) || opened) {
             return offset;
         }
-        if (lard_load(&view->header->free_segments) <= spare || !open_segment(view, queue)) {
+        if (lard_load(&view->header->free_segments) <= min_free || !open_segment(view, queue)) {
             return 0;
         }
     }

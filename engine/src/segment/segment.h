@@ -6,15 +6,16 @@
 
 #include "base/types.h"
 
-#define LARD_SPARE_SEGMENTS 2u /* kept free: one for new records, one for eviction's copies */
+#define LARD_MIN_FREE_SEGMENTS \
+    2u /* below it eviction frees more: one for new records, one for eviction's copies */
 
 /* Takes any free segment. The caller sets its state, which is still FREE. */
 bool lard_segment_take(lard_view *view, uint32_t *segment);
 void lard_segment_free(lard_view *view, uint32_t segment);
 void lard_segment_recount(lard_view *view);
-/* Offset of room for `bytes` in queue SMALL or MAIN, or 0. Opens a segment only where more than `spare` are free.
+/* Offset of room for `bytes` in queue SMALL or MAIN, or 0. Opens a segment only if at least `min_free` stay free.
  */
-uint64_t lard_segment_reserve(lard_view *view, uint32_t queue, uint64_t bytes, uint32_t spare);
+uint64_t lard_segment_reserve(lard_view *view, uint32_t queue, uint64_t bytes, uint32_t min_free);
 void lard_segment_commit(lard_view *view, uint64_t offset, uint64_t bytes, uint64_t expiry_ms);
 void lard_segment_widen_expiry(lard_view *view, uint64_t offset, uint64_t expiry_ms);
 /* Notes that the segment got an item from `from_offset`, which is as old as before. */
