@@ -45,7 +45,7 @@ module House
 
     # Private words that are changed atomically: of handles, and of this process's copy of the index.
     PRIVATE_WORDS = [
-      "&cache->stuck[shard]", "&cache->stuck[view->number]", "&cache->map", "&cache->fork_epoch",
+      "&cache->stuck[shard]", "&cache->stuck[view->number]", "&cache->map", "&cache->fork_number",
       "&cache->next_look_ms", "&cache->next_touch_ms", "&cache->store_count", "&cache->store_ms", "&cache->slot",
       "&cache->incarnation", "&cache->counters", "&cache->next_value_id", "&copy->pages[p]",
       "&copy->epoch", "&copy->shape", "&copy->renewing", "&guarded[i].map", "&guarded[i].base", "&guarded[i].bytes",
@@ -113,7 +113,7 @@ module House
             \s*((?:\([^()]*\))?[\w>.\-]+(?:\[[^\]]*\])?(?:\s[+]\s[*\w]+(?:\s[*+]\s\d+)*)?)/x
     OTHER_WAYS = /\b__sync_\w+|_Atomic\b|\bstdatomic\b|_mm\w*_(?:store|stream|maskmove)\w*|
                   \b(?:__)?asm(?:__)?\s+volatile(?!\(""\))/x
-    VOLATILE = /\bvolatile\b(?! (?:sig_atomic_t|unsigned lard_fork_epoch))/
+    VOLATILE = /\bvolatile\b(?! sig_atomic_t)/
 
     # @param root [String] of the repository
     def initialize(root = ROOT)

@@ -31,7 +31,7 @@ typedef struct { /* a locked byte of the lock file */
     void *page;  /* NULL: the lock is a POSIX lock on fd */
     int fd;
     uint32_t byte;
-    unsigned epoch; /* of the process that took it */
+    unsigned fork_number; /* of the process that took it */
     bool held;
 } lard_bytelock;
 
@@ -41,7 +41,7 @@ typedef struct lard_dircache { /* of one shard */
     uint64_t shape;            /* bucket count (high 32 bits), mask of the larger power of two (low 32 bits) */
     uintptr_t *pages;          /* per page: address of bucket 0 if all buckets adjoined this page; 0: not known */
     uint32_t known;            /* number of known pages */
-    uint32_t renewing;         /* 0, or the fork epoch + 1 of the process whose thread renews the copy */
+    uint32_t renewing;         /* 0, or the fork number + 1 of the process whose thread renews the copy */
 } lard_dircache;
 
 typedef struct lard_map {
@@ -82,17 +82,17 @@ struct larder {
     uint32_t slot;
     uint32_t incarnation;
     uint32_t lock_timeout_ms;
-    unsigned fork_epoch;
+    unsigned fork_number;
     uint32_t references;
     uint64_t next_value_id;
     uint64_t requested_bytes;
-    int64_t next_look_ms;    /* when to check again that the file is still at its path */
-    int64_t store_ms;        /* the time that a recent store came with */
-    uint32_t store_count;    /* number of stores since then that came with the same time */
-    int64_t retry_attach_ms; /* earliest time of the next attempt, after an attachment failed */
-    unsigned retry_epoch; /* fork epoch of that failure: a child whose map is fit need not wait, it lacks a slot */
-    int64_t last_fault_ms; /* when a map of this handle was last found poisoned */
-    unsigned faults;       /* how often, each time less than an hour after the time before */
+    int64_t next_look_ms;       /* when to check again that the file is still at its path */
+    int64_t store_ms;           /* the time that a recent store came with */
+    uint32_t store_count;       /* number of stores since then that came with the same time */
+    int64_t retry_attach_ms;    /* earliest time of the next attempt, after an attachment failed */
+    unsigned retry_fork_number; /* of that failure: a child whose map is fit need not wait, it lacks a slot */
+    int64_t last_fault_ms;      /* when a map of this handle was last found poisoned */
+    unsigned faults;            /* how often, each time less than an hour after the time before */
     lard_lockfile lock;
     lard_bytelock slot_lock;
     lard_map *arriving;           /* while the handle attaches: mapped, but not yet `map` */
@@ -102,7 +102,7 @@ struct larder {
     bool existing;            /* creates and replaces no file */
     larder_error refusal;     /* error of every attempt to attach, where the path cannot be used */
     larder_error failure;     /* of the last attempt to attach */
-    unsigned attaching;       /* fork epoch of the process whose thread attaches the handle; another: none does */
+    unsigned attaching;       /* fork number of the process whose thread attaches the handle; another: none does */
     int64_t next_touch_ms;    /* when to renew the lock file's timestamps */
     uint32_t *stuck;          /* per shard: the lock word on which a waiter timed out */
     lard_map *old_maps;

@@ -142,7 +142,7 @@ static void go_over(larder *cache, const lard_lockfile *file, lard_map *map, lar
     forget_waits(cache);
     cache->arriving = NULL;
     __atomic_store_n(&cache->map, map, __ATOMIC_RELEASE);
-    __atomic_store_n(&cache->fork_epoch, lard_fork_epoch(), __ATOMIC_RELEASE);
+    __atomic_store_n(&cache->fork_number, lard_fork_number(), __ATOMIC_RELEASE);
     lard_fork_unlock();
 }
 
@@ -279,9 +279,9 @@ static larder_status reattach(larder *cache, uint64_t size_bytes, int64_t wait_m
 static bool begin_attaching(larder *cache, bool *done) {
     lard_fork_lock();
     *done = lard_current_map(cache) != NULL;
-    bool mine = !*done && cache->attaching != lard_fork_epoch();
+    bool mine = !*done && cache->attaching != lard_fork_number();
     if (mine) {
-        cache->attaching = lard_fork_epoch();
+        cache->attaching = lard_fork_number();
     }
     lard_fork_unlock();
     return mine;
@@ -297,7 +297,7 @@ static void end_attaching(larder *cache, bool faulted, const larder_error *outco
                                                 : RETRY_MS;
     /* Counted from now, not from the start: the attempt itself may have taken as long as the wait. */
     cache->retry_attach_ms = attached && !faulted ? 0 : lard_clock_monotonic_ms() + wait_ms;
-    cache->retry_epoch = lard_fork_epoch();
+    cache->retry_fork_number = lard_fork_number();
     cache->attaching = 0;
     lard_fork_unlock();
 }
@@ -334,5 +334,5 @@ larder_status lard_attach(larder *cache, int64_t wait_ms, larder_error *error) {
 
 bool lard_attach_is_due(const larder *cache) {
     return !cache->retry_attach_ms || lard_clock_monotonic_ms() >= cache->retry_attach_ms ||
-           (lard_map_is_fit(cache->map) && cache->retry_epoch != lard_fork_epoch());
+           (lard_map_is_fit(cache->map) && cache->retry_fork_number != lard_fork_number());
 }

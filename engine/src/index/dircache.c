@@ -59,7 +59,7 @@ static void renew(const lard_view *view, lard_dircache *copy) {
 
 void lard_dircache_renew(lard_map *map, const lard_view *view) {
     lard_dircache *copy = &map->dircache[view->number];
-    uint32_t ours = lard_fork_epoch() + 1;
+    uint32_t ours = lard_fork_number() + 1;
     uint32_t idle = __atomic_load_n(&copy->renewing, __ATOMIC_RELAXED);
     if (idle != ours &&
         __atomic_compare_exchange_n(&copy->renewing, &idle, ours, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {

@@ -129,7 +129,7 @@ int lard_bytelock_take(const lard_lockfile *file, const char *path, uint32_t byt
     int code = EINVAL;
     *held = (lard_bytelock){.byte = byte, .fd = -1};
     lard_fork_lock(); /* no fork while the descriptor is open: a child would inherit it, and hold the lock too */
-    held->epoch = lard_fork_epoch();
+    held->fork_number = lard_fork_number();
     if (!lard_bytelock_is_posix(file)) {
         code = take_mapped(file, path, byte, held);
     }
@@ -156,7 +156,8 @@ static void drop_page(void *page) {
 }
 
 void lard_bytelock_drop(lard_bytelock *held, const lard_lockfile *file) {
-    if (held->held && held->epoch == lard_fork_epoch()) { /* otherwise it is the parent's, and is not shared */
+    if (held->held &&
+        held->fork_number == lard_fork_number()) { /* otherwise it is the parent's, and is not shared */
         if (held->page) {
             drop_page(held->page);
         } else if (lard_lockfile_has(file, held->fd)) {
@@ -170,7 +171,9 @@ void lard_bytelock_drop(lard_bytelock *held, const lard_lockfile *file) {
     *held = (lard_bytelock){.fd = -1};
 }
 
-bool lard_bytelock_is_ours(const lard_bytelock *held) { return held->held && held->epoch == lard_fork_epoch(); }
+bool lard_bytelock_is_ours(const lard_bytelock *held) {
+    return held->held && held->fork_number == lard_fork_number();
+}
 
 int lard_bytelock_held(const lard_lockfile *file, const char *path, uint32_t first, uint32_t bytes) {
     int answer = bytes ? ask(__atomic_load_n(&file->fd, __ATOMIC_RELAXED), file, first, bytes) : 0;

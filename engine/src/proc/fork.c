@@ -1,9 +1,9 @@
 /*
  * fork.c — numbers this process, so that a child is told from its parent, and has the fork lock.
  *
- * The number of this process, its fork epoch, is on a page that the kernel zeroes in every child (MADV_WIPEONFORK,
- * Linux 4.14), whatever call made the child. A child finds 0 there and numbers itself at its first call. On
- * systems without such pages pthread_atfork does the same, but a raw clone(2) does not call it.
+ * The number of this process, its fork number, is on a page that the kernel zeroes in every child
+ * (MADV_WIPEONFORK, Linux 4.14), whatever call made the child. A child finds 0 there and numbers itself at its
+ * first call. On systems without such pages pthread_atfork does the same, but a raw clone(2) does not call it.
  *
  * The fork lock is on that page too, so that a child never inherits it locked. It is held for short times only:
  * while the list of handles or the fields of an attaching handle change, and while a descriptor is open that holds
@@ -17,23 +17,23 @@
 #include <sys/mman.h>
 
 typedef struct {
-    unsigned epoch;
+    unsigned number;
     pthread_mutex_t registry; /* the fork lock; with all bytes 0 a mutex is unlocked */
 } fork_page;
 
 static fork_page ordinary = {0, PTHREAD_MUTEX_INITIALIZER};
 static fork_page *page = &ordinary;
-static unsigned epochs; /* children inherit it, so their epochs are greater than their parents' */
+static unsigned last_number; /* children inherit it, so their numbers are greater than their parents' */
 static bool forks_watched;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-unsigned *lard_fork_word = &ordinary.epoch;
+unsigned *lard_fork_word = &ordinary.number;
 
 static void before_fork(void) { pthread_mutex_lock(&page->registry); }
 static void in_parent(void) { pthread_mutex_unlock(&page->registry); }
 static void in_child(void) {
     pthread_mutex_init(&page->registry, NULL); /* its owner, a thread of the parent, does not exist here */
-    page->epoch = ++epochs;
+    page->number = ++last_number;
 }
 
 static void *make_wiped_page(void) {
@@ -55,16 +55,16 @@ static void *make_wiped_page(void) {
 static void install(void) {
     fork_page *wiped = make_wiped_page();
     page = wiped ? wiped : page;
-    page->epoch = ++epochs;
-    lard_fork_word = &page->epoch;
+    page->number = ++last_number;
+    lard_fork_word = &page->number;
     forks_watched = pthread_atfork(before_fork, in_parent, in_child) == 0;
 }
 
 void lard_fork_lock(void) {
     pthread_once(&once, install);
     pthread_mutex_lock(&page->registry);
-    if (page->epoch == 0) {
-        page->epoch = ++epochs;
+    if (page->number == 0) {
+        page->number = ++last_number;
     }
 }
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 extern unsigned *lard_fork_word;
-static inline unsigned lard_fork_epoch(void) {
+static inline unsigned lard_fork_number(void) {
     return __atomic_load_n(lard_fork_word, __ATOMIC_RELAXED); /* 0: a child that has not made a call yet */
 }
 /* The fork lock: one per process. It guards the list of handles and the fields of a handle that attaches. No fork

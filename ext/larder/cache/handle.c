@@ -17,9 +17,9 @@
 #include <ruby/thread.h>
 
 /* Raised in a forked child, where the threads that were inside do not exist. */
-static unsigned fork_epoch;
+static unsigned fork_number;
 
-static void after_fork_in_child(void) { fork_epoch++; }
+static void after_fork_in_child(void) { fork_number++; }
 
 void glue_handle_init(void) { pthread_atfork(NULL, NULL, after_fork_in_child); }
 
@@ -51,7 +51,7 @@ const rb_data_type_t glue_handle_type = {
 VALUE glue_handle_make(VALUE klass, glue_handle **handle) {
     VALUE object = TypedData_Make_Struct(klass, glue_handle, &glue_handle_type, *handle);
 
-    (*handle)->fork_epoch = fork_epoch;
+    (*handle)->fork_number = fork_number;
     return object;
 }
 
@@ -101,8 +101,8 @@ static void close_engine(glue_handle *handle) {
 }
 
 static unsigned calls_inside(glue_handle *handle) {
-    if (handle->fork_epoch != fork_epoch) {
-        handle->fork_epoch = fork_epoch;
+    if (handle->fork_number != fork_number) {
+        handle->fork_number = fork_number;
         handle->in_flight = 0;
     }
     return handle->in_flight;

@@ -28,13 +28,13 @@
 #define GLUE_BATCH_VALUE_BYTES 1024
 
 typedef struct glue_handle {
-    larder *engine;      /* NULL: closed, or not opened */
-    unsigned in_flight;  /* calls inside the engine without the GVL */
-    unsigned fork_epoch; /* of the process that counted in_flight */
-    bool closing;        /* closed for Ruby; the last call inside closes the engine's handle */
-    bool lazy;           /* attaches at its first call, in a thread of its own */
-    bool strict;         /* each call that finds it unattached raises */
-    bool required;       /* as strict, before anything is done, also while it is being attached */
+    larder *engine;       /* NULL: closed, or not opened */
+    unsigned in_flight;   /* calls inside the engine without the GVL */
+    unsigned fork_number; /* of the process that counted in_flight */
+    bool closing;         /* closed for Ruby; the last call inside closes the engine's handle */
+    bool lazy;            /* attaches at its first call, in a thread of its own */
+    bool strict;          /* each call that finds it unattached raises */
+    bool required;        /* as strict, before anything is done, also while it is being attached */
     bool was_attached;
     bool reported;           /* the failure below was raised */
     larder_error failure;    /* why it could not attach; OK: it could, or has not tried */
