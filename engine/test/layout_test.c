@@ -72,7 +72,7 @@ static void shard_fields_have_their_places(void) {
     AT(lard_shard, epoch, 64, 8);
     AT(lard_shard, bucket_count, 72, 4);
     AT(lard_shard, splitting, 76, 4);
-    AT(lard_shard, resets, 80, 8);
+    AT(lard_shard, emptied, 80, 8);
     AT(lard_shard, moves, 88, 4);
     AT(lard_shard, chunks, 40, 8);
     AT(lard_shard, moving, 96, 8);

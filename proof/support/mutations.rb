@@ -85,7 +85,7 @@ module Proof
                "what has expired"),
       mutation("a shard is open again before it is empty", "shard/repair.c",
                "lard_store(&view->header->epoch, 0);",
-               "lard_store(&view->header->epoch, (uint64_t)lard_load(&view->map->control->clear_epoch) << 32 | resets);",
+               "lard_store(&view->header->epoch, LARD_EPOCH(lard_load(&view->map->control->clear_epoch), emptied));",
                "clear")
     ].freeze
   end

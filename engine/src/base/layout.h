@@ -168,10 +168,10 @@ typedef struct { /* header of a shard */
     lard_u64 chunks;       /* how many of `items` are chunks; signed, as items */
     lard_u32 reserved0[4];
     /* line 1: read by all, rarely written */
-    lard_u64 epoch; /* clear epoch (32) | resets (32); 0 while the shard is being reset */
+    lard_u64 epoch; /* clear epoch (32) | times emptied (32); 0 while the shard is being emptied */
     lard_u32 bucket_count;
     lard_u32 splitting;  /* bucket being split + 1, or 0 */
-    lard_u64 resets;     /* how often this shard was emptied */
+    lard_u64 emptied;    /* how often, for whatever reason */
     lard_u32 moves;      /* odd while an item changes buckets */
     lard_u32 moves_down; /* number of moves to a lower bucket: after one, a walk over keys repeats the shard */
     lard_u32 moving[2];  /* buckets + 1 of the last move, which a repair checks; 0: none yet */
@@ -212,7 +212,7 @@ _Static_assert(sizeof(lard_control) == 256, "control page");
 #define LARD_OWNER_INCARNATION_MASK 0x7ffffu
 
 /* The epoch of a shard. */
-#define LARD_EPOCH(clear_epoch, resets) ((uint64_t)(clear_epoch) << 32 | (resets))
+#define LARD_EPOCH(clear_epoch, emptied) ((uint64_t)(clear_epoch) << 32 | (emptied))
 #define LARD_EPOCH_CLEAR(epoch) ((uint32_t)((epoch) >> 32))
 
 /* Slots */

@@ -17,7 +17,7 @@ static inline lard_view lard_view_of(lard_map *map, uint32_t number) {
     return view;
 }
 
-/* False: the shard counts as empty, because the cache was cleared or a reset is not finished. */
+/* False: the shard counts as empty, because the cache was cleared, or because it is being emptied. */
 static inline bool lard_view_is_current(const lard_view *view, uint64_t *epoch) {
     *epoch = lard_load_acquire(&view->header->epoch);
     return LARD_EPOCH_CLEAR(*epoch) == lard_load(&view->map->control->clear_epoch) && *epoch != 0;

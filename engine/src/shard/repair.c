@@ -91,13 +91,13 @@ static void check_active(lard_view *view) {
 
 /*
  * Stores epoch 0 first: so a running lookup finds that its epoch has ended, and, if this process dies half-way,
- * the next owner of the lock starts the reset again.
+ * the next owner of the lock empties the shard again.
  */
-void lard_repair_reset(lard_view *view) {
-    uint32_t resets = (uint32_t)lard_load(&view->header->resets) + 1;
+void lard_repair_empty(lard_view *view) {
+    uint32_t emptied = (uint32_t)lard_load(&view->header->emptied) + 1;
     lard_store(&view->header->epoch, 0);
     lard_fence();
-    lard_store(&view->header->resets, resets);
+    lard_store(&view->header->emptied, emptied);
     lard_store(&view->header->splitting, 0);
     lard_store(&view->header->moves, (lard_load(&view->header->moves) | 1u) + 1);
     lard_store(&view->header->bucket_count, 0);
@@ -123,7 +123,7 @@ void lard_repair_reset(lard_view *view) {
     lard_store(&view->header->items, 0);
     lard_store(&view->header->chunks, 0);
     uint32_t clear = lard_load(&view->map->control->clear_epoch);
-    lard_store_release(&view->header->epoch, LARD_EPOCH(clear, resets));
+    lard_store_release(&view->header->epoch, LARD_EPOCH(clear, emptied));
 }
 
 /* Offset of the last record in the main queue's open segment, or 0. */
@@ -174,11 +174,11 @@ static void finish_copy(lard_view *view) {
 void lard_repair_shard(larder *cache, lard_view *view) {
     lard_count(cache, LARD_STAT_repairs, 1);
     if (lard_load(&view->header->epoch) == 0) {
-        return; /* it died in a reset: lard_shard_lock starts that again */
+        return; /* it died while it emptied the shard: lard_shard_lock does that again */
     }
     if (!sane(view)) {
         lard_count(cache, LARD_STAT_resets, 1);
-        lard_repair_reset(view);
+        lard_repair_empty(view);
         return;
     }
     lard_index_resize_finish(view);

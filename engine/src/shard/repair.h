@@ -8,6 +8,6 @@
 
 void lard_repair_shard(larder *cache, lard_view *view); /* after the death of the lock's owner */
 /* Empties the shard, however damaged it is. */
-void lard_repair_reset(lard_view *view);
+void lard_repair_empty(lard_view *view);
 
 #endif

@@ -109,10 +109,10 @@ larder_status lard_shard_lock(larder *cache, lard_view *view, const larder_call 
     }
     uint64_t epoch;
     if (LARD_UNLIKELY(!lard_view_is_current(view, &epoch))) {
-        lard_repair_reset(view);
+        lard_repair_empty(view);
     } else if (LARD_UNLIKELY(lard_load(&view->header->bucket_count) == 0 || lard_bucket_count(view) == 0)) {
         lard_count(cache, LARD_STAT_resets, 1);
-        lard_repair_reset(view);
+        lard_repair_empty(view);
     }
     return LARDER_OK;
 }
