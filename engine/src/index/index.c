@@ -59,7 +59,7 @@ lard_found lard_index_probe(const lard_view *view, const lard_hash *hash) {
     return first_of(view, hash, is_in_shard, NULL);
 }
 
-lard_found lard_index_verify(const lard_view *view, lard_found probed, const lard_key *key) {
+lard_found lard_index_match(const lard_view *view, lard_found probed, const lard_key *key) {
     if (!probed.slot) {
         return probed; /* no item had the fingerprint, and under the lock no other process adds one */
     }

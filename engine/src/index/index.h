@@ -12,7 +12,7 @@ lard_found lard_index_find(const lard_view *view, const lard_key *key);
 /* The first item with the key's fingerprint. Its record is prefetched, not compared. */
 lard_found lard_index_probe(const lard_view *view, const lard_hash *hash);
 /* `probed` if it is the key's item, else as lard_index_find. Under the lock. */
-lard_found lard_index_verify(const lard_view *view, lard_found probed, const lard_key *key);
+lard_found lard_index_match(const lard_view *view, lard_found probed, const lard_key *key);
 /* The slot that names the record at `offset` of the generation. */
 lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, uint64_t offset,
                                   uint32_t generation);

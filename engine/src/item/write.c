@@ -137,7 +137,7 @@ LARD_INLINE larder_status append_and_publish(larder *cache, lard_view *view, lar
     lard_record_write(view, offset, generation, op->key, &op->spec);
     lard_segment_commit(view, offset, bytes, op->spec.expiry_ms);
     if (any) {
-        found = lard_index_verify(view, found, op->key);
+        found = lard_index_match(view, found, op->key);
     }
     larder_status status = publish(cache, view, op, found,
                                    lard_slot_make(offset, op->key->hash.fingerprint, op->spec.reads, generation));
