@@ -152,7 +152,7 @@ static void any_bytes_are_ghosts(void) {
             CHECK(taken_or_gone(i));
             lard_ghost_rescue(bucket_of(i), &view, next_random(&state) >> 30 << 30);
         }
-        lard_store(&view.header->evict_clock, (uint32_t)next_random(&state));
+        lard_store(&view.header->small_clock, (uint32_t)next_random(&state));
         lard_store(&view.header->main_clock, (uint32_t)next_random(&state));
         lard_store(&view.header->small_share, (uint32_t)next_random(&state));
         lard_store(&view.header->ghost_clocks, (uint32_t)next_random(&state));

@@ -85,7 +85,7 @@ static void shard_fields_have_their_places(void) {
     AT(lard_shard, small_segments, 164, 4);
     AT(lard_shard, main_segments, 168, 4);
     AT(lard_shard, index_pages, 172, 4);
-    AT(lard_shard, evict_clock, 176, 4);
+    AT(lard_shard, small_clock, 176, 4);
     AT(lard_shard, main_clock, 180, 4);
     AT(lard_shard, small_share, 184, 4);
     AT(lard_shard, ghost_clocks, 188, 4);

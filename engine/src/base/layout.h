@@ -186,7 +186,7 @@ typedef struct { /* header of a shard */
     lard_u32 small_segments;
     lard_u32 main_segments;
     lard_u32 index_pages;
-    lard_u32 evict_clock;  /* small segments emptied so far */
+    lard_u32 small_clock;  /* small segments emptied so far */
     lard_u32 main_clock;   /* main segments emptied so far */
     lard_u32 small_share;  /* part of the record segments for the small queue, in 65536ths; any value is valid */
     lard_u32 ghost_clocks; /* current stamps of ghosts: of the small queue, 16 bits higher of the main queue */

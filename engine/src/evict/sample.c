@@ -23,7 +23,7 @@ bool lard_sample_is_roomy(const lard_view *view) {
 }
 
 bool lard_sample_is_due(const lard_view *view) {
-    uint32_t emptied = lard_load(&view->header->evict_clock) + lard_load(&view->header->main_clock);
+    uint32_t emptied = lard_load(&view->header->small_clock) + lard_load(&view->header->main_clock);
     return emptied % SAMPLE_EVERY == 0 || lard_load(&view->header->mean_bytes) == 0;
 }
 

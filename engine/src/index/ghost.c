@@ -153,10 +153,10 @@ static void sweep(lard_view *view, uint32_t clock) {
 
 /* The sweep drops old ghosts before the stamps wrap around: otherwise they would look new again. */
 void lard_ghost_tick(lard_view *view, bool main_queue) {
-    lard_u32 *clock = main_queue ? &view->header->main_clock : &view->header->evict_clock;
+    lard_u32 *clock = main_queue ? &view->header->main_clock : &view->header->small_clock;
     lard_store(clock, lard_load(clock) + 1);
     uint64_t segments = view->map->super.segments_per_shard;
-    uint64_t small = lard_load(&view->header->evict_clock) * (uint64_t)LARD_GHOST_EVICTED_UNITS / segments;
+    uint64_t small = lard_load(&view->header->small_clock) * (uint64_t)LARD_GHOST_EVICTED_UNITS / segments;
     uint64_t large = lard_load(&view->header->main_clock) * (uint64_t)LARD_GHOST_EVICTED_UNITS / segments;
     lard_store(&view->header->ghost_clocks,
                (uint32_t)((small & LARD_GHOST_EVICTED_MASK) | (large & LARD_GHOST_EVICTED_MASK)
