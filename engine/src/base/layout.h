@@ -189,7 +189,7 @@ typedef struct { /* header of a shard */
     lard_u32 small_clock;  /* small segments emptied so far */
     lard_u32 main_clock;   /* main segments emptied so far */
     lard_u32 small_share;  /* part of the record segments for the small queue, in 65536ths; any value is valid */
-    lard_u32 ghost_clocks; /* current stamps of ghosts: of the small queue, 16 bits higher of the main queue */
+    lard_u32 ghost_clocks; /* `evicted` of a new ghost: of the small queue, 16 bits higher of the main queue */
 } lard_shard;
 
 _Static_assert(sizeof(lard_superblock) == 176, "superblock layout");

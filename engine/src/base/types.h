@@ -1,12 +1,5 @@
 /*
- * types.h — the engine's private types.
- *
- * Glossary
- *   map      a mapped cache file of this process (lard_map)
- *   view     a shard of a map, with its addresses (lard_view)
- *   offset   bytes from the start of a shard
- *   handle   what larder_open returns (struct larder)
- *   under the lock   the caller holds the lock of that shard
+ * types.h — the engine's private types. docs/glossary.md has the terms.
  *
  * The engine never raises, prints, allocates under a shard lock, or holds two shard locks. Constants of the file
  * bound every loop over its contents. Its bytes do not, because they may be damaged.

@@ -151,7 +151,7 @@ static void sweep(lard_view *view, uint32_t clock) {
     }
 }
 
-/* The sweep drops old ghosts before the stamps wrap around: otherwise they would look new again. */
+/* The sweep drops old ghosts before the times wrap around: otherwise they would look new again. */
 void lard_ghost_tick(lard_view *view, bool main_queue) {
     lard_u32 *clock = main_queue ? &view->header->main_clock : &view->header->small_clock;
     lard_store(clock, lard_load(clock) + 1);

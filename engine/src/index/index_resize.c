@@ -284,7 +284,7 @@ static void finish_split(lard_view *view) {
 }
 
 /* The other pending slot of an item whose mover died, in its other bucket; NULL: there is none. */
-static lard_u64 *pending_twin(const lard_view *view, const lard_bucket *bucket, uint64_t pending) {
+static lard_u64 *other_pending(const lard_view *view, const lard_bucket *bucket, uint64_t pending) {
     uint32_t choices[2];
     bool known = choices_of(view, pending & ~LARD_SLOT_PENDING, lard_bucket_count(view), choices);
     for (unsigned c = 0; known && c < 2; c++) {
@@ -299,10 +299,10 @@ static lard_u64 *pending_twin(const lard_view *view, const lard_bucket *bucket, 
 }
 
 static void finish_move(lard_view *view, const lard_bucket *bucket, lard_u64 *slot, uint64_t pending) {
-    lard_u64 *twin = pending_twin(view, bucket, pending);
-    lard_slot_replace(slot, pending, twin ? pending & ~LARD_SLOT_PENDING : 0);
-    if (twin) {
-        lard_slot_replace(twin, pending, 0);
+    lard_u64 *other = other_pending(view, bucket, pending);
+    lard_slot_replace(slot, pending, other ? pending & ~LARD_SLOT_PENDING : 0);
+    if (other) {
+        lard_slot_replace(other, pending, 0);
     }
 }
 

@@ -70,11 +70,11 @@ static __attribute__((noinline)) enum found find_moving(const lard_view *view, c
         if (value == settled || !lard_match_key(view, settled, key, &hit->info)) {
             continue;
         }
-        for (unsigned other = 0; other < LARD_BUCKET_SLOTS; other++) {
-            uint64_t twin = lard_load_acquire(&second->slots[other]);
-            if (LARD_SLOT_SAME(twin, value)) {
-                hit->slot = &second->slots[other];
-                hit->slot_value = twin;
+        for (unsigned n = 0; n < LARD_BUCKET_SLOTS; n++) {
+            uint64_t other = lard_load_acquire(&second->slots[n]);
+            if (LARD_SLOT_SAME(other, value)) {
+                hit->slot = &second->slots[n];
+                hit->slot_value = other;
                 hit->offset = LARD_SLOT_OFFSET(settled);
                 return FOUND;
             }

@@ -95,8 +95,8 @@ void lard_process_release(larder *cache) {
     lard_bytelock_drop(&cache->slot_lock, &cache->lock);
 }
 
-/* Are all these bytes free? 1, 0, or -1: unknown. An answer counts only if the lock on the byte `own`, which this
- * process holds, is seen too. */
+/* Are all these bytes free? 1, 0, or -1: unknown. An answer counts only if the lock of this process on the byte
+ * `own` is seen too. */
 static int is_free(const lard_lockfile *file, const char *path, uint32_t first, uint32_t bytes, uint32_t own) {
     int is_held = lard_bytelock_held(file, path, first, bytes);
     if (is_held == 0 && !lard_bytelock_is_posix(file)) {
@@ -105,13 +105,13 @@ static int is_free(const lard_lockfile *file, const char *path, uint32_t first, 
     return is_held < 0 ? -1 : !is_held;
 }
 
-/* Under the opener's lock the result is exact, and that lock is the witness if no slot is held yet. Otherwise it
- * is a hint. */
+/* Under the opener's lock the result is exact: if no slot is held yet, that lock is the one that must be seen.
+ * Otherwise it is a hint. */
 int lard_process_is_alone(const larder *cache, const lard_lockfile *file, const char *path) {
     bool holds = holds_slot(cache, file);
-    uint32_t own = holds ? cache->slot_lock.byte : MOST_SLOTS + 1, witness = holds ? own : 0;
-    int below = is_free(file, path, 1, own - 1, witness);
-    return below == 1 && own < MOST_SLOTS ? is_free(file, path, own + 1, MOST_SLOTS - own, witness) : below;
+    uint32_t byte = holds ? cache->slot_lock.byte : MOST_SLOTS + 1, own = holds ? byte : 0;
+    int below = is_free(file, path, 1, byte - 1, own);
+    return below == 1 && byte < MOST_SLOTS ? is_free(file, path, byte + 1, MOST_SLOTS - byte, own) : below;
 }
 
 bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner_word) {

@@ -16,26 +16,26 @@ static uint64_t seal(uint64_t value, uint64_t sequence, uint32_t crc) {
 }
 
 /*
- * The current cell (0 or 1) with its value and sequence, or -1. A stamp of 0 is a write that was not finished. Any
- * other invalid cell is damage, even beside a valid cell, which is then out of date. The first cell is out of date
- * too if both were written while the second was read.
+ * The current cell (0 or 1) with its value and sequence, or -1. A cell without a seal is a write that was not
+ * finished. Any other invalid cell is damage, even beside a valid cell, which is then out of date. The first cell
+ * is out of date too if both were written while the second was read.
  */
 static int current(const lard_u64 *cells, uint32_t crc, uint64_t *value, uint64_t *sequence) {
     int best = -1;
     uint64_t sealed = 0;
     for (int i = 0; i < 2; i++) {
-        uint64_t stamp = lard_load_acquire(&cells[2 * i + 1]);
+        uint64_t second = lard_load_acquire(&cells[2 * i + 1]);
         uint64_t number = lard_load_acquire(&cells[2 * i]);
-        uint64_t order = stamp >> LARD_CELL_SEAL_BITS;
-        if (stamp == 0) {
+        uint64_t order = second >> LARD_CELL_SEAL_BITS;
+        if (second == 0) {
             continue;
         }
-        if (stamp != seal(number, order, crc) || lard_load(&cells[2 * i + 1]) != stamp) {
+        if (second != seal(number, order, crc) || lard_load(&cells[2 * i + 1]) != second) {
             return -1;
         }
         if (best < 0 || (int16_t)(uint16_t)(order - *sequence) > 0) {
             best = i;
-            sealed = stamp;
+            sealed = second;
             *value = number;
             *sequence = order;
         }
