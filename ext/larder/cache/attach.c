@@ -76,7 +76,7 @@ static void raise_unattached(VALUE cache, const larder_error *error) {
     rb_exc_raise(rb_funcall(cache, rb_intern("explained"), 1, exception));
 }
 
-larder *glue_engine_to_change(VALUE cache) {
+larder *glue_attach_to_change(VALUE cache) {
     glue_handle *handle = glue_handle_of(cache);
 
     if (larder_attached(glue_handle_engine(handle)) != 1 || (handle->lazy && !handle->was_attached)) {
@@ -89,9 +89,9 @@ larder *glue_engine_to_change(VALUE cache) {
     return glue_handle_engine(handle);
 }
 
-larder *glue_engine(VALUE cache) {
+larder *glue_attach_to_read(VALUE cache) {
     glue_handle *handle = glue_handle_of(cache);
-    larder *engine = glue_engine_to_change(cache);
+    larder *engine = glue_attach_to_change(cache);
 
     if (handle->lazy && handle->failure.status != LARDER_OK && (handle->strict || !handle->reported) &&
         larder_attached(engine) != 1) {
@@ -101,8 +101,8 @@ larder *glue_engine(VALUE cache) {
     return engine;
 }
 
-void glue_call_released(VALUE cache, void (*run)(larder *engine, void *arg), void *arg) {
-    glue_engine_to_change(cache);
+void glue_attach_and_call_released(VALUE cache, void (*run)(larder *engine, void *arg), void *arg) {
+    glue_attach_to_change(cache);
     glue_handle_call_released(cache, run, arg);
 }
 

@@ -8,16 +8,17 @@
 
 void glue_attach_init(VALUE cache_class);
 
-/* For calls that read. May leave the GVL, so not with pointers into Strings at hand. Raises ClosedError, and
- * OpenError where a lazy cache cannot attach: once, or each time if it is strict. */
-larder *glue_engine(VALUE cache);
+/* The engine's handle for a call that reads, after an attempt to attach if it is not attached. May leave the GVL,
+ * so not with pointers into Strings at hand. Raises ClosedError, and OpenError where a lazy cache cannot attach:
+ * once, or each time if it is strict. */
+larder *glue_attach_to_read(VALUE cache);
 
-/* For calls that change something. They are made in any case, as the engine remembers what it cannot apply, and
- * raise what the engine answers. Where the file is required this raises instead. */
-larder *glue_engine_to_change(VALUE cache);
+/* The same for a call that changes something. Those are made in any case, as the engine remembers what it cannot
+ * apply, and raise what the engine answers. Where the file is required this raises instead. */
+larder *glue_attach_to_change(VALUE cache);
 
 /* glue_handle_call_released() after an attempt to attach. */
-void glue_call_released(VALUE cache, void (*run)(larder *engine, void *arg), void *arg);
+void glue_attach_and_call_released(VALUE cache, void (*run)(larder *engine, void *arg), void *arg);
 
 /* Raises OpenError, which names the key (nil: all keys), where the cache is lazy and could not attach. */
 void glue_raise_unless_attached(VALUE cache, VALUE key);

@@ -53,11 +53,11 @@ VALUE glue_handle_make(VALUE klass, glue_handle **handle);
 /* Raises TypeError where `object` is no Larder::Cache. */
 static inline glue_handle *glue_handle_of(VALUE object) { return rb_check_typeddata(object, &glue_handle_type); }
 
-/* The engine's handle; raises ClosedError. */
+/* The engine's handle, attached or not; raises ClosedError. */
 larder *glue_handle_engine(const glue_handle *handle);
 
 /* The same, or NULL: closed, or no Larder::Cache. */
-static inline larder *glue_engine_if_open(VALUE object) {
+static inline larder *glue_handle_engine_or_null(VALUE object) {
     if (!glue_is(object, &glue_handle_type)) {
         return NULL;
     }

@@ -68,7 +68,7 @@ static VALUE cache_scan(VALUE self, VALUE cursor, VALUE prefix, VALUE now) {
     scan.prefix = RSTRING_PTR(prefix);
     scan.prefix_bytes = (size_t)RSTRING_LEN(prefix);
     scan.buffer = ALLOCV_N(char, holder, SCAN_BYTES);
-    glue_call_released(self, run_scan, &scan);
+    glue_attach_and_call_released(self, run_scan, &scan);
     raise_unless_ok(self, scan.status);
     result = rb_assoc_new(scan.cursor == 0 ? Qnil : ULL2NUM(scan.cursor), keys_of(&scan));
     ALLOCV_END(holder);
@@ -83,7 +83,7 @@ static void run_clear(larder *engine, void *arg) { *(larder_status *)arg = larde
 static VALUE cache_clear(VALUE self) {
     larder_status status;
 
-    glue_call_released(self, run_clear, &status);
+    glue_attach_and_call_released(self, run_clear, &status);
     raise_unless_ok(self, status);
     return self;
 }
@@ -104,9 +104,9 @@ static void run_resize(larder *engine, void *arg) {
 static VALUE cache_resize(VALUE self, VALUE size, VALUE keep) {
     struct resize resize = {.size_bytes = NUM2ULL(size), .keep = NUM2UINT(keep)};
 
-    glue_call_released(self, run_resize, &resize);
+    glue_attach_and_call_released(self, run_resize, &resize);
     if (resize.status != LARDER_OK) {
-        glue_raise_open(&resize.error, larder_path(glue_engine(self)));
+        glue_raise_open(&resize.error, larder_path(glue_attach_to_read(self)));
     }
     return self;
 }
@@ -126,7 +126,7 @@ static void run_prune(larder *engine, void *arg) {
 static VALUE cache_prune(VALUE self, VALUE now) {
     struct prune prune = {.call = glue_call(now)};
 
-    glue_call_released(self, run_prune, &prune);
+    glue_attach_and_call_released(self, run_prune, &prune);
     raise_unless_ok(self, prune.status);
     return ULL2NUM(prune.dropped);
 }
@@ -139,7 +139,7 @@ static VALUE cache_stats(VALUE self) {
     VALUE hash = rb_hash_new();
     larder_stats stats;
 
-    raise_unless_ok(self, larder_get_stats(glue_engine(self), &stats));
+    raise_unless_ok(self, larder_get_stats(glue_attach_to_read(self), &stats));
 #define PUT_STAT(name, text) put(hash, #name, ULL2NUM(stats.name));
     LARDER_STATS_LIST(PUT_STAT)
 #undef PUT_STAT
@@ -151,7 +151,7 @@ static VALUE cache_stats(VALUE self) {
 
 static VALUE cache_pids(VALUE self) {
     uint32_t pids[MOST_PIDS];
-    size_t count = larder_get_pids(glue_engine(self), pids, MOST_PIDS);
+    size_t count = larder_get_pids(glue_attach_to_read(self), pids, MOST_PIDS);
     VALUE list = rb_ary_new();
 
     for (size_t i = 0; i < count && i < MOST_PIDS; i++) {
@@ -160,10 +160,10 @@ static VALUE cache_pids(VALUE self) {
     return list;
 }
 
-static VALUE cache_process(VALUE self) { return UINT2NUM(larder_process(glue_engine(self))); }
+static VALUE cache_process(VALUE self) { return UINT2NUM(larder_process(glue_attach_to_read(self))); }
 
 static VALUE cache_process_lives(VALUE self, VALUE process) {
-    return larder_process_lives(glue_engine(self), NUM2UINT(process)) ? Qtrue : Qfalse;
+    return larder_process_lives(glue_attach_to_read(self), NUM2UINT(process)) ? Qtrue : Qfalse;
 }
 
 struct verify {
@@ -181,7 +181,7 @@ static VALUE cache_verify(VALUE self) {
     VALUE hash = rb_hash_new();
     struct verify verify;
 
-    glue_call_released(self, run_verify, &verify);
+    glue_attach_and_call_released(self, run_verify, &verify);
     raise_unless_ok(self, verify.status);
     put(hash, "items", ULL2NUM(verify.report.items));
     put(hash, "records", ULL2NUM(verify.report.records));

@@ -70,11 +70,11 @@ static VALUE cache_is_closed(VALUE object) {
     return handle->engine == NULL || handle->closing ? Qtrue : Qfalse;
 }
 
-static VALUE cache_size(VALUE cache) { return ULL2NUM(larder_size(glue_engine(cache))); }
+static VALUE cache_size(VALUE cache) { return ULL2NUM(larder_size(glue_attach_to_read(cache))); }
 
-static VALUE cache_max_value(VALUE cache) { return SIZET2NUM(larder_max_value(glue_engine(cache))); }
+static VALUE cache_max_value(VALUE cache) { return SIZET2NUM(larder_max_value(glue_attach_to_read(cache))); }
 
-static VALUE cache_max_pinned(VALUE cache) { return SIZET2NUM(larder_max_pinned(glue_engine(cache))); }
+static VALUE cache_max_pinned(VALUE cache) { return SIZET2NUM(larder_max_pinned(glue_attach_to_read(cache))); }
 
 void glue_open_init(VALUE cache_class) {
     sym_strict = ID2SYM(rb_intern("strict"));

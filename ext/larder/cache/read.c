@@ -38,7 +38,7 @@ static larder_status get_released(VALUE self, VALUE key, VALUE value, larder_ite
                                .call = call};
 
     rb_str_locktmp(value);
-    glue_call_released(self, run_get, &get);
+    glue_attach_and_call_released(self, run_get, &get);
     rb_str_unlocktmp(value);
     RB_GC_GUARD(key);
     *item = get.item;
@@ -54,7 +54,7 @@ static VALUE get_sized(VALUE self, VALUE key, larder_item *item, const larder_ca
         larder_status status;
 
         if (size_bytes < GLUE_RELEASE_BYTES) {
-            larder *engine = glue_engine(self);
+            larder *engine = glue_attach_to_read(self);
             status = larder_get(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), RSTRING_PTR(value), size_bytes,
                                 item, call);
         } else {
@@ -81,7 +81,7 @@ VALUE glue_get(VALUE self, VALUE key, larder_item *item, const larder_call *call
     larder_status status;
 
     glue_check_string(key, "key");
-    larder *engine = glue_engine(self);
+    larder *engine = glue_attach_to_read(self);
     status = larder_get(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), buffer, sizeof(buffer), item, call);
     switch (status) {
     case LARDER_OK:
@@ -106,7 +106,7 @@ static VALUE cache_get(VALUE self, VALUE key, VALUE now) {
 static void get_batch(VALUE self, const VALUE *keys, size_t count, char *arena, const larder_call *call,
                       glue_decoder decode, VALUE found) {
     larder_lookup lookups[GLUE_BATCH];
-    larder *engine = glue_engine(self);
+    larder *engine = glue_attach_to_read(self);
 
     for (size_t i = 0; i < count; i++) {
         lookups[i] = (larder_lookup){.key = RSTRING_PTR(keys[i]),
@@ -178,7 +178,7 @@ static VALUE cache_exist(VALUE self, VALUE key, VALUE now) {
     larder_status status;
 
     glue_check_string(key, "key");
-    larder *engine = glue_engine(self);
+    larder *engine = glue_attach_to_read(self);
     status = larder_exists(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), NULL, &call);
     if (status != LARDER_OK && status != LARDER_MISS) {
         glue_raise_for_key(status, key);
@@ -196,7 +196,7 @@ static VALUE cache_ttl(VALUE self, VALUE key, VALUE now) {
     if (call.now_ms == 0) { /* the same for the engine's decision and for the difference */
         call.now_ms = glue_clock_ms(CLOCK_REALTIME);
     }
-    larder *engine = glue_engine(self);
+    larder *engine = glue_attach_to_read(self);
     status = larder_exists(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), &item, &call);
     if (status == LARDER_MISS) {
         return Qnil;

@@ -71,7 +71,7 @@ static larder_status with_file(VALUE self, larder_status status, VALUE key) {
 }
 
 static larder_status perform(VALUE self, write_t *write, VALUE key, VALUE value, VALUE expected) {
-    larder *engine = glue_engine_to_change(self);
+    larder *engine = glue_attach_to_change(self);
 
     if (set_pointers(write, key, value, expected) < GLUE_RELEASE_BYTES) {
         write->call.flags = LARDER_CALL_TRY;
@@ -89,7 +89,7 @@ static larder_status perform(VALUE self, write_t *write, VALUE key, VALUE value,
         expected = rb_str_new_frozen(expected);
     }
     set_pointers(write, key, value, expected);
-    glue_call_released(self, run_write, write);
+    glue_attach_and_call_released(self, run_write, write);
     RB_GC_GUARD(key);
     RB_GC_GUARD(value);
     RB_GC_GUARD(expected);
@@ -166,7 +166,7 @@ static VALUE cache_increment(VALUE self, VALUE key, VALUE delta, VALUE initial, 
 /* ---- delete: takes no lock ---- */
 
 static larder_status delete_one(VALUE self, VALUE key, const larder_call *call) {
-    larder *engine = glue_engine_to_change(self);
+    larder *engine = glue_attach_to_change(self);
     glue_check_string(key, "key");
     return larder_delete(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), call);
 }

@@ -47,7 +47,7 @@ static void set_batch(VALUE self, volatile VALUE *rows, size_t count, larder_cal
     larder_store stores[GLUE_BATCH];
     struct released_stores multi = {stores, 0, call};
     size_t waiting[GLUE_BATCH];
-    larder *engine = glue_engine_to_change(self);
+    larder *engine = glue_attach_to_change(self);
 
     if (set_pointers(stores, (const VALUE *)rows, count) < GLUE_RELEASE_BYTES) {
         call.flags = LARDER_CALL_TRY;
@@ -69,7 +69,7 @@ static void set_batch(VALUE self, volatile VALUE *rows, size_t count, larder_cal
     if (multi.count == 0) {
         return;
     }
-    glue_call_released(self, run_set_multi, &multi);
+    glue_attach_and_call_released(self, run_set_multi, &multi);
     for (size_t j = 0; j < multi.count; j++) {
         statuses[waiting[j]] = stores[j].status;
     }

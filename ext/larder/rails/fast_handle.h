@@ -60,7 +60,7 @@ static inline const fast_handle *fast_handle_of(VALUE store) {
  * close it: so it is asked for just before each use.
  */
 static inline larder *fast_handle_engine(const fast_store *store) {
-    return glue_engine_if_open(store->handle.cache);
+    return glue_handle_engine_or_null(store->handle.cache);
 }
 
 #endif
