@@ -52,7 +52,7 @@ typedef struct lard_map {
     uint64_t device, inode; /* of fd: a host may have closed it and opened another file under its number */
     int fd;
     lard_lockfile lock;             /* of this file: it tells which of its processes are alive */
-    lard_bytelock left;             /* the slot's byte of that lock file, after the handle moved to another one */
+    lard_bytelock former_slot_lock; /* of that lock file, after the handle has switched to another one */
     uint32_t slot;                  /* process slot in this file */
     uint32_t owner_word;            /* the word that this process writes into a lock */
     volatile sig_atomic_t poisoned; /* set by the SIGBUS handler: pages were replaced by zeros */

@@ -38,7 +38,7 @@ static int write_superblocks(int fd, const lard_control *control, const lard_sup
  * file of Larder's, whatever it contains, and an earlier file of that name, perhaps one that was closed cleanly,
  * does not come back.
  */
-static int settle(int fd, const char *path) {
+static int sync_new(int fd, const char *path) {
     char directory[LARD_LOCK_PATH_MAX];
     if (fsync(fd) != 0) {
         return errno;
@@ -101,7 +101,7 @@ static larder_status create(const char *path, uint64_t size_bytes, const lard_lo
             status = lard_fail_call(error, "write", path, code);
         }
     }
-    if (status == LARDER_OK && (code = settle(fd, path)) != 0) {
+    if (status == LARDER_OK && (code = sync_new(fd, path)) != 0) {
         status = lard_fail_call(error, "fsync", path, code);
     }
     if (status != LARDER_OK) {

@@ -134,7 +134,7 @@ void lard_map_give_up(lard_map *map, const char *path) {
 }
 
 void lard_map_free(lard_map *map) {
-    lard_bytelock_drop(&map->left, &map->lock);
+    lard_bytelock_drop(&map->former_slot_lock, &map->lock);
     lard_sigbus_release(map);
     munmap(map->base, map->bytes);
     lard_map_close_file(map);

@@ -60,7 +60,7 @@ static void release_old_files(larder *cache) {
     for (lard_map *map = cache->old_maps; map; map = map->older) {
         if (kept++ >= OLD_FILES) {
             lard_map_close_file(map);
-            lard_bytelock_drop(&map->left, &map->lock);
+            lard_bytelock_drop(&map->former_slot_lock, &map->lock);
             if (!lard_sigbus_blank(map)) {
                 return; /* older ones were closed before */
             }
@@ -122,11 +122,11 @@ static larder_status enter_lockfile(larder *cache, const char *path, int64_t wai
 }
 
 /* Makes `map` the handle's map. The old one stays mapped: other threads may be inside. */
-static void go_over(larder *cache, const lard_lockfile *file, lard_map *map, lard_process_claimed *claim) {
+static void switch_to(larder *cache, const lard_lockfile *file, lard_map *map, lard_process_claimed *claim) {
     lard_map *old = cache->map == map ? NULL : cache->map;
     lard_fork_lock(); /* no fork sees half of this */
     if (old && claim->lock.held && lard_bytelock_is_ours(&cache->slot_lock)) {
-        old->left = cache->slot_lock;
+        old->former_slot_lock = cache->slot_lock;
     }
     if (file->fd != cache->lock.fd && !lard_bytelock_is_posix(&cache->lock)) {
         lard_lockfile_close(&cache->lock);
@@ -210,7 +210,7 @@ static larder_status attach_to_path(larder *cache, uint64_t size_bytes, int64_t 
         }
     }
     if (status == LARDER_OK) {
-        go_over(cache, &file, map, &claim);
+        switch_to(cache, &file, map, &claim);
     } else {
         discard_lockfile(cache, &file);
     }
@@ -238,7 +238,7 @@ static larder_status attach_child(larder *cache, int64_t wait_ms, larder_error *
         status = status == LARDER_OK ? status : fail_claim(cache, cache->map, status, error);
     }
     if (status == LARDER_OK) {
-        go_over(cache, &file, cache->map, &claim);
+        switch_to(cache, &file, cache->map, &claim);
     }
     lard_bytelock_drop(&opener, &file);
     return status;

@@ -77,8 +77,8 @@ void lard_enter_look(larder *cache, lard_map *map) {
     }
 }
 
-/* Did a recent store come with the same time? True for STORES_PER_LOOK stores at most. */
-static bool shown_before(larder *cache, int64_t now_ms) {
+/* Does the store come with the same time as the last one? True for STORES_PER_LOOK stores at most. */
+static bool has_time_of_last_store(larder *cache, int64_t now_ms) {
     uint32_t count = __atomic_load_n(&cache->store_count, __ATOMIC_RELAXED);
     bool same = now_ms && now_ms == __atomic_load_n(&cache->store_ms, __ATOMIC_RELAXED) && count < STORES_PER_LOOK;
     __atomic_store_n(&cache->store_count, same ? count + 1 : 0, __ATOMIC_RELAXED);
@@ -89,5 +89,5 @@ static bool shown_before(larder *cache, int64_t now_ms) {
 }
 
 lard_map *lard_enter_to_write(larder *cache, int64_t now_ms) {
-    return shown_before(cache, now_ms) ? lard_enter(cache) : lard_enter_after_look(cache);
+    return has_time_of_last_store(cache, now_ms) ? lard_enter(cache) : lard_enter_after_look(cache);
 }

@@ -18,7 +18,7 @@
 
 typedef struct {
     unsigned number;
-    pthread_mutex_t registry; /* the fork lock; with all bytes 0 a mutex is unlocked */
+    pthread_mutex_t lock; /* the fork lock; with all bytes 0 a mutex is unlocked */
 } fork_page;
 
 static fork_page ordinary = {0, PTHREAD_MUTEX_INITIALIZER};
@@ -29,10 +29,10 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 unsigned *lard_fork_word = &ordinary.number;
 
-static void before_fork(void) { pthread_mutex_lock(&page->registry); }
-static void in_parent(void) { pthread_mutex_unlock(&page->registry); }
+static void before_fork(void) { pthread_mutex_lock(&page->lock); }
+static void in_parent(void) { pthread_mutex_unlock(&page->lock); }
 static void in_child(void) {
-    pthread_mutex_init(&page->registry, NULL); /* its owner, a thread of the parent, does not exist here */
+    pthread_mutex_init(&page->lock, NULL); /* its owner, a thread of the parent, does not exist here */
     page->number = ++last_number;
 }
 
@@ -62,13 +62,13 @@ static void install(void) {
 
 void lard_fork_lock(void) {
     pthread_once(&once, install);
-    pthread_mutex_lock(&page->registry);
+    pthread_mutex_lock(&page->lock);
     if (page->number == 0) {
         page->number = ++last_number;
     }
 }
 
-void lard_fork_unlock(void) { pthread_mutex_unlock(&page->registry); }
+void lard_fork_unlock(void) { pthread_mutex_unlock(&page->lock); }
 
 /* Installs the fork handlers. Without them a child could inherit a descriptor while that holds a lock. */
 bool lard_fork_watch(void) {
