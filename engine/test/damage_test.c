@@ -120,7 +120,7 @@ static void use_it(void) {
     CHILD_CHECK(is(cache, "new", seen->stored == LARDER_OK ? "value" : NULL));
     CHILD_CHECK(larder_clear(cache) == LARDER_OK && is(cache, "new", NULL));
     CHILD_CHECK(set(cache, "new", "life") == LARDER_OK && is(cache, "new", "life"));
-    CHILD_CHECK(sound(cache)); /* clear mends whatever was wrong with the shards */
+    CHILD_CHECK(sound(cache)); /* clear repairs whatever was wrong with the shards */
 }
 
 /* The file as it is now, used by a process of its own. */
@@ -352,7 +352,7 @@ static void bits_under_running_processes(void) { under_running_processes(false, 
 static void pages_under_running_processes(void) { under_running_processes(true, 800, 700); }
 
 static const test_case tests[] = {
-    TEST(bits_of_one_superblock, "a flipped bit of one superblock is mended from the other"),
+    TEST(bits_of_one_superblock, "a flipped bit of one superblock is repaired from the other"),
     TEST(the_same_bit_of_both_superblocks, "the same bit flipped in both superblocks makes the file anew"),
     TEST(bits_of_the_control_page, "a flipped bit of the control page or a process row is no harm"),
     TEST(bits_of_a_shards_header, "a flipped bit of a shard's header or tables is no harm"),

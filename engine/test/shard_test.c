@@ -183,7 +183,7 @@ static void die_with_the_lock(void) { /* as it is left by a kill */
     lard_store(&only_shard().header->lock, lard_process_owner_word(17, 5));
 }
 
-static void what_an_owner_left_half_done_is_mended(void) {
+static void what_an_owner_left_half_done_is_repaired(void) {
     enum { ITEMS = 1000 };
     cache = open_cache(SIZE);
     fill(ITEMS);
@@ -258,7 +258,7 @@ static void whose_time_is_up_looks_for_the_dead_all_the_same(void) {
     larder_close(cache);
 }
 
-static void what_cannot_be_mended_is_emptied(void) {
+static void what_cannot_be_repaired_is_emptied(void) {
     cache = open_cache(SIZE);
     for (int damage = 0; damage < 5; damage++) {
         fill(100);
@@ -313,11 +313,12 @@ static const test_case tests[] = {
          "a refused set or replace drops the old value, a refused add or swap keeps it"),
     TEST(everything_else_goes_on_beside_a_held_lock, "reads, deletes, walks and clear need no lock"),
     TEST(a_waiter_is_woken, "a waiter is woken when the lock is free"),
-    TEST(what_an_owner_left_half_done_is_mended, "what a dead owner left half done is mended at no one's cost"),
+    TEST(what_an_owner_left_half_done_is_repaired,
+         "what a dead owner left half done is repaired at no one's cost"),
     TEST(what_is_counted_in_a_large_shard_stays_as_it_is, "a repair of a large shard does not count its items"),
     TEST(whose_time_is_up_looks_for_the_dead_all_the_same,
          "who has waited long enough looks whether the owner is dead all the same"),
-    TEST(what_cannot_be_mended_is_emptied, "a shard that cannot be mended is emptied"),
+    TEST(what_cannot_be_repaired_is_emptied, "a shard that cannot be repaired is emptied"),
     TEST(a_clear_is_met_by_the_next_lock, "a clear is met by the next lock, and its epoch goes round"),
 };
 RUN("shard", tests)

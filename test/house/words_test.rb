@@ -26,7 +26,7 @@ module House
       /\bshortcuts in C\b/ => "fast path",
       /^# Owns\b/ => "a sentence that says what the file does",
       /\bwere loved for\b/             => "answer",
-      /\bto mend\b/                    => "fix",
+      /\bmend(?:s|ed|ing)?\b/          => "fix, repair, solve",
       /\bno like in\b/                 => "no equivalent in",
       /\b(?:larder-lab|bin\/lab) (?:percentiles|endurance|statistics)\b/ => "latency, soak, session-stats",
       /(?:\}|larder|memory) \(again\)/ => "A/A control"

@@ -206,7 +206,8 @@ larder_status larder_resize(larder *cache, uint64_t size_bytes, uint32_t keep, l
     }
     status = lard_lockfile_is_at(&cache->lock, lock) == 1
                  ? lard_lockfile_read(&cache->lock, lock, &content, error)
-                 : lard_fail(error, LARDER_SUPERSEDED, 0, "the lock file of %s", cache->path);
+                 : lard_fail(error, LARDER_SUPERSEDED, 0,
+                             "%s: its lock file was removed or replaced; open the cache again", cache->path);
     if (status == LARDER_OK) {
         status = take_place(cache, lock, size_bytes, keep, &content, error);
     }

@@ -97,7 +97,8 @@ larder_status lard_sigbus_guard(lard_map *map, const char *path, larder_error *e
             return LARDER_OK;
         }
     }
-    return lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s: too many caches are open", path);
+    return lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s: this process has %d caches open; close some", path,
+                     MOST_MAPS);
 }
 
 /*

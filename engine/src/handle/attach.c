@@ -53,6 +53,14 @@ static larder_status fail_claim(larder *cache, const lard_map *map, larder_statu
                : lard_fail(error, status, 0, "%s (%u slots)", cache->path, map->super.process_slots);
 }
 
+static larder_status fail_unknown_users(const char *path, larder_error *error) {
+    return lard_fail(
+        error, LARDER_SYSTEM, EAGAIN,
+        "%s: its locks cannot be read, so it is unknown who uses the cache; see what closes or removes "
+        "the file, and try again",
+        path);
+}
+
 /* A host may replace the file every minute for years. So only the addresses of all but the last few maps are kept.
  */
 static void release_old_files(larder *cache) {
@@ -81,7 +89,8 @@ static larder_status find_lockfile(larder *cache, const char *path, const struct
     bool opens_twice = known && known != cache && lard_bytelock_is_posix(&known->lock);
     lard_fork_unlock();
     if (opens_twice) { /* closing one descriptor would drop the POSIX locks of the other handle */
-        return lard_fail(error, LARDER_SUPERSEDED, 0, "%s belongs to another handle of this process", path);
+        return lard_fail(error, LARDER_SUPERSEDED, 0,
+                         "%s: close the cache that this process has open under another path", path);
     }
     return lard_lockfile_open(path, file, error);
 }
@@ -118,7 +127,9 @@ static larder_status enter_lockfile(larder *cache, const char *path, int64_t wai
             return status;
         }
     }
-    return lard_fail(error, LARDER_LOCKED, 0, "%s is removed again and again", path);
+    return lard_fail(error, LARDER_LOCKED, 0,
+                     "%s: the lock file was removed %d times while it was opened; stop what removes it", path,
+                     LOCKFILE_ATTEMPTS);
 }
 
 /* Makes `map` the handle's map. The old one stays mapped: other threads may be inside. */
@@ -196,7 +207,7 @@ static larder_status attach_to_path(larder *cache, uint64_t size_bytes, int64_t 
         lard_map_discard(cache->map); /* the next file may need the space */
     }
     int alone = lard_process_is_alone(cache, &file, path);
-    status = alone < 0 ? lard_fail_call(error, "ask for other users of", path, EAGAIN)
+    status = alone < 0 ? fail_unknown_users(path, error)
                        : lard_file_open(cache->path, size_bytes, &content, alone, &cache->arriving, error);
     lard_map *map = cache->arriving;
     if (status == LARDER_OK && (status = lard_use_begin(map, cache->path, &file, alone, error)) != LARDER_OK) {
@@ -231,8 +242,8 @@ static larder_status attach_child(larder *cache, int64_t wait_ms, larder_error *
         return status;
     }
     int alone = lard_process_is_alone(cache, &file, path);
-    status = alone < 0 ? lard_fail_call(error, "ask for other users of", path, EAGAIN)
-                       : lard_use_begin(cache->map, cache->path, &file, alone, error);
+    status =
+        alone < 0 ? fail_unknown_users(path, error) : lard_use_begin(cache->map, cache->path, &file, alone, error);
     if (status == LARDER_OK) {
         status = lard_process_claim(cache, &file, path, cache->map, &claim);
         status = status == LARDER_OK ? status : fail_claim(cache, cache->map, status, error);

@@ -69,7 +69,7 @@ static void attach(VALUE cache, glue_handle *handle) {
 
 NORETURN(static void raise_unattached(VALUE cache, const larder_error *error));
 
-/* `explained` adds the cause in the file system and the command that mends it. */
+/* `explained` adds the cause in the file system and the command that solves it. */
 static void raise_unattached(VALUE cache, const larder_error *error) {
     VALUE exception = glue_open_error(error, larder_path(glue_handle_engine(glue_handle_of(cache))));
 
