@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Builds larder/larder from the binding in this directory and from the engine's sources in ../../engine, which is where
+# Builds larder/larder from the glue in this directory and from the engine's sources in ../../engine, which is where
 # they are both in the repository and in the packaged gem. Nothing is downloaded and no library is linked but libc.
 #
 # In the repository, objects and debug symbols stay. The gem is installed without: they would take ten times the room.

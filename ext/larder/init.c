@@ -1,5 +1,5 @@
 /*
- * init.c — loads the extension: each file defines the constants and natives that it implements.
+ * init.c — loads the extension: each file defines the constants and native methods that it implements.
  *
  * A folder's files use only those folders that come before: base/ (arguments, clock,
  * errors), value/ (values as bytes), cache/ (Larder::Cache), rails/ (the Rails store).
@@ -61,7 +61,7 @@ void Init_larder(void) {
     VALUE larder_module;
 
 #ifdef HAVE_RB_EXT_RACTOR_SAFE
-    /* The engine is thread-safe, and the binding's variables are written by Init and in a fresh child only. */
+    /* The engine is thread-safe, and the glue's variables are written by Init and in a fresh child only. */
     rb_ext_ractor_safe(true);
 #endif
     larder_module = rb_define_module("Larder");

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Larder::Cache, the byte cache: opening, reading and writing. The natives behind it (`_get`, `_set`, ...) are in
+# Larder::Cache, the byte cache: opening, reading and writing. The native methods behind it (`_get`, `_set`, ...) are in
 # ext/larder/cache. Values are bytes: no serializer, no Marshal.
 
 require "larder/cache/attaching"

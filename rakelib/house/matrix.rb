@@ -148,8 +148,8 @@ module House
                       ["bin/test", *STRESSED, *inner("stress")], env: { "LARDER_GC" => "stress" }, limit: 1800)]
     end
 
-    # What each native is called by. All of it would take hours; plain_values_test, which reads all flags over all kinds
-    # of bytes, many minutes.
+    # What each native method is called by. All of it would take hours; plain_values_test, which reads all flags over
+    # all kinds of bytes, many minutes.
     STRESSED = ["test/larder/cache_test.rb", "test/larder/cache/multi_test.rb", "test/larder/store/records_test.rb",
                 "test/active_support/cache/larder_store/fetch_test.rb",
                 "test/active_support/cache/larder_store/multi_test.rb"].freeze

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# A short Ruby run through every native of the extension under valgrind's memcheck. Ruby's collector reads whatever is
-# on the stack, which memcheck complains about by the thousand, so only complaints count in which code of the extension
-# was running, and not called back into Ruby.
+# A short Ruby run through every native method under valgrind's memcheck. Ruby's collector reads whatever is on the
+# stack, which memcheck complains about by the thousand, so only complaints count in which code of the extension was
+# running, and not called back into Ruby.
 #
 # Run as a program: ruby rakelib/house/valgrind_ruby.rb
 

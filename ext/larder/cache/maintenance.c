@@ -1,5 +1,5 @@
 /*
- * maintenance.c — natives about the whole file: _scan, _clear, _resize, _prune, _verify, _stats, and its
+ * maintenance.c — native methods about the whole file: _scan, _clear, _resize, _prune, _verify, _stats, and its
  * processes.
  *
  * The first five may walk the file or take every shard lock in turn, so they run

@@ -1,5 +1,5 @@
 /*
- * read.c — natives that read: _get, _get_multi, _exist, _ttl.
+ * read.c — native methods that read: _get, _get_multi, _exist, _ttl.
  *
  * Small values are copied to the C stack and then into a String of their size;
  * larger ones into a String of their size at once; the largest without the GVL.

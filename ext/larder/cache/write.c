@@ -1,5 +1,5 @@
 /*
- * write.c — natives that change items: _set (also add and replace), _cas,
+ * write.c — native methods that change items: _set (also add and replace), _cas,
  * _increment, _touch, _delete, _delete_multi.
  *
  * A write is tried with the GVL held first, which nearly always succeeds. If the

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Calls of a Larder::Cache about the whole file. The natives are in ext/larder/cache/maintenance.c.
+# Calls of a Larder::Cache about the whole file. The native methods are in ext/larder/cache/maintenance.c.
 
 module Larder
   class Cache

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The natives under the ordinary path, which are in ext/larder/rails/records.c.
+# The native methods under the ordinary path, which are in ext/larder/rails/records.c.
 
 module Larder
   module Store

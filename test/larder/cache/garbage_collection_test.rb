@@ -8,7 +8,7 @@ class LarderCacheGarbageCollectionTest < ActiveSupport::TestCase
   include TemporaryCaches
   include Processes
 
-  # Every native, with values on all sides of the limits where their handling changes.
+  # Every native method, with values on all sides of the limits where their handling changes.
   EXERCISE = <<~RUBY
     def exercise(cache, round)
       [0, 10, 100, 1500, 5000, 300_000].each do |size|
