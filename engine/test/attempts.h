@@ -54,7 +54,7 @@ static void store_survivors(void) {
     char key[32];
     int64_t number;
     for (int i = 0; i < SURVIVORS; i++) {
-        snprintf(key, sizeof key, "kept %d", i);
+        snprintf(key, sizeof key, "survivor %d", i);
         describe(value, sizeof value, (uint64_t)i, 1);
         MUST(set_bytes(cache, key, value, i == 0 ? LARGE : 100, 0) == LARDER_OK);
     }
@@ -69,7 +69,7 @@ static int count_survivors(void) {
     int found = 0;
     larder_item item;
     for (int i = 0; i < SURVIVORS; i++) {
-        snprintf(key, sizeof key, "kept %d", i);
+        snprintf(key, sizeof key, "survivor %d", i);
         describe(want, sizeof want, (uint64_t)i, 1);
         larder_status got = larder_get(cache, key, strlen(key), have, sizeof have, &item, NULL);
         MUST(got == LARDER_MISS || (got == LARDER_OK && item.size_bytes == (i == 0 ? LARGE : 100) &&
