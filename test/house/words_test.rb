@@ -38,6 +38,14 @@ module House
       assert_operator SOURCES.size, :>, 500
     end
 
+    test "bounds in the engine and the glue are called MAX_ and MIN_" do
+      found = SOURCES.grep(%r{\A(?:engine/(?:src|include)|ext)/}).flat_map do |path|
+        text = File.read(File.join(ROOT, path), encoding: "UTF-8")
+        text.scan(/\b(?:[A-Z]+_)?(?:MOST|LEAST|LONGEST|SHORTEST)_[A-Z_]+/).map { |name| "#{path}: #{name}" }
+      end
+      assert_empty found
+    end
+
     REPLACED.each do |word, by|
       test "#{word.source} is #{by}" do
         found = SOURCES.flat_map do |path|

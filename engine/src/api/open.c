@@ -66,7 +66,7 @@ static larder *new_handle(const char *path) {
     if (!cache) {
         return NULL;
     }
-    cache->stuck = calloc(LARD_MOST_SHARDS, sizeof *cache->stuck);
+    cache->stuck = calloc(LARD_MAX_SHARDS, sizeof *cache->stuck);
     if (!cache->stuck) {
         free(cache);
         return NULL;

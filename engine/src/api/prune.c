@@ -11,12 +11,12 @@
 
 /* Checked before others may take the lock: about 2,000 records, less than a millisecond. */
 #define BUCKETS_A_TURN 256u
-#define MOST_PASSES 4 /* through a shard, if items move to buckets that a pass has left behind */
+#define MAX_PASSES 4 /* through a shard, if items move to buckets that a pass has left behind */
 
 /* Drops the expired items of a shard, in turns. Repeats the pass if items moved to buckets that it had checked. */
 static larder_status prune_shard(larder *cache, lard_view *view, uint64_t *dropped, const larder_call *call) {
     uint32_t next = 0, moves_down = 0;
-    for (unsigned pass = 0; pass < MOST_PASSES;) {
+    for (unsigned pass = 0; pass < MAX_PASSES;) {
         larder_status status = lard_shard_lock(cache, view, call);
         if (status != LARDER_OK) {
             return status;

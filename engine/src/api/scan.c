@@ -3,7 +3,7 @@
  *
  * Items move to higher buckets when the index grows, so a walk in bucket order visits every key that stays, some
  * of them twice. The few moves to a lower bucket are counted in the shard (index_resize.c). If the count has
- * changed at the end of a shard, the walk repeats the shard, up to MOST_RESTARTS times.
+ * changed at the end of a shard, the walk repeats the shard, up to MAX_RESTARTS times.
  */
 #include "api/request.h"
 #include "base/clock.h"
@@ -19,7 +19,7 @@
 
 #define BUCKETS_PER_CALL 4096
 
-#define MOST_RESTARTS 7
+#define MAX_RESTARTS 7
 
 /* The cursor: 0 at the start; else shard (8) | bucket (28) | slot (3) | moves_down when the walk of the shard
  * began (16) | restarts (3), + 1. */
@@ -50,7 +50,7 @@ static uint64_t pack(position at) {
 static bool begin_again(const lard_view *view, position *at) {
     lard_fence_acquire();
     uint32_t moves_down = lard_load(&view->header->moves_down) & 0xffff;
-    if (moves_down == at->moves_down || at->restarts == MOST_RESTARTS) {
+    if (moves_down == at->moves_down || at->restarts == MAX_RESTARTS) {
         return false;
     }
     *at = (position){.shard = at->shard, .moves_down = moves_down, .restarts = at->restarts + 1, .begun = true};

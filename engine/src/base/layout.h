@@ -74,7 +74,7 @@
 #define LARD_PAGE 4096u
 #define LARD_CONTROL_OFFSET 8192u /* the same in every later format: old processes read `superseded` there */
 #define LARD_PROCESS_OFFSET 12288u
-#define LARD_MOST_SHARDS 256u
+#define LARD_MAX_SHARDS 256u
 #define LARD_SHARD_SHIFT 56 /* of a key's hash: its top byte selects the shard */
 
 typedef struct { /* superblock; private copies are plain memory */

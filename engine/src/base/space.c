@@ -17,7 +17,7 @@ bool lard_space_may_reach(uint64_t bytes) {
 
 #if defined(__linux__)
 
-#define LEAST_PIECE (1u << 20)
+#define MIN_PIECE (1u << 20)
 
 /* If a signal interrupts the call, tmpfs gives back what it has reserved: so each interruption halves the piece.
  */
@@ -38,7 +38,7 @@ int lard_space_reserve(int fd, uint64_t bytes) {
             done += piece;
         } else if (failed != EINTR) {
             return failed;
-        } else if (piece > LEAST_PIECE) {
+        } else if (piece > MIN_PIECE) {
             piece /= 2;
         }
     }

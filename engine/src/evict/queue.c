@@ -9,13 +9,13 @@
 
 #define SHARE(per_cent) ((per_cent)*65536u / 100)
 #define FIRST_SHARE SHARE(5) /* of the record segments for the small queue, before anything was learned */
-#define LEAST_SHARE SHARE(2)
-#define MOST_SHARE SHARE(30)
-#define MOST_STEP SHARE(4)
+#define MIN_SHARE SHARE(2)
+#define MAX_SHARE SHARE(30)
+#define MAX_STEP SHARE(4)
 #define LEARN_PER_CENT 80 /* part of the size of an item that comes back */
 
 static uint32_t bounded(int64_t share) {
-    return share < LEAST_SHARE ? LEAST_SHARE : share > MOST_SHARE ? MOST_SHARE : (uint32_t)share;
+    return share < MIN_SHARE ? MIN_SHARE : share > MAX_SHARE ? MAX_SHARE : (uint32_t)share;
 }
 
 uint32_t lard_queue_small_share(const lard_view *view) {
@@ -32,7 +32,7 @@ uint32_t lard_queue_for(lard_view *view, const lard_hash *hash, uint64_t bytes) 
     lard_ghost ghost = lard_ghost_take(view, hash);
     if (ghost == LARD_GHOST_SMALL_YOUNG || ghost == LARD_GHOST_MAIN_YOUNG) {
         uint64_t step = (bytes << 16) / view->map->super.shard_bytes * LEARN_PER_CENT / 100 + 1;
-        int64_t by = step < MOST_STEP ? (int64_t)step : MOST_STEP;
+        int64_t by = step < MAX_STEP ? (int64_t)step : MAX_STEP;
         lard_store(&view->header->small_share,
                    bounded(lard_queue_small_share(view) + (ghost == LARD_GHOST_SMALL_YOUNG ? by : -by)));
     }

@@ -10,7 +10,7 @@
 #define MIN_SEARCHED 4      /* segments searched for room before items that were read once must go */
 #define BYTES_A_SEGMENT 128 /* bytes to write, for each further segment that is searched */
 #define WORK_PER_BYTE 8     /* bytes processed for each byte written, while too few segments are free */
-#define LEAST_WORK 2048
+#define MIN_WORK 2048
 #define ALL_STAY 0                     /* least frequency of an item that stays */
 #define NONE_STAYS 4                   /* above any frequency */
 #define MAX_SEARCHED_BYTES (16u << 20) /* so that the lock is not held for too long */
@@ -55,7 +55,7 @@ void lard_reserve_upkeep(larder *cache, lard_view *view, uint32_t queue, uint64_
     uint32_t free_segments = lard_load(&view->header->free_segments);
     if (free_segments < LARD_MIN_FREE_SEGMENTS &&
         (free_segments == 0 || lard_load(&view->header->victim) || is_wanted_soon(view, queue))) {
-        lard_evict_some(cache, view, written_bytes * WORK_PER_BYTE + LEAST_WORK,
+        lard_evict_some(cache, view, written_bytes * WORK_PER_BYTE + MIN_WORK,
                         lard_sample_is_roomy(view) ? ALL_STAY : 1, now_ms);
     }
 }

@@ -9,11 +9,11 @@
 
 #include <string.h>
 
-#define LEAST_SEGMENT (32u << 10)
-#define MOST_SEGMENT (1u << 20)
+#define MIN_SEGMENT_BYTES (32u << 10)
+#define MAX_SEGMENT_BYTES (1u << 20)
 #define SEGMENTS_A_SHARD 192u    /* at least, if segments stay large enough: some are always open or free */
 #define SHARD_WANTED (12u << 20) /* least bytes of a shard, if there is more than one */
-#define LEAST_SEGMENTS 8u
+#define MIN_SEGMENTS 8u
 
 static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most) {
     return value < least ? least : value > most ? most : value;
@@ -32,7 +32,7 @@ uint32_t lard_format_layout_hash(void) {
                               sizeof(lard_lease),      sizeof(lard_bucket),  sizeof(lard_segment),
                               sizeof(lard_shard),      LARD_RECORD_HEADER,   LARD_COUNTER_BYTES,
                               LARD_LOCATION_BITS,      sizeof(lard_head),    sizeof(lard_chunk_key),
-                              LEAST_SEGMENT,           MOST_SEGMENT,         SEGMENTS_A_SHARD,
+                              MIN_SEGMENT_BYTES,       MAX_SEGMENT_BYTES,    SEGMENTS_A_SHARD,
                               LARD_CHUNK_GROUP,        LARD_SHARD_SHIFT};
     return lard_crc_bytes(0xffffffffu, sizes, sizeof sizes);
 }
@@ -67,16 +67,17 @@ larder_status lard_format_plan(uint64_t size_bytes, lard_superblock *super) {
     super->shard_offset = align(super->lease_offset + sizeof(lard_lease) * super->lease_count, LARD_PAGE);
 
     uint64_t room = size - super->shard_offset;
-    super->shard_count = (uint32_t)clamp(power_below(room / SHARD_WANTED), 1, LARD_MOST_SHARDS);
+    super->shard_count = (uint32_t)clamp(power_below(room / SHARD_WANTED), 1, LARD_MAX_SHARDS);
     super->shard_bytes = room / super->shard_count / LARD_PAGE * LARD_PAGE;
-    uint64_t segment = clamp(power_below(super->shard_bytes / SEGMENTS_A_SHARD), LEAST_SEGMENT, MOST_SEGMENT);
+    uint64_t segment =
+        clamp(power_below(super->shard_bytes / SEGMENTS_A_SHARD), MIN_SEGMENT_BYTES, MAX_SEGMENT_BYTES);
     super->segment_bytes = (uint32_t)segment;
 
     uint32_t segments = (uint32_t)(super->shard_bytes / segment);
     while (segments && data_offset(segments) + segments * segment > super->shard_bytes) {
         segments--;
     }
-    if (segments < LEAST_SEGMENTS) {
+    if (segments < MIN_SEGMENTS) {
         return LARDER_SIZE_TOO_SMALL;
     }
     super->segments_per_shard = segments;

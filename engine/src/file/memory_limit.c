@@ -23,7 +23,7 @@
 #define TMPFS 0x01021994
 #define RAMFS 0x858458f6u
 #define OVERHEAD_PART 64 /* part of a file's size that the kernel needs in addition, to find its pages */
-#define LONGEST_LINE 8192
+#define MAX_LINE_BYTES 8192
 
 typedef bool line_reader(void *context, char *line); /* false: no more lines */
 
@@ -37,15 +37,15 @@ static ssize_t read_some(int fd, char *out, size_t bytes) {
 
 /* Calls `reader` with each line of a file. Lines that are too long are split. */
 static void each_line(const char *path, line_reader *reader, void *context) {
-    char text[LONGEST_LINE + 1];
+    char text[MAX_LINE_BYTES + 1];
     size_t have = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     for (bool more = fd >= 0; more;) {
-        ssize_t got = read_some(fd, text + have, LONGEST_LINE - have);
+        ssize_t got = read_some(fd, text + have, MAX_LINE_BYTES - have);
         have += got > 0 ? (size_t)got : 0;
         text[have] = '\0';
         char *line = text, *end;
-        while (more && ((end = strchr(line, '\n')) || (*line && (got <= 0 || have == LONGEST_LINE)))) {
+        while (more && ((end = strchr(line, '\n')) || (*line && (got <= 0 || have == MAX_LINE_BYTES)))) {
             char *next = end ? end + 1 : text + have;
             if (end) {
                 *end = '\0';

@@ -19,14 +19,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define MOST_MAPS 1024
+#define MAX_MAPS 1024
 
 /* Read by the handler. It follows `map` only if the address is inside it: then a thread is using that map. */
 static struct {
     const uint8_t *base;
     size_t bytes;
     lard_map *map; /* stored last, cleared first */
-} guarded[MOST_MAPS];
+} guarded[MAX_MAPS];
 static bool installed;
 static struct sigaction previous;
 static size_t page_bytes;
@@ -49,7 +49,7 @@ static bool lay_zeros(const lard_map *map, size_t from, size_t bytes) {
 static void on_sigbus(int number, siginfo_t *info, void *context) {
     const uint8_t *address = info->si_addr;
     int code = errno; /* of the code that the signal interrupts */
-    for (int i = 0; i < MOST_MAPS; i++) {
+    for (int i = 0; i < MAX_MAPS; i++) {
         lard_map *map = __atomic_load_n(&guarded[i].map, __ATOMIC_ACQUIRE);
         const uint8_t *base = __atomic_load_n(&guarded[i].base, __ATOMIC_RELAXED);
         if (map && address >= base && address < base + __atomic_load_n(&guarded[i].bytes, __ATOMIC_RELAXED)) {
@@ -89,7 +89,7 @@ larder_status lard_sigbus_guard(lard_map *map, const char *path, larder_error *e
     if (!installed) {
         return lard_fail_call(error, "handle SIGBUS for", path, errno);
     }
-    for (int i = 0; i < MOST_MAPS; i++) {
+    for (int i = 0; i < MAX_MAPS; i++) {
         if (__atomic_load_n(&guarded[i].map, __ATOMIC_RELAXED) == NULL) {
             __atomic_store_n(&guarded[i].base, map->base, __ATOMIC_RELAXED);
             __atomic_store_n(&guarded[i].bytes, map->bytes, __ATOMIC_RELAXED);
@@ -98,15 +98,15 @@ larder_status lard_sigbus_guard(lard_map *map, const char *path, larder_error *e
         }
     }
     return lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s: this process has %d caches open; close some", path,
-                     MOST_MAPS);
+                     MAX_MAPS);
 }
 
 /*
- * Maps zeros over a map that was left long ago, so that it needs no guard any more: there are MOST_MAPS guards. A
+ * Maps zeros over a map that was left long ago, so that it needs no guard any more: there are MAX_MAPS guards. A
  * thread that is still inside sees what it would see after a fault.
  */
 bool lard_sigbus_blank(lard_map *map) {
-    for (int i = 0; i < MOST_MAPS; i++) {
+    for (int i = 0; i < MAX_MAPS; i++) {
         if (__atomic_load_n(&guarded[i].map, __ATOMIC_RELAXED) == map) {
             map->poisoned = 1;
             if (lay_zeros(map, 0, map->bytes)) {
@@ -119,7 +119,7 @@ bool lard_sigbus_blank(lard_map *map) {
 }
 
 void lard_sigbus_release(lard_map *map) {
-    for (int i = 0; i < MOST_MAPS; i++) {
+    for (int i = 0; i < MAX_MAPS; i++) {
         if (__atomic_load_n(&guarded[i].map, __ATOMIC_RELAXED) == map) {
             __atomic_store_n(&guarded[i].map, NULL, __ATOMIC_RELEASE);
         }

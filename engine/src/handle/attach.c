@@ -42,7 +42,7 @@
 #define LOCKFILE_ATTEMPTS 8
 
 static void forget_waits(larder *cache) {
-    for (unsigned shard = 0; shard < LARD_MOST_SHARDS; shard++) {
+    for (unsigned shard = 0; shard < LARD_MAX_SHARDS; shard++) {
         __atomic_store_n(&cache->stuck[shard], 0, __ATOMIC_RELAXED);
     }
 }

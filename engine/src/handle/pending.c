@@ -2,7 +2,7 @@
  * pending.c — notes deletes that this process cannot apply because it is not attached.
  *
  * A key that was deleted or overwritten must not return its old value after the handle attaches. So the key is
- * noted here, and deleted in the file that the handle attaches to before the handle reads there. Above MOST_KEYS
+ * noted here, and deleted in the file that the handle attaches to before the handle reads there. Above MAX_KEYS
  * keys, or without memory, the whole file is cleared instead. Pending deletes are lost when the process ends.
  *
  * Under the fork lock (fork.c), but for lard_pending_note, which takes it. A forked child has its own copy.
@@ -18,14 +18,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_KEYS 1024u
+#define MAX_KEYS 1024u
 
 typedef struct lard_pending {
     uint32_t count;
     struct {
         void *key;
         size_t bytes;
-    } keys[MOST_KEYS];
+    } keys[MAX_KEYS];
 } lard_pending;
 
 static bool is_noted(const lard_pending *pending, const void *key, size_t bytes) {
@@ -41,7 +41,7 @@ static bool note_key(lard_pending *pending, const void *key, size_t bytes) {
     if (is_noted(pending, key, bytes)) {
         return true;
     }
-    void *copy = pending->count < MOST_KEYS ? malloc(bytes + 1) : NULL;
+    void *copy = pending->count < MAX_KEYS ? malloc(bytes + 1) : NULL;
     if (copy) {
         memcpy(copy, key, bytes);
         pending->keys[pending->count].key = copy;

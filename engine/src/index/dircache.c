@@ -11,9 +11,8 @@
 
 #include <stdlib.h>
 
-#define MOST_KEPT                                                                                 \
-    32u /* pages of a shard with advice: each makes a mapping of its own, whose number is limited \
-         */
+/* Of a shard's index: advice makes a mapping of its own of each page, and the number of mappings is limited. */
+#define MAX_ADVISED_PAGES 32u
 
 /* Adds the pages that are not known yet. False: the directory is damaged. */
 static bool note_pages(const lard_view *view, lard_dircache *copy, uint32_t count) {
@@ -27,7 +26,7 @@ static bool note_pages(const lard_view *view, lard_dircache *copy, uint32_t coun
         __atomic_store_n(&copy->pages[p], (uintptr_t)first - ((uintptr_t)p << view->map->segment_shift),
                          __ATOMIC_RELEASE);
         copy->known = p + 1;
-        if (p < MOST_KEPT) {
+        if (p < MAX_ADVISED_PAGES) {
             lard_advice_index(view, lard_load(&view->directory[p]));
         }
     }

@@ -26,7 +26,7 @@
 
 #include <string.h>
 
-#define LEAST_CHUNK 512u /* least bytes of value in a chunk; the last chunk may be shorter */
+#define MIN_CHUNK_BYTES 512u /* least bytes of value in a chunk; the last chunk may be shorter */
 #define CHUNK_HEADER (LARD_RECORD_HEADER + (unsigned)sizeof(lard_chunk_key))
 
 size_t lard_large_chunk_bytes(const lard_map *map) { return map->record_limit - CHUNK_HEADER; }
@@ -38,7 +38,7 @@ static lard_chunk_key chunk_key(const lard_head *head, uint64_t number) {
 
 /* Does the head make sense? Its checksum is right, but a process that may write to the file can forge it. */
 static bool plausible(const lard_map *map, const lard_head *head) {
-    return head->value_bytes <= lard_map_max_value(map) && head->chunks <= head->value_bytes / LEAST_CHUNK + 1;
+    return head->value_bytes <= lard_map_max_value(map) && head->chunks <= head->value_bytes / MIN_CHUNK_BYTES + 1;
 }
 
 typedef struct {
@@ -100,8 +100,8 @@ static size_t chunk_bytes(const lard_view *view, const lard_record_spec *part, s
     size_t most = lard_large_chunk_bytes(view->map);
     size_t room = lard_segment_room(view, part->to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL);
     size_t bytes = left < most ? left : most;
-    return room >= CHUNK_HEADER + LEAST_CHUNK && room < CHUNK_HEADER + LARD_ALIGN8(bytes) ? room - CHUNK_HEADER
-                                                                                          : bytes;
+    return room >= CHUNK_HEADER + MIN_CHUNK_BYTES && room < CHUNK_HEADER + LARD_ALIGN8(bytes) ? room - CHUNK_HEADER
+                                                                                              : bytes;
 }
 
 static larder_status write_chunk(larder *cache, lard_map *map, lard_head *head, lard_record_spec *part,

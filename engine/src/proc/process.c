@@ -18,7 +18,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-#define MOST_SLOTS 4096u
+#define MAX_SLOTS 4096u
 
 uint32_t lard_process_owner_word(uint32_t slot, uint32_t incarnation) { return LARD_OWNER(slot, incarnation); }
 
@@ -109,9 +109,9 @@ static int is_free(const lard_lockfile *file, const char *path, uint32_t first, 
  * Otherwise it is a hint. */
 int lard_process_is_alone(const larder *cache, const lard_lockfile *file, const char *path) {
     bool holds = holds_slot(cache, file);
-    uint32_t byte = holds ? cache->slot_lock.byte : MOST_SLOTS + 1, own = holds ? byte : 0;
+    uint32_t byte = holds ? cache->slot_lock.byte : MAX_SLOTS + 1, own = holds ? byte : 0;
     int below = is_free(file, path, 1, byte - 1, own);
-    return below == 1 && byte < MOST_SLOTS ? is_free(file, path, byte + 1, MOST_SLOTS - byte, own) : below;
+    return below == 1 && byte < MAX_SLOTS ? is_free(file, path, byte + 1, MAX_SLOTS - byte, own) : below;
 }
 
 bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner_word) {

@@ -20,7 +20,7 @@
 /* A repair counts the items only in an index of up to so many buckets. A death leaves the counts slightly wrong,
  * which does not matter in a larger index: it grows a little sooner or later, and before a pinned item is refused
  * all are counted (admit.c). */
-#define MOST_COUNTED 4096u
+#define MAX_COUNTED 4096u
 
 static bool sane(const lard_view *view) {
     const lard_superblock *super = &view->map->super;
@@ -186,12 +186,12 @@ void lard_repair_shard(larder *cache, lard_view *view) {
     check_active(view);
     lard_segment_recount(view);
 
-    if (lard_bucket_count(view) <= MOST_COUNTED) {
+    if (lard_bucket_count(view) <= MAX_COUNTED) {
         lard_index_recount(view);
     }
     if (lard_pin_any(view)) {
         finish_copy(view);
-        if (lard_bucket_count(view) <= MOST_COUNTED) {
+        if (lard_bucket_count(view) <= MAX_COUNTED) {
             uint32_t next = 0;
             lard_expired_drop(cache, view, &next, UINT32_MAX, 0);
         }

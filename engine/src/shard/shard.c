@@ -18,7 +18,7 @@
 
 #define SPINS 200
 #define FIRST_SLEEP_MS 1
-#define LONGEST_SLEEP_MS 4
+#define MAX_SLEEP_MS 4
 
 static bool try_lock(lard_view *view, uint32_t waiters) {
     uint32_t free = 0;
@@ -78,7 +78,7 @@ static larder_status wait_for_lock(larder *cache, lard_view *view) {
             word |= LARD_LOCK_WAITERS;
         }
         lard_futex_wait(LARD_RAW(lock), word, sleep_ms);
-        sleep_ms = sleep_ms * 2 > LONGEST_SLEEP_MS ? LONGEST_SLEEP_MS : sleep_ms * 2;
+        sleep_ms = sleep_ms * 2 > MAX_SLEEP_MS ? MAX_SLEEP_MS : sleep_ms * 2;
         if (take_over(cache, view, word)) {
             break;
         }

@@ -147,14 +147,14 @@ static VALUE cache_stats(VALUE self) {
 }
 
 /* More than any file has process slots. */
-#define MOST_PIDS 4096
+#define MAX_PIDS 4096
 
 static VALUE cache_pids(VALUE self) {
-    uint32_t pids[MOST_PIDS];
-    size_t count = larder_get_pids(glue_attach_to_read(self), pids, MOST_PIDS);
+    uint32_t pids[MAX_PIDS];
+    size_t count = larder_get_pids(glue_attach_to_read(self), pids, MAX_PIDS);
     VALUE list = rb_ary_new();
 
-    for (size_t i = 0; i < count && i < MOST_PIDS; i++) {
+    for (size_t i = 0; i < count && i < MAX_PIDS; i++) {
         rb_ary_push(list, UINT2NUM(pids[i]));
     }
     return list;

@@ -15,10 +15,10 @@
 #include "rails/fast_instrumentation.h"
 #include "rails/fast_log.h"
 
-#define MOST_CLASSES 16
-static VALUE classes[MOST_CLASSES]; /* stores whose methods are all as we know them */
+#define MAX_CLASSES 16
+static VALUE classes[MAX_CLASSES]; /* stores whose methods are all as we know them */
 static unsigned class_count;
-static VALUE pinned[4 * MOST_CLASSES]; /* every class that was ever among them: compaction must not move it */
+static VALUE pinned[4 * MAX_CLASSES]; /* every class that was ever among them: compaction must not move it */
 static unsigned pinned_count;
 static unsigned long ticket; /* of the latest check of methods */
 
@@ -92,7 +92,7 @@ static VALUE end_check(VALUE self, VALUE given, VALUE list) {
         return self;
     }
     class_count = 0;
-    for (long i = 0; i < RARRAY_LEN(list) && class_count < MOST_CLASSES; i++) {
+    for (long i = 0; i < RARRAY_LEN(list) && class_count < MAX_CLASSES; i++) {
         if (pin(RARRAY_AREF(list, i))) {
             classes[class_count++] = RARRAY_AREF(list, i);
         }

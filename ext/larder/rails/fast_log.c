@@ -8,7 +8,7 @@
 #include "rails/fast_log.h"
 #include "base/arguments.h"
 
-#define MOST_LEAVES 8
+#define MAX_LEAVES 8
 
 static VALUE logger = Qnil;       /* of all stores */
 static bool is_unknown = true;    /* a check is under way */
@@ -18,7 +18,7 @@ static VALUE logger_class = Qnil; /* of a broadcast, at the time of the check */
 static struct {
     VALUE logger;
     VALUE klass; /* at the time of the check: another one means that methods were added to this logger */
-} leaves[MOST_LEAVES];
+} leaves[MAX_LEAVES];
 static unsigned leaf_count;
 
 static ID id_silence, id_debug, id_broadcasts, id_level, id_level_override, id_local_level_key, id_state;
@@ -96,7 +96,7 @@ static VALUE end_check(VALUE self, VALUE given_ticket, VALUE given, VALUE broadc
         return self;
     }
     leaf_count = 0;
-    for (long i = 0; i < RARRAY_LEN(known) && leaf_count < MOST_LEAVES; i++) {
+    for (long i = 0; i < RARRAY_LEN(known) && leaf_count < MAX_LEAVES; i++) {
         VALUE leaf = RARRAY_AREF(known, i);
         leaves[leaf_count].klass = RBASIC_CLASS(leaf);
         leaves[leaf_count++].logger = leaf;

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 /* A limit for lists that contain the same lists again and again. */
-#define MOST_VALUES (1u << 26)
+#define MAX_VALUES (1u << 26)
 
 typedef struct {
     VALUE offender; /* Qundef: none */
@@ -68,7 +68,7 @@ static bool is_json(search *s, VALUE value) {
     if (s->values % 0x10000u == 0) {
         rb_thread_check_ints();
     }
-    bool holds = s->values++ == MOST_VALUES  ? false
+    bool holds = s->values++ == MAX_VALUES   ? false
                  : RB_FLOAT_TYPE_P(value)    ? isfinite(RFLOAT_VALUE(value))
                  : SYMBOL_P(value)           ? false
                  : RB_SPECIAL_CONST_P(value) ? true

@@ -18,7 +18,7 @@
 #define GRACE_MASK 0x70u
 static const int64_t graces_ms[8] = {0, 1000, 5000, 20000, 60000, 300000, 3600000, 86400000};
 
-#define LEAST_GRACE 300.0
+#define MIN_GRACE 300.0
 
 static enum plain_kind kind_of_text(VALUE string) {
     int encoding = ENCODING_GET(string);
@@ -218,9 +218,7 @@ VALUE plain_load_string(uint8_t flags, VALUE bytes) {
     return value;
 }
 
-static double seconds_of_grace(const plain_life *life) {
-    return life->race > LEAST_GRACE ? life->race : LEAST_GRACE;
-}
+static double seconds_of_grace(const plain_life *life) { return life->race > MIN_GRACE ? life->race : MIN_GRACE; }
 
 /* When the record expires, in Unix ms, and the grace bits for its flags. */
 static bool add_grace(double expires_at, const plain_life *life, uint8_t *grace, int64_t *kept_until_ms) {

@@ -9,7 +9,7 @@
  *
  * A few bytes of references could stand for a value of any depth and size. So an
  * object that occurs again counts as if it were written again: for the depth, and
- * for at most MOST_AGAIN bytes of one value.
+ * for at most MAX_AGAIN bytes of one value.
  */
 #ifndef LARDER_TREE_AGAIN_H
 #define LARDER_TREE_AGAIN_H
@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define MOST_AGAIN ((uint64_t)64 << 20)
+#define MAX_AGAIN ((uint64_t)64 << 20)
 /* Values between two checks for interrupts. */
 #define STEPS 0x10000u
 
@@ -63,7 +63,7 @@ static inline bool tree_again(tree_reach *reach, unsigned depth, VALUE extent) {
     unsigned height = (unsigned)(NUM2ULL(extent) >> 28 & 127);
 
     reach->again_bytes += NUM2ULL(extent) & EXTENT_BYTES;
-    if (depth + height > TREE_DEPTH || reach->again_bytes > MOST_AGAIN) {
+    if (depth + height > TREE_DEPTH || reach->again_bytes > MAX_AGAIN) {
         return false;
     }
     reach->deepest = depth + height > reach->deepest ? depth + height : reach->deepest;

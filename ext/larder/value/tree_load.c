@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_CAPACITY 4096u
+#define MAX_CAPACITY 4096u
 
 typedef struct {
     const unsigned char *at, *end;
@@ -133,7 +133,7 @@ static VALUE load_array(reader *r) {
         return Qundef;
     }
     /* Limited, as each of nested lists could name as many as there are bytes. */
-    VALUE array = rb_ary_new_capa((long)(count < MOST_CAPACITY ? count : MOST_CAPACITY));
+    VALUE array = rb_ary_new_capa((long)(count < MAX_CAPACITY ? count : MAX_CAPACITY));
     for (size_t i = 0; i < count; i++) {
         step(r);
         VALUE value = load_value(r);

@@ -7,7 +7,7 @@
 #include <ruby/encoding.h>
 #include <time.h>
 
-enum { UTC = INT_MAX - 1, LOCAL = INT_MAX, MOST_ZONE_BYTES = 64 }; /* the first two are rb_time_timespec_new()'s */
+enum { UTC = INT_MAX - 1, LOCAL = INT_MAX, MAX_ZONE_BYTES = 64 }; /* the first two are rb_time_timespec_new()'s */
 
 static ID id_subsec, id_to_i, id_utc_offset, id_utc_p, id_zone;
 
@@ -24,7 +24,7 @@ static bool is_nanoseconds(VALUE part) {
 
 /* The name of a zone, as Ruby's own for local time are. */
 static bool is_zone(VALUE zone) {
-    return RB_TYPE_P(zone, T_STRING) && RSTRING_LEN(zone) > 0 && RSTRING_LEN(zone) <= MOST_ZONE_BYTES &&
+    return RB_TYPE_P(zone, T_STRING) && RSTRING_LEN(zone) > 0 && RSTRING_LEN(zone) <= MAX_ZONE_BYTES &&
            rb_enc_str_asciionly_p(zone);
 }
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* A limit for lists that contain the same lists again and again. */
-#define MOST_BYTES ((size_t)64 << 20)
+#define MAX_BYTES ((size_t)64 << 20)
 #define FIRST_BYTES 240
 
 typedef struct {
@@ -44,7 +44,7 @@ typedef struct {
 static inline bool grow(writer *w, size_t bytes) {
     size_t used = (size_t)(w->at - RSTRING_PTR(w->out));
 
-    if (used + bytes > MOST_BYTES) {
+    if (used + bytes > MAX_BYTES) {
         return false;
     }
     rb_str_set_len(w->out, (long)used);
