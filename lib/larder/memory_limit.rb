@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 # Finds how much memory this process may use: the least of the machine's and of its control groups', version 1 or 2.
-# Only on Linux.
+# Only on Linux. engine/src/file/memory_limit.c reads the same files before it makes a file in memory, but asks which
+# group has the least memory left.
 
 module Larder
   # Pages of the cache that are in memory count as the group's that touched them first, so a group whose limit is below
@@ -9,7 +10,7 @@ module Larder
   #
   # @api private
   class MemoryLimit
-    # Above any machine's memory: version 1 writes such a number where there is no limit.
+    # Above any machine's memory: version 1 writes such a number where there is no limit. The engine has the same.
     UNLIMITED = 1 << 60
     # Where a group of each version tells its limit.
     FILES = { 1 => "memory.limit_in_bytes", 2 => "memory.max" }.freeze

@@ -43,6 +43,13 @@ module Larder
       assert_equal 128 << 20, limit_of({ limit => "#{128 << 20}\n" })
     end
 
+    test "the engine reads the same files, and takes the same numbers for no limit" do
+      source = File.read(File.expand_path("../../engine/src/file/memory_limit.c", __dir__), encoding: "UTF-8")
+      assert_equal MemoryLimit.const_get(:UNLIMITED), 1 << Integer(source[/#define UNLIMITED \(1ull << (\d+)\)/, 1])
+      files = MemoryLimit.const_get(:FILES)
+      assert_includes source, %("#{files[1]}" : "#{files[2]}")
+    end
+
     test "in a container the group is the mount itself, whatever its name on the host" do
       tree = { "proc/self/cgroup" => "4:memory:/docker/abc\n", "proc/self/mountinfo" => V1 }
       assert_equal 64 << 20, limit_of({ **tree, "sys/fs/cgroup/memory/memory.limit_in_bytes" => "#{64 << 20}\n" })

@@ -5,6 +5,9 @@
  * refuse the space but kills the process. So this is checked before a file is created. Both versions of control
  * groups are supported (Linux, Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst). If no limit can
  * be read, there is none. Swap is not counted: a cache in swap is useless. Takes no lock.
+ *
+ * lib/larder/memory_limit.rb reads the same files for larder doctor, which asks something else: the least limit of
+ * all groups and of the machine, whatever is in use.
  */
 #define _GNU_SOURCE
 #include "file/memory_limit.h"
@@ -22,7 +25,8 @@
 
 #define TMPFS 0x01021994
 #define RAMFS 0x858458f6u
-#define OVERHEAD_PART 64 /* part of a file's size that the kernel needs in addition, to find its pages */
+#define UNLIMITED (1ull << 60) /* version 1 writes a greater number if there is no limit */
+#define OVERHEAD_PART 64       /* part of a file's size that the kernel needs in addition, to find its pages */
 #define MAX_LINE_BYTES 8192
 
 typedef bool line_reader(void *context, char *line); /* false: no more lines */
@@ -209,7 +213,7 @@ bool lard_memory_limit(uint64_t *limit_bytes, uint64_t *used_bytes) {
     for (size_t shortest = strlen(where.mount);
          strlen(directory) >= shortest;) { /* each group above limits it too */
         uint64_t limit = number_in(directory, where.first ? "memory.limit_in_bytes" : "memory.max");
-        if (limit < UINT64_MAX / 4) { /* version 1 writes a very large number if there is no limit */
+        if (limit < UNLIMITED) {
             uint64_t used = used_in(directory, where.first), left = limit > used ? limit - used : 0;
             if (left < least) {
                 least = left;
