@@ -1,7 +1,13 @@
 /* resize_test.c — another size, live: who has the old file goes on with the new one, and where it fails nothing
  * has changed. */
 #include "children.h"
+#include "file/view.h"
+#include "index/index.h"
+#include "index/slot.h"
 #include "places.h"
+#include "segment/record.h"
+#include "shard/discard.h"
+#include "shard/shard.h"
 
 #include <sys/statvfs.h>
 
@@ -113,6 +119,35 @@ static void while_everybody_writes(void) {
     }
     larder_close(cache);
     munmap(over, sizeof *over);
+}
+
+/* A writer may be stopped in a call on the old file while the others leave it, and free its disk space. What it
+ * goes on with must not be what the disk has. */
+static void a_writer_in_the_old_file_keeps_what_it_works_on(void) {
+    cache = open_cache(SMALL);
+    CHECK(set(cache, "k", "old") == LARDER_OK);
+    lard_map *map = cache->map;
+    lard_key key = lard_key_of(map, "k", 1);
+    lard_view view = lard_view_of(map, lard_hash_shard(map, &key.hash));
+    CHECK(set(cache, "k", "new") == LARDER_OK && lard_shard_lock(cache, &view, NULL) == LARDER_OK);
+    uint64_t offset = LARD_SLOT_OFFSET(lard_index_find(&view, &key).value), epoch, now;
+    CHECK(offset > 0 && lard_view_is_current(&view, &epoch));
+    pid_t other = fork_child();
+    if (other == 0) {
+        CHILD_CHECK(larder_resize(cache, LARGE, 0, &why) == LARDER_OK && set(cache, "k", "newest") == LARDER_OK);
+        _exit(0);
+    }
+    CHECK(wait_for(other) == 0);
+    lard_record_info info;
+    CHECK(LARD_SLOT_OFFSET(lard_index_find(&view, &key).value) == offset &&
+              lard_record_info_at(&view, offset, &info) && lard_record_sound(&view, offset, &info),
+          "the shard is freed while it is locked");
+    lard_shard_unlock(&view);
+    lard_discard(map);
+    CHECK(lard_load(&view.header->epoch) != epoch, "a reader does not see that the shard is freed");
+    CHECK(lard_load(&lard_view_words(&view, offset)[0]) == 0, "nobody is in the shard, and it is not freed");
+    CHECK(!lard_view_is_current(&view, &now) && is(cache, "k", "newest"));
+    larder_close(cache);
 }
 
 enum { ITEMS = 500, PART = 100000 };
@@ -234,6 +269,7 @@ static const test_case tests[] = {
     TEST(kept_items_must_fit, "a file without room for what is never evicted is not taken"),
     TEST(all_items_must_fit, "where all items are to be kept, a file that is too small for one is not taken"),
     TEST(nobody_else_may_have_it_open, "it is copied only where nobody else has it open"),
+    TEST(a_writer_in_the_old_file_keeps_what_it_works_on, "a writer in the old file keeps what it works on"),
     TEST(while_everybody_writes, "sizes change while everybody writes, and nobody sees a value of before"),
 };
 RUN("resize", tests)

@@ -15,7 +15,7 @@ module House
       /\bstrays?\b/                    => "orphan",
       /\bsabotage/                     => "fault injection",
       /\blard_draft\b/                 => "lard_record_spec",
-      /LARD_KEPT|"kept %|\bkept_at_all\b|\bis kept, and the shard\b|\bkeep\(stored\b/ => "pinned",
+      /LARD_KEPT|\bkept_at_all\b|\bis kept, and the shard\b|\bkeep\(stored\b/ => "pinned",
       /\b(?:FAST_OTHERWISE|in_full)\b/ => "fallback, ordinary path",
       /\b(?:Announcements|Attendance|Lossless)\b/ => "Instrumentation, ProcessRegistry, JsonRoundTrip",
       /\b(?:SecondChance|StoodInFor)\b/ => "RetryFailed, ReplacedMethods",

@@ -29,8 +29,7 @@ int lard_map_supersede_fd(int fd) {
     return lard_io_write(fd, &one, sizeof one, LARD_CONTROL_OFFSET + offsetof(lard_control, superseded));
 }
 
-/* The map's descriptor, or -1: it is closed, or another file's by now. Daemonizers close all descriptors. */
-static int own_descriptor(const lard_map *map, struct stat *info) {
+int lard_map_descriptor(const lard_map *map, struct stat *info) {
     int fd = __atomic_load_n(&map->fd, __ATOMIC_RELAXED);
     bool own = fd >= 0 && fstat(fd, info) == 0 && (uint64_t)info->st_dev == map->device &&
                (uint64_t)info->st_ino == map->inode;
@@ -39,7 +38,7 @@ static int own_descriptor(const lard_map *map, struct stat *info) {
 
 void lard_map_close_file(lard_map *map) {
     struct stat info;
-    int fd = own_descriptor(map, &info);
+    int fd = lard_map_descriptor(map, &info);
     __atomic_store_n(&map->fd, -1, __ATOMIC_RELAXED);
     if (fd >= 0) {
         close(fd);
@@ -51,7 +50,8 @@ void lard_map_supersede(lard_map *map) {
     if (!map->poisoned) {
         lard_store(&map->control->superseded, 1);
     }
-    int fd = map->poisoned ? own_descriptor(map, &info) : -1; /* a fault in the store above may have poisoned it */
+    int fd =
+        map->poisoned ? lard_map_descriptor(map, &info) : -1; /* a fault in the store above may have poisoned it */
     if (fd >= 0) {
         lard_map_supersede_fd(fd);
     }
@@ -62,15 +62,7 @@ bool lard_map_was_replaced(const lard_map *map, const char *path) {
     if (stat(path, &info) == 0) {
         return (uint64_t)info.st_ino != map->inode || (uint64_t)info.st_dev != map->device;
     }
-    return errno == ENOENT && own_descriptor(map, &info) >= 0 && info.st_nlink == 0;
-}
-
-void lard_map_discard(lard_map *map) {
-    struct stat info;
-    int fd = own_descriptor(map, &info);
-    if (fd >= 0 && info.st_nlink == 0) {
-        LARD_CHANGE(lard_space_release(fd, map->super.shard_offset, map->bytes - map->super.shard_offset));
-    }
+    return errno == ENOENT && lard_map_descriptor(map, &info) >= 0 && info.st_nlink == 0;
 }
 
 /* The directory caches of all shards; NULL: no memory. */
@@ -127,7 +119,7 @@ larder_status lard_map_new(int fd, const struct stat *info, const lard_superbloc
 void lard_map_give_up(lard_map *map, const char *path) {
     struct stat mine, named;
     lard_map_supersede(map);
-    if (own_descriptor(map, &mine) >= 0 && lstat(path, &named) == 0 && named.st_ino == mine.st_ino &&
+    if (lard_map_descriptor(map, &mine) >= 0 && lstat(path, &named) == 0 && named.st_ino == mine.st_ino &&
         named.st_dev == mine.st_dev) {
         LARD_CHANGE(unlink(path));
     }

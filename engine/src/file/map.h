@@ -19,10 +19,9 @@ void lard_map_supersede(lard_map *map);
 int lard_map_supersede_fd(int fd);
 /* Was the file removed, or was another one put at its path? */
 bool lard_map_was_replaced(const lard_map *map, const char *path);
-/* Frees the disk space of a file that no process can open any more. Readers still inside find zeros, which are
- * misses.
- */
-void lard_map_discard(lard_map *map);
+/* The map's descriptor, and what fstat says of it, or -1: it is closed, or another file's by now. Daemonizers
+ * close all descriptors. */
+int lard_map_descriptor(const lard_map *map, struct stat *info);
 /* Supersedes and removes a file whose changes may not have reached the disk: no later sync would report the loss.
  */
 void lard_map_give_up(lard_map *map, const char *path);

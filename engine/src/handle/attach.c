@@ -25,6 +25,7 @@
 #include "proc/lockfile.h"
 #include "proc/opener.h"
 #include "proc/process.h"
+#include "shard/discard.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -145,7 +146,7 @@ static void switch_to(larder *cache, const lard_lockfile *file, lard_map *map, l
     lard_process_adopt(cache, file, map, claim);
     lard_pending_apply(cache, map);
     if (old) {
-        lard_map_discard(old);
+        lard_discard(old);
         old->older = cache->old_maps;
         cache->old_maps = old;
         release_old_files(cache);
@@ -204,7 +205,7 @@ static larder_status attach_to_path(larder *cache, uint64_t size_bytes, int64_t 
         return status;
     }
     if (cache->map) {
-        lard_map_discard(cache->map); /* the next file may need the space */
+        lard_discard(cache->map); /* the next file may need the space */
     }
     int alone = lard_process_is_alone(cache, &file, path);
     status = alone < 0 ? fail_unknown_users(path, error)

@@ -87,6 +87,8 @@ static larder_status wait_for_lock(larder *cache, lard_view *view) {
     return LARDER_OK;
 }
 
+bool lard_shard_try(lard_view *view) { return try_lock(view, 0); }
+
 larder_status lard_shard_lock(larder *cache, lard_view *view, const larder_call *call) {
     if (LARD_UNLIKELY(!try_lock(view, 0))) {
         bool had = false;
