@@ -16,7 +16,7 @@ int lard_inode(int fd, uint64_t inode[2]) {
     inode[0] = (uint64_t)info.st_ino;
     inode[1] = 0;
 #if defined(STATX_BTIME)
-    struct statx more;
+    struct statx more = {.stx_mask = 0}; /* MemorySanitizer does not know what statx fills */
     if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &more) == 0 && (more.stx_mask & STATX_BTIME)) {
         inode[1] = (uint64_t)more.stx_btime.tv_sec * 1000000000u + more.stx_btime.tv_nsec;
     }
