@@ -181,8 +181,9 @@ module House
       settings["OPTIMIZE"] = "-#{level}" unless target.end_with?("san-test", "valgrind-test")
       words = settings.merge(variables).compact.map { |key, value| "#{key}=#{value}" }
       needs += [:clang] if compiler == "clang"
+      # What runs under something takes several times as long, and again on a busy machine.
       MatrixCell.new(name, { stack: HERE, compiler: compiler, level: level, under: under }.compact,
-                     ["make", "-C", "engine", target, *words], needs: needs)
+                     ["make", "-C", "engine", target, *words], needs: needs, limit: under ? 3600 : 1200)
     end
   end
 end
