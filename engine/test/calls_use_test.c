@@ -81,9 +81,9 @@ static void a_clear(void) { scene_of("a clear", open_and_store, clear_it, look_a
 /* Attaching anew */
 
 static void read_and_write(void) {
-    answers[0] = larder_exists(cache, "kept 1", 6, NULL, NULL);
+    answers[0] = larder_exists(cache, "survivor 1", 10, NULL, NULL);
     answers[1] = set(cache, "gone", "new");
-    answers[2] = larder_delete(cache, "kept 2", 6, NULL);
+    answers[2] = larder_delete(cache, "survivor 2", 10, NULL);
 }
 
 /* What was acknowledged is so for all, and what was refused leaves no old value. */
@@ -96,7 +96,7 @@ static void look_at_writes(void) {
     MUST(is(cache, "gone", answers[1] == LARDER_OK ? "new" : NULL));
     MUST(answers[2] == LARDER_OK || answers[2] == LARDER_MISS || answers[2] == LARDER_SUPERSEDED ||
          answers[2] == LARDER_DAMAGED);
-    MUST((answers[2] != LARDER_OK && answers[2] != LARDER_MISS) || is(cache, "kept 2", NULL));
+    MUST((answers[2] != LARDER_OK && answers[2] != LARDER_MISS) || is(cache, "survivor 2", NULL));
     hurry();
     larder_delete(cache, "gone", 4, NULL);
     MUST(is(cache, "gone", NULL));
@@ -243,7 +243,7 @@ static void let_a_dead_child_hold_the_lock(void) {
 
 static void write_and_read(void) {
     answers[0] = set(cache, "small", "value");
-    answers[1] = larder_exists(cache, "kept 1", 6, NULL, NULL);
+    answers[1] = larder_exists(cache, "survivor 1", 10, NULL, NULL);
 }
 
 static void look_at_refusal(void) {

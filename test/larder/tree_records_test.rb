@@ -136,7 +136,7 @@ class LarderTreeRecordsTest < ActiveSupport::TestCase
     { "read" => :attributes.to_proc,
       "assigned" => ->(book) { book.assign_attributes(title: "other", price: "7.25", tags: { "c" => 1 }, sold: nil) },
       "saved" => ->(book) { book.update!(title: "other", price: "7.25", cover: "\xFE".b) },
-      "changed in place" => ->(book) { book.title << "!" && book.tags.push("d") && book.cover << "\xFD".b },
+      "changed in place" => ->(book) { book.title << "!" && book.tags.push("d") },
       "asked for its version" => ->(book) { book.cache_version && book.published_on } }.each do |what, change|
       book = Book.order(:id).first.tap(&change)
       copy = copy_of(book)

@@ -54,12 +54,13 @@ static larder_status fail_claim(larder *cache, const lard_map *map, larder_statu
                : lard_fail(error, status, 0, "%s (%u slots)", cache->path, map->super.process_slots);
 }
 
+/* errno has the reason. */
 static larder_status fail_unknown_users(const char *path, larder_error *error) {
-    return lard_fail(
-        error, LARDER_SYSTEM, EAGAIN,
-        "%s: its locks cannot be read, so it is unknown who uses the cache; see what closes or removes "
-        "the file, and try again",
-        path);
+    int code = errno;
+    return lard_fail(error, LARDER_SYSTEM, code,
+                     "%s: its locks cannot be read, so it is unknown who uses the cache (%s); see what closes or "
+                     "removes the file, and try again",
+                     path, strerror(code));
 }
 
 /* A host may replace the file every minute for years. So only the addresses of all but the last few maps are kept.

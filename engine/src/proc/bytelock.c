@@ -59,22 +59,31 @@ static void close_own(int fd, const lard_lockfile *file) {
     }
 }
 
-/* Is one of the bytes locked? 1, 0, or -1: unknown. The descriptor must be the lock file's before and after the
- * call.
- */
+/* 0, or errno: the descriptor cannot be asked, or is not the lock file's. */
+static int check_descriptor(int fd, const lard_lockfile *file) {
+    errno = 0;
+    return lard_lockfile_has(file, fd) ? 0 : errno ? errno : ESTALE;
+}
+
+/* Is one of the bytes locked? 1, 0, or -1 and errno: unknown. The descriptor must be the lock file's before and
+ * after the call. */
 static int ask(int fd, const lard_lockfile *file, off_t first, off_t bytes) {
     struct flock found = {0};
-    int code = EINVAL;
-    if (!lard_lockfile_has(file, fd)) {
+    int code = check_descriptor(fd, file);
+    if (code) {
+        errno = code;
         return -1;
     }
+    code = EINVAL;
 #ifdef F_OFD_GETLK
     code = lock_bytes(fd, F_OFD_GETLK, F_WRLCK, first, bytes, &found);
 #endif
     if (code == EINVAL) {
         code = lock_bytes(fd, F_GETLK, F_WRLCK, first, bytes, &found);
     }
-    return code || !lard_lockfile_has(file, fd) ? -1 : found.l_type != F_UNLCK;
+    code = code ? code : check_descriptor(fd, file);
+    errno = code;
+    return code ? -1 : found.l_type != F_UNLCK;
 }
 
 #if defined(F_OFD_SETLK) && defined(MADV_DONTFORK)
@@ -185,7 +194,9 @@ int lard_bytelock_held(const lard_lockfile *file, const char *path, uint32_t fir
     lard_fork_unlock();
     if (fd >= 0) {
         answer = ask(fd, file, first, bytes);
+        int code = errno;
         close_own(fd, file);
+        errno = code;
     }
     return answer;
 }

@@ -11,7 +11,7 @@ int lard_bytelock_take(const lard_lockfile *file, const char *path, uint32_t byt
 void lard_bytelock_drop(lard_bytelock *held, const lard_lockfile *file);
 /* Held, and not by the parent that this process was forked from. */
 bool lard_bytelock_is_ours(const lard_bytelock *held);
-/* Does any process, this one included, hold one of these bytes? 1, 0, or -1: unknown. */
+/* Does any process, this one included, hold one of these bytes? 1, 0, or -1 and errno: unknown. */
 int lard_bytelock_held(const lard_lockfile *file, const char *path, uint32_t first, uint32_t bytes);
 bool lard_bytelock_is_posix(const lard_lockfile *file); /* if so, lard_bytelock_held does not see its own locks */
 

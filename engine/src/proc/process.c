@@ -95,12 +95,14 @@ void lard_process_release(larder *cache) {
     lard_bytelock_drop(&cache->slot_lock, &cache->lock);
 }
 
-/* Are all these bytes free? 1, 0, or -1: unknown. An answer counts only if the lock of this process on the byte
- * `own` is seen too. */
+/* Are all these bytes free? 1, 0, or -1 and errno: unknown. An answer counts only if the lock of this process on
+ * the byte `own` is seen too. */
 static int is_free(const lard_lockfile *file, const char *path, uint32_t first, uint32_t bytes, uint32_t own) {
     int is_held = lard_bytelock_held(file, path, first, bytes);
     if (is_held == 0 && !lard_bytelock_is_posix(file)) {
-        is_held = lard_bytelock_held(file, path, own, 1) == 1 ? lard_bytelock_held(file, path, first, bytes) : -1;
+        int sees_own = lard_bytelock_held(file, path, own, 1);
+        errno = sees_own == 0 ? ESTALE : errno;
+        is_held = sees_own == 1 ? lard_bytelock_held(file, path, first, bytes) : -1;
     }
     return is_held < 0 ? -1 : !is_held;
 }

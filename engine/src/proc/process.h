@@ -16,7 +16,7 @@ typedef struct { /* a slot that was claimed, but is not yet the handle's */
 larder_status lard_process_claim(const larder *cache, const lard_lockfile *file, const char *path, lard_map *map,
                                  lard_process_claimed *claim);
 void lard_process_adopt(larder *cache, const lard_lockfile *file, lard_map *map, lard_process_claimed *claim);
-/* Is no other process attached? 1, 0, or -1: unknown. */
+/* Is no other process attached? 1, 0, or -1 and errno: unknown. */
 int lard_process_is_alone(const larder *cache, const lard_lockfile *file, const char *path);
 void lard_process_release(larder *cache);
 bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner_word);
