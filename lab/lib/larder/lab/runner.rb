@@ -62,6 +62,7 @@ module Larder
         add_row(Contenders::Floor.key, Contenders::Floor.key) if @settings.workload_types.any?(&:floor?)
         @progress.start("trying the contenders", @results.rows.size)
         @results.rows.each { |row| try(row) }
+        forget_floor if (@results.measured.map(&:contender) - [Contenders::Floor.key]).empty?
         add_twin
         shrink if @settings.limit_seconds
       end
@@ -205,6 +206,11 @@ module Larder
         @results.reject(row.name, state, error.message)
         @progress.note("#{row.name}: #{state == :invalid ? "invalid" : "not measured"}: #{error.message}")
         nil
+      end
+
+      # Without a store there is nothing to set beside it.
+      def forget_floor
+        @results.rows.reject! { |row| row.contender == Contenders::Floor.key }
       end
 
       # Without the A/A control, or without the row that it repeats, there is no measure of noise.

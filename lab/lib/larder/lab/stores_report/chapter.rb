@@ -42,7 +42,7 @@ module Larder
         private
 
         def failed?
-          @results.measured.empty? || @results.rows.any? { |row| row.state == :invalid }
+          stores.empty? || @results.rows.any? { |row| row.state == :invalid }
         end
 
         def facts

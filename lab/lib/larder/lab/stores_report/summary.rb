@@ -51,7 +51,8 @@ module Larder
 
         def ranked
           type, pass = steps.find { |_, step| step.reading } || steps.last
-          @comparison.ranking(type.key, pass.key)
+          ranking = @comparison.ranking(type.key, pass.key)
+          ranking + (@results.measured - ranking)
         end
       end
     end

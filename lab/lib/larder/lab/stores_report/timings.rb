@@ -29,7 +29,7 @@ module Larder
         def table
           columns = [{ title: "" }, *passes.flat_map { |pass| columns_of(pass) }]
           rows = measured.map { |row| [row.name, *passes.flat_map { |pass| cells(row, pass) }] }
-          rejected = (@results.rows - measured).map { |row| [row.name, turned_down(row)] }
+          rejected = others.map { |row| [row.name, turned_down(row)] }
           Document::Table.build(columns: columns, rows: rows + rejected)
         end
 
@@ -85,14 +85,20 @@ module Larder
           estimate.to_h.merge(same: same).transform_keys(&:to_s)
         end
 
+        # Stores that have no time in this workload.
+        def others
+          (@results.rows - measured).reject { |row| floor_itself?(row) }
+        end
+
         def turned_down(row)
-          "#{row.state == :invalid ? "invalid" : "not measured"}: #{row.reason}"
+          lacking = @results.skipped.find { |name, workload, _| [name, workload] == [row.name, @workload.key] }
+          "#{row.state == :invalid ? "invalid" : "not measured"}: #{row.reason || lacking&.last}"
         end
 
         def dots(pass)
           drawn = measured.reject { |row| pass.reading && !keeps?(row) }
           drawn.map { |row| dot(row, pass) } +
-            (@results.rows - measured).map { |row| { label: row.name, note: turned_down(row) } }
+            others.map { |row| { label: row.name, note: turned_down(row) } }
         end
 
         def dot(row, pass)

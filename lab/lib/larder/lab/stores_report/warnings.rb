@@ -56,7 +56,7 @@ module Larder
         def blocks
           each_step.map do |row, type, pass|
             [[row.name, type.key, pass.key], @results.per_call(row.name, type.key, pass.key)]
-          end
+          end.reject { |_, seconds| seconds.empty? }
         end
 
         def each_step
