@@ -17,17 +17,20 @@
 #define HEADER_BYTES 4096
 _Static_assert(sizeof(lard_shard) <= HEADER_BYTES, "the page that stays has the whole header");
 
-static void discard_shard(lard_map *map, uint32_t shard, int fd) {
+/* `shared`: the header is that of the file. After a fault it is this process's own memory, so its lock excludes
+ * nobody.
+ */
+static void discard_shard(lard_map *map, uint32_t shard, int fd, bool shared) {
     lard_view view = lard_view_of(map, shard);
     uint64_t bytes = map->super.shard_bytes, offset = map->super.shard_offset + shard * bytes;
-    /* After a fault the map is this process's own memory, so its locks exclude nobody. */
-    bool poisoned = map->poisoned;
-    if (!poisoned && !lard_shard_try(&view)) {
-        return;
+    if (shared) {
+        if (!lard_shard_try(&view)) {
+            return;
+        }
+        lard_store(&view.header->epoch, 0); /* as while it is emptied; the system call is a barrier */
     }
-    lard_store(&view.header->epoch, 0); /* as while it is emptied; the system call is a barrier */
     LARD_CHANGE(lard_space_release(fd, offset + HEADER_BYTES, bytes - HEADER_BYTES));
-    if (!poisoned) {
+    if (shared) {
         lard_shard_unlock(&view);
     }
 }
@@ -38,7 +41,8 @@ void lard_discard(lard_map *map) {
     if (fd < 0 || info.st_nlink != 0) {
         return;
     }
+    bool shared = !map->poisoned && (uint64_t)info.st_size >= map->bytes; /* in a file that was cut it faults */
     for (uint32_t shard = 0; shard < map->super.shard_count; shard++) {
-        discard_shard(map, shard, fd);
+        discard_shard(map, shard, fd, shared);
     }
 }

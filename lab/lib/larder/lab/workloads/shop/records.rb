@@ -71,6 +71,7 @@ module Larder
             end
           end
 
+          # @return [Array<Book>] all, each with its author
           def books
             BOOK_ROWS.each_with_index.map do |row, i|
               book = Book.instantiate(row.dup)
