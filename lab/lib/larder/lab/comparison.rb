@@ -21,7 +21,7 @@ module Larder
 
       # @return [String, nil] name of the row that others are compared with; nil if nothing was measured
       def base
-        names = @results.measured.map(&:name) - [Contenders::Floor.key]
+        names = @results.stores.map(&:name)
         [@results.settings.base, *PREFERRED, *names].compact.find { |name| names.include?(name) }
       end
 

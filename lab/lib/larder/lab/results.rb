@@ -76,6 +76,11 @@ module Larder
         rows.select(&:measured?)
       end
 
+      # @return [Array<Row>] measured ones but for the floor, see {Contenders::Floor}
+      def stores
+        measured.reject { |row| row.contender == Contenders::Floor.key }
+      end
+
       # @return [Float, nil] seconds of a call that are the lab's own: the median of the blocks that measured them
       def overhead
         own = samples.filter_map(&:own)

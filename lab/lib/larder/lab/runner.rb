@@ -62,7 +62,7 @@ module Larder
         add_row(Contenders::Floor.key, Contenders::Floor.key) if @settings.workload_types.any?(&:floor?)
         @progress.start("trying the contenders", @results.rows.size)
         @results.rows.each { |row| try(row) }
-        forget_floor if (@results.measured.map(&:contender) - [Contenders::Floor.key]).empty?
+        forget_floor if @results.stores.empty?
         add_twin
         shrink if @settings.limit_seconds
       end
@@ -93,7 +93,7 @@ module Larder
 
       # The A/A control: the difference between two rows of the same contender is noise.
       def add_twin
-        original = @results.measured.map(&:contender) - [Contenders::Floor.key]
+        original = @results.stores.map(&:contender)
         contender = [*TWIN, *original].find { |name| original.include?(name) }
         return unless contender
 

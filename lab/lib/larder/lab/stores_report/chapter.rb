@@ -42,7 +42,7 @@ module Larder
         private
 
         def failed?
-          stores.empty? || @results.rows.any? { |row| row.state == :invalid }
+          @results.stores.empty? || @results.rows.any? { |row| row.state == :invalid }
         end
 
         def facts
@@ -94,13 +94,8 @@ module Larder
                      { title: "server holds", format: "bytes" }, { title: "on disk", format: "bytes" },
                      { title: "objects/hit", format: "number", optional: 1 },
                      { title: "GC runs/1,000 hits", format: "number", optional: 2 }]
-          rows = stores.map { |row| [row.name, row.count, *holds(row), *garbage(row)] }
+          rows = @results.stores.map { |row| [row.name, row.count, *holds(row), *garbage(row)] }
           Document::Table.build(columns: columns, rows: rows)
-        end
-
-        # All rows but the floor.
-        def stores
-          @results.measured.reject { |row| Contenders.fetch(row.contender).floor? }
         end
 
         def holds(row)
@@ -125,7 +120,7 @@ module Larder
         # What the loop around a call takes, and how much that is beside the fastest call.
         def own_share
           overhead = @results.overhead
-          keepers = stores.select { |row| Contenders.fetch(row.contender).keeps_values? }.map(&:name)
+          keepers = @results.stores.select { |row| Contenders.fetch(row.contender).keeps_values? }.map(&:name)
           fastest = @results.samples.filter_map { |sample| sample.per_call if keepers.include?(sample.row) }.min
           return unless overhead && fastest
 

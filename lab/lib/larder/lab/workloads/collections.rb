@@ -10,7 +10,6 @@ module Larder
       class Collections < WriteThenRead
         # Keys of one call.
         KEYS = 50
-        TEMPLATE = "products/_product:5f8a4a3e1c7d2b9f0e6a8c4d1b3f7e92"
         HTML = Shop.html(2048)
 
         WRITE = write_pass("write_multi", "write_multi of #{KEYS} fragments")
@@ -34,7 +33,7 @@ module Larder
 
         def slices(count, _threads)
           products = Array.new([count / KEYS, 1].max * KEYS) { |id| Shop::Product.new(id) }
-          @names = products.each_slice(KEYS).map { |some| some.map { |product| [:views, TEMPLATE, product] } }
+          @names = products.each_slice(KEYS).map { |some| some.map { |product| [:views, Shop::TEMPLATE, product] } }
           @products = products.each_slice(KEYS).to_a
           [@names]
         end

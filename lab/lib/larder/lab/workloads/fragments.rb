@@ -12,7 +12,6 @@ module Larder
         WRITE = write_pass("write", "write of a fragment")
         READ = read_pass("read", "read of a fragment, a hit")
 
-        TEMPLATE = "products/_product:5f8a4a3e1c7d2b9f0e6a8c4d1b3f7e92"
         HTML = Shop.html(2048)
 
         named "fragments", "Fragments of views, one thread",
@@ -27,7 +26,7 @@ module Larder
         end
 
         def name_of(number)
-          [:views, TEMPLATE, @products[number]]
+          [:views, Shop::TEMPLATE, @products[number]]
         end
 
         def write(store, keys)

@@ -30,6 +30,9 @@ module Larder
 
         LINE = "<li class=\"product\"><a href=\"/products/1\">Käsekuchen</a></li>\n"
 
+        # The first part of a fragment's key: a template and the digest of its source.
+        TEMPLATE = "products/_product:5f8a4a3e1c7d2b9f0e6a8c4d1b3f7e92"
+
         module_function
 
         # @param bytes [Integer]
