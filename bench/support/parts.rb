@@ -5,12 +5,14 @@
 
 require "tmpdir"
 require_relative "programs"
+require_relative "stores"
 
 module Bench
   # Named parts; each answers figures.
   module Parts
     # name => what it measures, for --help
     ALL = {
+      **Stores::PARTS.transform_values(&:about),
       "engine" => "get, get_multi and set beside a bare loop and LMDB",
       "processes" => "one process beside two, three and four; pages that reads dirty",
       "tails-disk" => "slowest sets beside a bare append, in the directory for files",
@@ -18,27 +20,12 @@ module Bench
       "values" => "1 MiB values in C beside memcpy, small ones beside them",
       "attach" => "opening a warm file of 1 GiB",
       "density" => "bytes an object takes beyond key and value",
-      "published" => "Rails: the published workload, one and five threads",
-      "subscriber" => "Rails: hits while somebody listens",
-      "multi" => "Rails: read_multi, write_multi and fetch_multi of 100",
-      "megabytes" => "Rails: strings of 1 MB",
-      "plain" => "Rails: read, write, delete, and values that are Hashes",
       "misses" => "eviction: misses on traces of requests (--traces) beside LRU and Belady",
       "misses-fixed" => "the same on the first trace, at 512 and 1024 MiB"
     }.freeze
 
     # Where files are that shall not touch a disk.
     MEMORY = "/dev/shm"
-
-    # Contenders and workloads of the parts that the lab measures.
-    LAB = {
-      "published" => ["larder,memory,litecache,redis-loopback,redis,memcached",
-                      "one-thread,threads-as-published,threads-disjoint"],
-      "subscriber" => ["larder,memory,redis", "subscriber"],
-      "multi" => ["larder,memory,redis", "read-multi,fetch-multi"],
-      "megabytes" => ["larder,memory,redis,file", "large"],
-      "plain" => ["larder,memory,redis,file", "write,read-delete,hashes"]
-    }.freeze
 
     # Options of the programs of engine/bench: quick, full.
     ENGINE = {
@@ -49,9 +36,8 @@ module Bench
       "density" => [[], []]
     }.freeze
 
-    # Rounds of engine/bench/bench.c and of the lab.
+    # Rounds of engine/bench/bench.c.
     ROUNDS = { quick: 3, full: 9 }.freeze
-    LAB_OPTIONS = { quick: ["--quick", "--rounds", "3", "--n", "1000"], full: ["--rounds", "7"] }.freeze
 
     # Options of larder-lab hitratio.
     SIZES = { "misses" => ["--size", "1%,5%,10%,20%"], "misses-fixed" => ["--size", "512MiB,1GiB"] }.freeze
@@ -67,7 +53,7 @@ module Bench
     # @param traces [Array<String>] files of requests
     # @return [Bench::Parts::Result]
     def run(name, mode, directory, traces)
-      return lab(name, mode, directory) if LAB.key?(name)
+      return Result.new(*Stores.run(name, mode, directory)) if Stores::PARTS.key?(name)
       return misses(name, traces) if SIZES.key?(name)
 
       figures = case name
@@ -86,18 +72,12 @@ module Bench
       Programs.engine(program, "--directory", directory, *ENGINE.fetch(program)[mode == :quick ? 0 : 1])
     end
 
-    def lab(name, mode, directory)
-      contenders, workloads = LAB.fetch(name)
-      Result.new(*Programs.lab("--only", contenders, "--workloads", workloads, "--base", "larder", "--seed", "1",
-                               "--dir", directory, *LAB_OPTIONS.fetch(mode)))
-    end
-
     # Traces are not part of the repository.
     def misses(name, traces)
       chosen = name == "misses-fixed" ? traces.first(1) : traces
       Result.new(Programs.hitratio(*chosen, *SIZES.fetch(name), "--policy", "larder,lru,s3fifo,belady"), {})
     end
 
-    private_class_method :engine, :lab, :misses
+    private_class_method :engine, :misses
   end
 end

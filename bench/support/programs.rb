@@ -1,13 +1,12 @@
 # frozen_string_literal: true
 
 # Runs the measuring programs and turns what they print into figures: the programs of engine/bench, and
-# larder-lab. Computes nothing but quotients of what they print, and of the lab's samples their medians.
+# `larder-lab hitratio`; {Bench::Stores} has `larder-lab stores`. Computes nothing but quotients of what they print.
 
 require "json"
 require "open3"
 require "tmpdir"
 require_relative "figure"
-require_relative "../../lab/lib/larder/lab/statistics"
 require_relative "../../rakelib/house/environment"
 
 module Bench
@@ -15,7 +14,6 @@ module Bench
   module Programs
     ROOT = House::ROOT
     BUILD = File.join(ROOT, "tmp/bench/engine")
-    STATISTICS = ::Larder::Lab::Statistics
 
     module_function
 
@@ -45,33 +43,24 @@ module Bench
       end
     end
 
-    # `larder-lab stores`: for each workload, pass and contender the time of a call, and how many times as long as
-    # larder it took, with the interval of paired rounds.
-    # @param arguments [Array<String>]
-    # @return [Array(Array<Bench::Figure>, Hash)] and what the lab says of versions and doubts
-    def lab(*arguments)
-      Dir.mktmpdir("larder-bench") do |directory|
-        file = File.join(directory, "run.json")
-        run(House::Environment.variables(House::Environment.lab_gemfile), "bundle", "exec", "lab/exe/larder-lab",
-            "stores", "--json", file, *arguments)
-        report = JSON.parse(File.read(file, encoding: "UTF-8"))
-        chapter = report.dig("chapters", 0)
-        [lab_figures(chapter.fetch("measures")),
-         { **circumstances(chapter.fetch("details")), "yjit" => report.dig("environment", "yjit") }]
-      end
-    end
-
     # `larder-lab hitratio`: the share of requests that missed, for each trace, size and policy; and over all of them
     # how far Larder is above LRU at most, and which part of the distance from LRU to Belady it covers in the mean.
     # @param arguments [Array<String>]
     # @return [Array<Bench::Figure>]
     def hitratio(*arguments)
+      rows = lab("hitratio", *arguments).dig("chapters", 0, "details", "rows")
+      [*rows.flat_map { |row| miss_figures(row) }, *over_all(rows)]
+    end
+
+    # @param command [String] of larder-lab
+    # @param arguments [Array<String>]
+    # @return [Hash] its report
+    def lab(command, *arguments)
       Dir.mktmpdir("larder-bench") do |directory|
         file = File.join(directory, "run.json")
         run(House::Environment.variables(House::Environment.lab_gemfile), "bundle", "exec", "lab/exe/larder-lab",
-            "hitratio", "--json", file, *arguments)
-        rows = JSON.parse(File.read(file, encoding: "UTF-8")).dig("chapters", 0, "details", "rows")
-        [*rows.flat_map { |row| miss_figures(row) }, *over_all(rows)]
+            command, "--json", file, *arguments)
+        JSON.parse(File.read(file, encoding: "UTF-8"))
       end
     end
 
@@ -93,30 +82,6 @@ module Bench
                           median: 100.0 * parts.sum / parts.size)
     end
 
-    # @param measures [Array<Hash>] "stores/workload/pass/row", each with the seconds of a call in each round
-    # @return [Array<Bench::Figure>]
-    def lab_figures(measures)
-      samples = measures.to_h { |measure| measure.values_at("key", "samples") }
-      measures.reject { |measure| measure["key"] == "reference" }.flat_map do |measure|
-        _, workload, pass, row = measure["key"].split("/", 4)
-        seconds = measure["samples"]
-        base = samples.fetch("stores/#{workload}/#{pass}/larder")
-        times = STATISTICS.estimate(STATISTICS.paired_ratios(seconds, base))
-        name = "#{workload}, #{pass}: #{row}"
-        [Figure.new(name: name, unit: "us", median: STATISTICS.median(seconds) * 1e6),
-         Figure.new(name: "#{name} as larder", unit: "x", median: times.value, **times.to_h.slice(:low, :high))]
-      end
-    end
-
-    def circumstances(document)
-      rows = document.fetch("rows")
-      missing = rows.reject { |row| row["state"] == "measured" }
-      { "versions" => rows.map { |row| row["versions"] }.compact.reduce({}, :merge),
-        "servers" => rows.filter_map { |row| row.dig("server", "version") }.uniq,
-        "not measured" => missing.to_h { |row| row.values_at("name", "reason") },
-        "calls a lap" => document.dig("settings", "count"), "rounds" => document.dig("settings", "rounds") }
-    end
-
     # Built as `make -C engine` builds it, apart from other builds.
     # @return [String] path of the program
     def build(name)
@@ -131,6 +96,6 @@ module Bench
       status.success? ? output : raise(Failed, "#{command.first(5).join(" ")} ... ended with #{status}\n#{output}")
     end
 
-    private_class_method :miss_figures, :over_all, :circumstances, :build, :run
+    private_class_method :miss_figures, :over_all, :build, :run
   end
 end

@@ -33,6 +33,43 @@ module Bench
 
   # All of them, in the order of the report.
   module Targets
+    # What applications do, beside what it costs with any store: what, part, figure, sense, bound.
+    SHAPES = [
+      ["page of ten fragments: the store's share, %", "pages", "pages, ten: larder's share", :most, 2],
+      ["index of 50 fragments: the store's share, %", "pages", "pages, index: larder's share", :most, 2],
+      ["`cache do` in a view, us above its floor", "pages", "pages, ten: larder above floor, a key", :most, 3],
+      ["fragment, read, us above its floor", "fragments", "fragments, read: larder above floor", :most, 3],
+      ["fragment, written, us above its floor", "fragments", "fragments, write: larder above floor", :most, 3],
+      *{ "read_multi" => "fragments", "fetch_multi" => "records", "write_multi" => "fragments" }.map do |pass, things|
+        ["#{pass} of 50 #{things}, us a key above its floor", "fragments",
+         "collections, #{pass}: larder above floor, a key", :most, 1]
+      end,
+      ["key is a record, us above its floor", "keys", "keys, record: larder above floor", :most, 2],
+      *{ "version" => "version:", "namespace" => "namespace:", "race" => "race_condition_ttl:",
+         "raw" => "raw:" }.map do |pass, option|
+        ["#{option}, us above the plain call", "keys", "keys, #{pass}: larder above plain", :most, 0.5]
+      end,
+      ["hit while one event is listened to, us above bare events", "subscriber",
+       "subscriber, hit: larder above floor", :most, 1.5],
+      ["hit while all events are listened to, us above bare events", "subscriber",
+       "subscriber, all: larder above floor", :most, 1.5],
+      *[2, 10, 20, 100].map do |size|
+        ["String of #{size} KB, read: times allocating and copying it", "strings",
+         "strings, read-#{size}k: larder as floor", :most, 1.5]
+      end,
+      *{ "hash" => ["a Hash of nine", 6], "record" => ["a record", 3],
+         "records" => ["25 records, one association", 2] }.map do |kind, (title, bound)|
+        ["#{title}, read, MemoryStore: times as long", "objects", "objects, read-#{kind}: memory as larder", :least,
+         bound]
+      end,
+      *["fragments, write", *%w[2k 10k 20k 100k].map { |size| "strings, write-#{size}" },
+        *%w[hash record records].map { |kind| "objects, write-#{kind}" }].map do |figure|
+        ["#{figure}, MemoryStore: times as long", figure.split(",").first, "#{figure}: memory as larder", :least, 2]
+      end
+    ].map do |what, part, figure, sense, bound|
+      Target.new(what: what, part: part, figure: figure, sense: sense, bound: bound)
+    end.freeze
+
     # Times as long as larder, in the lab: what, part, figure, at least.
     STORES = [
       ["fetch hit, 1 thread, Litecache", "published", "one-thread, hit: litecache", 20],
@@ -94,6 +131,6 @@ module Bench
     end.freeze
 
     # @return [Array<Bench::Target>]
-    ALL = [*STORES, *ENGINE, *EVICTION].freeze
+    ALL = [*SHAPES, *STORES, *ENGINE, *EVICTION].freeze
   end
 end

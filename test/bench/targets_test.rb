@@ -32,29 +32,38 @@ module Bench
     end
 
     test "a part that the lab measures has the contenders and workloads that it names" do
-      Parts::LAB.each_value do |contenders, workloads|
-        assert_empty contenders.split(",") - Larder::Lab::Contenders.names
-        assert_empty workloads.split(",") - Larder::Lab::Workloads.names
+      Stores::PARTS.each_value do |part|
+        assert_empty part.contenders.split(",") - Larder::Lab::Contenders.names
+        assert_empty part.workloads.split(",") - Larder::Lab::Workloads.names
       end
     end
 
-    test "a target of the lab names a workload, a pass and a contender of its part" do
-      Targets::STORES.each do |target|
-        workload, pass, contender = target.figure.match(/\A([\w-]+), (\w+): ([\w-]+) as larder\z/).captures
-        contenders, workloads = Parts::LAB.fetch(target.part).map { |names| names.split(",") }
-        assert_includes contenders, contender
-        assert_includes workloads, workload
-        assert_includes Larder::Lab::Workloads.fetch(workload).passes.map(&:key), pass
+    test "a target of the lab is among the figures that its part makes" do
+      targets = [*Targets::SHAPES, *Targets::STORES]
+      targets.group_by(&:part).each do |name, some|
+        figures = Stores.figures(measures(Stores::PARTS.fetch(name)))
+        some.each { |target| assert target.measured(figures), "#{target.figure} is not among the figures" }
       end
     end
 
     test "the rounds of a run of the lab become times in microseconds and as larder" do
-      measures = { "larder" => [1e-6, 2e-6, 3e-6], "redis" => [10e-6, 30e-6, 60e-6] }
-                 .map { |row, samples| { "key" => "stores/one-thread/hit/#{row}", "samples" => samples } }
-      figures = Programs.lab_figures(measures).to_h { |figure| [figure.name, figure] }
+      figures = figures_of("one-thread/hit", "larder" => [1e-6, 2e-6, 3e-6], "redis" => [10e-6, 30e-6, 60e-6])
       assert_in_delta 30.0, figures.fetch("one-thread, hit: redis").median, 1e-9
       times = figures.fetch("one-thread, hit: redis as larder")
       [[15.0, times.median], [10.0, times.low], [20.0, times.high]].each { |pair| assert_in_delta(*pair, 1e-9) }
+    end
+
+    test "what a store takes beyond the floor is said of each key, as times and as a share" do
+      figures = figures_of("pages/ten", "larder" => [10e-6] * 3, "floor" => [8e-6] * 3)
+      { "above floor, a key" => 0.2, " as floor" => 1.25, "'s share" => 20.0 }.each do |end_of_name, expected|
+        name = figures.keys.find { |one| one.start_with?("pages, ten: larder") && one.end_with?(end_of_name) }
+        assert_in_delta expected, figures.fetch(name).median, 1e-9
+      end
+    end
+
+    test "an option is beside the plain call" do
+      figures = Stores.figures([measure("keys/plain/larder", [2e-6] * 3), measure("keys/raw/larder", [3e-6] * 3)])
+      assert_in_delta 1.0, figures.find { |one| one.name == "keys, raw: larder above plain" }.median, 1e-9
     end
 
     test "a target of misses names Larder as the lab does" do
@@ -72,6 +81,25 @@ module Bench
       assert_equal 3, lines.size
       assert_equal ["bare loop", "40.0", "0.8000"], lines[1].drop(1)
       assert_equal "get, 16 hot keys", lines[0].first.strip
+    end
+
+    private
+
+    def figures_of(pass, samples)
+      Stores.figures(samples.map { |row, seconds| measure("#{pass}/#{row}", seconds) }).to_h { |one| [one.name, one] }
+    end
+
+    def measure(key, seconds)
+      { "key" => "stores/#{key}", "samples" => seconds }
+    end
+
+    # One round of all that a part measures.
+    def measures(part)
+      part.workloads.split(",").flat_map do |workload|
+        type = Larder::Lab::Workloads.fetch(workload)
+        rows = [*part.contenders.split(","), *("floor" if type.floor?)]
+        type.passes.product(rows).map { |pass, row| measure("#{workload}/#{pass.key}/#{row}", [1e-6]) }
+      end
     end
   end
 end
