@@ -178,12 +178,29 @@ static void an_attachment_that_failed(void) {
     larder_close(cache);
 }
 
+/* From now on this process opens no file; false under valgrind, which counts descriptors by itself. */
+static bool limit_descriptors(void) {
+    struct rlimit limit;
+    bool set = getrlimit(RLIMIT_NOFILE, &limit) == 0;
+    limit.rlim_cur = 0;
+    set = set && setrlimit(RLIMIT_NOFILE, &limit) == 0;
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return set && fd < 0;
+}
+
 /* The slots are free: that is not the reason. */
 static void a_child_without_descriptors(void *arg) {
     larder *cache = arg;
-    const struct rlimit none = {0};
     larder_error error;
-    CHILD_CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0 && set(cache, "k", "v") == LARDER_SYSTEM);
+    if (!limit_descriptors()) {
+        printf("  skipped: %s: descriptors cannot be limited here\n", test_name);
+        fflush(stdout);
+        _exit(0);
+    }
+    CHILD_CHECK(set(cache, "k", "v") == LARDER_SYSTEM);
     CHILD_CHECK(larder_last_failure(cache, &error) == LARDER_SYSTEM && error.system_errno == EMFILE);
     CHILD_CHECK(strstr(error.detail, "t.larder.lock") != NULL);
 }

@@ -3,7 +3,7 @@
 # bytes that nobody wrote, or has lost memory at its end, and where the program itself ends with a cache's file open.
 # Children may: they end in the middle of things.
 reports=$(mktemp -d) || exit 2
-valgrind --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,indirect \
+valgrind --vex-iropt-register-updates=allregs-at-mem-access --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,indirect \
     --errors-for-leak-kinds=definite,indirect --track-fds=yes --fair-sched=try --log-file="$reports/%p" "$@" &
 program=$!
 wait $program

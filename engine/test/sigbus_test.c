@@ -112,6 +112,18 @@ static void cut_and_grown_again(void) {
     cut_to(0, true);
 }
 
+/* What is stored before anybody notices makes it look like a stranger's file. */
+static void cut_grown_and_stored_in(void) {
+    larder *cache = open_cache(SIZE);
+    CHECK(cache && fill(cache));
+    CHECK(truncate(test_path("t.larder"), 0) == 0 && truncate(test_path("t.larder"), SIZE) == 0);
+    memset((char *)cache->map->base + LARD_CONTROL_OFFSET + LARD_PAGE, 's', 100);
+    set(cache, "unnoticed", "yet");
+    sleep_us(300000); /* calls look at the file every 200 ms */
+    CHECK(heals(cache, "of the parent") && sound(cache));
+    larder_close(cache);
+}
+
 /* Readers and a writer are inside calls whenever the file is cut. */
 static void cut_again_and_again(void) {
     enum { CHILDREN = 3, CUTS = 25 };
@@ -415,6 +427,7 @@ static const test_case tests[] = {
     TEST(cut_inside_the_control_page, "a live file cut inside its control page is replaced"),
     TEST(cut_to_half, "a live file cut to half is replaced"),
     TEST(cut_by_a_byte, "a live file cut by one byte goes on or is replaced"),
+    TEST(cut_grown_and_stored_in, "a live file cut, grown and stored in is replaced"),
     TEST(cut_and_grown_again, "a live file cut and grown again loses items, and nothing else"),
     TEST(faults_again_and_again, "a handle whose files fault again and again attaches anew ever more seldom"),
 #ifdef __linux__

@@ -14,15 +14,29 @@ module House
     LEVELS = ["O0", "O1", "O2", "O3", "Os"].freeze
     HERE = "C alone"
 
-    # The slowest, under an emulator of instructions: they kill and stop processes for seconds, or count on a clock.
-    UNDER_VALGRIND_WITHOUT = {
-      "survival_test" => "kills processes at random by the clock; a killed one reports nothing",
-      "flooding_test" => "stores chosen keys until a shard is full, which takes minutes",
-      "damage_test" => "two minutes without valgrind's twentyfold",
-      "process_test" => "measures how soon a dead owner's lock is taken over",
-      "calls_test" => "a process for each of thousands of failing calls; the sanitizers run it",
-      "calls_use_test" => "the same",
-      "sigbus_test" => "raises SIGBUS on purpose, in memory that valgrind reads itself"
+    THOUSANDS = "a process for each of thousands of failing calls; ASan runs it"
+
+    # Tests of the engine that cannot hold under something, or take hours there, and why.
+    WITHOUT = {
+      valgrind: {
+        "survival_test" => "kills processes at random by the clock; a killed one reports nothing",
+        "flooding_test" => "stores chosen keys until a shard is full, which takes minutes",
+        "damage_test" => "two minutes without valgrind's twentyfold",
+        "process_test" => "measures how soon a dead owner's lock is taken over",
+        "calls_test" => THOUSANDS,
+        "calls_use_test" => THOUSANDS,
+        "sigbus_test" => "limits memory to less than a file, and valgrind needs more than that"
+      },
+      msan: {
+        "advice_test" => "a limit of memory, which the sanitizer's shadow of the file is above",
+        "memory_limit_test" => "the same"
+      },
+      qemu: {
+        "advice_test" => "qemu-user keeps madvise from the kernel: no advice on how pages are read",
+        "bytelock_test" => "and none on what a child made by fork or clone has of them",
+        "calls_test" => THOUSANDS,
+        "calls_use_test" => THOUSANDS
+      }
     }.freeze
 
     # @param tests [Array<String>, nil] only these of the engine's tests, as in "cache_test"; nil: all
@@ -124,16 +138,15 @@ module House
         [engine("#{compiler}-asan", compiler, "O1", under: "ASan, UBSan", target: "asan-test"),
          engine("#{compiler}-tsan", compiler, "O1", under: "TSan, threads", target: "tsan-test")]
       end
-      both + [engine("clang-msan", "clang", "O1", under: "MSan", target: "msan-test"),
+      both + [engine("clang-msan", "clang", "O1", under: "MSan", target: "msan-test", variables: without(:msan)),
               engine("pages", "gcc", "O3", under: "pages of 16 and 64 KiB", target: "pages-test")]
     end
 
     # memcheck alone: helgrind and drd know the locks of pthreads and no atomics, so that to them every read without a
     # lock is a race. ThreadSanitizer knows atomics.
     def valgrind_cells
-      without = UNDER_VALGRIND_WITHOUT.keys.join(" ")
       [engine("valgrind", "gcc", "O1", under: "memcheck", target: "valgrind-test", needs: [:valgrind],
-                                       variables: { "WITHOUT" => without })]
+                                       variables: without(:valgrind))]
     end
 
     def ruby_cells
@@ -158,7 +171,8 @@ module House
     def processor_cells
       arm = ["O0", "O2"].map do |level|
         engine("aarch64-#{level}", "aarch64-linux-gnu-gcc", level, under: "qemu-user", needs: [:aarch64, :qemu],
-                                                                   target: "unit-test", variables: EMULATED)
+                                                                   target: "unit-test",
+                                                                   variables: EMULATED.merge(without(:qemu)))
       end
       arm + [refusal("i686", "Larder needs a 64-bit machine"),
              refusal("s390x", "big-endian machines are not supported")]
@@ -168,6 +182,10 @@ module House
     # threads have that of x86-64.
     EMULATED = { "LINK" => "-static", "RUN" => "qemu-aarch64-static" }.freeze
     private_constant :EMULATED
+
+    def without(tool)
+      { "WITHOUT" => WITHOUT.fetch(tool).keys.join(" ") }
+    end
 
     # Compilation for an unsupported processor fails with a message.
     def refusal(machine, message)

@@ -32,7 +32,9 @@ module House
     end
 
     test "tests that a cell leaves out are there" do
-      Matrix::UNDER_VALGRIND_WITHOUT.each_key { |name| assert_path_exists File.join(ROOT, "engine/test/#{name}.c") }
+      Matrix::WITHOUT.each_value do |tests|
+        tests.each_key { |name| assert_path_exists File.join(ROOT, "engine/test/#{name}.c") }
+      end
     end
 
     test "a need that is not met is named with its packages" do

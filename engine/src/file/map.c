@@ -65,6 +65,19 @@ bool lard_map_was_replaced(const lard_map *map, const char *path) {
     return errno == ENOENT && lard_map_descriptor(map, &info) >= 0 && info.st_nlink == 0;
 }
 
+bool lard_map_lost_superblocks(const lard_map *map, const char *path) {
+    uint8_t pages[LARD_CONTROL_OFFSET];
+    struct stat info;
+    size_t got = 0;
+    int fd = lard_map_descriptor(map, &info);
+    bool lost = fd >= 0 && !lard_map_was_replaced(map, path) &&
+                lard_io_read(fd, pages, sizeof pages, 0, &got) == 0 && got == sizeof pages;
+    for (size_t i = 0; lost && i < got; i++) {
+        lost = pages[i] == 0;
+    }
+    return lost;
+}
+
 /* The directory caches of all shards; NULL: no memory. */
 static lard_dircache *new_dircache(const lard_superblock *super) {
     size_t shards = super->shard_count, most = super->segments_per_shard;

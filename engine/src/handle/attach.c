@@ -179,6 +179,20 @@ static larder_status look_without_lockfile(larder *cache, larder_error *error) {
                 : lard_file_open(cache->path, 0, &content, true, &cache->arriving, error);
 }
 
+/* Opens the cache file. One that this handle had open and that somebody truncated and grew again looks like a
+ * stranger's once anything was stored in it: it is replaced. */
+static larder_status open_file(larder *cache, uint64_t size_bytes, const lard_lockfile_content *content,
+                               bool alone, larder_error *error) {
+    larder_status status = lard_file_open(cache->path, size_bytes, content, alone, &cache->arriving, error);
+    if (status == LARDER_NOT_LARDER && size_bytes && cache->map &&
+        lard_map_lost_superblocks(cache->map, cache->path)) {
+        lard_map_give_up(cache->map, cache->path);
+        memset(error, 0, sizeof *error);
+        status = lard_file_open(cache->path, size_bytes, content, alone, &cache->arriving, error);
+    }
+    return status;
+}
+
 /* Opens the lock file and the cache file, claims a slot, and sets cache->map. Size 0: creates no file. */
 static larder_status attach_to_path(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
     char path[LARD_LOCK_PATH_MAX];
@@ -209,8 +223,7 @@ static larder_status attach_to_path(larder *cache, uint64_t size_bytes, int64_t 
         lard_discard(cache->map); /* the next file may need the space */
     }
     int alone = lard_process_is_alone(cache, &file, path);
-    status = alone < 0 ? fail_unknown_users(path, error)
-                       : lard_file_open(cache->path, size_bytes, &content, alone, &cache->arriving, error);
+    status = alone < 0 ? fail_unknown_users(path, error) : open_file(cache, size_bytes, &content, alone, error);
     lard_map *map = cache->arriving;
     if (status == LARDER_OK && (status = lard_use_begin(map, cache->path, &file, alone, error)) != LARDER_OK) {
         drop_arriving(cache);
