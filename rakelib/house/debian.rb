@@ -62,9 +62,19 @@ module House
       options = { "Dir::Etc::SourceList" => entry, "Dir::Etc::SourceParts" => "/dev/null", "Dir::Cache" => into,
                   "Dir::State::Lists" => File.dirname(lists), "Dir::State::status" => "/dev/null",
                   "APT::Sandbox::User" => "root" }.flat_map { |name, value| ["-o", "#{name}=#{value}"] }
-      run(*options, "update") && run(*options, "source", "--download-only", "--tar-only", package, chdir: into) &&
-        unpack(Dir[File.join(into, "*.orig.tar.*")].first, into, patterns)
+      run(*options, "update") && versions(package, options).any? do |version|
+        run(*options, "source", "--download-only", "--tar-only", "#{package}=#{version}", chdir: into) &&
+          unpack(Dir[File.join(into, "*.orig.tar.*")].first, into, patterns)
+      end
     end
+
+    # A mirror may list versions whose files it does not have any more.
+    # @return [Array<String>] the newest first
+    def versions(package, options)
+      said, = Open3.capture2("apt-cache", *options, "showsrc", package)
+      said.scan(/^Version: (\S+)/).flatten.uniq.sort_by { |version| Gem::Version.new(version[/\d[\d.]*\d/]) }.reverse
+    end
+    private_class_method :versions
 
     def unpack(archive, into, patterns)
       tar = ["tar", "-x", "-C", into, "--strip-components=1", "--wildcards", *patterns.map { |name| "*/#{name}" }]
