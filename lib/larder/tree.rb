@@ -37,7 +37,8 @@ module Larder
     #   @api private
     #   @return [Boolean] has this one object methods of its own?
 
-    # code => method and classes of its parts
+    # code => method, classes of its parts, and what else it takes: :load, whether a class may be loaded; :records, that
+    # and the records that were made before
     MAKERS = {
       TIME => [:make_time, [Parts::SECONDS, Parts::NANOSECONDS, Parts::OFFSET, Parts::ZONE]],
       TIME_WITH_ZONE => [:make_time_with_zone, [Parts::SECONDS, Parts::NANOSECONDS, Symbol]],
@@ -52,22 +53,19 @@ module Larder
       SAFE_BUFFER => [:make_safe_buffer, [String]],
       INDIFFERENT_HASH => [:make_indifferent_hash, [Array, Array]],
       DURATION => [:make_duration, [Numeric, Hash]],
-      STRUCT => [:make_struct, [Symbol, Array, Array]],
-      DATA => [:make_data, [Symbol, Array, Array]],
-      RECORD => [:make_record, [Integer, Array]],
+      STRUCT => [:make_struct, [Symbol, Array, Array], :load],
+      DATA => [:make_data, [Symbol, Array, Array], :load],
+      RECORD => [:make_record, [Integer, Array], :records],
       BINARY => [:make_binary, [String]],
       URI => [:make_uri, [String]],
       IP_ADDRESS => [:make_ip_address, [String, Integer]],
       PATH => [:make_path, [String]],
       TIME_ZONE => [:make_time_zone, [String]],
       TEXT => [:make_text, [Symbol, String]],
-      RECORDS => [:make_records, [Array, Array]],
-      STRUCTS => [:make_structs, [Symbol, Array, Array]]
+      RECORDS => [:make_records, [Array, Array], :records],
+      STRUCTS => [:make_structs, [Symbol, Array, Array], :load]
     }.freeze
-    # Codes whose parts name classes.
-    LOADERS = %i[make_struct make_data make_structs].freeze
-    RECORD_MAKERS = %i[make_record make_records].freeze
-    private_constant :MAKERS, :LOADERS, :RECORD_MAKERS
+    private_constant :MAKERS
 
     # Classes that are recognized by name; others are recognized by their superclass.
     TAKERS = [Times, Numbers, Texts, Collections].map { |sort| sort::TAKERS }.reduce(:merge).freeze
@@ -78,6 +76,7 @@ module Larder
     private_constant :HOOKS, :NAME_OF
 
     @takers = ObjectSpace::WeakMap.new # by class, so that one that was reloaded is not kept
+    @types = ObjectSpace::WeakMap.new # by name, those that were found
 
     class << self
       include Times
@@ -133,10 +132,16 @@ module Larder
       # @param load [Boolean] may a file be loaded for it?
       # @return [Class, nil]
       def type_named(name, kin, load)
-        return unless name.is_a?(Symbol) && Parts::NAME.match?(name.name)
+        return unless name.is_a?(Symbol)
+
+        known = @types[name]
+        return unless known || Parts::NAME.match?(name.name)
 
         type = Parts.constant(name.name, load: load)
-        type if type.is_a?(Class) && type < kin && NAME_OF.bind_call(type) == name.name
+        return unless type.equal?(known) || (type.is_a?(Class) && NAME_OF.bind_call(type) == name.name)
+
+        @types[name] = type unless type.equal?(known)
+        type if type < kin
       end
 
       private
@@ -167,11 +172,14 @@ module Larder
       def made(code, parts, trusted, kept, records)
         return kept_at(kept, parts) if code == KEPT
 
-        maker, types = MAKERS[code]
+        maker, types, more = MAKERS[code]
         return UNREADABLE unless maker && Parts.fit?(parts, types)
-        return __send__(maker, *parts, trusted, records) if RECORD_MAKERS.include?(maker)
 
-        LOADERS.include?(maker) ? __send__(maker, *parts, trusted) : __send__(maker, *parts)
+        case more
+        when :records then __send__(maker, *parts, trusted, records)
+        when :load then __send__(maker, *parts, trusted)
+        else __send__(maker, *parts)
+        end
       end
     end
 

@@ -1,5 +1,5 @@
 /*
- * tree_key.h — the Strings that are keys of Hashes.
+ * tree_key.h — the Strings and Symbols that are keys of Hashes.
  */
 #ifndef LARDER_TREE_KEY_H
 #define LARDER_TREE_KEY_H
@@ -10,5 +10,8 @@ void tree_key_init(void);
 
 /* The one frozen String that Ruby has of a text in UTF-8 of at most 31 bytes. */
 VALUE tree_key(const char *bytes, size_t size);
+
+/* The Symbol of that name; Qundef: it is no text in UTF-8. */
+VALUE tree_symbol(const char *bytes, size_t size);
 
 #endif

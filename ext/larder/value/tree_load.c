@@ -108,13 +108,14 @@ static VALUE load_double(reader *r) {
 }
 
 static VALUE load_symbol(reader *r) {
-    VALUE name = load_string(r, rb_utf8_encindex());
+    size_t size;
 
-    if (name == Qundef || rb_enc_str_coderange(name) == ENC_CODERANGE_BROKEN) {
+    if (!take_size(r, &size)) {
         return Qundef;
     }
-    VALUE symbol = rb_str_intern(name);
-    if (r->symbols < TREE_SYMBOLS) {
+    VALUE symbol = tree_symbol((const char *)r->at, size);
+    r->at += size;
+    if (symbol != Qundef && r->symbols < TREE_SYMBOLS) {
         r->symbol[r->symbols++] = symbol;
     }
     return symbol;

@@ -115,33 +115,40 @@ module Larder
         # @param trusted [Boolean] may a class be loaded for them?
         # @param known [Array<ActiveRecord::Base>] the value's records so far; those that are made are added
         def initialize(trusted, known)
-          @types = Hash.new { |types, name| types[name] = type_named(name, trusted) }
+          @trusted = trusted
           @known = known
-          @unused = {}.compare_by_identity
+          @types = {}
+          @unused = nil
         end
 
-        # @param places [Array<Integer>]
         # @param entries [Array<Array>]
-        # @return [Array<ActiveRecord::Base>]
+        # @return [void]
         # @raise [UnreadableError]
-        def make(places, entries)
+        def make(entries)
           first = @known.size
-          entries.each { |name, attributes, is_new| @known << record(@types[name], attributes, is_new) }
+          has_associations = false
+          entries.each do |name, attributes, is_new, association|
+            @known << record(name, attributes, is_new)
+            has_associations ||= association
+          end
+          return unless has_associations
+
           entries.each_with_index { |entry, i| add_associations(@known[first + i], entry) if entry.size > 3 }
-          places.map { |place| @known.fetch(place) }
         end
 
         private
 
-        def type_named(name, trusted)
-          Tree.type_named(name, ActiveRecord::Base, trusted) or raise UnreadableError, "no such class (#{name})"
-        end
-
-        def record(type, attributes, is_new)
+        def record(name, attributes, is_new)
+          type = (@types[name] ||= type_named(name))
           type.allocate.init_with_attributes(type.attributes_builder.build_from_database(attributes), is_new)
         end
 
+        def type_named(name)
+          Tree.type_named(name, ActiveRecord::Base, @trusted) or raise UnreadableError, "no such class (#{name})"
+        end
+
         def add_associations(record, entry)
+          @unused ||= {}.compare_by_identity
           3.step(entry.size - 1, 2) do |at|
             reflection = record.class.reflect_on_association(entry[at]) or next # it may be gone
             target = entry[at + 1]
@@ -189,13 +196,14 @@ module Larder
         [taking.take(target), taking.new_entries]
       end
 
-      # @param places [Array<Integer>]
+      # @param place [Integer, Array<Integer>] of what is asked for
       # @param entries [Array<Array>]
       # @param trusted [Boolean] may a class be loaded for them?
       # @param known [Array<ActiveRecord::Base>] the value's records so far; these are added
-      # @return [Array<ActiveRecord::Base>]
-      def make(places, entries, trusted, known)
-        Making.new(trusted, known).make(places, entries)
+      # @return [ActiveRecord::Base, Array<ActiveRecord::Base>]
+      def make(place, entries, trusted, known)
+        Making.new(trusted, known).make(entries) unless entries.empty?
+        place.is_a?(Array) ? place.map { |one| known.fetch(one) } : known.fetch(place)
       end
     end
   end

@@ -75,7 +75,7 @@ module Larder
       end
 
       def make_record(place, entries, trusted, known)
-        Records.make([place], entries, trusted, known).first
+        Records.make(place, entries, trusted, known)
       end
 
       def take_records(list, natural, known)
