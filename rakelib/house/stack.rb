@@ -185,8 +185,10 @@ module House
       written = File.join(ROOT, "tmp/stacks", @name)
       FileUtils.mkdir_p([written, File.join(@root, CHECKOUT, "tmp")])
       # In the process namespace the shell is process 1 and reaps orphans, as tests of killed writers expect. It must
-      # therefore stay, which is why the command is not its last.
-      script = %(cd "#{CHECKOUT}" && "$@"; exit $?)
+      # therefore stay, which is why the command is not its last. A Bundler of another version than the lock's would
+      # start each program again without Ruby's options, unless its version is named.
+      version = %($(ruby -e 'require "bundler"; print Bundler::VERSION'))
+      script = %(cd "#{CHECKOUT}" && export BUNDLER_VERSION=#{version} && "$@"; exit $?)
       system("unshare", "--mount", "--propagation", propagation, "--pid", "--fork", "--kill-child", "sh", "-c", ENTER,
              "sh", @root, written, "/usr/bin/env", "-i", *variables, "bash", "-c", script, "bash", *command)
     ensure
