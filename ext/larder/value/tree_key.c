@@ -49,7 +49,7 @@ static VALUE make_symbol(const char *bytes, size_t size) {
     return rb_enc_str_coderange(name) == ENC_CODERANGE_BROKEN ? Qundef : rb_str_intern(name);
 }
 
-VALUE tree_symbol(const char *bytes, size_t size) {
+VALUE tree_key_symbol(const char *bytes, size_t size) {
     if (size > MAX_SYMBOL_BYTES) {
         return make_symbol(bytes, size);
     }

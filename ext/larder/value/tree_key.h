@@ -12,6 +12,6 @@ void tree_key_init(void);
 VALUE tree_key(const char *bytes, size_t size);
 
 /* The Symbol of that name; Qundef: it is no text in UTF-8. */
-VALUE tree_symbol(const char *bytes, size_t size);
+VALUE tree_key_symbol(const char *bytes, size_t size);
 
 #endif

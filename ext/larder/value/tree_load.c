@@ -113,7 +113,7 @@ static VALUE load_symbol(reader *r) {
     if (!take_size(r, &size)) {
         return Qundef;
     }
-    VALUE symbol = tree_symbol((const char *)r->at, size);
+    VALUE symbol = tree_key_symbol((const char *)r->at, size);
     r->at += size;
     if (symbol != Qundef && r->symbols < TREE_SYMBOLS) {
         r->symbol[r->symbols++] = symbol;
