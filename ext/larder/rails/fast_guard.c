@@ -16,8 +16,12 @@
 #include "rails/fast_log.h"
 
 #define MAX_CLASSES 16
-static VALUE classes[MAX_CLASSES]; /* stores whose methods are all as we know them */
-static unsigned class_count;
+typedef struct {
+    VALUE classes[MAX_CLASSES];
+    unsigned count;
+} class_list;
+static class_list known;              /* stores whose methods are all as we know them */
+static class_list known_steps;        /* those whose keys, versions and options are made as we know it */
 static VALUE pinned[4 * MAX_CLASSES]; /* every class that was ever among them: compaction must not move it */
 static unsigned pinned_count;
 static unsigned long ticket; /* of the latest check of methods */
@@ -27,9 +31,9 @@ static int64_t checked_ms; /* when everything was last checked, by the coarse cl
 static VALUE fast_module = Qnil;
 static ID id_check;
 
-static bool is_known(VALUE klass) {
-    for (unsigned i = 0; i < class_count; i++) {
-        if (classes[i] == klass) {
+static inline bool holds(const class_list *list, VALUE klass) {
+    for (unsigned i = 0; i < list->count; i++) {
+        if (list->classes[i] == klass) {
             return true;
         }
     }
@@ -50,7 +54,7 @@ static void check_if_due(void) {
 bool fast_guard_passes(VALUE self, fast_store *store) {
     fast_clock_tick();
     check_if_due();
-    if (fast_instrumentation_wanted(FAST_EVENT_OLD_PAYLOADS) || !is_known(RBASIC_CLASS(self)) ||
+    if (fast_instrumentation_wanted(FAST_EVENT_OLD_PAYLOADS) || !holds(&known, RBASIC_CLASS(self)) ||
         fast_log_wanted(self)) {
         return false;
     }
@@ -62,6 +66,11 @@ bool fast_guard_passes(VALUE self, fast_store *store) {
     store->handle = *handle;
     larder *engine = fast_handle_engine(store);
     return engine != NULL && larder_attached(engine) == 1; /* the ordinary path attaches it, without the GVL */
+}
+
+bool fast_guard_takes_steps(VALUE self) {
+    check_if_due();
+    return holds(&known_steps, RBASIC_CLASS(self));
 }
 
 static bool pin(VALUE klass) {
@@ -78,31 +87,36 @@ static bool pin(VALUE klass) {
     return true;
 }
 
+static void fill(class_list *list, VALUE classes) {
+    glue_check_array(classes, "classes");
+    list->count = 0;
+    for (long i = 0; i < RARRAY_LEN(classes) && list->count < MAX_CLASSES; i++) {
+        if (pin(RARRAY_AREF(classes, i))) {
+            list->classes[list->count++] = RARRAY_AREF(classes, i);
+        }
+    }
+}
+
 /* FastPath._begin_method_check */
 static VALUE begin_check(VALUE self) {
     (void)self;
-    class_count = 0;
+    known.count = known_steps.count = 0;
     return ULONG2NUM(++ticket);
 }
 
-/* FastPath._end_method_check(ticket, classes): the stores that may take it; none turns it off. */
-static VALUE end_check(VALUE self, VALUE given, VALUE list) {
-    glue_check_array(list, "classes");
-    if (NUM2ULONG(given) != ticket) {
-        return self;
-    }
-    class_count = 0;
-    for (long i = 0; i < RARRAY_LEN(list) && class_count < MAX_CLASSES; i++) {
-        if (pin(RARRAY_AREF(list, i))) {
-            classes[class_count++] = RARRAY_AREF(list, i);
-        }
+/* FastPath._end_method_check(ticket, classes, step_classes): the stores that may take it, and those whose steps
+ * may be taken in C; none turns it off. */
+static VALUE end_check(VALUE self, VALUE given, VALUE classes, VALUE step_classes) {
+    if (NUM2ULONG(given) == ticket) {
+        fill(&known, classes);
+        fill(&known_steps, step_classes);
     }
     return self;
 }
 
 static VALUE is_enabled(VALUE self, VALUE klass) {
     (void)self;
-    return is_known(klass) ? Qtrue : Qfalse;
+    return holds(&known, klass) ? Qtrue : Qfalse;
 }
 
 /* FastPath._passes?(store): would a simple call be answered in C? */
@@ -126,7 +140,7 @@ void fast_guard_init(VALUE module) {
     rb_gc_register_mark_object(module);
     id_check = rb_intern("check");
     rb_define_private_method(singleton, "_begin_method_check", begin_check, 0);
-    rb_define_private_method(singleton, "_end_method_check", end_check, 2);
+    rb_define_private_method(singleton, "_end_method_check", end_check, 3);
     rb_define_method(singleton, "enabled?", is_enabled, 1);
     rb_define_private_method(singleton, "_passes?", passes, 1);
     rb_define_private_method(singleton, "_singleton_class?", has_singleton_class, 1);

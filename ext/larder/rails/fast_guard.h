@@ -15,4 +15,7 @@ void fast_guard_init(VALUE module);
  */
 bool fast_guard_passes(VALUE self, fast_store *store);
 
+/* May C make the keys, versions and options of a store whose calls it does not answer? */
+bool fast_guard_takes_steps(VALUE self);
+
 #endif

@@ -16,6 +16,7 @@
 
 static ID id_call, id_cache_key, id_cache_version, id_to_a, id_to_param;
 VALUE fast_key_no_version;
+static VALUE version_separator;
 
 static bool append(fast_key *key, size_t limit, const char *bytes, size_t count) {
     if (count > limit - key->bytes) {
@@ -188,9 +189,9 @@ VALUE fast_key_string(const fast_key *key, VALUE namespace) {
 
 static VALUE expanded_version(VALUE name, unsigned depth);
 
-/* The versions of the elements that have one, joined. */
+/* The versions of the elements that have one, joined as Array#to_param does. */
 static VALUE version_of_list(VALUE list, unsigned depth) {
-    VALUE joined = Qnil;
+    VALUE versions = rb_ary_new();
 
     if (depth > DEEPEST) {
         return Qundef;
@@ -200,14 +201,11 @@ static VALUE version_of_list(VALUE list, unsigned depth) {
         if (version == Qundef) {
             return Qundef;
         }
-        if (NIL_P(joined)) {
-            joined = version;
-        } else if (!NIL_P(version)) {
-            joined = rb_str_plus(joined, rb_str_new_cstr("/"));
-            rb_str_append(joined, version);
+        if (!NIL_P(version)) {
+            rb_ary_push(versions, version);
         }
     }
-    return NIL_P(joined) ? fast_key_no_version : joined;
+    return rb_ary_join(versions, version_separator);
 }
 
 /* As Store#expanded_version: nil or a String; Qundef: the ordinary path has to find out. */
@@ -232,14 +230,20 @@ static VALUE expanded_version(VALUE name, unsigned depth) {
 }
 
 bool fast_key_ask_version(const fast_key *key, VALUE given, VALUE *version) {
-    if (!NIL_P(given)) {
-        *version = rb_funcallv_public(given, id_to_param, 0, NULL);
-        if (RTEST(*version)) {
-            return plain_is_version(*version);
-        }
+    *version = NIL_P(given) ? Qnil : rb_funcallv_public(given, id_to_param, 0, NULL);
+    if (!RTEST(*version)) {
+        *version = expanded_version(key->name, 0);
     }
-    *version = expanded_version(key->name, 0);
-    return *version != Qundef && (NIL_P(*version) || plain_is_version(*version));
+    if (NIL_P(*version)) {
+        return true;
+    }
+    if (*version == Qundef || !plain_is_version(*version)) {
+        return false;
+    }
+    if (RSTRING_LEN(*version) == 0) {
+        *version = fast_key_no_version;
+    }
+    return true;
 }
 
 void fast_key_init(void) {
@@ -248,6 +252,8 @@ void fast_key_init(void) {
     id_cache_version = rb_intern("cache_version");
     id_to_a = rb_intern("to_a");
     id_to_param = rb_intern("to_param");
+    version_separator = rb_obj_freeze(rb_utf8_str_new("/", 1));
+    rb_gc_register_mark_object(version_separator);
     fast_key_no_version = rb_obj_freeze(rb_utf8_str_new("", 0));
     rb_gc_register_mark_object(fast_key_no_version);
 }

@@ -10,6 +10,7 @@
 #include "rails/fast_event.h"
 #include "rails/fast_log.h"
 #include "rails/fast_multi.h"
+#include "rails/fast_steps.h"
 #include "rails/fast_super.h"
 
 static ID id_write;
@@ -187,6 +188,7 @@ void fast_path_init(VALUE store_module) {
     fast_entry_init(module);
     fast_event_init(module);
     fast_multi_init(module);
+    fast_steps_init(module);
     rb_define_method(module, "fetch", fast_fetch, -1);
     rb_define_method(module, "read", fast_read, -1);
     rb_define_method(module, "write", fast_write, -1);

@@ -41,8 +41,11 @@ module Larder
       LISTENER_METHODS = %i[listening? all_listeners_for].freeze
       WATCHED_METHODS = (STORE_METHODS + ENTRY_METHODS + OPTION_METHODS + LISTENER_METHODS + [:new]).uniq.freeze
 
-      # The methods of Store of which Keys has a shorter form.
-      SHORTENED = %i[normalize_options namespace_key].freeze
+      # Of these the methods by which a store makes keys, versions and options, and knows the time.
+      STEPS = %i[
+        merged_options normalize_options normalize_key normalize_version namespace_key expanded_key expanded_version
+        truncate_key handle_invalid_expires_in options now now_ms
+      ].freeze
 
       # The methods of a key that Rails calls if it has them, and those by which it finds out.
       KEY_METHODS = %i[cache_key cache_version to_a].freeze
@@ -59,7 +62,7 @@ module Larder
       OWN_MODULES = "Larder::Store::"
       RAILS_FILES = %w[cache notifications broadcast_logger].freeze
       private_constant :STORE_METHODS, :ENTRY_METHODS, :OPTION_METHODS, :WATCHED_METHODS, :LISTENER_METHODS,
-                       :SHORTENED, :KEY_METHODS, :QUESTIONS, :KEY_CLASSES, :NATIVE_OWNERS,
+                       :STEPS, :KEY_METHODS, :QUESTIONS, :KEY_CLASSES, :NATIVE_OWNERS,
                        :LEVEL_METHODS, :ROOT, :OWN_MODULES, :RAILS_FILES
 
       class << self
@@ -91,14 +94,9 @@ module Larder
         # @api private
         def check_methods
           ticket = _begin_method_check
-          @store_patched = SHORTENED.any? { |name| patch_in(ActiveSupport::Cache::Store.instance_method(name)) }
-          _end_method_check(ticket, objection ? [] : store_classes.reject { |store| objection_to(store) })
-        end
-
-        # @return [Boolean] was a method of Rails patched that Keys has a shorter form of?
-        # @api private
-        def store_patched?
-          @store_patched
+          stores = objection ? [] : store_classes
+          fast = stores.reject { |store| objection_to(store, STORE_METHODS) }
+          _end_method_check(ticket, fast, fast + (stores - fast).reject { |store| objection_to(store, STEPS) })
         end
 
         # @api private

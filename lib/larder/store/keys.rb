@@ -10,8 +10,6 @@ module Larder
     module Keys
       # Rails 7.1 instruments and logs the name that a call was given, later ones the key.
       INSTRUMENTS_KEYS = ActiveSupport.gem_version >= Gem::Version.new("7.2.0.alpha")
-      ALIASES = ActiveSupport::Cache::OPTION_ALIASES.values.flatten.freeze
-      private_constant :ALIASES
 
       # @return [String, Proc, nil] what is put before every key
       def namespace
@@ -41,24 +39,6 @@ module Larder
       def normalize_version(key, options = nil)
         version = super
         version == "" ? "" : version
-      end
-
-      # Store's copies the options and looks for the aliases in the copy.
-      def normalize_options(options)
-        return super if FastPath.store_patched?
-
-        ALIASES.none? { |name| options.key?(name) } ? options.dup : super
-      end
-
-      # Store's merges its options again for each key, before Rails 8.1.
-      def namespace_key(key, call_options = nil)
-        return super if FastPath.store_patched?
-
-        namespace = call_options&.key?(:namespace) ? call_options[:namespace] : options[:namespace]
-        namespace = namespace.call if namespace.respond_to?(:call)
-        key = key.dup.force_encoding(Encoding::UTF_8) if key && key.encoding != Encoding::UTF_8
-
-        namespace ? "#{namespace}:#{key}" : key
       end
 
       # Ends a key that is too long in a digest of the whole, as Rails 8.1 does.

@@ -39,12 +39,12 @@ module Larder
           text unless builtin?(text)
         end
 
-        # For stores of a class.
-        def objection_to(store)
+        # For stores of a class and some of its methods.
+        def objection_to(store, names)
           blank = store.ancestors.find { |owner| blank?(owner) }
           return "a module without methods was put before or into #{blank_place(store)}, as stubs are made" if blank
 
-          patch = STORE_METHODS.filter_map { |name| patch_in(method_of(store, name)) }.first
+          patch = names.filter_map { |name| patch_in(method_of(store, name)) }.first
           patched(patch) if patch
         end
 

@@ -27,7 +27,8 @@ module Larder
         def class_reason(store)
           return if enabled?(store.class)
 
-          objection || objection_to(store.class) || "there are more classes of stores than it can tell apart"
+          objection || objection_to(store.class, STORE_METHODS) ||
+            "there are more classes of stores than it can tell apart"
         end
 
         # The class that C sees is the object's own, where it has one.
