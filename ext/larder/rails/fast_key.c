@@ -16,7 +16,7 @@
 
 static ID id_call, id_cache_key, id_cache_version, id_to_a, id_to_param;
 VALUE fast_key_no_version;
-static VALUE version_separator;
+static VALUE version_separator, nothing_joined;
 
 static bool append(fast_key *key, size_t limit, const char *bytes, size_t count) {
     if (count > limit - key->bytes) {
@@ -189,9 +189,10 @@ VALUE fast_key_string(const fast_key *key, VALUE namespace) {
 
 static VALUE expanded_version(VALUE name, unsigned depth);
 
-/* The versions of the elements that have one, joined as Array#to_param does. */
+/* The versions of the elements that have one, joined as Array#to_param does, and in the encoding that it gives
+ * them. */
 static VALUE version_of_list(VALUE list, unsigned depth) {
-    VALUE versions = rb_ary_new();
+    VALUE first = Qnil, versions = Qnil;
 
     if (depth > DEEPEST) {
         return Qundef;
@@ -201,11 +202,17 @@ static VALUE version_of_list(VALUE list, unsigned depth) {
         if (version == Qundef) {
             return Qundef;
         }
-        if (!NIL_P(version)) {
+        if (NIL_P(first)) {
+            first = version;
+        } else if (!NIL_P(version)) {
+            versions = NIL_P(versions) ? rb_ary_new_from_args(1, first) : versions;
             rb_ary_push(versions, version);
         }
     }
-    return rb_ary_join(versions, version_separator);
+    if (NIL_P(first)) {
+        return nothing_joined;
+    }
+    return NIL_P(versions) ? first : rb_ary_join(versions, version_separator);
 }
 
 /* As Store#expanded_version: nil or a String; Qundef: the ordinary path has to find out. */
@@ -254,6 +261,8 @@ void fast_key_init(void) {
     id_to_param = rb_intern("to_param");
     version_separator = rb_obj_freeze(rb_utf8_str_new("/", 1));
     rb_gc_register_mark_object(version_separator);
+    nothing_joined = rb_obj_freeze(rb_usascii_str_new("", 0));
+    rb_gc_register_mark_object(nothing_joined);
     fast_key_no_version = rb_obj_freeze(rb_utf8_str_new("", 0));
     rb_gc_register_mark_object(fast_key_no_version);
 }
