@@ -142,7 +142,8 @@ static void what_is_not_copied_is_kept(void) {
 
 /* A container: a mount namespace of its own, with the boot id bound that the file of this name has. */
 static bool bind_boot_id(const char *file) {
-    return mounts_of_its_own("/proc") && mount(file, "/proc/sys/kernel/random/boot_id", "none", MS_BIND, NULL) == 0;
+    return mounts_of_its_own("/proc") &&
+           mount(file, "/proc/sys/kernel/random/boot_id", "none", MS_BIND, NULL) == 0;
 }
 
 static bool write_boot_id(const char *name, char digit) {
