@@ -2,6 +2,8 @@
 
 # One measured figure, and how it is printed: rounded so that it never looks better than it is.
 
+require_relative "../../lab/lib/larder/lab/statistics"
+
 module Bench
   # A failure that the user can fix.
   class Failed < StandardError; end
@@ -18,6 +20,14 @@ module Bench
       median = sorted.size.odd? ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2.0
       new(name: name, unit: unit, median: median, low: (sorted.first if sorted.size > 1),
           high: (sorted.last if sorted.size > 1))
+    end
+
+    # The same with the lab's interval for the median.
+    # @param samples [Array<Numeric>] a value for each round
+    # @return [Bench::Figure]
+    def self.estimated(name, unit, samples)
+      estimate = ::Larder::Lab::Statistics.estimate(samples)
+      new(name: name, unit: unit, median: estimate.value, **estimate.to_h.slice(:low, :high))
     end
   end
 

@@ -4,6 +4,7 @@
 # interleaved run of its contenders, so figures of one part may be compared with each other.
 
 require "tmpdir"
+require_relative "monitors"
 require_relative "programs"
 require_relative "stores"
 
@@ -13,6 +14,7 @@ module Bench
     # name => what it measures, for --help
     ALL = {
       **Stores::PARTS.transform_values(&:about),
+      "monitors" => Monitors::ABOUT,
       "engine" => "get, get_multi and set beside a bare loop and LMDB",
       "processes" => "one process beside two, three and four; pages that reads dirty",
       "tails-disk" => "slowest sets beside a bare append, in the directory for files",
@@ -57,6 +59,7 @@ module Bench
       return misses(name, traces) if SIZES.key?(name)
 
       figures = case name
+                when "monitors" then Monitors.run(mode, directory)
                 when "engine" then Programs.engine_table("--rounds", ROUNDS.fetch(mode).to_s, "--directory", directory)
                 when "tails-disk" then engine("tails", mode, directory)
                 when "tails-memory" then engine("tails", mode, MEMORY)

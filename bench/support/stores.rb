@@ -78,8 +78,8 @@ module Bench
 
     def beside_larder(pass, rows)
       rows.flat_map do |row, seconds|
-        [estimated("#{pass}: #{row}", "us", seconds.map { |second| second * 1e6 }),
-         estimated("#{pass}: #{row} as larder", "x", STATISTICS.paired_ratios(seconds, rows.fetch(LARDER)))]
+        [Figure.estimated("#{pass}: #{row}", "us", seconds.map { |second| second * 1e6 }),
+         Figure.estimated("#{pass}: #{row} as larder", "x", STATISTICS.paired_ratios(seconds, rows.fetch(LARDER)))]
       end
     end
 
@@ -91,9 +91,10 @@ module Bench
       keys = KEYS.fetch(pass, 1)
       above = larder.zip(floor).map { |one, other| one - other }
       name = "#{pass}: larder"
-      [estimated("#{name} above floor#{", a key" if keys > 1}", "us", above.map { |second| second * 1e6 / keys }),
-       estimated("#{name} as floor", "x", STATISTICS.paired_ratios(larder, floor)),
-       estimated("#{name}'s share", "%", STATISTICS.paired_ratios(above, larder).map { |ratio| 100 * ratio })]
+      each = above.map { |second| second * 1e6 / keys }
+      [Figure.estimated("#{name} above floor#{", a key" if keys > 1}", "us", each),
+       Figure.estimated("#{name} as floor", "x", STATISTICS.paired_ratios(larder, floor)),
+       Figure.estimated("#{name}'s share", "%", STATISTICS.paired_ratios(above, larder).map { |ratio| 100 * ratio })]
     end
 
     def above_plain(pass, passes)
@@ -101,12 +102,7 @@ module Bench
 
       plain = passes.fetch(PLAIN).fetch(LARDER)
       above = passes.fetch(pass).fetch(LARDER).zip(plain).map { |one, other| (one - other) * 1e6 }
-      [estimated("#{pass}: larder above plain", "us", above)]
-    end
-
-    def estimated(name, unit, samples)
-      estimate = STATISTICS.estimate(samples)
-      Figure.new(name: name, unit: unit, median: estimate.value, **estimate.to_h.slice(:low, :high))
+      [Figure.estimated("#{pass}: larder above plain", "us", above)]
     end
 
     def circumstances(document)
@@ -118,6 +114,6 @@ module Bench
         "calls a lap" => document.dig("settings", "count"), "rounds" => document.dig("settings", "rounds") }
     end
 
-    private_class_method :beside_larder, :above_floor, :above_plain, :estimated, :circumstances
+    private_class_method :beside_larder, :above_floor, :above_plain, :circumstances
   end
 end

@@ -3,6 +3,7 @@
 # The targets, each beside the figure it is judged by.
 
 require_relative "figure"
+require_relative "monitors"
 
 module Bench
   # One line of the table. `figure` names a figure of `part`; where `inverse`, its reciprocal is meant. `sense` is
@@ -70,6 +71,12 @@ module Bench
       Target.new(what: what, part: part, figure: figure, sense: sense, bound: bound)
     end.freeze
 
+    # Calls in an application that is watched: no call may take longer than MemoryStore's.
+    MONITORS = Monitors::NAMES.product(Monitors::CALLS).map do |monitor, call|
+      Target.new(what: "#{call} under #{monitor}, MemoryStore: times as long", part: "monitors",
+                 figure: "#{monitor}, #{call}: memory as larder", sense: :least, bound: 1)
+    end.freeze
+
     # Times as long as larder, in the lab: what, part, figure, at least.
     STORES = [
       ["fetch hit, 1 thread, Litecache", "published", "one-thread, hit: litecache", 20],
@@ -131,6 +138,6 @@ module Bench
     end.freeze
 
     # @return [Array<Bench::Target>]
-    ALL = [*SHAPES, *STORES, *ENGINE, *EVICTION].freeze
+    ALL = [*SHAPES, *MONITORS, *STORES, *ENGINE, *EVICTION].freeze
   end
 end

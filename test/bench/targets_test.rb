@@ -46,6 +46,19 @@ module Bench
       end
     end
 
+    test "a target of a watched application is among the figures of its part" do
+      seconds = %w[larder memory floor].to_h { |store| [store, [1e-6, 2e-6, 3e-6]] }
+      figures = Monitors::NAMES.product(Monitors::CALLS).flat_map do |monitor, call|
+        Monitors.figures(monitor, { "call" => call, "seconds" => seconds })
+      end
+      Targets::MONITORS.each { |target| assert_in_delta 1, target.measured(figures).median, 1e-9, target.figure }
+    end
+
+    slow_test "the calls of a watched application are those that the targets name" do
+      figures = Monitors.run(:quick, directory)
+      Targets::MONITORS.each { |target| assert target.measured(figures), "#{target.figure} is not among the figures" }
+    end
+
     test "the rounds of a run of the lab become times in microseconds and as larder" do
       figures = figures_of("one-thread/hit", "larder" => [1e-6, 2e-6, 3e-6], "redis" => [10e-6, 30e-6, 60e-6])
       assert_in_delta 30.0, figures.fetch("one-thread, hit: redis").median, 1e-9
