@@ -47,7 +47,7 @@ module Larder
           id = user.to_s
           as ||= USER
         else
-          user = user.__getobj__ while defined?(::Delegator) && ::Delegator === user # rubocop:disable Style/CaseEquality
+          user = delegated(user)
           id = Array(user.id).join(",") if user.respond_to?(:id) # as Warden joins a key of several columns
         end
         return named(kind(as || user.class), id) unless id.nil? || id.empty?
@@ -109,6 +109,15 @@ module Larder
         end
       end
 
+      # What the user stands for, if it is a SimpleDelegator or the like. (Ruby 3.4.5 cannot compile a loop with
+      # `defined?` in its condition.)
+      def delegated(user)
+        return user unless defined?(::Delegator)
+
+        user = user.__getobj__ while ::Delegator === user # rubocop:disable Style/CaseEquality
+        user
+      end
+
       # Anything else in a session is ignored.
       def id?(id)
         id.is_a?(Integer) || (id.is_a?(String) && !id.empty?)
@@ -148,7 +157,7 @@ module Larder
       def utf8(name)
         name.dup.force_encoding(Encoding::UTF_8)
       end
-      private_class_method :names, :id?, :kind, :kind_of_scope, :camelized, :named, :utf8
+      private_class_method :names, :delegated, :id?, :kind, :kind_of_scope, :camelized, :named, :utf8
     end
   end
 end
