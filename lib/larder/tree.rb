@@ -33,6 +33,16 @@ module Larder
     # @!method load(bytes, trusted, kept)
     #   @api private
     #   @return [Array(Object), nil] the value; nil: the bytes are incomplete, or of another kind
+    # @!method constant_at(path)
+    #   @api private
+    #   @param path [Array<Symbol>] the parts of a name
+    #   @return [Object] the constant of that name, for which a file may be loaded
+    #   @raise [NameError] where there is none
+    # @!method fit?(parts, types)
+    #   @api private
+    #   @param parts [Object]
+    #   @param types [Array<#===>]
+    #   @return [Boolean] is it an Array with one for each, and of its kind?
     # @!method singular?(object)
     #   @api private
     #   @return [Boolean] has this one object methods of its own?
@@ -77,6 +87,7 @@ module Larder
 
     @takers = ObjectSpace::WeakMap.new # by class, so that one that was reloaded is not kept
     @types = ObjectSpace::WeakMap.new # by name, those that were found
+    @paths = {} # the parts of their names
 
     class << self
       include Times
@@ -137,14 +148,19 @@ module Larder
         known = @types[name]
         return unless known || Parts::NAME.match?(name.name)
 
-        type = Parts.constant(name.name, load: load)
+        type = known && load ? constant_at(@paths[name]) : Parts.constant(name.name, load: load)
         return unless type.equal?(known) || (type.is_a?(Class) && NAME_OF.bind_call(type) == name.name)
 
-        @types[name] = type unless type.equal?(known)
+        remember(name, type) unless type.equal?(known)
         type if type < kin
       end
 
       private
+
+      def remember(name, type)
+        @paths[name] ||= name.name.split("::").map(&:to_sym)
+        @types[name] = type
+      end
 
       def taken(object, type, natural, records)
         return [KEPT, natural.keep(object, type)] if natural.is_a?(Cacheable::Mixture) && natural.keeps?(type)
@@ -163,7 +179,7 @@ module Larder
       end
 
       def kept_at(kept, parts)
-        return UNREADABLE unless kept && Parts.fit?(parts, [Parts::PLACE, Parts::PLACE])
+        return UNREADABLE unless kept && fit?(parts, [Parts::PLACE, Parts::PLACE])
 
         group, number = parts
         kept.fetch(group, []).fetch(number, UNREADABLE)
@@ -173,7 +189,7 @@ module Larder
         return kept_at(kept, parts) if code == KEPT
 
         maker, types, more = MAKERS[code]
-        return UNREADABLE unless maker && Parts.fit?(parts, types)
+        return UNREADABLE unless maker && fit?(parts, types)
 
         case more
         when :records then __send__(maker, *parts, trusted, records)

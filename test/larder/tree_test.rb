@@ -317,6 +317,28 @@ class LarderTreeTest < ActiveSupport::TestCase
     self.class.const_set(:Row, original)
   end
 
+  module Space
+    Point = Struct.new(:x)
+  end
+
+  test "a Struct is of the class that its name has now, and no value where it has none" do
+    bytes = dump(Space::Point.new(1))
+    loads = lambda do |expected|
+      [true, false].each { |trusted| assert_equal [expected], [Larder::Tree.load(bytes, trusted, nil)] }
+    end
+    loads.call([Space::Point.new(1)])
+    space = self.class.send(:remove_const, :Space)
+    loads.call(nil)
+    self.class.const_set(:Space, :no_module)
+    loads.call(nil)
+    self.class.send(:remove_const, :Space)
+    self.class.const_set(:Space, Module.new).const_set(:Point, Struct.new(:x))
+    loads.call([Space::Point.new(1)])
+  ensure
+    self.class.send(:remove_const, :Space)
+    self.class.const_set(:Space, space)
+  end
+
   class Text < String; end
 
   test "anything else is left to others" do

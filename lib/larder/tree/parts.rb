@@ -26,18 +26,6 @@ module Larder
 
       module_function
 
-      # @param parts [Object]
-      # @param types [Array<#===>]
-      # @return [Boolean] is there one for each, and of its kind?
-      def fit?(parts, types)
-        return false unless parts.instance_of?(Array) && parts.size == types.size
-
-        # Not all?, which would need an enumerator: this is called for each object.
-        at = types.size
-        at -= 1 while at.positive? && types[at - 1] === parts[at - 1] # rubocop:disable Style/CaseEquality
-        at.zero?
-      end
-
       # @param object [Object]
       # @param known [Array<Symbol>] instance variables that its class has
       # @return [Boolean] has it no others?
