@@ -99,27 +99,42 @@ enum fast_outcome fast_entry_decode(const fast_store *store, const fast_options 
     return decode_plain(store, options, key, found, value);
 }
 
+static inline __attribute__((always_inline)) enum fast_outcome
+outcome_of(larder_status status, const fast_store *store, const fast_options *options, const fast_key *key,
+           const fast_found *found, VALUE *value) {
+    if (RB_LIKELY(status == LARDER_OK)) {
+        return fast_entry_decode(store, options, key, found, value);
+    }
+    return status == LARDER_MISS ? FAST_MISS : FAST_FALLBACK;
+}
+
+enum fast_outcome fast_entry_read_long(const fast_store *store, const fast_options *options, const fast_key *key,
+                                       size_t size_bytes, VALUE *value) {
+    if (size_bytes >= GLUE_RELEASE_BYTES) {
+        return FAST_FALLBACK;
+    }
+    fast_found found = {.string = rb_str_new(NULL, (long)size_bytes)};
+    larder_call call = {.now_ms = found.now_ms = fast_clock_read_ms()};
+    larder_status status = larder_get(fast_handle_engine(store), key->text, key->bytes, RSTRING_PTR(found.string),
+                                      size_bytes, &found.item, &call);
+
+    if (status == LARDER_OK) {
+        rb_str_set_len(found.string, (long)found.item.size_bytes);
+    }
+    return outcome_of(status, store, options, key, &found, value);
+}
+
 enum fast_outcome fast_entry_read(const fast_store *store, const fast_options *options, const fast_key *key,
                                   VALUE *value) {
     char buffer[GLUE_STACK_BYTES];
     fast_found found = {.string = Qundef, .bytes = buffer, .now_ms = fast_clock_read_ms()};
     larder_call call = {.now_ms = found.now_ms};
-    larder *engine = fast_handle_engine(store);
-    larder_status status = larder_get(engine, key->text, key->bytes, buffer, sizeof buffer, &found.item, &call);
+    larder_status status =
+        larder_get(fast_handle_engine(store), key->text, key->bytes, buffer, sizeof buffer, &found.item, &call);
 
-    if (status == LARDER_BUFFER_TOO_SMALL && found.item.size_bytes < GLUE_RELEASE_BYTES) {
-        size_t capacity = found.item.size_bytes;
-        found.string = rb_str_new(NULL, (long)capacity);
-        status =
-            larder_get(engine, key->text, key->bytes, RSTRING_PTR(found.string), capacity, &found.item, &call);
-        if (status == LARDER_OK) {
-            rb_str_set_len(found.string, (long)found.item.size_bytes);
-        }
-    }
-    if (status == LARDER_OK) {
-        return fast_entry_decode(store, options, key, &found, value);
-    }
-    return status == LARDER_MISS ? FAST_MISS : FAST_FALLBACK;
+    return RB_UNLIKELY(status == LARDER_BUFFER_TOO_SMALL)
+               ? fast_entry_read_long(store, options, key, found.item.size_bytes, value)
+               : outcome_of(status, store, options, key, &found, value);
 }
 
 /* The store of a plain value at `now`, under the version (nil or a String); false: the ordinary path has to decide
@@ -161,15 +176,6 @@ static bool prepare(const fast_store *store, const fast_options *options, const 
            fill_record(options, key, version, now, plain, record);
 }
 
-/* The bytes of a prepared value as a String. */
-static VALUE bytes_of(VALUE value, const plain_value *plain) {
-    if (!NIL_P(plain->holder)) {
-        return plain->holder;
-    }
-    return RB_TYPE_P(value, T_STRING) ? rb_str_new_frozen(value)
-                                      : rb_str_new(plain->bytes, (long)plain->size_bytes);
-}
-
 VALUE fast_entry_record(const fast_store *store, const fast_options *options, const fast_key *key, VALUE version,
                         double now, VALUE value) {
     plain_value plain = {.holder = Qnil};
@@ -178,7 +184,7 @@ VALUE fast_entry_record(const fast_store *store, const fast_options *options, co
     if (!prepare(store, options, key, version, now, value, &plain, &record)) {
         return Qundef;
     }
-    return rb_ary_new_from_args(3, bytes_of(value, &plain), UINT2NUM(record.flags), LL2NUM(record.ttl_ms));
+    return rb_ary_new_from_args(3, plain_bytes(value, &plain), UINT2NUM(record.flags), LL2NUM(record.ttl_ms));
 }
 
 /* Entries#store_bytes takes what is large, is stored in parts, or finds the lock taken: it releases the GVL. */
@@ -194,7 +200,7 @@ static VALUE store_record(const fast_store *store, const fast_key *key, VALUE va
         return Qundef;
     }
     return rb_funcall(store->self, id_store_bytes, 5, rb_utf8_str_new(key->text, (long)key->bytes),
-                      bytes_of(value, plain), UINT2NUM(record->flags), LL2NUM(record->ttl_ms), LL2NUM(now_ms));
+                      plain_bytes(value, plain), UINT2NUM(record->flags), LL2NUM(record->ttl_ms), LL2NUM(now_ms));
 }
 
 /* A value for the store's coder. May run any Ruby. */

@@ -20,6 +20,10 @@ void fast_entry_init(VALUE module);
 enum fast_outcome fast_entry_read(const fast_store *store, const fast_options *options, const fast_key *key,
                                   VALUE *value);
 
+/* The same for a value that is known to be too long for the stack. */
+enum fast_outcome fast_entry_read_long(const fast_store *store, const fast_options *options, const fast_key *key,
+                                       size_t size_bytes, VALUE *value);
+
 /* What was found under a key, as a String or on the stack. */
 typedef struct fast_found {
     VALUE string; /* Qundef: see bytes */

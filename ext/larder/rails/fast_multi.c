@@ -84,7 +84,7 @@ static enum fast_outcome decode_lookup(batch *batch, const larder_lookup *lookup
     batch->key.name = batch->names[i];
     return lookup->status == LARDER_OK
                ? fast_entry_decode(&batch->store, &batch->options, &batch->key, &found, value)
-               : fast_entry_read(&batch->store, &batch->options, &batch->key, value);
+               : fast_entry_read_long(&batch->store, &batch->options, &batch->key, lookup->item.size_bytes, value);
 }
 
 /* Reads names up to a full batch from `*next` on into `found`. False: the ordinary path has to. */

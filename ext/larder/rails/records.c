@@ -151,10 +151,7 @@ static VALUE plain(VALUE self, VALUE value, VALUE expires_at, VALUE expires_in, 
                      NUM2LL(now), &flags, &ttl_ms)) {
         return Qnil;
     }
-    VALUE bytes = taken.holder;
-    if (NIL_P(bytes)) {
-        bytes = RB_TYPE_P(value, T_STRING) ? value : rb_str_new(taken.bytes, (long)taken.size_bytes);
-    }
+    VALUE bytes = plain_bytes(value, &taken);
     RB_GC_GUARD(value);
     return rb_ary_new_from_args(3, bytes, UINT2NUM(flags), LL2NUM(ttl_ms));
 }

@@ -15,6 +15,10 @@
  *            little-endian order, nil, true and false have none, and those of an
  *            Array or Hash are drawn in tree_format.h
  *
+ * A String in UTF-8 has one of three kinds, by what Ruby knew of its bytes when it was
+ * written (its code range). So a String that is read need not be scanned again, by a
+ * view that appends it to a page for example.
+ *
  * The bytes of an entry with a version that is not empty, as for a key with a record
  * in it, are those of PLAIN_VERSIONED: the value's, the version in UTF-8, its length
  * in two bytes (little-endian), and the value's kind in one.
@@ -31,7 +35,7 @@
 
 enum plain_kind {
     PLAIN_NONE,
-    PLAIN_UTF8,
+    PLAIN_UTF8, /* of an unknown code range, or broken */
     PLAIN_BINARY,
     PLAIN_USASCII,
     PLAIN_INTEGER,
@@ -42,6 +46,8 @@ enum plain_kind {
     PLAIN_SYMBOL,
     PLAIN_TREE,
     PLAIN_VERSIONED,
+    PLAIN_UTF8_ASCII, /* all of it is ASCII */
+    PLAIN_UTF8_VALID, /* valid UTF-8, and not all of it is ASCII */
     PLAIN_KINDS
 };
 
@@ -62,6 +68,9 @@ bool plain_from(VALUE value, plain_value *plain);
 
 /* The same for an Array or Hash, whose bytes are made here and are valid as long as plain->holder is kept. */
 bool plain_from_tree(VALUE value, plain_value *plain);
+
+/* The bytes of `value` as a String, which stays as it is when `value` is changed. */
+VALUE plain_bytes(VALUE value, const plain_value *plain);
 
 /* Puts a version (of plain_is_version()) behind the bytes, which are copied into a new plain->holder. */
 void plain_add_version(plain_value *plain, VALUE version);

@@ -12,7 +12,7 @@ module LarderStoreTests
 
     # What is stored for a value: its bytes and the kind in its flags.
     FORMAT = [
-      ["text", "text", 1], ["é", "\xC3\xA9", 1], ["", "", 1], ["\xFF", "\xFF", 1], ["a\0b", "a\0b", 1],
+      ["text", "text", 12], ["é", "\xC3\xA9", 13], ["", "", 12], ["\xFF", "\xFF", 1], ["a\0b", "a\0b", 12],
       ["bin\xFF".b, "bin\xFF", 2], ["".b, "", 2], ["ascii".dup.force_encoding("US-ASCII"), "ascii", 3],
       ["\xE9".dup.force_encoding("US-ASCII"), "\xE9", 3], [0, "\0" * 8, 4], [1, "\x01#{"\0" * 7}", 4],
       [-1, "\xFF" * 8, 4], [258, "\x02\x01#{"\0" * 6}", 4], [FIXNUM, "#{"\xFF" * 7}\x3F", 4],
@@ -59,6 +59,46 @@ module LarderStoreTests
           assert_equal value.encoding, found.encoding if value.is_a?(String)
           assert_not_predicate found, :frozen? if value.is_a?(String)
         end
+      end
+    end
+
+    # A String whose bytes Ruby has not looked at yet.
+    def unscanned(text)
+      text.b.force_encoding("UTF-8")
+    end
+
+    test "a String that is read need not be scanned where that was known when it was written" do
+      ["text", "é", "x" * 5000, "é" * 5000].each do |text|
+        both do
+          store.write("key", text)
+          known = record_of[1]
+          store.write("key", store.read("key"))
+          assert_equal known, record_of[1]
+          store.write_multi({ "key" => store.read_multi("key").fetch("key") })
+          assert_equal known, record_of[1]
+          store.write("key", text, version: "1")
+          store.write("key", store.read("key"))
+          assert_equal known, record_of[1]
+        end
+      end
+    end
+
+    test "a String is not scanned for the cache, and one that is broken stays so" do
+      ["text", "é", "\xFF"].each do |text|
+        both do
+          store.write("key", unscanned(text))
+          assert_equal 1, record_of[1]
+          assert_equal [text, text.valid_encoding?], store.read("key").then { |found| [found, found.valid_encoding?] }
+        end
+      end
+    end
+
+    test "a String that is changed while it waits to be stored is stored as it was" do
+      without do
+        text = +"text" * 100
+        record = Larder::Store::Records.new(store.cache).plain(text, nil, nil, nil, nil, 1, true)
+        text.setbyte(0, 0xFF)
+        assert_equal ["text" * 100, 12], record.first(2)
       end
     end
 
@@ -148,7 +188,7 @@ module LarderStoreTests
       packed = new_store("packed.larder", compress: true, compress_threshold: 1)
       both do
         packed.write_multi({ "number" => 1, "short" => "ab", "long" => "x" * 5000 })
-        assert_equal([4, 1, 0], %w[number short long].map { |name| record_of(name, packed)[1] })
+        assert_equal([4, 12, 0], %w[number short long].map { |name| record_of(name, packed)[1] })
         assert_equal [1, "ab", "x" * 5000], packed.read_multi("number", "short", "long").values
       end
     end
