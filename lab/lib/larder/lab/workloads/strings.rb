@@ -31,7 +31,9 @@ module Larder
 
         def slices(count, _threads)
           @texts = KILOBYTES.to_h { |size| [size, Shop.html(size << 10)] }
-          [0...[count, MOST_BYTES / (KILOBYTES.last << 10)].min]
+          keys = 0...[count, MOST_BYTES / (KILOBYTES.last << 10)].min
+          @places = @texts.transform_values { |text| keys.map { Shop.copy(text) } } if floor?
+          [keys]
         end
 
         def fill
@@ -59,10 +61,15 @@ module Larder
           wrong
         end
 
-        # Allocating and copying.
+        # Allocating and copying; what is read, from a place of its own, as in a store.
         def floor(keys, pass)
-          text = @texts.fetch(WRITES[pass] || READS.fetch(pass))
-          keys.each { |_| Shop.copy(text) }
+          if pass.reading
+            places = @places.fetch(READS.fetch(pass))
+            keys.each { |i| Shop.copy(places[i]) }
+          else
+            text = @texts.fetch(WRITES.fetch(pass))
+            keys.each { |_| Shop.copy(text) }
+          end
           [0, nil]
         end
       end
