@@ -17,10 +17,11 @@ module Bench
 
     PARTS = {
       "pages" => Part.new("Rails: whole requests whose views cache fragments", "larder,memory,redis", "pages"),
-      "fragments" => Part.new("Rails: fragments of views, one and 50 a call", "larder,memory,redis",
+      "fragments" => Part.new("Rails: fragments of views, one and 50 a call", "larder,memory,litecache,redis-loopback",
                               "fragments,collections"),
       "keys" => Part.new("Rails: hits with records in keys and with options", "larder,memory,redis", "keys"),
-      "subscriber" => Part.new("Rails: hits while somebody listens", "larder,memory,redis", "subscriber"),
+      "subscriber" => Part.new("Rails: hits while somebody listens", "larder,memory,litecache,redis-loopback",
+                               "subscriber"),
       "strings" => Part.new("Rails: HTML of 2 to 100 KB", "larder,memory,redis", "strings"),
       "objects" => Part.new("Rails: a Hash, a record, 25 records", "larder,memory,redis", "objects"),
       "published" => Part.new("Rails: the published workload, one and five threads",
