@@ -72,7 +72,8 @@ module Bench
       place = @argv.index { |word| word.start_with?("--stack") }
       own = @argv[place].include?("=") ? 1 : 2
       rest = [*@argv.first(place), *@argv.drop(place + own), "--out", "tmp/bench/report"]
-      script = %(bin/setup --no-system && bundle exec rake compile && exec bench/run "$@")
+      compile = "BUNDLE_GEMFILE=$PWD/lab/Gemfile bundle exec rake compile"
+      script = %(bin/setup --no-system && #{compile} && exec bench/run "$@")
       done = House::Stack.new(@stack).run(["bash", "-c", script, "bash", *rest])
       puts "see tmp/stacks/#{@stack}/bench/report"
       done ? 0 : 1
