@@ -10,9 +10,8 @@ module Larder
       class Pages < Workload
         # Requests are as much work as so many calls of the published one.
         CALLS_A_REQUEST = 100
-        # Requests before the clock starts. An application is warm: YJIT has compiled what was called 30 times, or 120
-        # times in a large one.
-        WARM_UP = 0...150
+        # Requests before the clock starts. An application is warm: YJIT has compiled what was called 30 times.
+        WARM_UP = 0...40
         ACTIONS = { Pass.new(key: "ten", title: "page of ten fragments", reading: true, clears: false,
                              fills: :block).freeze => :ten,
                     Pass.new(key: "index", title: "index of 50, one read_multi", reading: true, clears: false,
