@@ -20,23 +20,11 @@ static const int64_t graces_ms[8] = {0, 1000, 5000, 20000, 60000, 300000, 360000
 
 #define MIN_GRACE 300.0
 
-/* Does not scan it: the code range of a String that was put together, as a fragment is, is known. */
-static enum plain_kind kind_of_utf8(VALUE string) {
-    switch (RB_ENC_CODERANGE(string)) {
-    case RUBY_ENC_CODERANGE_7BIT:
-        return PLAIN_UTF8_ASCII;
-    case RUBY_ENC_CODERANGE_VALID:
-        return PLAIN_UTF8_VALID;
-    default:
-        return PLAIN_UTF8;
-    }
-}
-
 static enum plain_kind kind_of_text(VALUE string) {
     int encoding = ENCODING_GET(string);
 
     if (encoding == rb_utf8_encindex()) {
-        return kind_of_utf8(string);
+        return PLAIN_UTF8;
     }
     if (encoding == rb_ascii8bit_encindex()) {
         return PLAIN_BINARY;

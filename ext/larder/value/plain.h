@@ -15,9 +15,8 @@
  *            little-endian order, nil, true and false have none, and those of an
  *            Array or Hash are drawn in tree_format.h
  *
- * A String in UTF-8 has one of three kinds, by what Ruby knew of its bytes when it was
- * written (its code range). So a String that is read need not be scanned again, by a
- * view that appends it to a page for example.
+ * A String in UTF-8 is written as PLAIN_UTF8 only: the code range that Ruby has of it can
+ * be wrong. The kinds that name one are read.
  *
  * The bytes of an entry with a version that is not empty, as for a key with a record
  * in it, are those of PLAIN_VERSIONED: the value's, the version in UTF-8, its length

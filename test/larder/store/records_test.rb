@@ -107,8 +107,8 @@ class LarderStoreRecordsTest < ActiveSupport::TestCase
   end
 
   test "a plain record of a value, and none of others" do
-    assert_equal ["text", 12, 0], records.plain("text", nil, nil, nil, nil, NOW, false)
-    assert_equal ["text", 0x8C, 0], records.plain("text", nil, nil, nil, "", NOW, false)
+    assert_equal ["text", 1, 0], records.plain("text", nil, nil, nil, nil, NOW, false)
+    assert_equal ["text", 0x81, 0], records.plain("text", nil, nil, nil, "", NOW, false)
     assert_equal ["", 0x50 | 6, 301_000], records.plain(nil, (NOW / 1000.0) + 1, 1.0, nil, nil, NOW, false)
     assert_equal ["", 0x50 | 6, 291_000], records.plain(nil, (NOW / 1000.0) - 9, 1.0, nil, nil, NOW, false)
     assert_equal ["", 0x50 | 6, -1], records.plain(nil, (NOW / 1000.0) - 300, 1.0, nil, nil, NOW, false)
@@ -121,7 +121,7 @@ class LarderStoreRecordsTest < ActiveSupport::TestCase
   end
 
   test "a version is behind the bytes of a plain value, and is read with it" do
-    assert_equal ["textv1\x02\x00\x0C".b, 11, 0], records.plain("text", nil, nil, nil, "v1", NOW, false)
+    assert_equal ["textv1\x02\x00\x01".b, 11, 0], records.plain("text", nil, nil, nil, "v1", NOW, false)
     ["text", "text".b, "", 7, 1.5, nil, true, :name, { "a" => [1, nil] }].each do |value|
       ["1", "20261123120000123456", "é", "v" * 1024].each do |version|
         records.set("key", records.plain(value, nil, nil, nil, version, NOW, true), NOW)

@@ -12,7 +12,7 @@ module LarderStoreTests
 
     # What is stored for a value: its bytes and the kind in its flags.
     FORMAT = [
-      ["text", "text", 12], ["é", "\xC3\xA9", 13], ["", "", 12], ["\xFF", "\xFF", 1], ["a\0b", "a\0b", 12],
+      ["text", "text", 1], ["é", "\xC3\xA9", 1], ["", "", 1], ["\xFF", "\xFF", 1], ["a\0b", "a\0b", 1],
       ["bin\xFF".b, "bin\xFF", 2], ["".b, "", 2], ["ascii".dup.force_encoding("US-ASCII"), "ascii", 3],
       ["\xE9".dup.force_encoding("US-ASCII"), "\xE9", 3], [0, "\0" * 8, 4], [1, "\x01#{"\0" * 7}", 4],
       [-1, "\xFF" * 8, 4], [258, "\x02\x01#{"\0" * 6}", 4], [FIXNUM, "#{"\xFF" * 7}\x3F", 4],
@@ -67,19 +67,13 @@ module LarderStoreTests
       [text].pack("a*").force_encoding("UTF-8")
     end
 
-    test "a String that is read need not be scanned where that was known when it was written" do
-      ["text", "é", "x" * 5000, "é" * 5000].each do |text|
-        both do
-          store.write("key", text)
-          known = record_of[1]
-          store.write("key", store.read("key"))
-          assert_equal known, record_of[1]
-          store.write_multi({ "key" => store.read_multi("key").fetch("key") })
-          assert_equal known, record_of[1]
-          store.write("key", text, version: "1")
-          store.write("key", store.read("key"))
-          assert_equal known, record_of[1]
-        end
+    test "a String whose code range Ruby has wrong is read with that of its bytes" do
+      text = +"Größe"
+      text.valid_encoding?
+      text.slice!(2, 9) # after which Ruby 3.1 takes it for text that is not ASCII
+      both do
+        store.write("key", text)
+        assert_equal 1, { "Gr" => 1 }[store.read("key")]
       end
     end
 
@@ -98,7 +92,7 @@ module LarderStoreTests
         text = +"text" * 100
         record = Larder::Store::Records.new(store.cache).plain(text, nil, nil, nil, nil, 1, true)
         text.setbyte(0, 0xFF)
-        assert_equal ["text" * 100, 12], record.first(2)
+        assert_equal ["text" * 100, 1], record.first(2)
       end
     end
 
@@ -188,7 +182,7 @@ module LarderStoreTests
       packed = new_store("packed.larder", compress: true, compress_threshold: 1)
       both do
         packed.write_multi({ "number" => 1, "short" => "ab", "long" => "x" * 5000 })
-        assert_equal([4, 12, 0], %w[number short long].map { |name| record_of(name, packed)[1] })
+        assert_equal([4, 1, 0], %w[number short long].map { |name| record_of(name, packed)[1] })
         assert_equal [1, "ab", "x" * 5000], packed.read_multi("number", "short", "long").values
       end
     end
