@@ -78,7 +78,7 @@ bool plain_from(VALUE value, plain_value *plain) {
         take_number(bits, plain);
     } else if (SYMBOL_P(value)) {
         VALUE name = rb_sym2str(value);
-        if (ENCODING_GET(name) == rb_utf8_encindex() || ENCODING_GET(name) == rb_usascii_encindex()) {
+        if (kind_of_text(name) == PLAIN_UTF8 || kind_of_text(name) == PLAIN_USASCII) {
             plain->kind = PLAIN_SYMBOL;
             take_text(name, plain);
         }
@@ -138,7 +138,7 @@ bool plain_split_version(uint8_t flags, const char *bytes, size_t size_bytes, pl
     }
     const unsigned char *tail = (const unsigned char *)bytes + size_bytes - TAIL_BYTES;
     size_t version_bytes = tail[0] | (size_t)tail[1] << 8;
-    if (version_bytes > size_bytes - TAIL_BYTES || tail[2] >= PLAIN_KINDS || tail[2] == PLAIN_VERSIONED) {
+    if (version_bytes > size_bytes - TAIL_BYTES || tail[2] > PLAIN_TREE) {
         return false;
     }
     size_t value_bytes = size_bytes - TAIL_BYTES - version_bytes;
@@ -156,30 +156,19 @@ static bool has_right_size(unsigned kind, size_t size_bytes) {
     case PLAIN_FALSE:
         return size_bytes == 0;
     default:
-        return kind != PLAIN_NONE && kind < PLAIN_KINDS && kind != PLAIN_VERSIONED;
+        return kind != PLAIN_NONE && kind < PLAIN_VERSIONED;
     }
 }
 
 bool plain_is_loadable(uint8_t flags, size_t size_bytes) {
-    return PLAIN_KIND(flags) != PLAIN_SYMBOL && PLAIN_KIND(flags) != PLAIN_TREE &&
+    return PLAIN_KIND(flags) != PLAIN_SYMBOL && PLAIN_KIND(flags) < PLAIN_TREE &&
            has_right_size(PLAIN_KIND(flags), size_bytes);
 }
 
-static bool is_text(unsigned kind) {
-    return (kind >= PLAIN_UTF8 && kind <= PLAIN_USASCII) || kind == PLAIN_UTF8_ASCII || kind == PLAIN_UTF8_VALID;
-}
+static VALUE load_text(const char *bytes, size_t size_bytes, int encoding) {
+    VALUE string = rb_str_new(bytes, (long)size_bytes);
 
-/* Makes a binary String whose code range is not known the text of a kind. */
-static inline VALUE mark_text(unsigned kind, VALUE string) {
-    static const VALUE code_ranges[PLAIN_KINDS] = {
-        [PLAIN_UTF8_ASCII] = RUBY_ENC_CODERANGE_7BIT, [PLAIN_UTF8_VALID] = RUBY_ENC_CODERANGE_VALID};
-
-    if (kind == PLAIN_USASCII) {
-        RB_ENCODING_SET_INLINED(string, rb_usascii_encindex());
-    } else if (kind != PLAIN_BINARY) {
-        RB_ENCODING_SET_INLINED(string, rb_utf8_encindex());
-        RB_FL_SET_RAW(string, code_ranges[kind]);
-    }
+    RB_ENCODING_SET_INLINED(string, encoding); /* allowed, as the code range of a new String is not known yet */
     return string;
 }
 
@@ -197,11 +186,11 @@ VALUE plain_load(uint8_t flags, const char *bytes, size_t size_bytes) {
     }
     switch (kind) {
     case PLAIN_UTF8:
-    case PLAIN_UTF8_ASCII:
-    case PLAIN_UTF8_VALID:
+        return load_text(bytes, size_bytes, rb_utf8_encindex());
     case PLAIN_BINARY:
+        return rb_str_new(bytes, (long)size_bytes);
     case PLAIN_USASCII:
-        return mark_text(kind, rb_str_new(bytes, (long)size_bytes));
+        return load_text(bytes, size_bytes, rb_usascii_encindex());
     case PLAIN_INTEGER:
         return LL2NUM((int64_t)number_from(bytes));
     case PLAIN_FLOAT:
@@ -222,8 +211,15 @@ VALUE plain_load(uint8_t flags, const char *bytes, size_t size_bytes) {
 }
 
 VALUE plain_load_string(uint8_t flags, VALUE bytes) {
-    if (is_text(PLAIN_KIND(flags))) {
-        return mark_text(PLAIN_KIND(flags), bytes);
+    switch (PLAIN_KIND(flags)) {
+    case PLAIN_UTF8:
+        return rb_enc_associate_index(bytes, rb_utf8_encindex());
+    case PLAIN_USASCII:
+        return rb_enc_associate_index(bytes, rb_usascii_encindex());
+    case PLAIN_BINARY:
+        return bytes;
+    default:
+        break;
     }
     VALUE value = plain_load(flags, RSTRING_PTR(bytes), (size_t)RSTRING_LEN(bytes));
     RB_GC_GUARD(bytes);

@@ -15,9 +15,6 @@
  *            little-endian order, nil, true and false have none, and those of an
  *            Array or Hash are drawn in tree_format.h
  *
- * A String in UTF-8 is written as PLAIN_UTF8 only: the code range that Ruby has of it can
- * be wrong. The kinds that name one are read.
- *
  * The bytes of an entry with a version that is not empty, as for a key with a record
  * in it, are those of PLAIN_VERSIONED: the value's, the version in UTF-8, its length
  * in two bytes (little-endian), and the value's kind in one.
@@ -34,7 +31,7 @@
 
 enum plain_kind {
     PLAIN_NONE,
-    PLAIN_UTF8, /* of an unknown code range, or broken */
+    PLAIN_UTF8,
     PLAIN_BINARY,
     PLAIN_USASCII,
     PLAIN_INTEGER,
@@ -45,8 +42,6 @@ enum plain_kind {
     PLAIN_SYMBOL,
     PLAIN_TREE,
     PLAIN_VERSIONED,
-    PLAIN_UTF8_ASCII, /* all of it is ASCII */
-    PLAIN_UTF8_VALID, /* valid UTF-8, and not all of it is ASCII */
     PLAIN_KINDS
 };
 
