@@ -165,10 +165,9 @@ bool plain_is_loadable(uint8_t flags, size_t size_bytes) {
            has_right_size(PLAIN_KIND(flags), size_bytes);
 }
 
-static VALUE load_text(const char *bytes, size_t size_bytes, int encoding) {
-    VALUE string = rb_str_new(bytes, (long)size_bytes);
-
-    RB_ENCODING_SET_INLINED(string, encoding); /* allowed, as the code range of a new String is not known yet */
+/* Sets the encoding of a new String in binary. It has no code range yet, so none need be cleared. */
+static VALUE encoded(VALUE string, int encoding) {
+    RB_ENCODING_SET_INLINED(string, encoding);
     return string;
 }
 
@@ -186,11 +185,11 @@ VALUE plain_load(uint8_t flags, const char *bytes, size_t size_bytes) {
     }
     switch (kind) {
     case PLAIN_UTF8:
-        return load_text(bytes, size_bytes, rb_utf8_encindex());
+        return encoded(rb_str_new(bytes, (long)size_bytes), rb_utf8_encindex());
     case PLAIN_BINARY:
         return rb_str_new(bytes, (long)size_bytes);
     case PLAIN_USASCII:
-        return load_text(bytes, size_bytes, rb_usascii_encindex());
+        return encoded(rb_str_new(bytes, (long)size_bytes), rb_usascii_encindex());
     case PLAIN_INTEGER:
         return LL2NUM((int64_t)number_from(bytes));
     case PLAIN_FLOAT:
@@ -213,9 +212,9 @@ VALUE plain_load(uint8_t flags, const char *bytes, size_t size_bytes) {
 VALUE plain_load_string(uint8_t flags, VALUE bytes) {
     switch (PLAIN_KIND(flags)) {
     case PLAIN_UTF8:
-        return rb_enc_associate_index(bytes, rb_utf8_encindex());
+        return encoded(bytes, rb_utf8_encindex());
     case PLAIN_USASCII:
-        return rb_enc_associate_index(bytes, rb_usascii_encindex());
+        return encoded(bytes, rb_usascii_encindex());
     case PLAIN_BINARY:
         return bytes;
     default:

@@ -108,7 +108,7 @@ VALUE plain_load(uint8_t flags, const char *bytes, size_t size_bytes);
 /* Does plain_load() make a value of any bytes of that size? Not of Symbols and trees. */
 bool plain_is_loadable(uint8_t flags, size_t size_bytes);
 
-/* plain_load() for a String that already holds the bytes, and becomes the value where that is a String. */
+/* plain_load() for a new binary String that holds the bytes, and becomes the value where that is a String. */
 VALUE plain_load_string(uint8_t flags, VALUE bytes);
 
 typedef struct plain_life {
