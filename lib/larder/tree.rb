@@ -38,6 +38,11 @@ module Larder
     #   @param path [Array<Symbol>] the parts of a name
     #   @return [Object] the constant of that name, for which a file may be loaded
     #   @raise [NameError] where there is none
+    # @!method named?(path, type)
+    #   @api private
+    #   @param path [Array<Symbol>] the parts of a name
+    #   @param type [Module]
+    #   @return [Boolean] is the constant of that name this one, without loading a file?
     # @!method fit?(parts, types)
     #   @api private
     #   @param parts [Object]

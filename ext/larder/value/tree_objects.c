@@ -60,6 +60,23 @@ static VALUE constant_at(VALUE self, VALUE path) {
     return found;
 }
 
+/* Larder::Tree.named?(path, type), which is called for each object of a class of the application. */
+static VALUE is_named(VALUE self, VALUE path, VALUE type) {
+    VALUE found = rb_cObject;
+
+    (void)self;
+    glue_check_array(path, "path");
+    for (long i = 0; i < RARRAY_LEN(path); i++) {
+        ID name = rb_sym2id(RARRAY_AREF(path, i));
+        if ((!RB_TYPE_P(found, T_CLASS) && !RB_TYPE_P(found, T_MODULE)) || !rb_const_defined_at(found, name) ||
+            !NIL_P(rb_autoload_p(found, name))) {
+            return Qfalse;
+        }
+        found = rb_const_get_at(found, name);
+    }
+    return found == type ? Qtrue : Qfalse;
+}
+
 /* Larder::Tree._loaded, called when its methods are defined. */
 static VALUE set_loaded(VALUE self) {
     is_loaded = true;
@@ -81,6 +98,7 @@ VALUE tree_objects_init(VALUE larder_module) {
     rb_define_const(tree_module, "UNREADABLE", unreadable);
     rb_define_private_method(rb_singleton_class(tree_module), "fit?", fit, 2);
     rb_define_private_method(rb_singleton_class(tree_module), "constant_at", constant_at, 1);
+    rb_define_private_method(rb_singleton_class(tree_module), "named?", is_named, 2);
     rb_define_private_method(rb_singleton_class(tree_module), "_loaded", set_loaded, 0);
     return tree_module;
 }

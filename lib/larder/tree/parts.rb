@@ -7,6 +7,10 @@ module Larder
     # Kinds of parts, which answer `===` as classes do.
     # @api private
     module Parts
+      CLASS_OF = ::Kernel.instance_method(:class)
+      VARIABLES_OF = ::Kernel.instance_method(:instance_variables)
+      private_constant :CLASS_OF, :VARIABLES_OF
+
       BITS = 62
       NAME = /\A[A-Z]\w*(?:::[A-Z]\w*)*\z/
 
@@ -18,19 +22,25 @@ module Larder
       # What a clock is called, as Ruby's own names for local time are.
       ZONE = ->(part) { part.nil? || (part.instance_of?(String) && part.bytesize <= 64 && !part.include?("\0")) }
       BOOLEAN = ->(part) { part == true || part == false } # rubocop:disable Style/MultipleComparison -- what they are
-      REAL = ->(part) { [Integer, Float, Rational].include?(part.class) }
+      REAL = ->(part) { [Integer, Float, Rational].include?(type(part)) }
       # What can be compared without asking a class of the application.
       RANGE_ENDS = %w[NilClass Integer Float Rational BigDecimal String Symbol Time Date DateTime
                       ActiveSupport::TimeWithZone].freeze
-      RANGE_END = ->(part) { RANGE_ENDS.include?(part.class.name) }
+      RANGE_END = ->(part) { RANGE_ENDS.include?(type(part).name) }
 
       module_function
+
+      # @param object [Object]
+      # @return [Class] of it, also if it has a method or a member named class
+      def type(object)
+        CLASS_OF.bind_call(object)
+      end
 
       # @param object [Object]
       # @param known [Array<Symbol>] instance variables that its class has
       # @return [Boolean] has it no others?
       def plain?(object, known = [])
-        names = object.instance_variables
+        names = VARIABLES_OF.bind_call(object)
         names.empty? || (names - known).empty?
       end
 

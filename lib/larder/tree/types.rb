@@ -23,7 +23,7 @@ module Larder
       def take_struct(struct)
         return unless Parts.plain?(struct)
 
-        [STRUCT, [name_of(struct.class), STRUCT_MEMBERS.bind_call(struct), STRUCT_VALUES.bind_call(struct)]]
+        [STRUCT, [name_of(Parts.type(struct)), STRUCT_MEMBERS.bind_call(struct), STRUCT_VALUES.bind_call(struct)]]
       end
 
       # Members that the class does not have any more make it unreadable: nobody knows what they would mean.
@@ -33,7 +33,7 @@ module Larder
 
       # Of one class: its name and members once.
       def take_structs(list, type)
-        return unless list.all? { |struct| struct.instance_of?(type) && Parts.plain?(struct) }
+        return unless list.all? { |struct| Parts.type(struct).equal?(type) && Parts.plain?(struct) }
 
         rows = list.map { |struct| STRUCT_VALUES.bind_call(struct) }
         [STRUCTS, [name_of(type), STRUCT_MEMBERS.bind_call(list.first), rows]]
@@ -60,7 +60,7 @@ module Larder
 
       def take_data(data)
         fields = DATA_VALUES.bind_call(data)
-        [DATA, [name_of(data.class), fields.keys, fields.values]] if Parts.plain?(data)
+        [DATA, [name_of(Parts.type(data)), fields.keys, fields.values]] if Parts.plain?(data)
       end
 
       def make_data(name, members, values, trusted)
@@ -99,8 +99,10 @@ module Larder
       # ---- which class is taken how ----
 
       def taker_of(type, natural)
-        taker = @takers[type] || (@takers[type] = find_taker(type))
-        Cacheable.of_type(type) || (!natural && left_to_marshal?(taker)) ? :none : taker
+        taker, path = @takers[type] || (@takers[type] = find_taker(type))
+        return :none if Cacheable.of_type(type) || (!natural && left_to_marshal?(taker))
+
+        path && !named?(path, type) ? :none : taker
       end
 
       # Records where the application keeps all their state, and not their attributes alone (Rails' own format 7.1,
@@ -109,12 +111,14 @@ module Larder
         taker == :take_record && ActiveRecord::Marshalling.format_version < 7.1
       end
 
-      # Only what its name leads to again.
+      # Only what its name leads to; of classes of the application also the path of the name, which may come to lead to
+      # another class, or to none.
       def find_taker(type)
         name = NAME_OF.bind_call(type)
-        return :none unless name&.match?(Parts::NAME) && Parts.constant(name, load: false).equal?(type)
+        path = name.split("::").map(&:to_sym) if name&.match?(Parts::NAME)
+        return [:none] unless path && named?(path, type)
 
-        TAKERS[name] || taker_of_kin(type) || :none
+        TAKERS.key?(name) ? [TAKERS[name]] : [taker_of_kin(type) || :none, path]
       end
 
       def taker_of_kin(type)
