@@ -27,7 +27,8 @@ module Larder
         def run(pass, laps)
           @heard = 0
           super.tap do |block|
-            block.wrong ||= ["events", @heard, block.calls] if keeps? && @heard != block.calls
+            owed = (laps + warm_laps(laps)) * @slices.first.size
+            block.wrong ||= ["events", @heard, owed] if keeps? && @heard != owed
           end
         end
 
