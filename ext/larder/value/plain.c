@@ -7,6 +7,7 @@
  * that is longer. The flags have room for eight graces: the next longer one is taken.
  */
 #include "value/plain.h"
+#include "value/code_range.h"
 #include "value/tree_dump.h"
 #include "value/tree_load.h"
 
@@ -19,6 +20,9 @@
 static const int64_t graces_ms[8] = {0, 1000, 5000, 20000, 60000, 300000, 3600000, 86400000};
 
 #define MIN_GRACE 300.0
+/* The code range of other texts is left to Ruby: of short ones it is soon found, and long ones may not need it. */
+#define MIN_SCANNED_BYTES 64
+#define MAX_SCANNED_BYTES 4096 /* as the processor's first cache holds */
 
 static enum plain_kind kind_of_text(VALUE string) {
     int encoding = ENCODING_GET(string);
@@ -165,9 +169,19 @@ bool plain_is_loadable(uint8_t flags, size_t size_bytes) {
            has_right_size(PLAIN_KIND(flags), size_bytes);
 }
 
-/* Sets the encoding of a new String in binary. It has no code range yet, so none need be cleared. */
-static VALUE encoded(VALUE string, int encoding) {
-    RB_ENCODING_SET_INLINED(string, encoding);
+/* Makes a new binary String a text. It has no code range yet, so none need be cleared. */
+static VALUE usascii(VALUE string) {
+    RB_ENCODING_SET_INLINED(string, rb_usascii_encindex());
+    return string;
+}
+
+static VALUE utf8(VALUE string) {
+    size_t size_bytes = (size_t)RSTRING_LEN(string);
+
+    RB_ENCODING_SET_INLINED(string, rb_utf8_encindex());
+    if (size_bytes >= MIN_SCANNED_BYTES && size_bytes <= MAX_SCANNED_BYTES) {
+        RB_ENC_CODERANGE_SET(string, code_range_of_utf8(RSTRING_PTR(string), size_bytes));
+    }
     return string;
 }
 
@@ -185,11 +199,11 @@ VALUE plain_load(uint8_t flags, const char *bytes, size_t size_bytes) {
     }
     switch (kind) {
     case PLAIN_UTF8:
-        return encoded(rb_str_new(bytes, (long)size_bytes), rb_utf8_encindex());
+        return utf8(rb_str_new(bytes, (long)size_bytes));
     case PLAIN_BINARY:
         return rb_str_new(bytes, (long)size_bytes);
     case PLAIN_USASCII:
-        return encoded(rb_str_new(bytes, (long)size_bytes), rb_usascii_encindex());
+        return usascii(rb_str_new(bytes, (long)size_bytes));
     case PLAIN_INTEGER:
         return LL2NUM((int64_t)number_from(bytes));
     case PLAIN_FLOAT:
@@ -212,9 +226,9 @@ VALUE plain_load(uint8_t flags, const char *bytes, size_t size_bytes) {
 VALUE plain_load_string(uint8_t flags, VALUE bytes) {
     switch (PLAIN_KIND(flags)) {
     case PLAIN_UTF8:
-        return encoded(bytes, rb_utf8_encindex());
+        return utf8(bytes);
     case PLAIN_USASCII:
-        return encoded(bytes, rb_usascii_encindex());
+        return usascii(bytes);
     case PLAIN_BINARY:
         return bytes;
     default:

@@ -4,6 +4,7 @@
 # and flags do not go together.
 
 require "support/store_case"
+require "fiddle"
 
 module LarderStoreTests
   class PlainValuesTest < StoreCase
@@ -93,6 +94,55 @@ module LarderStoreTests
         record = Larder::Store::Records.new(store.cache).plain(text, nil, nil, nil, nil, 1, true)
         text.setbyte(0, 0xFF)
         assert_equal ["text" * 100, 1], record.first(2)
+      end
+    end
+
+    # What Ruby knows of a String without looking at it: two bits of its flags, ENC_CODERANGE_MASK of Ruby.
+    def code_range(text)
+      flags = Fiddle::Pointer.new(Fiddle.dlwrap(text))[0, Fiddle::SIZEOF_LONG].unpack1("L!")
+      %i[unknown ascii valid broken][(flags >> 20) & 3]
+    end
+
+    test "Ruby's flags are where this test looks for them" do
+      { "a" => :ascii, "é" => :valid, "\xFF" => :broken }.each do |text, known|
+        copy = text.b.force_encoding("UTF-8")
+        assert_equal :unknown, code_range(copy)
+        copy.valid_encoding?
+        assert_equal known, code_range(copy)
+      end
+    end
+
+    test "a String of 64 bytes to 4 KB that is read has its code range, so that views need not scan it" do
+      { "x" * 63 => :unknown, "x" * 64 => :ascii, "é" * 32 => :valid, "x" * 4096 => :ascii,
+        "#{"x" * 4094}é" => :valid, "é" * 4096 => :unknown, "\xFF" * 64 => :unknown,
+        "#{"é" * 32}\xC3" => :unknown }.each do |text, known|
+        both do
+          store.write("key", text)
+          store.write("versioned", text, version: "1")
+          texts = [store.read("key"), store.read_multi("key")["key"], store.read("versioned", version: "1")]
+          assert_equal [[text, known]] * 3, texts.zip(texts.map { |found| code_range(found) })
+        end
+      end
+    end
+
+    test "the code range of a text is what Ruby finds, for all that a character can begin with" do
+      bytes = [*0x7E..0x82, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF,
+               0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF]
+      tails = bytes.product(bytes).map { |pair| pair.pack("C*") }
+      (0..255).each do |first|
+        ["a" * 64, "a" * 71].each do |before|
+          texts = ["", *bytes.map(&:chr), *tails, *tails.map { |tail| tail + "\x80".b }].map do |tail|
+            (before.b + first.chr.b + tail.b).force_encoding("UTF-8")
+          end
+          store.write_multi(texts.each_with_index.to_h { |text, i| [i.to_s, text] })
+          found = store.read_multi(*(0...texts.size).map(&:to_s))
+          found.each_value do |text|
+            expected = text.b.force_encoding("UTF-8")
+            known = expected.valid_encoding? ? code_range(expected) : :unknown
+            assert_equal known, code_range(text), text.b.inspect unless known == code_range(text)
+          end
+          assert_equal texts, found.values
+        end
       end
     end
 
