@@ -17,7 +17,7 @@ module Bench
 
     PARTS = {
       "pages" => Part.new("Rails: whole requests whose views cache fragments", "larder,memory,redis", "pages"),
-      "fragments" => Part.new("Rails: fragments of views, one and 50 a call", "larder,memory,litecache,redis-loopback",
+      "fragments" => Part.new("Rails: fragments of views, one and 50 a call", "larder,memory,redis-loopback",
                               "fragments,collections"),
       "keys" => Part.new("Rails: hits with records in keys and with options", "larder,memory,redis", "keys"),
       "subscriber" => Part.new("Rails: hits while somebody listens", "larder,memory,litecache,redis-loopback",

@@ -7,6 +7,7 @@
 require "active_support"
 require "active_support/cache"
 require "active_support/cache/larder_store"
+require "active_record"
 require "digest"
 require "json"
 require "larder/sessions"
@@ -21,6 +22,7 @@ ROW = { "id" => 1234, "name" => "Pear", "price" => 1.5, "stock" => 17, "colour" 
         "origin" => "South Tyrol", "organic" => true, "note" => nil, "category" => "fruit" }.freeze
 
 ActiveSupport::Cache.format_version = 7.1
+ActiveRecord::Marshalling.format_version = 7.1
 store = ActiveSupport::Cache.lookup_store(:larder_store, File.join(ARGV.fetch(1), "guard.larder"), { size: 64 << 20 })
 
 # In a minute that does not end, as a use is written once in each.
@@ -45,7 +47,29 @@ end
 ITEMS = Array.new(CALLS) { |id| Item.new(id) }.freeze
 PRODUCTS = Array.new(CALLS) { |id| Product.new(id) }.freeze
 FRAGMENT = ("<li class=\"product\">A teapot of 1.2 litres</li>\n" * 42).freeze # 2 KB
+PAGE = FRAGMENT * 10
 LISTENER = ->(*) {}
+
+# Records as a database gives them.
+ActiveRecord::Base.establish_connection(adapter: "sqlite3", database: ":memory:")
+ActiveRecord::Schema.verbose = false
+ActiveRecord::Schema.define do
+  create_table(:authors) { |table| table.string :name }
+  create_table(:books) do |table|
+    table.references :author
+    table.string :title
+    table.decimal :price, precision: 8, scale: 2
+    table.timestamps
+  end
+end
+class Author < ActiveRecord::Base; end
+
+class Book < ActiveRecord::Base
+  belongs_to :author
+end
+25.times { |i| Book.create!(author: Author.create!(name: "Author #{i}"), title: "Book #{i}", price: i + 0.5) }
+BOOKS = Book.includes(:author).order(:id).to_a.freeze
+BOOK = Book.find(1)
 
 # The store as an APM leaves it, whose methods stand before Rails': its calls take the ordinary path.
 class Watched < ActiveSupport::Cache::LarderStore
@@ -117,6 +141,51 @@ OPERATIONS = {
       names = PRODUCTS[i % CALLS, 50].map { |product| [:views, "products/_product:3f2a", product] }
       store.read_multi(*names).size == 50 || raise("a miss")
       i += 50
+    end
+  end,
+  "fetch_multi, a hit of 50 records in keys" => lambda do |count|
+    i = 0
+    while i < count
+      store.fetch_multi(*ITEMS[i % CALLS, 50]) { VALUE }.size == 50 || raise("a miss")
+      i += 50
+    end
+  end,
+  "read, 20 KB" => lambda do |count|
+    store.write("page", PAGE)
+    i = 0
+    while i < count
+      store.read("page") || raise("a miss")
+      i += 1
+    end
+  end,
+  "write, 20 KB" => lambda do |count|
+    i = 0
+    while i < count
+      store.write("page", PAGE) || raise("refused")
+      i += 1
+    end
+  end,
+  "read, a record" => lambda do |count|
+    store.write("book", BOOK)
+    i = 0
+    while i < count
+      store.read("book") || raise("a miss")
+      i += 1
+    end
+  end,
+  "read, one of 25 records with an association" => lambda do |count|
+    store.write("books", BOOKS)
+    i = 0
+    while i < count
+      store.read("books") || raise("a miss")
+      i += 25
+    end
+  end,
+  "write, one of 25 records with an association" => lambda do |count|
+    i = 0
+    while i < count
+      store.write("books", BOOKS) || raise("refused")
+      i += 25
     end
   end,
   "fetch, hit, namespace:, race_condition_ttl:, raw:" => lambda do |count|

@@ -31,7 +31,7 @@ module Larder
 
         # As many as count: the heap has then grown to what they need.
         def warm_laps(laps)
-          laps
+          super * laps
         end
 
         def slices(count, _threads)
