@@ -7,7 +7,8 @@ module Guards
   # No change makes a call cost more, or less, without somebody saying so: what callgrind counts is what is on record.
   class InstructionCountsTest < ActiveSupport::TestCase
     RUBY_TOLERANCE = 0.005 # a Ruby call's instructions depend a little on where its objects lie
-    # Those of a Hash or a record more: malloc looks for its table in what it finds free, which differs from checkout to checkout.
+    # Those of a Hash or a record more: malloc looks for its table in what it finds free, which differs from checkout to
+    # checkout.
     HASH_TOLERANCE = 0.08
     HASHES = /a Hash of ten\z|\Asession.* is\z|\A(?:read|write), .*a(?: record|n association)\z/
     REMEDY = "If it is meant, record it with `bundle exec rake guards:record` and say in the commit what changed."

@@ -105,7 +105,7 @@ module LarderStoreTests
 
     test "Ruby's flags are where this test looks for them" do
       { "a" => :ascii, "é" => :valid, "\xFF" => :broken }.each do |text, known|
-        copy = text.b.force_encoding("UTF-8")
+        copy = unscanned(text)
         assert_equal :unknown, code_range(copy)
         copy.valid_encoding?
         assert_equal known, code_range(copy)
