@@ -77,6 +77,28 @@ class Watched < ActiveSupport::Cache::LarderStore
 end
 watched = Watched.new(File.join(ARGV.fetch(1), "guard.larder"), size: 64 << 20)
 
+# Each call counts for `objects`.
+def reads(store, name, value, objects)
+  lambda do |count|
+    store.write(name, value)
+    i = 0
+    while i < count
+      store.read(name) || raise("a miss")
+      i += objects
+    end
+  end
+end
+
+def writes(store, name, value, objects)
+  lambda do |count|
+    i = 0
+    while i < count
+      store.write(name, value) || raise("refused")
+      i += objects
+    end
+  end
+end
+
 OPERATIONS = {
   "fetch, hit" => lambda do |count|
     i = 0
@@ -150,44 +172,11 @@ OPERATIONS = {
       i += 50
     end
   end,
-  "read, 20 KB" => lambda do |count|
-    store.write("page", PAGE)
-    i = 0
-    while i < count
-      store.read("page") || raise("a miss")
-      i += 1
-    end
-  end,
-  "write, 20 KB" => lambda do |count|
-    i = 0
-    while i < count
-      store.write("page", PAGE) || raise("refused")
-      i += 1
-    end
-  end,
-  "read, a record" => lambda do |count|
-    store.write("book", BOOK)
-    i = 0
-    while i < count
-      store.read("book") || raise("a miss")
-      i += 1
-    end
-  end,
-  "read, one of 25 records with an association" => lambda do |count|
-    store.write("books", BOOKS)
-    i = 0
-    while i < count
-      store.read("books") || raise("a miss")
-      i += 25
-    end
-  end,
-  "write, one of 25 records with an association" => lambda do |count|
-    i = 0
-    while i < count
-      store.write("books", BOOKS) || raise("refused")
-      i += 25
-    end
-  end,
+  "read, 20 KB" => reads(store, "page", PAGE, 1),
+  "write, 20 KB" => writes(store, "page", PAGE, 1),
+  "read, a record" => reads(store, "book", BOOK, 1),
+  "read, one of 25 records with an association" => reads(store, "books", BOOKS, BOOKS.size),
+  "write, one of 25 records with an association" => writes(store, "books", BOOKS, BOOKS.size),
   "fetch, hit, namespace:, race_condition_ttl:, raw:" => lambda do |count|
     i = 0
     while i < count

@@ -40,15 +40,13 @@ static size_t ascii_bytes(const unsigned char *text, size_t bytes) {
     return i;
 }
 
-/* How many bytes the character has that a text of `bytes` (at least 1) begins with; 0: none that is well-formed.
- */
+/* The length of the character that a text of `bytes` (at least 1) begins with; 0: it is not well-formed. */
 static size_t character_bytes(const unsigned char *text, size_t bytes) {
     unsigned first = text[0];
     size_t length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-    unsigned least = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80; /* shorter forms are not allowed */
-    unsigned most = first == 0xED   ? 0x9F
-                    : first == 0xF4 ? 0x8F
-                                    : 0xBF; /* nor surrogates, nor what is no character */
+    /* The second byte: shorter forms, surrogates, and what is above U+10FFFF are not allowed. */
+    unsigned least = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+    unsigned most = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
 
     if (first < 0xC2 || first > 0xF4 || bytes < length || text[1] < least || text[1] > most) {
         return 0;

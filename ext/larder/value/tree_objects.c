@@ -45,6 +45,8 @@ static VALUE fit(VALUE self, VALUE parts, VALUE types) {
     return Qtrue;
 }
 
+static bool is_module(VALUE object) { return RB_TYPE_P(object, T_CLASS) || RB_TYPE_P(object, T_MODULE); }
+
 /* Larder::Tree.constant_at(path): Module#const_get of a name takes 7,000 instructions, and each record has one. */
 static VALUE constant_at(VALUE self, VALUE path) {
     VALUE found = rb_cObject;
@@ -52,7 +54,7 @@ static VALUE constant_at(VALUE self, VALUE path) {
     (void)self;
     glue_check_array(path, "path");
     for (long i = 0; i < RARRAY_LEN(path); i++) {
-        if (!RB_TYPE_P(found, T_CLASS) && !RB_TYPE_P(found, T_MODULE)) {
+        if (!is_module(found)) {
             rb_raise(rb_eNameError, "%+" PRIsVALUE " is no class or module", found);
         }
         found = rb_const_get_from(found, rb_sym2id(RARRAY_AREF(path, i)));
@@ -68,8 +70,7 @@ static VALUE is_named(VALUE self, VALUE path, VALUE type) {
     glue_check_array(path, "path");
     for (long i = 0; i < RARRAY_LEN(path); i++) {
         ID name = rb_sym2id(RARRAY_AREF(path, i));
-        if ((!RB_TYPE_P(found, T_CLASS) && !RB_TYPE_P(found, T_MODULE)) || !rb_const_defined_at(found, name) ||
-            !NIL_P(rb_autoload_p(found, name))) {
+        if (!is_module(found) || !rb_const_defined_at(found, name) || !NIL_P(rb_autoload_p(found, name))) {
             return Qfalse;
         }
         found = rb_const_get_at(found, name);
