@@ -17,6 +17,7 @@ module House
     # Private memory that these functions may write to, by their first argument.
     PRIVATE = {
       "crc.c" => ["own + i * 8"],
+      "crc_fold.c" => ["own + word * 8", "folded"],
       "crc.h" => ["to", "out", "out + bytes - 8"],
       "evict.c" => ["key"],
       "sigbus.c" => ["&action"],

@@ -1,11 +1,14 @@
 /*
  * crc.c — CRC-32C (Castagnoli 1993; RFC 3720 appendix B.4): its tables, long runs, and crc.h out of line.
  *
- * The CRC instruction has a latency of three cycles, but one can start each cycle. So a long run is processed as
- * three streams side by side. The operator that appends zeros to a run joins their sums: it is linear over GF(2),
- * so four tables of 256 entries hold it (the idea of zlib's crc32_combine). Pure; takes no lock.
+ * A long run is folded by multiplication where the processor can (crc_fold.c). Elsewhere: the CRC instruction has
+ * a latency of three cycles, but one can start each cycle. So a long run is processed as three streams side by
+ * side. The operator that appends zeros to a run joins their sums: it is linear over GF(2), so four tables of 256
+ * entries hold it (the idea of zlib's crc32_combine). Pure; takes no lock.
  */
 #include "base/crc.h"
+
+#include "base/crc_fold.h"
 
 #if defined(__aarch64__) && defined(__linux__)
 #include <sys/auxv.h>
@@ -81,16 +84,14 @@ void lard_crc_init(void) {
     }
     fill_linear(after_long_stream, of_bit);
     lard_crc_hardware = hardware_present();
+    lard_crc_fold_init(POLYNOMIAL);
 }
 
-/* Where each word is copied: nowhere, from shared to private memory, from private to shared memory. */
-enum { OVER, OUT, IN };
-
-LARD_INLINE uint64_t pass(int way, lard_u64 *shared, unsigned char *own, size_t i) {
-    uint64_t word = way == IN ? lard_word_at(own + i * 8) : lard_load(&shared[i]);
-    if (way == IN) {
+LARD_INLINE uint64_t pass(lard_crc_way way, lard_u64 *shared, unsigned char *own, size_t i) {
+    uint64_t word = way == LARD_CRC_IN ? lard_word_at(own + i * 8) : lard_load(&shared[i]);
+    if (way == LARD_CRC_IN) {
         lard_store(&shared[i], word);
-    } else if (way == OUT) {
+    } else if (way == LARD_CRC_OUT) {
         memcpy(own + i * 8, &word, 8);
     }
     return word;
@@ -103,30 +104,30 @@ LARD_INLINE uint64_t pass(int way, lard_u64 *shared, unsigned char *own, size_t 
 #define AHEAD 512 /* words */
 #define OUT_AHEAD 1024
 
-LARD_INLINE void prefetch_ahead(int way, const lard_u64 *shared, const unsigned char *own, size_t line,
+LARD_INLINE void prefetch_ahead(lard_crc_way way, const lard_u64 *shared, const unsigned char *own, size_t line,
                                 size_t stream) {
     for (size_t i = 0; i < 3; i++) {
         size_t at = line + i * stream;
-        if (way == IN) {
+        if (way == LARD_CRC_IN) {
             __builtin_prefetch(shared + at + AHEAD, 1);
             __builtin_prefetch(own + (at + AHEAD) * 8);
             continue;
         }
         __builtin_prefetch(shared + at + AHEAD);
-        if (way == OUT) {
+        if (way == LARD_CRC_OUT) {
             __builtin_prefetch(own + (at + OUT_AHEAD) * 8, 1);
         }
     }
 }
 
 /* Processes as many blocks of three streams as fit; returns the number of words done. */
-LARD_INLINE size_t pass_blocks(int way, uint64_t *sum, lard_u64 *shared, unsigned char *own, size_t done,
+LARD_INLINE size_t pass_blocks(lard_crc_way way, uint64_t *sum, lard_u64 *shared, unsigned char *own, size_t done,
                                size_t count, size_t stream, const uint32_t after_one[4][256]) {
     uint64_t first = *sum;
     for (; count - done >= 3 * stream; done += 3 * stream) {
         uint64_t second = 0, third = 0;
         lard_u64 *here = shared + done;
-        unsigned char *there = way == OVER ? own : own + done * 8;
+        unsigned char *there = way == LARD_CRC_OVER ? own : own + done * 8;
         for (size_t line = 0; line < stream; line += 8) { /* before the loads, which wait for each other's lines */
             prefetch_ahead(way, here, there, line, stream);
             for (size_t i = line; i < line + 8; i++) {
@@ -142,9 +143,17 @@ LARD_INLINE size_t pass_blocks(int way, uint64_t *sum, lard_u64 *shared, unsigne
     return done;
 }
 
-LARD_INLINE uint64_t pass_all(int way, uint64_t crc, lard_u64 *shared, unsigned char *own, size_t count) {
+LARD_INLINE uint64_t pass_all(lard_crc_way way, uint64_t crc, lard_u64 *shared, unsigned char *own, size_t count) {
     if (lard_crc_hardware) {
-        size_t i = pass_blocks(way, &crc, shared, own, 0, count, LONG_STREAM, after_long_stream);
+        uint64_t folded[LARD_CRC_FOLDED];
+        size_t i = lard_crc_folds ? lard_crc_fold(way, crc, shared, own, count, folded) : 0;
+        if (i > 0) {
+            crc = 0;
+            for (size_t word = 0; word < LARD_CRC_FOLDED; word++) {
+                crc = lard_crc_step(true, crc, folded[word]);
+            }
+        }
+        i = pass_blocks(way, &crc, shared, own, i, count, LONG_STREAM, after_long_stream);
         i = pass_blocks(way, &crc, shared, own, i, count, STREAM, after_stream);
         for (; i < count; i++) {
             crc = lard_crc_step(true, crc, pass(way, shared, own, i));
@@ -159,15 +168,15 @@ LARD_INLINE uint64_t pass_all(int way, uint64_t crc, lard_u64 *shared, unsigned 
 
 /* The casts take const away from memory that pass_all only reads, as `way` tells. */
 uint64_t lard_crc_long_over(uint64_t crc, const lard_u64 *words, size_t count) {
-    return pass_all(OVER, crc, (lard_u64 *)(uintptr_t)words, NULL, count);
+    return pass_all(LARD_CRC_OVER, crc, (lard_u64 *)(uintptr_t)words, NULL, count);
 }
 
 uint64_t lard_crc_long_out(uint64_t crc, const lard_u64 *words, size_t count, unsigned char *out) {
-    return pass_all(OUT, crc, (lard_u64 *)(uintptr_t)words, out, count);
+    return pass_all(LARD_CRC_OUT, crc, (lard_u64 *)(uintptr_t)words, out, count);
 }
 
 uint64_t lard_crc_long_in(uint64_t crc, lard_u64 *words, size_t count, const unsigned char *in) {
-    return pass_all(IN, crc, words, (unsigned char *)(uintptr_t)in, count);
+    return pass_all(LARD_CRC_IN, crc, words, (unsigned char *)(uintptr_t)in, count);
 }
 
 uint32_t lard_crc_word(uint32_t crc, uint64_t word) {

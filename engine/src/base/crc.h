@@ -12,7 +12,7 @@
 
 #include "base/hash.h"
 
-#define LARD_CRC_SHORT 96 /* words; from this length on three streams are faster */
+#define LARD_CRC_SHORT 32 /* words; longer runs go to crc.c */
 
 extern bool lard_crc_hardware;
 extern uint32_t lard_crc_table[8][256];

@@ -32,6 +32,15 @@
 #define LARD_RAW(p) (&(p)->raw_)
 #endif
 
+/* Defined where each shared word must be loaded by itself, never several at once. */
+#if defined(LARDER_INTERLEAVE) || defined(__SANITIZE_THREAD__)
+#define LARD_SINGLE_WORDS
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define LARD_SINGLE_WORDS
+#endif
+#endif
+
 typedef struct {
     LARD_WORD uint32_t raw_;
 } lard_u32;
@@ -60,6 +69,14 @@ void lard_crash_point(const void *at);
 #define lard_fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define lard_fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
 #define lard_fence() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+
+/* Four words at once, without an order among them: for records, which are read and written unordered anyway. */
+#if !defined(LARD_SINGLE_WORDS) && !defined(LARDER_CRASH_POINTS)
+#define LARD_FOUR_WORDS
+typedef long long lard_four __attribute__((vector_size(32), aligned(8), may_alias));
+#define lard_load_four(p) (*(const volatile lard_four *)&(p)->raw_)
+#define lard_store_four(p, v) LARD_WRITE(p, *(volatile lard_four *)LARD_RAW(p) = (v))
+#endif
 
 /* True: `p` held `*expected` and now holds `desired`. False: `*expected` becomes the value of `p`. */
 static inline bool lard_cas32(lard_u32 *p, uint32_t *expected, uint32_t desired) {

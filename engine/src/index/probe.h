@@ -2,20 +2,14 @@
  * probe.h — finds the slots of two buckets that have a fingerprint, all sixteen at once.
  *
  * The result is a hint: the caller loads each slot again, atomically, and compares that value. So wide loads of
- * shared memory are allowed here. ThreadSanitizer cannot know that, so under it the slots are loaded one by one.
+ * shared memory are allowed here.
  */
 #ifndef LARD_PROBE_H
 #define LARD_PROBE_H
 
 #include "base/layout.h"
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define LARD_NARROW_PROBE
-#endif
-#endif
-
-#if defined(__SSE2__) && !defined(__SANITIZE_THREAD__) && !defined(LARD_NARROW_PROBE)
+#if defined(__SSE2__) && !defined(LARD_SINGLE_WORDS)
 #include <emmintrin.h>
 
 /* The upper halves of four slots, after the fingerprint was shifted to the top of each. */

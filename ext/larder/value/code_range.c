@@ -6,41 +6,52 @@
 #include <stdint.h>
 #include <string.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#define BLOCK 64 /* bytes: a bit of a word for each */
 #define HIGH_BITS UINT64_C(0x8080808080808080)
 
-static uint64_t word_at(const unsigned char *text) {
-    uint64_t word;
+/* Bit i is set if byte i is not ASCII. Most blocks of most texts have no such byte. */
+#ifdef __SSE2__
+static inline uint64_t not_ascii(const unsigned char text[BLOCK]) {
+    const __m128i *at = (const __m128i *)text;
+    __m128i a = _mm_loadu_si128(at), b = _mm_loadu_si128(at + 1);
+    __m128i c = _mm_loadu_si128(at + 2), d = _mm_loadu_si128(at + 3);
 
-    memcpy(&word, text, sizeof word);
-    return word;
+    if (_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d))) == 0) {
+        return 0;
+    }
+    return (uint64_t)_mm_movemask_epi8(a) | (uint64_t)_mm_movemask_epi8(b) << 16 |
+           (uint64_t)_mm_movemask_epi8(c) << 32 | (uint64_t)_mm_movemask_epi8(d) << 48;
 }
-
-/* Which byte of a word, as it lies in memory, is the first that is not 0. */
-static size_t first_byte(uint64_t word) {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    return (size_t)__builtin_clzll(word) / 8;
 #else
-    return (size_t)__builtin_ctzll(word) / 8;
+static inline uint64_t not_ascii(const unsigned char text[BLOCK]) {
+    uint64_t words[BLOCK / 8], any = 0, found = 0;
+
+    memcpy(words, text, sizeof words);
+    for (size_t i = 0; i < BLOCK / 8; i++) {
+        any |= words[i] & HIGH_BITS;
+    }
+    for (size_t i = 0; i < BLOCK / 8 && any != 0; i++) {
+        /* The multiplication moves the highest bit of byte i to bit 56 + i. */
+        found |= ((words[i] & HIGH_BITS) * UINT64_C(0x0002040810204081)) >> 56 << (i * 8);
+    }
+    return found;
+}
 #endif
+
+/* The same of the last bytes of a text, fewer than BLOCK. */
+static uint64_t not_ascii_at_end(const unsigned char *text, size_t bytes) {
+    unsigned char block[BLOCK] = {0};
+
+    memcpy(block, text, bytes);
+    return not_ascii(block);
 }
 
-/* How many bytes of ASCII a text begins with. */
-static size_t ascii_bytes(const unsigned char *text, size_t bytes) {
-    size_t i = 0;
-
-    for (; bytes - i >= 16; i += 16) {
-        uint64_t first = word_at(text + i) & HIGH_BITS, second = word_at(text + i + 8) & HIGH_BITS;
-        if (first | second) {
-            return first ? i + first_byte(first) : i + 8 + first_byte(second);
-        }
-    }
-    while (i < bytes && text[i] < 0x80) {
-        i++;
-    }
-    return i;
-}
-
-/* The length of the character that a text of `bytes` (at least 1) begins with; 0: it is not well-formed. */
+/* The length of the character that a text of `bytes` (at least 1) begins with, not ASCII; 0: it is not
+ * well-formed. */
 static size_t character_bytes(const unsigned char *text, size_t bytes) {
     unsigned first = text[0];
     size_t length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
@@ -59,20 +70,39 @@ static size_t character_bytes(const unsigned char *text, size_t bytes) {
     return length;
 }
 
+/*
+ * Looks at each character of a block that begins with a byte of `high`. Returns where the next block begins, or 0:
+ * a character is not well-formed.
+ */
+static size_t check_characters(const unsigned char *text, size_t bytes, uint64_t high) {
+    while (high != 0) {
+        size_t begin = (size_t)__builtin_ctzll(high);
+        size_t length = character_bytes(text + begin, bytes - begin);
+        if (length == 0) {
+            return 0;
+        }
+        if (begin + length >= BLOCK) {
+            return begin + length;
+        }
+        high &= UINT64_MAX << (begin + length);
+    }
+    return BLOCK;
+}
+
 int code_range_of_utf8(const char *text, size_t bytes) {
     const unsigned char *at = (const unsigned char *)text;
-    size_t i = ascii_bytes(at, bytes);
+    int range = RUBY_ENC_CODERANGE_7BIT;
 
-    if (i == bytes) {
-        return RUBY_ENC_CODERANGE_7BIT;
-    }
-    while (i < bytes) {
-        size_t length = character_bytes(at + i, bytes - i);
-        if (length == 0) {
+    for (size_t i = 0, next; i < bytes; i += next) {
+        uint64_t high = bytes - i < BLOCK ? not_ascii_at_end(at + i, bytes - i) : not_ascii(at + i);
+        next = BLOCK;
+        if (high != 0) {
+            range = RUBY_ENC_CODERANGE_VALID;
+            next = check_characters(at + i, bytes - i, high);
+        }
+        if (next == 0) {
             return RUBY_ENC_CODERANGE_UNKNOWN;
         }
-        i += length;
-        i += ascii_bytes(at + i, bytes - i);
     }
-    return RUBY_ENC_CODERANGE_VALID;
+    return range;
 }

@@ -1,7 +1,7 @@
 /*
  * code_range.h — what Ruby finds out about a String before it joins, compares or searches it: its code range.
  *
- * Ruby looks at each character by a call through its encoding. This looks at 16 bytes of ASCII at once, and
+ * Ruby looks at each character by a call through its encoding. This looks at 64 bytes of ASCII at once, and
  * at other characters without a call. A String that was read has its code range, so a view that appends it to
  * a page does not scan it.
  */

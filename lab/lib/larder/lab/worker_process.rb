@@ -21,10 +21,12 @@ module Larder
       # Seconds that a worker has for leaving after its last event.
       PATIENCE = 5
 
-      # glibc: freed memory stays with the process, as in one that has run for hours and whose heap is fragmented. Else
-      # a collection of garbage gives it back, or does not where a live object lies above it; the same allocations
-      # then cost one contender page faults and spare another.
-      WARM_HEAP = { "MALLOC_TRIM_THRESHOLD_" => (1 << 30).to_s, "MALLOC_MMAP_THRESHOLD_" => (1 << 25).to_s }.freeze
+      # The heap is that of a process that has run for hours, from the beginning. glibc: freed memory stays with the
+      # process; else a collection of garbage gives it back, or does not where a live object lies above it, and the
+      # same allocations cost one contender page faults and spare another. Ruby: the sizes of new memory after which it
+      # collects garbage have grown to Ruby's own limits; else they grow with what a contender has allocated so far.
+      WARM_HEAP = { "MALLOC_TRIM_THRESHOLD_" => (1 << 30).to_s, "MALLOC_MMAP_THRESHOLD_" => (1 << 25).to_s,
+                    "RUBY_GC_MALLOC_LIMIT" => (32 << 20).to_s, "RUBY_GC_OLDMALLOC_LIMIT" => (128 << 20).to_s }.freeze
 
       # @param job [Hash] what {Worker} reads
       # @param dir [String] working directory

@@ -130,9 +130,10 @@ module LarderStoreTests
                0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF]
       tails = bytes.product(bytes).map { |pair| pair.pack("C*") }
       (0..255).each do |first|
-        ["a" * 64, "a" * 71, "a" * 74].each do |before|
+        # At the beginning of a block of 64 bytes, and across its end; the text ends there or goes on.
+        [["a" * 64, ""], ["a" * 126, ""], ["a" * 127, "z" * 64]].each do |before, after|
           texts = ["", *bytes.map(&:chr), *tails, *tails.map { |tail| tail + "\x80".b }].map do |tail|
-            (before.b + first.chr.b + tail.b).force_encoding("UTF-8")
+            (before.b + first.chr.b + tail.b + after.b).force_encoding("UTF-8")
           end
           store.write_multi(texts.each_with_index.to_h { |text, i| [i.to_s, text] })
           found = store.read_multi(*(0...texts.size).map(&:to_s))

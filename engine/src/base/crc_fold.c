@@ -1,0 +1,108 @@
+/*
+ * crc_fold.c — CRC-32C of long runs by carry-less multiplication (Gopal, Ozturk, Guilford and others, "Fast CRC
+ * Computation for Generic Polynomials Using PCLMULQDQ Instruction", Intel, 2009).
+ *
+ * A checksum is the remainder of the run, taken as a polynomial. 128 bytes at the beginning of a run have the same
+ * remainder as their product with x^1024, added to the 128 bytes that follow. A step does this for eight parts of
+ * 16 bytes: each half of a part is multiplied by x^1024 modulo the polynomial. The 128 bytes that are left at the
+ * end are processed by the CRC instruction. Pure; takes no lock.
+ */
+#include "base/crc_fold.h"
+
+#include "base/platform.h"
+
+bool lard_crc_folds;
+
+#if defined(__x86_64__) && defined(LARD_FOUR_WORDS)
+#include <immintrin.h>
+#include <string.h>
+
+#define STEP LARD_CRC_FOLDED /* words */
+#define PARTS (STEP / 4)     /* registers that hold them */
+
+#define FOLDING __attribute__((target("avx2,pclmul,vpclmulqdq")))
+
+/* What multiplies the lower and the upper half of 16 bytes. */
+static uint64_t lower_factor, upper_factor;
+
+/* x^power modulo the polynomial: its bits are reflected, and one place higher for the multiplication. */
+static uint64_t factor(uint32_t polynomial, unsigned power) {
+    uint32_t remainder = 1u << 31;
+    for (unsigned i = 0; i < power; i++) {
+        remainder = (remainder >> 1) ^ (remainder & 1 ? polynomial : 0);
+    }
+    return (uint64_t)remainder << 1;
+}
+
+void lard_crc_fold_init(uint32_t polynomial) {
+    lower_factor = factor(polynomial, STEP * 64 + 32);
+    upper_factor = factor(polynomial, STEP * 64 - 32);
+    lard_crc_folds =
+        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("vpclmulqdq");
+}
+
+/* Loads four words once, and copies what it loaded, so that the checksum is that of the copy. */
+LARD_INLINE FOLDING __m256i pass(lard_crc_way way, lard_u64 *shared, unsigned char *own, size_t word) {
+    if (way == LARD_CRC_IN) {
+        __m256i four = _mm256_loadu_si256((const __m256i_u *)(own + word * 8));
+        lard_store_four(&shared[word], (lard_four)four);
+        return four;
+    }
+    __m256i four = (__m256i)lard_load_four(&shared[word]);
+    if (way == LARD_CRC_OUT) {
+        memcpy(own + word * 8, &four, sizeof four);
+    }
+    return four;
+}
+
+LARD_INLINE FOLDING __m256i fold(__m256i folded, __m256i factors, __m256i next) {
+    __m256i lower = _mm256_clmulepi64_epi128(folded, factors, 0x00);
+    __m256i upper = _mm256_clmulepi64_epi128(folded, factors, 0x11);
+    return _mm256_xor_si256(_mm256_xor_si256(lower, upper), next);
+}
+
+LARD_INLINE FOLDING size_t fold_all(lard_crc_way way, uint64_t crc, lard_u64 *shared, unsigned char *own,
+                                    size_t count, uint64_t folded[STEP]) {
+    __m256i factors = _mm256_set_epi64x((int64_t)upper_factor, (int64_t)lower_factor, (int64_t)upper_factor,
+                                        (int64_t)lower_factor);
+    __m256i parts[PARTS];
+    for (size_t i = 0; i < PARTS; i++) {
+        parts[i] = pass(way, shared, own, i * 4);
+    }
+    parts[0] = _mm256_xor_si256(parts[0], _mm256_set_epi64x(0, 0, 0, (int64_t)crc));
+    size_t done = STEP;
+    for (; done + STEP <= count; done += STEP) {
+        for (size_t i = 0; i < PARTS; i++) {
+            parts[i] = fold(parts[i], factors, pass(way, shared, own, done + i * 4));
+        }
+    }
+    memcpy(folded, parts, sizeof parts);
+    return done;
+}
+
+FOLDING size_t lard_crc_fold(lard_crc_way way, uint64_t crc, lard_u64 *shared, unsigned char *own, size_t count,
+                             uint64_t folded[LARD_CRC_FOLDED]) {
+    if (count < 2 * STEP) {
+        return 0;
+    }
+    switch (way) {
+    case LARD_CRC_OVER:
+        return fold_all(LARD_CRC_OVER, crc, shared, own, count, folded);
+    case LARD_CRC_OUT:
+        return fold_all(LARD_CRC_OUT, crc, shared, own, count, folded);
+    default:
+        return fold_all(LARD_CRC_IN, crc, shared, own, count, folded);
+    }
+}
+
+#else
+
+void lard_crc_fold_init(uint32_t polynomial) { (void)polynomial; }
+
+size_t lard_crc_fold(lard_crc_way way, uint64_t crc, lard_u64 *shared, unsigned char *own, size_t count,
+                     uint64_t folded[LARD_CRC_FOLDED]) {
+    (void)way, (void)crc, (void)shared, (void)own, (void)count, (void)folded;
+    return 0;
+}
+
+#endif
