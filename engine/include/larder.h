@@ -128,7 +128,8 @@ typedef struct larder_options {
     uint32_t lock_timeout_ms; /* longest wait for a shard lock whose owner is alive, default 200 */
     uint32_t existing;        /* 1: use only an existing file that is fit; create, replace and remove none */
     uint32_t attach_later;    /* 1: only larder_attach attaches, not larder_open or another call */
-    uint32_t reserved[11];
+    uint32_t keep_newer;      /* 1: a delete never clears a file of a newer version, see larder_delete */
+    uint32_t reserved[10];
 } larder_options;
 
 /* The details of a failure. */
@@ -333,6 +334,10 @@ larder_status larder_cas(larder *cache, const larder_store *store, const void *e
  * OK, or MISS: the key was absent. Takes no lock. Whatever other processes do, the item that was there when the
  * call began is gone when it returns. It may also delete an item that another process stores under the key
  * meanwhile. DAMAGED or SUPERSEDED: this process cannot reach the file, and has only misses.
+ *
+ * While processes of a newer version of the file's format use it, this one cannot reach it either, but no delete
+ * is lost: it clears the file, and returns MISS. With `keep_newer` it refuses, and what is in the file stays: for
+ * items that must not be lost. Stores are refused, and the newer processes keep the key's old value.
  */
 larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, const larder_call *call);
 

@@ -35,7 +35,8 @@ module House
         "advice_test" => "qemu-user keeps madvise from the kernel: no advice on how pages are read",
         "bytelock_test" => "and none on what a child made by fork or clone has of them",
         "calls_test" => THOUSANDS,
-        "calls_use_test" => THOUSANDS
+        "calls_use_test" => THOUSANDS,
+        "versions_test" => "qemu-user runs one program; this one starts others"
       }
     }.freeze
 

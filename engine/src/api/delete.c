@@ -2,7 +2,8 @@
  * delete.c — larder_delete.
  *
  * It takes no shard lock. A process that is not attached empties the key's slot if it has a map of the file;
- * otherwise it notes the delete until it attaches (pending.c).
+ * otherwise it notes the delete until it attaches (pending.c), and clears a file
+ * of a newer version, to which it cannot attach (newer.c).
  */
 #include "api/request.h"
 #include "base/clock.h"
@@ -11,6 +12,7 @@
 #include "file/map.h"
 #include "file/use.h"
 #include "handle/enter.h"
+#include "handle/newer.h"
 #include "handle/pending.h"
 #include "item/drop.h"
 
@@ -26,9 +28,11 @@ static inline larder_status delete_in(larder *cache, lard_map *map, const void *
 static __attribute__((noinline)) larder_status delete_unattached(larder *cache, const void *key, size_t key_bytes,
                                                                  const larder_call *call) {
     lard_map *map = lard_enter_unattached(cache);
+    if (!map && !lard_pending_note(cache, key, key_bytes)) {
+        return larder_delete(cache, key, key_bytes, call); /* another thread has attached it */
+    }
     if (!map) {
-        return lard_pending_note(cache, key, key_bytes) ? lard_enter_failure(cache)
-                                                        : larder_delete(cache, key, key_bytes, call);
+        return lard_newer_clear(cache) ? LARDER_MISS : lard_enter_failure(cache);
     }
     larder_status status = delete_in(cache, map, key, key_bytes, call);
     return lard_use_mark_dirty(map) == LARDER_OK ? status : LARDER_DAMAGED;

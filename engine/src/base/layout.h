@@ -67,12 +67,14 @@
 #include "base/shared.h"
 
 #define LARD_MAGIC "LARDER\r\n"
+#ifndef LARD_FORMAT_MAJOR /* a test compiles another version */
 #define LARD_FORMAT_MAJOR 2u
+#endif
 #define LARD_FORMAT_MINOR 4u
 #define LARD_ENDIAN_PROBE 0x01020304u
 
 #define LARD_PAGE 4096u
-#define LARD_CONTROL_OFFSET 8192u /* the same in every later format: old processes read `superseded` there */
+#define LARD_CONTROL_OFFSET 8192u /* the same in every format, see lard_control */
 #define LARD_PROCESS_OFFSET 12288u
 #define LARD_MAX_SHARDS 256u
 #define LARD_SHARD_SHIFT 56 /* of a key's hash: its top byte selects the shard */
@@ -107,7 +109,11 @@ typedef struct { /* superblock; private copies are plain memory */
     uint32_t crc; /* of all bytes before it */
 } lard_superblock;
 
-typedef struct {          /* control page */
+/*
+ * Control page. Its place and its first two words are the same in every format, for processes of other versions:
+ * they read `superseded`, and end the epoch where they cannot apply a delete (newer.c).
+ */
+typedef struct {
     lard_u32 superseded;  /* 1: another file has replaced this one */
     lard_u32 clear_epoch; /* never 0; a shard of another epoch is empty */
     lard_u32 clean;       /* LARD_CLEAN: written back by the last process that detached */
@@ -200,6 +206,7 @@ _Static_assert(sizeof(lard_shard) == 192, "shard header is three cache lines");
 _Static_assert(offsetof(lard_shard, epoch) == 64, "readers' line");
 _Static_assert(offsetof(lard_shard, active) == 128, "writers' line");
 _Static_assert(offsetof(lard_control, superseded) == 0, "fixed for all formats");
+_Static_assert(offsetof(lard_control, clear_epoch) == 4, "fixed for all formats");
 _Static_assert(sizeof(lard_control) == 256, "control page");
 
 /* The word of a lock: whether others wait, and the owner. */

@@ -88,40 +88,70 @@ static lard_dircache *new_dircache(const lard_superblock *super) {
     return copies;
 }
 
-larder_status lard_map_new(int fd, const struct stat *info, const lard_superblock *super, const char *path,
-                           lard_map **out, larder_error *error) {
+/* Maps the first bytes of a file; they are not guarded yet. The fork lock is held. */
+static larder_status map_bytes(int fd, uint64_t bytes, const struct stat *info, const char *path, lard_map **out,
+                               larder_error *error) {
     lard_map *map = calloc(1, sizeof *map);
     if (!map) {
         return lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s", path);
     }
-    lard_fork_lock(); /* a child that is forked meanwhile has all of the map or nothing */
-    void *base = mmap(NULL, super->file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (base == MAP_FAILED) {
         int code = errno;
-        lard_fork_unlock();
         free(map);
         return lard_fail_call(error, "mmap", path, code);
     }
     map->base = base;
-    map->bytes = super->file_bytes;
-    map->super = *super;
+    map->bytes = bytes;
     map->control = (lard_control *)(map->base + LARD_CONTROL_OFFSET);
-    map->processes = (lard_process *)(map->base + LARD_PROCESS_OFFSET);
-    map->shards = map->base + super->shard_offset;
-    map->shard_mask = super->shard_count - 1;
-    map->segment_shift = (unsigned)__builtin_ctz(super->segment_bytes);
-    map->record_limit = super->segment_bytes / 8 > 8192 ? super->segment_bytes / 8 : 8192;
     map->fd = fd;
     map->device = (uint64_t)info->st_dev;
     map->inode = (uint64_t)info->st_ino;
-    map->dircache = new_dircache(super);
-    larder_status status = map->dircache ? lard_sigbus_guard(map, path, error)
-                                         : lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s", path);
+    *out = map;
+    return LARDER_OK;
+}
+
+/* Guards the map. If that fails, unmaps it; the caller keeps the descriptor. The fork lock is held. */
+static larder_status guard(lard_map *map, const char *path, larder_error *error) {
+    larder_status status = lard_sigbus_guard(map, path, error);
     if (status != LARDER_OK) {
-        munmap(base, map->bytes);
+        munmap(map->base, map->bytes);
         free(map->dircache);
         free(map);
-    } else {
+    }
+    return status;
+}
+
+larder_status lard_map_control(int fd, const struct stat *info, const char *path, lard_map **out,
+                               larder_error *error) {
+    lard_fork_lock();
+    larder_status status = map_bytes(fd, LARD_PROCESS_OFFSET, info, path, out, error);
+    status = status == LARDER_OK ? guard(*out, path, error) : status;
+    lard_fork_unlock();
+    return status;
+}
+
+larder_status lard_map_new(int fd, const struct stat *info, const lard_superblock *super, const char *path,
+                           lard_map **out, larder_error *error) {
+    lard_map *map = NULL;
+    lard_fork_lock(); /* a child that is forked meanwhile has all of the map or nothing */
+    larder_status status = map_bytes(fd, super->file_bytes, info, path, &map, error);
+    if (status == LARDER_OK) {
+        map->super = *super;
+        map->processes = (lard_process *)(map->base + LARD_PROCESS_OFFSET);
+        map->shards = map->base + super->shard_offset;
+        map->shard_mask = super->shard_count - 1;
+        map->segment_shift = (unsigned)__builtin_ctz(super->segment_bytes);
+        map->record_limit = super->segment_bytes / 8 > 8192 ? super->segment_bytes / 8 : 8192;
+        map->dircache = new_dircache(super);
+        if (!map->dircache) {
+            munmap(map->base, map->bytes);
+            free(map);
+            status = lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s", path);
+        }
+    }
+    status = status == LARDER_OK ? guard(map, path, error) : status;
+    if (status == LARDER_OK) {
         lard_advice_map(map);
         *out = map;
     }

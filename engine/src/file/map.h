@@ -11,6 +11,9 @@ struct stat;
 /* Maps the open file, which *out owns from then on. */
 larder_status lard_map_new(int fd, const struct stat *info, const lard_superblock *super, const char *path,
                            lard_map **out, larder_error *error);
+/* Maps only what all versions have at the same place: the superblocks and the control page. For lard_map_clear. */
+larder_status lard_map_control(int fd, const struct stat *info, const char *path, lard_map **out,
+                               larder_error *error);
 void lard_map_free(lard_map *map);
 void lard_map_close_file(lard_map *map); /* the descriptor; the map stays */
 /* Marks the file so that each process leaves it at its next call. */

@@ -44,6 +44,7 @@ static VALUE cache_open(VALUE klass, VALUE path, VALUE size, VALUE lock_timeout_
     opening.options.lock_timeout_ms = NUM2UINT(lock_timeout_ms);
     opening.options.existing = !RTEST(create);
     opening.options.attach_later = 1; /* never in a call that has the GVL */
+    opening.options.keep_newer = lazy == sym_required;
     handle->lazy = RTEST(lazy);
     handle->required = lazy == sym_required;
     handle->strict = handle->required || lazy == sym_strict;

@@ -301,5 +301,42 @@ module LarderStoreTests
       Process.wait(pid)
       answer
     end
+
+    # As if a later version of Larder had made it, for whoever opens it next.
+    def made_by_newer(path)
+      File.open(path, "r+b") { |file| [0, 4096].each { |superblock| file.pwrite([99].pack("L<"), superblock + 8) } }
+    end
+
+    test "a delete of a process of an older version is not lost to the newer ones, which have the file" do
+      store.write("key", "old")
+      made_by_newer(path_of)
+      output = run_ruby(<<~RUBY, path_of)
+        require "active_support/cache/larder_store"
+        reports = []
+        handler = ->(method:, returning:, exception:) { reports << [method, exception.message[/in use by a newer/]] }
+        store = ActiveSupport::Cache::LarderStore.new(ARGV.first, error_handler: handler)
+        p store.read("key"), store.write("key", "new"), store.delete("key"), reports.uniq
+      RUBY
+      assert_equal ["nil", "nil", "false", '[[:read_entry, "in use by a newer"], [:write_entry, "in use by a newer"]]'],
+                   output.lines(chomp: true)
+      assert_nil store.read("key")
+      store.write("key", "of the newer")
+      run_ruby(<<~RUBY, path_of)
+        require "active_support/cache/larder_store"
+        ActiveSupport::Cache::LarderStore.new(ARGV.first).delete_matched(/nothing/)
+      RUBY
+      assert_nil store.read("key"), "it is unknown which keys matched"
+    end
+
+    test "a file that is required is never cleared by an older version: the call raises" do
+      store.write("key", "kept")
+      made_by_newer(path_of)
+      output = run_ruby(<<~RUBY, path_of)
+        cache = Larder::Cache.open(ARGV.first, lazy: :required)
+        p((cache.delete("key") rescue $!.class), (cache.clear rescue $!.class))
+      RUBY
+      assert_equal %w[Larder::OpenError Larder::OpenError], output.lines(chomp: true)
+      assert_equal "kept", store.read("key")
+    end
   end
 end

@@ -1,0 +1,48 @@
+/*
+ * newer.c — clears a file of a newer version, for a process that cannot attach to it.
+ *
+ * In a rolling deploy, and after its rollback, processes of two versions run side by side, and only those of the
+ * newer one have the file. A delete by another process would leave them the old value. All versions have the clear
+ * epoch at the same place of the control page (layout.h), and take a file of another epoch for empty: so the
+ * delete ends the epoch. That takes away more than the one value, while both versions run.
+ */
+#define _GNU_SOURCE
+#include "handle/newer.h"
+#include "base/place.h"
+#include "file/map.h"
+#include "file/validate.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Is the open file of a newer version, and this user's? Somebody may be attached: then only its version is asked.
+ */
+static bool is_newer(int fd, const char *path, struct stat *info) {
+    static const lard_lockfile_content unknown;
+    lard_validate_facts facts;
+    larder_error error;
+    return lard_place_trusted(fd, path, info, &error) == LARDER_OK &&
+           lard_validate_read(fd, path, &facts, &error) == LARDER_OK && facts.file_bytes >= LARD_PROCESS_OFFSET &&
+           lard_validate(&facts, &unknown, false).kind == LARD_FILE_NEWER;
+}
+
+bool lard_newer_clear(const larder *cache) {
+    struct stat info;
+    larder_error error;
+    lard_map *map;
+    bool done = false;
+
+    int fd = cache->keeps_newer ? -1 : open(cache->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        return false;
+    }
+    if (is_newer(fd, cache->path, &info) && lard_map_control(fd, &info, cache->path, &map, &error) == LARDER_OK) {
+        lard_map_clear(map);
+        done = !map->poisoned; /* the file may have been truncated meanwhile */
+        lard_map_free(map);
+    } else {
+        close(fd);
+    }
+    return done;
+}
