@@ -37,6 +37,21 @@ module Larder
           assert_equal "...", hits("lru", [*hot, *scan, "a", "b", "c"], 10)[-3..]
         end
 
+        test "W-TinyLFU climbs to a window in which what comes back soon is found" do
+          soon = (1..400).flat_map { |i| [i.to_s] * 2 + [(i - 8).to_s] } # each comes back once, after eight others
+          requests = ["a", "b"] * 40 + soon
+          fixed, climbing = %w[wtinylfu wtinylfu-climbing].map { |name| hits(name, requests, 20).count("h") }
+          assert_operator climbing, :>, fixed
+        end
+
+        test "LIRS keeps what came back soon through a loop that is longer than the cache" do
+          loop_of_twelve = (1..12).map(&:to_s) * 20
+          assert_operator hits("lirs", loop_of_twelve, 10).count("h"), :>=, 9 * 19
+          assert_equal 0, hits("lru", loop_of_twelve, 10).count("h")
+          # In a cache of three, of which one byte is the queue: c passes through it, comes back soon, and stays.
+          assert_equal "..h...h.h", hits("lirs", %w[a b a c d c c e c], 3)
+        end
+
         test "ARC keeps what was asked for twice through a scan, and learns from its ghosts" do
           scan = (1..30).map(&:to_s)
           assert_equal "h", hits("arc", ["hot", "hot", *scan, "hot"], 10)[-1]
