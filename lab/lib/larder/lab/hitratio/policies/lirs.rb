@@ -7,20 +7,22 @@ module Larder
     module Hitratio
       module Policies
         # LIRS as published (Jiang, Zhang, "LIRS: an efficient low inter-reference recency set replacement policy",
-        # SIGMETRICS 2002): objects that came back soon, of 99 % of the bytes, stay; the others pass through a queue. A
-        # stack of requests, from which the bottom is pruned, says what came back soon, also of objects that have left.
-        # Of those it remembers as many bytes as the cache has twice.
+        # SIGMETRICS 2002): objects that came back soon, of 99 % of the bytes, stay; the others pass through a queue,
+        # which has room for two at least. A stack of requests, from which the bottom is pruned, says what came back
+        # soon, also of objects that have left. Of those it remembers as many bytes as the cache has twice.
         class Lirs < Policy
           Policies.register("lirs", self)
 
           QUEUE = 0.01
+          LEAST = 2
           REMEMBERED = 2
 
           # (see Policy#initialize)
           def initialize(capacity, trace)
             super
             @stack, @stays, @queue, @ghosts = Array.new(4) { Chain.new(trace.objects) }
-            @stays_capacity = capacity - (capacity * QUEUE).ceil
+            mean = trace.footprint.fdiv([trace.objects, 1].max)
+            @stays_capacity = capacity - [capacity * QUEUE, LEAST * mean].max.ceil
           end
 
           # See {Policy#request}; what follows is not looked at.
