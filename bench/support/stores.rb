@@ -12,18 +12,19 @@ module Bench
   module Stores
     STATISTICS = ::Larder::Lab::Statistics
 
-    # A part: its heading, the contenders and the workloads of larder-lab.
-    Part = Struct.new(:about, :contenders, :workloads)
+    # A part: its heading, the contenders and the workloads of larder-lab, and where a call may take milliseconds, how
+    # many calls a lap of a full run has.
+    Part = Struct.new(:about, :contenders, :workloads, :calls)
 
     PARTS = {
       "pages" => Part.new("Rails: whole requests whose views cache fragments", "larder,memory,redis", "pages"),
       "fragments" => Part.new("Rails: fragments of views, one and 50 a call", "larder,memory,redis-loopback",
                               "fragments,collections"),
-      "keys" => Part.new("Rails: hits with records in keys and with options", "larder,memory,redis", "keys"),
+      "keys" => Part.new("Rails: hits with records in keys and with options", "larder,memory,redis", "keys", 2_000),
       "subscriber" => Part.new("Rails: hits while somebody listens", "larder,memory,litecache,redis-loopback",
                                "subscriber"),
       "strings" => Part.new("Rails: HTML of 2 to 100 KB", "larder,memory,redis", "strings"),
-      "objects" => Part.new("Rails: a Hash, a record, 25 records", "larder,memory,redis", "objects"),
+      "objects" => Part.new("Rails: a Hash, a record, 25 records", "larder,memory,redis", "objects", 1_000),
       "published" => Part.new("Rails: the published workload, one and five threads",
                               "larder,memory,litecache,redis-loopback,redis,memcached",
                               "one-thread,threads-as-published,threads-disjoint"),
@@ -55,10 +56,14 @@ module Bench
     def run(name, mode, directory)
       part = PARTS.fetch(name)
       report = Programs.lab("stores", "--only", part.contenders, "--workloads", part.workloads, "--base", LARDER,
-                            "--seed", "1", "--dir", directory, *OPTIONS.fetch(mode))
+                            "--seed", "1", "--dir", directory, *calls(part, mode), *OPTIONS.fetch(mode))
       chapter = report.dig("chapters", 0)
       [figures(chapter.fetch("measures")),
        { **circumstances(chapter.fetch("details")), "yjit" => report.dig("environment", "yjit") }]
+    end
+
+    def calls(part, mode)
+      part.calls && mode == :full ? ["--n", part.calls.to_s] : []
     end
 
     # For each workload, pass and contender the time of a call, and how many times as long as larder it took, with the
@@ -115,6 +120,6 @@ module Bench
         "calls a lap" => document.dig("settings", "count"), "rounds" => document.dig("settings", "rounds") }
     end
 
-    private_class_method :beside_larder, :above_floor, :above_plain, :circumstances
+    private_class_method :calls, :beside_larder, :above_floor, :above_plain, :circumstances
   end
 end
