@@ -90,14 +90,21 @@ module Bench
       File.join(BUILD, name)
     end
 
-    # Progress goes to the terminal as it is.
+    # Progress goes to the terminal as it is. A program does not outlive this process where that is told to end.
     # @param environment [Hash{String => String, nil}]
     # @param command [Array<String>]
     # @return [String] what it printed
     # @raise [Bench::Failed] it did not end with success
     def run(environment, *command)
-      output, status = Open3.capture2(environment, *command, chdir: ROOT)
-      status.success? ? output : raise(Failed, "#{command.first(5).join(" ")} ... ended with #{status}\n#{output}")
+      Open3.popen2(environment, *command, chdir: ROOT) do |input, output, program|
+        input.close
+        printed = output.read
+        next printed if program.value.success?
+
+        raise Failed, "#{command.first(5).join(" ")} ... ended with #{program.value}\n#{printed}"
+      ensure
+        Process.kill(:TERM, program.pid) if program.alive?
+      end
     end
 
     private_class_method :miss_figures, :over_all, :build
