@@ -131,9 +131,8 @@ module Larder
           end]
           policies = Published::MISSES.keys | @policies
           cells = policies.map { |policy| [policy, *rows.flat_map { |row| pair(row, policy) }] }
-          notes = [*(Published::MISSES.keys - Policies.names).map { |name| "#{name} is not simulated here." }, ARC]
           Document::Section.new(title: "Beside the published misses (measured elsewhere)",
-                                blocks: [Document::Table.build(columns: columns, rows: cells, notes: notes)])
+                                blocks: [Document::Table.build(columns: columns, rows: cells, notes: [ARC])])
         end
 
         def pair(row, policy)

@@ -104,6 +104,11 @@ module Larder
           settings.any? ? " (#{settings.map { |name, value| "#{name}=#{value}" }.join(",")})" : ""
         end
 
+        # The names in lines that fit a terminal.
+        def policy_lines
+          Policies.names.each_slice(6).map { |names| names.join(", ") }
+        end
+
         def listed(rows)
           width = rows.map { |name, _| name.size }.max
           rows.map { |name, title| "  #{name.ljust(width)}  #{title}" }
@@ -131,7 +136,7 @@ module Larder
         def run_options(options)
           options.on("--quick", "a rough result: short patterns, two sizes") { @quick = true }
           options.on("--seed N", Integer, "seed of patterns without one (default 1)") { |n| @pattern[:seed] = n.abs }
-          options.on("--policy A,B", Array, Policies.names.join(", "), "(default: all)") do |names|
+          options.on("--policy A,B", Array, *policy_lines, "(default: all)") do |names|
             @policies = Policies.check(names)
           end
           options.on("--format NAME", "of trace files: #{Formats.names.join(", ")}",

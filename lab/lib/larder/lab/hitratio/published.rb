@@ -9,8 +9,7 @@ module Larder
       module Published
         # By which the trace is known, whatever its file is called.
         REQUESTS = 113_872
-        # name of the policy => misses in a cache of 512 and of 1,024 MiB; those that the lab does not simulate have no
-        # name in {Policies}
+        # name of the policy => misses in a cache of 512 and of 1,024 MiB
         MISSES = { "lru" => [81_722, 71_704], "s3fifo" => [76_791, 70_355], "arc" => [74_297, 64_772],
                    "lirs" => [70_363, 53_924], "belady" => [61_594, 48_974] }.freeze
         # Bytes of the caches.
