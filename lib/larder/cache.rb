@@ -346,11 +346,13 @@ module Larder
       _ttl(key, now && Options.unix_ms(now))
     end
 
+    # Does not look at the file, so it never raises.
+    #
     # @return [String] the path and the size or "closed"; no keys, no values
     # @example
     #   cache.inspect.start_with?("#<Larder::Cache ") #=> true
     def inspect
-      state = closed? ? "closed" : @attached && "#{size} bytes"
+      state = closed? ? "closed" : @attached && "#{_known_size} bytes"
       "#<#{self.class} #{path} #{state || "not opened yet"}>"
     end
     alias to_s inspect

@@ -1,5 +1,5 @@
 /*
- * open.c — opening and closing a Larder::Cache: _open, close, closed?, size, max_value, max_pinned.
+ * open.c — opening and closing a Larder::Cache: _open, close, closed?, size, _known_size, max_value, max_pinned.
  */
 #include "cache/open.h"
 #include "base/errors.h"
@@ -73,6 +73,11 @@ static VALUE cache_is_closed(VALUE object) {
 
 static VALUE cache_size(VALUE cache) { return ULL2NUM(larder_size(glue_attach_to_read(cache))); }
 
+/* The same, 0 where none was opened yet, without a look at the file: never raises for it. */
+static VALUE cache_known_size(VALUE cache) {
+    return ULL2NUM(larder_size(glue_handle_engine(glue_handle_of(cache))));
+}
+
 static VALUE cache_max_value(VALUE cache) { return SIZET2NUM(larder_max_value(glue_attach_to_read(cache))); }
 
 static VALUE cache_max_pinned(VALUE cache) { return SIZET2NUM(larder_max_pinned(glue_attach_to_read(cache))); }
@@ -83,6 +88,7 @@ void glue_open_init(VALUE cache_class) {
     rb_define_private_method(rb_singleton_class(cache_class), "_open", cache_open, 5);
     rb_define_method(cache_class, "close", cache_close, 0);
     rb_define_method(cache_class, "closed?", cache_is_closed, 0);
+    rb_define_private_method(cache_class, "_known_size", cache_known_size, 0);
     rb_define_method(cache_class, "size", cache_size, 0);
     rb_define_method(cache_class, "max_value", cache_max_value, 0);
     rb_define_method(cache_class, "max_pinned", cache_max_pinned, 0);

@@ -328,6 +328,23 @@ module LarderStoreTests
       assert_nil store.read("key"), "it is unknown which keys matched"
     end
 
+    test "inspect never raises, and leaves the report to the next call" do
+      told = []
+      other = late(path_of, error_handler: ->(exception:, **) { told << exception.class })
+      other.write("key", "value")
+      script = "cache = Larder::Cache.open(ARGV.first); cache.resize(8 << 20); puts; $stdout.flush; $stdin.read"
+      lib = File.expand_path("../../../../lib", __dir__)
+      IO.popen([RbConfig.ruby, "-I#{lib}", "-rlarder", "-e", script, path_of], "r+") do |newer|
+        newer.gets
+        made_by_newer(path_of)
+        assert_match(/larder \d+ bytes/, other.inspect)
+        assert_empty told
+        assert_nil other.read("key")
+        assert_equal [Larder::OpenError], told
+        assert_match(/larder \d+ bytes/, other.inspect)
+      end
+    end
+
     test "a file that is required is never cleared by an older version: the call raises" do
       store.write("key", "kept")
       made_by_newer(path_of)
