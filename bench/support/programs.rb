@@ -90,7 +90,7 @@ module Bench
       File.join(BUILD, name)
     end
 
-    # Progress goes to the terminal as it is. A program does not outlive this process where that is told to end.
+    # Progress goes to the terminal as it is. If this process is told to end, it ends the program.
     # @param environment [Hash{String => String, nil}]
     # @param command [Array<String>]
     # @return [String] what it printed

@@ -1,5 +1,6 @@
 /*
- * version_worker.c — a process that obeys versions_test.c. It is compiled with two versions of the file's format.
+ * version_worker.c — a child process that runs commands of versions_test.c. It is compiled with two versions of
+ * the file's format.
  *
  * Each line of standard input is a command: `set KEY VALUE`, `get KEY`, `delete KEY`, `clear`, `attach`. The
  * answer is a line: a value, or the name of a status. With a second argument, the handle keeps files of newer

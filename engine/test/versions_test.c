@@ -24,7 +24,7 @@ static process start(kind kind) {
     self[length] = 0;
     snprintf(copy, sizeof copy, "%s", self);
     snprintf(program, sizeof program, "%s/%s", dirname(copy), kind == NEWER ? "newer_worker" : "older_worker");
-    pid_t pid = fork();
+    pid_t pid = fork_child();
     if (pid == 0) {
         dup2(to[0], 0);
         dup2(from[1], 1);

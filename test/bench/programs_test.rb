@@ -14,7 +14,7 @@ module Bench
       assert_match(/\Ash -c echo half; exit 3 ... ended with pid \d+ exit 3\nhalf\n\z/, error.message)
     end
 
-    test "a program does not outlive a process that is told to end" do
+    test "a process that is told to end ends the program that it runs" do
       noted = path_of("pid")
       pid = fork do
         Programs.run({}, "sh", "-c", "echo $$ > #{noted}; exec sleep 60")

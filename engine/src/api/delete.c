@@ -2,8 +2,8 @@
  * delete.c — larder_delete.
  *
  * It takes no shard lock. A process that is not attached empties the key's slot if it has a map of the file;
- * otherwise it notes the delete until it attaches (pending.c), and clears a file
- * of a newer version, to which it cannot attach (newer.c).
+ * otherwise it notes the delete until it attaches (pending.c), and clears a file of a newer version, to which it
+ * cannot attach (newer.c).
  */
 #include "api/request.h"
 #include "base/clock.h"

@@ -111,13 +111,18 @@ static larder_status map_bytes(int fd, uint64_t bytes, const struct stat *info, 
     return LARDER_OK;
 }
 
-/* Guards the map. If that fails, unmaps it; the caller keeps the descriptor. The fork lock is held. */
+/* Its guard is released, or it has none. The descriptor stays. */
+static void unmap(lard_map *map) {
+    munmap(map->base, map->bytes);
+    free(map->dircache);
+    free(map);
+}
+
+/* Guards the map. If that fails, unmaps it. The fork lock is held. */
 static larder_status guard(lard_map *map, const char *path, larder_error *error) {
     larder_status status = lard_sigbus_guard(map, path, error);
     if (status != LARDER_OK) {
-        munmap(map->base, map->bytes);
-        free(map->dircache);
-        free(map);
+        unmap(map);
     }
     return status;
 }
@@ -145,8 +150,7 @@ larder_status lard_map_new(int fd, const struct stat *info, const lard_superbloc
         map->record_limit = super->segment_bytes / 8 > 8192 ? super->segment_bytes / 8 : 8192;
         map->dircache = new_dircache(super);
         if (!map->dircache) {
-            munmap(map->base, map->bytes);
-            free(map);
+            unmap(map);
             status = lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s", path);
         }
     }
@@ -171,8 +175,6 @@ void lard_map_give_up(lard_map *map, const char *path) {
 void lard_map_free(lard_map *map) {
     lard_bytelock_drop(&map->former_slot_lock, &map->lock);
     lard_sigbus_release(map);
-    munmap(map->base, map->bytes);
     lard_map_close_file(map);
-    free(map->dircache);
-    free(map);
+    unmap(map);
 }

@@ -302,7 +302,7 @@ module LarderStoreTests
       answer
     end
 
-    # As if a later version of Larder had made it, for whoever opens it next.
+    # Marks the file as made by a later version of Larder. Processes that have it open do not look at the mark.
     def made_by_newer(path)
       File.open(path, "r+b") { |file| [0, 4096].each { |superblock| file.pwrite([99].pack("L<"), superblock + 8) } }
     end

@@ -22,10 +22,9 @@ module Larder
             @window = Chain.new(trace.objects)
             @probation = Chain.new(trace.objects)
             @protected = Chain.new(trace.objects)
-            @window_capacity = (capacity * WINDOW).to_i
-            @main_capacity = capacity - @window_capacity
-            @protected_capacity = (@main_capacity * PROTECTED).to_i
-            @sketch = Sketch.new(capacity * trace.objects / [trace.footprint, 1].max)
+            @objects = capacity * trace.objects / [trace.footprint, 1].max # that the cache holds, about
+            @sketch = Sketch.new(@objects)
+            divide((capacity * WINDOW).to_i)
           end
 
           # See {Policy#request}; what follows is not looked at.
@@ -43,6 +42,19 @@ module Larder
 
           private
 
+          # @param window [Integer] bytes of it
+          def divide(window)
+            @window_capacity = window
+            @main_capacity = @capacity - window
+            @protected_capacity = (@main_capacity * PROTECTED).to_i
+          end
+
+          # Makes the oldest of one queue the newest of another.
+          def move(from, to)
+            object = from.oldest
+            to.push(object, from.delete(object))
+          end
+
           def hit(object)
             if @window.include?(object)
               @window.renew(object)
@@ -50,10 +62,7 @@ module Larder
               @protected.renew(object)
             elsif @probation.include?(object)
               @protected.push(object, @probation.delete(object))
-              while @protected.bytes > @protected_capacity
-                demoted = @protected.oldest
-                @probation.push(demoted, @protected.delete(demoted))
-              end
+              move(@protected, @probation) while @protected.bytes > @protected_capacity
             else
               return false
             end

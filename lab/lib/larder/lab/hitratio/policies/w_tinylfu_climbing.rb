@@ -22,7 +22,7 @@ module Larder
           # (see Policy#initialize)
           def initialize(capacity, trace)
             super
-            @sample = SAMPLE * [capacity * trace.objects / [trace.footprint, 1].max, 1].max
+            @sample = SAMPLE * [@objects, 1].max
             @step = STEP * capacity
             @requests = @hits = 0
             @ratio = 0.0
@@ -51,17 +51,10 @@ module Larder
           end
 
           def widen(bytes)
-            @window_capacity = bytes
-            @main_capacity = @capacity - bytes
-            @protected_capacity = (@main_capacity * PROTECTED).to_i
+            divide(bytes)
             move(@window, @probation) while @window.bytes > @window_capacity && @window.count > 1
             move(@probation.count.zero? ? @protected : @probation, @window) while @probation.bytes + @protected.bytes >
                                                                                   @main_capacity
-          end
-
-          def move(from, to)
-            object = from.oldest
-            to.push(object, from.delete(object))
           end
         end
       end
