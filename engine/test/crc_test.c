@@ -1,7 +1,7 @@
 /*
  * crc_test.c — checks CRC-32C against RFC 3720's examples, and the word loops against the byte loop.
  *
- * The word loops run by table, by instruction, and by multiplication if this machine has them.
+ * The word loops run by table, by instruction, and by both multiplications if this machine has them.
  */
 #include "harness.h"
 
@@ -132,8 +132,10 @@ static void all_ways(void) {
 static void all_ways_agree(void) {
     lard_crc_init();
     bool hardware = lard_crc_hardware;
-    lard_crc_folds = false;
-    all_ways();
+    while (lard_crc_folds) {
+        lard_crc_folds = lard_crc_folds > 32 ? 32 : 0;
+        all_ways();
+    }
     lard_crc_hardware = false;
     all_ways();
     lard_crc_init();

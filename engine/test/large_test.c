@@ -103,6 +103,49 @@ static void chunks_fill_segments_to_their_ends(void) {
     larder_close(cache);
 }
 
+static void a_try_call_stores_all_chunks(void) {
+    static unsigned char value[200000];
+    larder *cache = open_cache(16 << 20);
+    larder_call only_try = {.flags = LARDER_CALL_TRY};
+    larder_store store = {.key = "large", .key_bytes = 5, .value = value, .value_bytes = sizeof value};
+    uint64_t stamp;
+    describe(value, sizeof value, 1, 7);
+    CHECK(larder_set(cache, &store, &only_try) == LARDER_OK);
+    CHECK(larder_get(cache, "large", 5, value, sizeof value, NULL, NULL) == LARDER_OK &&
+          describes(value, sizeof value, 1, &stamp) && stamp == 7);
+    larder_close(cache);
+}
+
+static void half_a_segment_is_one_record_where_it_fits(void) {
+    enum { LONG = 20000, VALUES = 64 };
+    larder *cache = open_cache(16 << 20);
+    static unsigned char value[LONG];
+    int heads = 0;
+    for (int i = 0; i < VALUES; i++) {
+        char key[20];
+        lard_record_info info;
+        size_t bytes = (size_t)snprintf(key, sizeof key, "long %d", i);
+        describe(value, LONG, (uint64_t)i, 1);
+        CHECK(set_bytes(cache, key, value, LONG, 0) == LARDER_OK);
+        lard_key named = lard_key_of(cache->map, key, bytes);
+        lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &named.hash));
+        lard_found found = lard_index_find(&view, &named);
+        CHECK(found.slot && lard_record_info_at(&view, LARD_SLOT_OFFSET(found.value), &info));
+        heads += LARD_WORD2_TYPE(info.word2) == LARD_TYPE_HEAD;
+    }
+    CHECK(heads > VALUES / 6 && heads < VALUES / 2, "of three in a segment, the last is cut: %d are", heads);
+    for (int i = 0; i < VALUES; i++) {
+        char key[20];
+        uint64_t stamp;
+        snprintf(key, sizeof key, "long %d", i);
+        CHECK(larder_get(cache, key, strlen(key), value, LONG, NULL, NULL) == LARDER_OK &&
+                  describes(value, LONG, (uint64_t)i, &stamp),
+              "%d", i);
+    }
+    CHECK(sound(cache));
+    larder_close(cache);
+}
+
 static void values_leave_whole(void) {
     enum { LARGE = 60000, VALUES = 2000 };
     larder *cache = open_cache(32 << 20);
@@ -169,6 +212,8 @@ static void a_group_of_chunks_has_one_shard(void) {
 
 static const test_case tests[] = {
     TEST(chunks_fill_segments_to_their_ends, "chunks leave no room at the ends of segments"),
+    TEST(a_try_call_stores_all_chunks, "a call that only tries stores a large value whose locks are free"),
+    TEST(half_a_segment_is_one_record_where_it_fits, "a value of up to half a segment is one record if it fits"),
     TEST(values_leave_whole, "a value's chunks leave together"),
     TEST(the_first_group_stands_with_its_head, "the first chunks of a value stand in the shard of its key"),
     TEST(a_group_of_chunks_has_one_shard, "a group of chunks stands in one shard, groups are spread"),

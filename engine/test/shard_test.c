@@ -45,6 +45,9 @@ static void a_live_owner_is_waited_for_within_bounds(void) {
     cache->lock_timeout_ms = 20000;
     int64_t start = now_us();
     CHECK(larder_set(cache, &store, &only_try) == LARDER_BUSY);
+    static char large[100000];
+    larder_store in_chunks = {.key = "k", .key_bytes = 1, .value = large, .value_bytes = sizeof large};
+    CHECK(larder_set(cache, &in_chunks, &only_try) == LARDER_BUSY);
     CHECK(is(cache, "k", "old"), "a call that only tries and is refused changes nothing");
     CHECK(larder_touch(cache, "k", 1, 1000, &only_try) == LARDER_BUSY);
     CHECK(larder_increment(cache, "k", 1, 1, 0, 0, NULL, &only_try) == LARDER_BUSY);

@@ -1,5 +1,6 @@
 /*
- * crc_fold.h — CRC-32C of long runs by carry-less multiplication, where the processor multiplies 32 bytes at once.
+ * crc_fold.h — CRC-32C of long runs by carry-less multiplication, where the processor multiplies 32 or 64 bytes at
+ * once.
  *
  * A run is as fast to copy with its checksum as without. Bytes of the file are the same either way: crc.c
  * processes what is left over, and whole runs on other processors.
@@ -14,8 +15,8 @@ typedef enum { LARD_CRC_OVER, LARD_CRC_OUT, LARD_CRC_IN } lard_crc_way;
 
 #define LARD_CRC_FOLDED 16 /* words that a run becomes */
 
-/* Whether lard_crc_fold may be called. Tests change it. */
-extern bool lard_crc_folds;
+/* Bytes that the processor multiplies at once: 0 (lard_crc_fold is not called), 32 or 64. Tests change it. */
+extern unsigned lard_crc_folds;
 
 /* Once in a process, with the polynomial of the checksum, its bits reflected. */
 void lard_crc_fold_init(uint32_t polynomial);

@@ -70,12 +70,16 @@ void lard_crash_point(const void *at);
 #define lard_fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
 #define lard_fence() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 
-/* Four words at once, without an order among them: for records, which are read and written unordered anyway. */
+/* Four and eight words at once, without an order among them: for records, which are read and written unordered
+ * anyway. */
 #if !defined(LARD_SINGLE_WORDS) && !defined(LARDER_CRASH_POINTS)
 #define LARD_FOUR_WORDS
 typedef long long lard_four __attribute__((vector_size(32), aligned(8), may_alias));
+typedef long long lard_eight __attribute__((vector_size(64), aligned(8), may_alias));
 #define lard_load_four(p) (*(const volatile lard_four *)&(p)->raw_)
+#define lard_load_eight(p) (*(const volatile lard_eight *)&(p)->raw_)
 #define lard_store_four(p, v) LARD_WRITE(p, *(volatile lard_four *)LARD_RAW(p) = (v))
+#define lard_store_eight(p, v) LARD_WRITE(p, *(volatile lard_eight *)LARD_RAW(p) = (v))
 #endif
 
 /* True: `p` held `*expected` and now holds `desired`. False: `*expected` becomes the value of `p`. */

@@ -45,7 +45,9 @@ typedef struct lard_map {
     uint8_t *shards;
     lard_superblock super;   /* private copy, checked */
     lard_dircache *dircache; /* one entry per shard */
-    size_t record_limit;     /* longest record */
+    size_t short_record;     /* longest record for which the rest of a segment is left unused */
+    size_t chunk_record;     /* longest record of a chunk */
+    size_t record_limit;     /* longest record of a whole value, but for pinned ones */
     unsigned segment_shift;
     uint32_t shard_mask;
     uint64_t use;           /* use number of the period in which this process attached */

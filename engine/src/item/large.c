@@ -29,7 +29,7 @@
 #define MIN_CHUNK_BYTES 512u /* least bytes of value in a chunk; the last chunk may be shorter */
 #define CHUNK_HEADER (LARD_RECORD_HEADER + (unsigned)sizeof(lard_chunk_key))
 
-size_t lard_large_chunk_bytes(const lard_map *map) { return map->record_limit - CHUNK_HEADER; }
+size_t lard_large_chunk_bytes(const lard_map *map) { return map->chunk_record - CHUNK_HEADER; }
 
 static lard_chunk_key chunk_key(const lard_head *head, uint64_t number) {
     lard_chunk_key key = {{head->id[0], head->id[1]}, number};
@@ -131,7 +131,6 @@ static larder_status write_chunk(larder *cache, lard_map *map, lard_head *head, 
 
 larder_status lard_large_write(larder *cache, lard_map *map, const lard_key *key, const lard_record_spec *spec,
                                lard_head *head, const larder_call *call) {
-    larder_call blocking = {.now_ms = lard_clock_of_call(call)};
     size_t at = 0;
 
     head->id[0] = (uint64_t)__atomic_load_n(&cache->slot, __ATOMIC_RELAXED) << 32 |
@@ -147,7 +146,7 @@ larder_status lard_large_write(larder *cache, lard_map *map, const lard_key *key
             .reads = spec->reads,
             .to_main = spec->to_main,
         };
-        larder_status status = write_chunk(cache, map, head, &part, spec->value_bytes - at, &blocking);
+        larder_status status = write_chunk(cache, map, head, &part, spec->value_bytes - at, call);
         if (status != LARDER_OK) {
             lard_large_drop(map, head);
             return status;

@@ -7,10 +7,12 @@
 #include "item/put.h"
 #include "base/count.h"
 #include "file/map.h"
+#include "file/view.h"
 #include "item/drop.h"
 #include "item/large.h"
 #include "segment/pin.h"
 #include "segment/record.h"
+#include "segment/segment.h"
 
 #define LONG_PART 50  /* a value larger than this part of the capacity goes to the main queue at once */
 #define LARGE_PART 24 /* a value larger than this part starts with the highest frequency */
@@ -24,6 +26,16 @@ static void place_large(lard_map *map, lard_write_op *op) {
     op->spec.to_main =
         op->spec.value_bytes > all / LONG_PART || lard_write_queue_of(map, op->key) == LARD_SEGMENT_MAIN;
     op->spec.reads = op->spec.value_bytes > all / LARGE_PART ? 3 : 0;
+}
+
+/* Is the value stored in chunks? A record that is not short is written only where it fits into the open segment,
+ * whose room is read without a lock, so it is a hint. */
+static bool needs_chunks(lard_map *map, const lard_write_op *op, uint64_t bytes) {
+    if (bytes <= map->short_record || op->spec.pin) { /* pinned: one record, so no part is lost */
+        return false;
+    }
+    lard_view view = lard_view_of(map, lard_hash_shard(map, &op->key->hash));
+    return bytes > map->record_limit || bytes > lard_segment_room(&view, lard_write_queue_of(map, op->key));
 }
 
 bool lard_put_overwrites(lard_condition condition) {
@@ -45,17 +57,13 @@ static larder_status write_chunks(larder *cache, lard_map *map, lard_write_op *o
 larder_status lard_put(larder *cache, lard_map *map, lard_write_op *op, const larder_call *call) {
     lard_head head = {{0, 0}, 0, 0};
     larder_status status = LARDER_OK;
-    larder_call blocking = {.now_ms = op->now_ms};
-    bool tries = call && (call->flags & LARDER_CALL_TRY);
+    larder_call same = {.now_ms = op->now_ms, .flags = call ? call->flags : 0}; /* one time for all parts */
     uint64_t bytes = lard_record_bytes_of(op->key, &op->spec);
 
     if (op->spec.value_bytes > lard_map_max_value(map) || (op->spec.pin && bytes > lard_pin_limit(map))) {
         status = LARDER_VALUE_TOO_LARGE;
-    } else if (bytes > map->record_limit && !op->spec.pin) { /* pinned: one record, so no part is lost */
-        if (tries) {
-            return LARDER_BUSY; /* chunks need many locks, and a try call waits for no lock */
-        }
-        call = &blocking;
+    } else if (needs_chunks(map, op, bytes)) {
+        call = &same;
         status = write_chunks(cache, map, op, &head, call);
     }
     if (status == LARDER_OK) {
@@ -68,11 +76,11 @@ larder_status lard_put(larder *cache, lard_map *map, lard_write_op *op, const la
         }
         return status;
     }
-    if (status == LARDER_BUSY && tries) {
-        return status;
-    }
     if (head.value_bytes) {
         lard_large_drop(map, &head);
+    }
+    if (status == LARDER_BUSY && call && (call->flags & LARDER_CALL_TRY)) {
+        return status; /* the caller repeats the call and waits */
     }
     if (status != LARDER_NOT_STORED) {
         lard_count(cache, LARD_STAT_refused, 1);
