@@ -14,8 +14,8 @@ module Larder
       # Calls per lap that even the slowest store makes.
       LEAST = 200
 
-      # Seconds per call and seconds of emptying per stored key.
-      Cost = Struct.new(:call, :clearing)
+      # Seconds per call, of emptying per stored key, and before a block per call of a lap.
+      Cost = Struct.new(:call, :clearing, :setup)
 
       # @param count [Integer] calls per lap of the blocks to come
       # @return [Integer] calls per lap of the trial
@@ -50,9 +50,10 @@ module Larder
       # @param seconds [Float] of the lap
       # @param calls [Integer] n of the lap
       # @param clearing [Float] seconds spent in emptying before it
+      # @param setup [Float] seconds spent before the block, in filling the store and warming up
       # @return [void]
-      def add(contender, workload, pass, seconds:, calls:, clearing:)
-        @costs[contender][[workload, pass]] = Cost.new(seconds / calls, clearing / calls)
+      def add(contender, workload, pass, seconds:, calls:, clearing:, setup: 0.0)
+        @costs[contender][[workload, pass]] = Cost.new(*[seconds, clearing, setup].map { |each| each / calls })
       end
 
       # @return [Boolean] whether the contender was tried
@@ -94,7 +95,7 @@ module Larder
       # @return [Float] estimated seconds of one round
       def seconds(contender)
         work = @costs[contender].sum do |(workload, pass), cost|
-          laps(contender, workload, pass) * count_for(contender) * (cost.call + cost.clearing)
+          count_for(contender) * ((laps(contender, workload, pass) * (cost.call + cost.clearing)) + cost.setup)
         end
         @boots.fetch(contender, 0.0) + work
       end

@@ -69,10 +69,8 @@ module Larder
       # @param pass [String]
       # @return [Float, nil] seconds a call; nil where the floor was not measured, and of the floor itself
       def above_floor(row, workload, pass)
-        floor = @results.per_call(Contenders::Floor.key, workload, pass)
-        return if floor.empty? || row == Contenders::Floor.key
-
-        Statistics.median(@results.per_call(row, workload, pass)) - Statistics.median(floor)
+        above = @results.block(row, workload, pass).filter_map(&:above_floor)
+        Statistics.median(above) unless above.empty?
       end
 
       # @param target [Targets::Target]

@@ -18,12 +18,18 @@ module Larder
       end
 
       # One block. `position` is the row's place in the random order of the round; `own` the seconds of each call that
-      # are the lab's; `allocated` objects and `collections` of garbage are those of the whole block.
+      # are the lab's; `allocated` objects and `collections` of garbage are those of the whole block; `floor` the
+      # seconds of as many calls with any store.
       Sample = Struct.new(:row, :round, :position, :workload, :pass, :seconds, :calls, :block_runs, :clearing, :laps,
-                          :allocated, :collections, :collecting, :own, keyword_init: true) do
+                          :allocated, :collections, :collecting, :own, :floor, keyword_init: true) do
         # @return [Float] seconds, without the lab's own
         def per_call
           (seconds / calls) - own.to_f
+        end
+
+        # @return [Float, nil] seconds of a call beyond what it costs with any store
+        def above_floor
+          (seconds - floor) / calls if floor
         end
       end
 

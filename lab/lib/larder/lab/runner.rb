@@ -5,6 +5,7 @@
 
 require_relative "calibration"
 require_relative "clock"
+require_relative "comparison"
 require_relative "environment"
 require_relative "gemfiles"
 require_relative "hosting"
@@ -29,7 +30,7 @@ module Larder
       LEAST_ROUNDS = Statistics::LEAST
 
       # What a sample keeps of the event of a block.
-      KEPT = %w[workload pass seconds calls block_runs clearing laps allocated collections collecting own].freeze
+      KEPT = %w[workload pass seconds calls block_runs clearing laps allocated collections collecting own floor].freeze
 
       # @param settings [Settings]
       # @param progress [Progress]
@@ -59,11 +60,10 @@ module Larder
         @calibration = Calibration.new(count: @settings.count, block_seconds: @settings.block_seconds,
                                        lap_seconds: @settings.lap_seconds)
         @settings.contenders.each { |name| add_row(name, name) }
-        add_row(Contenders::Floor.key, Contenders::Floor.key) if @settings.workload_types.any?(&:floor?)
         @progress.start("trying the contenders", @results.rows.size)
         @results.rows.each { |row| try(row) }
-        forget_floor if @results.stores.empty?
         add_twin
+        add_floor
         shrink if @settings.limit_seconds
       end
 
@@ -82,11 +82,12 @@ module Larder
           @results.skipped << [row.name, *event.values_at("workload", "reason")] if event["event"] == "skipped"
           next unless event["event"] == "block"
 
-          trial += 2 * (event["seconds"] + event["clearing"])
+          around = event["clearing"] + event["floor"].to_f
+          trial += 2 * (event["seconds"] + around + event["setup"])
           # By n, as laps are planned: a call of read_multi is for many keys.
           @calibration.add(row.contender, event["workload"], event["pass"], seconds: event["seconds"],
                                                                             calls: count,
-                                                                            clearing: event["clearing"])
+                                                                            clearing: around, setup: event["setup"])
         end
         @calibration.booted(row.contender, [now - started - trial, 0.0].max)
       end
@@ -106,9 +107,18 @@ module Larder
         @results.twins = [twin.name, contender]
       end
 
+      # Its samples are measured beside those of the row with which all are compared.
+      def add_floor
+        @base = Comparison.new(@results).base
+        return unless @base && @settings.workload_types.any?(&:floor?)
+
+        row = add_row(Contenders::Floor.key, Contenders::Floor.key)
+        row.count = @calibration.count_for(@results.row(@base).contender)
+      end
+
       # Plans with a reserve: on a busy machine nothing is as fast as it was when it was tried.
       def shrink
-        contenders = @results.measured.map(&:contender)
+        contenders = @results.stores.map(&:contender)
         room = (@settings.limit_seconds - elapsed) * RESERVE
         return unless @calibration.fit(room, contenders, @settings.rounds)
 
@@ -118,7 +128,7 @@ module Larder
 
       def measure
         random = Random.new(@settings.seed)
-        rows = @results.measured
+        rows = @results.stores
         return if rows.empty?
 
         rows.each { |row| row.count = @calibration.count_for(row.contender) }
@@ -154,7 +164,12 @@ module Larder
 
       def keep(row, round, position, event)
         fields = event.slice(*KEPT).transform_keys(&:to_sym)
-        @results.add(Results::Sample.new(row: row.name, round: round, position: position, **fields))
+        sample = Results::Sample.new(row: row.name, round: round, position: position, **fields)
+        @results.add(sample)
+        return unless row.name == @base && sample.floor
+
+        @results.add(Results::Sample.new(**sample.to_h, row: Contenders::Floor.key, seconds: sample.floor, floor: nil,
+                                         block_runs: 0, clearing: 0, allocated: 0, collections: 0, collecting: 0))
       end
 
       def where(event)
@@ -206,11 +221,6 @@ module Larder
         @results.reject(row.name, state, error.message)
         @progress.note("#{row.name}: #{state == :invalid ? "invalid" : "not measured"}: #{error.message}")
         nil
-      end
-
-      # Without a store there is nothing to set beside it.
-      def forget_floor
-        @results.rows.reject! { |row| row.contender == Contenders::Floor.key }
       end
 
       # Without the A/A control, or without the row that it repeats, there is no measure of noise.

@@ -35,7 +35,7 @@ module Larder
       def run
         answering do
           open_contender
-          prove unless contender.class.floor?
+          prove
           emit("ready", versions: versions, options: contender.recorded)
           measure
           { disk_bytes: contender.disk_bytes, memory_bytes: resident_growth }
@@ -91,8 +91,6 @@ module Larder
       end
 
       def run_workload(type)
-        return if contender.class.floor? && !type.floor?
-
         workload = made(type) or return
         type.passes.each do |pass|
           emit("pass", workload: type.key, pass: pass.key)

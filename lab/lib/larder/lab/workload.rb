@@ -14,6 +14,9 @@ module Larder
       # The value of the published script.
       VALUE = "Hello World!"
 
+      # How many turns the store and the floor take in a block at most.
+      TURNS = 8
+
       # Calls by which the loop's own time is measured.
       OWN_CALLS = 5_000
       GC_FIGURES = %i[total_allocated_objects count time].freeze
@@ -23,12 +26,13 @@ module Larder
       # :block or by :lap.
       Pass = Struct.new(:key, :title, :reading, :clears, :fills, keyword_init: true)
 
-      # What a block measured: seconds inside the laps, calls made, times the block of `fetch` ran, seconds spent in
-      # emptying and filling the store, laps, and the first wrong value: nil, or [number of its key, value] with what it
-      # should have been as a third where that is not VALUE; objects allocated, collections of garbage and seconds in
-      # them; seconds of each call that are the loop's own.
-      Block = Struct.new(:seconds, :calls, :block_runs, :clearing, :laps, :wrong, :allocated, :collections, :collecting,
-                         :own, keyword_init: true)
+      # What a block measured: seconds inside the laps, calls made, times the block of `fetch` ran, seconds spent before
+      # laps in emptying and filling the store, and before the block in filling it and warming up, laps, and the first
+      # wrong value: nil, or [number of its key, value] with what it should have been as a third where that is not VALUE;
+      # objects allocated, collections of garbage and seconds in them; seconds of each call that are the loop's own;
+      # seconds that as many calls cost with any store, or nil.
+      Block = Struct.new(:seconds, :calls, :block_runs, :clearing, :setup, :laps, :wrong, :allocated, :collections,
+                         :collecting, :own, :floor, keyword_init: true)
 
       MISS = Pass.new(key: "miss", title: "pass 1: miss, block, write", reading: false, clears: true).freeze
       HIT = Pass.new(key: "hit", title: "pass 2: hit", reading: true, clears: false).freeze
@@ -98,17 +102,22 @@ module Larder
         @slices = slices(count, threads)
       end
 
-      # Runs one block: as many laps as calibration asked for, after a garbage collection.
+      # Runs one block: as many laps as calibration asked for, after a garbage collection. Where the workload knows its
+      # floor, store and floor take turns, in the same process: so both have the same heap, and the same neighbours on
+      # the machine.
       # @param pass [Pass]
       # @param laps [Integer]
       # @return [Block]
       def run(pass, laps)
-        block = Block.new(seconds: 0.0, calls: 0, block_runs: 0, clearing: 0.0, laps: laps, allocated: 0,
-                          collections: 0, collecting: 0.0, own: own_seconds)
-        untimed(block) { fill } if pass.fills == :block && !floor?
-        untimed(block) { warm_laps(laps).times { turn(pass, block.dup) } }
-        GC.start
-        laps.times { turn(pass, block) }
+        block = Block.new(seconds: 0.0, calls: 0, block_runs: 0, clearing: 0.0, setup: 0.0, laps: laps,
+                          allocated: 0, collections: 0, collecting: 0.0, own: own_seconds)
+        untimed(block, :setup) { fill if pass.fills == :block }
+        untimed(block, :setup) { warm_up(pass, laps, block.dup) }
+        turns(laps).each do |some|
+          GC.start
+          some.times { turn(pass, block) }
+          beside(pass, some, block) if self.class.floor?
+        end
         block
       end
 
@@ -132,19 +141,38 @@ module Larder
         self.class.floor? && laps > 1 ? 1 : 0
       end
 
+      def warm_up(pass, laps, block)
+        warm_laps(laps).times do
+          turn(pass, block)
+          beside(pass, 1, block) if self.class.floor?
+        end
+      end
+
+      # @return [Array<Integer>] laps of each turn
+      def turns(laps)
+        return [laps] unless self.class.floor?
+
+        count = [laps, TURNS].min
+        Array.new(count) { |i| (laps * (i + 1) / count) - (laps * i / count) }
+      end
+
       def turn(pass, block)
-        untimed(block) { contender.clear } if pass.clears
-        untimed(block) { fill } if pass.fills == :lap && !floor?
+        untimed(block, :clearing) { contender.clear } if pass.clears
+        untimed(block, :clearing) { fill } if pass.fills == :lap
         lap(pass, block)
+      end
+
+      # What as many laps cost with any store.
+      def beside(pass, laps, block)
+        GC.start
+        start = now
+        laps.times { floor(@slices.first, pass) }
+        block.floor = block.floor.to_f + now - start
       end
 
       # Does the store answer what was written?
       def keeps?
-        contender.class.keeps_values? && !floor?
-      end
-
-      def floor?
-        contender.class.floor?
+        contender.class.keeps_values?
       end
 
       # Runs one slice; answers [times the block ran, the first wrong value or nil].
@@ -194,7 +222,7 @@ module Larder
 
       def alone(store, pass)
         start = now
-        outcome = floor? ? floor(@slices.first, pass) : visit(store, @slices.first, pass)
+        outcome = visit(store, @slices.first, pass)
         [now - start, [outcome]]
       end
 
@@ -216,10 +244,10 @@ module Larder
         [now - start, outcomes]
       end
 
-      def untimed(block)
+      def untimed(block, figure)
         start = now
         yield
-        block.clearing += now - start
+        block[figure] += now - start
       end
     end
   end

@@ -4,8 +4,9 @@ module Larder
   module Lab
     module Contenders
       # No store, but what a call costs with any: asking the records in a key, making the value, sending events. What a
-      # store takes beyond it is the store's own. Workloads that know theirs have a method `floor`. Not in the registry:
-      # `larder-lab stores` adds it where it is known.
+      # store takes beyond it is the store's own. Workloads that know theirs have a method `floor`, which each store's
+      # process measures beside the store. Not in the registry: a row of this name has the samples that were measured
+      # beside the row with which all are compared.
       class Floor < Contender
         @key = "floor"
         @title = "no store: what a call costs that no store can do without"
@@ -15,14 +16,6 @@ module Larder
         def self.floor?
           true
         end
-
-        # Nothing is stored.
-        # @return [void]
-        def clear; end
-
-        private
-
-        def open_store; end
       end
     end
   end

@@ -81,7 +81,6 @@ module Larder
             names.each { |_, _, product| product.cache_key && product.cache_version }
             pass == WRITE ? names.each { Shop.copy(HTML) } : names.to_h { |name| [name, Shop.copy(HTML)] }
           end
-          [0, nil]
         end
       end
     end

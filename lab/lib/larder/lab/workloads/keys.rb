@@ -78,7 +78,6 @@ module Larder
           else
             keys.each { |_| VALUE.dup }
           end
-          [0, nil]
         end
       end
     end

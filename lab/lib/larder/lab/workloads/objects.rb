@@ -31,7 +31,7 @@ module Larder
         # What was read last is looked at outside the timing.
         # @return [Block]
         def run(pass, laps)
-          super.tap { |block| block.wrong ||= wrong(READS.fetch(pass)) if pass.reading && !floor? }
+          super.tap { |block| block.wrong ||= wrong(READS.fetch(pass)) if pass.reading }
         end
 
         private
@@ -58,7 +58,7 @@ module Larder
         def lap(pass, block)
           kind = WRITES[pass] || READS.fetch(pass)
           @slices = [0...calls(kind)]
-          untimed(block) { @values = @slices.first.map { Shop::Records.value(kind) } } unless pass.reading
+          untimed(block, :clearing) { @values = @slices.first.map { Shop::Records.value(kind) } } unless pass.reading
           super
         end
 
@@ -80,7 +80,6 @@ module Larder
         def floor(calls, pass)
           kind = WRITES[pass] || READS.fetch(pass)
           calls.each { Shop::Records.make(kind) }
-          [0, nil]
         end
       end
     end

@@ -55,6 +55,7 @@ module Larder
 
         # The bare events of a hit.
         def floor(keys, pass)
+          heard = @heard
           listening(pass) do
             keys.each do |i|
               payload = { key: "key/#{i}", store: "none", hit: true, super_operation: :fetch }
@@ -62,7 +63,7 @@ module Larder
               ActiveSupport::Notifications.instrument(HIT_EVENT, { key: "key/#{i}", store: "none" }) if pass == ALL
             end
           end
-          [0, nil]
+          @heard = heard
         end
       end
     end
