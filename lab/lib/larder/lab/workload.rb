@@ -28,9 +28,9 @@ module Larder
 
       # What a block measured: seconds inside the laps, calls made, times the block of `fetch` ran, seconds spent before
       # laps in emptying and filling the store, and before the block in filling it and warming up, laps, and the first
-      # wrong value: nil, or [number of its key, value] with what it should have been as a third where that is not VALUE;
-      # objects allocated, collections of garbage and seconds in them; seconds of each call that are the loop's own;
-      # seconds that as many calls cost with any store, or nil.
+      # wrong value: nil, or [number of its key, value], with what it should have been where that is not VALUE; objects
+      # allocated, collections of garbage and seconds in them; seconds of each call that are the loop's own; seconds
+      # that as many calls cost with any store, or nil.
       Block = Struct.new(:seconds, :calls, :block_runs, :clearing, :setup, :laps, :wrong, :allocated, :collections,
                          :collecting, :own, :floor, keyword_init: true)
 
