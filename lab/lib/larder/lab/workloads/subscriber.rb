@@ -53,14 +53,21 @@ module Larder
           ActiveSupport::Notifications.subscribed(listener, EVENTS.fetch(pass), &calls)
         end
 
-        # The bare events of a hit.
+        # The bare events of a hit, as Rails sends them, with what the caller makes: the name and the options.
         def floor(keys, pass)
           heard = @heard
           listening(pass) do
             keys.each do |i|
-              payload = { key: "key/#{i}", store: "none", hit: true, super_operation: :fetch }
-              ActiveSupport::Notifications.instrument(EVENT, payload) { VALUE.dup }
-              ActiveSupport::Notifications.instrument(HIT_EVENT, { key: "key/#{i}", store: "none" }) if pass == ALL
+              name = ["key", i]
+              options = { expires_in: 5.minutes }
+              ActiveSupport::Notifications.instrument(EVENT, { key: "key/#{i}", store: "none", **options }) do |payload|
+                payload[:super_operation] = :fetch
+                payload[:hit] = true
+                VALUE.dup
+              end
+              next unless pass == ALL
+
+              ActiveSupport::Notifications.instrument(HIT_EVENT, { key: name, store: "none", **options })
             end
           end
           @heard = heard
