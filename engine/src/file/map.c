@@ -147,7 +147,7 @@ static void set_record_limits(lard_map *map) {
     size_t segment = map->super.segment_bytes;
     map->short_record = clamp(segment / 8, MIN_SHORT_RECORD, segment);
     map->chunk_record = clamp(segment / 4, map->short_record, MAX_RECORD);
-    map->record_limit = clamp(segment / 2, map->short_record, MAX_RECORD);
+    map->record_limit = clamp(segment / 16 * 3, map->short_record, MAX_RECORD);
 }
 
 larder_status lard_map_new(int fd, const struct stat *info, const lard_superblock *super, const char *path,
