@@ -82,7 +82,7 @@ static void attach(unsigned number) {
     map->processes = (lard_process *)(arena + LARD_PAGE);
     map->shards = arena + SHARD_AT;
     map->segment_shift = (unsigned)__builtin_ctz(SEGMENT_BYTES);
-    map->record_limit = long_values ? 600 : SEGMENT_BYTES;
+    map->short_record = map->chunk_record = map->record_limit = long_values ? 600 : SEGMENT_BYTES;
     memset(cache, 0, sizeof *cache);
     cache->map = map;
     cache->slot = number;
