@@ -14,6 +14,8 @@
 #define SEGMENTS_A_SHARD 192u    /* at least, if segments stay large enough: some are always open or free */
 #define SHARD_WANTED (12u << 20) /* least bytes of a shard, if there is more than one */
 #define MIN_SEGMENTS 8u
+#define MIN_SHORT_RECORD (8u << 10)
+#define MAX_RECORD (64u << 10) /* but for short ones: the lock is held while a record is copied */
 
 static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most) {
     return value < least ? least : value > most ? most : value;
@@ -85,6 +87,14 @@ larder_status lard_format_plan(uint64_t size_bytes, lard_superblock *super) {
     super->segment_table_offset = data_offset(segments) - segments * (uint32_t)sizeof(lard_segment);
     super->data_offset = data_offset(segments);
     return LARDER_OK;
+}
+
+void lard_format_limit_records(lard_map *map) {
+    uint64_t segment = map->super.segment_bytes;
+    map->short_record = clamp(segment / 8, MIN_SHORT_RECORD, segment);
+    uint64_t most = clamp(MAX_RECORD, map->short_record, segment);
+    map->chunk_record = clamp(segment / 4, map->short_record, most);
+    map->record_limit = clamp(segment / 16 * 3, map->short_record, most);
 }
 
 bool lard_format_valid(const lard_superblock *super, uint64_t file_bytes) {

@@ -7,6 +7,7 @@
 #include "base/io.h"
 #include "base/space.h"
 #include "file/advice.h"
+#include "file/format.h"
 #include "file/sigbus.h"
 #include "proc/bytelock.h"
 #include "proc/fork.h"
@@ -16,9 +17,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define MIN_SHORT_RECORD ((size_t)8 << 10)
-#define MAX_RECORD ((size_t)64 << 10) /* but for short ones: the lock is held while a record is copied */
 
 int lard_map_supersede_fd(int fd) {
     struct stat info;
@@ -139,17 +137,6 @@ larder_status lard_map_control(int fd, const struct stat *info, const char *path
     return status;
 }
 
-static size_t clamp(size_t value, size_t least, size_t most) {
-    return value < least || most < least ? least : value > most ? most : value;
-}
-
-static void set_record_limits(lard_map *map) {
-    size_t segment = map->super.segment_bytes;
-    map->short_record = clamp(segment / 8, MIN_SHORT_RECORD, segment);
-    map->chunk_record = clamp(segment / 4, map->short_record, MAX_RECORD);
-    map->record_limit = clamp(segment / 16 * 3, map->short_record, MAX_RECORD);
-}
-
 larder_status lard_map_new(int fd, const struct stat *info, const lard_superblock *super, const char *path,
                            lard_map **out, larder_error *error) {
     lard_map *map = NULL;
@@ -161,7 +148,7 @@ larder_status lard_map_new(int fd, const struct stat *info, const lard_superbloc
         map->shards = map->base + super->shard_offset;
         map->shard_mask = super->shard_count - 1;
         map->segment_shift = (unsigned)__builtin_ctz(super->segment_bytes);
-        set_record_limits(map);
+        lard_format_limit_records(map);
         map->dircache = new_dircache(super);
         if (!map->dircache) {
             unmap(map);

@@ -11,7 +11,6 @@
  * are evicted like other items that are not read. See docs/adr/0003-large-values.md.
  */
 #include "item/large.h"
-#include "base/clock.h"
 #include "base/key.h"
 #include "evict/reserve.h"
 #include "file/map.h"
