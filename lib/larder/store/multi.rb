@@ -26,10 +26,10 @@ module Larder
         entries = failsafe(:read_multi_entries, returning: {}) { @records.get_entries(keys, now_ms) }
         return {} if entries.empty?
 
-        own = keys.uniq.size < keys.size # two names of one key get values of their own
+        again = keys.uniq.size < keys.size # two names of one key get values of their own
         expired = []
         results = names.zip(keys).each_with_object({}) do |(name, key), found|
-          entry = entry_of(own ? copy_of(entries[key]) : entries[key])
+          entry = again ? read_entry(key) : entry_of(entries[key])
           next unless entry
 
           if entry.expired?
@@ -45,10 +45,6 @@ module Larder
       # Is the method of one entry another one than ours? Then it is called for each, as Rails' stores do.
       def overridden?(name)
         !method(name).owner.equal?(Entries)
-      end
-
-      def copy_of(found)
-        found.instance_of?(Array) ? found.map(&:dup) : found
       end
 
       def add_value(found, name, entry)

@@ -21,10 +21,12 @@ module LarderStoreTests
     end
 
     test "values of one key under two names are objects of their own" do
-      store.write("a", "text")
-      found = store.read_multi("a", :a)
-      found["a"] << "!"
-      assert_equal "text", found[:a]
+      values_of_one = -> { store.read_multi("a", :a).values_at("a", :a) }
+      store.write("a", [["text"]])
+      [values_of_one.call, Larder::Store::FastPath.without(&values_of_one)].each do |one, other|
+        one.first.first << "!"
+        assert_equal [["text"]], other
+      end
     end
 
     test "the multi forms ask an overridden method of one entry, as Rails' stores do" do
