@@ -111,7 +111,7 @@ module Larder
       # @return [Block]
       def run(pass, laps)
         block = Block.new(seconds: 0.0, calls: 0, block_runs: 0, clearing: 0.0, setup: 0.0, laps: laps,
-                          allocated: 0, collections: 0, collecting: 0.0, own: own_seconds)
+                          allocated: 0, collections: 0, collecting: 0.0, own: own_seconds(pass))
         untimed(block, :setup) { fill if pass.fills == :block }
         untimed(block, :setup) { warm_up(pass, laps, block.dup) }
         turns(laps).each do |some|
@@ -192,14 +192,19 @@ module Larder
 
       # Seconds of each call that are the lab's: counting up, and looking whether the value is right. The key, the block
       # and `5.minutes` belong to the call, as an application writes it. nil where a call is for many keys.
-      def own_seconds
-        value = VALUE.dup
+      def own_seconds(pass)
         Array.new(3) do
           start = now
-          wrong = nil
-          OWN_CALLS.times { |i| wrong ||= [i, value] unless value == VALUE }
+          visit_nothing(pass)
           now - start
         end.min / OWN_CALLS
+      end
+
+      # The loop of {#visit} without its calls.
+      def visit_nothing(_pass)
+        value = VALUE.dup
+        wrong = nil
+        OWN_CALLS.times { |i| wrong ||= [i, value] unless value == VALUE }
       end
 
       def lap(pass, block)

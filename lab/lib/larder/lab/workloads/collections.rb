@@ -29,7 +29,7 @@ module Larder
         private
 
         # A call is for many keys.
-        def own_seconds; end
+        def own_seconds(_pass); end
 
         def slices(count, _threads)
           products = Array.new([count / KEYS, 1].max * KEYS) { |id| Shop::Product.new(id) }

@@ -15,7 +15,7 @@ module Larder
         private
 
         # A call is for many keys.
-        def own_seconds; end
+        def own_seconds(_pass); end
 
         def slices(count, _threads)
           [(0...count).each_slice(KEYS).map { |numbers| numbers.map { |i| ["key", i] } }]

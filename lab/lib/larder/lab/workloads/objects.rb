@@ -64,11 +64,16 @@ module Larder
 
         def visit(store, calls, pass)
           if pass.reading
-            calls.each { @found = store.read(READS.fetch(pass)) }
+            kind = READS.fetch(pass)
+            calls.each { @found = store.read(kind) }
           else
             calls.each { |i| store.write("written", @values[i]) }
           end
           [0, nil]
+        end
+
+        def visit_nothing(_pass)
+          OWN_CALLS.times { |i| @found = i }
         end
 
         def wrong(kind)

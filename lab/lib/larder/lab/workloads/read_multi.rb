@@ -20,7 +20,7 @@ module Larder
         private
 
         # A call is for many keys.
-        def own_seconds; end
+        def own_seconds(_pass); end
 
         # The values to write, a Hash for each call.
         def slices(count, _threads)

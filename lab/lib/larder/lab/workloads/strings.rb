@@ -47,9 +47,10 @@ module Larder
 
         def visit(store, keys, pass)
           size = WRITES[pass] || READS.fetch(pass)
-          return [0, read(store, keys, size, @texts.fetch(size))] if pass.reading
+          text = @texts.fetch(size)
+          return [0, first_wrong(keys, text) { |i| store.read([size, i]) }] if pass.reading
 
-          write(store, keys, size, @texts.fetch(size))
+          write(store, keys, size, text)
           [0, nil]
         end
 
@@ -57,20 +58,26 @@ module Larder
           keys.each { |i| store.write([size, i], text) }
         end
 
-        def read(store, keys, size, text)
+        def first_wrong(keys, text)
+          bytes = text.bytesize if keeps?
           wrong = nil
           keys.each do |i|
-            found = store.read([size, i])
-            wrong ||= [i, found, text] unless found&.bytesize == (text.bytesize if keeps?)
+            found = yield i
+            wrong ||= [i, found, text] unless found&.bytesize == bytes
           end
           wrong
+        end
+
+        def visit_nothing(pass)
+          text = @texts.each_value.first
+          pass.reading ? first_wrong(0...OWN_CALLS, text) { text } : OWN_CALLS.times { |_| text }
         end
 
         # Allocating and copying; what is read, from a place of its own, as in a store.
         def floor(keys, pass)
           if pass.reading
             places = @places.fetch(READS.fetch(pass))
-            keys.each { |i| Shop.copy(places[i]) }
+            first_wrong(keys, places.first) { |i| Shop.copy(places[i]) }
           else
             text = @texts.fetch(WRITES.fetch(pass))
             keys.each { |_| Shop.copy(text) }
