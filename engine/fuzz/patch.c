@@ -150,42 +150,43 @@ static unsigned patch_slot(const file *f, const command *c) {
     return PATCH_FORGES_INDEX;
 }
 
-/* Of a record, where the slots lead. */
-static uint64_t *record_of(const file *f, unsigned number) {
-    uint64_t offset = LARD_SLOT_OFFSET(word_of(slot_of(f, number)) & ~LARD_SLOT_PENDING);
+/* A record where the slots lead, and the generation that its slot has. */
+static uint64_t *record_of(const file *f, unsigned number, uint64_t *generation) {
+    uint64_t slot = word_of(slot_of(f, number)), offset = LARD_SLOT_OFFSET(slot & ~LARD_SLOT_PENDING);
     uint64_t end = f->super->data_offset + (uint64_t)f->super->segments_per_shard * f->super->segment_bytes;
     bool inside = offset >= f->super->data_offset && offset + 512 < end;
+    *generation = LARD_SLOT_GENERATION(slot);
     return (uint64_t *)(void *)(f->shard + (inside ? offset : f->super->data_offset));
 }
 
 /* Checksum and seals as the bytes are now, as far as the file goes. */
-static void reseal(const file *f, uint64_t *words) {
+static void reseal(const file *f, uint64_t *words, uint64_t generation) {
     uint64_t room = f->base + f->super->file_bytes - (uint8_t *)words;
-    unsigned type = LARD_WORD2_TYPE(words[2]);
-    uint64_t key = LARD_ALIGN8(LARD_WORD2_KEY_BYTES(words[2])), bytes = key;
+    unsigned type = LARD_WORD0_TYPE(words[0]);
+    uint64_t key = LARD_ALIGN8(LARD_WORD0_KEY_BYTES(words[0])), bytes = key;
     if (type != LARD_TYPE_COUNTER) {
-        bytes = LARD_ALIGN8(LARD_WORD2_KEY_BYTES(words[2]) + (uint64_t)LARD_WORD2_VALUE_BYTES(words[2]));
+        bytes = LARD_ALIGN8(LARD_WORD0_KEY_BYTES(words[0]) + (uint64_t)LARD_WORD0_VALUE_BYTES(words[0]));
     }
     bytes = LARD_RECORD_HEADER + bytes + LARD_COUNTER_BYTES > room ? 0 : bytes;
-    uint32_t crc =
-        lard_crc_shared(lard_crc_word(LARD_CRC_START, words[2]), (lard_u64 *)(void *)(words + 3), bytes / 8);
+    uint32_t crc = lard_crc_shared(lard_crc_word(LARD_CRC_START, lard_record_checked(words[0], words[1])),
+                                   (lard_u64 *)(void *)(words + 2), bytes / 8);
     words[0] = (words[0] & ~0xffffffffull) | crc;
-    words[1] = lard_record_seal_expiry(words[1] & LARD_EXPIRY_MASK, crc);
+    words[1] = lard_record_seal(words[0], words[1], generation);
     if (type == LARD_TYPE_COUNTER && bytes) {
-        lard_counter_init((lard_u64 *)(void *)(words + 3 + bytes / 8), crc, (int64_t)words[3 + bytes / 8]);
+        lard_counter_init((lard_u64 *)(void *)(words + 2 + bytes / 8), crc, (int64_t)words[2 + bytes / 8]);
     }
 }
 
 static unsigned patch_record(const file *f, const command *c) {
-    uint64_t *words = record_of(f, c->key);
-    unsigned half = c->a & 4 ? 4 + c->n % 100 : (c->n >> 24) % 8; /* its body, or its header */
+    uint64_t generation, *words = record_of(f, c->key, &generation);
+    unsigned half = c->a & 4 ? 4 + c->n % 100 : (c->n >> 24) % 4; /* its body, or its header */
     if (c->a & 8) {                                               /* the kind of record */
-        words[2] = (words[2] & ~(0xffull << 16)) | (uint64_t)(c->n % 6 | (c->n >> 8 & LARD_PINNED)) << 16;
+        words[0] = (words[0] & ~(0xfull << 60)) | (uint64_t)(c->n % 6 | (c->n >> 8 & LARD_PINNED)) << 60;
     } else {
         change((uint8_t *)words + half * 4, 4, c, f->super);
     }
     if (c->a & 128) {
-        reseal(f, words);
+        reseal(f, words, generation);
         return PATCH_FORGES_RECORD;
     }
     return 0;
@@ -194,11 +195,11 @@ static unsigned patch_record(const file *f, const command *c) {
 /* The head of a large value, if that is one, with checksum and seal. */
 static unsigned patch_large(const file *f, const command *c) {
     for (unsigned i = 0; i < 64; i++) {
-        uint64_t *words = record_of(f, c->key + i * 37);
-        if (LARD_WORD2_TYPE(words[2]) == LARD_TYPE_HEAD) {
-            uint8_t *head = (uint8_t *)(words + 3) + LARD_WORD2_KEY_BYTES(words[2]);
+        uint64_t generation, *words = record_of(f, c->key + i * 37, &generation);
+        if (LARD_WORD0_TYPE(words[0]) == LARD_TYPE_HEAD) {
+            uint8_t *head = (uint8_t *)(words + 2) + LARD_WORD0_KEY_BYTES(words[0]);
             change(head + c->key % 6 * 4, 4, c, f->super);
-            reseal(f, words);
+            reseal(f, words, generation);
             return PATCH_FORGES_RECORD;
         }
     }

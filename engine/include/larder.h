@@ -68,12 +68,14 @@ extern "C" {
 
 #define LARDER_VERSION "0.1.0"
 
-#define LARDER_MAX_KEY 4096u             /* longest key */
+#define LARDER_MAX_KEY 4095u             /* longest key */
 #define LARDER_MAX_VALUE (64u << 20)     /* longest value in the largest cache */
 #define LARDER_MIN_SIZE (1u << 20)       /* smallest file */
 #define LARDER_MAX_SIZE (1ull << 40)     /* largest file */
 #define LARDER_DEFAULT_SIZE (256u << 20) /* if the options have no size */
-#define LARDER_MAX_TTL_MS (1ll << 46)    /* about 2,200 years */
+#define LARDER_MAX_TTL_MS (1ll << 41)    /* about 69 years */
+/* The latest expiry, in Unix ms: May 2109. What would expire later, or is stored later, expires then. */
+#define LARDER_MAX_EXPIRY_MS ((1ll << 42) - 1)
 
 /*
  * Status codes: name, text. Each line makes a value of the enum below and its text in larder_status_text(). The
@@ -85,7 +87,7 @@ extern "C" {
     X(NOT_STORED, "the condition of the store did not hold")                                           \
     X(BUFFER_TOO_SMALL, "the buffer is smaller than the value")                                        \
     X(INVALID, "an argument is not valid")                                                             \
-    X(KEY_TOO_LONG, "the key is longer than 4096 bytes")                                               \
+    X(KEY_TOO_LONG, "the key is longer than 4095 bytes")                                               \
     X(VALUE_TOO_LARGE, "the value is larger than the cache takes: max_value, or max_pinned if pinned") \
     X(NOT_A_NUMBER, "the value is not a 64-bit decimal integer")                                       \
     X(OVERFLOW, "the result does not fit 64 bits")                                                     \
@@ -128,7 +130,7 @@ typedef struct larder_options {
     uint32_t lock_timeout_ms; /* longest wait for a shard lock whose owner is alive, default 200 */
     uint32_t existing;        /* 1: use only an existing file that is fit; create, replace and remove none */
     uint32_t attach_later;    /* 1: only larder_attach attaches, not larder_open or another call */
-    uint32_t keep_newer;      /* 1: a delete never clears a file of a newer version, see larder_delete */
+    uint32_t must_keep;       /* 1: the items must not be lost, see larder_open and larder_delete */
     uint32_t reserved[10];
 } larder_options;
 
@@ -247,6 +249,10 @@ typedef struct larder_report { /* of larder_verify */
  * replaced by an empty one. A file that is not Larder's is never touched. With `existing` no file is created,
  * replaced or removed: NOT_THERE or UNFIT tells why there is none to use. If the file exists, its size stays as it
  * is: see larder_size(). `options` and `error` may be NULL. `*out` is set only on LARDER_OK.
+ *
+ * With `must_keep`, also beside `existing`, a file of the format before this one is converted: it becomes a file
+ * of this format with the same size and the same items. IN_USE: processes of an older version have it open; it is
+ * converted when they have ended. If the conversion fails, the file stays as it was.
  */
 larder_status larder_open(const char *path, const larder_options *options, larder **out, larder_error *error);
 
@@ -336,7 +342,7 @@ larder_status larder_cas(larder *cache, const larder_store *store, const void *e
  * meanwhile. DAMAGED or SUPERSEDED: this process cannot reach the file, and has only misses.
  *
  * While processes of a newer version of the file's format use it, this one cannot reach it either, but no delete
- * is lost: it clears the file, and returns MISS. With `keep_newer` it refuses, and what is in the file stays: for
+ * is lost: it clears the file, and returns MISS. With `must_keep` it refuses, and what is in the file stays: for
  * items that must not be lost. Stores are refused, and the newer processes keep the key's old value.
  */
 larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, const larder_call *call);

@@ -22,7 +22,7 @@ static void plans_fit_their_files(void) {
         CHECK(super.data_offset + (uint64_t)super.segments_per_shard * super.segment_bytes <= super.shard_bytes);
         CHECK(super.data_offset % 64 == 0 && super.segments_per_shard >= 8 && super.shard_count <= 256);
         CHECK((super.shard_count & (super.shard_count - 1)) == 0 && super.shard_bytes <= 1ull << 32);
-        CHECK(super.lease_offset + 64ull * super.lease_count <= super.shard_offset);
+        CHECK(LARD_PROCESS_OFFSET + super.process_slots * sizeof(lard_process) <= super.shard_offset);
         uint64_t used = (uint64_t)super.shard_count * super.segments_per_shard * super.segment_bytes;
         CHECK(used * 100 > size * 85, "%llu of %llu bytes are for items", (unsigned long long)used,
               (unsigned long long)size);
@@ -46,7 +46,7 @@ static void no_number_of_a_file_is_believed(void) {
     super.crc = lard_format_crc(&super);
     CHECK(lard_format_valid(&super, 64 << 20) && !lard_format_valid(&super, (64 << 20) - 1));
     for (size_t at = 0; at + 4 <= offsetof(lard_superblock, crc); at += 4) {
-        if (at >= offsetof(lard_superblock, seed) && at < offsetof(lard_superblock, tag_offset)) {
+        if (at >= offsetof(lard_superblock, seed) && at < offsetof(lard_superblock, shard_offset)) {
             continue; /* seed, ids and time of creation are what they are */
         }
         for (int change = 0; change < 3; change++) {
@@ -61,7 +61,9 @@ static void no_number_of_a_file_is_believed(void) {
     }
 }
 
-typedef enum { ENDIAN, MAJOR_UP, MINOR_UP, MAJOR_DOWN, LAYOUT } forgery;
+typedef enum { ENDIAN, MAJOR_UP, MINOR_UP, FEATURE, MAJOR_DOWN, LAYOUT } forgery;
+
+static bool is_up(forgery how) { return how == MAJOR_UP || how == MINOR_UP || how == FEATURE; }
 
 static bool forge(forgery how) {
     lard_superblock super;
@@ -83,6 +85,11 @@ static bool forge(forgery how) {
     case LAYOUT:
         super.layout_hash++;
         break;
+    case FEATURE: { /* that a newer version of the same format uses in this file */
+        uint32_t features = 1;
+        off_t at = LARD_CONTROL_OFFSET + offsetof(lard_control, features);
+        done = done && pwrite(fd, &features, sizeof features, at) == sizeof features;
+    }
     }
     super.crc = lard_format_crc(&super);
     done = done && pwrite(fd, &super, sizeof super, 0) == sizeof super &&
@@ -126,7 +133,7 @@ static void meet_a_file_in_use(larder *inherited, script *play) {
     larder_close(inherited);
     ino_t before = inode();
     larder_status status = open_anew(&cache);
-    if (play->how == MAJOR_UP || play->how == MINOR_UP) {
+    if (is_up(play->how)) {
         CHILD_CHECK(status == LARDER_NEWER_VERSION && inode() == before);
         CHILD_CHECK(strstr(failure.detail, "t.larder"));
         return;
@@ -142,7 +149,7 @@ static void a_file_in_use_is_refused_if_newer_and_left_if_older(void) {
     script *play = shared_memory(sizeof *play);
     for (forgery how = ENDIAN; how <= LAYOUT; how++) {
         larder *cache;
-        bool newer = how == MAJOR_UP || how == MINOR_UP;
+        bool newer = is_up(how);
         memset(play, 0, sizeof *play);
         play->how = how;
         CHECK(open_anew(&cache) == LARDER_OK && set(cache, "k", "v") == LARDER_OK && forge(how));

@@ -50,7 +50,7 @@ static void a_missing_chunk_is_a_miss(void) {
     lard_found found = lard_index_find(&view, &large);
     lard_record_info info;
     lard_head head;
-    CHECK(lard_record_info_at(&view, LARD_SLOT_OFFSET(found.value), &info));
+    CHECK(lard_record_of_slot(&view, found.value, &info));
     lard_record_head(&view, LARD_SLOT_OFFSET(found.value), &info, &head);
     CHECK(head.value_bytes == BYTES);
     lard_chunk_key data = {{head.id[0], head.id[1]}, 3};
@@ -130,8 +130,8 @@ static void a_long_value_is_one_record_where_it_fits(void) {
         lard_key named = lard_key_of(cache->map, key, bytes);
         lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &named.hash));
         lard_found found = lard_index_find(&view, &named);
-        CHECK(found.slot && lard_record_info_at(&view, LARD_SLOT_OFFSET(found.value), &info));
-        heads += LARD_WORD2_TYPE(info.word2) == LARD_TYPE_HEAD;
+        CHECK(found.slot && lard_record_of_slot(&view, found.value, &info));
+        heads += LARD_WORD0_TYPE(info.word0) == LARD_TYPE_HEAD;
     }
     CHECK(heads > VALUES / 10 && heads < VALUES / 4, "of six in a segment, the last is cut: %d are", heads);
     for (int i = 0; i < VALUES; i++) {
@@ -184,7 +184,7 @@ static void the_first_group_stands_with_its_head(void) {
         lard_found found = lard_index_find(&view, &large);
         lard_record_info info;
         lard_head head;
-        CHECK(found.slot && lard_record_info_at(&view, LARD_SLOT_OFFSET(found.value), &info));
+        CHECK(found.slot && lard_record_of_slot(&view, found.value, &info));
         lard_record_head(&view, LARD_SLOT_OFFSET(found.value), &info, &head);
         lard_chunk_key chunk = {{head.id[0], head.id[1]}, 0};
         lard_hash first = lard_hash_key(cache->map, &chunk, sizeof chunk, true);

@@ -8,7 +8,7 @@
     CHECK(offsetof(type, field) == (offset) && sizeof(((type *)0)->field) == (bytes), #type "." #field)
 
 static void superblock_fields_have_their_places(void) {
-    CHECK(sizeof(lard_superblock) == 176 && LARD_PAGE == 4096);
+    CHECK(sizeof(lard_superblock) == 144 && LARD_PAGE == 4096);
     AT(lard_superblock, magic, 0, 8);
     AT(lard_superblock, format_major, 8, 4);
     AT(lard_superblock, format_minor, 12, 4);
@@ -19,33 +19,27 @@ static void superblock_fields_have_their_places(void) {
     AT(lard_superblock, file_id, 48, 16);
     AT(lard_superblock, lock_id, 64, 16);
     AT(lard_superblock, created_ms, 80, 8);
-    AT(lard_superblock, tag_offset, 88, 8);
-    AT(lard_superblock, namespace_offset, 96, 8);
-    AT(lard_superblock, lease_offset, 104, 8);
-    AT(lard_superblock, shard_offset, 112, 8);
-    AT(lard_superblock, shard_bytes, 120, 8);
-    AT(lard_superblock, process_slots, 128, 4);
-    AT(lard_superblock, tag_count, 132, 4);
-    AT(lard_superblock, namespace_count, 136, 4);
-    AT(lard_superblock, lease_count, 140, 4);
-    AT(lard_superblock, shard_count, 144, 4);
-    AT(lard_superblock, segment_bytes, 148, 4);
-    AT(lard_superblock, segments_per_shard, 152, 4);
-    AT(lard_superblock, directory_offset, 156, 4);
-    AT(lard_superblock, segment_table_offset, 160, 4);
-    AT(lard_superblock, data_offset, 164, 4);
-    AT(lard_superblock, reserved, 168, 4);
-    AT(lard_superblock, crc, 172, 4);
-    CHECK(memcmp(LARD_MAGIC, "LARDER\r\n", 8) == 0 && LARD_FORMAT_MAJOR == 2 && LARD_ENDIAN_PROBE == 0x01020304);
+    AT(lard_superblock, shard_offset, 88, 8);
+    AT(lard_superblock, shard_bytes, 96, 8);
+    AT(lard_superblock, process_slots, 104, 4);
+    AT(lard_superblock, shard_count, 108, 4);
+    AT(lard_superblock, segment_bytes, 112, 4);
+    AT(lard_superblock, segments_per_shard, 116, 4);
+    AT(lard_superblock, directory_offset, 120, 4);
+    AT(lard_superblock, segment_table_offset, 124, 4);
+    AT(lard_superblock, data_offset, 128, 4);
+    AT(lard_superblock, reserved, 132, 8);
+    AT(lard_superblock, crc, 140, 4);
+    CHECK(memcmp(LARD_MAGIC, "LARDER\r\n", 8) == 0 && LARD_FORMAT_MAJOR == 3 && LARD_ENDIAN_PROBE == 0x01020304);
 }
 
 static void control_and_process_fields_have_their_places(void) {
     CHECK(LARD_CONTROL_OFFSET == 8192 && LARD_PROCESS_OFFSET == 12288);
-    CHECK(sizeof(lard_control) == 256 && sizeof(lard_process) == 256 && sizeof(lard_lease) == 64);
+    CHECK(sizeof(lard_control) == 256 && sizeof(lard_process) == 256);
     AT(lard_control, superseded, 0, 4);
     AT(lard_control, clear_epoch, 4, 4);
     AT(lard_control, clean, 8, 4);
-    AT(lard_control, reserved, 12, 4);
+    AT(lard_control, features, 12, 4);
     AT(lard_control, boot_id, 16, 16);
     AT(lard_control, retired, 32, 192);
     AT(lard_control, use, 224, 8);
@@ -117,9 +111,10 @@ static void other_words_have_their_bits(void) {
     CHECK(LARD_LOCK_WAITERS == 1u << 31 && LARD_OWNER(0xffeu, 0x7ffffu) == 0x7fffffff, "no owner has its bit");
     CHECK(LARD_EPOCH(7, 9u) == 0x700000009 && LARD_EPOCH_CLEAR(0x700000009) == 7);
     CHECK(LARD_GHOST_MAIN == 0x800 && LARD_GHOST_EVICTED_MASK << LARD_GHOST_EVICTED_SHIFT == 0x1f000);
-    CHECK(LARD_WORD0(0x12345678u, 0x1cafebabeull) == 0xcafebabe12345678ull);
-    CHECK(LARD_WORD2(3, LARD_TYPE_HEAD | LARD_PINNED, 9, 4) == 0x409430003ull);
-    CHECK(LARD_EXPIRY_MASK == 0xffffffffffff && LARD_CELL_SEAL_MASK == 0xffffffffffff && LARD_SHARD_SHIFT == 56);
+    CHECK(LARD_WORD0(0x12345678u, LARD_TYPE_HEAD | LARD_PINNED, 3, 4) == 0xb003000412345678ull);
+    CHECK(LARD_WORD1(5, 9) == 0x240000000005ull && LARD_EXPIRY_MASK == 0x3ffffffffff && LARD_SEAL_SHIFT == 50);
+    CHECK(LARD_MAX_RECORD_VALUE == 0xffff && LARDER_MAX_KEY == 0xfff && LARD_CELL_SEAL_MASK == 0xffffffffffff &&
+          LARD_SHARD_SHIFT == 56);
 }
 
 static void read_at(const char *path, void *out, size_t bytes, off_t at) {
@@ -142,21 +137,18 @@ static void a_new_file_is_as_drawn(void) {
     read_at(path, page, sizeof page, 0);
     read_at(path, copy, sizeof copy, 4096);
     CHECK(memcmp(page, copy, sizeof page) == 0, "two copies");
-    static const unsigned char start[20] = {'L', 'A', 'R', 'D', 'E', 'R', '\r', '\n', 2, 0,
-                                            0,   0,   4,   0,   0,   0,   4,    3,    2, 1};
+    static const unsigned char start[20] = {'L', 'A', 'R', 'D', 'E', 'R', '\r', '\n', 3, 0,
+                                            0,   0,   0,   0,   0,   0,   4,    3,    2, 1};
     CHECK(memcmp(page, start, sizeof start) == 0);
     lard_superblock super;
     memcpy(&super, page, sizeof super);
-    CHECK(super.layout_hash == 0xdcb67d2au, "%08x: one of the sizes changed", super.layout_hash);
-    CHECK(super.process_slots == 64 && super.tag_count == 1024 && super.namespace_count == 512 &&
-          super.lease_count == 64);
-    CHECK(super.tag_offset == 28672 && super.namespace_offset == 36864 && super.lease_offset == 40960 &&
-          super.shard_offset == 45056);
-    CHECK(super.shard_count == 1 && super.segment_bytes == 32768 && super.segments_per_shard == 30 &&
-          super.shard_bytes == (1 << 20) - 45056);
+    CHECK(super.layout_hash == 0x72abe104u, "%08x: one of the sizes changed", super.layout_hash);
+    CHECK(super.process_slots == 64 && super.shard_offset == 28672);
+    CHECK(super.shard_count == 1 && super.segment_bytes == 32768 && super.segments_per_shard == 31 &&
+          super.shard_bytes == (1 << 20) - 28672);
     CHECK(super.directory_offset == 192 && super.segment_table_offset == 320 &&
-          super.data_offset == 320 + 30 * 64);
-    CHECK(super.crc == lard_crc_bytes(0xffffffffu, page, 172));
+          super.data_offset == 320 + 31 * 64);
+    CHECK(super.crc == lard_crc_bytes(0xffffffffu, page, 140));
     for (size_t i = sizeof super; i < sizeof page; i++) {
         CHECK(page[i] == 0, "byte %zu", i);
     }
@@ -193,8 +185,8 @@ static void larger_files_have_more_of_everything(void) {
         uint64_t size;
         uint32_t shards, segment, segments, slots;
     } plans[] = {
-        {1ull << 20, 1, 32 << 10, 30, 64},      {16ull << 20, 1, 64 << 10, 254, 128},
-        {64ull << 20, 4, 64 << 10, 254, 512},   {256ull << 20, 16, 64 << 10, 255, 1024},
+        {1ull << 20, 1, 32 << 10, 31, 64},      {16ull << 20, 1, 64 << 10, 255, 128},
+        {64ull << 20, 4, 64 << 10, 255, 512},   {256ull << 20, 16, 64 << 10, 255, 1024},
         {1ull << 30, 64, 64 << 10, 255, 1024},  {16ull << 30, 256, 256 << 10, 255, 1024},
         {1ull << 40, 256, 1 << 20, 4095, 1024},
     };
@@ -235,8 +227,18 @@ static uint64_t mixed(uint64_t x) {
     return x ^ x >> 33;
 }
 
-static uint64_t sealed_expiry(uint64_t expiry_ms, uint32_t crc) {
-    return expiry_ms | mixed(expiry_ms ^ (uint64_t)crc << 32 ^ 0x9e37u) >> 48 << 48;
+static uint64_t sealed(uint64_t word0, uint64_t expiry_ms, uint64_t flags, uint32_t generation) {
+    uint64_t word1 = expiry_ms | flags << 42;
+    return word1 | mixed(word0 ^ (word1 << 14 | (generation & 0x3fff))) >> 50 << 50;
+}
+
+/* What the checksum covers: a word of the header, and the body. */
+static uint32_t crc_of(uint64_t word0, uint64_t flags, const unsigned char *body, size_t bytes) {
+    unsigned char covered[64];
+    uint64_t word = word0 >> 32 | flags << 32;
+    memcpy(covered, &word, 8);
+    memcpy(covered + 8, body, bytes);
+    return plain_crc(covered, 8 + bytes);
 }
 
 /* The record of the key's only slot, and its generation. */
@@ -261,18 +263,17 @@ static void a_plain_record_is_as_drawn(void) {
     uint32_t generation;
     const unsigned char *record = record_of(cache, "user:42", &generation);
     CHECK(record != NULL);
-    unsigned char want[48] = {0};
-    memcpy(want + 16, (unsigned char[]){7, 0, 1, 0xa5, 13, 0, 0, 0}, 8);
-    memcpy(want + 24, "user:42Hello, larder\0\0\0\0", 24);
-    uint32_t crc = plain_crc(want + 16, 32);
-    uint64_t expiry = sealed_expiry(1700000005000, crc);
-    memcpy(want, &crc, 4);
-    memcpy(want + 4, &generation, 4);
-    memcpy(want + 8, &expiry, 8);
+    unsigned char want[40] = {0};
+    memcpy(want + 16, "user:42Hello, larder\0\0\0\0", 24);
+    uint64_t word0 = 13ull << 32 | 7ull << 48 | 1ull << 60;
+    word0 |= crc_of(word0, 0xa5, want + 16, 24);
+    uint64_t word1 = sealed(word0, 1700000005000, 0xa5, generation);
+    memcpy(want, &word0, 8);
+    memcpy(want + 8, &word1, 8);
     CHECK(memcmp(record, want, sizeof want) == 0);
     CHECK(larder_touch(cache, "user:42", 7, 0, &at) == LARDER_OK);
-    expiry = sealed_expiry(0, crc);
-    memcpy(want + 8, &expiry, 8);
+    word1 = sealed(word0, 0, 0xa5, generation);
+    memcpy(want + 8, &word1, 8);
     CHECK(memcmp(record, want, sizeof want) == 0, "touch changes one word and nothing else");
     larder_close(cache);
 }
@@ -284,16 +285,16 @@ static void a_counter_record_is_as_drawn(void) {
     uint32_t generation;
     const unsigned char *record = record_of(cache, "visitors.", &generation);
     CHECK(record != NULL);
-    unsigned char want[40] = {0};
-    memcpy(want + 16, (unsigned char[]){9, 0, 2, 0, 32, 0, 0, 0}, 8);
-    memcpy(want + 24, "visitors.\0\0\0\0\0\0\0", 16);
-    uint32_t crc = plain_crc(want + 16, 24);
-    uint64_t expiry = sealed_expiry(0, crc);
-    memcpy(want, &crc, 4);
-    memcpy(want + 4, &generation, 4);
-    memcpy(want + 8, &expiry, 8);
+    unsigned char want[32] = {0};
+    memcpy(want + 16, "visitors.\0\0\0\0\0\0\0", 16);
+    uint64_t word0 = 32ull << 32 | 9ull << 48 | 2ull << 60;
+    uint32_t crc = crc_of(word0, 0, want + 16, 16);
+    word0 |= crc;
+    uint64_t word1 = sealed(word0, 0, 0, generation);
+    memcpy(want, &word0, 8);
+    memcpy(want + 8, &word1, 8);
     CHECK(memcmp(record, want, sizeof want) == 0);
-    const unsigned char *cells = record + 40;
+    const unsigned char *cells = record + 32;
     for (uint64_t sequence = 1; sequence <= 3; sequence++) { /* the cells take turns */
         const unsigned char *cell = cells + (sequence & 1 ? 0 : 16);
         uint64_t seal = mixed((uint64_t)n ^ mixed(sequence << 32 | crc)) & ((1ull << 48) - 1);
@@ -310,11 +311,11 @@ static void a_large_value_is_as_drawn(void) {
     CHECK(set_bytes(cache, "large", value, sizeof value, 0) == LARDER_OK);
     uint32_t generation;
     const unsigned char *record = record_of(cache, "large", &generation);
-    CHECK(record != NULL && word_at(record + 16) == (5 | 3 << 16 | 24ull << 32), "a head");
+    CHECK(record != NULL && word_at(record) >> 32 == (24 | 5ull << 16 | 3ull << 28), "a head");
     lard_head head;
-    memcpy(&head, record + 24 + 5, sizeof head);
+    memcpy(&head, record + 16 + 5, sizeof head);
     CHECK(head.value_bytes == sizeof value && head.id[0] == ((uint64_t)cache->slot << 32 | cache->incarnation));
-    size_t at = 0, chunk = 8192 - 24 - 24;
+    size_t at = 0, chunk = 8192 - 16 - 24;
     for (uint64_t i = 0; at < sizeof value; i++) {
         lard_chunk_key data = {{head.id[0], head.id[1]}, i};
         lard_key key = lard_key_of_chunk(cache->map, &data);
@@ -323,8 +324,8 @@ static void a_large_value_is_as_drawn(void) {
         size_t bytes = sizeof value - at < chunk ? sizeof value - at : chunk;
         CHECK(found.slot, "chunk %d", (int)i);
         record = view.base + LARD_SLOT_OFFSET(found.value);
-        CHECK(word_at(record + 16) == (24 | 4 << 16 | (uint64_t)bytes << 32), "chunk %d", (int)i);
-        CHECK(memcmp(record + 24, &data, 24) == 0 && memcmp(record + 48, value + at, bytes) == 0, "chunk %d",
+        CHECK(word_at(record) >> 32 == (bytes | 24ull << 16 | 4ull << 28), "chunk %d", (int)i);
+        CHECK(memcmp(record + 16, &data, 24) == 0 && memcmp(record + 40, value + at, bytes) == 0, "chunk %d",
               (int)i);
         at += bytes;
     }

@@ -32,7 +32,7 @@ LARGE_ACT(lose_a_chunk) {
     lard_view view = lard_view_of(c->map, lard_hash_shard(c->map, &large.hash));
     set(c, key, text_of((content){OLD_LARGE, book->round}));
     lard_found found = lard_index_find(&view, &large);
-    if (found.slot && lard_record_info_at(&view, LARD_SLOT_OFFSET(found.value), &info)) {
+    if (found.slot && lard_record_of_slot(&view, found.value, &info)) {
         lard_record_head(&view, LARD_SLOT_OFFSET(found.value), &info, &head);
         lard_chunk_key data = {{head.id[0], head.id[1]}, 1};
         lard_key chunk = lard_key_of_chunk(c->map, &data);

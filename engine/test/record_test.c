@@ -5,6 +5,8 @@
 
 enum { SEGMENT = 32768, FROM = 4096 };
 
+static const uint64_t GENERATION = 0x1234567890;
+
 static unsigned char memory[FROM + 2 * SEGMENT] __attribute__((aligned(64)));
 static lard_map map;
 
@@ -22,7 +24,7 @@ static lard_view bare_shard(void) {
 
 static void what_was_written_is_read(void) {
     static unsigned char key[LARDER_MAX_KEY + 1], value[8192], have[8192], have_key[LARDER_MAX_KEY + 8];
-    static const size_t keys[] = {0, 1, 3, 7, 8, 9, 15, 16, 250, 4095, 4096};
+    static const size_t keys[] = {0, 1, 3, 7, 8, 9, 15, 16, 250, 4094, 4095};
     lard_view view = bare_shard();
     describe(key, sizeof key, 1, 1);
     describe(value, sizeof value, 2, 2);
@@ -36,13 +38,14 @@ static void what_was_written_is_read(void) {
                                      .flags = (unsigned)bytes & 0xff};
             lard_record_info info;
             memset(memory, 0xa5, sizeof memory);
-            lard_record_write(&view, FROM, 0x1234567890ull, &whole_key, &spec);
+            lard_record_write(&view, FROM, GENERATION, &whole_key, &spec);
             uint64_t whole = lard_record_bytes(LARD_TYPE_PLAIN, keys[k], bytes);
             CHECK(whole % 8 == 0 && memory[FROM + whole] == 0xa5 && memory[FROM - 1] == 0xa5,
                   "it keeps to its bytes");
-            CHECK(lard_record_info_at(&view, FROM, &info), "%zu, %zu", keys[k], bytes);
-            CHECK(info.generation == 0x34567890u && info.expiry_ms == bytes * 1000 &&
-                  LARD_WORD2_FLAGS(info.word2) == (bytes & 0xff) && LARD_WORD2_VALUE_BYTES(info.word2) == bytes);
+            CHECK(lard_record_info_at(&view, FROM, GENERATION, &info), "%zu, %zu", keys[k], bytes);
+            CHECK(!lard_record_info_at(&view, FROM, GENERATION + 1, &(lard_record_info){0}), "of another life");
+            CHECK(info.expiry_ms == bytes * 1000 && LARD_WORD1_FLAGS(info.word1) == (bytes & 0xff) &&
+                  LARD_WORD0_VALUE_BYTES(info.word0) == bytes);
             CHECK(lard_record_is_key(&view, FROM, &info, &whole_key));
             const lard_key chunk = {.data = key, .bytes = keys[k], .is_chunk = true};
             const lard_key shorter = {.data = key, .bytes = keys[k] - 1},
@@ -56,11 +59,12 @@ static void what_was_written_is_read(void) {
             CHECK(memcmp(have_key, key, keys[k]) == 0);
 
             uint64_t to = FROM + SEGMENT + 64;
-            lard_record_move(&view, FROM, to, 99, whole);
-            CHECK(lard_record_info_at(&view, to, &info) && info.generation == 99);
+            lard_record_move(&view, FROM, &info, to, 99);
+            CHECK(lard_record_info_at(&view, to, 99, &info) && !lard_record_info_at(&view, to, GENERATION, &info));
+            CHECK(lard_record_info_at(&view, to, 99, &info) && info.expiry_ms == bytes * 1000);
             CHECK(lard_record_read(&view, to, &info, have, bytes) == LARDER_OK && !memcmp(have, value, bytes));
-            lard_record_set_expiry(&view, to, info.crc, 777);
-            CHECK(lard_record_info_at(&view, to, &info) && info.expiry_ms == 777);
+            lard_record_set_expiry(&view, lard_slot_make(to, 0, 0, 99), &info, 777);
+            CHECK(lard_record_info_at(&view, to, 99, &info) && info.expiry_ms == 777);
             CHECK(lard_record_read(&view, to, &info, have, bytes) == LARDER_OK);
         }
     }
@@ -83,14 +87,13 @@ static void every_flipped_bit_is_noticed(void) {
     int noticed = 0;
     for (uint64_t bit = 0; bit < whole * 8; bit++) {
         memory[FROM + bit / 8] ^= (unsigned char)(1 << bit % 8);
-        bool read = lard_record_info_at(&view, FROM, &info) && info.generation == 7 &&
-                    lard_record_is_key(&view, FROM, &info, &key) &&
+        bool read = lard_record_info_at(&view, FROM, 7, &info) && lard_record_is_key(&view, FROM, &info, &key) &&
                     lard_record_read(&view, FROM, &info, have, sizeof have) == LARDER_OK;
         CHECK(!read, "bit %d of byte %d", (int)(bit % 8), (int)(bit / 8));
         noticed++;
         memory[FROM + bit / 8] ^= (unsigned char)(1 << bit % 8);
     }
-    CHECK(noticed == (int)whole * 8 && lard_record_info_at(&view, FROM, &info) &&
+    CHECK(noticed == (int)whole * 8 && lard_record_info_at(&view, FROM, 7, &info) &&
           lard_record_read(&view, FROM, &info, have, sizeof have) == LARDER_OK);
 }
 
@@ -102,17 +105,18 @@ static void no_record_reaches_out_of_its_segment(void) {
     lard_record_spec spec = {.value = value, .value_bytes = sizeof value, .type = LARD_TYPE_PLAIN};
     uint64_t whole = lard_record_bytes(LARD_TYPE_PLAIN, 1, sizeof value);
     lard_record_write(&view, FROM + SEGMENT - whole, 1, &key, &spec);
-    CHECK(lard_record_info_at(&view, FROM + SEGMENT - whole, &info), "up to the last byte");
+    CHECK(lard_record_info_at(&view, FROM + SEGMENT - whole, 1, &info), "up to the last byte");
     lard_record_write(&view, FROM + SEGMENT - whole + 8, 1, &key, &spec);
-    CHECK(!lard_record_info_at(&view, FROM + SEGMENT - whole + 8, &info), "and no further");
-    CHECK(!lard_record_info_at(&view, 0, &info) && !lard_record_info_at(&view, FROM - 8, &info));
-    CHECK(!lard_record_info_at(&view, FROM + 2 * SEGMENT, &info) &&
-          !lard_record_info_at(&view, FROM + SEGMENT - 8, &info));
-    CHECK(!lard_record_info_at(&view, 1ull << 32, &info) && !lard_record_info_at(&view, UINT64_MAX - 7, &info));
+    CHECK(!lard_record_info_at(&view, FROM + SEGMENT - whole + 8, 1, &info), "and no further");
+    CHECK(!lard_record_info_at(&view, 0, 1, &info) && !lard_record_info_at(&view, FROM - 8, 1, &info));
+    CHECK(!lard_record_info_at(&view, FROM + 2 * SEGMENT, 1, &info) &&
+          !lard_record_info_at(&view, FROM + SEGMENT - 8, 1, &info));
+    CHECK(!lard_record_info_at(&view, 1ull << 32, 1, &info) &&
+          !lard_record_info_at(&view, UINT64_MAX - 7, 1, &info));
     memset(memory + FROM, 0, SEGMENT);
-    CHECK(!lard_record_info_at(&view, FROM, &info), "zeros are no record");
+    CHECK(!lard_record_info_at(&view, FROM, 1, &info), "zeros are no record");
     memset(memory + FROM, 0xff, SEGMENT);
-    CHECK(!lard_record_info_at(&view, FROM, &info), "ones are no record");
+    CHECK(!lard_record_info_at(&view, FROM, 1, &info), "ones are no record");
 }
 
 static const test_case tests[] = {

@@ -130,7 +130,7 @@ static void a_writer_in_the_old_file_keeps_what_it_works_on(void) {
     lard_key key = lard_key_of(map, "k", 1);
     lard_view view = lard_view_of(map, lard_hash_shard(map, &key.hash));
     CHECK(set(cache, "k", "new") == LARDER_OK && lard_shard_lock(cache, &view, NULL) == LARDER_OK);
-    uint64_t offset = LARD_SLOT_OFFSET(lard_index_find(&view, &key).value), epoch, now;
+    uint64_t slot = lard_index_find(&view, &key).value, offset = LARD_SLOT_OFFSET(slot), epoch, now;
     CHECK(offset > 0 && lard_view_is_current(&view, &epoch));
     pid_t other = fork_child();
     if (other == 0) {
@@ -140,7 +140,7 @@ static void a_writer_in_the_old_file_keeps_what_it_works_on(void) {
     CHECK(wait_for(other) == 0);
     lard_record_info info;
     CHECK(LARD_SLOT_OFFSET(lard_index_find(&view, &key).value) == offset &&
-              lard_record_info_at(&view, offset, &info) && lard_record_sound(&view, offset, &info),
+              lard_record_of_slot(&view, slot, &info) && lard_record_sound(&view, offset, &info),
           "the shard is freed while it is locked");
     lard_shard_unlock(&view);
     lard_discard(map);

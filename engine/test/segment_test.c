@@ -145,6 +145,33 @@ static void room_is_made_for_ever(void) {
     larder_close(cache);
 }
 
+/* A later version keeps a table in it. */
+static void a_table_is_left_alone(void) {
+    uint32_t segment;
+    CHECK(begin() && lard_segment_take(&view, &segment));
+    lard_segment *row = &view.segments[segment];
+    lard_store(&row->state, LARD_SEGMENT_TABLE);
+    uint64_t generation = lard_load(&row->generation);
+    lard_shard_unlock(&view);
+    for (int i = 0; i < 3000; i++) {
+        char key[20];
+        static unsigned char value[2000];
+        snprintf(key, sizeof key, "%d", i);
+        CHECK(set_bytes(cache, key, value, sizeof value, 0) == LARDER_OK);
+    }
+    CHECK(lard_shard_lock(cache, &view, NULL) == LARDER_OK);
+    lard_repair_shard(cache, &view);
+    lard_shard_unlock(&view);
+    CHECK(sound(cache));
+    CHECK(lard_load(&row->state) == LARD_SEGMENT_TABLE && lard_load(&row->generation) == generation,
+          "by eviction and by a repair");
+    CHECK(larder_clear(cache) == LARDER_OK && set(cache, "k", "v") == LARDER_OK &&
+              lard_load(&row->state) != LARD_SEGMENT_TABLE,
+          "it goes with the shard");
+    CHECK(sound(cache));
+    larder_close(cache);
+}
+
 static const test_case tests[] = {
     TEST(a_freed_segment_is_another_one, "a freed segment has another generation"),
     TEST(there_are_as_many_as_there_are, "no segment is taken that is not free, whatever the count says"),
@@ -152,5 +179,6 @@ static const test_case tests[] = {
     TEST(what_is_short_fills_the_segment_before, "what is short fills the segment before to its end"),
     TEST(nothing_joins_what_is_being_emptied, "no segment is appended to that is being emptied, free or none"),
     TEST(room_is_made_for_ever, "room is made for ever"),
+    TEST(a_table_is_left_alone, "a segment with a table of a later version is left alone"),
 };
 RUN("segment", tests)

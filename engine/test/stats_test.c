@@ -18,7 +18,7 @@ static void every_operation_is_counted(void) {
     cache = open_cache(1 << 20);
     larder_stats all = stats();
     CHECK(all.hits == 0 && all.misses == 0 && all.sets == 0 && all.items == 0 && all.processes == 1);
-    CHECK(all.size_bytes == 1 << 20 && all.shards == 1 && all.capacity_bytes == 28 * 32768 && all.used_bytes == 0);
+    CHECK(all.size_bytes == 1 << 20 && all.shards == 1 && all.capacity_bytes == 29 * 32768 && all.used_bytes == 0);
     set(cache, "a", "1");
     set(cache, "b", "2");
     set_bytes(cache, "c", large, sizeof large, 0);

@@ -64,6 +64,9 @@ static void a_damaged_file_is_unfit(void) {
     seen.control.clear_epoch = (lard_u32){0};
     CHECK(is_unfit(&seen, "it is damaged or of another version"));
     seen = facts();
+    seen.control.features = (lard_u32){1};
+    CHECK(is_unfit(&seen, "it is damaged or of another version"));
+    seen = facts();
     seen.file_bytes--;
     CHECK(is_unfit(&seen, "it is damaged or of another version"));
 }

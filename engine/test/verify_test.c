@@ -158,6 +158,12 @@ static void segments_are_walked(void) {
     lard_store(&row->max_expiry_ms, 1000);
     CHECK(finds("outlives"));
     lard_store(&row->max_expiry_ms, greatest);
+    lard_store(&row->reserved[1], 1);
+    CHECK(finds("a reserved word is not 0"));
+    lard_store(&row->reserved[1], 0);
+    lard_store(&view.header->reserved1[2], 1);
+    CHECK(finds("a reserved word is not 0"));
+    lard_store(&view.header->reserved1[2], 0);
     CHECK(sound(cache));
     larder_close(cache);
 }

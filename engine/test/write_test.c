@@ -61,14 +61,23 @@ static void values_have_a_limit(void) {
 }
 
 static void lives_have_a_limit(void) {
-    larder_call at = {.now_ms = LARDER_MAX_TTL_MS};
+    larder_call at = {.now_ms = LARDER_MAX_EXPIRY_MS - LARDER_MAX_TTL_MS};
     larder_item item;
     char out[4];
     cache = open_cache(1 << 20);
     larder_store store = {.key = "k", .key_bytes = 1, .value = "v", .value_bytes = 1, .ttl_ms = LARDER_MAX_TTL_MS};
     CHECK(larder_set(cache, &store, &at) == LARDER_OK, "the latest expiry of all");
     CHECK(larder_get(cache, "k", 1, out, 4, &item, &at) == LARDER_OK &&
-          item.expires_at_ms == 2 * LARDER_MAX_TTL_MS);
+          item.expires_at_ms == LARDER_MAX_EXPIRY_MS);
+    at.now_ms++;
+    CHECK(larder_set(cache, &store, &at) == LARDER_OK && larder_exists(cache, "k", 1, &item, &at) == LARDER_OK &&
+              item.expires_at_ms == LARDER_MAX_EXPIRY_MS,
+          "a later one is the latest");
+    at.now_ms = INT64_MAX;
+    CHECK(larder_set(cache, &store, &at) == LARDER_OK &&
+              larder_get(cache, "k", 1, out, 4, &item, &at) == LARDER_MISS,
+          "by a clock that is far ahead, all with a life is over");
+    at.now_ms = 1;
     store.ttl_ms++;
     CHECK(larder_set(cache, &store, &at) == LARDER_INVALID);
     CHECK(larder_touch(cache, "k", 1, LARDER_MAX_TTL_MS + 1, &at) == LARDER_INVALID);

@@ -37,7 +37,7 @@ module Larder
   class Cache
     # @!parse
     #   # Bytes of the longest key.
-    #   MAX_KEY = 4096
+    #   MAX_KEY = 4095
     #   # Bytes of the longest value in the largest cache. See {#max_value}.
     #   MAX_VALUE = 67108864
     #   # Bytes of the smallest file.
@@ -47,7 +47,7 @@ module Larder
     #   # Bytes of a file whose size is not given.
     #   DEFAULT_SIZE = 268435456
     #   # Seconds of the longest TTL.
-    #   MAX_TTL = 70368744177
+    #   MAX_TTL = 2199023255
     #   # The version of the engine this was compiled with.
     #   ENGINE_VERSION = "0.1.0"
 
@@ -70,13 +70,15 @@ module Larder
       # @param lock_timeout [Numeric, nil] seconds a writer waits for another that is alive, nil: 0.2. The first cache
       #   of a file in a process decides it.
       # @param size_from [String, nil] where `size` is configured, for that warning; nil: the line of the caller
-      # @param create [Boolean] false: a file is neither made nor replaced, and {OpenError} says why none can be used
+      # @param create [Boolean, :convert] false: a file is neither made nor replaced, and {OpenError} says why none can
+      #   be used. `:convert`: the same, but a file of the format before this version's becomes one of this format with
+      #   the same items, once no process has it open
       # @param lazy [Boolean, :strict, :required] true: the file is opened or made at the first call that needs it, by
       #   another thread. Calls wait for that until it has taken 0.01 seconds, in development and test 5 seconds. Until
       #   there is a file, reads are misses and stores are refused. If there can be none the first call raises
       #   {OpenError}, as do calls that would delete or overwrite, which are remembered and applied later. It is tried
       #   again every second. `:strict`: every call raises. `:required`: every call waits until it has taken 5 seconds,
-      #   and raises where there is no file then; nothing is remembered.
+      #   and raises where there is no file then; nothing is remembered; a file of the format before is converted.
       # @yieldparam cache [Cache] closed when the block ends
       # @return [Cache, Object] the cache, or the block's value
       # @raise [OpenError] with the path and the remedy
@@ -85,6 +87,7 @@ module Larder
       #   opened.close #=> nil
       def open(path, size: nil, size_from: nil, lock_timeout: nil, create: true, lazy: false)
         check_lazy(lazy, create)
+        check_create(create)
         path = Options.path(path)
         size_from ||= Application.calling_line if size && lazy # the caller's line is on the stack only now
         cache = _open(path, Options.size_bytes(size), Options.lock_timeout_ms(lock_timeout), create, lazy)
@@ -102,10 +105,16 @@ module Larder
 
       def check_lazy(lazy, create)
         raise ArgumentError, "a cache that is opened lazily is made where it is missing; leave out create: false" \
-          if lazy && !create
+          if lazy && create != true
         return if lazy.nil? || LAZY.include?(lazy)
 
         raise ArgumentError, "lazy is #{lazy.inspect}; it takes true, false, :strict or :required"
+      end
+
+      def check_create(create)
+        return if [true, false, nil, :convert].include?(create)
+
+        raise ArgumentError, "create is #{create.inspect}; it takes true, false or :convert"
       end
     end
 

@@ -36,6 +36,7 @@ module House
       "memory_limit.c" => ["text"],
       "pending.c" => ["copy"],
       "place.c" => ["directory"],
+      "previous.c" => ["same.seed", "same.lock_id", "&copies[i]", "&head", "this->value + at"],
       "boot.c" => ["text"],
       "lookup.c" => ["out"],
       "record.c" => ["(unsigned char *)out + i * 8"],
@@ -92,7 +93,7 @@ module House
       "count.h" => [STATISTICS],
       "shard.c" => ["lard_futex_wait(LARD_RAW(lock), word, sleep_ms);", "lard_futex_wake(LARD_RAW(lock));"],
       "validate.c" => [/control(?:\.|->)
-                     (?:clear_epoch|boot_id\[[01]\]|inode\[[01]\]|superseded|clean|reserved|use|uptime_ms)
+                     (?:clear_epoch|boot_id\[[01]\]|inode\[[01]\]|superseded|clean|features|use|uptime_ms)
                      \.raw_(?!\s*[-+*|&^]?=[^=])/x]
     }.freeze
 

@@ -45,7 +45,7 @@ static __attribute__((noinline)) larder_status get_slowly(larder *cache, lard_ma
  * record of that key and generation that fits the buffer and is not pinned.
  */
 LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset, uint32_t generation,
-                               const request *wanted, uint64_t *expiry_ms, uint64_t *word2) {
+                               const request *wanted, lard_record_info *info) {
     const lard_u64 *words = lard_view_words(view, offset);
     size_t key_bytes = wanted->key.bytes;
     const unsigned char *key = wanted->key.data;
@@ -53,19 +53,16 @@ LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset
     if (LARD_UNLIKELY(left < LARD_RECORD_HEADER)) {
         return false;
     }
-    uint64_t first = lard_load(&words[0]);
-    uint64_t second = lard_load(&words[1]);
-    uint64_t third = lard_load(&words[2]);
-    size_t value_bytes = LARD_WORD2_VALUE_BYTES(third);
-    *word2 = third;
-    *expiry_ms = second & LARD_EXPIRY_MASK;
-    if (LARD_UNLIKELY((third & LARD_WORD2_TYPE_MASK) != LARD_WORD2(key_bytes, LARD_TYPE_PLAIN, 0, 0) ||
-                      LARD_RECORD_HEADER + LARD_ALIGN8(key_bytes + value_bytes) > left ||
-                      value_bytes > wanted->capacity || (LARD_WORD0_GENERATION(first) & 0xffff) != generation ||
-                      second != lard_record_seal_expiry(*expiry_ms, LARD_WORD0_CRC(first)))) {
+    info->word0 = lard_load(&words[0]);
+    info->word1 = lard_load(&words[1]);
+    size_t value_bytes = LARD_WORD0_VALUE_BYTES(info->word0);
+    if (LARD_UNLIKELY(
+            LARD_WORD0_KIND(info->word0) != LARD_WORD0_KIND(LARD_WORD0(0, LARD_TYPE_PLAIN, key_bytes, 0)) ||
+            LARD_RECORD_HEADER + LARD_ALIGN8(key_bytes + value_bytes) > left || value_bytes > wanted->capacity ||
+            info->word1 != lard_record_seal(info->word0, info->word1, generation))) {
         return false;
     }
-    uint64_t crc = lard_crc_step(fast, LARD_CRC_START, third);
+    uint64_t crc = lard_crc_step(fast, LARD_CRC_START, lard_record_checked(info->word0, info->word1));
     uint64_t difference = 0;
     words += LARD_RECORD_HEADER / 8;
     for (size_t i = 0; i < key_bytes / 8; i++, words++) {
@@ -83,7 +80,7 @@ LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset
         difference |= rest ? (lard_load(words) ^ wanted->tail) & of_key : 0;
         crc = lard_crc_out_few(fast, crc, words, rest, wanted->out, value_bytes);
     }
-    return difference == 0 && crc == LARD_WORD0_CRC(first);
+    return difference == 0 && crc == LARD_WORD0_CRC(info->word0);
 }
 
 /* The directory cache is out of date, so a miss by it proves nothing: renews it and reads again. */
@@ -105,7 +102,8 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     lard_bucket *first = lard_dircache_bucket(copy, shape, wanted->key.hash.first, page_shift);
     lard_bucket *second = lard_dircache_bucket(copy, shape, wanted->key.hash.second, page_shift);
     lard_view view = lard_view_of(map, number);
-    uint64_t epoch, expiry_ms, word2;
+    uint64_t epoch;
+    lard_record_info info;
     if (LARD_UNLIKELY(!lard_view_is_current(&view, &epoch))) {
         return LARDER_MISS;
     }
@@ -129,24 +127,24 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     uint64_t value = lard_load_acquire(slot);
     uint64_t offset = LARD_SLOT_OFFSET(value);
     lard_record_prefetch(&view, offset);
-    if (LARD_UNLIKELY(
-            LARD_SLOT_FINGERPRINT(value) != wanted->key.hash.fingerprint ||
-            !copy_ordinary(fast, &view, offset, LARD_SLOT_GENERATION(value), wanted, &expiry_ms, &word2))) {
+    if (LARD_UNLIKELY(LARD_SLOT_FINGERPRINT(value) != wanted->key.hash.fingerprint ||
+                      !copy_ordinary(fast, &view, offset, LARD_SLOT_GENERATION(value), wanted, &info))) {
         return get_slowly(cache, map, wanted, item);
     }
     lard_fence_acquire();
     if (LARD_UNLIKELY(!LARD_SLOT_SAME(lard_load(slot), value) || lard_load(&view.header->epoch) != epoch)) {
         return get_slowly(cache, map, wanted, item);
     }
+    uint64_t expiry_ms = LARD_WORD1_EXPIRY_MS(info.word1);
     if (expiry_ms && lard_clock_has_passed(expiry_ms, wanted->now_ms)) {
         return LARDER_MISS;
     }
     lard_slot_bump(slot, value);
     if (item) {
         *item = (larder_item){
-            .size_bytes = LARD_WORD2_VALUE_BYTES(word2),
+            .size_bytes = LARD_WORD0_VALUE_BYTES(info.word0),
             .expires_at_ms = (int64_t)expiry_ms,
-            .flags = (uint8_t)LARD_WORD2_FLAGS(word2),
+            .flags = (uint8_t)LARD_WORD1_FLAGS(info.word1),
         };
     }
     return LARDER_OK;

@@ -27,10 +27,10 @@
 static larder_status number_of(const lard_view *view, uint64_t offset, const lard_record_info *info,
                                int64_t *number) {
     char text[24];
-    unsigned type = LARD_WORD2_TYPE(info->word2);
-    size_t bytes = LARD_WORD2_VALUE_BYTES(info->word2);
+    unsigned type = LARD_WORD0_TYPE(info->word0);
+    size_t bytes = LARD_WORD0_VALUE_BYTES(info->word0);
     if (type == LARD_TYPE_HEAD ||
-        (type == LARD_TYPE_PLAIN && (bytes > sizeof text || LARD_WORD2_FLAGS(info->word2)))) {
+        (type == LARD_TYPE_PLAIN && (bytes > sizeof text || LARD_WORD1_FLAGS(info->word1)))) {
         return LARDER_NOT_A_NUMBER;
     }
     larder_status status = lard_record_read(view, offset, info, text, sizeof text);
@@ -38,8 +38,9 @@ static larder_status number_of(const lard_view *view, uint64_t offset, const lar
         return LARDER_DAMAGED;
     }
     if (type == LARD_TYPE_COUNTER) {
-        uint64_t key = LARD_ALIGN8(LARD_WORD2_KEY_BYTES(info->word2));
-        return lard_counter_read(lard_view_words(view, offset + LARD_RECORD_HEADER + key), info->crc, number)
+        uint64_t key = LARD_ALIGN8(LARD_WORD0_KEY_BYTES(info->word0));
+        return lard_counter_read(lard_view_words(view, offset + LARD_RECORD_HEADER + key),
+                                 LARD_WORD0_CRC(info->word0), number)
                    ? LARDER_OK
                    : LARDER_DAMAGED;
     }
@@ -49,8 +50,8 @@ static larder_status number_of(const lard_view *view, uint64_t offset, const lar
 /* Copies expiry, flags and pin of the record that is replaced to the new one. */
 static void take_over(lard_record_spec *spec, const lard_record_info *info) {
     spec->expiry_ms = info->expiry_ms;
-    spec->flags = LARD_WORD2_FLAGS(info->word2);
-    spec->pin = LARD_WORD2_PINNED(info->word2);
+    spec->flags = LARD_WORD1_FLAGS(info->word1);
+    spec->pin = LARD_WORD0_PINNED(info->word0);
 }
 
 /* NOT_STORED: the record that was read was deleted or moved before the sum was stored over it. */
@@ -62,7 +63,7 @@ static larder_status increment_once(larder *cache, lard_view *view, lard_write_o
     int64_t number = initial;
     larder_status status = LARDER_MISS;
 
-    if (found.slot && lard_record_info_at(view, offset, &info) && !lard_record_expired(&info, op->now_ms)) {
+    if (found.slot && lard_record_of_slot(view, found.value, &info) && !lard_record_expired(&info, op->now_ms)) {
         status = number_of(view, offset, &info, &number);
         if (status == LARDER_DAMAGED) { /* a damaged record is a miss */
             lard_count(cache, LARD_STAT_damaged, 1);
@@ -76,9 +77,10 @@ static larder_status increment_once(larder *cache, lard_view *view, lard_write_o
     if (__builtin_add_overflow(number, delta, &op->spec.number)) {
         return LARDER_OVERFLOW;
     }
-    if (status == LARDER_OK && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_COUNTER) {
-        uint64_t key = LARD_ALIGN8(LARD_WORD2_KEY_BYTES(info.word2));
-        lard_counter_write(lard_view_words(view, offset + LARD_RECORD_HEADER + key), info.crc, op->spec.number);
+    if (status == LARDER_OK && LARD_WORD0_TYPE(info.word0) == LARD_TYPE_COUNTER) {
+        uint64_t key = LARD_ALIGN8(LARD_WORD0_KEY_BYTES(info.word0));
+        lard_counter_write(lard_view_words(view, offset + LARD_RECORD_HEADER + key), LARD_WORD0_CRC(info.word0),
+                           op->spec.number);
         return LARDER_OK;
     }
     op->condition = status == LARDER_OK ? LARD_IF_SLOT : LARD_IF_ANY;
@@ -129,8 +131,8 @@ larder_status lard_increment_to_plain(larder *cache, lard_map *map, const lard_k
     }
     lard_found found = lard_index_find(&view, key);
     uint64_t offset = LARD_SLOT_OFFSET(found.value);
-    if (found.slot && lard_record_info_at(&view, offset, &info) &&
-        LARD_WORD2_TYPE(info.word2) == LARD_TYPE_COUNTER &&
+    if (found.slot && lard_record_of_slot(&view, found.value, &info) &&
+        LARD_WORD0_TYPE(info.word0) == LARD_TYPE_COUNTER &&
         number_of(&view, offset, &info, &number) == LARDER_OK && lard_counter_text(number, now) == bytes &&
         __builtin_memcmp(now, text, bytes) == 0) {
         lard_write_op op = {.key = key,

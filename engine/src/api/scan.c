@@ -74,15 +74,14 @@ static int64_t live_key(larder *cache, const lard_view *view, lard_u64 *slot, un
         if (!offset) {
             return -1;
         }
-        bool fit = lard_record_of_slot(view, settled, &info) &&
-                   LARD_WORD2_KEY_BYTES(info.word2) <= LARDER_MAX_KEY &&
-                   LARD_WORD2_TYPE(info.word2) != LARD_TYPE_CHUNK && !lard_record_expired(&info, now_ms);
+        bool fit = lard_record_of_slot(view, settled, &info) && LARD_WORD0_TYPE(info.word0) != LARD_TYPE_CHUNK &&
+                   !lard_record_expired(&info, now_ms);
         if (fit) {
             lard_record_copy_key(view, offset, &info, key);
         }
         lard_fence_acquire();
         if (LARD_SLOT_SAME(lard_load(slot), value)) {
-            size_t key_bytes = LARD_WORD2_KEY_BYTES(info.word2);
+            size_t key_bytes = LARD_WORD0_KEY_BYTES(info.word0);
             fit = fit && (value == settled || is_found(cache, view->map, key, key_bytes, now_ms));
             return fit ? (int64_t)key_bytes : -1;
         }

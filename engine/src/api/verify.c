@@ -8,6 +8,7 @@
  *              fingerprint and bucket; no key has two slots; if an item is pinned, the shard's header says so
  *   segments   their states add up to the shard's counts; write offsets fit; records follow each other to the
  *              write offset; an open segment is in the queue that appends to it
+ *   reserved   words are 0
  *   records    of live slots have a correct checksum (a wrong one is damage, and would be a miss)
  *
  * A lock-free delete may run at the same time; it only empties slots.
@@ -68,11 +69,11 @@ static void check_directory(const lard_view *view, larder_report *report) {
 }
 
 static void check_counts(const lard_view *view, larder_report *report) {
-    uint32_t count[4] = {0, 0, 0, 0};
+    uint32_t count[LARD_SEGMENT_TABLE + 1] = {0};
     for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
         const lard_segment *row = &view->segments[s];
         uint32_t state = lard_load(&row->state);
-        if (state > LARD_SEGMENT_INDEX) {
+        if (state > LARD_SEGMENT_TABLE) {
             problem(report, view, "segment %u has unknown state %u", s, state);
             continue;
         }
@@ -96,6 +97,25 @@ static void check_counts(const lard_view *view, larder_report *report) {
     }
 }
 
+static bool all_zero(const lard_u64 *words, size_t count) {
+    uint64_t any = 0;
+    for (size_t i = 0; i < count; i++) {
+        any |= lard_load(&words[i]);
+    }
+    return any == 0;
+}
+
+static void check_reserved(const lard_view *view, larder_report *report) {
+    const lard_shard *header = view->header;
+    bool zero = all_zero(header->reserved0, 2) && all_zero(header->reserved1, 3);
+    for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
+        zero &= all_zero(view->segments[s].reserved, 3);
+    }
+    if (!zero) {
+        problem(report, view, "a reserved word is not 0");
+    }
+}
+
 static void check_records(const lard_view *view, uint32_t segment, larder_report *report) {
     const lard_segment *row = &view->segments[segment];
     uint32_t state = lard_load(&row->state);
@@ -106,8 +126,7 @@ static void check_records(const lard_view *view, uint32_t segment, larder_report
     for (uint64_t at = 0; at < end && end <= view->map->super.segment_bytes;) {
         lard_record_info info;
         uint64_t offset = lard_view_segment_offset(view, segment) + at;
-        if (!lard_record_info_at(view, offset, &info) ||
-            info.generation != (uint32_t)lard_load(&row->generation)) {
+        if (!lard_record_info_at(view, offset, lard_load(&row->generation), &info)) {
             problem(report, view, "segment %u: no record at %llu of %llu", segment, (unsigned long long)at,
                     (unsigned long long)end);
             return;
@@ -135,7 +154,7 @@ static uint64_t check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slo
         problem(report, view, "a move to bucket %u is open", bucket);
         return SLOT_BYTES;
     }
-    if (!lard_record_of_slot(view, value, &info) || LARD_WORD2_KEY_BYTES(info.word2) > LARDER_MAX_KEY) {
+    if (!lard_record_of_slot(view, value, &info)) {
         problem(report, view, "a slot of bucket %u points at no record of its generation", bucket);
         return SLOT_BYTES;
     }
@@ -153,7 +172,7 @@ static uint64_t check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slo
         problem(report, view, "the bucket count was damaged meanwhile");
     } else if (!lard_record_sound(view, offset, &info)) {
         problem(report, view, "the record of a slot of bucket %u has a wrong checksum", bucket);
-    } else if (LARD_WORD2_PINNED(info.word2) && !lard_pin_any(view)) {
+    } else if (LARD_WORD0_PINNED(info.word0) && !lard_pin_any(view)) {
         problem(report, view, "an item of bucket %u is pinned, and the shard's header says that none is", bucket);
     } else if (key.hash.fingerprint != LARD_SLOT_FINGERPRINT(value) ||
                lard_hash_shard(view->map, &key.hash) != view->number ||
@@ -169,7 +188,7 @@ static uint64_t check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slo
             }
         }
     }
-    return SLOT_BYTES + LARD_WORD2_VALUE_BYTES(info.word2);
+    return SLOT_BYTES + LARD_WORD0_VALUE_BYTES(info.word0);
 }
 
 /* How far the check of a shard has come. */
@@ -183,6 +202,7 @@ typedef struct {
 static bool check_some(const lard_view *view, position *at, larder_report *report) {
     uint64_t before = report->problems, looked_at = 0;
     check_directory(view, report);
+    check_reserved(view, report);
     check_counts(view, report);
     if (report->problems != before) {
         return false;

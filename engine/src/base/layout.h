@@ -1,21 +1,23 @@
 /*
- * layout.h — the bytes of a cache file. Format 2.4.
+ * layout.h — the bytes of a cache file. Format 3.0.
  *
  * This file names every field and bit position. What is computed is elsewhere: the sizes and offsets of the parts
  * of a file (format.c), hashes (hash.h, bucket.h), checksums (crc.h) and seals (record.h, counter.c). The bytes of
  * the lock file are in lockfile.h. All integers are little-endian; all positions are offsets, never pointers.
  *
- * Any change of these makes a new format. If only reserved bits or words get a meaning, raise LARD_FORMAT_MINOR,
- * else LARD_FORMAT_MAJOR. Both have the same effect, because an engine uses only files of its own format: it
- * replaces one of an older format, and leaves one of a newer format while other processes use it (validate.c).
+ * Any change of these makes a new format: raise LARD_FORMAT_MAJOR, or LARD_FORMAT_MINOR for a small one. Both have
+ * the same effect, because an engine uses only files of its own format: it replaces one of an older format, and
+ * leaves one of a newer format while other processes use it (validate.c).
+ *
+ * What may be added without a new format, so that no cache is emptied for it (docs/adr/0025-format-3.md): records
+ * of type LARD_TYPE_EXTENDED, which are misses for an engine that does not know them; segments of the state
+ * LARD_SEGMENT_TABLE, which it leaves alone; and meanings of reserved words, which are 0 until a bit of
+ * lard_control.features is set. A file with a bit that an engine does not know is of a newer version for it.
  *
  *   0          superblock A   immutable after creation, checksummed
  *   4096       superblock B   a copy, for when A is damaged
  *   8192       control        superseded mark, clear epoch, boot id, clean mark, use number, inode
  *   12288      process table  one 256-byte row per process slot: identity, statistics
- *   …          tag versions   64-bit each            (reserved, currently unused)
- *   …          namespaces     64-bit each            (reserved, currently unused)
- *   …          leases         64 bytes each          (reserved, currently unused)
  *   …          shard 0, shard 1, …  each independent of the others
  *
  * A shard: header (3 cache lines), index directory (32 bits per segment), segment table (64 bytes per segment),
@@ -46,14 +48,18 @@
  *
  * A record is 8-byte aligned and lies in one segment:
  *
- *   0   crc32c (32) | segment generation (32)
- *   8   expiry      Unix ms (48) | seal (16)                      changed by touch
- *   16  key length (16) | type, pinned (8) | caller's flags (8) | value length (32)
- *   24  key, value, zeros to a multiple of 8
+ *   0   crc32c (32) | value length (16) | key length (12) | pinned (1) | type (3)
+ *   8   expiry, Unix ms (42) | caller's flags (8) | seal (14)
+ *   16  key, value, zeros to a multiple of 8
  *
- *   crc32c covers bytes 16.. to the end (a counter's: 16.. to the end of its key).
- *   Words that change in place are checked by seals: 16 bits of the expiry's word, 48 bits
- *   of a counter's cell. A seal is a hash of its own word, salted with the crc.
+ *   crc32c covers { value length, key length, pinned, type (32) | flags (8) | 0 (24) }, then
+ *   the bytes from 16 on (a counter's: to the end of its key).
+ *   expiry       0: never. 42 bits last until the year 2109; a later expiry is taken for that
+ *   seal         a hash of the record's two words and of the segment's generation. A touch
+ *                changes the second word and nothing else, and eviction, which moves a record
+ *                to a segment of another generation, seals it again.
+ *   Words that change in place are checked by seals: the expiry's word, and a counter's cells,
+ *   whose seals are salted with the crc.
  *   A counter's value, after the key padded to 8: two cells of
  *   { value (64), sequence (16) | seal (48) }. The valid cell of the later sequence
  *   holds the number. Increment writes the other cell, so a writer that is killed half-way
@@ -67,10 +73,8 @@
 #include "base/shared.h"
 
 #define LARD_MAGIC "LARDER\r\n"
-#ifndef LARD_FORMAT_MAJOR /* a test compiles another version */
-#define LARD_FORMAT_MAJOR 2u
-#endif
-#define LARD_FORMAT_MINOR 4u
+#define LARD_FORMAT_MAJOR 3u
+#define LARD_FORMAT_MINOR 0u
 #define LARD_ENDIAN_PROBE 0x01020304u
 
 #define LARD_PAGE 4096u
@@ -90,22 +94,16 @@ typedef struct { /* superblock; private copies are plain memory */
     uint8_t file_id[16];
     uint8_t lock_id[16]; /* of the lock file that belongs to this file */
     uint64_t created_ms;
-    uint64_t tag_offset;
-    uint64_t namespace_offset;
-    uint64_t lease_offset;
     uint64_t shard_offset;
     uint64_t shard_bytes;
     uint32_t process_slots;
-    uint32_t tag_count;
-    uint32_t namespace_count;
-    uint32_t lease_count;
     uint32_t shard_count;   /* a power of two */
     uint32_t segment_bytes; /* a power of two */
     uint32_t segments_per_shard;
     uint32_t directory_offset; /* these three from the start of a shard */
     uint32_t segment_table_offset;
     uint32_t data_offset;
-    uint32_t reserved;
+    uint32_t reserved[2];
     uint32_t crc; /* of all bytes before it */
 } lard_superblock;
 
@@ -117,7 +115,7 @@ typedef struct {
     lard_u32 superseded;  /* 1: another file has replaced this one */
     lard_u32 clear_epoch; /* never 0; a shard of another epoch is empty */
     lard_u32 clean;       /* LARD_CLEAN: written back by the last process that detached */
-    lard_u32 reserved;
+    lard_u32 features;    /* bits of what later versions keep in this file; 0 as long as they do not */
     lard_u64 boot_id[2];
     lard_u64 retired[24]; /* statistics of processes whose slot was taken again */
     lard_u64 use;         /* use number: random, new at each first open and clean close; also in the lock file */
@@ -141,17 +139,19 @@ typedef struct {          /* process slot */
     lard_u64 counters[LARD_COUNTERS];
 } lard_process;
 
-typedef struct { /* lease: reserved for single flight, currently unused */
-    lard_u64 words[8];
-} lard_lease;
-
 #define LARD_BUCKET_SLOTS 8u
 #define LARD_BUCKET_SHIFT 6 /* a bucket has 64 bytes */
 typedef struct {
     lard_u64 slots[LARD_BUCKET_SLOTS];
 } lard_bucket;
 
-enum { LARD_SEGMENT_FREE = 0, LARD_SEGMENT_SMALL = 1, LARD_SEGMENT_MAIN = 2, LARD_SEGMENT_INDEX = 3 };
+enum {
+    LARD_SEGMENT_FREE = 0,
+    LARD_SEGMENT_SMALL = 1,
+    LARD_SEGMENT_MAIN = 2,
+    LARD_SEGMENT_INDEX = 3,
+    LARD_SEGMENT_TABLE = 4 /* reserved for tables of later versions: only emptying the shard frees it */
+};
 typedef struct { /* row of a shard's segment table */
     lard_u64 generation;
     lard_u64 sequence;      /* order in its queue: the oldest segment has the least */
@@ -172,7 +172,7 @@ typedef struct { /* header of a shard */
     lard_u32 has_pins;     /* 0: no record is pinned */
     lard_u32 full_ms;      /* when a count found no room for more pinned records, low bits; a hint */
     lard_u64 chunks;       /* how many of `items` are chunks; signed, as items */
-    lard_u32 reserved0[4];
+    lard_u64 reserved0[2];
     /* line 1: read by all, rarely written */
     lard_u64 epoch; /* clear epoch (32) | times emptied (32); 0 while the shard is being emptied */
     lard_u32 bucket_count;
@@ -181,7 +181,7 @@ typedef struct { /* header of a shard */
     lard_u32 moves;      /* odd while an item changes buckets */
     lard_u32 moves_down; /* number of moves to a lower bucket: after one, a walk over keys repeats the shard */
     lard_u32 moving[2];  /* buckets + 1 of the last move, which a repair checks; 0: none yet */
-    lard_u32 reserved1[6];
+    lard_u64 reserved1[3];
     /* line 2: under the lock */
     lard_u32 active[2]; /* segment + 1 that small, main append to; 0: none */
     lard_u32 victim;    /* segment + 1 being emptied; 0: none */
@@ -198,7 +198,7 @@ typedef struct { /* header of a shard */
     lard_u32 ghost_clocks; /* `evicted` of a new ghost: of the small queue, 16 bits higher of the main queue */
 } lard_shard;
 
-_Static_assert(sizeof(lard_superblock) == 176, "superblock layout");
+_Static_assert(sizeof(lard_superblock) == 144, "superblock layout");
 _Static_assert(sizeof(lard_process) == 256, "process slot layout");
 _Static_assert(sizeof(lard_bucket) == 1u << LARD_BUCKET_SHIFT, "bucket is a cache line");
 _Static_assert(sizeof(lard_segment) == 64, "segment row is a cache line");
@@ -253,16 +253,20 @@ _Static_assert(sizeof(lard_control) == 256, "control page");
 enum {
     LARD_TYPE_PLAIN = 1,
     LARD_TYPE_COUNTER = 2,
-    LARD_TYPE_HEAD = 3,  /* of a large value; its value is a lard_head */
-    LARD_TYPE_CHUNK = 4, /* of a large value; its key is a lard_chunk_key, in a key space of its own */
-    /* bit 7 is reserved for records with an extension (tags, lease tokens); unknown types are misses */
+    LARD_TYPE_HEAD = 3,     /* of a large value; its value is a lard_head */
+    LARD_TYPE_CHUNK = 4,    /* of a large value; its key is a lard_chunk_key, in a key space of its own */
+    LARD_TYPE_EXTENDED = 5, /* reserved for records with tags, or of single flight */
+    /* A type that this engine does not know is a miss. */
 };
-#define LARD_PINNED 0x40u /* bit 6 of the type's byte: the record is not evicted */
-#define LARD_RECORD_HEADER 24u
+#define LARD_PINNED 8u /* the record is not evicted; the bit above the type */
+#define LARD_RECORD_HEADER 16u
+#define LARD_MAX_RECORD_VALUE 0xffffu
 #define LARD_COUNTER_BYTES 32u
-#define LARD_EXPIRY_BITS 48
+#define LARD_EXPIRY_BITS 42
 #define LARD_EXPIRY_MASK ((1ull << LARD_EXPIRY_BITS) - 1)
-#define LARD_CELL_SEAL_BITS 48 /* of a counter's cell; the sequence is above */
+#define LARD_SEAL_SHIFT 50
+#define LARD_SEAL_BELOW ((1ull << LARD_SEAL_SHIFT) - 1) /* expiry and flags */
+#define LARD_CELL_SEAL_BITS 48                          /* of a counter's cell; the sequence is above */
 #define LARD_CELL_SEAL_MASK ((1ull << LARD_CELL_SEAL_BITS) - 1)
 
 typedef struct {
@@ -280,17 +284,17 @@ typedef struct {
 
 #define LARD_ALIGN8(n) (((n) + 7u) & ~(uint64_t)7u)
 
-#define LARD_WORD0(crc, generation) ((crc) | ((generation)&0xffffffffu) << 32)
+#define LARD_WORD0(crc, type, key_bytes, value_bytes) \
+    ((uint64_t)(crc) | (uint64_t)(value_bytes) << 32 | (uint64_t)(key_bytes) << 48 | (uint64_t)(type) << 60)
 #define LARD_WORD0_CRC(w) ((uint32_t)(w))
-#define LARD_WORD0_GENERATION(w) ((uint32_t)((w) >> 32))
-#define LARD_WORD2(key_bytes, type, flags, value_bytes) \
-    ((uint64_t)(key_bytes) | (uint64_t)(type) << 16 | (uint64_t)(flags) << 24 | (uint64_t)(value_bytes) << 32)
-#define LARD_WORD2_KEY_BYTES(w) ((uint32_t)((w)&0xffff))
-#define LARD_WORD2_TYPE(w) ((unsigned)((w) >> 16) & (0xff & ~LARD_PINNED))
-#define LARD_WORD2_TYPE_MASK 0xffffffull                       /* of key length, type and pinned */
-#define LARD_WORD2_TYPE_BYTE(w) ((unsigned)((w) >> 16) & 0xff) /* with pinned */
-#define LARD_WORD2_PINNED(w) ((unsigned)((w) >> 16) & LARD_PINNED)
-#define LARD_WORD2_FLAGS(w) ((unsigned)((w) >> 24) & 0xff)
-#define LARD_WORD2_VALUE_BYTES(w) ((uint32_t)((w) >> 32))
+#define LARD_WORD0_VALUE_BYTES(w) ((uint32_t)((w) >> 32) & 0xffff)
+#define LARD_WORD0_KEY_BYTES(w) ((uint32_t)((w) >> 48) & 0xfff)
+#define LARD_WORD0_TYPE(w) ((unsigned)((w) >> 60) & (0xf & ~LARD_PINNED))
+#define LARD_WORD0_PINNED(w) ((unsigned)((w) >> 60) & LARD_PINNED)
+#define LARD_WORD0_TYPE_BITS(w) ((unsigned)((w) >> 60)) /* with pinned */
+#define LARD_WORD0_KIND(w) ((w) >> 48)                  /* key length, pinned and type */
+#define LARD_WORD1(expiry_ms, flags) ((uint64_t)(expiry_ms) | (uint64_t)(flags) << LARD_EXPIRY_BITS)
+#define LARD_WORD1_EXPIRY_MS(w) ((w)&LARD_EXPIRY_MASK)
+#define LARD_WORD1_FLAGS(w) ((unsigned)((w) >> LARD_EXPIRY_BITS) & 0xff)
 
 #endif

@@ -40,7 +40,7 @@ static bool move_to_main(lard_view *view, const lard_found *found, const lard_re
     uint32_t segment = lard_segment_at(view, to);
     uint64_t generation = lard_load(&view->segments[segment].generation);
     lard_segment_inherit_age(view, segment, LARD_SLOT_OFFSET(found->value));
-    lard_record_move(view, LARD_SLOT_OFFSET(found->value), to, generation, bytes);
+    lard_record_move(view, LARD_SLOT_OFFSET(found->value), info, to, generation);
     lard_segment_commit(view, to, bytes, info->expiry_ms);
     unsigned reads = LARD_SLOT_FREQUENCY(found->value);
     unsigned left = from == LARD_SEGMENT_MAIN && reads ? reads - 1 : 0;
@@ -63,7 +63,7 @@ static bool is_newest(const lard_view *view, uint64_t slot) {
 
 /* A record of the victim. Its key is hashed ahead of its turn, so that its buckets can be prefetched. */
 typedef struct {
-    uint64_t offset, bytes;
+    uint64_t offset, generation, bytes;
     lard_record_info info;
     lard_hash hash;
 } candidate;
@@ -73,14 +73,14 @@ static bool look_at(const lard_view *view, uint64_t offset, uint64_t generation,
     unsigned char key[LARDER_MAX_KEY + 8];
     lard_bucket *buckets[2];
     one->offset = offset;
-    if (!lard_record_info_at(view, offset, &one->info) || LARD_WORD2_KEY_BYTES(one->info.word2) > LARDER_MAX_KEY ||
-        one->info.generation != (uint32_t)generation) {
+    one->generation = generation;
+    if (!lard_record_info_at(view, offset, generation, &one->info)) {
         return false;
     }
     one->bytes = lard_record_bytes_at(&one->info);
     lard_record_copy_key(view, offset, &one->info, key);
-    one->hash = lard_hash_key(view->map, key, LARD_WORD2_KEY_BYTES(one->info.word2),
-                              LARD_WORD2_TYPE(one->info.word2) == LARD_TYPE_CHUNK);
+    one->hash = lard_hash_key(view->map, key, LARD_WORD0_KEY_BYTES(one->info.word0),
+                              LARD_WORD0_TYPE(one->info.word0) == LARD_TYPE_CHUNK);
     lard_dircache_prefetch_buckets(view->map, &one->hash, buckets);
     return true;
 }
@@ -88,8 +88,8 @@ static bool look_at(const lard_view *view, uint64_t offset, uint64_t generation,
 /* Is the record the first chunk of a group? Copies its key. */
 static bool leads_group(const lard_view *view, const candidate *one, lard_chunk_key *key) {
     unsigned char copy[sizeof *key];
-    if (LARD_WORD2_TYPE(one->info.word2) != LARD_TYPE_CHUNK ||
-        LARD_WORD2_KEY_BYTES(one->info.word2) != sizeof *key) {
+    if (LARD_WORD0_TYPE(one->info.word0) != LARD_TYPE_CHUNK ||
+        LARD_WORD0_KEY_BYTES(one->info.word0) != sizeof *key) {
         return false;
     }
     lard_record_copy_key(view, one->offset, &one->info, copy);
@@ -125,12 +125,12 @@ static void move_or_drop(larder *cache, lard_view *view, const candidate *one, u
                          unsigned min_frequency, int64_t now_ms) {
     const lard_record_info *info = &one->info;
     lard_hash hash = one->hash;
-    lard_found found = lard_index_find_offset(view, &hash, one->offset, info->generation);
+    lard_found found = lard_index_find_offset(view, &hash, one->offset, (uint32_t)one->generation);
     if (!found.slot) {
         return;
     }
-    bool ghost = false, pinned = LARD_WORD2_PINNED(info->word2);
-    bool is_chunk = LARD_WORD2_TYPE(info->word2) == LARD_TYPE_CHUNK; /* counted with its head */
+    bool ghost = false, pinned = LARD_WORD0_PINNED(info->word0);
+    bool is_chunk = LARD_WORD0_TYPE(info->word0) == LARD_TYPE_CHUNK; /* counted with its head */
     unsigned statistic = LARD_STAT_expirations;
     if (!lard_record_expired(info, now_ms)) {
         if ((pinned || LARD_SLOT_FREQUENCY(found.value) >= min_frequency) &&

@@ -25,7 +25,7 @@ uint64_t lard_expired_drop(larder *cache, lard_view *view, uint32_t *next, uint3
             if (!lard_record_expired(&info, now_ms)) {
                 pinned += cost;
             } else if (lard_slot_replace(&bucket->slots[i], value, 0)) {
-                bool is_chunk = LARD_WORD2_TYPE(info.word2) == LARD_TYPE_CHUNK;
+                bool is_chunk = LARD_WORD0_TYPE(info.word0) == LARD_TYPE_CHUNK;
                 lard_index_count_off(view, is_chunk);
                 lard_add(&view->header->pinned_bytes, -cost);
                 dropped += !is_chunk;

@@ -41,7 +41,7 @@ static void advise_kept(const lard_map *map, uint64_t from, uint64_t bytes) {
 
 void lard_advice_map(const lard_map *map) {
     advise_random(map, 0, map->bytes);
-    advise_kept(map, 0, map->super.tag_offset);
+    advise_kept(map, 0, map->super.shard_offset);
 }
 
 static uint64_t in_file(const lard_view *view, uint64_t offset) {

@@ -15,7 +15,7 @@
 #define SHARD_WANTED (12u << 20) /* least bytes of a shard, if there is more than one */
 #define MIN_SEGMENTS 8u
 #define MIN_SHORT_RECORD (8u << 10)
-#define MAX_RECORD (64u << 10) /* but for short ones: the lock is held while a record is copied */
+#define MAX_RECORD (64u << 10) /* the lock is held while a record is copied */
 
 static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most) {
     return value < least ? least : value > most ? most : value;
@@ -30,12 +30,11 @@ static uint32_t data_offset(uint32_t segments) {
 }
 
 uint32_t lard_format_layout_hash(void) {
-    const uint32_t sizes[] = {sizeof(lard_superblock), sizeof(lard_control), sizeof(lard_process),
-                              sizeof(lard_lease),      sizeof(lard_bucket),  sizeof(lard_segment),
-                              sizeof(lard_shard),      LARD_RECORD_HEADER,   LARD_COUNTER_BYTES,
-                              LARD_LOCATION_BITS,      sizeof(lard_head),    sizeof(lard_chunk_key),
-                              MIN_SEGMENT_BYTES,       MAX_SEGMENT_BYTES,    SEGMENTS_A_SHARD,
-                              LARD_CHUNK_GROUP,        LARD_SHARD_SHIFT};
+    const uint32_t sizes[] = {
+        sizeof(lard_superblock), sizeof(lard_control), sizeof(lard_process),   sizeof(lard_bucket),
+        sizeof(lard_segment),    sizeof(lard_shard),   LARD_RECORD_HEADER,     LARD_COUNTER_BYTES,
+        LARD_LOCATION_BITS,      sizeof(lard_head),    sizeof(lard_chunk_key), MIN_SEGMENT_BYTES,
+        MAX_SEGMENT_BYTES,       SEGMENTS_A_SHARD,     LARD_CHUNK_GROUP,       LARD_SHARD_SHIFT};
     return lard_crc_bytes(0xffffffffu, sizes, sizeof sizes);
 }
 
@@ -60,13 +59,8 @@ larder_status lard_format_plan(uint64_t size_bytes, lard_superblock *super) {
 
     uint64_t size = super->file_bytes;
     super->process_slots = (uint32_t)clamp(size >> 17, 64, 1024);
-    super->tag_count = (uint32_t)power_below(clamp(size >> 13, 1024, 65536));
-    super->namespace_count = 512;
-    super->lease_count = (uint32_t)power_below(clamp(size >> 17, 64, 4096));
-    super->tag_offset = LARD_PROCESS_OFFSET + (uint64_t)super->process_slots * sizeof(lard_process);
-    super->namespace_offset = super->tag_offset + 8ull * super->tag_count;
-    super->lease_offset = super->namespace_offset + 8ull * super->namespace_count;
-    super->shard_offset = align(super->lease_offset + sizeof(lard_lease) * super->lease_count, LARD_PAGE);
+    super->shard_offset =
+        align(LARD_PROCESS_OFFSET + (uint64_t)super->process_slots * sizeof(lard_process), LARD_PAGE);
 
     uint64_t room = size - super->shard_offset;
     super->shard_count = (uint32_t)clamp(power_below(room / SHARD_WANTED), 1, LARD_MAX_SHARDS);
@@ -91,10 +85,9 @@ larder_status lard_format_plan(uint64_t size_bytes, lard_superblock *super) {
 
 void lard_format_limit_records(lard_map *map) {
     uint64_t segment = map->super.segment_bytes;
-    map->short_record = clamp(segment / 8, MIN_SHORT_RECORD, segment);
-    uint64_t most = clamp(MAX_RECORD, map->short_record, segment);
-    map->chunk_record = clamp(segment / 4, map->short_record, most);
-    map->record_limit = clamp(segment / 16 * 3, map->short_record, most);
+    map->short_record = clamp(segment / 8, MIN_SHORT_RECORD, MAX_RECORD);
+    map->chunk_record = clamp(segment / 4, map->short_record, MAX_RECORD);
+    map->record_limit = clamp(segment / 16 * 3, map->short_record, MAX_RECORD);
 }
 
 bool lard_format_valid(const lard_superblock *super, uint64_t file_bytes) {

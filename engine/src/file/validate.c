@@ -36,7 +36,7 @@ static int look_whether_unfinished(int fd, const lard_control *control, uint64_t
     size_t got;
     *unfinished = true;
     if (control->clear_epoch.raw_ && control->superseded.raw_ <= 1 && control->clean.raw_ <= LARD_DIRTY &&
-        control->reserved.raw_ == 0 && (control->boot_id[0].raw_ || control->boot_id[1].raw_)) {
+        control->features.raw_ == 0 && (control->boot_id[0].raw_ || control->boot_id[1].raw_)) {
         return 0;
     }
     for (off_t at = 0; (uint64_t)at < file_bytes;) {
@@ -67,10 +67,11 @@ static int look_whether_unfinished(int fd, const lard_control *control, uint64_t
     return 0;
 }
 
-static bool is_newer(const lard_superblock *super) {
+static bool is_newer(const lard_superblock *super, const lard_control *control) {
     return super->endian_probe == LARD_ENDIAN_PROBE &&
            (super->format_major > LARD_FORMAT_MAJOR ||
-            (super->format_major == LARD_FORMAT_MAJOR && super->format_minor > LARD_FORMAT_MINOR));
+            (super->format_major == LARD_FORMAT_MAJOR &&
+             (super->format_minor > LARD_FORMAT_MINOR || control->features.raw_)));
 }
 
 /*
@@ -131,6 +132,21 @@ static bool is_larders(const lard_superblock *super) {
     return memcmp(super->magic, LARD_MAGIC, sizeof super->magic) == 0;
 }
 
+const char *lard_validate_state(const lard_validate_facts *facts, const uint8_t lock_id[16],
+                                const lard_lockfile_content *lock, bool alone) {
+    if (memcmp(lock_id, lock->id, sizeof lock->id) != 0 || facts->control.superseded.raw_) {
+        return "it, or its lock file, was replaced";
+    }
+    if (!is_original(facts, lock)) {
+        return "it is a copy, or was put back from one";
+    }
+    /* After a crash of the machine any subset of the pages may be on disk, so a deleted value might come back. */
+    if (alone && facts->control.clean.raw_ != LARD_CLEAN && !is_same_boot(facts)) {
+        return "it was in use when the machine crashed";
+    }
+    return NULL;
+}
+
 lard_verdict lard_validate(const lard_validate_facts *facts, const lard_lockfile_content *lock, bool alone) {
     const lard_superblock *copies = facts->copies;
     if (!facts->has_superblocks && facts->is_unfinished) {
@@ -140,23 +156,14 @@ lard_verdict lard_validate(const lard_validate_facts *facts, const lard_lockfile
         return (lard_verdict){LARD_FILE_FOREIGN, NULL, -1};
     }
     for (int i = 0; i < 2; i++) {
-        if (is_larders(&copies[i]) && is_newer(&copies[i]) && !alone) {
+        if (is_larders(&copies[i]) && is_newer(&copies[i], &facts->control) && !alone) {
             return (lard_verdict){LARD_FILE_NEWER, NULL, -1};
         }
     }
     int sound = sound_copy(copies, facts->file_bytes);
-    if (sound < 0 || facts->control.clear_epoch.raw_ == 0) {
+    if (sound < 0 || facts->control.clear_epoch.raw_ == 0 || facts->control.features.raw_) {
         return unfit("it is damaged or of another version");
     }
-    if (memcmp(copies[sound].lock_id, lock->id, sizeof lock->id) != 0 || facts->control.superseded.raw_) {
-        return unfit("it, or its lock file, was replaced");
-    }
-    if (!is_original(facts, lock)) {
-        return unfit("it is a copy, or was put back from one");
-    }
-    /* After a crash of the machine any subset of the pages may be on disk, so a deleted value might come back. */
-    if (alone && facts->control.clean.raw_ != LARD_CLEAN && !is_same_boot(facts)) {
-        return unfit("it was in use when the machine crashed");
-    }
-    return (lard_verdict){LARD_FILE_FIT, NULL, sound};
+    const char *reason = lard_validate_state(facts, copies[sound].lock_id, lock, alone);
+    return reason ? unfit(reason) : (lard_verdict){LARD_FILE_FIT, NULL, sound};
 }

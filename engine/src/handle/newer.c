@@ -33,7 +33,7 @@ bool lard_newer_clear(const larder *cache) {
     lard_map *map;
     bool done = false;
 
-    int fd = cache->keeps_newer ? -1 : open(cache->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    int fd = cache->must_keep ? -1 : open(cache->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         return false;
     }

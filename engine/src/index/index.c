@@ -84,7 +84,7 @@ lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, 
 
 bool lard_index_is_chunk(const lard_view *view, uint64_t slot) {
     lard_record_info info;
-    return lard_record_of_slot(view, slot, &info) && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_CHUNK;
+    return lard_record_of_slot(view, slot, &info) && LARD_WORD0_TYPE(info.word0) == LARD_TYPE_CHUNK;
 }
 
 /* Chunks first: if the process dies in between, the count is one item too high. */
@@ -219,10 +219,10 @@ static bool delete_in_slot(const lard_view *view, lard_u64 *slot, const lard_key
         }
         lard_head large = {{0, 0}, 0, 0};
         uint64_t pinned_bytes = 0;
-        if (found->head && LARD_WORD2_TYPE(info.word2) == LARD_TYPE_HEAD) {
+        if (found->head && LARD_WORD0_TYPE(info.word0) == LARD_TYPE_HEAD) {
             lard_record_head(view, LARD_SLOT_OFFSET(settled), &info, &large);
         }
-        if (LARD_UNLIKELY(LARD_WORD2_PINNED(info.word2))) {
+        if (LARD_UNLIKELY(LARD_WORD0_PINNED(info.word0))) {
             pinned_bytes = lard_pin_cost_of(view, settled);
         }
         if (lard_slot_replace(slot, value, 0)) {

@@ -39,13 +39,12 @@ static bool choices_of(const lard_view *view, uint64_t value, uint32_t count, ui
     unsigned char key[LARDER_MAX_KEY + 8];
     lard_record_info info;
     uint64_t offset = LARD_SLOT_OFFSET(value);
-    if (count == 0 || !lard_record_of_slot(view, value, &info) ||
-        LARD_WORD2_KEY_BYTES(info.word2) > LARDER_MAX_KEY) {
+    if (count == 0 || !lard_record_of_slot(view, value, &info)) {
         return false;
     }
     lard_record_copy_key(view, offset, &info, key);
-    lard_hash hash = lard_hash_key(view->map, key, LARD_WORD2_KEY_BYTES(info.word2),
-                                   LARD_WORD2_TYPE(info.word2) == LARD_TYPE_CHUNK);
+    lard_hash hash = lard_hash_key(view->map, key, LARD_WORD0_KEY_BYTES(info.word0),
+                                   LARD_WORD0_TYPE(info.word0) == LARD_TYPE_CHUNK);
     choices[0] = lard_bucket_of(hash.first, count);
     choices[1] = lard_bucket_of(hash.second, count);
     return true;

@@ -14,15 +14,17 @@
 #include "segment/segment.h"
 #include "shard/shard.h"
 
+_Static_assert(LARDER_MAX_EXPIRY_MS == LARD_EXPIRY_MASK, "a record has room for the latest expiry");
+
 bool lard_expiry_from_ttl(int64_t ttl_ms, int64_t now_ms, uint64_t *expiry_ms) {
     if (ttl_ms == 0) {
         *expiry_ms = 0;
         return true;
     }
-    if (ttl_ms < 0 || ttl_ms > LARDER_MAX_TTL_MS || now_ms < 0 || now_ms > LARDER_MAX_TTL_MS) {
+    if (ttl_ms < 0 || ttl_ms > LARDER_MAX_TTL_MS || now_ms < 0) {
         return false;
     }
-    *expiry_ms = (uint64_t)(now_ms + ttl_ms);
+    *expiry_ms = (uint64_t)(now_ms < LARDER_MAX_EXPIRY_MS - ttl_ms ? now_ms + ttl_ms : LARDER_MAX_EXPIRY_MS);
     return true;
 }
 
@@ -41,10 +43,10 @@ larder_status lard_expiry_set(larder *cache, lard_map *map, const lard_key *key,
     status = LARDER_MISS;
     lard_found found = lard_index_find(&view, key);
     uint64_t offset = LARD_SLOT_OFFSET(found.value);
-    if (found.slot && lard_record_info_at(&view, offset, &info) &&
+    if (found.slot && lard_record_of_slot(&view, found.value, &info) &&
         (key->is_chunk ||
          !lard_record_expired(&info, lard_clock_of_call(call)))) { /* the head decides for its chunks */
-        bool large = LARD_WORD2_TYPE(info.word2) == LARD_TYPE_HEAD;
+        bool large = LARD_WORD0_TYPE(info.word0) == LARD_TYPE_HEAD;
         if (large && call && (call->flags & LARDER_CALL_TRY)) {
             lard_shard_unlock(&view);
             return lard_map_outcome(
@@ -53,7 +55,7 @@ larder_status lard_expiry_set(larder *cache, lard_map *map, const lard_key *key,
         expiry_ms = key->is_chunk ? later(info.expiry_ms, expiry_ms) : expiry_ms;
         /* First, so that the segment is not dropped as expired. */
         lard_segment_widen_expiry(&view, offset, expiry_ms);
-        lard_record_set_expiry(&view, offset, info.crc, expiry_ms);
+        lard_record_set_expiry(&view, found.value, &info, expiry_ms);
         if (head) {
             lard_record_head(&view, offset, &info, head);
         }

@@ -24,8 +24,9 @@ static larder_status read_counter(const lard_view *view, uint64_t offset, const 
                                   size_t capacity, size_t *size_bytes) {
     char text[24];
     int64_t number;
-    uint64_t key = LARD_ALIGN8(LARD_WORD2_KEY_BYTES(info->word2));
-    if (!lard_counter_read(lard_view_words(view, offset + LARD_RECORD_HEADER + key), info->crc, &number)) {
+    uint64_t key = LARD_ALIGN8(LARD_WORD0_KEY_BYTES(info->word0));
+    if (!lard_counter_read(lard_view_words(view, offset + LARD_RECORD_HEADER + key), LARD_WORD0_CRC(info->word0),
+                           &number)) {
         return LARDER_DAMAGED;
     }
     *size_bytes = lard_counter_text(number, text);
@@ -43,7 +44,7 @@ static larder_status read_counter(const lard_view *view, uint64_t offset, const 
 static __attribute__((noinline)) larder_status read_indirect(const lard_view *view, lard_hit *hit, void *out,
                                                              size_t capacity, size_t *size_bytes) {
     const lard_record_info *info = &hit->info;
-    if (LARD_WORD2_TYPE(info->word2) == LARD_TYPE_COUNTER) {
+    if (LARD_WORD0_TYPE(info->word0) == LARD_TYPE_COUNTER) {
         larder_status status = lard_record_read(view, hit->offset, info, NULL, 0);
         return status != LARDER_OK ? status : read_counter(view, hit->offset, info, out, capacity, size_bytes);
     }
@@ -144,8 +145,8 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
         if (LARD_UNLIKELY(found == AGAIN)) {
             continue;
         }
-        unsigned type = LARD_WORD2_TYPE(hit->info.word2);
-        size_t size_bytes = LARD_WORD2_VALUE_BYTES(hit->info.word2);
+        unsigned type = LARD_WORD0_TYPE(hit->info.word0);
+        size_t size_bytes = LARD_WORD0_VALUE_BYTES(hit->info.word0);
         bool odd = type == LARD_TYPE_COUNTER || type == LARD_TYPE_HEAD;
         if (type != LARD_TYPE_CHUNK && hit->info.expiry_ms && lard_clock_has_passed(hit->info.expiry_ms, now_ms)) {
             status = LARDER_MISS;
@@ -155,8 +156,7 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
             status = read_indirect(&there, hit, out, capacity, &size);
             size_bytes = size;
             lard_fence_acquire();
-            if (lard_load(&lard_view_words(&view, hit->offset)[1]) !=
-                lard_record_seal_expiry(hit->info.expiry_ms, hit->info.crc)) {
+            if (lard_load(&lard_view_words(&view, hit->offset)[1]) != hit->info.word1) {
                 continue; /* touched meanwhile: the value may be newer than the expiry that was read with it */
             }
         } else if (out) {
@@ -179,9 +179,9 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
             *item = (larder_item){
                 .size_bytes = size_bytes,
                 .expires_at_ms = (int64_t)hit->info.expiry_ms,
-                .flags = (uint8_t)LARD_WORD2_FLAGS(hit->info.word2),
+                .flags = (uint8_t)LARD_WORD1_FLAGS(hit->info.word1),
                 .is_counter = type == LARD_TYPE_COUNTER,
-                .is_pinned = LARD_WORD2_PINNED(hit->info.word2) != 0,
+                .is_pinned = LARD_WORD0_PINNED(hit->info.word0) != 0,
             };
         }
         return status;

@@ -31,7 +31,7 @@ larder_status lard_read(larder *cache, lard_map *map, const lard_key *key, void 
                         larder_item *item, lard_hit *hit, int64_t now_ms) {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         larder_status status = lard_lookup(cache, map, key, out, capacity, item, hit, now_ms);
-        if (status != LARDER_OK || !out || LARD_WORD2_TYPE(hit->info.word2) != LARD_TYPE_HEAD) {
+        if (status != LARDER_OK || !out || LARD_WORD0_TYPE(hit->info.word0) != LARD_TYPE_HEAD) {
             return status;
         }
         status = lard_large_read(cache, map, &hit->head, out, capacity);

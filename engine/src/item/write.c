@@ -26,13 +26,13 @@
 static bool is_live(const lard_view *view, const lard_found *found, int64_t now_ms) {
     lard_record_info info;
     uint64_t offset = LARD_SLOT_OFFSET(found->value);
-    return found->slot && lard_record_info_at(view, offset, &info) && !lard_record_expired(&info, now_ms) &&
+    return found->slot && lard_record_of_slot(view, found->value, &info) && !lard_record_expired(&info, now_ms) &&
            lard_record_sound(view, offset, &info);
 }
 
 static bool expires_at(const lard_view *view, const lard_found *found, uint64_t expiry_ms) {
     lard_record_info info;
-    return lard_record_info_at(view, LARD_SLOT_OFFSET(found->value), &info) && info.expiry_ms == expiry_ms;
+    return lard_record_of_slot(view, found->value, &info) && info.expiry_ms == expiry_ms;
 }
 
 static bool holds(const lard_view *view, const lard_found *found, const lard_write_op *op) {
@@ -88,8 +88,8 @@ LARD_INLINE void note_replaced(const lard_view *view, uint64_t slot, lard_write_
     op->replaced.value_bytes = 0;
     *pinned_bytes = 0;
     if (lard_segment_left(view, offset) >= LARD_RECORD_HEADER &&
-        LARD_WORD2_TYPE_BYTE(lard_load(&lard_view_words(view, offset)[2])) >= LARD_TYPE_HEAD &&
-        lard_record_info_at(view, offset, &old)) {
+        LARD_WORD0_TYPE_BITS(lard_load(&lard_view_words(view, offset)[0])) >= LARD_TYPE_HEAD &&
+        lard_record_of_slot(view, slot, &old)) {
         lard_record_head(view, offset, &old, &op->replaced);
         *pinned_bytes = lard_pin_cost_of(view, slot);
     }

@@ -16,7 +16,10 @@
 
 #define RECORDS_A_SEGMENT 2 /* at least */
 
-size_t lard_pin_limit(const lard_map *map) { return map->super.segment_bytes / RECORDS_A_SEGMENT; }
+size_t lard_pin_limit(const lard_map *map) {
+    size_t part = map->super.segment_bytes / RECORDS_A_SEGMENT;
+    return part < LARD_MAX_RECORD_VALUE ? part : LARD_MAX_RECORD_VALUE;
+}
 
 uint64_t lard_pin_room(const lard_view *view) {
     uint64_t segments = view->map->super.segments_per_shard - LARD_MIN_FREE_SEGMENTS; /* of 8 at least */
@@ -30,7 +33,7 @@ uint64_t lard_pin_cost(const lard_view *view, uint64_t record_bytes) {
 
 uint64_t lard_pin_cost_of(const lard_view *view, uint64_t slot) {
     lard_record_info info;
-    if (!lard_record_of_slot(view, slot, &info) || !LARD_WORD2_PINNED(info.word2)) {
+    if (!lard_record_of_slot(view, slot, &info) || !LARD_WORD0_PINNED(info.word0)) {
         return 0;
     }
     return lard_pin_cost(view, lard_record_bytes_at(&info));

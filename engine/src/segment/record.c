@@ -13,15 +13,20 @@
 #include <string.h>
 
 static size_t key_words(const lard_record_info *info) {
-    return LARD_ALIGN8(LARD_WORD2_KEY_BYTES(info->word2)) / 8;
+    return LARD_ALIGN8(LARD_WORD0_KEY_BYTES(info->word0)) / 8;
+}
+
+/* Is the checksum right that covers `words` words of the body? */
+static bool has_crc(const lard_record_info *info, const lard_u64 *body, size_t words) {
+    uint32_t crc = lard_crc_word(LARD_CRC_START, lard_record_checked(info->word0, info->word1));
+    return lard_crc_shared(crc, body, words) == LARD_WORD0_CRC(info->word0);
 }
 
 larder_status lard_record_read(const lard_view *view, uint64_t offset, const lard_record_info *info, void *out,
                                size_t capacity) {
-    if (LARD_WORD2_TYPE(info->word2) == LARD_TYPE_COUNTER) {
+    if (LARD_WORD0_TYPE(info->word0) == LARD_TYPE_COUNTER) {
         const lard_u64 *body = lard_view_words(view, offset + LARD_RECORD_HEADER);
-        uint32_t crc = lard_crc_shared(lard_crc_word(LARD_CRC_START, info->word2), body, key_words(info));
-        return crc == info->crc ? LARDER_OK : LARDER_DAMAGED;
+        return has_crc(info, body, key_words(info)) ? LARDER_OK : LARDER_DAMAGED;
     }
     return lard_crc_hardware ? lard_record_value(true, view, offset, info, out, capacity)
                              : lard_record_value(false, view, offset, info, out, capacity);
@@ -29,19 +34,19 @@ larder_status lard_record_read(const lard_view *view, uint64_t offset, const lar
 
 void lard_record_head(const lard_view *view, uint64_t offset, const lard_record_info *info, lard_head *head) {
     bool is_head =
-        LARD_WORD2_TYPE(info->word2) == LARD_TYPE_HEAD && LARD_WORD2_VALUE_BYTES(info->word2) == sizeof *head;
+        LARD_WORD0_TYPE(info->word0) == LARD_TYPE_HEAD && LARD_WORD0_VALUE_BYTES(info->word0) == sizeof *head;
     if (!is_head || lard_record_read(view, offset, info, head, sizeof *head) != LARDER_OK) {
         head->value_bytes = 0;
     }
 }
 
 bool lard_record_sound(const lard_view *view, uint64_t offset, const lard_record_info *info) {
-    bool counter = LARD_WORD2_TYPE(info->word2) == LARD_TYPE_COUNTER;
+    bool counter = LARD_WORD0_TYPE(info->word0) == LARD_TYPE_COUNTER;
     uint64_t bytes = lard_record_bytes_at(info);
     const lard_u64 *body = lard_view_words(view, offset + LARD_RECORD_HEADER);
     size_t words = counter ? key_words(info) : (bytes - LARD_RECORD_HEADER) / 8;
-    uint32_t crc = lard_crc_shared(lard_crc_word(LARD_CRC_START, info->word2), body, words);
-    return crc == info->crc && (!counter || lard_counter_valid(body + key_words(info), info->crc));
+    return has_crc(info, body, words) &&
+           (!counter || lard_counter_valid(body + key_words(info), LARD_WORD0_CRC(info->word0)));
 }
 
 void lard_record_copy_key(const lard_view *view, uint64_t offset, const lard_record_info *info, void *out) {
@@ -54,8 +59,8 @@ void lard_record_copy_key(const lard_view *view, uint64_t offset, const lard_rec
 }
 
 lard_key lard_record_key(const lard_view *view, uint64_t offset, const lard_record_info *info, void *data) {
-    size_t bytes = LARD_WORD2_KEY_BYTES(info->word2);
-    bool is_chunk = LARD_WORD2_TYPE(info->word2) == LARD_TYPE_CHUNK;
+    size_t bytes = LARD_WORD0_KEY_BYTES(info->word0);
+    bool is_chunk = LARD_WORD0_TYPE(info->word0) == LARD_TYPE_CHUNK;
     lard_record_copy_key(view, offset, info, data);
     return (lard_key){data, bytes, lard_hash_key(view->map, data, bytes, is_chunk), is_chunk};
 }
@@ -93,8 +98,9 @@ void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, co
     lard_u64 *body = words + LARD_RECORD_HEADER / 8;
     bool counter = spec->type == LARD_TYPE_COUNTER;
     size_t value_bytes = counter ? LARD_COUNTER_BYTES : spec->value_bytes;
-    uint64_t word2 = LARD_WORD2(key->bytes, spec->type | spec->pin, spec->flags, value_bytes);
-    uint32_t crc = lard_crc_word(LARD_CRC_START, word2);
+    uint64_t word0 = LARD_WORD0(0, spec->type | spec->pin, key->bytes, value_bytes);
+    uint64_t word1 = LARD_WORD1(spec->expiry_ms, spec->flags);
+    uint32_t crc = lard_crc_word(LARD_CRC_START, lard_record_checked(word0, word1));
 
     if (counter) {
         crc = lard_crc_copy_in(crc, body, key->data, key->bytes);
@@ -103,20 +109,25 @@ void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, co
         crc = (uint32_t)(lard_crc_hardware ? write_body(true, crc, body, key, spec)
                                            : write_body(false, crc, body, key, spec));
     }
-    lard_store(&words[0], LARD_WORD0(crc, generation));
-    lard_store(&words[1], lard_record_seal_expiry(spec->expiry_ms, crc));
-    lard_store(&words[2], word2);
+    word0 |= crc;
+    lard_store(&words[0], word0);
+    lard_store(&words[1], lard_record_seal(word0, word1, generation));
 }
 
-void lard_record_move(lard_view *view, uint64_t from, uint64_t to, uint64_t generation, uint64_t bytes) {
+void lard_record_move(lard_view *view, uint64_t from, const lard_record_info *info, uint64_t to,
+                      uint64_t generation) {
     const lard_u64 *source = lard_view_words(view, from);
     lard_u64 *target = lard_view_words(view, to);
-    lard_store(&target[0], LARD_WORD0(LARD_WORD0_CRC(lard_load(&source[0])), generation));
-    for (uint64_t i = 1; i < bytes / 8; i++) {
+    uint64_t words = lard_record_bytes_at(info) / 8;
+    lard_store(&target[0], info->word0);
+    lard_store(&target[1], lard_record_seal(info->word0, info->word1, generation));
+    for (uint64_t i = LARD_RECORD_HEADER / 8; i < words; i++) {
         lard_store(&target[i], lard_load(&source[i]));
     }
 }
 
-void lard_record_set_expiry(lard_view *view, uint64_t offset, uint32_t crc, uint64_t expiry_ms) {
-    lard_store(&lard_view_words(view, offset)[1], lard_record_seal_expiry(expiry_ms, crc));
+void lard_record_set_expiry(lard_view *view, uint64_t slot, const lard_record_info *info, uint64_t expiry_ms) {
+    uint64_t word1 = LARD_WORD1(expiry_ms, LARD_WORD1_FLAGS(info->word1));
+    lard_store(&lard_view_words(view, LARD_SLOT_OFFSET(slot))[1],
+               lard_record_seal(info->word0, word1, LARD_SLOT_GENERATION(slot)));
 }

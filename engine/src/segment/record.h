@@ -16,15 +16,21 @@
 #define LARD_CRC_START 0xffffffffu
 
 typedef struct {
-    uint64_t word2;
+    uint64_t word0; /* see LARD_WORD0 */
+    uint64_t word1;
     uint64_t expiry_ms; /* 0: never */
-    uint32_t crc;
-    uint32_t generation;
 } lard_record_info;
 
-static inline uint64_t lard_record_seal_expiry(uint64_t expiry_ms, uint32_t crc) {
-    uint64_t seal = lard_hash_mix(expiry_ms ^ (uint64_t)crc << 32 ^ 0x9e37u) >> LARD_EXPIRY_BITS;
-    return (expiry_ms & LARD_EXPIRY_MASK) | seal << LARD_EXPIRY_BITS;
+/* The second word of a record in a segment of this generation, with its seal. */
+static inline uint64_t lard_record_seal(uint64_t word0, uint64_t word1, uint64_t generation) {
+    uint64_t sealed = word1 & LARD_SEAL_BELOW;
+    uint64_t salted = sealed << (64 - LARD_SEAL_SHIFT) | (generation & ((1u << (64 - LARD_SEAL_SHIFT)) - 1));
+    return sealed | lard_hash_mix(word0 ^ salted) >> LARD_SEAL_SHIFT << LARD_SEAL_SHIFT;
+}
+
+/* What the checksum covers of the first two words. */
+static inline uint64_t lard_record_checked(uint64_t word0, uint64_t word1) {
+    return word0 >> 32 | (uint64_t)LARD_WORD1_FLAGS(word1) << 32;
 }
 
 /* Bytes that a record takes in a segment. */
@@ -37,26 +43,26 @@ static inline uint64_t lard_record_bytes(unsigned type, uint64_t key_bytes, uint
 
 /* The same of a record whose header was read. */
 static inline uint64_t lard_record_bytes_at(const lard_record_info *info) {
-    return lard_record_bytes(LARD_WORD2_TYPE(info->word2), LARD_WORD2_KEY_BYTES(info->word2),
-                             LARD_WORD2_VALUE_BYTES(info->word2));
+    return lard_record_bytes(LARD_WORD0_TYPE(info->word0), LARD_WORD0_KEY_BYTES(info->word0),
+                             LARD_WORD0_VALUE_BYTES(info->word0));
 }
 
-/* Reads the header of the record at `offset`. False: it cannot be a whole record inside its segment. */
-static inline bool lard_record_info_at(const lard_view *view, uint64_t offset, lard_record_info *info) {
+/*
+ * Reads the header of the record at `offset` of a segment of `generation`. False: it cannot be a whole record of
+ * that generation inside its segment.
+ */
+static inline bool lard_record_info_at(const lard_view *view, uint64_t offset, uint64_t generation,
+                                       lard_record_info *info) {
     uint64_t left = lard_segment_left(view, offset);
     if (LARD_UNLIKELY(left < LARD_RECORD_HEADER)) {
         return false;
     }
     const lard_u64 *words = lard_view_words(view, offset);
-    uint64_t first = lard_load(&words[0]);
-    uint64_t second = lard_load(&words[1]);
-    info->crc = LARD_WORD0_CRC(first);
-    info->generation = LARD_WORD0_GENERATION(first);
-    info->word2 = lard_load(&words[2]);
-    info->expiry_ms = second & LARD_EXPIRY_MASK;
-    unsigned type = LARD_WORD2_TYPE(info->word2);
-    if (LARD_UNLIKELY(second != lard_record_seal_expiry(info->expiry_ms, info->crc) ||
-                      type - LARD_TYPE_PLAIN > LARD_TYPE_CHUNK - LARD_TYPE_PLAIN)) {
+    info->word0 = lard_load(&words[0]);
+    info->word1 = lard_load(&words[1]);
+    info->expiry_ms = LARD_WORD1_EXPIRY_MS(info->word1);
+    if (LARD_UNLIKELY(info->word1 != lard_record_seal(info->word0, info->word1, generation) ||
+                      LARD_WORD0_TYPE(info->word0) - LARD_TYPE_PLAIN > LARD_TYPE_CHUNK - LARD_TYPE_PLAIN)) {
         return false;
     }
     return lard_record_bytes_at(info) <= left;
@@ -64,14 +70,13 @@ static inline bool lard_record_info_at(const lard_view *view, uint64_t offset, l
 
 /* Reads the header of the record that a slot names. False: there is no record of the slot's generation. */
 static inline bool lard_record_of_slot(const lard_view *view, uint64_t slot, lard_record_info *info) {
-    return lard_record_info_at(view, LARD_SLOT_OFFSET(slot), info) &&
-           (info->generation & 0xffff) == LARD_SLOT_GENERATION(slot);
+    return lard_record_info_at(view, LARD_SLOT_OFFSET(slot), LARD_SLOT_GENERATION(slot), info);
 }
 
 static inline bool lard_record_is_key(const lard_view *view, uint64_t offset, const lard_record_info *info,
                                       const lard_key *key) {
-    if (LARD_WORD2_KEY_BYTES(info->word2) != key->bytes ||
-        (LARD_WORD2_TYPE(info->word2) == LARD_TYPE_CHUNK) != key->is_chunk) {
+    if (LARD_WORD0_KEY_BYTES(info->word0) != key->bytes ||
+        (LARD_WORD0_TYPE(info->word0) == LARD_TYPE_CHUNK) != key->is_chunk) {
         return false;
     }
     const lard_u64 *words = lard_view_words(view, offset + LARD_RECORD_HEADER);
@@ -90,18 +95,18 @@ static inline bool lard_record_is_key(const lard_view *view, uint64_t offset, co
 /* Copies the value of a record that is not a counter. OK, BUFFER_TOO_SMALL, or DAMAGED: the checksum is wrong. */
 LARD_INLINE larder_status lard_record_value(bool fast, const lard_view *view, uint64_t offset,
                                             const lard_record_info *info, void *out, size_t capacity) {
-    size_t key_bytes = LARD_WORD2_KEY_BYTES(info->word2);
-    size_t value_bytes = LARD_WORD2_VALUE_BYTES(info->word2);
+    size_t key_bytes = LARD_WORD0_KEY_BYTES(info->word0);
+    size_t value_bytes = LARD_WORD0_VALUE_BYTES(info->word0);
     const lard_u64 *body = lard_view_words(view, offset + LARD_RECORD_HEADER);
     if (LARD_UNLIKELY(value_bytes > capacity)) {
         return LARDER_BUFFER_TOO_SMALL;
     }
-    uint64_t crc = lard_crc_step(fast, LARD_CRC_START, info->word2);
+    uint64_t crc = lard_crc_step(fast, LARD_CRC_START, lard_record_checked(info->word0, info->word1));
     for (size_t i = 0; i < key_bytes / 8; i++) {
         crc = lard_crc_step(fast, crc, lard_load(&body[i]));
     }
     crc = lard_crc_out(fast, crc, body + key_bytes / 8, key_bytes & 7, out, value_bytes);
-    return LARD_LIKELY(crc == info->crc) ? LARDER_OK : LARDER_DAMAGED;
+    return LARD_LIKELY(crc == LARD_WORD0_CRC(info->word0)) ? LARDER_OK : LARDER_DAMAGED;
 }
 
 static inline bool lard_record_expired(const lard_record_info *info, int64_t now_ms) {
@@ -145,7 +150,11 @@ void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, co
 static inline uint64_t lard_record_bytes_of(const lard_key *key, const lard_record_spec *spec) {
     return lard_record_bytes(spec->type, key->bytes, spec->value_bytes);
 }
-void lard_record_move(lard_view *view, uint64_t from, uint64_t to, uint64_t generation, uint64_t bytes);
-void lard_record_set_expiry(lard_view *view, uint64_t offset, uint32_t crc, uint64_t expiry_ms);
+/* Copies the record at `from`, of which `info` is the header, to a reserved offset of a segment of `generation`.
+ */
+void lard_record_move(lard_view *view, uint64_t from, const lard_record_info *info, uint64_t to,
+                      uint64_t generation);
+/* Changes the expiry of the record that a slot names, in place; `info` is its header. */
+void lard_record_set_expiry(lard_view *view, uint64_t slot, const lard_record_info *info, uint64_t expiry_ms);
 
 #endif

@@ -15,10 +15,10 @@ static lard_u32 *queue_size(lard_view *view, uint32_t state) {
 static void adjust(lard_u32 *counter, int by) { lard_store(counter, lard_load(counter) + (uint32_t)by); }
 
 void lard_segment_recount(lard_view *view) {
-    uint32_t count[4] = {0, 0, 0, 0};
+    uint32_t count[LARD_SEGMENT_TABLE + 1] = {0};
     for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
         uint32_t state = lard_load(&view->segments[s].state);
-        if (state > LARD_SEGMENT_INDEX) { /* damaged: its contents are unknown, so it is freed */
+        if (state > LARD_SEGMENT_TABLE) { /* damaged: its contents are unknown, so it is freed */
             lard_segment_free(view, s);
             state = LARD_SEGMENT_FREE;
         }

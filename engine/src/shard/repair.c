@@ -136,14 +136,13 @@ static uint64_t last_in_main(const lard_view *view, lard_record_info *info) {
     uint64_t end = lard_load(&row->write_offset), last = 0;
     for (uint64_t at = 0; at < end && end <= view->map->super.segment_bytes;) {
         uint64_t offset = lard_view_segment_offset(view, active - 1) + at;
-        if (!lard_record_info_at(view, offset, info) ||
-            info->generation != (uint32_t)lard_load(&row->generation)) {
+        if (!lard_record_info_at(view, offset, lard_load(&row->generation), info)) {
             return 0;
         }
         last = offset;
         at += lard_record_bytes_at(info);
     }
-    return last && LARD_WORD2_KEY_BYTES(info->word2) <= LARDER_MAX_KEY ? last : 0;
+    return last;
 }
 
 /*
@@ -162,11 +161,12 @@ static void finish_copy(lard_view *view) {
     lard_found found = lard_index_find(view, &key);
     uint64_t stands = LARD_SLOT_OFFSET(found.value) - lard_view_segment_offset(view, victim - 1);
     if (found.slot && stands < view->map->super.segment_bytes &&
-        lard_record_info_at(view, LARD_SLOT_OFFSET(found.value), &original) && original.word2 == copy.word2 &&
-        original.crc == copy.crc && original.expiry_ms == copy.expiry_ms) {
+        lard_record_of_slot(view, found.value, &original) && original.word0 == copy.word0 &&
+        ((original.word1 ^ copy.word1) & LARD_SEAL_BELOW) == 0) {
+        uint64_t generation = lard_load(&view->segments[lard_segment_at(view, offset)].generation);
         lard_slot_replace(
             found.slot, found.value,
-            lard_slot_make(offset, key.hash.fingerprint, LARD_SLOT_FREQUENCY(found.value), copy.generation));
+            lard_slot_make(offset, key.hash.fingerprint, LARD_SLOT_FREQUENCY(found.value), generation));
     }
 }
 

@@ -247,14 +247,14 @@ static bool add_grace(double expires_at, const plain_life *life, uint8_t *grace,
     double expires_at_ms =
         floor(expires_at * 1000.0); /* as the clock is read, so never later than Rails' expiry */
 
-    if (!(expires_at_ms >= 1.0 && expires_at_ms < (double)LARDER_MAX_TTL_MS)) {
+    if (!(expires_at_ms >= 1.0 && expires_at_ms < (double)LARDER_MAX_EXPIRY_MS)) {
         return false;
     }
     for (unsigned choice = 1; choice < 8; choice++) {
         if ((double)graces_ms[choice] >= wanted * 1000.0) {
             *grace = (uint8_t)(choice << GRACE_SHIFT);
             *kept_until_ms = (int64_t)expires_at_ms + graces_ms[choice];
-            return true;
+            return *kept_until_ms <= LARDER_MAX_EXPIRY_MS;
         }
     }
     return false;

@@ -87,7 +87,7 @@ class LarderCacheMultiTest < ActiveSupport::TestCase
   end
 
   test "each_key visits every key of many, of any length" do
-    keys = 3000.times.map { |i| "#{i}/#{"k" * (i % 50)}" } + ["l" * 4096, "m" * 4000]
+    keys = 3000.times.map { |i| "#{i}/#{"k" * (i % 50)}" } + ["l" * 4095, "m" * 4000]
     cache.set_multi(keys.to_h { |key| [key, ""] })
     assert_equal keys.sort, cache.each_key.to_a.uniq.sort
   end
