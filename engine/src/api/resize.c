@@ -8,41 +8,23 @@
 #define _GNU_SOURCE
 #include "base/clock.h"
 #include "base/fail.h"
-#include "base/key.h"
 #include "base/place.h"
-#include "file/file.h"
 #include "file/format.h"
 #include "file/map.h"
 #include "file/view.h"
+#include "handle/beside.h"
 #include "handle/enter.h"
 #include "item/put.h"
-#include "item/write.h"
 #include "proc/bytelock.h"
 #include "proc/lockfile.h"
 #include "proc/opener.h"
 #include "proc/process.h"
-#include "segment/counter.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define SUFFIX ".resize"
 #define WAIT_MS 5000 /* for another opener */
 #define KEYS_BYTES ((size_t)65536)
-
-/* Removes an unfinished file first: its creator was killed, because under the opener's lock nobody else makes one.
- */
-static larder_status make(const char *beside, uint64_t size_bytes, const lard_lockfile_content *content,
-                          lard_map **made, larder_error *error) {
-    if (LARD_CHANGE(unlink(beside)) != 0 && errno != ENOENT) {
-        return lard_fail_call(error, "unlink", beside, errno);
-    }
-    return lard_file_open(beside, size_bytes, content, false, made, error);
-}
 
 typedef struct {
     larder *cache;
@@ -62,22 +44,7 @@ static larder_status copy_item(copying *copy, const char *key, size_t key_bytes)
     if (status != LARDER_OK) {
         return LARDER_OK; /* it has expired */
     }
-    lard_key wanted = lard_key_of(copy->to, key, key_bytes);
-    lard_write_op op = {.key = &wanted,
-                        .spec = {.value = copy->value,
-                                 .value_bytes = item.size_bytes,
-                                 .expiry_ms = (uint64_t)item.expires_at_ms,
-                                 .type = LARD_TYPE_PLAIN,
-                                 .flags = item.flags,
-                                 .pin = item.is_pinned ? LARD_PINNED : 0},
-                        .condition = LARD_IF_ANY,
-                        .now_ms = lard_clock_of_call(&copy->call)};
-    if (item.is_counter && lard_counter_parse(copy->value, item.size_bytes, &op.spec.number)) {
-        op.spec.type = LARD_TYPE_COUNTER;
-        op.spec.value_bytes = 0;
-    }
-    status = lard_put(copy->cache, copy->to, &op, &copy->call);
-    copy->records += 1 + (op.spec.type == LARD_TYPE_HEAD ? (uint64_t)op.spec.number : 0);
+    status = lard_put_item(copy->cache, copy->to, key, key_bytes, copy->value, &item, &copy->call, &copy->records);
     if (status == LARDER_VALUE_TOO_LARGE) {
         status = LARDER_FULL; /* a larger file would have room for it */
     }
@@ -146,39 +113,29 @@ static larder_status keep_items(larder *cache, lard_map *from, lard_map *to, boo
 /* The opener's lock is held. */
 static larder_status take_place(larder *cache, const char *lock, uint64_t size_bytes, uint32_t keep,
                                 const lard_lockfile_content *content, larder_error *error) {
-    char beside[PATH_MAX + sizeof SUFFIX];
-    lard_map *old = cache->map, *made;
+    lard_beside beside;
+    lard_map *old = cache->map;
     if (!lard_map_is_fit(old)) { /* it has changed since lard_enter */
         return lard_fail(error, LARDER_SUPERSEDED, 0, "%s", cache->path);
     }
     if (keep && lard_process_is_alone(cache, &cache->lock, lock) != 1) {
         return lard_fail(error, LARDER_IN_USE, 0, "%s", cache->path);
     }
-    snprintf(beside, sizeof beside, "%s" SUFFIX, cache->path);
-    larder_status status = make(beside, size_bytes, content, &made, error);
+    larder_status status = lard_beside_make(cache->path, size_bytes, content, &beside, error);
     if (status != LARDER_OK) {
         return status;
     }
     if (keep) {
-        status =
-            old->slot < made->super.process_slots
-                ? keep_items(cache, old, made, keep >= LARDER_KEEP_ALL, error)
-                : lard_fail(error, LARDER_NO_SLOT, 0, "%s (%u slots)", cache->path, made->super.process_slots);
+        status = old->slot < beside.map->super.process_slots
+                     ? keep_items(cache, old, beside.map, keep >= LARDER_KEEP_ALL, error)
+                     : lard_fail(error, LARDER_NO_SLOT, 0, "%s (%u slots)", cache->path,
+                                 beside.map->super.process_slots);
     }
-    lard_map_free(made);
     if (keep == LARDER_KEEP_TRIAL) {
-        LARD_CHANGE(unlink(beside));
+        lard_beside_remove(&beside);
         return status;
     }
-    if (status == LARDER_OK && LARD_CHANGE(rename(beside, cache->path)) != 0) {
-        status = lard_fail_call(error, "rename", beside, errno);
-    }
-    if (status == LARDER_OK) {
-        lard_map_supersede(old);
-    } else {
-        LARD_CHANGE(unlink(beside));
-    }
-    return status;
+    return lard_beside_end(status, &beside, cache->path, old, error);
 }
 
 larder_status larder_resize(larder *cache, uint64_t size_bytes, uint32_t keep, larder_error *error) {

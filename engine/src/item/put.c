@@ -5,11 +5,14 @@
  * shard locks, one at a time.
  */
 #include "item/put.h"
+#include "base/clock.h"
 #include "base/count.h"
+#include "base/key.h"
 #include "file/map.h"
 #include "file/view.h"
 #include "item/drop.h"
 #include "item/large.h"
+#include "segment/counter.h"
 #include "segment/pin.h"
 #include "segment/record.h"
 #include "segment/segment.h"
@@ -89,5 +92,26 @@ larder_status lard_put(larder *cache, lard_map *map, lard_write_op *op, const la
             lard_map_outcome(map, status); /* after a fault others must leave the file */
         }
     }
+    return status;
+}
+
+larder_status lard_put_item(larder *cache, lard_map *map, const void *key, size_t key_bytes, const void *value,
+                            const larder_item *item, const larder_call *call, uint64_t *records) {
+    lard_key wanted = lard_key_of(map, key, key_bytes);
+    lard_write_op op = {.key = &wanted,
+                        .spec = {.value = value,
+                                 .value_bytes = item->size_bytes,
+                                 .expiry_ms = (uint64_t)item->expires_at_ms,
+                                 .type = LARD_TYPE_PLAIN,
+                                 .flags = item->flags,
+                                 .pin = item->is_pinned ? LARD_PINNED : 0},
+                        .condition = LARD_IF_ANY,
+                        .now_ms = lard_clock_of_call(call)};
+    if (item->is_counter && lard_counter_parse(value, item->size_bytes, &op.spec.number)) {
+        op.spec.type = LARD_TYPE_COUNTER;
+        op.spec.value_bytes = 0;
+    }
+    larder_status status = lard_put(cache, map, &op, call);
+    *records += 1 + (op.spec.type == LARD_TYPE_HEAD ? (uint64_t)op.spec.number : 0);
     return status;
 }

@@ -37,9 +37,9 @@ module Larder
       # @yieldparam cache [Cache] closed when the block ends
       # @return [Object] the block's
       # @raise [Failure, OpenError]
-      def visit(&block)
+      def visit(create: false, &block)
         there
-        Cache.open(path, create: false, &block)
+        Cache.open(path, create: create, &block)
       end
 
       # Does the file hold an application's sessions?
