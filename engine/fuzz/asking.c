@@ -168,7 +168,8 @@ void operation_misuse(const command *c) {
     EXPECT(larder_increment(cache, name, key_bytes, 1, 0, 0, &n, NULL) == LARDER_KEY_TOO_LONG, "increment");
     EXPECT(larder_get_multi(cache, &lookup, 1, NULL) == LARDER_OK && lookup.status == LARDER_KEY_TOO_LONG,
            "multi");
-    EXPECT(larder_scan(cache, &cursor, NULL, 0, buffer, 4099, &count, &used, NULL) == LARDER_INVALID, "scan");
+    EXPECT(larder_scan(cache, &cursor, NULL, 0, buffer, LARDER_MAX_KEY + 3, &count, &used, NULL) == LARDER_INVALID,
+           "scan");
     EXPECT(larder_scan(cache, &cursor, NULL, 0, buffer, sizeof buffer, &count, &used, NULL) == LARDER_OK, "scan");
     EXPECT(larder_get(cache, NULL, 1, &byte, 1, NULL, NULL) == LARDER_INVALID, "get without a key");
     store = (larder_store){.key = "a", .key_bytes = 1, .value = NULL, .value_bytes = 1};

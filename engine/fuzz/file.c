@@ -42,7 +42,9 @@ static uint64_t sum_untouched(void) {
         super.shard_offset + super.data_offset + (uint64_t)super.segments_per_shard * super.segment_bytes;
     return sum_of(base + sizeof super, base + LARD_CONTROL_OFFSET) ^
            sum_of(base + LARD_CONTROL_OFFSET + sizeof(lard_control), base + LARD_PROCESS_OFFSET) * 3 ^
-           sum_of(base + super.tag_offset, base + super.shard_offset) * 5 ^
+           sum_of(base + LARD_PROCESS_OFFSET + super.process_slots * sizeof(lard_process),
+                  base + super.shard_offset) *
+               5 ^
            sum_of(base + end, base + file->bytes) * 7;
 }
 

@@ -10,7 +10,7 @@
 model_entry model[MODEL_KEYS];
 uint64_t model_more_evictions, model_doubts, model_deaths;
 
-static const uint16_t lengths[16] = {0, 1, 1, 7, 8, 9, 15, 16, 17, 24, 100, 255, 1000, 4088, 4095, 4096};
+static const uint16_t lengths[16] = {0, 1, 1, 7, 8, 9, 15, 16, 17, 24, 100, 255, 1000, 4087, 4094, 4095};
 
 /* The first 16 are of chosen lengths, with zeros in them; the others are short text of a common beginning. */
 size_t model_key(unsigned number, unsigned char out[LARDER_MAX_KEY + 1]) {

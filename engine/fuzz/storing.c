@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_WORK = 8 << 20, ORDINARY = 8192 - 24 }; /* bytes of key and value in one record */
+enum { MOST_WORK = 8 << 20, ORDINARY = 8192 - 16 }; /* bytes of key and value in one record */
 
 static unsigned char value_bytes[MODEL_MOST_VALUE + 8];
 static uint32_t stamps;

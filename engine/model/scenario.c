@@ -84,7 +84,7 @@ static void fail_to_prepare(const char *what) {
     __builtin_trap();
 }
 
-#define FILLER_BYTES 648u /* of value: six records to a segment */
+#define FILLER_BYTES 656u /* of value: six records to a segment */
 
 static void fill_until(bool (*predicate)(void), bool read, const char *what) {
     unsigned number = 0;

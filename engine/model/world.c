@@ -18,7 +18,7 @@
 #define LIFE_MS 1000000ll
 #define VALUE_WORDS 3u
 #define FIRST_LONG 50 /* from this value on they are longer */
-#define LONG_WORDS 84u
+#define LONG_WORDS 85u
 #define LONG_BYTES 800u
 #define LOCK_TIMEOUT_MS 1u
 

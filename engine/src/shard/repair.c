@@ -89,6 +89,14 @@ static void check_active(lard_view *view) {
     }
 }
 
+static void zero(lard_u64 *words, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (lard_load(&words[i])) {
+            lard_store(&words[i], 0);
+        }
+    }
+}
+
 /*
  * Stores epoch 0 first: so a running lookup finds that its epoch has ended, and, if this process dies half-way,
  * the next owner of the lock empties the shard again.
@@ -112,7 +120,10 @@ void lard_repair_empty(lard_view *view) {
     lard_store(&view->header->victim, 0);
     lard_store(&view->header->victim_offset, 0);
     lard_store(&view->header->next_sequence, 1);
+    zero(view->header->reserved0, sizeof view->header->reserved0 / sizeof *view->header->reserved0);
+    zero(view->header->reserved1, sizeof view->header->reserved1 / sizeof *view->header->reserved1);
     for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
+        zero(view->segments[s].reserved, sizeof view->segments[s].reserved / sizeof *view->segments[s].reserved);
         if (lard_load(&view->segments[s].state) != LARD_SEGMENT_FREE ||
             lard_load(&view->segments[s].write_offset)) {
             lard_segment_free(view, s);
