@@ -43,7 +43,8 @@ static larder_status special(larder *cache, const char *command, const char *key
         store.pin = 1;
     } else {
         store.flags = 7;
-        store.ttl_ms = 3600000;
+        store.ttl_ms =
+            strcmp(command, "keep") == 0 ? 3600000 : 1ll << 46; /* "ages": the longest of the older version */
     }
     return larder_set(cache, &store, NULL);
 }

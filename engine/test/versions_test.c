@@ -168,6 +168,7 @@ static void store_all(void) {
     ANSWERS(&older, "set plain value", "OK");
     ANSWERS(&older, "pin pinned signed-in", "OK");
     ANSWERS(&older, "keep flagged flags", "OK");
+    ANSWERS(&older, "ages long life", "OK");
     ANSWERS(&older, "count number", "OK");
     ANSWERS(&older, "count number", "OK");
     ANSWERS(&older, "fill large 300000", "OK");
@@ -202,6 +203,9 @@ static void check_all(larder *cache) {
     CHECK(larder_exists(cache, "flagged", 7, &item, NULL) == LARDER_OK && item.flags == 7 && !item.is_pinned);
     left_ms = item.expires_at_ms - (int64_t)time(NULL) * 1000;
     CHECK(left_ms > 3400000 && left_ms <= 3601000, "%lld", (long long)left_ms);
+    CHECK(is(cache, "long", "life") && larder_exists(cache, "long", 4, &item, NULL) == LARDER_OK &&
+              item.flags == 7 && item.expires_at_ms == LARDER_MAX_EXPIRY_MS,
+          "no expiry of this format is later");
     CHECK(larder_exists(cache, "number", 6, &item, NULL) == LARDER_OK && item.is_counter);
     CHECK(larder_increment(cache, "number", 6, 0, 0, 0, &number, NULL) == LARDER_OK && number == 10);
     CHECK(has_letters(cache, "large", LARGE) && has_letters(cache, "medium", 10000) && is(cache, "deleted", NULL));

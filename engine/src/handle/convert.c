@@ -23,8 +23,13 @@ static larder_status copy_item(void *context, const void *key, size_t key_bytes,
                                const larder_item *item) {
     conversion *this = context;
     uint64_t records = 0;
+    larder_item copy = *item;
     larder_status status =
-        lard_put_item(this->cache, this->to, key, key_bytes, value, item, &this->call, &records);
+        lard_put_item(this->cache, this->to, key, key_bytes, value, &copy, &this->call, &records);
+    if (status == LARDER_VALUE_TOO_LARGE && copy.is_pinned) { /* longer values could be pinned then */
+        copy.is_pinned = 0;
+        status = lard_put_item(this->cache, this->to, key, key_bytes, value, &copy, &this->call, &records);
+    }
     return item->is_pinned ? status : LARDER_OK; /* others may be evicted at any time */
 }
 

@@ -221,7 +221,7 @@ static bool find_chunk(lard_map *map, const lard_chunk_key *data, record *out) {
 }
 
 /* Copies the chunks of a large value one after the other. False: not all are there. */
-static bool read_chunks(const walk *this, const record *one) {
+static bool read_chunks(const walk *this, const record *one, size_t *size_bytes) {
     lard_head head;
     record chunk;
     size_t at = 0;
@@ -237,6 +237,7 @@ static bool read_chunks(const walk *this, const record *one) {
         memcpy(this->value + at, chunk.value, chunk.value_bytes);
         at += chunk.value_bytes;
     }
+    *size_bytes = at;
     return at == head.value_bytes;
 }
 
@@ -259,10 +260,9 @@ static larder_status visit(const walk *this, const record *one) {
         item.size_bytes = lard_counter_text(number, text);
         value = text;
     } else if (one->type == LARD_TYPE_HEAD) {
-        if (!read_chunks(this, one)) {
+        if (!read_chunks(this, one, &item.size_bytes)) {
             return LARDER_OK;
         }
-        item.size_bytes = ((const lard_head *)one->value)->value_bytes;
         value = this->value;
     } else if (one->type != LARD_TYPE_PLAIN) {
         return LARDER_OK;

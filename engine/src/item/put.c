@@ -98,10 +98,11 @@ larder_status lard_put(larder *cache, lard_map *map, lard_write_op *op, const la
 larder_status lard_put_item(larder *cache, lard_map *map, const void *key, size_t key_bytes, const void *value,
                             const larder_item *item, const larder_call *call, uint64_t *records) {
     lard_key wanted = lard_key_of(map, key, key_bytes);
+    int64_t expiry_ms = item->expires_at_ms < LARDER_MAX_EXPIRY_MS ? item->expires_at_ms : LARDER_MAX_EXPIRY_MS;
     lard_write_op op = {.key = &wanted,
                         .spec = {.value = value,
                                  .value_bytes = item->size_bytes,
-                                 .expiry_ms = (uint64_t)item->expires_at_ms,
+                                 .expiry_ms = (uint64_t)expiry_ms,
                                  .type = LARD_TYPE_PLAIN,
                                  .flags = item->flags,
                                  .pin = item->is_pinned ? LARD_PINNED : 0},
