@@ -3,6 +3,7 @@
 # Finds what Larder needs to know about the application, with Rails or without: its root, its environment, the default
 # path of a file, and which line of the application made a call. Opens no file.
 
+require "digest"
 require "rbconfig"
 
 module Larder
@@ -10,6 +11,8 @@ module Larder
   module Application
     # Below the root.
     DIRECTORY = "storage/larder"
+    # A file system in memory that all processes of a machine, or of a container, share.
+    MEMORY = "/dev/shm"
     # The environment if none is set, as in Rails.
     DEFAULT_ENVIRONMENT = "development"
     # Files of Larder, Ruby and gems, whose lines are not the application's configuration.
@@ -19,7 +22,7 @@ module Larder
                 .each(&:freeze).freeze
     # Files of Rails that create the cache and the sessions from the configuration.
     BOOT = %r{/rails/(?:application|engine)\b}
-    private_constant :DIRECTORY, :DEFAULT_ENVIRONMENT, :LIBRARIES, :BOOT
+    private_constant :DIRECTORY, :MEMORY, :DEFAULT_ENVIRONMENT, :LIBRARIES, :BOOT
 
     class << self
       # @return [String, nil] the suffix of this process's files, if it must not share them, see ParallelTests
@@ -62,6 +65,21 @@ module Larder
       warn("larder: #{shared} is used in all environments. To give #{environment} the file, stop what uses it and: " \
            "mkdir -m 700 #{File.dirname(own)} && mv #{shared}* #{File.dirname(own)}")
       shared
+    end
+
+    # The default path of a file that is in memory only: of this user, application and environment.
+    #
+    # @param name [String]
+    # @return [String] absolute
+    # @raise [ArgumentError] the system has no such place
+    def file_in_memory(name)
+      unless File.directory?(MEMORY)
+        raise ::ArgumentError, "persistent: false puts the file into #{MEMORY}, which this system does not have; " \
+                               "leave it out"
+      end
+
+      File.join(MEMORY, "larder-#{Process.euid}", Digest::SHA256.hexdigest(root).slice(0, 12),
+                directory_of(environment), name)
     end
 
     # @param path [String] a default path

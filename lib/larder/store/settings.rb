@@ -23,8 +23,8 @@ module Larder
 
       # The options of the store and its calls, see docs/reference/options.md.
       OPTIONS = (ActiveSupport::Cache::UNIVERSAL_OPTIONS + ActiveSupport::Cache::OPTION_ALIASES.values.flatten +
-                 %i[size max_size lock_timeout error_handler raise_errors max_key_size serializer compressor coder raw
-                    expires_at version unless_exist force]).uniq.freeze
+                 %i[persistent size max_size lock_timeout error_handler raise_errors max_key_size serializer compressor
+                    coder raw expires_at version unless_exist force]).uniq.freeze
 
       DEFAULT_COMPRESSOR = :gzip
       # Of ActiveSupport::Cache.format_version.
@@ -54,7 +54,7 @@ module Larder
         check("options", options, "a Hash") { |given| given.nil? || given.is_a?(Hash) }
         options = (options || {}).merge(keywords)
 
-        @path = absolute(path)
+        @path = absolute(path, persistent?(options.delete(:persistent), path))
         warn_of_misspelt(options)
         take_engine_options(options)
         take_failure_options(options)
@@ -90,7 +90,16 @@ module Larder
           (DidYouMean::SpellChecker.new(dictionary: OPTIONS).correct(name).first if defined?(DidYouMean))
       end
 
-      def absolute(path)
+      def persistent?(given, path)
+        check(":persistent", given, "true or false") { [true, false, nil].include?(given) }
+        return true unless given == false
+        return false unless path
+
+        raise ::ArgumentError, ":persistent false chooses the path; leave out #{path.to_s.inspect}, or :persistent"
+      end
+
+      def absolute(path, persistent)
+        return Application.own(Application.file_in_memory(DEFAULT_NAME)) unless persistent
         return path_of_deployment if path.nil?
 
         check("the path", path, "a String or Pathname") do |given|

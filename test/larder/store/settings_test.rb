@@ -54,6 +54,25 @@ module Larder
         assert_equal path_of("tmp/d.larder"), path
       end
 
+      test "with persistent: false the file is in memory, of one user, application and environment" do
+        skip "the system has no /dev/shm" unless File.directory?("/dev/shm")
+        other = path_of("other").tap { |root| Dir.mkdir(root) }
+        mine, again, others = with_environment("LARDER_PATH" => path_of("d.larder")) do
+          [directory, directory, other].map { |root| Dir.chdir(root) { settings(nil, persistent: false).path } }
+        end
+        assert_match %r{\A/dev/shm/larder-#{Process.euid}/\h{12}/#{Application.environment}/cache\.larder\z}, mine
+        assert_equal mine, again
+        assert_not_equal mine, others
+        assert_equal path_of("s.larder"), settings(persistent: true).path
+        assert_not_includes settings(nil, persistent: false).store_options, :persistent
+      end
+
+      test "a path and persistent: false exclude each other" do
+        error = assert_raises(ArgumentError) { settings(persistent: false) }
+        assert_equal ":persistent false chooses the path; leave out #{path_of("s.larder").inspect}, or :persistent",
+                     error.message
+      end
+
       test "a variable that cannot be used is named, and so is what it takes" do
         skip "Rails names the environment" if defined?(Rails) && Rails.respond_to?(:env)
         {

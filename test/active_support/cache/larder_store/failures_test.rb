@@ -202,8 +202,8 @@ module LarderStoreTests
     end
 
     test "an option of the wrong type is an error that names it" do
-      { size: "much", lock_timeout: "long", error_handler: :report, raise_errors: "yes", max_key_size: 10,
-        expires_in: "60" }.to_a.push([:lock_timeout, 3601]).each do |name, wrong|
+      { persistent: "no", size: "much", lock_timeout: "long", error_handler: :report, raise_errors: "yes",
+        max_key_size: 10, expires_in: "60" }.to_a.push([:lock_timeout, 3601]).each do |name, wrong|
         error = assert_raises(ArgumentError, name) { new_store(name => wrong) }
         assert_includes error.message, ":#{name}"
         assert_includes error.message, wrong.inspect
