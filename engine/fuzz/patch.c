@@ -171,7 +171,7 @@ static void reseal(const file *f, uint64_t *words, uint64_t generation) {
     uint32_t crc = lard_crc_shared(lard_crc_word(LARD_CRC_START, lard_record_checked(words[0], words[1])),
                                    (lard_u64 *)(void *)(words + 2), bytes / 8);
     words[0] = (words[0] & ~0xffffffffull) | crc;
-    words[1] = lard_record_seal(words[0], words[1], generation);
+    words[1] = lard_record_sealed(words[0], words[1], generation);
     if (type == LARD_TYPE_COUNTER && bytes) {
         lard_counter_init((lard_u64 *)(void *)(words + 2 + bytes / 8), crc, (int64_t)words[2 + bytes / 8]);
     }

@@ -235,7 +235,7 @@ static uint64_t sealed(uint64_t word0, uint64_t expiry_ms, uint64_t flags, uint3
 /* What the checksum covers: a word of the header, and the body. */
 static uint32_t crc_of(uint64_t word0, uint64_t flags, const unsigned char *body, size_t bytes) {
     unsigned char covered[64];
-    uint64_t word = word0 >> 32 | flags << 32;
+    uint64_t word = word0 >> 32 | flags << 42;
     memcpy(covered, &word, 8);
     memcpy(covered + 8, body, bytes);
     return plain_crc(covered, 8 + bytes);

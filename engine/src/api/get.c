@@ -59,7 +59,7 @@ LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset
     if (LARD_UNLIKELY(
             LARD_WORD0_KIND(info->word0) != LARD_WORD0_KIND(LARD_WORD0(0, LARD_TYPE_PLAIN, key_bytes, 0)) ||
             LARD_RECORD_HEADER + LARD_ALIGN8(key_bytes + value_bytes) > left || value_bytes > wanted->capacity ||
-            info->word1 != lard_record_seal(info->word0, info->word1, generation))) {
+            !lard_record_is_sealed(info->word0, info->word1, generation))) {
         return false;
     }
     uint64_t crc = lard_crc_step(fast, LARD_CRC_START, lard_record_checked(info->word0, info->word1));

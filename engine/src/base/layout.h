@@ -52,7 +52,7 @@
  *   8   expiry, Unix ms (42) | caller's flags (8) | seal (14)
  *   16  key, value, zeros to a multiple of 8
  *
- *   crc32c covers { value length, key length, pinned, type (32) | flags (8) | 0 (24) }, then
+ *   crc32c covers { value length, key length, pinned, type (32) | 0 (10) | flags (8) | 0 (14) }, then
  *   the bytes from 16 on (a counter's: to the end of its key).
  *   expiry       0: never. 42 bits last until the year 2109; a later expiry is taken for that
  *   seal         a hash of the record's two words and of the segment's generation. A touch
@@ -264,7 +264,8 @@ enum {
 #define LARD_COUNTER_BYTES 32u
 #define LARD_EXPIRY_BITS 42
 #define LARD_EXPIRY_MASK ((1ull << LARD_EXPIRY_BITS) - 1)
-#define LARD_SEAL_SHIFT 50
+#define LARD_SEAL_BITS 14
+#define LARD_SEAL_SHIFT (64 - LARD_SEAL_BITS)
 #define LARD_SEAL_BELOW ((1ull << LARD_SEAL_SHIFT) - 1) /* expiry and flags */
 #define LARD_CELL_SEAL_BITS 48                          /* of a counter's cell; the sequence is above */
 #define LARD_CELL_SEAL_MASK ((1ull << LARD_CELL_SEAL_BITS) - 1)
@@ -295,6 +296,7 @@ typedef struct {
 #define LARD_WORD0_KIND(w) ((w) >> 48)                  /* key length, pinned and type */
 #define LARD_WORD1(expiry_ms, flags) ((uint64_t)(expiry_ms) | (uint64_t)(flags) << LARD_EXPIRY_BITS)
 #define LARD_WORD1_EXPIRY_MS(w) ((w)&LARD_EXPIRY_MASK)
+#define LARD_WORD1_FLAGS_MASK (0xffull << LARD_EXPIRY_BITS)
 #define LARD_WORD1_FLAGS(w) ((unsigned)((w) >> LARD_EXPIRY_BITS) & 0xff)
 
 #endif

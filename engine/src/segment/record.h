@@ -21,16 +21,24 @@ typedef struct {
     uint64_t expiry_ms; /* 0: never */
 } lard_record_info;
 
-/* The second word of a record in a segment of this generation, with its seal. */
-static inline uint64_t lard_record_seal(uint64_t word0, uint64_t word1, uint64_t generation) {
-    uint64_t sealed = word1 & LARD_SEAL_BELOW;
-    uint64_t salted = sealed << (64 - LARD_SEAL_SHIFT) | (generation & ((1u << (64 - LARD_SEAL_SHIFT)) - 1));
-    return sealed | lard_hash_mix(word0 ^ salted) >> LARD_SEAL_SHIFT << LARD_SEAL_SHIFT;
+/* The seal of a record's words in a segment of this generation; that of `word1` itself has no effect. */
+static inline uint64_t lard_record_seal_of(uint64_t word0, uint64_t word1, uint64_t generation) {
+    uint64_t unsealed = word1 << LARD_SEAL_BITS;
+    return lard_hash_mix(word0 ^ (unsealed | (generation & ((1u << LARD_SEAL_BITS) - 1)))) >> LARD_SEAL_SHIFT;
+}
+
+/* The second word with its seal. */
+static inline uint64_t lard_record_sealed(uint64_t word0, uint64_t word1, uint64_t generation) {
+    return (word1 & LARD_SEAL_BELOW) | lard_record_seal_of(word0, word1, generation) << LARD_SEAL_SHIFT;
+}
+
+static inline bool lard_record_is_sealed(uint64_t word0, uint64_t word1, uint64_t generation) {
+    return word1 >> LARD_SEAL_SHIFT == lard_record_seal_of(word0, word1, generation);
 }
 
 /* What the checksum covers of the first two words. */
 static inline uint64_t lard_record_checked(uint64_t word0, uint64_t word1) {
-    return word0 >> 32 | (uint64_t)LARD_WORD1_FLAGS(word1) << 32;
+    return word0 >> 32 | (word1 & LARD_WORD1_FLAGS_MASK);
 }
 
 /* Bytes that a record takes in a segment. */
@@ -61,7 +69,7 @@ static inline bool lard_record_info_at(const lard_view *view, uint64_t offset, u
     info->word0 = lard_load(&words[0]);
     info->word1 = lard_load(&words[1]);
     info->expiry_ms = LARD_WORD1_EXPIRY_MS(info->word1);
-    if (LARD_UNLIKELY(info->word1 != lard_record_seal(info->word0, info->word1, generation) ||
+    if (LARD_UNLIKELY(!lard_record_is_sealed(info->word0, info->word1, generation) ||
                       LARD_WORD0_TYPE(info->word0) - LARD_TYPE_PLAIN > LARD_TYPE_CHUNK - LARD_TYPE_PLAIN)) {
         return false;
     }
