@@ -111,6 +111,53 @@ static void a_life_of_less_than_nothing_keeps_the_mode(void) {
     larder_close(cache);
 }
 
+/* A record that a process of a later version has stored under the key. */
+static void store_extended(const char *name) {
+    lard_key key = lard_key_of(cache->map, name, strlen(name));
+    lard_write_op op = {.key = &key,
+                        .spec = {.value = "tags, then a value", .value_bytes = 18, .type = LARD_TYPE_EXTENDED},
+                        .condition = LARD_IF_ANY};
+    CHECK(lard_put(cache, cache->map, &op, NULL) == LARDER_OK);
+}
+
+static void a_record_of_a_later_version_is_a_miss(void) {
+    static unsigned char value[2000];
+    char listed[LARDER_MAX_KEY + 4];
+    larder_store store = {.key = "k", .key_bytes = 1, .value = "v", .value_bytes = 1, .mode = LARDER_REPLACE};
+    uint64_t cursor = 0;
+    size_t count, used;
+    int64_t number;
+    cache = open_cache(1 << 20);
+    store_extended("k");
+    CHECK(is(cache, "k", NULL) && larder_exists(cache, "k", 1, NULL, NULL) == LARDER_MISS);
+    CHECK(larder_set(cache, &store, NULL) == LARDER_NOT_STORED &&
+          larder_cas(cache, &store, "", 0, NULL) == LARDER_MISS);
+    CHECK(larder_scan(cache, &cursor, NULL, 0, listed, sizeof listed, &count, &used, NULL) == LARDER_OK &&
+          count == 0);
+    CHECK(larder_delete(cache, "k", 1, NULL) == LARDER_OK && larder_delete(cache, "k", 1, NULL) == LARDER_MISS,
+          "a delete removes it");
+    store_extended("k");
+    store.mode = LARDER_ADD;
+    CHECK(larder_set(cache, &store, NULL) == LARDER_OK && is(cache, "k", "v"), "it is absent for an add");
+    store_extended("k");
+    CHECK(set(cache, "k", "w") == LARDER_OK && is(cache, "k", "w") &&
+          larder_delete(cache, "k", 1, NULL) == LARDER_OK && is(cache, "k", NULL));
+    store_extended("n");
+    CHECK(larder_increment(cache, "n", 1, 2, 5, 0, &number, NULL) == LARDER_OK && number == 7);
+    for (int i = 0; i < 2000; i++) { /* eviction walks over them */
+        char name[20];
+        snprintf(name, sizeof name, "%d", i);
+        if (i % 3 == 0) {
+            store_extended(name);
+        } else {
+            CHECK(set_bytes(cache, name, value, sizeof value, 0) == LARDER_OK);
+        }
+    }
+    larder_stats stats;
+    CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.damaged == 0 && stats.resets == 0 && sound(cache));
+    larder_close(cache);
+}
+
 static void overwriting_leaves_nothing_of_a_large_value(void) {
     enum { BYTES = 50000 };
     static unsigned char value[BYTES], have[BYTES];
@@ -169,6 +216,8 @@ static const test_case tests[] = {
     TEST(values_have_a_limit, "values have a limit, and one above it leaves no old value"),
     TEST(lives_have_a_limit, "lives have a limit, and end"),
     TEST(a_life_of_less_than_nothing_keeps_the_mode, "a negative life drops the key where the mode holds"),
+    TEST(a_record_of_a_later_version_is_a_miss,
+         "a record of a later version is a miss, and is deleted and replaced"),
     TEST(overwriting_leaves_nothing_of_a_large_value, "overwriting a large value leaves none of its chunks"),
     TEST(a_clock_that_stands_still, "stores see that their file was removed, whatever their clock shows"),
 };

@@ -23,12 +23,16 @@
 
 #define INCREMENT_ATTEMPTS 16
 
-/* Reads the number of a live record. OK, NOT_A_NUMBER, or DAMAGED if its checksum is wrong. */
+/* Reads the number of a live record. OK, NOT_A_NUMBER, MISS: of a later version, or DAMAGED: its checksum is
+ * wrong. */
 static larder_status number_of(const lard_view *view, uint64_t offset, const lard_record_info *info,
                                int64_t *number) {
     char text[24];
     unsigned type = LARD_WORD0_TYPE(info->word0);
     size_t bytes = LARD_WORD0_VALUE_BYTES(info->word0);
+    if (type == LARD_TYPE_EXTENDED) {
+        return LARDER_MISS;
+    }
     if (type == LARD_TYPE_HEAD ||
         (type == LARD_TYPE_PLAIN && (bytes > sizeof text || LARD_WORD1_FLAGS(info->word1)))) {
         return LARDER_NOT_A_NUMBER;
@@ -68,10 +72,10 @@ static larder_status increment_once(larder *cache, lard_view *view, lard_write_o
         if (status == LARDER_DAMAGED) { /* a damaged record is a miss */
             lard_count(cache, LARD_STAT_damaged, 1);
             number = initial;
-        } else if (status != LARDER_OK) {
-            return status;
-        } else {
+        } else if (status == LARDER_OK) {
             take_over(&op->spec, &info);
+        } else if (status != LARDER_MISS) {
+            return status;
         }
     }
     if (__builtin_add_overflow(number, delta, &op->spec.number)) {

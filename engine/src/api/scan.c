@@ -64,7 +64,7 @@ static bool is_found(larder *cache, lard_map *map, const void *key, size_t key_b
     return lard_read(cache, map, &wanted, NULL, 0, NULL, &hit, now_ms) == LARDER_OK;
 }
 
-/* Copies the key of a slot's live item to `key`. Returns its length, or -1: there is none, or it is a chunk. */
+/* Copies the key of a slot's live item to `key`. Returns its length, or -1: there is none that a get finds. */
 static int64_t live_key(larder *cache, const lard_view *view, lard_u64 *slot, unsigned char *key, int64_t now_ms) {
     for (int attempt = 0; attempt < 8; attempt++) {
         lard_record_info info;
@@ -74,7 +74,7 @@ static int64_t live_key(larder *cache, const lard_view *view, lard_u64 *slot, un
         if (!offset) {
             return -1;
         }
-        bool fit = lard_record_of_slot(view, settled, &info) && LARD_WORD0_TYPE(info.word0) != LARD_TYPE_CHUNK &&
+        bool fit = lard_record_of_slot(view, settled, &info) && LARD_WORD0_TYPE(info.word0) < LARD_TYPE_CHUNK &&
                    !lard_record_expired(&info, now_ms);
         if (fit) {
             lard_record_copy_key(view, offset, &info, key);

@@ -10,7 +10,7 @@
  * leaves one of a newer format while other processes use it (validate.c).
  *
  * What may be added without a new format, so that no cache is emptied for it (docs/adr/0025-format-3.md): records
- * of type LARD_TYPE_EXTENDED, which are misses for an engine that does not know them; segments of the state
+ * of type LARD_TYPE_EXTENDED, of which this engine reads no value; segments of the state
  * LARD_SEGMENT_TABLE, which it leaves alone; and meanings of reserved words, which are 0 until a bit of
  * lard_control.features is set. A file with a bit that an engine does not know is of a newer version for it.
  *
@@ -253,10 +253,11 @@ _Static_assert(sizeof(lard_control) == 256, "control page");
 enum {
     LARD_TYPE_PLAIN = 1,
     LARD_TYPE_COUNTER = 2,
-    LARD_TYPE_HEAD = 3,     /* of a large value; its value is a lard_head */
-    LARD_TYPE_CHUNK = 4,    /* of a large value; its key is a lard_chunk_key, in a key space of its own */
-    LARD_TYPE_EXTENDED = 5, /* reserved for records with tags, or of single flight */
-    /* A type that this engine does not know is a miss. */
+    LARD_TYPE_HEAD = 3,  /* of a large value; its value is a lard_head */
+    LARD_TYPE_CHUNK = 4, /* of a large value; its key is a lard_chunk_key, in a key space of its own */
+    LARD_TYPE_EXTENDED =
+        5, /* reserved for later versions. Here a read of it is a miss; it has a key as the others
+              have, so that deletes and writes of that key replace it, and it is evicted as they are */
 };
 #define LARD_PINNED 8u /* the record is not evicted; the bit above the type */
 #define LARD_RECORD_HEADER 16u

@@ -148,7 +148,8 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
         unsigned type = LARD_WORD0_TYPE(hit->info.word0);
         size_t size_bytes = LARD_WORD0_VALUE_BYTES(hit->info.word0);
         bool odd = type == LARD_TYPE_COUNTER || type == LARD_TYPE_HEAD;
-        if (type != LARD_TYPE_CHUNK && hit->info.expiry_ms && lard_clock_has_passed(hit->info.expiry_ms, now_ms)) {
+        if (type == LARD_TYPE_EXTENDED || (type != LARD_TYPE_CHUNK && hit->info.expiry_ms &&
+                                           lard_clock_has_passed(hit->info.expiry_ms, now_ms))) {
             status = LARDER_MISS;
         } else if (LARD_UNLIKELY(odd)) {
             const lard_view there = view;

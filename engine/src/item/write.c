@@ -27,7 +27,7 @@ static bool is_live(const lard_view *view, const lard_found *found, int64_t now_
     lard_record_info info;
     uint64_t offset = LARD_SLOT_OFFSET(found->value);
     return found->slot && lard_record_of_slot(view, found->value, &info) && !lard_record_expired(&info, now_ms) &&
-           lard_record_sound(view, offset, &info);
+           LARD_WORD0_TYPE(info.word0) != LARD_TYPE_EXTENDED && lard_record_sound(view, offset, &info);
 }
 
 static bool expires_at(const lard_view *view, const lard_found *found, uint64_t expiry_ms) {

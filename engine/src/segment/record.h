@@ -70,7 +70,7 @@ static inline bool lard_record_info_at(const lard_view *view, uint64_t offset, u
     info->word1 = lard_load(&words[1]);
     info->expiry_ms = LARD_WORD1_EXPIRY_MS(info->word1);
     if (LARD_UNLIKELY(!lard_record_is_sealed(info->word0, info->word1, generation) ||
-                      LARD_WORD0_TYPE(info->word0) - LARD_TYPE_PLAIN > LARD_TYPE_CHUNK - LARD_TYPE_PLAIN)) {
+                      LARD_WORD0_TYPE(info->word0) - LARD_TYPE_PLAIN > LARD_TYPE_EXTENDED - LARD_TYPE_PLAIN)) {
         return false;
     }
     return lard_record_bytes_at(info) <= left;
