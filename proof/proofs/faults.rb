@@ -18,7 +18,7 @@ module Proof
     # @return [void]
     def attack(report)
       make(report, "calls-test", variables: { "OPTIMIZE" => "-O1" },
-                                 env: quick ? {} : { "LARDER_CALLS" => "all" }, limit: quick ? 300 : 1800)
+                                 env: quick ? {} : { "LARDER_CALLS" => "all" }, limit: quick ? 600 : 1800)
       report.note("Every errno that a call may answer is tried where one call fails.") unless quick
     end
   end
