@@ -50,7 +50,9 @@ module Guards
       assert_counts({ "read" => 1000.0 }, { "read" => 1004.9 }, RUBY_TOLERANCE)
       assert_raises(Minitest::Assertion) { assert_counts({ "read" => 1000.0 }, { "read" => 994.9 }, RUBY_TOLERANCE) }
       assert_counts({ "read: objects" => 1.0 }, { "read: objects" => 1.01 }, RUBY_TOLERANCE)
-      assert_raises(Minitest::Assertion) { assert_counts({ "read: objects" => 1.0 }, { "read: objects" => 2.0 }, 0.005) }
+      assert_raises(Minitest::Assertion) do
+        assert_counts({ "read: objects" => 1.0 }, { "read: objects" => 2.0 }, 0.005)
+      end
     end
 
     private
@@ -80,6 +82,7 @@ module Guards
 
     def difference(name, old, new, tolerance)
       return "#{name}: #{old || "nothing"} on record, #{new || "nothing"} now" if old.nil? || new.nil?
+
       least = name.end_with?(": objects") ? OBJECT_TOLERANCE : 0.0
       return if (new - old).abs <= [old * tolerance, least].max
 
