@@ -42,11 +42,8 @@ static larder_status number_of(const lard_view *view, uint64_t offset, const lar
         return LARDER_DAMAGED;
     }
     if (type == LARD_TYPE_COUNTER) {
-        uint64_t key = LARD_ALIGN8(LARD_WORD0_KEY_BYTES(info->word0));
-        return lard_counter_read(lard_view_words(view, offset + LARD_RECORD_HEADER + key),
-                                 LARD_WORD0_CRC(info->word0), number)
-                   ? LARDER_OK
-                   : LARDER_DAMAGED;
+        bool read = lard_counter_read(lard_record_cells(view, offset, info), LARD_WORD0_CRC(info->word0), number);
+        return read ? LARDER_OK : LARDER_DAMAGED;
     }
     return lard_counter_parse(text, bytes, number) ? LARDER_OK : LARDER_NOT_A_NUMBER;
 }
@@ -82,9 +79,7 @@ static larder_status increment_once(larder *cache, lard_view *view, lard_write_o
         return LARDER_OVERFLOW;
     }
     if (status == LARDER_OK && LARD_WORD0_TYPE(info.word0) == LARD_TYPE_COUNTER) {
-        uint64_t key = LARD_ALIGN8(LARD_WORD0_KEY_BYTES(info.word0));
-        lard_counter_write(lard_view_words(view, offset + LARD_RECORD_HEADER + key), LARD_WORD0_CRC(info.word0),
-                           op->spec.number);
+        lard_counter_write(lard_record_cells(view, offset, &info), LARD_WORD0_CRC(info.word0), op->spec.number);
         return LARDER_OK;
     }
     op->condition = status == LARDER_OK ? LARD_IF_SLOT : LARD_IF_ANY;

@@ -24,9 +24,7 @@ static larder_status read_counter(const lard_view *view, uint64_t offset, const 
                                   size_t capacity, size_t *size_bytes) {
     char text[24];
     int64_t number;
-    uint64_t key = LARD_ALIGN8(LARD_WORD0_KEY_BYTES(info->word0));
-    if (!lard_counter_read(lard_view_words(view, offset + LARD_RECORD_HEADER + key), LARD_WORD0_CRC(info->word0),
-                           &number)) {
+    if (!lard_counter_read(lard_record_cells(view, offset, info), LARD_WORD0_CRC(info->word0), &number)) {
         return LARDER_DAMAGED;
     }
     *size_bytes = lard_counter_text(number, text);

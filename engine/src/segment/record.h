@@ -117,6 +117,11 @@ LARD_INLINE larder_status lard_record_value(bool fast, const lard_view *view, ui
     return LARD_LIKELY(crc == LARD_WORD0_CRC(info->word0)) ? LARDER_OK : LARDER_DAMAGED;
 }
 
+/* The cells of a counter, see counter.h. */
+static inline lard_u64 *lard_record_cells(const lard_view *view, uint64_t offset, const lard_record_info *info) {
+    return lard_view_words(view, offset + LARD_RECORD_HEADER + LARD_ALIGN8(LARD_WORD0_KEY_BYTES(info->word0)));
+}
+
 static inline bool lard_record_expired(const lard_record_info *info, int64_t now_ms) {
     return info->expiry_ms && (int64_t)info->expiry_ms <= now_ms;
 }
