@@ -113,7 +113,7 @@ module Larder
         block = Block.new(seconds: 0.0, calls: 0, block_runs: 0, clearing: 0.0, setup: 0.0, laps: laps,
                           allocated: 0, collections: 0, collecting: 0.0, own: own_seconds(pass))
         untimed(block, :setup) { fill if pass.fills == :block }
-        untimed(block, :setup) { warm_up(pass, laps, block.dup) }
+        untimed(block, :setup) { warm_up(pass, warm_laps(laps), block.dup) }
         turns(laps).each do |some|
           GC.start
           some.times { turn(pass, block) }
@@ -137,16 +137,17 @@ module Larder
       end
 
       # How many laps do not count. What is measured beside a floor finds the process as an application's is: code and
-      # pages of files were used before, and the heap has grown. A block of one lap is long enough without.
+      # pages of files were used before, and the heap has grown to what a turn needs, else its page faults would count
+      # as the store's, whose turn is first. A block of one lap is long enough without.
       def warm_laps(laps)
-        self.class.floor? && laps > 1 ? 1 : 0
+        self.class.floor? && laps > 1 ? turns(laps).first : 0
       end
 
+      # As a turn, so that garbage is collected as often.
       def warm_up(pass, laps, block)
-        warm_laps(laps).times do
-          turn(pass, block)
-          beside(pass, 1, block) if self.class.floor?
-        end
+        GC.start
+        laps.times { turn(pass, block) }
+        beside(pass, laps, block) if self.class.floor?
       end
 
       # @return [Array<Integer>] laps of each turn

@@ -112,6 +112,20 @@ module Larder
         end
       end
 
+      # Else the heap would grow while the clock runs, in the turn of the store, which comes first.
+      test "the store and the floor have each had a turn before the clock starts" do
+        order = []
+        type = Class.new(Workloads::Strings) do
+          define_method(:visit) { |*args| super(*args).tap { order << :store } }
+          define_method(:floor) { |*args| super(*args).tap { order << :floor } }
+          define_method(:warm_up) { |*args| super(*args).tap { order << :clock } }
+          private :floor
+        end
+        type.new(memory, count: 200, threads: 1).run(Workloads::Strings.passes.last, 5)
+        assert_equal [[:store, 2], [:floor, 2], [:clock, 1], [:store, 2], [:floor, 2], [:store, 3], [:floor, 3]],
+                     order.chunk_while { |one, other| one == other }.map { |some| [some.first, some.size] }
+      end
+
       test "a page is the same with every store" do
         workload = Workloads::Pages.new(memory, count: 200, threads: 1)
         Workloads::Pages.passes.each do |pass|

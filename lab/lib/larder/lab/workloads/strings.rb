@@ -29,11 +29,6 @@ module Larder
 
         private
 
-        # As many as count: the heap has then grown to what they need.
-        def warm_laps(laps)
-          super * laps
-        end
-
         def slices(count, _threads)
           @texts = KILOBYTES.to_h { |size| [size, Shop.html(size << 10)] }
           keys = 0...[count, MOST_BYTES / (KILOBYTES.last << 10)].min
