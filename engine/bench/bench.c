@@ -177,7 +177,7 @@ static void fill_bare(uint64_t keys) {
         if (bare_load(emptier) == LARD_BUCKET_SLOTS) {
             bench_die("floor: both buckets are full");
         }
-        emptier->slots[bare_load(emptier)].raw_ = lard_slot_make((i + 1) * BARE_WORDS * 8, hash.fingerprint, 0, 0);
+        emptier->slots[bare_load(emptier)].raw_ = lard_slot_make((i + 1) * BARE_WORDS * 8, hash.fingerprint, 0);
     }
 }
 

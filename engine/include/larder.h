@@ -220,7 +220,8 @@ typedef struct larder_store {
     X(size_bytes, "bytes of the file")                                                     \
     X(shards, "shards")                                                                    \
     X(processes, "processes attached")                                                     \
-    X(oldest_age_ms, "no item was stored longer ago; 0: there is none")
+    X(oldest_age_ms, "no item was stored longer ago; 0: there is none")                    \
+    X(counts_age_ms, "how old the counts of a process that shares no memory are at most")
 #define LARDER_STATS_LIST(X) LARDER_COUNTS_LIST(X) LARDER_GAUGES_LIST(X)
 #define LARDER_STATS_WORDS 24 /* words for counts, and as many for gauges */
 

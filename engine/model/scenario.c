@@ -75,7 +75,7 @@ static bool recycles(void) {
 
 static bool recycles_and_keeps(void) {
     uint64_t before = world_find(0).value;
-    return recycles() && world_find(0).slot && !LARD_SLOT_SAME(world_find(0).value, before);
+    return recycles() && world_find(0).slot && world_find(0).value != before;
 }
 
 static void fail_to_prepare(const char *what) {

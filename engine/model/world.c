@@ -13,7 +13,9 @@
 
 #define SEGMENTS 6u
 #define SEGMENT_BYTES 4096u
+#define ROWS_AT 6144u /* after the process table */
 #define SHARD_AT 8192u
+#define READS_WORDS 64u
 #define NOW_MS 1700000000000ll
 #define LIFE_MS 1000000ll
 #define VALUE_WORDS 3u
@@ -39,6 +41,8 @@ static struct {
 static lard_superblock super;
 static _Alignas(4096) uint8_t arena[SHARD_AT + 1024 + (SEGMENTS + 1) * SEGMENT_BYTES];
 static uint8_t copy[sizeof arena];
+/* Advice, so no access to it is a turn. */
+static uint16_t reads[READS_WORDS], kept_reads[READS_WORDS];
 static char key_texts[KEYS][16];
 static bool long_values;
 static size_t pages_bytes;
@@ -76,8 +80,15 @@ static void attach(unsigned number) {
     }
     struct lard_dircache *directory = map->dircache;
     memset(directory, 0, pages_bytes);
-    directory->pages = (uintptr_t *)(directory + 1);
-    *map = (lard_map){.base = arena, .bytes = sizeof arena, .super = super, .dircache = directory, .fd = -1};
+    lard_renewal *renewal = (lard_renewal *)(directory + 1);
+    directory->pages = (uintptr_t *)(renewal + 1);
+    directory->reads = reads;
+    *map = (lard_map){.base = arena,
+                      .bytes = sizeof arena,
+                      .super = super,
+                      .dircache = directory,
+                      .renewals = renewal,
+                      .fd = -1};
     map->control = (lard_control *)arena;
     map->processes = (lard_process *)(arena + LARD_PAGE);
     map->shards = arena + SHARD_AT;
@@ -89,19 +100,23 @@ static void attach(unsigned number) {
     cache->incarnation = 1;
     map->owner_word = lard_process_owner_word(number, 1);
     map->slot = number;
-    cache->counters = attached[number].counters = map->processes[number].counters;
+    map->rows = (lard_hints_row *)(arena + ROWS_AT);
+    map->reads_mask = READS_WORDS - 1;
+    cache->counters = attached[number].counters = map->rows[number].counters;
     cache->lock_timeout_ms = LOCK_TIMEOUT_MS;
     cache->next_look_ms = INT64_MAX;
     cache->stuck = &attached[number].stuck;
     cache->references = 1;
     lard_store(&map->processes[number].incarnation, 1);
+    lard_store(&map->rows[number].incarnation, 1);
     lard_store(&map->processes[number].pid, number + 1);
 }
 
 void world_make(const scenario *what) {
     plan();
-    pages_bytes = sizeof(lard_dircache) + SEGMENTS * sizeof(uintptr_t);
+    pages_bytes = sizeof(lard_dircache) + sizeof(lard_renewal) + SEGMENTS * sizeof(uintptr_t);
     memset(arena, 0, sizeof arena);
+    memset(reads, 0, sizeof reads);
     long_values = what->long_values;
     memory_begin(arena, sizeof arena);
     for (unsigned p = 0; p <= MOST_PROCESSES; p++) {
@@ -119,6 +134,7 @@ void world_make(const scenario *what) {
 }
 
 static void keep(void) {
+    memcpy(kept_reads, reads, sizeof reads);
     for (unsigned p = 0; p <= MOST_PROCESSES; p++) {
         memcpy(kept[p].cache, attached[p].cache, sizeof kept[p].cache);
         kept[p].map = *attached[p].map;
@@ -129,6 +145,7 @@ static void keep(void) {
 }
 
 static void restore(void) {
+    memcpy(reads, kept_reads, sizeof reads);
     for (unsigned p = 0; p <= MOST_PROCESSES; p++) {
         memcpy(attached[p].cache, kept[p].cache, sizeof kept[p].cache);
         *attached[p].map = kept[p].map;

@@ -24,14 +24,14 @@ static lard_hash hash_under(const uint64_t seed[2], const key *k) {
 static unsigned comparisons(larder *cache, const key *k) {
     lard_hash hash = hash_under(cache->map->super.seed, k);
     lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &hash));
-    lard_bucket *buckets[2];
+    lard_buckets pair;
     unsigned found = 0;
-    if (!lard_bucket_pair(&view, &hash, lard_bucket_count(&view), &buckets[0], &buckets[1])) {
+    if (!lard_bucket_pair(&view, &hash, lard_bucket_count(&view), &pair)) {
         return 0;
     }
-    for (int b = 0; b < (buckets[0] == buckets[1] ? 1 : 2); b++) {
+    for (int b = 0; b < (pair.at[0] == pair.at[1] ? 1 : 2); b++) {
         for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
-            uint64_t slot = lard_load(&buckets[b]->slots[i]);
+            uint64_t slot = lard_load(&pair.at[b]->slots[i]);
             found += LARD_SLOT_OFFSET(slot) && LARD_SLOT_FINGERPRINT(slot) == hash.fingerprint;
         }
     }

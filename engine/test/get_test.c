@@ -156,7 +156,7 @@ static void an_index_that_another_process_changed_is_followed(void) {
 static void a_renewal_cut_short_by_a_fork_starts_again(void) {
     larder *cache = open_cache(1 << 20);
     CHECK(cache && set(cache, "a", "1") == LARDER_OK && is(cache, "a", "1"));
-    cache->map->dircache[0].renewing = lard_fork_number() + 1;
+    cache->map->renewals[0].renewing = lard_fork_number() + 1;
     pid_t pid = fork_child();
     if (pid == 0) {
         for (uint32_t s = 0; s < cache->map->super.shard_count; s++) {
@@ -168,7 +168,7 @@ static void a_renewal_cut_short_by_a_fork_starts_again(void) {
             snprintf(key, sizeof key, "key %d", i);
             CHILD_CHECK(is(cache, key, NULL));
         }
-        CHILD_CHECK(cache->map->dircache[0].epoch != 0 && cache->map->dircache[0].renewing == 0);
+        CHILD_CHECK(cache->map->dircache[0].epoch != 0 && cache->map->renewals[0].renewing == 0);
         _exit(0);
     }
     CHECK(exited_well(pid));

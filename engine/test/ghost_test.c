@@ -97,9 +97,9 @@ static void an_item_takes_the_slot_and_the_ghosts_move(void) {
     leave(1, 0);
     uint64_t ghosts = lard_load(&bucket->slots[0]);
     for (unsigned i = 1; i < LARD_BUCKET_SLOTS; i++) { /* full of items, but for one slot */
-        lard_store(&bucket->slots[i], i == 5 ? 0 : lard_slot_make(view.map->super.data_offset, 7, 0, 1));
+        lard_store(&bucket->slots[i], i == 5 ? 0 : lard_slot_make(view.map->super.data_offset, 7, 1));
     }
-    lard_store(&bucket->slots[0], lard_slot_make(view.map->super.data_offset, 7, 0, 1));
+    lard_store(&bucket->slots[0], lard_slot_make(view.map->super.data_offset, 7, 1));
     lard_ghost_rescue(bucket, &view, ghosts);
     CHECK(seen(1) && LARD_SLOT_OFFSET(lard_load(&bucket->slots[5])) == 0, "in the slot that is left");
     pass(4);

@@ -51,7 +51,8 @@ static void control_and_process_fields_have_their_places(void) {
     AT(lard_lockfile_content, inode, 48, 16);
     AT(lard_process, incarnation, 0, 4);
     AT(lard_process, pid, 4, 4);
-    AT(lard_process, reserved, 8, 56);
+    AT(lard_process, counted_ms, 8, 8);
+    AT(lard_process, reserved, 16, 48);
     AT(lard_process, counters, 64, 192);
 }
 
@@ -93,15 +94,13 @@ static void shard_fields_have_their_places(void) {
 }
 
 static void slots_have_their_bits(void) {
-    uint64_t slot = lard_slot_make(0x8, 0, 0, 0);
+    uint64_t slot = lard_slot_make(0x8, 0, 0);
     CHECK(slot == 1, "location is in units of 8 bytes");
-    CHECK(lard_slot_make(0, 0xffff, 0, 0) == 0x00003fffc0000000ull);
-    CHECK(lard_slot_make(0, 0, 3, 0) == 0x0000c00000000000ull && LARD_FREQUENCY_ONE == 1ull << 46);
-    CHECK(lard_slot_make(0, 0, 0, 0x12345) == 0x2345000000000000ull, "16 bits of the generation");
-    slot = lard_slot_make(0x123458, 0xbeef, 2, 0xcafe);
+    CHECK(lard_slot_make(0, 0xffff, 0) == 0x00003fffc0000000ull, "the two bits above are reserved");
+    CHECK(lard_slot_make(0, 0, 0x12345) == 0x2345000000000000ull, "16 bits of the generation");
+    slot = lard_slot_make(0x123458, 0xbeef, 0xcafe);
     CHECK(LARD_SLOT_OFFSET(slot) == 0x123458 && LARD_SLOT_FINGERPRINT(slot) == 0xbeef &&
-          LARD_SLOT_FREQUENCY(slot) == 2 && LARD_SLOT_GENERATION(slot) == 0xcafe);
-    CHECK(LARD_SLOT_SAME(slot, slot + LARD_FREQUENCY_ONE) && !LARD_SLOT_SAME(slot, slot + 1));
+          LARD_SLOT_GENERATION(slot) == 0xcafe);
     CHECK(LARD_SLOT_OFFSET(LARD_SLOT_PENDING) == 1ull << 32, "a pending slot points beyond the largest shard");
 }
 

@@ -63,7 +63,7 @@ static void what_was_written_is_read(void) {
             CHECK(lard_record_info_at(&view, to, 99, &info) && !lard_record_info_at(&view, to, GENERATION, &info));
             CHECK(lard_record_info_at(&view, to, 99, &info) && info.expiry_ms == bytes * 1000);
             CHECK(lard_record_read(&view, to, &info, have, bytes) == LARDER_OK && !memcmp(have, value, bytes));
-            lard_record_set_expiry(&view, lard_slot_make(to, 0, 0, 99), &info, 777);
+            lard_record_set_expiry(&view, lard_slot_make(to, 0, 99), &info, 777);
             CHECK(lard_record_info_at(&view, to, 99, &info) && info.expiry_ms == 777);
             CHECK(lard_record_read(&view, to, &info, have, bytes) == LARDER_OK);
         }

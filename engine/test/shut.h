@@ -25,9 +25,9 @@
 extern unsigned long lard_crash_count;
 extern const void *lard_crash_store;
 
-typedef struct {              /* in shared memory, so that a parent reads what a child came to */
-    unsigned long stores;     /* that were announced and came */
-    unsigned long statistics; /* the named exception */
+typedef struct {          /* in shared memory, so that a parent reads what a child came to */
+    unsigned long stores; /* that were announced and came */
+    unsigned long hints;  /* the named exception */
     unsigned long unannounced;
     unsigned long numbered;
     uint64_t first_offset; /* in its file, of the first that was not announced */
@@ -76,13 +76,8 @@ static inline int map_of(const uint8_t *at) {
     return -1;
 }
 
-/* Is it a counter of a process slot? */
-static inline bool is_statistic(const uint8_t *base, uint64_t offset) {
-    uint64_t slots = ((const lard_superblock *)base)->process_slots;
-    uint64_t inside = (offset - LARD_PROCESS_OFFSET) % sizeof(lard_process);
-    return offset >= LARD_PROCESS_OFFSET && offset < LARD_PROCESS_OFFSET + slots * sizeof(lard_process) &&
-           inside >= offsetof(lard_process, counters);
-}
+/* Are these the hints, which need no announcement? */
+static inline bool is_hints(const uint8_t *base) { return memcmp(base, "LARDHINT", 8) == 0; }
 
 static void on_store(int number, siginfo_t *info, void *context) {
     ucontext_t *frame = context;
@@ -97,8 +92,8 @@ static void on_store(int number, siginfo_t *info, void *context) {
     if (announced && at >= announced && at < announced + 8) {
         shut->stores++;
         lard_crash_store = NULL; /* one announcement, one store */
-    } else if (is_statistic(shut_maps[map].base, (uint64_t)(at - shut_maps[map].base))) {
-        shut->statistics++;
+    } else if (is_hints(shut_maps[map].base)) {
+        shut->hints++;
     } else {
         static const char text[] = "  a store to shared memory that was not announced\n";
         shut->unannounced++;
@@ -131,7 +126,10 @@ static inline void shut_memory(larder *cache) {
     if (cache) {
         shut_maps[0].base = cache->map->base;
         shut_maps[0].bytes = cache->map->bytes;
+        shut_maps[1].base = cache->map->hints;
+        shut_maps[1].bytes = cache->map->hints_bytes;
         mprotect(cache->map->base, cache->map->bytes, PROT_READ);
+        mprotect(cache->map->hints, cache->map->hints_bytes, PROT_READ);
     }
     shutting = true;
     lard_crash_count = 0;

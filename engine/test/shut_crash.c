@@ -136,7 +136,7 @@ static void second_store(void *with) { /* announced once, made twice */
 }
 static void noticed(void) {
     void (*const wrong_ones[])(void *) = {plain_store, copied_store, store_elsewhere, second_store};
-    unsigned long announced = shut->stores, statistics = shut->statistics;
+    unsigned long announced = shut->stores, hints = shut->hints;
     larder *c = open_cache(1 << 20);
     CHECK(c);
     for (unsigned i = 0; i < 4; i++) {
@@ -154,7 +154,7 @@ static void noticed(void) {
     CHECK(shut->unannounced == 4);
     larder_close(c);
     shut->stores = announced;
-    shut->statistics = statistics;
+    shut->hints = hints;
     printf("@ 4 stores made on purpose outside the macro, all noticed\n");
 }
 
@@ -162,7 +162,7 @@ static void say_counts(void) {
     CHECK(operations_run > 100 && repairs_run > 100 && lives_run && shut->stores > 10000);
     CHECK(shut->stores < shut->numbered, "no system call was numbered");
     printf("@ %lu stores to memory that was shut, each announced for its very word\n", shut->stores);
-    printf("@ 0 stores that were not announced, but for %lu of statistics\n", shut->statistics);
+    printf("@ 0 stores that were not announced, but for %lu to the hints\n", shut->hints);
     printf("@ %lu runs of operations and %lu of writers after a death with the memory shut\n", operations_run,
            repairs_run);
 }

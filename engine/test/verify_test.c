@@ -91,7 +91,7 @@ static void slots_are_walked(void) {
     CHECK(finds("generation"));
     lard_store(found.slot, found.value ^ (1ull << 35));
     CHECK(finds("cannot be found"), "a wrong fingerprint");
-    lard_store(found.slot, lard_slot_make(LARD_SLOT_OFFSET(found.value) + 8, LARD_SLOT_FINGERPRINT(found.value), 0,
+    lard_store(found.slot, lard_slot_make(LARD_SLOT_OFFSET(found.value) + 8, LARD_SLOT_FINGERPRINT(found.value),
                                           LARD_SLOT_GENERATION(found.value)));
     CHECK(finds("no record"));
     lard_store(found.slot, found.value);

@@ -22,6 +22,7 @@ module House
       "evict.c" => ["key"],
       "sigbus.c" => ["&action"],
       "file.c" => ["error", "super->lock_id"],
+      "hints.c" => ["header.file_id"],
       "format.c" => ["super", "super->magic", "plan.seed", "plan.file_id", "plan.lock_id"],
       "attach.c" => ["error"],
       "attachment.c" => ["error"],
@@ -50,8 +51,8 @@ module House
       "&cache->stuck[shard]", "&cache->stuck[view->number]", "&cache->map", "&cache->fork_number",
       "&cache->next_look_ms", "&cache->next_touch_ms", "&cache->store_count", "&cache->store_ms", "&cache->slot",
       "&cache->incarnation", "&cache->counters", "&cache->next_value_id", "&copy->pages[p]",
-      "&copy->epoch", "&copy->shape", "&copy->renewing", "&guarded[i].map", "&guarded[i].base", "&guarded[i].bytes",
-      "&questions", "&map->fd"
+      "&copy->epoch", "&copy->shape", "&renewal->renewing", "&cache->counted_ms", "&guarded[i].map",
+      "&guarded[i].base", "&guarded[i].bytes", "&questions", "&map->fd", "word"
     ].freeze
 
     # Where pointers into a map are made, and words are not stored to through them: the lines, without blanks around.
@@ -60,13 +61,13 @@ module House
       "bucket.h" => ["return (lard_bucket *)(view->base + view->map->super.data_offset) + " \
                      "(((segment - page) << shift) + number);"],
       "sigbus.c" => [
-        "__atomic_store_n(&guarded[i].base, map->base, __ATOMIC_RELAXED);",
-        "return mmap(map->base + from, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;"
+        "map->poisoned |= base == map->base;"
       ],
       "map.c" => [
         "map->base = base;", "map->control = (lard_control *)(map->base + LARD_CONTROL_OFFSET);",
         "map->processes = (lard_process *)(map->base + LARD_PROCESS_OFFSET);",
-        "map->shards = map->base + super->shard_offset;", "munmap(map->base, map->bytes);"
+        "map->shards = map->base + super->shard_offset;", "munmap(map->base, map->bytes);",
+        "larder_status status = lard_sigbus_guard(map, map->base, map->bytes, path, error);"
       ],
       "use.c" => [
         "static int sync_control(lard_map *map) { return lard_page_sync(map->base, LARD_CONTROL_OFFSET, LARD_PAGE); }",
@@ -85,7 +86,7 @@ module House
                     "__builtin_prefetch(view->base + offset + LARD_RECORD_HEADER + 16);"]
     }.freeze
 
-    # The one store outside the macros: statistics.
+    # The stores outside the macros, both to the hints: statistics, and the counts of reads.
     STATISTICS = "__atomic_store_n(LARD_RAW(counter), count, __ATOMIC_RELAXED);"
 
     # Where the raw field is read, or given to the kernel to wait on.
@@ -99,7 +100,7 @@ module House
 
     # Casts to pointers that can store anything, by what is cast.
     CASTS = ["in", "map->control", "out + at", "spec->value + at", "out + i * 8", "buffer + *used",
-             "buffer + *used + 4", "copy", "copies + shards", "(uintptr_t)in", "out + *got"].freeze
+             "buffer + *used + 4", "copy", "copies + shards", "(uintptr_t)in", "out + *got", "(uintptr_t)from"].freeze
 
     COPIES = /\b(?:__builtin_)?(?:memcpy|memmove|memset|strcpy|strncpy|strcat)
               \s*\(\s*((?:[^,()]|\([^()]*\))+),/x

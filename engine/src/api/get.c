@@ -12,11 +12,11 @@
 #include "base/crc.h"
 #include "base/hash.h"
 #include "base/key.h"
+#include "base/reads.h"
 #include "file/view.h"
 #include "handle/enter.h"
 #include "index/dircache.h"
 #include "index/probe.h"
-#include "index/slot.h"
 #include "item/lookup.h"
 #include "item/read.h"
 #include "segment/record.h"
@@ -99,8 +99,10 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     unsigned page_shift = map->segment_shift - LARD_BUCKET_SHIFT;
     uint64_t copied = __atomic_load_n(&copy->epoch, __ATOMIC_ACQUIRE);
     uint64_t shape = __atomic_load_n(&copy->shape, __ATOMIC_RELAXED);
-    lard_bucket *first = lard_dircache_bucket(copy, shape, wanted->key.hash.first, page_shift);
-    lard_bucket *second = lard_dircache_bucket(copy, shape, wanted->key.hash.second, page_shift);
+    uint32_t bucket = lard_dircache_number(shape, wanted->key.hash.first);
+    uint32_t other = lard_dircache_number(shape, wanted->key.hash.second);
+    lard_bucket *first = lard_dircache_bucket(copy, bucket, page_shift);
+    lard_bucket *second = lard_dircache_bucket(copy, other, page_shift);
     lard_view view = lard_view_of(map, number);
     uint64_t epoch;
     lard_record_info info;
@@ -115,7 +117,10 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
      */
     __builtin_prefetch(second);
     unsigned fit = lard_probe_one(first, wanted->key.hash.fingerprint);
-    fit = fit ? fit : lard_probe_one(second, wanted->key.hash.fingerprint) << LARD_BUCKET_SLOTS;
+    if (fit == 0) {
+        fit = lard_probe_one(second, wanted->key.hash.fingerprint) << LARD_BUCKET_SLOTS;
+        bucket = other;
+    }
     if (fit == 0) {
         lard_fence_acquire();
         bool changed = (moves & 1) || lard_load(&view.header->moves) != moves ||
@@ -132,14 +137,14 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
         return get_slowly(cache, map, wanted, item);
     }
     lard_fence_acquire();
-    if (LARD_UNLIKELY(!LARD_SLOT_SAME(lard_load(slot), value) || lard_load(&view.header->epoch) != epoch)) {
+    if (LARD_UNLIKELY(lard_load(slot) != value || lard_load(&view.header->epoch) != epoch)) {
         return get_slowly(cache, map, wanted, item);
     }
     uint64_t expiry_ms = LARD_WORD1_EXPIRY_MS(info.word1);
     if (expiry_ms && lard_clock_has_passed(expiry_ms, wanted->now_ms)) {
         return LARDER_MISS;
     }
-    lard_slot_bump(slot, value);
+    lard_reads_raise(&copy->reads[bucket & map->reads_mask], slot);
     if (item) {
         *item = (larder_item){
             .size_bytes = LARD_WORD0_VALUE_BYTES(info.word0),

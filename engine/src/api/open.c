@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include "base/crc.h"
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/page.h"
 #include "base/place.h"
@@ -188,6 +189,9 @@ static void detach(larder *cache) {
     lard_bytelock opener;
     lard_map *map = cache->map;
     lard_lockfile_path(cache->path, path);
+    if (lard_map_is_fit(map)) {
+        lard_process_keep_counts(cache, map, lard_clock_ms());
+    }
     bool lost = is_last(cache, path) && lard_page_sync(map->base, 0, map->bytes) != 0;
     if (lost) { /* no later sync would report the loss */
         lard_map_supersede(map);

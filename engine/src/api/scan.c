@@ -80,7 +80,7 @@ static int64_t live_key(larder *cache, const lard_view *view, lard_u64 *slot, un
             lard_record_copy_key(view, offset, &info, key);
         }
         lard_fence_acquire();
-        if (LARD_SLOT_SAME(lard_load(slot), value)) {
+        if (lard_load(slot) == value) {
             size_t key_bytes = LARD_WORD0_KEY_BYTES(info.word0);
             fit = fit && (value == settled || is_found(cache, view->map, key, key_bytes, now_ms));
             return fit ? (int64_t)key_bytes : -1;

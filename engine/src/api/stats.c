@@ -1,5 +1,5 @@
 /*
- * stats.c — larder_get_stats: sums the statistics that each process counts in its own slot.
+ * stats.c — larder_get_stats: sums the statistics that each process counts in its own row of the hints.
  */
 #include "base/clock.h"
 #include "base/count.h"
@@ -41,24 +41,30 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats) {
     if (!map) {
         return lard_enter_failure(cache);
     }
+    int64_t now_ms = lard_clock_of_call(NULL);
     uint64_t sums[LARD_COUNTERS];
     for (int i = 0; i < LARD_COUNTERS; i++) {
         sums[i] = lard_load(&map->control->retired[i]);
     }
     for (uint32_t slot = 0; slot < map->super.process_slots; slot++) {
-        lard_process *row = &map->processes[slot];
+        const lard_process *row = &map->processes[slot];
         if (lard_load(&row->incarnation) == 0) {
             continue;
         }
-        for (int i = 0; i < LARD_COUNTERS; i++) {
-            sums[i] += lard_load(&row->counters[i]);
+        for (unsigned i = 0; i < LARD_COUNTERS; i++) {
+            sums[i] += lard_process_count(map, slot, i);
         }
-        stats->processes += lard_process_is_attached(cache, map, slot);
+        bool attached = lard_process_is_attached(cache, map, slot);
+        int64_t age_ms = now_ms - lard_process_counted_ms(map, slot);
+        stats->processes += attached;
+        if (attached && age_ms > (int64_t)stats->counts_age_ms) {
+            stats->counts_age_ms = (uint64_t)age_ms;
+        }
     }
 #define LARD_SUM(name, text) stats->name = sums[LARD_STAT_##name];
     LARDER_COUNTS_LIST(LARD_SUM)
 #undef LARD_SUM
-    uint64_t now_ms = (uint64_t)lard_clock_of_call(NULL), oldest_ms = now_ms;
+    uint64_t oldest_ms = (uint64_t)now_ms;
     for (uint32_t s = 0; s < map->super.shard_count; s++) {
         lard_view view = lard_view_of(map, s);
         uint64_t epoch;
@@ -74,7 +80,7 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats) {
         stats->pinned_bytes += lard_pin_bytes(&view);
         stats->index_bytes += (uint64_t)lard_load(&view.header->index_pages) << map->segment_shift;
     }
-    stats->oldest_age_ms = now_ms - oldest_ms;
+    stats->oldest_age_ms = (uint64_t)now_ms - oldest_ms;
     stats->capacity_bytes =
         (uint64_t)map->super.shard_count * (map->super.segments_per_shard - LARD_MIN_FREE_SEGMENTS)
         << map->segment_shift;

@@ -1,5 +1,5 @@
 /*
- * count.h — counts statistics in this process's own row of the process table, in the order of LARDER_COUNTS_LIST.
+ * count.h — counts statistics in this process's own row of the hints, in the order of LARDER_COUNTS_LIST.
  */
 #ifndef LARD_COUNT_H
 #define LARD_COUNT_H

@@ -28,12 +28,11 @@
  *
  *    63        48 47 46 45         30 29                     0
  *   +------------+-----+-------------+------------------------+
- *   | generation | fr. | fingerprint | location / 8           |   0: empty
+ *   | generation |  0  | fingerprint | location / 8           |   0: empty
  *   +------------+-----+-------------+------------------------+
  *   location     from the start of the shard, so a shard has up to 4 GiB; its top bit marks a
  *                pending slot: of an item that is being moved between the key's two buckets
  *   fingerprint  16 bits of the key's hash
- *   fr.          2-bit saturating frequency
  *   generation   low 16 bits of the segment's generation
  *   A slot of location 0 is empty, or holds up to two ghosts (evicted keys), which need no
  *   space of their own:
@@ -135,8 +134,9 @@ enum {
 typedef struct {          /* process slot */
     lard_u32 incarnation; /* raised by each claim */
     lard_u32 pid;         /* informative; the lock on byte 1 + slot of the lock file tells who is alive */
-    lard_u64 reserved[7];
-    lard_u64 counters[LARD_COUNTERS];
+    lard_u64 counted_ms;  /* when `counters` were last brought up to date, Unix time */
+    lard_u64 reserved[6];
+    lard_u64 counters[LARD_COUNTERS]; /* the process counts in its hints, and copies that from time to time */
 } lard_process;
 
 #define LARD_BUCKET_SLOTS 8u
@@ -227,16 +227,11 @@ _Static_assert(sizeof(lard_control) == 256, "control page");
 #define LARD_LOCATION_MASK ((1ull << LARD_LOCATION_BITS) - 1)
 #define LARD_SLOT_PENDING (1ull << 29) /* makes the offset point beyond any shard, so readers skip it */
 #define LARD_FINGERPRINT_SHIFT 30
-#define LARD_FREQUENCY_SHIFT 46
 #define LARD_GENERATION_SHIFT 48
-#define LARD_FREQUENCY_ONE (1ull << LARD_FREQUENCY_SHIFT)
-#define LARD_FREQUENCY_MASK (3ull << LARD_FREQUENCY_SHIFT)
 #define LARD_SLOT_FINGERPRINT(v) ((uint32_t)((v) >> LARD_FINGERPRINT_SHIFT) & 0xffffu)
-#define LARD_SLOT_FREQUENCY(v) ((unsigned)((v) >> LARD_FREQUENCY_SHIFT) & 3u)
 #define LARD_SLOT_GENERATION(v) ((uint32_t)((v) >> LARD_GENERATION_SHIFT))
 #define LARD_SLOT_OFFSET(v) \
     (((v)&LARD_LOCATION_MASK) << 3) /* bytes from the start of the shard; 0: ghost or empty */
-#define LARD_SLOT_SAME(a, b) ((((a) ^ (b)) & ~LARD_FREQUENCY_MASK) == 0)
 
 /* Ghosts, in a slot of location 0: cells above the location */
 #define LARD_GHOST_CELLS 2

@@ -33,9 +33,19 @@ typedef struct lard_dircache { /* of one shard */
     uint64_t epoch;            /* of the shard when this was copied; 0: not valid */
     uint64_t shape;            /* bucket count (high 32 bits), mask of the larger power of two (low 32 bits) */
     uintptr_t *pages;          /* per page: address of bucket 0 if all buckets adjoined this page; 0: not known */
-    uint32_t known;            /* number of known pages */
-    uint32_t renewing;         /* 0, or the fork number + 1 of the process whose thread renews the copy */
+    uint16_t *reads;           /* of the shard, see reads.h */
 } lard_dircache;
+
+typedef struct {
+    uint32_t known;    /* number of known pages */
+    uint32_t renewing; /* 0, or the fork number + 1 of the process whose thread renews the copy */
+} lard_renewal;
+
+typedef struct {          /* what a process counts, in the hints */
+    lard_u32 incarnation; /* of the process; the row is valid only while the slot has the same */
+    lard_u32 reserved[15];
+    lard_u64 counters[LARD_COUNTERS];
+} lard_hints_row;
 
 typedef struct lard_map {
     uint8_t *base;
@@ -44,10 +54,16 @@ typedef struct lard_map {
     lard_process *processes;
     uint8_t *shards;
     lard_superblock super;   /* private copy, checked */
-    lard_dircache *dircache; /* one entry per shard */
-    size_t short_record;     /* longest record for which the rest of a segment is left unused */
-    size_t chunk_record;     /* longest record of a chunk */
-    size_t record_limit;     /* longest record of a whole value, but for pinned ones */
+    lard_dircache *dircache; /* one entry per shard, as of the next */
+    lard_renewal *renewals;
+    uint8_t *hints; /* see file/hints.h; NULL: none, and no call may read or write items */
+    size_t hints_bytes;
+    lard_hints_row *rows;
+    uint32_t reads_mask; /* of bucket numbers */
+    bool has_shared_hints;
+    size_t short_record; /* longest record for which the rest of a segment is left unused */
+    size_t chunk_record; /* longest record of a chunk */
+    size_t record_limit; /* longest record of a whole value, but for pinned ones */
     unsigned segment_shift;
     uint32_t shard_mask;
     uint64_t use;           /* use number of the period in which this process attached */
@@ -73,7 +89,7 @@ typedef struct lard_view { /* a shard */
 
 struct larder {
     lard_map *map;      /* current file; swapped atomically on reattachment */
-    lard_u64 *counters; /* of this process, in the map */
+    lard_u64 *counters; /* of this process, in the hints */
     uint32_t slot;
     uint32_t incarnation;
     uint32_t lock_timeout_ms;
@@ -81,6 +97,7 @@ struct larder {
     uint32_t references;
     uint64_t next_value_id;
     uint64_t requested_bytes;
+    int64_t counted_ms;         /* when the counters were last copied into the file */
     int64_t next_look_ms;       /* when to check again that the file is still at its path */
     int64_t store_ms;           /* the time that a recent store came with */
     uint32_t store_count;       /* number of stores since then that came with the same time */

@@ -4,7 +4,7 @@
  * S3-FIFO over segments. New items go to the small queue. When its oldest segment is emptied, items that were read
  * since are copied to the main queue, and each of the others leaves a ghost. An item with a recent ghost goes to
  * the main queue at once. The main queue's oldest segment is emptied in the same way, but each copy lowers the
- * item's frequency by one. The part of the shard that the small queue may have is learned from items that come
+ * number of its reads by one. The part of the shard that the small queue may have is learned from items that come
  * back (lard_queue_for). A segment in which every record has expired goes first.
  *
  * One segment at a time is the victim. Its cursor is in the shard, so that the next owner of the lock continues
@@ -42,10 +42,11 @@ static bool move_to_main(lard_view *view, const lard_found *found, const lard_re
     lard_segment_inherit_age(view, segment, LARD_SLOT_OFFSET(found->value));
     lard_record_move(view, LARD_SLOT_OFFSET(found->value), info, to, generation);
     lard_segment_commit(view, to, bytes, info->expiry_ms);
-    unsigned reads = LARD_SLOT_FREQUENCY(found->value);
-    unsigned left = from == LARD_SEGMENT_MAIN && reads ? reads - 1 : 0;
-    uint64_t slot = lard_slot_make(to, LARD_SLOT_FINGERPRINT(found->value), left, generation);
-    lard_slot_replace(found->slot, found->value, slot); /* if a deleter was faster, the copy is dead */
+    unsigned reads = lard_reads_of(found->reads, found->slot);
+    uint64_t slot = lard_slot_make(to, LARD_SLOT_FINGERPRINT(found->value), generation);
+    if (lard_slot_replace(found->slot, found->value, slot)) { /* if a deleter was faster, the copy is dead */
+        lard_reads_set(found->reads, found->slot, from == LARD_SEGMENT_MAIN && reads ? reads - 1 : 0);
+    }
     return true;
 }
 
@@ -114,15 +115,15 @@ static void decide_for_group(lard_view *view, const candidate *first, bool stays
         }
         if (!stays && lard_slot_replace(found.slot, found.value, 0)) {
             lard_index_count_off(view, true);
-        } else if (stays && LARD_SLOT_FREQUENCY(found.value) == 0 && !is_newest(view, found.value)) {
-            lard_slot_replace(found.slot, found.value, found.value + LARD_FREQUENCY_ONE);
+        } else if (stays && lard_reads_of(found.reads, found.slot) == 0 && !is_newest(view, found.value)) {
+            lard_reads_set(found.reads, found.slot, 1);
         }
     }
 }
 
 /* Moves a record of the victim to the main queue if it stays, else empties its slot. */
-static void move_or_drop(larder *cache, lard_view *view, const candidate *one, uint32_t state,
-                         unsigned min_frequency, int64_t now_ms) {
+static void move_or_drop(larder *cache, lard_view *view, const candidate *one, uint32_t state, unsigned min_reads,
+                         int64_t now_ms) {
     const lard_record_info *info = &one->info;
     lard_hash hash = one->hash;
     lard_found found = lard_index_find_offset(view, &hash, one->offset, (uint32_t)one->generation);
@@ -133,7 +134,7 @@ static void move_or_drop(larder *cache, lard_view *view, const candidate *one, u
     bool is_chunk = LARD_WORD0_TYPE(info->word0) == LARD_TYPE_CHUNK; /* counted with its head */
     unsigned statistic = LARD_STAT_expirations;
     if (!lard_record_expired(info, now_ms)) {
-        if ((pinned || LARD_SLOT_FREQUENCY(found.value) >= min_frequency) &&
+        if ((pinned || lard_reads_of(found.reads, found.slot) >= min_reads) &&
             move_to_main(view, &found, info, one->bytes, state)) {
             lard_count(cache, LARD_STAT_promotions, !is_chunk);
             decide_for_group(view, one, true);
@@ -191,8 +192,7 @@ static bool is_urgent(const lard_view *view) {
     return lard_load(&view->header->free_segments) == 0 && lard_pin_any(view);
 }
 
-void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsigned min_frequency,
-                     int64_t now_ms) {
+void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsigned min_reads, int64_t now_ms) {
     uint32_t victim = lard_load(&view->header->victim);
     if (!holds_records(view, victim)) { /* 0, or damaged */
         victim = lard_victim_choose(view, now_ms);
@@ -236,7 +236,7 @@ void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsi
             seen += batch[count++].bytes;
         }
         for (unsigned i = 0; i < count; i++) {
-            move_or_drop(cache, view, &batch[i], state, min_frequency, now_ms);
+            move_or_drop(cache, view, &batch[i], state, min_reads, now_ms);
         }
         at = next;
         if (!whole) {

@@ -9,8 +9,7 @@
 #include "base/types.h"
 
 /* Processes up to `budget_bytes` of the victim, chooses one if there is none, and frees it at its end. Items with
- * a frequency of at least `min_frequency` stay. */
-void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsigned min_frequency,
-                     int64_t now_ms);
+ * at least `min_reads` reads stay. */
+void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsigned min_reads, int64_t now_ms);
 
 #endif

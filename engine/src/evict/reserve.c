@@ -11,15 +11,15 @@
 #define BYTES_A_SEGMENT 128 /* bytes to write, for each further segment that is searched */
 #define WORK_PER_BYTE 8     /* bytes processed for each byte written, while too few segments are free */
 #define MIN_WORK 2048
-#define ALL_STAY 0                     /* least frequency of an item that stays */
-#define NONE_STAYS 4                   /* above any frequency */
+#define ALL_STAY 0                     /* least reads of an item that stays */
+#define NONE_STAYS 4                   /* above any count of reads */
 #define MAX_SEARCHED_BYTES (16u << 20) /* so that the lock is not held for too long */
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* The least frequency of items that stay, after so many attempts without room. The more a writer writes, the
+/* The least reads of items that stay, after so many attempts without room. The more a writer writes, the
  * longer items that were read stay. While there is room for all items, none must go. */
-static unsigned min_frequency_at(const lard_view *view, uint64_t attempt, uint64_t bytes) {
+static unsigned min_reads_at(const lard_view *view, uint64_t attempt, uint64_t bytes) {
     uint64_t segments = view->map->super.segments_per_shard;
     uint64_t longest = MAX_SEARCHED_BYTES >> view->map->segment_shift;
     if (attempt < least(segments, longest) && lard_sample_is_roomy(view)) {
@@ -35,13 +35,13 @@ uint64_t lard_reserve(larder *cache, lard_view *view, uint32_t queue, uint64_t b
     for (uint32_t attempt = 0; attempt < most; attempt++) {
         if (LARD_UNLIKELY(lard_load(&view->header->free_segments) == 0 && lard_load(&view->header->victim) &&
                           lard_pin_any(view))) { /* an owner died while only the victim could be moved */
-            lard_evict_some(cache, view, UINT64_MAX, min_frequency_at(view, attempt, bytes), now_ms);
+            lard_evict_some(cache, view, UINT64_MAX, min_reads_at(view, attempt, bytes), now_ms);
         }
         uint64_t offset = lard_segment_reserve(view, queue, bytes, 1);
         if (LARD_LIKELY(offset != 0)) {
             return offset;
         }
-        lard_evict_some(cache, view, UINT64_MAX, min_frequency_at(view, attempt, bytes), now_ms);
+        lard_evict_some(cache, view, UINT64_MAX, min_reads_at(view, attempt, bytes), now_ms);
     }
     return 0;
 }

@@ -16,6 +16,7 @@
 #include "base/random.h"
 #include "base/space.h"
 #include "file/format.h"
+#include "file/hints.h"
 #include "file/map.h"
 #include "file/memory_limit.h"
 #include "file/validate.h"
@@ -192,6 +193,9 @@ larder_status lard_file_open(const char *path, uint64_t size_bytes, const lard_l
     status = lard_map_new(fd, &info, &super, path, out, error);
     if (status != LARDER_OK) {
         close(fd);
+    } else if ((status = lard_hints_open(*out, path, error)) != LARDER_OK) {
+        lard_map_free(*out);
+        *out = NULL;
     }
     return status;
 }

@@ -8,6 +8,7 @@
 #include "base/space.h"
 #include "file/advice.h"
 #include "file/format.h"
+#include "file/hints.h"
 #include "file/sigbus.h"
 #include "proc/bytelock.h"
 #include "proc/fork.h"
@@ -79,14 +80,16 @@ bool lard_map_lost_superblocks(const lard_map *map, const char *path) {
     return lost;
 }
 
-/* The directory caches of all shards; NULL: no memory. */
-static lard_dircache *new_dircache(const lard_superblock *super) {
-    size_t shards = super->shard_count, most = super->segments_per_shard;
-    lard_dircache *copies = calloc(1, shards * sizeof *copies + shards * most * sizeof(uintptr_t));
-    for (size_t s = 0; copies && s < shards; s++) {
-        copies[s].pages = (uintptr_t *)(copies + shards) + s * most;
+/* The directory caches of all shards. False: no memory. */
+static bool make_dircache(lard_map *map) {
+    size_t shards = map->super.shard_count, most = map->super.segments_per_shard;
+    size_t bytes = sizeof(lard_dircache) + sizeof(lard_renewal) + most * sizeof(uintptr_t); /* of a shard */
+    map->dircache = calloc(shards, bytes);
+    map->renewals = (lard_renewal *)(map->dircache + shards);
+    for (size_t s = 0; map->dircache && s < shards; s++) {
+        map->dircache[s].pages = (uintptr_t *)(map->renewals + shards) + s * most;
     }
-    return copies;
+    return map->dircache != NULL;
 }
 
 /* Maps the first bytes of a file; they are not guarded yet. The fork lock is held. */
@@ -114,6 +117,7 @@ static larder_status map_bytes(int fd, uint64_t bytes, const struct stat *info, 
 
 /* Its guard is released, or it has none. The descriptor stays. */
 static void unmap(lard_map *map) {
+    lard_hints_close(map);
     munmap(map->base, map->bytes);
     free(map->dircache);
     free(map);
@@ -121,7 +125,7 @@ static void unmap(lard_map *map) {
 
 /* Guards the map. If that fails, unmaps it. The fork lock is held. */
 static larder_status guard(lard_map *map, const char *path, larder_error *error) {
-    larder_status status = lard_sigbus_guard(map, path, error);
+    larder_status status = lard_sigbus_guard(map, map->base, map->bytes, path, error);
     if (status != LARDER_OK) {
         unmap(map);
     }
@@ -149,8 +153,7 @@ larder_status lard_map_new(int fd, const struct stat *info, const lard_superbloc
         map->shard_mask = super->shard_count - 1;
         map->segment_shift = (unsigned)__builtin_ctz(super->segment_bytes);
         lard_format_limit_records(map);
-        map->dircache = new_dircache(super);
-        if (!map->dircache) {
+        if (!make_dircache(map)) {
             unmap(map);
             status = lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s", path);
         }

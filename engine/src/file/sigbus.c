@@ -4,8 +4,8 @@
  * Space is reserved at creation, so the cause is that the file was truncated, the disk failed, or a copy-on-write
  * file system is full. The handler maps zero pages over the whole map, or over one page at a time if the kernel
  * grants no more memory, and marks the map poisoned. Then the running call finds invalid checksums and ends as a
- * miss or a refusal; later calls attach again (attach.c). Faults at other addresses go to the handler that was
- * installed before.
+ * miss or a refusal; later calls attach again (attach.c). If it was a page of the hints (hints.h), zeros are all
+ * that is needed. Faults at other addresses go to the handler that was installed before.
  *
  * This state is process-wide, because a process has one handler for a signal. Each thread has its own signal mask,
  * see lard_sigbus_unblock.
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define MAX_MAPS 1024
+#define MAX_MAPS 2048 /* two of a cache: of its file and of its hints */
 
 /* Read by the handler. It follows `map` only if the address is inside it: then a thread is using that map. */
 static struct {
@@ -41,9 +41,9 @@ static void pass_on(int number, siginfo_t *info, void *context) {
     }
 }
 
-static bool lay_zeros(const lard_map *map, size_t from, size_t bytes) {
+static bool lay_zeros(const uint8_t *from, size_t bytes) {
     int flags = MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE; /* the map may be larger than memory */
-    return mmap(map->base + from, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;
+    return mmap((void *)(uintptr_t)from, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;
 }
 
 static void on_sigbus(int number, siginfo_t *info, void *context) {
@@ -52,10 +52,11 @@ static void on_sigbus(int number, siginfo_t *info, void *context) {
     for (int i = 0; i < MAX_MAPS; i++) {
         lard_map *map = __atomic_load_n(&guarded[i].map, __ATOMIC_ACQUIRE);
         const uint8_t *base = __atomic_load_n(&guarded[i].base, __ATOMIC_RELAXED);
-        if (map && address >= base && address < base + __atomic_load_n(&guarded[i].bytes, __ATOMIC_RELAXED)) {
+        size_t bytes = __atomic_load_n(&guarded[i].bytes, __ATOMIC_RELAXED);
+        if (map && address >= base && address < base + bytes) {
             size_t page = (size_t)(address - base) / page_bytes * page_bytes;
-            map->poisoned = 1;
-            if (lay_zeros(map, 0, map->bytes) || lay_zeros(map, page, page_bytes)) {
+            map->poisoned |= base == map->base;
+            if (lay_zeros(base, bytes) || lay_zeros(base + page, page_bytes)) {
                 errno = code;
                 return;
             }
@@ -83,7 +84,8 @@ static bool install(void) {
     return sigaction(SIGBUS, &action, &previous) == 0;
 }
 
-larder_status lard_sigbus_guard(lard_map *map, const char *path, larder_error *error) {
+larder_status lard_sigbus_guard(lard_map *map, const uint8_t *base, size_t bytes, const char *path,
+                                larder_error *error) {
     lard_sigbus_enter();
     installed = installed || install();
     if (!installed) {
@@ -91,14 +93,14 @@ larder_status lard_sigbus_guard(lard_map *map, const char *path, larder_error *e
     }
     for (int i = 0; i < MAX_MAPS; i++) {
         if (__atomic_load_n(&guarded[i].map, __ATOMIC_RELAXED) == NULL) {
-            __atomic_store_n(&guarded[i].base, map->base, __ATOMIC_RELAXED);
-            __atomic_store_n(&guarded[i].bytes, map->bytes, __ATOMIC_RELAXED);
+            __atomic_store_n(&guarded[i].base, base, __ATOMIC_RELAXED);
+            __atomic_store_n(&guarded[i].bytes, bytes, __ATOMIC_RELAXED);
             __atomic_store_n(&guarded[i].map, map, __ATOMIC_RELEASE);
             return LARDER_OK;
         }
     }
     return lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s: this process has %d caches open; close some", path,
-                     MAX_MAPS);
+                     MAX_MAPS / 2);
 }
 
 /*
@@ -106,16 +108,17 @@ larder_status lard_sigbus_guard(lard_map *map, const char *path, larder_error *e
  * thread that is still inside sees what it would see after a fault.
  */
 bool lard_sigbus_blank(lard_map *map) {
+    bool any = false;
     for (int i = 0; i < MAX_MAPS; i++) {
         if (__atomic_load_n(&guarded[i].map, __ATOMIC_RELAXED) == map) {
             map->poisoned = 1;
-            if (lay_zeros(map, 0, map->bytes)) {
+            any = true;
+            if (lay_zeros(guarded[i].base, guarded[i].bytes)) {
                 __atomic_store_n(&guarded[i].map, NULL, __ATOMIC_RELEASE);
             }
-            return true;
         }
     }
-    return false;
+    return any;
 }
 
 void lard_sigbus_release(lard_map *map) {

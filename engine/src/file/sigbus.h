@@ -6,7 +6,9 @@
 
 #include "base/types.h"
 
-larder_status lard_sigbus_guard(lard_map *map, const char *path, larder_error *error); /* the fork lock is held */
+/* Guards the bytes of a map, or of its hints. The fork lock is held. */
+larder_status lard_sigbus_guard(lard_map *map, const uint8_t *base, size_t bytes, const char *path,
+                                larder_error *error);
 void lard_sigbus_release(lard_map *map);
 bool lard_sigbus_blank(
     lard_map *map); /* a map that was left gets zeros, and no guard; false: it had none before */

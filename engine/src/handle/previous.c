@@ -202,15 +202,15 @@ typedef struct {
 static bool find_chunk(lard_map *map, const lard_chunk_key *data, record *out) {
     lard_key key = lard_key_of_chunk(map, data);
     lard_view view = lard_view_of(map, lard_hash_shard(map, &key.hash));
-    lard_bucket *buckets[2];
+    lard_buckets pair;
     uint64_t epoch;
     if (!lard_view_is_current(&view, &epoch) ||
-        !lard_bucket_pair(&view, &key.hash, lard_bucket_count(&view), &buckets[0], &buckets[1])) {
+        !lard_bucket_pair(&view, &key.hash, lard_bucket_count(&view), &pair)) {
         return false;
     }
     for (unsigned i = 0; i < 2 * LARD_BUCKET_SLOTS; i++) {
         uint64_t slot =
-            lard_load(&buckets[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS]) & ~LARD_SLOT_PENDING;
+            lard_load(&pair.at[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS]) & ~LARD_SLOT_PENDING;
         if (LARD_SLOT_FINGERPRINT(slot) == key.hash.fingerprint && read_record(&view, slot, out) &&
             out->type == LARD_TYPE_CHUNK && out->key_bytes == sizeof *data &&
             memcmp(out->key, data, sizeof *data) == 0) {

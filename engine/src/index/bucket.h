@@ -42,15 +42,22 @@ static inline uint32_t lard_bucket_count(const lard_view *view) {
     return LARD_LIKELY(count <= most) ? count : 0;
 }
 
-/* The two buckets of `count` that a key may be in. False: there is no index, or it is damaged. */
+typedef struct { /* the two that a key may be in */
+    lard_bucket *at[2];
+    uint32_t number[2];
+} lard_buckets;
+
+/* The buckets of a key in an index of `count`. False: there is no index, or it is damaged. */
 static inline bool lard_bucket_pair(const lard_view *view, const lard_hash *hash, uint32_t count,
-                                    lard_bucket **first, lard_bucket **second) {
+                                    lard_buckets *pair) {
     if (LARD_UNLIKELY(count == 0)) {
         return false;
     }
-    *first = lard_bucket_below_count(view, lard_bucket_of(hash->first, count));
-    *second = lard_bucket_below_count(view, lard_bucket_of(hash->second, count));
-    return *first && *second;
+    pair->number[0] = lard_bucket_of(hash->first, count);
+    pair->number[1] = lard_bucket_of(hash->second, count);
+    pair->at[0] = lard_bucket_below_count(view, pair->number[0]);
+    pair->at[1] = lard_bucket_below_count(view, pair->number[1]);
+    return pair->at[0] && pair->at[1];
 }
 
 #endif

@@ -16,16 +16,17 @@
 
 /* Adds the pages that are not known yet. False: the directory is damaged. */
 static bool note_pages(const lard_view *view, lard_dircache *copy, uint32_t count) {
+    lard_renewal *renewal = &view->map->renewals[view->number];
     unsigned shift = view->map->segment_shift - LARD_BUCKET_SHIFT;
     uint32_t pages = (uint32_t)(((uint64_t)count + (1u << shift) - 1) >> shift);
-    for (uint32_t p = copy->known; p < pages; p++) {
+    for (uint32_t p = renewal->known; p < pages; p++) {
         lard_bucket *first = lard_bucket_at(view, p << shift);
         if (!first) {
             return false;
         }
         __atomic_store_n(&copy->pages[p], (uintptr_t)first - ((uintptr_t)p << view->map->segment_shift),
                          __ATOMIC_RELEASE);
-        copy->known = p + 1;
+        renewal->known = p + 1;
         if (p < MAX_ADVISED_PAGES) {
             lard_advice_index(view, lard_load(&view->directory[p]));
         }
@@ -40,7 +41,7 @@ static void renew(const lard_view *view, lard_dircache *copy) {
     if (copy->epoch != epoch) { /* a reader finds a changed epoch, before or after its read */
         __atomic_store_n(&copy->epoch, 0, __ATOMIC_RELEASE);
         __atomic_store_n(&copy->shape, 0, __ATOMIC_RELEASE);
-        copy->known = 0;
+        view->map->renewals[view->number].known = 0;
         lard_advice_shard(view);
     }
     if (!fit || !note_pages(view, copy, count)) {
@@ -57,12 +58,12 @@ static void renew(const lard_view *view, lard_dircache *copy) {
 }
 
 void lard_dircache_renew(lard_map *map, const lard_view *view) {
-    lard_dircache *copy = &map->dircache[view->number];
+    lard_renewal *renewal = &map->renewals[view->number];
     uint32_t ours = lard_fork_number() + 1;
-    uint32_t idle = __atomic_load_n(&copy->renewing, __ATOMIC_RELAXED);
+    uint32_t idle = __atomic_load_n(&renewal->renewing, __ATOMIC_RELAXED);
     if (idle != ours &&
-        __atomic_compare_exchange_n(&copy->renewing, &idle, ours, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-        renew(view, copy);
-        __atomic_store_n(&copy->renewing, 0, __ATOMIC_RELEASE);
+        __atomic_compare_exchange_n(&renewal->renewing, &idle, ours, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+        renew(view, &map->dircache[view->number]);
+        __atomic_store_n(&renewal->renewing, 0, __ATOMIC_RELEASE);
     }
 }

@@ -21,13 +21,16 @@ void lard_dircache_renew(lard_map *map, const lard_view *view);
 
 static inline uint32_t lard_dircache_count(uint64_t shape) { return (uint32_t)(shape >> 32); }
 
-/* The bucket of a hash in an index of that shape, or NULL: its page is not known. */
-static inline lard_bucket *lard_dircache_bucket(const lard_dircache *copy, uint64_t shape, uint32_t hash,
-                                                unsigned page_shift) {
+/* The number of a hash's bucket in an index of that shape. */
+static inline uint32_t lard_dircache_number(uint64_t shape, uint32_t hash) {
     uint32_t count = lard_dircache_count(shape);
     uint32_t mask = (uint32_t)shape;
     uint32_t bucket = hash & mask;
-    bucket = bucket < count ? bucket : bucket & (mask >> 1);
+    return bucket < count ? bucket : bucket & (mask >> 1);
+}
+
+/* The bucket of that number, or NULL: its page is not known. */
+static inline lard_bucket *lard_dircache_bucket(const lard_dircache *copy, uint32_t bucket, unsigned page_shift) {
     uintptr_t page = __atomic_load_n(&copy->pages[bucket >> page_shift], __ATOMIC_RELAXED);
     return page ? (lard_bucket *)(page + (uintptr_t)bucket * sizeof(lard_bucket)) : NULL;
 }
@@ -38,8 +41,8 @@ static inline void lard_dircache_prefetch_buckets(const lard_map *map, const lar
     const lard_dircache *copy = &map->dircache[lard_hash_shard(map, hash)];
     unsigned page_shift = map->segment_shift - LARD_BUCKET_SHIFT;
     uint64_t shape = __atomic_load_n(&copy->shape, __ATOMIC_ACQUIRE);
-    buckets[0] = lard_dircache_bucket(copy, shape, hash->first, page_shift);
-    buckets[1] = lard_dircache_bucket(copy, shape, hash->second, page_shift);
+    buckets[0] = lard_dircache_bucket(copy, lard_dircache_number(shape, hash->first), page_shift);
+    buckets[1] = lard_dircache_bucket(copy, lard_dircache_number(shape, hash->second), page_shift);
     __builtin_prefetch(buckets[0]);
     __builtin_prefetch(buckets[1]);
 }

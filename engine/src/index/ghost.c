@@ -62,10 +62,10 @@ typedef struct {
 
 static place find(const lard_view *view, const lard_hash *hash, clocks at) {
     uint32_t fingerprint = short_fingerprint(hash->fingerprint);
-    lard_bucket *buckets[2] = {NULL, NULL};
-    bool fit = lard_bucket_pair(view, hash, lard_bucket_count(view), &buckets[0], &buckets[1]);
+    lard_buckets pair;
+    bool fit = lard_bucket_pair(view, hash, lard_bucket_count(view), &pair);
     for (unsigned i = 0; fit && i < 2 * LARD_BUCKET_SLOTS; i++) {
-        lard_u64 *slot = &buckets[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS];
+        lard_u64 *slot = &pair.at[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS];
         uint64_t value = lard_load(slot);
         for (unsigned n = 0; value && !LARD_SLOT_OFFSET(value) && n < LARD_GHOST_CELLS; n++) {
             uint32_t cell = cell_of(value, n);

@@ -18,19 +18,14 @@
 
 #include <limits.h>
 
-#define ITEM_COST 100        /* above the cost of ghosts */
 #define DELETE_ATTEMPTS 4096 /* many, because a slow delete is better than one that leaves the key */
-
-LARD_INLINE bool buckets_of(const lard_view *view, const lard_hash *hash, lard_bucket *buckets[2]) {
-    return lard_bucket_pair(view, hash, lard_bucket_count(view), &buckets[0], &buckets[1]);
-}
 
 LARD_INLINE lard_found first_of(const lard_view *view, const lard_hash *hash, lard_match_test *passes,
                                 const void *context) {
-    lard_bucket *buckets[2];
-    return buckets_of(view, hash, buckets)
-               ? lard_match_first(view, buckets[0], buckets[1], hash->fingerprint, passes, context)
-               : (lard_found){NULL, 0};
+    lard_buckets pair;
+    return lard_bucket_pair(view, hash, lard_bucket_count(view), &pair)
+               ? lard_match_first(view, &pair, hash->fingerprint, passes, context)
+               : (lard_found){NULL, 0, NULL};
 }
 
 LARD_INLINE bool is_of_key(const lard_view *view, const lard_u64 *slot, uint64_t value, const void *key) {
@@ -65,7 +60,7 @@ lard_found lard_index_match(const lard_view *view, lard_found probed, const lard
     }
     uint64_t value = lard_load_acquire(probed.slot);
     if (LARD_LIKELY(is_of_key(view, probed.slot, value, key))) {
-        return (lard_found){probed.slot, value};
+        return (lard_found){probed.slot, value, probed.reads};
     }
     return lard_index_find(view, key);
 }
@@ -73,12 +68,12 @@ lard_found lard_index_match(const lard_view *view, lard_found probed, const lard
 LARD_INLINE bool is_same(const lard_view *view, const lard_u64 *slot, uint64_t value, const void *wanted) {
     const uint64_t *same = wanted;
     (void)view, (void)slot;
-    return LARD_SLOT_SAME(value, *same);
+    return value == *same;
 }
 
 lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, uint64_t offset,
                                   uint32_t generation) {
-    uint64_t wanted = lard_slot_make(offset, hash->fingerprint, 0, generation);
+    uint64_t wanted = lard_slot_make(offset, hash->fingerprint, generation);
     return first_of(view, hash, is_same, &wanted);
 }
 
@@ -112,11 +107,6 @@ void lard_index_recount(lard_view *view) {
     lard_store(&view->header->chunks, chunks);
 }
 
-/* The cost of giving a slot to a new item: an empty slot < ghosts < the least frequent item. */
-static unsigned eviction_cost(uint64_t value) {
-    return LARD_SLOT_OFFSET(value) ? ITEM_COST + LARD_SLOT_FREQUENCY(value) : value != 0;
-}
-
 static unsigned live_slots(const lard_bucket *bucket) {
     unsigned live = 0;
     for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
@@ -125,70 +115,77 @@ static unsigned live_slots(const lard_bucket *bucket) {
     return live;
 }
 
-/* The least frequent item of two full buckets that is not pinned. NULL: all are pinned. */
-static lard_u64 *find_victim(const lard_view *view, lard_bucket *const buckets[2], uint64_t *value) {
-    lard_u64 *best = NULL;
-    for (unsigned i = 0; i < 2 * LARD_BUCKET_SLOTS; i++) {
-        lard_u64 *slot = &buckets[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS];
-        uint64_t now = lard_load(slot);
-        if ((!best || eviction_cost(now) < eviction_cost(*value)) && !lard_pin_cost_of(view, now)) {
-            best = slot;
-            *value = now;
+typedef struct {    /* a slot for a new item */
+    lard_u64 *slot; /* NULL: none */
+    uint64_t value;
+    unsigned bucket; /* of the pair */
+} place;
+
+/* A slot without an item, in the bucket that has fewer if it has one; rather an empty one than one with ghosts. */
+static place vacancy(const lard_buckets *pair) {
+    unsigned order = live_slots(pair->at[1]) < live_slots(pair->at[0]);
+    place best = {NULL, 1, 0};
+    for (unsigned c = 0; c < 2 && !best.slot; c++) {
+        lard_bucket *bucket = pair->at[c ^ order];
+        for (unsigned i = 0; i < LARD_BUCKET_SLOTS && (!best.slot || best.value); i++) {
+            uint64_t value = lard_load(&bucket->slots[i]);
+            if (value == 0 || (!best.slot && !LARD_SLOT_OFFSET(value))) {
+                best = (place){&bucket->slots[i], value, c ^ order};
+            }
         }
     }
     return best;
 }
 
-larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash *hash, uint64_t slot) {
-    lard_bucket *buckets[2];
-    if (!buckets_of(view, hash, buckets)) {
+/* Of the items of two full buckets the one that was read least and is not pinned. */
+static place find_victim(const lard_view *view, const lard_buckets *pair) {
+    place best = {NULL, 0, 0};
+    unsigned least = UINT_MAX;
+    for (unsigned i = 0; i < 2 * LARD_BUCKET_SLOTS; i++) {
+        unsigned bucket = i / LARD_BUCKET_SLOTS;
+        lard_u64 *slot = &pair->at[bucket]->slots[i % LARD_BUCKET_SLOTS];
+        uint64_t value = lard_load(slot);
+        unsigned reads = lard_reads_of(lard_reads_at(view->map, view->number, pair->number[bucket]), slot);
+        if (reads < least && LARD_SLOT_OFFSET(value) && !lard_pin_cost_of(view, value)) {
+            best = (place){slot, value, bucket};
+            least = reads;
+        }
+    }
+    return best;
+}
+
+larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash *hash, uint64_t slot,
+                                unsigned reads) {
+    lard_buckets pair;
+    if (!lard_bucket_pair(view, hash, lard_bucket_count(view), &pair)) {
         return LARDER_DAMAGED;
     }
-    for (;;) { /* repeats only if a deleter emptied a slot or a reader raised a frequency (to 3 at most) */
-        int order = live_slots(buckets[1]) < live_slots(buckets[0]) ? 1 : 0;
-        lard_bucket *best_bucket = buckets[0];
-        lard_u64 *best = NULL;
-        uint64_t best_value = 0;
-        unsigned best_cost = UINT_MAX;
-        for (int c = 0; c < 2; c++) {
-            lard_bucket *bucket = buckets[c ^ order];
-            for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
-                uint64_t value = lard_load(&bucket->slots[i]);
-                unsigned cost = eviction_cost(value);
-                if (cost < best_cost) {
-                    best_bucket = bucket;
-                    best = &bucket->slots[i];
-                    best_value = value;
-                    best_cost = cost;
-                }
+    for (;;) { /* repeats only if a deleter emptied a slot */
+        place at = vacancy(&pair);
+        bool occupied = !at.slot;
+        if (occupied) {
+            if (lard_index_resize_make_room(view, &pair)) {
+                continue;
             }
-            if (best_cost < ITEM_COST) {
-                break;
-            }
-        }
-        bool occupied = LARD_SLOT_OFFSET(best_value) != 0;
-        if (occupied && lard_index_resize_make_room(view, buckets)) {
-            continue;
-        }
-        if (occupied && lard_pin_cost_of(view, best_value)) {
-            best = find_victim(view, buckets, &best_value);
-            if (!best) {
+            at = find_victim(view, &pair);
+            if (!at.slot && !vacancy(&pair).slot) {
                 return LARDER_FULL;
             }
-            if (!LARD_SLOT_OFFSET(best_value)) {
-                continue; /* emptied meanwhile */
+            if (!at.slot) {
+                continue;
             }
         }
-        bool was_chunk = occupied && lard_index_is_chunk(view, best_value);
-        if (lard_cas64(best, &best_value, slot)) {
+        bool was_chunk = occupied && lard_index_is_chunk(view, at.value);
+        if (lard_slot_replace(at.slot, at.value, slot)) {
+            lard_reads_set(lard_reads_at(view->map, view->number, pair.number[at.bucket]), at.slot, reads);
             if (was_chunk) {
                 lard_add(&view->header->chunks, (uint64_t)-1);
             } else if (occupied) {
                 lard_count(cache, LARD_STAT_evictions, 1);
             } else {
                 lard_add(&view->header->items, 1);
-                if (best_value) {
-                    lard_ghost_rescue(best_bucket, view, best_value);
+                if (at.value) {
+                    lard_ghost_rescue(pair.at[at.bucket], view, at.value);
                 }
             }
             return LARDER_OK;

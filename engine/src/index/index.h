@@ -16,8 +16,9 @@ lard_found lard_index_match(const lard_view *view, lard_found probed, const lard
 /* The slot that names the record at `offset` of the generation. */
 lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, uint64_t offset,
                                   uint32_t generation);
-/* Under the lock. FULL: all slots of the key's buckets hold pinned items. */
-larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash *hash, uint64_t slot);
+/* Under the lock. `reads`: of the new item. FULL: all slots of the key's buckets hold pinned items. */
+larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash *hash, uint64_t slot,
+                                unsigned reads);
 /* Lock-free. Empties every slot of the key. Fills *head if it was a large value. True: the item was live. */
 bool lard_index_delete(const lard_view *view, const lard_key *key, int64_t now_ms, lard_head *head);
 /* Does the slot name a chunk? */

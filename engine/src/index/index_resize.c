@@ -23,6 +23,7 @@
 #include "index/index_resize.h"
 #include "base/count.h"
 #include "base/hash.h"
+#include "base/reads.h"
 #include "file/view.h"
 #include "index/bucket.h"
 #include "index/slot.h"
@@ -58,7 +59,9 @@ static bool move(lard_view *view, const lard_bucket *bucket, lard_u64 *from, boo
     if (!choices_of(view, value, lard_bucket_count(view), choices)) {
         return false;
     }
-    lard_bucket *other = lard_bucket_at(view, (choices[0] > choices[1]) == up ? choices[0] : choices[1]);
+    uint32_t number = (choices[0] > choices[1]) == up ? choices[0] : choices[1];
+    const uint16_t *reads = lard_reads_at(view->map, view->number, choices[0] ^ choices[1] ^ number);
+    lard_bucket *other = lard_bucket_at(view, number);
     for (unsigned i = 0; other && other != bucket && i < LARD_BUCKET_SLOTS; i++) {
         uint64_t vacant = lard_load(&other->slots[i]);
         uint64_t pending = value | LARD_SLOT_PENDING;
@@ -78,6 +81,8 @@ static bool move(lard_view *view, const lard_bucket *bucket, lard_u64 *from, boo
         }
         lard_fence();
         bool leaves = lard_slot_replace(from, value, pending);
+        lard_reads_set(lard_reads_at(view->map, view->number, number), &other->slots[i],
+                       lard_reads_of(reads, from));
         lard_slot_replace(&other->slots[i], pending, leaves ? value : 0);
         if (leaves) {
             lard_slot_replace(from, pending, 0);
@@ -117,7 +122,8 @@ static bool move_one(lard_view *view, lard_bucket *const *buckets, unsigned coun
 }
 
 /* If the other buckets of all these items are full too, an item of one of those moves first. */
-bool lard_index_resize_make_room(lard_view *view, lard_bucket *const buckets[2]) {
+bool lard_index_resize_make_room(lard_view *view, const lard_buckets *pair) {
+    lard_bucket *const *buckets = pair->at;
     if (move_one(view, buckets, 2)) {
         return true;
     }
@@ -202,6 +208,7 @@ static bool split_next(larder *cache, lard_view *view) {
         __builtin_prefetch(lard_view_words(view, LARD_SLOT_OFFSET(lard_load(&from->slots[i]))));
     }
     uint64_t moved[LARD_BUCKET_SLOTS] = {0};
+    const uint16_t *reads = lard_reads_at(view->map, view->number, source);
     /* After index_pages, which a deleter reads with it. */
     lard_store_release(&view->header->splitting, source + 1);
     lard_fence();
@@ -217,6 +224,8 @@ static bool split_next(larder *cache, lard_view *view) {
             continue;
         }
         if (choices[0] == count || choices[1] == count) {
+            lard_reads_set(lard_reads_at(view->map, view->number, count), &to->slots[i],
+                           lard_reads_of(reads, &from->slots[i]));
             lard_store(&to->slots[i], value);
             moved[i] = value;
         } else if (lard_slot_replace(&from->slots[i], value, 0)) { /* its record is damaged */
@@ -226,7 +235,7 @@ static bool split_next(larder *cache, lard_view *view) {
     }
     lard_fence();
     for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
-        if (moved[i] && !LARD_SLOT_SAME(lard_load(&from->slots[i]), moved[i])) {
+        if (moved[i] && lard_load(&from->slots[i]) != moved[i]) {
             lard_slot_replace(&to->slots[i], moved[i], 0);
         }
     }
@@ -292,7 +301,7 @@ static lard_u64 *other_pending(const lard_view *view, const lard_bucket *bucket,
     for (unsigned c = 0; known && c < 2; c++) {
         lard_bucket *other = lard_bucket_at(view, choices[c]);
         for (unsigned i = 0; other && other != bucket && i < LARD_BUCKET_SLOTS; i++) {
-            if (LARD_SLOT_SAME(lard_load(&other->slots[i]), pending)) {
+            if (lard_load(&other->slots[i]) == pending) {
                 return &other->slots[i];
             }
         }

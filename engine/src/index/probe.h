@@ -55,6 +55,9 @@ static inline unsigned lard_probe(const lard_bucket *first, const lard_bucket *s
 
 #endif
 
+/* Is the lowest bit in a mask of lard_probe, which must not be 0, for a slot of the first bucket? */
+static inline bool lard_probe_is_first(unsigned mask) { return (mask & ((1u << LARD_BUCKET_SLOTS) - 1)) != 0; }
+
 /* The slot of the lowest bit in a mask of lard_probe, which must not be 0. */
 static inline lard_u64 *lard_probe_slot(lard_bucket *first, lard_bucket *second, unsigned mask) {
     unsigned at = (unsigned)__builtin_ctz(mask);

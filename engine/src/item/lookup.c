@@ -15,7 +15,6 @@
 #include "file/view.h"
 #include "index/bucket.h"
 #include "index/match.h"
-#include "index/slot.h"
 #include "segment/counter.h"
 
 #define ATTEMPTS 32
@@ -63,7 +62,8 @@ enum found { FOUND, ABSENT, AGAIN };
  * yet. A single pending slot proves nothing.
  */
 static __attribute__((noinline)) enum found find_moving(const lard_view *view, const lard_key *key,
-                                                        lard_bucket *first, lard_bucket *second, lard_hit *hit) {
+                                                        const lard_buckets *pair, lard_hit *hit) {
+    lard_bucket *first = pair->at[0], *second = pair->at[1];
     for (unsigned i = 0; i < LARD_BUCKET_SLOTS; i++) {
         uint64_t value = lard_load_acquire(&first->slots[i]), settled = value & ~LARD_SLOT_PENDING;
         if (value == settled || !lard_match_key(view, settled, key, &hit->info)) {
@@ -71,8 +71,9 @@ static __attribute__((noinline)) enum found find_moving(const lard_view *view, c
         }
         for (unsigned n = 0; n < LARD_BUCKET_SLOTS; n++) {
             uint64_t other = lard_load_acquire(&second->slots[n]);
-            if (LARD_SLOT_SAME(other, value)) {
+            if (other == value) {
                 hit->slot = &second->slots[n];
+                hit->reads = lard_reads_at(view->map, view->number, pair->number[1]);
                 hit->slot_value = other;
                 hit->offset = LARD_SLOT_OFFSET(settled);
                 return FOUND;
@@ -94,26 +95,27 @@ LARD_INLINE bool is_wanted(const lard_view *view, const lard_u64 *slot, uint64_t
         return true;
     }
     lard_fence_acquire();
-    *this->changed = !LARD_SLOT_SAME(lard_load(slot), value);
+    *this->changed = lard_load(slot) != value;
     return *this->changed;
 }
 
 LARD_INLINE enum found find(const lard_view *view, uint64_t epoch, const lard_key *key, lard_hit *hit) {
     uint32_t moves = lard_load_acquire(&view->header->moves);
     uint32_t count = lard_bucket_count(view);
-    lard_bucket *first, *second;
-    if (LARD_UNLIKELY(!lard_bucket_pair(view, &key->hash, count, &first, &second))) {
+    lard_buckets pair;
+    if (LARD_UNLIKELY(!lard_bucket_pair(view, &key->hash, count, &pair))) {
         return ABSENT;
     }
     bool recycled = false;
     const search wanted = {.key = key, .info = &hit->info, .changed = &recycled};
-    lard_found found = lard_match_first(view, first, second, key->hash.fingerprint, is_wanted, &wanted);
+    lard_found found = lard_match_first(view, &pair, key->hash.fingerprint, is_wanted, &wanted);
     if (LARD_UNLIKELY(recycled)) {
         return AGAIN;
     }
     if (LARD_LIKELY(found.slot != NULL)) {
         hit->slot = found.slot;
         hit->slot_value = found.value;
+        hit->reads = found.reads;
         hit->offset = LARD_SLOT_OFFSET(found.value);
         return FOUND;
     }
@@ -121,7 +123,7 @@ LARD_INLINE enum found find(const lard_view *view, uint64_t epoch, const lard_ke
     bool changed = lard_load(&view->header->moves) != moves || lard_bucket_count(view) != count ||
                    lard_load(&view->header->epoch) != epoch;
     if (LARD_UNLIKELY(moves & 1)) {
-        return find_moving(view, key, first, second, hit);
+        return find_moving(view, key, &pair, hit);
     }
     return changed ? AGAIN : ABSENT;
 }
@@ -162,8 +164,7 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
             status = lard_record_value(fast, &view, hit->offset, &hit->info, out, capacity);
         }
         lard_fence_acquire();
-        if (LARD_UNLIKELY(!LARD_SLOT_SAME(lard_load(hit->slot), hit->slot_value) ||
-                          lard_load(&view.header->epoch) != epoch)) {
+        if (LARD_UNLIKELY(lard_load(hit->slot) != hit->slot_value || lard_load(&view.header->epoch) != epoch)) {
             continue;
         }
         if (LARD_UNLIKELY(status == LARDER_DAMAGED)) {
@@ -173,7 +174,7 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
         if (LARD_UNLIKELY(status == LARDER_MISS)) {
             return status;
         }
-        lard_slot_bump(hit->slot, hit->slot_value);
+        lard_reads_raise(hit->reads, hit->slot);
         if (item) {
             *item = (larder_item){
                 .size_bytes = size_bytes,

@@ -10,6 +10,7 @@
 typedef struct {
     lard_u64 *slot;
     uint64_t slot_value;
+    uint16_t *reads; /* of the slot's bucket */
     uint64_t offset;
     lard_record_info info;
     lard_head head; /* of a large value */

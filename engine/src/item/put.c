@@ -12,17 +12,19 @@
 #include "file/view.h"
 #include "item/drop.h"
 #include "item/large.h"
+#include "proc/process.h"
 #include "segment/counter.h"
 #include "segment/pin.h"
 #include "segment/record.h"
 #include "segment/segment.h"
 
-#define LONG_PART 50  /* a value larger than this part of the capacity goes to the main queue at once */
-#define LARGE_PART 24 /* a value larger than this part starts with the highest frequency */
+#define COUNTS_KEPT_MS 1000 /* how often a process that writes copies its statistics into the file */
+#define LONG_PART 50        /* a value larger than this part of the capacity goes to the main queue at once */
+#define LARGE_PART 24       /* a value larger than this part counts as read often */
 
 /* Chooses one queue for all chunks of a large value. If the value is so large that its end might evict its
- * beginning from the small queue, it goes to the main queue. If that might happen there too, it starts with the
- * highest frequency. */
+ * beginning from the small queue, it goes to the main queue. If that might happen there too, it counts as
+ * read often. */
 static void place_large(lard_map *map, lard_write_op *op) {
     const lard_superblock *super = &map->super;
     uint64_t all = (uint64_t)super->shard_count * super->segments_per_shard * super->segment_bytes;
@@ -74,6 +76,10 @@ larder_status lard_put(larder *cache, lard_map *map, lard_write_op *op, const la
     }
     if (status == LARDER_OK) {
         lard_count(cache, LARD_STAT_sets, 1);
+        if (LARD_UNLIKELY((uint64_t)(op->now_ms - __atomic_load_n(&cache->counted_ms, __ATOMIC_RELAXED)) >=
+                          COUNTS_KEPT_MS)) {
+            lard_process_keep_counts(cache, map, op->now_ms);
+        }
         if (op->replaced.value_bytes) {
             lard_large_drop(map, &op->replaced);
         }

@@ -42,7 +42,7 @@ static bool holds(const lard_view *view, const lard_found *found, const lard_wri
     case LARD_IF_PRESENT:
         return is_live(view, found, op->now_ms);
     case LARD_IF_SLOT:
-        return found->slot && LARD_SLOT_SAME(found->value, op->expected_slot) &&
+        return found->slot && found->value == op->expected_slot &&
                (op->expected_expiry_ms == 0 || expires_at(view, found, op->expected_expiry_ms));
     default:
         return true;
@@ -100,11 +100,10 @@ LARD_INLINE larder_status publish(larder *cache, lard_view *view, lard_write_op 
     for (;;) { /* repeats only if eviction or a lock-free delete changed the slot */
         uint64_t pinned_bytes;
         if (!found.slot) {
-            return lard_index_insert(cache, view, &op->key->hash, slot);
+            return lard_index_insert(cache, view, &op->key->hash, slot, op->spec.reads);
         }
         note_replaced(view, found.value, op, &pinned_bytes);
-        uint64_t with_frequency = slot | (found.value & LARD_FREQUENCY_MASK);
-        if (lard_slot_replace(found.slot, found.value, with_frequency)) {
+        if (lard_slot_replace(found.slot, found.value, slot)) {
             if (LARD_UNLIKELY(pinned_bytes != 0)) {
                 lard_add(&view->header->pinned_bytes, -pinned_bytes);
             }
@@ -139,8 +138,8 @@ LARD_INLINE larder_status append_and_publish(larder *cache, lard_view *view, lar
     if (any) {
         found = lard_index_match(view, found, op->key);
     }
-    larder_status status = publish(cache, view, op, found,
-                                   lard_slot_make(offset, op->key->hash.fingerprint, op->spec.reads, generation));
+    larder_status status =
+        publish(cache, view, op, found, lard_slot_make(offset, op->key->hash.fingerprint, generation));
     if (!any) {
         lard_reserve_upkeep(cache, view, queue, bytes, op->now_ms);
     }

@@ -10,6 +10,7 @@
  */
 #define _GNU_SOURCE
 #include "proc/process.h"
+#include "base/clock.h"
 #include "base/place.h"
 #include "proc/bytelock.h"
 #include "proc/lockfile.h"
@@ -22,19 +23,53 @@
 
 uint32_t lard_process_owner_word(uint32_t slot, uint32_t incarnation) { return LARD_OWNER(slot, incarnation); }
 
+uint64_t lard_process_count(const lard_map *map, uint32_t slot, unsigned which) {
+    const lard_process *row = &map->processes[slot];
+    const lard_hints_row *live = &map->rows[slot];
+    return lard_load(&live->incarnation) == lard_load(&row->incarnation) ? lard_load(&live->counters[which])
+                                                                         : lard_load(&row->counters[which]);
+}
+
+int64_t lard_process_counted_ms(const lard_map *map, uint32_t slot) {
+    const lard_process *row = &map->processes[slot];
+    return lard_load(&map->rows[slot].incarnation) == lard_load(&row->incarnation)
+               ? INT64_MAX
+               : (int64_t)lard_load(&row->counted_ms);
+}
+
+void lard_process_keep_counts(larder *cache, lard_map *map, int64_t now_ms) {
+    lard_process *row = &map->processes[map->slot];
+    const lard_hints_row *live = &map->rows[map->slot];
+    __atomic_store_n(&cache->counted_ms, now_ms, __ATOMIC_RELAXED);
+    for (int i = 0; i < LARD_COUNTERS; i++) {
+        uint64_t count = lard_load(&live->counters[i]);
+        if (count != lard_load(&row->counters[i])) {
+            lard_store(&row->counters[i], count);
+        }
+    }
+    lard_store(&row->counted_ms, (uint64_t)now_ms);
+}
+
 static void begin_incarnation(lard_map *map, uint32_t slot, lard_process_claimed *claim) {
     lard_process *row = &map->processes[slot];
+    lard_hints_row *live = &map->rows[slot];
+    uint64_t former[LARD_COUNTERS];
+    for (unsigned i = 0; i < LARD_COUNTERS; i++) {
+        former[i] = lard_process_count(map, slot, i);
+    }
     claim->slot = slot;
     claim->incarnation = lard_load(&row->incarnation) + 1;
     lard_store_release(&row->incarnation, claim->incarnation);
     lard_store(&row->pid, (uint32_t)getpid());
     for (int i = 0; i < LARD_COUNTERS; i++) {
-        uint64_t count = lard_load(&row->counters[i]);
-        if (count) {
-            lard_store(&row->counters[i], 0);
-            lard_add(&map->control->retired[i], count);
+        lard_store(&row->counters[i], 0);
+        lard_store(&live->counters[i], 0);
+        if (former[i]) {
+            lard_add(&map->control->retired[i], former[i]);
         }
     }
+    lard_store(&row->counted_ms, (uint64_t)lard_clock_of_call(NULL));
+    lard_store(&live->incarnation, claim->incarnation);
 }
 
 /* Does the handle already hold a slot of this lock file, from an earlier attachment? */
@@ -83,7 +118,7 @@ void lard_process_adopt(larder *cache, const lard_lockfile *file, lard_map *map,
     map->owner_word = lard_process_owner_word(claim->slot, claim->incarnation);
     __atomic_store_n(&cache->slot, claim->slot, __ATOMIC_RELAXED);
     __atomic_store_n(&cache->incarnation, claim->incarnation, __ATOMIC_RELAXED);
-    __atomic_store_n(&cache->counters, map->processes[claim->slot].counters, __ATOMIC_RELAXED);
+    __atomic_store_n(&cache->counters, map->rows[claim->slot].counters, __ATOMIC_RELAXED);
     __atomic_store_n(&cache->next_value_id, 0, __ATOMIC_RELAXED);
 }
 

@@ -22,6 +22,13 @@ void lard_process_release(larder *cache);
 bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner_word);
 /* Has a live process this slot? */
 bool lard_process_is_attached(const larder *cache, const lard_map *map, uint32_t slot);
+/* What the slot's processes have counted: from the hints if they share them with this process, else what was
+ * copied into the file. */
+uint64_t lard_process_count(const lard_map *map, uint32_t slot, unsigned which);
+/* When that was copied, Unix ms; INT64_MAX: it is from the hints, and up to date. */
+int64_t lard_process_counted_ms(const lard_map *map, uint32_t slot);
+/* Copies this process's counts into the file. */
+void lard_process_keep_counts(larder *cache, lard_map *map, int64_t now_ms);
 uint32_t lard_process_owner_word(uint32_t slot, uint32_t incarnation);
 
 #endif

@@ -141,7 +141,7 @@ typedef struct {       /* a record to be written, without its key */
     uint64_t expiry_ms;
     unsigned type;
     unsigned flags;
-    unsigned reads; /* the frequency it starts with */
+    unsigned reads; /* with how many a new item starts, see reads.h */
     unsigned pin;   /* LARD_PINNED, or 0 */
     bool to_main;   /* to the main queue at once */
 } lard_record_spec;

@@ -175,9 +175,7 @@ static void finish_copy(lard_view *view) {
         lard_record_of_slot(view, found.value, &original) && original.word0 == copy.word0 &&
         ((original.word1 ^ copy.word1) & LARD_SEAL_BELOW) == 0) {
         uint64_t generation = lard_load(&view->segments[lard_segment_at(view, offset)].generation);
-        lard_slot_replace(
-            found.slot, found.value,
-            lard_slot_make(offset, key.hash.fingerprint, LARD_SLOT_FREQUENCY(found.value), generation));
+        lard_slot_replace(found.slot, found.value, lard_slot_make(offset, key.hash.fingerprint, generation));
     }
 }
 

@@ -100,6 +100,8 @@ module Larder
       # - `hit_ratio`: the part of reads that found something, 0.0 to 1.0, nil where nothing was read
       # - `fullness`: the part of the room that is taken, 0.0 to 1.0; at 1.0 something leaves for what is stored
       # - `oldest_age`: seconds since the oldest item was stored, nil where there is none
+      # - `counts_age`: how many seconds old the counts of other processes are at most; 0.0 unless one of them shares no
+      #   memory with this one, as in another container
       #
       # @return [Hash{Symbol => Integer, Float, nil}]
       # @raise [DamagedError, OpenError] the file cannot be used any more, and no other could be opened
@@ -111,8 +113,10 @@ module Larder
         reads = stats[:hits] + stats[:misses]
         taken = (stats[:used_bytes] + stats[:index_bytes]).fdiv(stats[:capacity_bytes])
         oldest_ms = stats.delete(:oldest_age_ms)
+        counts_ms = stats.delete(:counts_age_ms)
         stats.merge(hit_ratio: (stats[:hits].fdiv(reads) if reads.positive?), fullness: taken.clamp(0.0, 1.0),
-                    oldest_age: (oldest_ms / 1000.0 if stats[:items].positive?))
+                    oldest_age: (oldest_ms / 1000.0 if stats[:items].positive?),
+                    counts_age: counts_ms / 1000.0)
       end
 
       # Walks every invariant of the file, one shard lock at a time.

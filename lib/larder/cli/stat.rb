@@ -66,7 +66,13 @@ module Larder
          line["expired", counts[:expirations]],
          *trouble(stats, line),
          "",
-         line["processes", pids.size, ("   #{shown(pids)}" if pids.any?)]]
+         line["processes", pids.size, ("   #{shown(pids)}" if pids.any?)],
+         *("  Counts of other containers' processes are up to #{Words.span(stats[:counts_age])} old." if old?(stats))]
+      end
+
+      # Counts of a process that shares memory with this one are up to date.
+      def old?(stats)
+        stats[:counts_age] >= 1
       end
 
       # What a sound machine has none of.

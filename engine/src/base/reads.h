@@ -1,0 +1,42 @@
+/*
+ * reads.h — counts how often items were read, which decides what is evicted.
+ *
+ * The counts are in the hints (file/hints.h draws them), not in the cache file. A bucket of the index has a word
+ * of 16 bits there, two for each slot: 3 reads at most. Words are stored without a lock, and two threads may lose
+ * each other's change: it is advice. Nothing depends on it but the hit ratio.
+ */
+#ifndef LARD_READS_H
+#define LARD_READS_H
+
+#include "base/types.h"
+
+#define LARD_READS_MOST 3u
+
+/* The word of a bucket. Buckets of high numbers may share the words of others. */
+static inline uint16_t *lard_reads_at(const lard_map *map, uint32_t shard, uint32_t bucket) {
+    return &map->dircache[shard].reads[bucket & map->reads_mask];
+}
+
+/* Twice the number of the slot in its bucket, which is a cache line. */
+static inline unsigned lard_reads_shift(const lard_u64 *slot) { return (unsigned)((uintptr_t)slot >> 2) & 14; }
+
+static inline unsigned lard_reads_word(const uint16_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
+
+static inline unsigned lard_reads_of(const uint16_t *word, const lard_u64 *slot) {
+    return lard_reads_word(word) >> lard_reads_shift(slot) & LARD_READS_MOST;
+}
+
+static inline void lard_reads_set(uint16_t *word, const lard_u64 *slot, unsigned reads) {
+    unsigned shift = lard_reads_shift(slot), others = lard_reads_word(word) & ~(LARD_READS_MOST << shift);
+    __atomic_store_n(word, (uint16_t)(others | reads << shift), __ATOMIC_RELAXED);
+}
+
+/* Counts a read of the slot's item. */
+static inline void lard_reads_raise(uint16_t *word, const lard_u64 *slot) {
+    unsigned shift = lard_reads_shift(slot), now = lard_reads_word(word);
+    if (LARD_UNLIKELY((now >> shift & LARD_READS_MOST) < LARD_READS_MOST)) {
+        __atomic_store_n(word, (uint16_t)(now + (1u << shift)), __ATOMIC_RELAXED);
+    }
+}
+
+#endif

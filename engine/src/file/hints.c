@@ -1,0 +1,199 @@
+/*
+ * hints.c — maps the memory of what is only advice: /dev/shm/larder-<file id>, or anonymous memory.
+ *
+ * The file in /dev/shm belongs to one user, and its space is reserved, so that no store to it can fail. Where it
+ * cannot be had (no /dev/shm, or not enough room; another user's; not Linux), the memory is shared only between a
+ * process and the children that it forks.
+ *
+ * A process that has the file mapped holds a lock on it (flock), which the kernel drops with the last map. So the
+ * process that unmaps it last can tell, and removes it. If that was killed, the file stays for the next process
+ * that opens the cache, or until another cache's is created: then those that nobody has mapped are removed. It is
+ * harmless to remove one in use.
+ *
+ * The opener's lock is held, so no other process creates the same file meanwhile.
+ */
+#define _GNU_SOURCE
+#include "file/hints.h"
+#include "base/fail.h"
+#include "base/io.h"
+#include "base/space.h"
+#include "file/sigbus.h"
+#include "proc/fork.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAGIC \
+    { 'L', 'A', 'R', 'D', 'H', 'I', 'N', 'T' }
+#define VERSION 1u
+#define DIRECTORY "/dev/shm"
+#define PREFIX "larder-"
+#define ID_DIGITS 32
+#define NAME_BYTES 64
+/* The index may take this part of a shard before its buckets share words: more than that of records of a hundred
+ * bytes takes. */
+#define INDEX_PART 8
+
+typedef struct {
+    char magic[8];
+    uint32_t version;
+    uint32_t reserved0;
+    uint8_t file_id[16];
+    uint64_t reserved[4];
+} hints_header;
+
+_Static_assert(sizeof(hints_header) == 64 && sizeof(lard_hints_row) == 256, "hints layout");
+
+static void name_of(const lard_map *map, char name[NAME_BYTES]) {
+    int used = snprintf(name, NAME_BYTES, DIRECTORY "/" PREFIX);
+    for (unsigned i = 0; i < sizeof map->super.file_id; i++) {
+        used += snprintf(name + used, NAME_BYTES - (size_t)used, "%02x", map->super.file_id[i]);
+    }
+}
+
+/* Computes where the parts are, and how long all are. */
+static void plan(lard_map *map) {
+    uint64_t buckets =
+        (uint64_t)map->super.segments_per_shard * map->super.segment_bytes / sizeof(lard_bucket) / INDEX_PART;
+    uint64_t words = 32; /* a cache line */
+    while (words < buckets) {
+        words *= 2;
+    }
+    map->reads_mask = (uint32_t)words - 1;
+    map->hints_bytes = sizeof(hints_header) + map->super.process_slots * sizeof(lard_hints_row) +
+                       map->super.shard_count * words * sizeof(uint16_t);
+}
+
+static hints_header header_of(const lard_map *map) {
+    hints_header header = {.magic = MAGIC, .version = VERSION};
+    memcpy(header.file_id, map->super.file_id, sizeof header.file_id);
+    return header;
+}
+
+/* Is it a whole one of these hints, which only this user can write to, and still at its name? Locks it. */
+static bool is_fit(int fd, const lard_map *map) {
+    struct stat info;
+    hints_header wanted = header_of(map), found;
+    size_t got = 0;
+    return flock(fd, LOCK_SH | LOCK_NB) == 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+           info.st_uid == geteuid() && info.st_nlink == 1 && (info.st_mode & 0777) == 0600 &&
+           (uint64_t)info.st_size == map->hints_bytes && lard_io_read(fd, &found, sizeof found, 0, &got) == 0 &&
+           got == sizeof found && memcmp(&found, &wanted, sizeof found) == 0;
+}
+
+/* Removes a file of hints that no process has mapped. */
+static void remove_unused(const char *name) {
+    struct stat info;
+    int fd = open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0) {
+        if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
+            flock(fd, LOCK_EX | LOCK_NB) == 0) {
+            LARD_CHANGE(unlink(name));
+        }
+        close(fd);
+    }
+}
+
+/* Removes what killed processes have left. */
+static void sweep(void) {
+    DIR *directory = opendir(DIRECTORY);
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        char name[NAME_BYTES];
+        const char *id = entry->d_name + strlen(PREFIX);
+        if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0 && strlen(id) == ID_DIGITS &&
+            strspn(id, "0123456789abcdef") == ID_DIGITS) {
+            snprintf(name, sizeof name, DIRECTORY "/" PREFIX "%.*s", ID_DIGITS, id);
+            remove_unused(name);
+        }
+    }
+    if (directory) {
+        closedir(directory);
+    }
+}
+
+/* The descriptor of a new file, or -1. The header is written last. */
+static int create(const char *name, const lard_map *map) {
+    hints_header header = header_of(map);
+    sweep();
+    int fd = LARD_CHANGE(open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (fd < 0) {
+        return -1;
+    }
+    if (flock(fd, LOCK_SH | LOCK_NB) != 0 || fchmod(fd, 0600) != 0 ||
+        LARD_CHANGE(lard_space_reserve(fd, map->hints_bytes)) != 0 ||
+        LARD_CHANGE(lard_io_write(fd, &header, sizeof header, 0)) != 0) {
+        LARD_CHANGE(unlink(name));
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* What is there and does not fit was left half-made by a process of this user, or belongs to somebody else: then
+ * it cannot be removed, and the second attempt fails as the first. */
+static int open_shared(const lard_map *map) {
+#ifdef __linux__
+    char name[NAME_BYTES];
+    name_of(map, name);
+    int fd = open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0 && is_fit(fd, map)) {
+        return fd;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    LARD_CHANGE(unlink(name));
+    return create(name, map);
+#else
+    (void)map;
+    return -1;
+#endif
+}
+
+larder_status lard_hints_open(lard_map *map, const char *path, larder_error *error) {
+    plan(map);
+    lard_fork_lock(); /* no child has half of it */
+    int fd = open_shared(map);
+    void *base = MAP_FAILED;
+    if (fd >= 0) {
+        base = mmap(NULL, map->hints_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        close(fd);
+    }
+    map->has_shared_hints = base != MAP_FAILED;
+    if (!map->has_shared_hints) {
+        base = mmap(NULL, map->hints_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    }
+    if (base != MAP_FAILED) {
+        map->hints = base;
+        map->rows = (lard_hints_row *)(map->hints + sizeof(hints_header));
+        uint16_t *reads = (uint16_t *)(map->rows + map->super.process_slots);
+        for (size_t shard = 0; shard < map->super.shard_count; shard++) {
+            map->dircache[shard].reads = reads + shard * ((size_t)map->reads_mask + 1);
+        }
+    }
+    larder_status status = base == MAP_FAILED ? lard_fail(error, LARDER_NO_MEMORY, errno, "%s", path)
+                           : map->has_shared_hints
+                               ? lard_sigbus_guard(map, map->hints, map->hints_bytes, path, error)
+                               : LARDER_OK;
+    lard_fork_unlock();
+    return status;
+}
+
+void lard_hints_close(lard_map *map) {
+    char name[NAME_BYTES];
+    if (!map->hints) {
+        return;
+    }
+    munmap(map->hints, map->hints_bytes);
+    if (map->has_shared_hints) {
+        name_of(map, name);
+        remove_unused(name);
+    }
+}

@@ -1,0 +1,289 @@
+/*
+ * hints_test.c — the hints: a hit stores nothing into the cache file, processes share them, and losing them costs
+ * no value.
+ */
+#include "children.h"
+#include "internals.h"
+#include "mounts.h"
+
+#include "base/reads.h"
+#include "file/hints.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+enum { SIZE = 4 << 20, ITEMS = 2000, NOBODY = 65534 };
+
+static bool fill(larder *cache) {
+    char key[32];
+    for (int i = 0; i < ITEMS; i++) {
+        snprintf(key, sizeof key, "item %d", i);
+        if (set(cache, key, key) != LARDER_OK) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int found(larder *cache) {
+    char key[32];
+    int count = 0;
+    for (int i = 0; i < ITEMS; i++) {
+        snprintf(key, sizeof key, "item %d", i);
+        count += is(cache, key, key);
+    }
+    return count;
+}
+
+static const char *name_of(const larder *cache) {
+    static char name[80];
+    int used = snprintf(name, sizeof name, "/dev/shm/larder-");
+    for (int i = 0; i < 16; i++) {
+        used += snprintf(name + used, sizeof name - (size_t)used, "%02x", cache->map->super.file_id[i]);
+    }
+    return name;
+}
+
+static bool is_there(const char *name) { return access(name, F_OK) == 0; }
+
+static void a_hit_stores_nothing_into_the_file(void) {
+    pid_t child = fork();
+    if (child == 0) {
+        char large[300000], out[300000];
+        larder *cache = open_cache(SIZE);
+        memset(large, 'x', sizeof large);
+        CHILD_CHECK(cache && fill(cache) && set_bytes(cache, "large", large, sizeof large, 0) == LARDER_OK);
+        int64_t count;
+        CHILD_CHECK(larder_increment(cache, "count", 5, 1, 1, 0, &count, NULL) == LARDER_OK);
+        CHILD_CHECK(mprotect(cache->map->base, cache->map->bytes, PROT_READ) == 0);
+        for (int round = 0; round < 5; round++) {
+            CHILD_CHECK(found(cache) == ITEMS);
+            CHILD_CHECK(!get(cache, "absent") && get(cache, "count"));
+            CHILD_CHECK(larder_get(cache, "large", 5, out, sizeof out, NULL, NULL) == LARDER_OK);
+        }
+        larder_stats stats;
+        CHILD_CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.hits >= 5 * ITEMS);
+        _exit(0);
+    }
+    int status = wait_for(child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %x", status);
+}
+
+static void reads_are_counted_up_to_three_and_go_with_the_item(void) {
+    larder *cache = open_cache(SIZE);
+    CHECK(cache && fill(cache));
+    lard_key key = lard_key_of(cache->map, "item 7", 6);
+    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &key.hash));
+    for (unsigned i = 0; i < 5; i++) {
+        lard_found at = lard_index_find(&view, &key);
+        CHECK(at.slot && lard_reads_of(at.reads, at.slot) == (i < 3 ? i : 3), "after %u reads", i);
+        CHECK(is(cache, "item 7", "item 7"));
+    }
+    uint32_t buckets = lard_load(&view.header->bucket_count);
+    char name[32];
+    for (int i = 0; lard_load(&view.header->bucket_count) < 4 * buckets && i < 100000; i++) {
+        snprintf(name, sizeof name, "other %d", i);
+        CHECK(set(cache, name, "") == LARDER_OK);
+    }
+    lard_found moved = lard_index_find(&view, &key);
+    CHECK(lard_load(&view.header->bucket_count) >= 4 * buckets && moved.slot);
+    CHECK(lard_reads_of(moved.reads, moved.slot) == 3, "splits of buckets lost the count");
+    CHECK(set(cache, "item 7", "new") == LARDER_OK);
+    lard_found replaced = lard_index_find(&view, &key);
+    CHECK(lard_reads_of(replaced.reads, replaced.slot) == 3, "a new value starts again");
+    CHECK(larder_delete(cache, "item 7", 6, NULL) == LARDER_OK && set(cache, "item 7", "") == LARDER_OK);
+    lard_found fresh = lard_index_find(&view, &key);
+    CHECK(lard_reads_of(fresh.reads, fresh.slot) == 0, "a new item has the count of a deleted one");
+    larder_close(cache);
+}
+
+#ifdef __linux__
+static void the_last_process_removes_them(void) {
+    larder *cache = open_cache(SIZE);
+    char name[80];
+    CHECK(cache && cache->map->has_shared_hints);
+    snprintf(name, sizeof name, "%s", name_of(cache));
+    struct stat info;
+    CHECK(stat(name, &info) == 0 && (info.st_mode & 0777) == 0600);
+    CHECK((uint64_t)info.st_blocks * 512 >= cache->map->hints_bytes, "its space is not reserved");
+    pid_t child = fork();
+    if (child == 0) {
+        CHILD_CHECK(set(cache, "key", "value") == LARDER_OK);
+        sleep_us(300000);
+        larder_close(cache);
+        _exit(0);
+    }
+    sleep_us(100000);
+    larder_close(cache);
+    CHECK(is_there(name), "removed while a process has it");
+    CHECK(wait_for(child) == 0 && !is_there(name));
+}
+
+static void what_a_killed_process_left_is_found_and_then_swept(void) {
+    char left[80];
+    int ready[2];
+    CHECK(pipe(ready) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        larder *cache = open_cache(SIZE);
+        CHILD_CHECK(cache && fill(cache) && found(cache) == ITEMS);
+        (void)!write(ready[1], name_of(cache), 80);
+        pause();
+        _exit(0);
+    }
+    CHECK(read(ready[0], left, sizeof left) > 0);
+    kill(child, SIGKILL);
+    wait_for(child);
+    CHECK(is_there(left));
+    larder *cache = open_cache(SIZE);
+    larder_stats stats;
+    CHECK(cache && strcmp(left, name_of(cache)) == 0 && larder_get_stats(cache, &stats) == LARDER_OK);
+    CHECK(stats.hits == ITEMS && stats.sets == ITEMS, "%llu hits of a killed process",
+          (unsigned long long)stats.hits);
+    larder_close(cache);
+    close(open(left, O_CREAT | O_EXCL | O_RDWR, 0600)); /* as if of a cache that was removed since */
+    CHECK((cache = open_cache(SIZE)) != NULL);
+    CHECK(!is_there(left) || strcmp(left, name_of(cache)) == 0);
+    CHECK(found(cache) == ITEMS);
+    larder_close(cache);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+static void statistics_of_others_are_read_from_the_file(void) {
+    larder *cache = open_cache(SIZE);
+    char path[400];
+    CHECK(cache && fill(cache) && unlink(name_of(cache)) == 0); /* the other gets its own, as in a container */
+    snprintf(path, sizeof path, "%s", test_path("t.larder"));
+    pid_t child = fork();
+    if (child == 0) {
+        execl("/proc/self/exe", "hints_test", "reader", path, (char *)NULL);
+        _exit(1);
+    }
+    CHECK(wait_for(child) == 0);
+    larder_stats stats;
+    CHECK(larder_get_stats(cache, &stats) == LARDER_OK);
+    CHECK(stats.hits == ITEMS && stats.counts_age_ms == 0, "%llu hits", (unsigned long long)stats.hits);
+    larder_close(cache);
+}
+
+static void a_file_that_does_not_fit_is_not_used(void) {
+    larder *cache = open_cache(SIZE);
+    char name[80];
+    CHECK(cache && fill(cache));
+    snprintf(name, sizeof name, "%s", name_of(cache));
+    larder_close(cache);
+    for (int kind = 0; kind < 4; kind++) {
+        int fd = kind < 3 ? open(name, O_CREAT | O_EXCL | O_RDWR, kind == 1 ? 0666 : 0600) : -1;
+        if (kind == 1 || kind == 2) { /* of the right length, without a header */
+            CHECK(fchmod(fd, kind == 1 ? 0666 : 0600) == 0 && ftruncate(fd, 1 << 20) == 0);
+        }
+        CHECK(kind < 3 || symlink("/etc/passwd", name) == 0);
+        cache = open_cache(SIZE);
+        CHECK(cache && found(cache) == ITEMS && sound(cache), "kind %d", kind);
+        struct stat info;
+        CHECK(lstat(name, &info) == 0 && S_ISREG(info.st_mode) && cache->map->has_shared_hints, "kind %d", kind);
+        larder_close(cache);
+        CHECK(!is_there(name));
+        close(fd);
+    }
+}
+
+static void truncated_in_use_they_are_zeros(void) {
+    larder *cache = open_cache(SIZE);
+    CHECK(cache && fill(cache) && found(cache) == ITEMS && truncate(name_of(cache), 0) == 0);
+    CHECK(found(cache) == ITEMS && !cache->map->poisoned);
+    CHECK(set(cache, "new", "value") == LARDER_OK && is(cache, "new", "value") && sound(cache));
+    larder_close(cache);
+}
+
+/* Answers whether the child could do it; 77: it may not mount. */
+static int without_room(void) {
+    pid_t child = fork();
+    if (child == 0) {
+        if (!mounts_of_its_own("/dev/shm") || mount("none", "/dev/shm", "tmpfs", 0, "size=4k") != 0) {
+            _exit(77);
+        }
+        larder *cache = open_cache(SIZE);
+        CHILD_CHECK(cache && !cache->map->has_shared_hints && fill(cache) && found(cache) == ITEMS);
+        CHILD_CHECK(!is_there(name_of(cache)));
+        larder_close(cache);
+        _exit(0);
+    }
+    int status = wait_for(child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void without_room_they_are_in_anonymous_memory(void) {
+    int outcome = without_room();
+    if (outcome == 77) {
+        printf("  skipped, needs root: a full /dev/shm\n");
+        return;
+    }
+    CHECK(outcome == 0);
+}
+
+static void another_users_file_is_left_alone(void) {
+    if (geteuid() != 0) {
+        printf("  skipped, needs root: a file of another user\n");
+        return;
+    }
+    CHECK(chmod(test_directory, 0777) == 0);
+    char name[80];
+    int names[2];
+    CHECK(pipe(names) == 0);
+    for (int round = 0; round < 2; round++) {
+        pid_t child = fork();
+        if (child == 0) {
+            CHILD_CHECK(setgid(NOBODY) == 0 && setuid(NOBODY) == 0);
+            larder *cache = open_cache(SIZE);
+            CHILD_CHECK(cache && (round == 1 || fill(cache)) && found(cache) == ITEMS);
+            CHILD_CHECK(cache->map->has_shared_hints == (round == 0));
+            (void)!write(names[1], name_of(cache), sizeof name);
+            larder_close(cache);
+            _exit(0);
+        }
+        CHECK(wait_for(child) == 0, "round %d", round);
+        CHECK(read(names[0], name, sizeof name) > 0);
+        if (round == 0) {
+            close(open(name, O_CREAT | O_EXCL | O_RDWR, 0600)); /* root's */
+        }
+    }
+    CHECK(is_there(name) && unlink(name) == 0);
+    close(names[0]);
+    close(names[1]);
+}
+#endif
+
+static const test_case tests[] = {
+    TEST(a_hit_stores_nothing_into_the_file, "a hit and a miss store nothing into the cache file"),
+    TEST(reads_are_counted_up_to_three_and_go_with_the_item,
+         "reads are counted up to three, and go with the item"),
+#ifdef __linux__
+    TEST(the_last_process_removes_them, "the last process that has them removes their file"),
+    TEST(what_a_killed_process_left_is_found_and_then_swept,
+         "what a killed process left is used by the next, or swept"),
+    TEST(statistics_of_others_are_read_from_the_file,
+         "statistics of a process with other hints are read from the file"),
+    TEST(a_file_that_does_not_fit_is_not_used, "a file that does not fit is replaced"),
+    TEST(truncated_in_use_they_are_zeros, "truncated in use, they are zeros, and the cache stays"),
+    TEST(without_room_they_are_in_anonymous_memory, "without room in /dev/shm they are in anonymous memory"),
+    TEST(another_users_file_is_left_alone, "another user's file is left alone"),
+#endif
+};
+
+/* The other process: reads with hints of its own. */
+static int read_all(const char *path) {
+    larder *cache;
+    if (larder_open(path, NULL, &cache, NULL) != LARDER_OK || found(cache) != ITEMS) {
+        return 1;
+    }
+    larder_close(cache);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    return argc == 3 && strcmp(argv[1], "reader") == 0
+               ? read_all(argv[2])
+               : run_tests("hints", tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL);
+}
