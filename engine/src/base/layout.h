@@ -33,6 +33,7 @@
  *   location     from the start of the shard, so a shard has up to 4 GiB; its top bit marks a
  *                pending slot: of an item that is being moved between the key's two buckets
  *   fingerprint  16 bits of the key's hash
+ *   0            reserved
  *   generation   low 16 bits of the segment's generation
  *   A slot of location 0 is empty, or holds up to two ghosts (evicted keys), which need no
  *   space of their own:
