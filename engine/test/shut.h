@@ -27,7 +27,7 @@ extern const void *lard_crash_store;
 
 typedef struct {          /* in shared memory, so that a parent reads what a child came to */
     unsigned long stores; /* that were announced and came */
-    unsigned long hints;  /* the named exception */
+    unsigned long advice; /* the named exceptions */
     unsigned long unannounced;
     unsigned long numbered;
     uint64_t first_offset; /* in its file, of the first that was not announced */
@@ -76,8 +76,14 @@ static inline int map_of(const uint8_t *at) {
     return -1;
 }
 
-/* Are these the hints, which need no announcement? */
-static inline bool is_hints(const uint8_t *base) { return memcmp(base, "LARDHINT", 8) == 0; }
+/* The named exceptions: the hints, and statistics in the process table. */
+static inline bool is_advice(const uint8_t *base, uint64_t offset) {
+    uint64_t slots = ((const lard_superblock *)base)->process_slots;
+    uint64_t inside = (offset - LARD_PROCESS_OFFSET) % sizeof(lard_process);
+    return memcmp(base, "LARDHINT", 8) == 0 ||
+           (offset >= LARD_PROCESS_OFFSET && offset < LARD_PROCESS_OFFSET + slots * sizeof(lard_process) &&
+            inside >= offsetof(lard_process, counted_ms));
+}
 
 static void on_store(int number, siginfo_t *info, void *context) {
     ucontext_t *frame = context;
@@ -92,8 +98,8 @@ static void on_store(int number, siginfo_t *info, void *context) {
     if (announced && at >= announced && at < announced + 8) {
         shut->stores++;
         lard_crash_store = NULL; /* one announcement, one store */
-    } else if (is_hints(shut_maps[map].base)) {
-        shut->hints++;
+    } else if (is_advice(shut_maps[map].base, (uint64_t)(at - shut_maps[map].base))) {
+        shut->advice++;
     } else {
         static const char text[] = "  a store to shared memory that was not announced\n";
         shut->unannounced++;

@@ -136,7 +136,7 @@ static void second_store(void *with) { /* announced once, made twice */
 }
 static void noticed(void) {
     void (*const wrong_ones[])(void *) = {plain_store, copied_store, store_elsewhere, second_store};
-    unsigned long announced = shut->stores, hints = shut->hints;
+    unsigned long announced = shut->stores, advice = shut->advice;
     larder *c = open_cache(1 << 20);
     CHECK(c);
     for (unsigned i = 0; i < 4; i++) {
@@ -154,7 +154,7 @@ static void noticed(void) {
     CHECK(shut->unannounced == 4);
     larder_close(c);
     shut->stores = announced;
-    shut->hints = hints;
+    shut->advice = advice;
     printf("@ 4 stores made on purpose outside the macro, all noticed\n");
 }
 
@@ -162,7 +162,7 @@ static void say_counts(void) {
     CHECK(operations_run > 100 && repairs_run > 100 && lives_run && shut->stores > 10000);
     CHECK(shut->stores < shut->numbered, "no system call was numbered");
     printf("@ %lu stores to memory that was shut, each announced for its very word\n", shut->stores);
-    printf("@ 0 stores that were not announced, but for %lu to the hints\n", shut->hints);
+    printf("@ 0 stores that were not announced, but for %lu of advice\n", shut->advice);
     printf("@ %lu runs of operations and %lu of writers after a death with the memory shut\n", operations_run,
            repairs_run);
 }

@@ -7,8 +7,8 @@
  * test build (-DLARDER_INTERLEAVE) calls a scheduler before each access. System calls that change a file or its
  * name go through LARD_CHANGE and are numbered with the stores.
  *
- * The exception are the hints (file/hints.h), on which nothing depends: statistics (count.h) and the counts of
- * reads (reads.h).
+ * The exceptions are what nothing depends on: the counts of reads (reads.h), and statistics (count.h), which are
+ * copied into the file at times that no test can know.
  *
  * Memory orders: names without a suffix are relaxed; the others end in _acquire or _release. A plain memcpy of
  * shared bytes is a data race, so loops copy them word by word.

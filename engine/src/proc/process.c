@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include "proc/process.h"
 #include "base/clock.h"
+#include "base/count.h"
 #include "base/place.h"
 #include "proc/bytelock.h"
 #include "proc/lockfile.h"
@@ -44,10 +45,10 @@ void lard_process_keep_counts(larder *cache, lard_map *map, int64_t now_ms) {
     for (int i = 0; i < LARD_COUNTERS; i++) {
         uint64_t count = lard_load(&live->counters[i]);
         if (count != lard_load(&row->counters[i])) {
-            lard_store(&row->counters[i], count);
+            lard_count_store(&row->counters[i], count);
         }
     }
-    lard_store(&row->counted_ms, (uint64_t)now_ms);
+    lard_count_store(&row->counted_ms, (uint64_t)now_ms);
 }
 
 static void begin_incarnation(lard_map *map, uint32_t slot, lard_process_claimed *claim) {
