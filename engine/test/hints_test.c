@@ -315,6 +315,43 @@ static int read_frozen(void) {
     return 0;
 }
 
+static void root_leaves_the_hints_of_a_users_cache(void) {
+    if (geteuid() != 0) {
+        printf("  skipped, needs root: the cache of another user\n");
+        return;
+    }
+    char name[80];
+    int names[2], go_on[2];
+    CHECK(chmod(test_directory, 0777) == 0 && chown(test_directory, NOBODY, NOBODY) == 0);
+    CHECK(pipe(names) == 0 && pipe(go_on) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        CHILD_CHECK(setgid(NOBODY) == 0 && setuid(NOBODY) == 0);
+        larder *cache = open_cache(SIZE);
+        CHILD_CHECK(cache && cache->map->has_shared_hints && fill(cache) && found(cache) == ITEMS);
+        (void)!write(names[1], name_of(cache), sizeof name);
+        (void)!read(go_on[0], name, 1);
+        larder_close(cache);
+        _exit(0);
+    }
+    CHECK(read(names[0], name, sizeof name) > 0);
+    struct stat before, after;
+    larder_stats stats;
+    CHECK(stat(name, &before) == 0 && before.st_uid == NOBODY);
+    larder *cache = open_cache(SIZE);
+    CHECK(cache && larder_get_stats(cache, &stats) == LARDER_OK && stats.hits == ITEMS &&
+          stats.counts_age_ms == 0);
+    larder_close(cache);
+    CHECK(stat(name, &after) == 0 && after.st_ino == before.st_ino && after.st_uid == NOBODY);
+    CHECK(write(go_on[1], "", 1) == 1 && wait_for(child) == 0 && !is_there(name));
+    CHECK((cache = open_cache(SIZE)) != NULL && !is_there(name), "root made hints of its own");
+    larder_close(cache);
+    for (int i = 0; i < 2; i++) {
+        close(names[i]);
+        close(go_on[i]);
+    }
+}
+
 static void a_frozen_file_system_stops_no_get(void) {
     pid_t child = fork();
     if (child == 0) {
@@ -343,6 +380,7 @@ static const test_case tests[] = {
     TEST(truncated_in_use_they_are_zeros, "truncated in use, they are zeros, and the cache stays"),
     TEST(without_room_they_are_in_anonymous_memory, "without room in /dev/shm they are in anonymous memory"),
     TEST(another_users_file_is_left_alone, "another user's file is left alone"),
+    TEST(root_leaves_the_hints_of_a_users_cache, "root uses the hints of a user's cache, and leaves them"),
     TEST(a_frozen_file_system_stops_no_get, "a frozen file system stops no get"),
 #endif
 };

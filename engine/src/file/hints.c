@@ -17,6 +17,7 @@
 #include "base/fail.h"
 #include "base/io.h"
 #include "base/space.h"
+#include "file/map.h"
 #include "file/sigbus.h"
 #include "proc/fork.h"
 
@@ -77,13 +78,13 @@ static hints_header header_of(const lard_map *map) {
     return header;
 }
 
-/* Is it a whole one of these hints, which only this user can write to, and still at its name? Locks it. */
-static bool is_fit(int fd, const lard_map *map) {
+/* Is it a whole one of these hints, which only the cache's owner can write to, and still at its name? Locks it. */
+static bool is_fit(int fd, const lard_map *map, uid_t owner) {
     struct stat info;
     hints_header wanted = header_of(map), found;
     size_t got = 0;
     return flock(fd, LOCK_SH | LOCK_NB) == 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
-           info.st_uid == geteuid() && info.st_nlink == 1 && (info.st_mode & 0777) == 0600 &&
+           info.st_uid == owner && info.st_nlink == 1 && (info.st_mode & 0777) == 0600 &&
            (uint64_t)info.st_size == map->hints_bytes && lard_io_read(fd, &found, sizeof found, 0, &got) == 0 &&
            got == sizeof found && memcmp(&found, &wanted, sizeof found) == 0;
 }
@@ -136,18 +137,26 @@ static int create(const char *name, const lard_map *map) {
     return fd;
 }
 
-/* What is there and does not fit was left half-made by a process of this user, or belongs to somebody else: then
- * it cannot be removed, and the second attempt fails as the first. */
+/* The hints belong to the owner of the cache: root, which may use the cache of another user, uses that one's
+ * hints, but makes and removes none. What is there and does not fit was left half-made, or belongs to somebody
+ * else: then it cannot be removed, and the second attempt fails as the first. */
 static int open_shared(const lard_map *map) {
 #ifdef __linux__
     char name[NAME_BYTES];
+    struct stat cache;
+    if (lard_map_descriptor(map, &cache) < 0) {
+        return -1;
+    }
     name_of(map, name);
     int fd = open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    if (fd >= 0 && is_fit(fd, map)) {
+    if (fd >= 0 && is_fit(fd, map, cache.st_uid)) {
         return fd;
     }
     if (fd >= 0) {
         close(fd);
+    }
+    if (cache.st_uid != geteuid()) {
+        return -1;
     }
     LARD_CHANGE(unlink(name));
     return create(name, map);
