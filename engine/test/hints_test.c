@@ -125,7 +125,8 @@ static void the_last_process_removes_them(void) {
     CHECK(wait_for(child) == 0 && !is_there(name));
 }
 
-/* Opens the file as one that has it mapped does: no other process, of another test, sweeps it meanwhile. */
+/* Opens and locks the file as a process that has it mapped, so that the processes of other tests do not remove it.
+ */
 static int kept(const char *name, int flags) {
     int fd = open(name, flags | O_CLOEXEC, 0600);
     if (fd < 0 || flock(fd, LOCK_SH) != 0) {
@@ -330,6 +331,7 @@ static void root_leaves_the_hints_of_a_users_cache(void) {
         larder *cache = open_cache(SIZE);
         CHILD_CHECK(cache && cache->map->has_shared_hints && fill(cache) && found(cache) == ITEMS);
         (void)!write(names[1], name_of(cache), sizeof name);
+        close(go_on[1]); /* so that the read ends with the parent, if a check fails there */
         (void)!read(go_on[0], name, 1);
         larder_close(cache);
         _exit(0);

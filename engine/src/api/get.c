@@ -144,7 +144,7 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     if (expiry_ms && lard_clock_has_passed(expiry_ms, wanted->now_ms)) {
         return LARDER_MISS;
     }
-    lard_reads_raise(&copy->reads[bucket & map->reads_mask], slot);
+    lard_reads_raise(lard_reads_in(map, copy, bucket), slot);
     if (item) {
         *item = (larder_item){
             .size_bytes = LARD_WORD0_VALUE_BYTES(info.word0),

@@ -12,9 +12,14 @@
 
 #define LARD_READS_MOST 3u
 
-/* The word of a bucket. Buckets of high numbers may share the words of others. */
+/* The word of a bucket of the shard whose directory cache this is. Buckets of high numbers may share the words of
+ * others. */
+static inline uint16_t *lard_reads_in(const lard_map *map, const lard_dircache *copy, uint32_t bucket) {
+    return &copy->reads[bucket & map->reads_mask];
+}
+
 static inline uint16_t *lard_reads_at(const lard_map *map, uint32_t shard, uint32_t bucket) {
-    return &map->dircache[shard].reads[bucket & map->reads_mask];
+    return lard_reads_in(map, &map->dircache[shard], bucket);
 }
 
 /* Twice the number of the slot in its bucket, which is a cache line. */

@@ -193,7 +193,7 @@ larder_status lard_file_open(const char *path, uint64_t size_bytes, const lard_l
     status = lard_map_new(fd, &info, &super, path, out, error);
     if (status != LARDER_OK) {
         close(fd);
-    } else if ((status = lard_hints_open(*out, path, error)) != LARDER_OK) {
+    } else if ((status = lard_hints_open(*out, info.st_uid, path, error)) != LARDER_OK) {
         lard_map_free(*out);
         *out = NULL;
     }

@@ -10,14 +10,13 @@
  * that opens the cache, or until another cache's is created: then those that nobody has mapped are removed. It is
  * harmless to remove one in use.
  *
- * The opener's lock is held, so no other process creates the same file meanwhile.
+ * The caller holds the opener's lock, so no other process creates the same file at that time.
  */
 #define _GNU_SOURCE
 #include "file/hints.h"
 #include "base/fail.h"
 #include "base/io.h"
 #include "base/space.h"
-#include "file/map.h"
 #include "file/sigbus.h"
 #include "proc/fork.h"
 
@@ -140,36 +139,32 @@ static int create(const char *name, const lard_map *map) {
 /* The hints belong to the owner of the cache: root, which may use the cache of another user, uses that one's
  * hints, but makes and removes none. What is there and does not fit was left half-made, or belongs to somebody
  * else: then it cannot be removed, and the second attempt fails as the first. */
-static int open_shared(const lard_map *map) {
+static int open_shared(const lard_map *map, uid_t owner) {
 #ifdef __linux__
     char name[NAME_BYTES];
-    struct stat cache;
-    if (lard_map_descriptor(map, &cache) < 0) {
-        return -1;
-    }
     name_of(map, name);
     int fd = open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    if (fd >= 0 && is_fit(fd, map, cache.st_uid)) {
+    if (fd >= 0 && is_fit(fd, map, owner)) {
         return fd;
     }
     if (fd >= 0) {
         close(fd);
     }
-    if (cache.st_uid != geteuid()) {
+    if (owner != geteuid()) {
         return -1;
     }
     LARD_CHANGE(unlink(name));
     return create(name, map);
 #else
-    (void)map;
+    (void)map, (void)owner;
     return -1;
 #endif
 }
 
-larder_status lard_hints_open(lard_map *map, const char *path, larder_error *error) {
+larder_status lard_hints_open(lard_map *map, uid_t owner, const char *path, larder_error *error) {
     plan(map);
     lard_fork_lock(); /* no child has half of it */
-    int fd = open_shared(map);
+    int fd = open_shared(map, owner);
     void *base = MAP_FAILED;
     if (fd >= 0) {
         base = mmap(NULL, map->hints_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

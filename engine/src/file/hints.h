@@ -14,9 +14,11 @@
 
 #include "base/types.h"
 
-/* Gives the map its hints: those that other processes of this user share in /dev/shm, or else memory that this
- * process shares with its children. The opener's lock is held. NO_MEMORY. */
-larder_status lard_hints_open(lard_map *map, const char *path, larder_error *error);
+#include <sys/types.h>
+
+/* Gives the map its hints: those that the processes of the file's owner share in /dev/shm, or else memory that
+ * this process shares with its children. The opener's lock is held. NO_MEMORY. */
+larder_status lard_hints_open(lard_map *map, uid_t owner, const char *path, larder_error *error);
 /* Unmaps them, and removes their file if no other process has it mapped. */
 void lard_hints_close(lard_map *map);
 

@@ -24,18 +24,18 @@
 
 uint32_t lard_process_owner_word(uint32_t slot, uint32_t incarnation) { return LARD_OWNER(slot, incarnation); }
 
+/* Does the slot's process count in these hints? */
+static bool counts_here(const lard_map *map, uint32_t slot) {
+    return lard_load(&map->rows[slot].incarnation) == lard_load(&map->processes[slot].incarnation);
+}
+
 uint64_t lard_process_count(const lard_map *map, uint32_t slot, unsigned which) {
-    const lard_process *row = &map->processes[slot];
-    const lard_hints_row *live = &map->rows[slot];
-    return lard_load(&live->incarnation) == lard_load(&row->incarnation) ? lard_load(&live->counters[which])
-                                                                         : lard_load(&row->counters[which]);
+    return lard_load(counts_here(map, slot) ? &map->rows[slot].counters[which]
+                                            : &map->processes[slot].counters[which]);
 }
 
 int64_t lard_process_counted_ms(const lard_map *map, uint32_t slot) {
-    const lard_process *row = &map->processes[slot];
-    return lard_load(&map->rows[slot].incarnation) == lard_load(&row->incarnation)
-               ? INT64_MAX
-               : (int64_t)lard_load(&row->counted_ms);
+    return counts_here(map, slot) ? INT64_MAX : (int64_t)lard_load(&map->processes[slot].counted_ms);
 }
 
 void lard_process_keep_counts(larder *cache, lard_map *map, int64_t now_ms) {
