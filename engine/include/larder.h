@@ -389,7 +389,7 @@ larder_status larder_resize(larder *cache, uint64_t size_bytes, uint32_t keep, l
  * Visits keys. Start with `*cursor` 0 and call until it is 0 again. Each call fills `buffer` (at least
  * LARDER_MAX_KEY + 4 bytes) with `*count` live keys that start with `prefix`, each as a native 32-bit length and
  * its bytes, without padding; `*used` is the number of bytes filled. A key that is present all the time is visited
- * at least once; one that moves while the index grows may be visited twice. If no file is attached, the reason is
+ * at least once; while the index grows, keys may be visited more than once. If no file is attached, the reason is
  * returned and the cursor does not change. Takes no lock.
  */
 larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, size_t prefix_bytes, void *buffer,

@@ -2,8 +2,8 @@
  * pin_points_crash.c — kills a writer at each store that others may see, where compaction has no spare room.
  *
  * These are the stores to headers, segment table and index, not to the bytes of records. No pinned item may be
- * lost or missing in the count, and later writers must succeed. Each death begins from the same bytes of the file.
- * LARDER_CRASH_STRIDE=1 kills at all of them.
+ * lost or missing in the count, and later writers must succeed. Each death begins from the same bytes of the file
+ * and of the hints. LARDER_CRASH_STRIDE=1 kills at all of them.
  */
 #include "children.h"
 
@@ -22,7 +22,7 @@ typedef struct {
 
 static larder *cache;
 static ledger *book, *at_first;
-static unsigned char *file_at_first;
+static unsigned char *file_at_first, *hints_at_first;
 static size_t record_bytes;
 
 /* Keys of one length and values of another: every record is as long, and they fill a segment to its end. */
@@ -147,6 +147,12 @@ static bool note_points(void (*body)(void)) {
 static void restore(void) {
     memcpy(book, at_first, sizeof *book);
     memcpy(cache->map->base, file_at_first, larder_size(cache));
+    memcpy(cache->map->hints, hints_at_first, cache->map->hints_bytes); /* what is evicted depends on them */
+}
+
+static unsigned char *copy_of(const void *bytes, size_t count) {
+    unsigned char *copy = malloc(count);
+    return memcpy(copy, bytes, count);
 }
 
 /*
@@ -157,8 +163,8 @@ static unsigned long each_death(void (*body)(void), unsigned long from, unsigned
     unsigned long killed = 0;
     bool well = true;
     memcpy(at_first, book, sizeof *book);
-    file_at_first = malloc(larder_size(cache));
-    memcpy(file_at_first, cache->map->base, larder_size(cache));
+    file_at_first = copy_of(cache->map->base, larder_size(cache));
+    hints_at_first = copy_of(cache->map->hints, cache->map->hints_bytes);
     well = note_points(body) && at_first->count > 5 && at_first->count < POINTS;
     for (unsigned long p = from; well && p < at_first->count; p += step) {
         restore();
@@ -179,6 +185,7 @@ static unsigned long each_death(void (*body)(void), unsigned long from, unsigned
     well &= killed == (at_first->count - from + step - 1) / step;
     restore();
     free(file_at_first);
+    free(hints_at_first);
     return well ? killed : 0;
 }
 

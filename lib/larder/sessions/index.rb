@@ -109,9 +109,12 @@ module Larder
         @processes.recount { count_all }
       end
 
+      # The file's index may grow meanwhile, and yields keys a second time then.
+      #
       # @return [Enumerator::Lazy<Array(String, Record)>] the sessions in the file, by their keys
       def sessions
-        @repository.enum_for(:each_key).lazy.filter_map { |key| (record = @repository.record(key)) && [key, record] }
+        keys = @repository.enum_for(:each_key).lazy.uniq(&:hash) # which takes less memory than the keys
+        keys.filter_map { |key| (record = @repository.record(key)) && [key, record] }
       end
 
       # Unregisters this process, which has changed counts.

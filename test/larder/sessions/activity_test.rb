@@ -116,6 +116,15 @@ module Larder
         assert_equal [12, 12, 12], [7200, 86_400, 4 * 86_400].map { |last| active(last) }
       end
 
+      test "a session whose key is visited twice, because the index has grown, is counted once" do
+        6.times { |i| enter("u#{i}", i) }
+        keys = @repository.enum_for(:each_key).to_a
+        @repository.define_singleton_method(:each_key) { |&block| (keys * 2).each(&block) }
+        @statistics.recount
+        assert_equal [6, 6, 6], [active(7200), active(86_400), active(4 * 86_400)]
+        assert_equal 6, @statistics.online(last: 60).size
+      end
+
       test "processes that change sessions while another counts leave the counts right" do
         900.times { |i| enter("old#{i}", i) }
         @now += 60
