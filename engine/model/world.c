@@ -42,7 +42,11 @@ static lard_superblock super;
 static _Alignas(4096) uint8_t arena[SHARD_AT + 1024 + (SEGMENTS + 1) * SEGMENT_BYTES];
 static uint8_t copy[sizeof arena];
 /* Advice, so no access to it is a turn. */
-static uint16_t reads[READS_WORDS], kept_reads[READS_WORDS];
+/* The hints of the shard, with its words of reads and bits of segments. */
+static union {
+    lard_shard_hints hints;
+    uint8_t bytes[sizeof(lard_shard_hints) + READS_WORDS * sizeof(uint16_t) + (SEGMENTS + 7) / 8];
+} hints, kept_hints;
 static char key_texts[KEYS][16];
 static bool long_values;
 static size_t pages_bytes;
@@ -82,7 +86,7 @@ static void attach(unsigned number) {
     memset(directory, 0, pages_bytes);
     lard_renewal *renewal = (lard_renewal *)(directory + 1);
     directory->pages = (uintptr_t *)(renewal + 1);
-    directory->reads = reads;
+    directory->hints = &hints.hints;
     *map = (lard_map){.base = arena,
                       .bytes = sizeof arena,
                       .super = super,
@@ -116,7 +120,7 @@ void world_make(const scenario *what) {
     plan();
     pages_bytes = sizeof(lard_dircache) + sizeof(lard_renewal) + SEGMENTS * sizeof(uintptr_t);
     memset(arena, 0, sizeof arena);
-    memset(reads, 0, sizeof reads);
+    memset(&hints, 0, sizeof hints);
     long_values = what->long_values;
     memory_begin(arena, sizeof arena);
     for (unsigned p = 0; p <= MOST_PROCESSES; p++) {
@@ -134,7 +138,7 @@ void world_make(const scenario *what) {
 }
 
 static void keep(void) {
-    memcpy(kept_reads, reads, sizeof reads);
+    kept_hints = hints;
     for (unsigned p = 0; p <= MOST_PROCESSES; p++) {
         memcpy(kept[p].cache, attached[p].cache, sizeof kept[p].cache);
         kept[p].map = *attached[p].map;
@@ -145,7 +149,7 @@ static void keep(void) {
 }
 
 static void restore(void) {
-    memcpy(reads, kept_reads, sizeof reads);
+    hints = kept_hints;
     for (unsigned p = 0; p <= MOST_PROCESSES; p++) {
         memcpy(attached[p].cache, kept[p].cache, sizeof kept[p].cache);
         *attached[p].map = kept[p].map;

@@ -26,13 +26,12 @@ static lard_bucket *bucket_of(uint64_t i) {
     return lard_bucket_at(&view, lard_bucket_of(hash.first, lard_bucket_count(&view)));
 }
 
-/* Leaves a ghost as eviction does: in the place of the item. */
-static void leave_of(uint64_t i, unsigned slot, bool from_main) {
+/* Leaves a ghost as eviction does: in the place of the item, whose segment was opened just now. */
+static void leave(uint64_t i, unsigned slot) {
     lard_hash hash = hash_of(i);
-    lard_store(&bucket_of(i)->slots[slot], lard_ghost_word(&view, hash.fingerprint, from_main));
+    lard_store(&view.segments[0].sequence, lard_load(&view.header->next_sequence));
+    lard_store(&bucket_of(i)->slots[slot], lard_ghost_word(&view, hash.fingerprint, view.map->super.data_offset));
 }
-
-static void leave(uint64_t i, unsigned slot) { leave_of(i, slot, false); }
 
 static bool seen(uint64_t i) {
     lard_hash hash = hash_of(i);
@@ -41,33 +40,17 @@ static bool seen(uint64_t i) {
 
 static bool taken(uint64_t i) {
     lard_hash hash = hash_of(i);
-    return lard_ghost_take(&view, &hash) != LARD_GHOST_NONE;
+    return lard_ghost_take(&view, &hash);
 }
 
-/* A ghost of the main queue may tell nothing and hide another: each look takes one. */
-static bool taken_or_gone(uint64_t i) {
-    bool done = false;
-    for (unsigned cell = 0; cell < 4 * LARD_BUCKET_SLOTS && !done; cell++) {
-        done = taken(i) || !seen(i);
-    }
-    return done;
-}
-
-static uint32_t share(void) { return lard_load(&view.header->small_share); }
-
-static uint32_t queue_for(uint64_t i) {
-    lard_hash hash = hash_of(i);
-    return lard_queue_for(&view, &hash, 40000);
-}
-
-/* As if the queue had emptied so many eighths of the shard. */
-static void pass_in(uint32_t eighths, bool main_queue) {
-    for (uint32_t i = 0; i * 8 < view.map->super.segments_per_shard * eighths; i++) {
-        lard_ghost_tick(&view, main_queue);
+/* As if so many sixteenths of the shard's segments had been opened, or more at a greater scale. */
+static void pass(uint32_t units) {
+    uint32_t segments = view.map->super.segments_per_shard * units << lard_load(&view.header->ghost_scale);
+    for (uint32_t i = 0; i * 16 < segments; i++) {
+        lard_store(&view.header->next_sequence, lard_load(&view.header->next_sequence) + 1);
+        lard_ghost_sweep(&view);
     }
 }
-
-static void pass(uint32_t eighths) { pass_in(eighths, false); }
 
 static void a_ghost_is_found_once(void) {
     CHECK(begin());
@@ -80,14 +63,46 @@ static void a_ghost_is_found_once(void) {
 }
 
 static void a_ghost_fades(void) {
+    for (uint32_t scale = 0; scale < 4; scale++) {
+        CHECK(begin());
+        lard_store(&view.header->ghost_scale, scale);
+        leave(1, 0);
+        pass(LARD_GHOST_WINDOW - 1);
+        CHECK(seen(1));
+        pass(3);
+        CHECK(!seen(1) && !taken(1), "older than the window");
+        pass(16);
+        CHECK(lard_load(&bucket_of(1)->slots[0]) == 0, "it is forgotten before times begin again");
+        end();
+    }
+}
+
+/* Had it been in the main queue, it would be there no more. */
+static void a_ghost_older_than_the_main_queue_tells_nothing(void) {
     CHECK(begin());
     leave(1, 0);
-    pass(LARD_GHOST_WINDOW - 1);
-    CHECK(seen(1));
-    pass(3);
-    CHECK(!seen(1) && !taken(1), "older than the window");
-    pass(12);
-    CHECK(lard_load(&bucket_of(1)->slots[0]) == 0, "it is forgotten before stamps begin again");
+    pass(4);
+    leave(2, 0);
+    lard_store(&view.header->oldest_main, (uint32_t)lard_load(&view.header->next_sequence));
+    CHECK(!seen(1) && !seen(2), "both older, or of the same time");
+    pass(1);
+    leave(3, 1);
+    CHECK(!seen(1) && seen(3));
+    lard_store(&view.header->oldest_main, 0); /* the main queue is empty */
+    CHECK(seen(2) && seen(3));
+    end();
+}
+
+static void small_caches_remember_more(void) {
+    CHECK(begin());
+    lard_ghost_scale(&view, 100000);
+    CHECK(lard_load(&view.header->ghost_scale) == 0 && lard_ghost_remembered(&view, 100000) == 250000);
+    for (uint64_t items = 1; items < 5000; items += 7) {
+        lard_ghost_scale(&view, items);
+        uint64_t remembered = lard_ghost_remembered(&view, items);
+        CHECK(remembered >= 2048 || items < 26, "%d of %d", (int)remembered, (int)items);
+        CHECK(remembered < 5200 || remembered == items * 5 / 2, "%d of %d", (int)remembered, (int)items);
+    }
     end();
 }
 
@@ -115,30 +130,6 @@ static void an_item_takes_the_slot_and_the_ghosts_move(void) {
     end();
 }
 
-static void the_queues_learn_from_what_comes_back(void) {
-    CHECK(begin());
-    CHECK(queue_for(1) == LARD_SEGMENT_SMALL && share() == 0, "what was never there tells nothing");
-    leave(1, 0);
-    CHECK(queue_for(1) == LARD_SEGMENT_MAIN && share() > 65536 / 50, "a longer small queue would have had it");
-    uint32_t more = share();
-    leave(2, 0);
-    pass(4);
-    CHECK(queue_for(2) == LARD_SEGMENT_MAIN && share() == more, "a much longer one: no");
-    leave_of(3, 0, true);
-    CHECK(!seen(3) && queue_for(3) == LARD_SEGMENT_SMALL && share() < more,
-          "a longer main queue would have had it");
-    uint32_t less = share();
-    leave_of(4, 0, true);
-    pass_in(4, true);
-    CHECK(queue_for(4) == LARD_SEGMENT_SMALL && share() == less);
-    for (uint64_t i = 0; i < 5000; i++) {
-        leave_of(i, 0, i < 2500);
-        queue_for(i);
-        CHECK(share() < 65536 / 2 && share() >= 65536 / 50, "within bounds");
-    }
-    end();
-}
-
 static void any_bytes_are_ghosts(void) {
     uint64_t state = 5;
     CHECK(begin());
@@ -149,16 +140,16 @@ static void any_bytes_are_ghosts(void) {
             }
         }
         for (uint64_t i = 0; i < 100; i++) {
-            CHECK(taken_or_gone(i));
+            while (taken(i)) {
+            }
+            CHECK(!seen(i));
             lard_ghost_rescue(bucket_of(i), &view, next_random(&state) >> 30 << 30);
         }
-        lard_store(&view.header->small_clock, (uint32_t)next_random(&state));
-        lard_store(&view.header->main_clock, (uint32_t)next_random(&state));
-        lard_store(&view.header->small_share, (uint32_t)next_random(&state));
-        lard_store(&view.header->ghost_clocks, (uint32_t)next_random(&state));
-        lard_ghost_tick(&view, round % 2);
-        uint32_t queue = queue_for((uint64_t)round);
-        CHECK(queue == LARD_SEGMENT_SMALL || queue == LARD_SEGMENT_MAIN);
+        lard_store(&view.header->evicted_segments, (uint32_t)next_random(&state));
+        lard_store(&view.header->oldest_main, (uint32_t)next_random(&state));
+        lard_store(&view.header->ghost_scale, (uint32_t)next_random(&state));
+        lard_store(&view.header->next_sequence, next_random(&state));
+        lard_ghost_sweep(&view);
     }
     lard_shard_unlock(&view);
     CHECK(set(cache, "key", "value") == LARDER_OK && is(cache, "key", "value") && sound(cache));
@@ -167,9 +158,10 @@ static void any_bytes_are_ghosts(void) {
 
 static const test_case tests[] = {
     TEST(a_ghost_is_found_once, "a ghost is found until it is taken"),
-    TEST(a_ghost_fades, "a ghost fades when as much as the window was dropped after it"),
+    TEST(a_ghost_fades, "a ghost fades when as much as the window was opened after it"),
+    TEST(a_ghost_older_than_the_main_queue_tells_nothing, "a ghost older than the main queue tells nothing"),
+    TEST(small_caches_remember_more, "small caches remember more of what came before"),
     TEST(an_item_takes_the_slot_and_the_ghosts_move, "ghosts whose slot an item takes push out older ones"),
-    TEST(the_queues_learn_from_what_comes_back, "what comes back soon makes the queue longer that had dropped it"),
     TEST(any_bytes_are_ghosts, "whatever bytes an empty slot holds, it is ghosts at worst"),
 };
 RUN("ghost", tests)

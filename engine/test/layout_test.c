@@ -80,10 +80,10 @@ static void shard_fields_have_their_places(void) {
     AT(lard_shard, small_segments, 164, 4);
     AT(lard_shard, main_segments, 168, 4);
     AT(lard_shard, index_pages, 172, 4);
-    AT(lard_shard, small_clock, 176, 4);
-    AT(lard_shard, main_clock, 180, 4);
+    AT(lard_shard, evicted_segments, 176, 4);
+    AT(lard_shard, ghost_scale, 180, 4);
     AT(lard_shard, small_share, 184, 4);
-    AT(lard_shard, ghost_clocks, 188, 4);
+    AT(lard_shard, oldest_main, 188, 4);
     AT(lard_segment, generation, 0, 8);
     AT(lard_segment, sequence, 8, 8);
     AT(lard_segment, max_expiry_ms, 16, 8);
@@ -109,7 +109,7 @@ static void other_words_have_their_bits(void) {
     CHECK(owner == 0x3006 && LARD_OWNER_SLOT(owner) == 5 && LARD_OWNER_INCARNATION(owner) == 3);
     CHECK(LARD_LOCK_WAITERS == 1u << 31 && LARD_OWNER(0xffeu, 0x7ffffu) == 0x7fffffff, "no owner has its bit");
     CHECK(LARD_EPOCH(7, 9u) == 0x700000009 && LARD_EPOCH_CLEAR(0x700000009) == 7);
-    CHECK(LARD_GHOST_MAIN == 0x800 && LARD_GHOST_EVICTED_MASK << LARD_GHOST_EVICTED_SHIFT == 0x1f000);
+    CHECK(LARD_GHOST_FINGERPRINT_MASK == 0x7ff && LARD_GHOST_TIME_MASK << LARD_GHOST_TIME_SHIFT == 0x1f800);
     CHECK(LARD_WORD0(0x12345678u, LARD_TYPE_HEAD | LARD_PINNED, 3, 4) == 0xb003000412345678ull);
     CHECK(LARD_WORD1(5, 9) == 0x240000000005ull && LARD_EXPIRY_MASK == 0x3ffffffffff && LARD_SEAL_SHIFT == 50);
     CHECK(LARD_MAX_RECORD_VALUE == 0xffff && LARDER_MAX_KEY == 0xfff && LARD_CELL_SEAL_MASK == 0xffffffffffff &&

@@ -23,6 +23,7 @@ module House
       "sigbus.c" => ["&action"],
       "file.c" => ["error", "super->lock_id"],
       "hints.c" => ["header.file_id"],
+      "steer.c" => ["shadow"],
       "format.c" => ["super", "super->magic", "plan.seed", "plan.file_id", "plan.lock_id"],
       "attach.c" => ["error"],
       "attachment.c" => ["error"],
@@ -46,13 +47,14 @@ module House
       "stats.c" => ["stats"]
     }.freeze
 
-    # Private words that are changed atomically: of handles, and of this process's copy of the index.
+    # Words outside the file that are changed atomically: of handles, of this process's copy of the index, and hints.
     PRIVATE_WORDS = [
       "&cache->stuck[shard]", "&cache->stuck[view->number]", "&cache->map", "&cache->fork_number",
       "&cache->next_look_ms", "&cache->next_touch_ms", "&cache->store_count", "&cache->store_ms", "&cache->slot",
       "&cache->incarnation", "&cache->counters", "&cache->next_value_id", "&copy->pages[p]",
       "&copy->epoch", "&copy->shape", "&renewal->renewing", "&cache->counted_ms", "&guarded[i].map",
-      "&guarded[i].base", "&guarded[i].bytes", "&questions", "&map->fd", "word"
+      "&guarded[i].base", "&guarded[i].bytes", "&questions", "&map->fd", "word", "byte", "&hints->sampled",
+      "&hints->heard[end % LARD_HEARD]", "&hints->heard_end", "&shadow->score"
     ].freeze
 
     # Where pointers into a map are made, and words are not stored to through them: the lines, without blanks around.

@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/key.h"
 #include "base/reads.h"
+#include "evict/steer.h"
 #include "file/view.h"
 #include "handle/enter.h"
 #include "index/dircache.h"
@@ -36,6 +37,7 @@ typedef struct {
 static __attribute__((noinline)) larder_status get_slowly(larder *cache, lard_map *map, const request *wanted,
                                                           larder_item *item) {
     lard_hit hit;
+    lard_steer_hear(map->dircache[lard_hash_shard(map, &wanted->key.hash)].hints, &wanted->key.hash);
     return lard_read(cache, map, &wanted->key, wanted->out, wanted->capacity, item, &hit, wanted->now_ms);
 }
 
@@ -126,7 +128,11 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
         bool changed = (moves & 1) || lard_load(&view.header->moves) != moves ||
                        lard_load(&view.header->bucket_count) != lard_dircache_count(shape) ||
                        lard_load(&view.header->epoch) != epoch;
-        return LARD_LIKELY(!changed) ? LARDER_MISS : renew_and_get_slowly(cache, map, wanted, item);
+        if (LARD_UNLIKELY(changed)) {
+            return renew_and_get_slowly(cache, map, wanted, item);
+        }
+        lard_steer_hear(copy->hints, &wanted->key.hash);
+        return LARDER_MISS;
     }
     lard_u64 *slot = lard_probe_slot(first, second, fit);
     uint64_t value = lard_load_acquire(slot);
@@ -140,11 +146,12 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     if (LARD_UNLIKELY(lard_load(slot) != value || lard_load(&view.header->epoch) != epoch)) {
         return get_slowly(cache, map, wanted, item);
     }
+    lard_steer_hear(copy->hints, &wanted->key.hash);
     uint64_t expiry_ms = LARD_WORD1_EXPIRY_MS(info.word1);
     if (expiry_ms && lard_clock_has_passed(expiry_ms, wanted->now_ms)) {
         return LARDER_MISS;
     }
-    lard_reads_raise(lard_reads_in(map, copy, bucket), slot);
+    lard_reads_raise(map, copy, lard_reads_in(map, copy, bucket), slot, offset);
     if (item) {
         *item = (larder_item){
             .size_bytes = LARD_WORD0_VALUE_BYTES(info.word0),

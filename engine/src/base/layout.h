@@ -38,13 +38,13 @@
  *   A slot of location 0 is empty, or holds up to two ghosts (evicted keys), which need no
  *   space of their own:
  *
- *    63      59 58  57         47 46      42 41  40         30 29        0
- *   +----------+---+-------------+----------+---+-------------+-----------+
- *   |  evicted | q | fingerprint |  evicted | q | fingerprint |     0     |
- *   +----------+---+-------------+----------+---+-------------+-----------+
+ *    63        58 57         47 46        41 40         30 29        0
+ *   +------------+-------------+------------+-------------+-----------+
+ *   |    time    | fingerprint |    time    | fingerprint |     0     |
+ *   +------------+-------------+------------+-------------+-----------+
  *   fingerprint  its low 11 bits, with 1 in place of 0; 0: no ghost
- *   q            1: from the main queue
- *   evicted      when: how many eighths of a shard the queue had emptied by then
+ *   time         when the item's segment was opened: the number of segments opened before, in
+ *                sixteenths of the segments of a shard, or larger units (lard_shard.ghost_scale)
  *
  * A record is 8-byte aligned and lies in one segment:
  *
@@ -193,10 +193,10 @@ typedef struct { /* header of a shard */
     lard_u32 small_segments;
     lard_u32 main_segments;
     lard_u32 index_pages;
-    lard_u32 small_clock;  /* small segments emptied so far */
-    lard_u32 main_clock;   /* main segments emptied so far */
-    lard_u32 small_share;  /* part of the record segments for the small queue, in 65536ths; any value is valid */
-    lard_u32 ghost_clocks; /* `evicted` of a new ghost: of the small queue, 16 bits higher of the main queue */
+    lard_u32 evicted_segments; /* emptied by eviction so far */
+    lard_u32 ghost_scale;      /* a unit of the time of ghosts is two to this power, times LARD_GHOST_UNITS */
+    lard_u32 small_share; /* part of the record segments for the small queue, in 65536ths; any value is valid */
+    lard_u32 oldest_main; /* sequence + 1 of the main queue's oldest segment, low bits; 0: it has none. A hint */
 } lard_shard;
 
 _Static_assert(sizeof(lard_superblock) == 144, "superblock layout");
@@ -239,11 +239,10 @@ _Static_assert(sizeof(lard_control) == 256, "control page");
 #define LARD_GHOST_CELL_BITS 17
 #define LARD_GHOST_FINGERPRINT_BITS 11
 #define LARD_GHOST_FINGERPRINT_MASK ((1u << LARD_GHOST_FINGERPRINT_BITS) - 1)
-#define LARD_GHOST_MAIN (1u << LARD_GHOST_FINGERPRINT_BITS) /* from the main queue */
-#define LARD_GHOST_EVICTED_SHIFT 12
-#define LARD_GHOST_EVICTED_MASK 31u
-#define LARD_GHOST_EVICTED_UNITS 8      /* in a shard */
-#define LARD_GHOST_CLOCKS_MAIN_SHIFT 16 /* shift of the main queue's in lard_shard.ghost_clocks */
+#define LARD_GHOST_TIME_SHIFT LARD_GHOST_FINGERPRINT_BITS
+#define LARD_GHOST_TIME_MASK 63u
+#define LARD_GHOST_UNITS 16 /* of time, before scaling, in which as many segments are opened as a shard has */
+#define LARD_GHOST_MAX_SCALE 5u
 
 /* Records */
 enum {

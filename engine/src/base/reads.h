@@ -4,6 +4,9 @@
  * The counts are in the hints (file/hints.h draws them), not in the cache file. A bucket of the index has a word
  * of 16 bits there, two for each slot: 3 reads at most. Words are stored without a lock, and two threads may lose
  * each other's change: it is advice. Nothing depends on it but the hit ratio.
+ *
+ * Reads of items in *young* segments do not count: those that the small queue opened last (segment.c). What is
+ * read soon after it was stored is not yet known to be worth keeping.
  */
 #ifndef LARD_READS_H
 #define LARD_READS_H
@@ -15,7 +18,7 @@
 /* The word of a bucket of the shard whose directory cache this is. Buckets of high numbers may share the words of
  * others. */
 static inline uint16_t *lard_reads_in(const lard_map *map, const lard_dircache *copy, uint32_t bucket) {
-    return &copy->reads[bucket & map->reads_mask];
+    return &copy->hints->reads[bucket & map->reads_mask];
 }
 
 static inline uint16_t *lard_reads_at(const lard_map *map, uint32_t shard, uint32_t bucket) {
@@ -36,10 +39,31 @@ static inline void lard_reads_set(uint16_t *word, const lard_u64 *slot, unsigned
     __atomic_store_n(word, (uint16_t)(others | reads << shift), __ATOMIC_RELAXED);
 }
 
-/* Counts a read of the slot's item. */
-static inline void lard_reads_raise(uint16_t *word, const lard_u64 *slot) {
+/* A bit for each segment of the shard. */
+static inline uint8_t *lard_reads_young(const lard_map *map, const lard_dircache *copy) {
+    return (uint8_t *)(copy->hints->reads + map->reads_mask + 1);
+}
+
+static inline bool lard_reads_is_young(const lard_map *map, const lard_dircache *copy, uint64_t offset) {
+    uint64_t segment = (offset - map->super.data_offset) >> map->segment_shift;
+    return segment < map->super.segments_per_shard &&
+           (__atomic_load_n(&lard_reads_young(map, copy)[segment / 8], __ATOMIC_RELAXED) >> (segment & 7) & 1);
+}
+
+/* Under the lock. */
+static inline void lard_reads_set_young(const lard_map *map, const lard_dircache *copy, uint32_t segment,
+                                        bool is_young) {
+    uint8_t *byte = &lard_reads_young(map, copy)[segment / 8];
+    unsigned others = __atomic_load_n(byte, __ATOMIC_RELAXED) & ~(1u << (segment & 7));
+    __atomic_store_n(byte, (uint8_t)(others | (unsigned)is_young << (segment & 7)), __ATOMIC_RELAXED);
+}
+
+/* Counts a read of the slot's item, whose record is at `offset`. */
+static inline void lard_reads_raise(const lard_map *map, const lard_dircache *copy, uint16_t *word,
+                                    const lard_u64 *slot, uint64_t offset) {
     unsigned shift = lard_reads_shift(slot), now = lard_reads_word(word);
-    if (LARD_UNLIKELY((now >> shift & LARD_READS_MOST) < LARD_READS_MOST)) {
+    if (LARD_UNLIKELY((now >> shift & LARD_READS_MOST) < LARD_READS_MOST) &&
+        !lard_reads_is_young(map, copy, offset)) {
         __atomic_store_n(word, (uint16_t)(now + (1u << shift)), __ATOMIC_RELAXED);
     }
 }

@@ -10,6 +10,7 @@
 #include "larder.h"
 #include "base/layout.h"
 #include "base/platform.h"
+#include "base/shadow.h"
 
 #include <signal.h>
 
@@ -28,12 +29,26 @@ typedef struct { /* a locked byte of the lock file */
     bool held;
 } lard_bytelock;
 
+typedef struct {                     /* the hints of a shard, see file/hints.h */
+    _Alignas(64) uint32_t sampled;   /* gets of keys are heard whose hash is below; see evict/steer.h */
+    uint32_t young_segments;         /* so many of the newest small segments are young, see reads.h */
+    uint32_t opened;                 /* number of small segments opened */
+    uint32_t capacity;               /* of the shadow caches */
+    uint32_t requests;               /* of the sample, since the last choice */
+    uint32_t replayed;               /* gets in `heard` before this one were shown to the shadow caches */
+    _Alignas(64) uint32_t heard_end; /* number of gets that were heard; readers store only here and into heard */
+    uint32_t heard[LARD_HEARD];
+    uint32_t newest[LARD_NEWEST]; /* small segments by their order of opening */
+    lard_shadow shadows[LARD_SHADOWS];
+    uint16_t reads[]; /* see reads.h; the bits of young segments follow */
+} lard_shard_hints;
+
 /* See dircache.h. */
 typedef struct lard_dircache { /* of one shard */
     uint64_t epoch;            /* of the shard when this was copied; 0: not valid */
     uint64_t shape;            /* bucket count (high 32 bits), mask of the larger power of two (low 32 bits) */
     uintptr_t *pages;          /* per page: address of bucket 0 if all buckets adjoined this page; 0: not known */
-    uint16_t *reads;           /* of the shard, see reads.h */
+    lard_shard_hints *hints;
 } lard_dircache;
 
 typedef struct {
@@ -59,7 +74,7 @@ typedef struct lard_map {
     uint8_t *hints; /* see file/hints.h; NULL: none, and no call may read or write items */
     size_t hints_bytes;
     lard_hints_row *rows;
-    uint32_t reads_mask; /* of bucket numbers */
+    uint32_t reads_mask; /* of bucket numbers, which select a word of lard_shard_hints.reads */
     bool has_shared_hints;
     size_t short_record; /* longest record for which the rest of a segment is left unused */
     size_t chunk_record; /* longest record of a chunk */

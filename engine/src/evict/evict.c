@@ -4,8 +4,8 @@
  * S3-FIFO over segments. New items go to the small queue. When its oldest segment is emptied, items that were read
  * since are copied to the main queue, and each of the others leaves a ghost. An item with a recent ghost goes to
  * the main queue at once. The main queue's oldest segment is emptied in the same way, but each copy lowers the
- * number of its reads by one. The part of the shard that the small queue may have is learned from items that come
- * back (lard_queue_for). A segment in which every record has expired goes first.
+ * number of its reads by one, and nothing leaves a ghost. Shadow caches decide how long the small queue is
+ * (steer.h). A segment in which every record has expired goes first.
  *
  * One segment at a time is the victim. Its cursor is in the shard, so that the next owner of the lock continues
  * after a death. All under the shard's lock.
@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "base/key.h"
 #include "evict/sample.h"
+#include "evict/steer.h"
 #include "evict/victim.h"
 #include "file/view.h"
 #include "index/bucket.h"
@@ -141,10 +142,10 @@ static void move_or_drop(larder *cache, lard_view *view, const candidate *one, u
             return;
         }
         statistic = pinned ? LARD_STAT_damaged : LARD_STAT_evictions; /* an undamaged shard has room: see pin.c */
-        ghost = !is_chunk;
+        ghost = !is_chunk && state == LARD_SEGMENT_SMALL;
     }
     if (lard_slot_replace(found.slot, found.value,
-                          ghost ? lard_ghost_word(view, hash.fingerprint, state == LARD_SEGMENT_MAIN) : 0)) {
+                          ghost ? lard_ghost_word(view, hash.fingerprint, one->offset) : 0)) {
         lard_index_count_off(view, is_chunk);
         lard_count(cache, statistic, !is_chunk);
         decide_for_group(view, one, false);
@@ -173,7 +174,8 @@ static void sweep_slots(larder *cache, lard_view *view, uint32_t segment) {
 }
 
 static void release_victim(lard_view *view, uint32_t segment) {
-    lard_ghost_tick(view, lard_load(&view->segments[segment].state) == LARD_SEGMENT_MAIN);
+    lard_store(&view->header->evicted_segments, lard_load(&view->header->evicted_segments) + 1);
+    lard_ghost_sweep(view);
     lard_segment_free(view, segment);
     lard_store(&view->header->victim, 0);
 }
@@ -202,6 +204,7 @@ void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsi
         if (lard_sample_is_due(view)) {
             lard_sample_take(view);
         }
+        lard_steer_prepare(view);
         lard_store(&view->header->victim_offset, 0);
         lard_store(&view->header->victim, victim);
     }

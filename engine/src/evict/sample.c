@@ -23,8 +23,8 @@ bool lard_sample_is_roomy(const lard_view *view) {
 }
 
 bool lard_sample_is_due(const lard_view *view) {
-    uint32_t emptied = lard_load(&view->header->small_clock) + lard_load(&view->header->main_clock);
-    return emptied % SAMPLE_EVERY == 0 || lard_load(&view->header->mean_bytes) == 0;
+    return lard_load(&view->header->evicted_segments) % SAMPLE_EVERY == 0 ||
+           lard_load(&view->header->mean_bytes) == 0;
 }
 
 /* Chooses other buckets after each segment that was opened. */

@@ -5,7 +5,7 @@
  * Under the shard's lock.
  */
 #include "evict/victim.h"
-#include "evict/queue.h"
+#include "evict/steer.h"
 #include "file/advice.h"
 #include "segment/pin.h"
 
@@ -52,6 +52,14 @@ static void prefetch_next(const lard_view *view, uint32_t victim, const prospect
     }
 }
 
+/* Ghosts are compared with it. */
+static void note_oldest_main(lard_view *view, uint32_t oldest) {
+    uint64_t sequence = oldest ? lard_load(&view->segments[oldest - 1].sequence) + 1 : 0;
+    if ((uint32_t)sequence != lard_load(&view->header->oldest_main)) {
+        lard_store(&view->header->oldest_main, (uint32_t)sequence);
+    }
+}
+
 uint32_t lard_victim_choose(lard_view *view, int64_t now_ms) {
     prospects found = look_over(view, now_ms, false);
     uint32_t small = lard_load(&view->header->small_segments);
@@ -59,8 +67,9 @@ uint32_t lard_victim_choose(lard_view *view, int64_t now_ms) {
     uint64_t pinned =
         lard_pin_bytes(view) >> view->map->segment_shift; /* in segments; not divided between the queues */
     uint64_t shared = small + (main_count > pinned ? main_count - pinned : 0);
-    unsigned queue = (uint64_t)small << 16 <= shared * lard_queue_small_share(view);
+    unsigned queue = (uint64_t)small << 16 <= shared * lard_steer_small_share(view);
     queue = found.oldest[queue] ? queue : !queue;
+    note_oldest_main(view, found.oldest[1]);
     uint32_t victim = found.expired ? found.expired : found.oldest[queue];
     if (victim) {
         prefetch_next(view, victim, &found, queue);

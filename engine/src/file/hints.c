@@ -32,7 +32,7 @@
 
 #define MAGIC \
     { 'L', 'A', 'R', 'D', 'H', 'I', 'N', 'T' }
-#define VERSION 1u
+#define VERSION 2u
 #define DIRECTORY "/dev/shm"
 #define PREFIX "larder-"
 #define ID_DIGITS 32
@@ -49,13 +49,20 @@ typedef struct {
     uint64_t reserved[4];
 } hints_header;
 
-_Static_assert(sizeof(hints_header) == 64 && sizeof(lard_hints_row) == 256, "hints layout");
+_Static_assert(sizeof(hints_header) == 64 && sizeof(lard_hints_row) == 256 && sizeof(lard_shard_hints) % 64 == 0,
+               "hints layout");
 
 static void name_of(const lard_map *map, char name[NAME_BYTES]) {
     int used = snprintf(name, NAME_BYTES, DIRECTORY "/" PREFIX);
     for (unsigned i = 0; i < sizeof map->super.file_id; i++) {
         used += snprintf(name + used, NAME_BYTES - (size_t)used, "%02x", map->super.file_id[i]);
     }
+}
+
+/* Bytes of a shard's hints. */
+static uint64_t shard_bytes(const lard_map *map) {
+    uint64_t words = (uint64_t)map->reads_mask + 1, young = (map->super.segments_per_shard + 7) / 8;
+    return (sizeof(lard_shard_hints) + words * sizeof(uint16_t) + young + 63) / 64 * 64;
 }
 
 /* Computes where the parts are, and how long all are. */
@@ -68,7 +75,7 @@ static void plan(lard_map *map) {
     }
     map->reads_mask = (uint32_t)words - 1;
     map->hints_bytes = sizeof(hints_header) + map->super.process_slots * sizeof(lard_hints_row) +
-                       map->super.shard_count * words * sizeof(uint16_t);
+                       map->super.shard_count * shard_bytes(map);
 }
 
 static hints_header header_of(const lard_map *map) {
@@ -177,9 +184,9 @@ larder_status lard_hints_open(lard_map *map, uid_t owner, const char *path, lard
     if (base != MAP_FAILED) {
         map->hints = base;
         map->rows = (lard_hints_row *)(map->hints + sizeof(hints_header));
-        uint16_t *reads = (uint16_t *)(map->rows + map->super.process_slots);
-        for (size_t shard = 0; shard < map->super.shard_count; shard++) {
-            map->dircache[shard].reads = reads + shard * ((size_t)map->reads_mask + 1);
+        uint8_t *of_shard = (uint8_t *)(map->rows + map->super.process_slots);
+        for (size_t shard = 0; shard < map->super.shard_count; shard++, of_shard += shard_bytes(map)) {
+            map->dircache[shard].hints = (lard_shard_hints *)of_shard;
         }
     }
     larder_status status = base == MAP_FAILED ? lard_fail(error, LARDER_NO_MEMORY, errno, "%s", path)

@@ -174,7 +174,7 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
         if (LARD_UNLIKELY(status == LARDER_MISS)) {
             return status;
         }
-        lard_reads_raise(hit->reads, hit->slot);
+        lard_reads_raise(map, &map->dircache[view.number], hit->reads, hit->slot, hit->offset);
         if (item) {
             *item = (larder_item){
                 .size_bytes = size_bytes,

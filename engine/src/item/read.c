@@ -17,7 +17,7 @@
 static bool drop_head(larder *cache, lard_map *map, const lard_key *key, const lard_hit *hit) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
     bool was_main = lard_segment_state(&view, hit->offset) == LARD_SEGMENT_MAIN;
-    uint64_t ghost = lard_ghost_word(&view, LARD_SLOT_FINGERPRINT(hit->slot_value), was_main);
+    uint64_t ghost = was_main ? 0 : lard_ghost_word(&view, LARD_SLOT_FINGERPRINT(hit->slot_value), hit->offset);
     if (!lard_slot_replace(hit->slot, hit->slot_value, ghost)) {
         return false; /* the process that replaced it drops its chunks */
     }

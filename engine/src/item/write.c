@@ -8,8 +8,8 @@
 #include "item/write.h"
 #include "base/key.h"
 #include "evict/admit.h"
-#include "evict/queue.h"
 #include "evict/reserve.h"
+#include "evict/steer.h"
 #include "file/map.h"
 #include "file/view.h"
 #include "index/dircache.h"
@@ -53,11 +53,6 @@ static bool is_in_main(const lard_view *view, const lard_found *found) {
     return lard_segment_state(view, LARD_SLOT_OFFSET(found->value)) == LARD_SEGMENT_MAIN;
 }
 
-/* Bytes of the whole value, also if it is in chunks. */
-static uint64_t size_of(const lard_record_spec *spec) {
-    return spec->type == LARD_TYPE_HEAD ? ((const lard_head *)spec->value)->value_bytes : spec->value_bytes;
-}
-
 LARD_INLINE uint32_t queue_for(lard_view *view, const lard_found *found, const lard_write_op *op) {
     const lard_record_spec *spec = &op->spec;
     if (LARD_UNLIKELY(spec->pin)) {
@@ -69,8 +64,8 @@ LARD_INLINE uint32_t queue_for(lard_view *view, const lard_found *found, const l
     if (found->slot) {
         return is_in_main(view, found) ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
     }
-    uint32_t queue = lard_queue_for(view, &op->key->hash, size_of(spec));
-    return spec->to_main ? LARD_SEGMENT_MAIN : queue;
+    bool had_ghost = lard_ghost_take(view, &op->key->hash);
+    return had_ghost || spec->to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
 }
 
 uint32_t lard_write_queue_of(lard_map *map, const lard_key *key) {
@@ -125,6 +120,7 @@ LARD_INLINE larder_status append_and_publish(larder *cache, lard_view *view, lar
         return LARDER_NOT_STORED;
     }
     uint32_t queue = queue_for(view, &found, op);
+    lard_steer_keep_up(view, &op->key->hash, !found.slot && op->spec.type != LARD_TYPE_CHUNK);
     if (any) {
         lard_reserve_upkeep(cache, view, queue, bytes, op->now_ms);
     }

@@ -6,6 +6,7 @@
  */
 #include "segment/segment.h"
 #include "base/clock.h"
+#include "base/reads.h"
 #include "file/view.h"
 
 static lard_u32 *queue_size(lard_view *view, uint32_t state) {
@@ -70,6 +71,26 @@ uint64_t lard_segment_room(const lard_view *view, uint32_t queue) {
     return used < view->map->super.segment_bytes ? view->map->super.segment_bytes - used : 0;
 }
 
+/* A segment that the small queue opens is young, and those that are no longer among the newest are not. */
+static void note_opened(const lard_view *view, uint32_t segment, uint32_t queue) {
+    const lard_dircache *copy = &view->map->dircache[view->number];
+    lard_shard_hints *hints = copy->hints;
+    uint32_t young = hints->young_segments < LARD_NEWEST ? hints->young_segments : LARD_NEWEST;
+    lard_reads_set_young(view->map, copy, segment, false);
+    if (queue != LARD_SEGMENT_SMALL) {
+        return;
+    }
+    hints->newest[hints->opened++ % LARD_NEWEST] = segment;
+    uint32_t age = hints->opened < LARD_NEWEST ? hints->opened : LARD_NEWEST;
+    while (age-- > 0) { /* the newest last, because a segment may occur twice */
+        uint32_t other = hints->newest[(hints->opened - 1 - age) % LARD_NEWEST];
+        if (other < view->map->super.segments_per_shard) {
+            bool is_small = lard_load(&view->segments[other].state) == LARD_SEGMENT_SMALL || other == segment;
+            lard_reads_set_young(view->map, copy, other, age < young && is_small);
+        }
+    }
+}
+
 static bool open_segment(lard_view *view, uint32_t queue) {
     uint32_t segment;
     uint64_t gap = lard_segment_room(view, queue);
@@ -86,6 +107,7 @@ static bool open_segment(lard_view *view, uint32_t queue) {
     lard_store(&row->write_offset, 0);
     lard_store(&row->max_expiry_ms, 0);
     lard_store(&row->oldest_ms, (uint64_t)lard_clock_of_call(NULL));
+    note_opened(view, segment, queue);
     lard_store_release(&row->state, queue);
     adjust(queue_size(view, queue), 1);
     lard_store(&view->header->active[queue - LARD_SEGMENT_SMALL], segment + 1);

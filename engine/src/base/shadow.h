@@ -1,0 +1,42 @@
+/*
+ * shadow.h — the memory of the shadow caches, by which eviction chooses how long its queues are (evict/steer.c).
+ *
+ * A shadow cache has keys without values. It shows how many misses a configuration of eviction would have had. It
+ * sees only a sample of the keys, and so has room for few. In the hints: any content is valid.
+ */
+#ifndef LARD_SHADOW_H
+#define LARD_SHADOW_H
+
+#include <stdint.h>
+
+#define LARD_SHADOWS 4
+#define LARD_SHADOW_ITEMS 256u  /* the most that a shadow cache holds */
+#define LARD_SHADOW_SMALL 1024u /* entries of its small queue, and of the ghosts behind it */
+#define LARD_HEARD 64u          /* sampled gets that wait for a writer; a power of two */
+#define LARD_NEWEST 64u         /* the most young segments; a power of two */
+
+#define LARD_SHADOW_CHAINS 256u /* a power of two */
+
+typedef struct {
+    uint32_t key;            /* 32 bits of its hash */
+    uint16_t time;           /* of lard_shadow.time when it was pushed, low bits */
+    unsigned next : 12;      /* entry + 1 in its chain; 0: the last */
+    unsigned reads : 2;      /* since then */
+    unsigned is_present : 1; /* 0: it was taken off its queue, and is no ghost */
+    unsigned reserved : 1;
+} lard_shadow_entry;
+
+typedef struct {
+    /* The ring of the small queue, then that of the main queue. */
+    lard_shadow_entry entries[LARD_SHADOW_SMALL + LARD_SHADOW_ITEMS];
+    uint16_t chains[LARD_SHADOW_CHAINS]; /* by key: entry + 1 */
+    uint32_t small_first, small_end;     /* of its ring: items from `first` to before `end`; ghosts are before */
+    uint32_t main_first, main_end;
+    uint32_t time;   /* keys that were pushed so far */
+    uint32_t misses; /* since the last choice */
+    uint32_t score;  /* misses before that, decayed; in 256ths */
+} lard_shadow;
+
+_Static_assert(sizeof(lard_shadow_entry) == 8, "shadow layout");
+
+#endif
