@@ -40,8 +40,10 @@
  *     block it again in a thread that still uses a cache.
  *   - How often items were read, and statistics, are in /dev/shm/larder-<file id>, or in
  *     anonymous memory. So a get stores nothing into the file, and never waits for the disk
- *     but for pages that are not in memory. A store may wait for the disk wherever it
- *     stores into a page of the file that was written back.
+ *     but for pages that are not in memory. A store may wait for the disk where it stores
+ *     into a page of the file that was written back. It does so before it takes a lock,
+ *     so that others need not wait, except when it evicts, opens a segment or splits a
+ *     bucket. A file in /dev/shm has no disk to wait for.
  *   - The TTL follows the wall clock (CLOCK_REALTIME), because it must survive a reboot.
  *     If the clock is set back, items live that much longer.
  *   - A value that was changed by increment is returned as decimal text.

@@ -53,6 +53,15 @@ int lard_filesystem_is_stacked(int fd) {
     return type == 0x794c7630 /* overlay */ || type == 0xf15f /* ecryptfs */;
 }
 
+bool lard_filesystem_is_memory(int fd) {
+    struct statfs info;
+    if (fstatfs(fd, &info) != 0) {
+        return false;
+    }
+    unsigned long type = (unsigned long)info.f_type & 0xffffffffUL;
+    return type == 0x01021994 /* tmpfs */ || type == 0x858458f6 /* ramfs */;
+}
+
 #else
 #include <sys/mount.h>
 #include <sys/param.h>
@@ -67,5 +76,7 @@ int lard_filesystem_is_network(int fd, const char **name) {
 }
 
 int lard_filesystem_is_stacked(int fd) { return (void)fd, 0; }
+
+bool lard_filesystem_is_memory(int fd) { return (void)fd, false; }
 
 #endif

@@ -7,8 +7,8 @@
  * test build (-DLARDER_INTERLEAVE) calls a scheduler before each access. System calls that change a file or its
  * name go through LARD_CHANGE and are numbered with the stores.
  *
- * The exceptions are what nothing depends on: the counts of reads (reads.h), and statistics (count.h), which are
- * copied into the file at times that no test can know.
+ * The exceptions are what nothing depends on: the hints (reads.h, shadow.h), statistics (count.h), which are
+ * copied into the file at times that no test can know, and stores that change nothing (lard_dirty).
  *
  * Memory orders: names without a suffix are relaxed; the others end in _acquire or _release. A plain memcpy of
  * shared bytes is a data race, so loops copy them word by word.
@@ -91,6 +91,12 @@ static inline bool lard_cas32(lard_u32 *p, uint32_t *expected, uint32_t desired)
 static inline bool lard_cas64(lard_u64 *p, uint64_t *expected, uint64_t desired) {
     return LARD_WRITE(
         p, __atomic_compare_exchange_n(LARD_RAW(p), expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+}
+
+/* Makes the page of the word dirty by a store that changes nothing. It is not numbered. */
+static inline void lard_dirty(lard_u64 *p) {
+    uint64_t value = lard_load(p);
+    __atomic_compare_exchange_n(LARD_RAW(p), &value, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 #endif

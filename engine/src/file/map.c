@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "file/map.h"
 #include "base/fail.h"
+#include "base/filesystem.h"
 #include "base/io.h"
 #include "base/space.h"
 #include "file/advice.h"
@@ -148,6 +149,7 @@ larder_status lard_map_new(int fd, const struct stat *info, const lard_superbloc
     larder_status status = map_bytes(fd, super->file_bytes, info, path, &map, error);
     if (status == LARDER_OK) {
         map->super = *super;
+        map->is_on_disk = !lard_filesystem_is_memory(fd);
         map->processes = (lard_process *)(map->base + LARD_PROCESS_OFFSET);
         map->shards = map->base + super->shard_offset;
         map->shard_mask = super->shard_count - 1;

@@ -12,6 +12,7 @@
 #define _GNU_SOURCE
 #include "file/memory_limit.h"
 #include "base/fail.h"
+#include "base/filesystem.h"
 
 #if defined(__linux__)
 #include <errno.h>
@@ -23,8 +24,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define TMPFS 0x01021994
-#define RAMFS 0x858458f6u
 #define UNLIMITED (1ull << 60) /* version 1 writes a greater number if there is no limit */
 #define OVERHEAD_PART 64       /* part of a file's size that the kernel needs in addition, to find its pages */
 #define MAX_LINE_BYTES 8192
@@ -231,10 +230,9 @@ bool lard_memory_limit(uint64_t *limit_bytes, uint64_t *used_bytes) {
 }
 
 larder_status lard_memory_limit_admits(int fd, const char *path, uint64_t bytes, larder_error *error) {
-    struct statfs info;
     uint64_t limit, used, need = bytes + bytes / OVERHEAD_PART;
-    if (fstatfs(fd, &info) != 0 || ((uint32_t)info.f_type != TMPFS && (uint32_t)info.f_type != RAMFS) ||
-        !lard_memory_limit(&limit, &used) || (used < limit && need <= limit - used)) {
+    if (!lard_filesystem_is_memory(fd) || !lard_memory_limit(&limit, &used) ||
+        (used < limit && need <= limit - used)) {
         return LARDER_OK;
     }
     return lard_fail(

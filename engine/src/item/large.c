@@ -17,6 +17,7 @@
 #include "file/view.h"
 #include "index/dircache.h"
 #include "index/index.h"
+#include "item/dirty.h"
 #include "item/expiry.h"
 #include "item/lookup.h"
 #include "item/write.h"
@@ -108,6 +109,7 @@ static larder_status write_chunk(larder *cache, lard_map *map, lard_head *head, 
     lard_chunk_key data = chunk_key(head, head->chunks);
     lard_key key = lard_key_of_chunk(map, &data);
     lard_view view = lard_view_of(map, lard_hash_shard(map, &key.hash));
+    lard_dirty_for_write(&view, &key, map->chunk_record);
     larder_status status = lard_shard_lock(cache, &view, call);
     if (status != LARDER_OK) {
         return status;

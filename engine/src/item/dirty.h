@@ -1,0 +1,18 @@
+/*
+ * dirty.h — makes pages dirty before a lock is taken.
+ *
+ * The first store to a page after it was written back waits for the file system, which may be busy or frozen. If
+ * the owner of a lock waited there, so would everybody else. These functions do the waiting without the lock. They
+ * cover the pages that the call itself stores to; what it evicts, or a bucket that it splits, may be in others.
+ */
+#ifndef LARD_DIRTY_H
+#define LARD_DIRTY_H
+
+#include "base/key.h"
+
+/* Before a record of so many bytes is stored under the key. */
+void lard_dirty_for_write(const lard_view *view, const lard_key *key, uint64_t bytes);
+/* Before the key's record is changed in place. False: there is none. */
+bool lard_dirty_for_change(const lard_view *view, const lard_key *key);
+
+#endif
