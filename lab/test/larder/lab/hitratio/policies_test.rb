@@ -60,6 +60,25 @@ module Larder
           assert_equal "..h.....hh", hits("arc", %w[a b a c d e f c c a], 4)
         end
 
+        test "the steered policy promotes what comes back, and what is read again later" do
+          scan = (1..60).map(&:to_s)
+          back = ["hot", *scan.first(30), "hot", *scan.last(30), "hot"]
+          assert_equal "h", hits("steered", back, 20)[-1], "its ghost brought it to the main queue"
+          later = ["hot", "other", "hot", *scan.last(30), "hot"]
+          assert_equal "h", hits("steered", later, 20)[-1], "it was read"
+          soon = ["hot", "hot", *scan.last(30), "hot"]
+          assert_equal ".", hits("steered", soon, 20)[-1], "it was read only just after it was stored"
+        end
+
+        test "the steered policy has fewer misses than its first configuration where a long small queue is better" do
+          random = Random.new(7)
+          requests = (0...9000).flat_map { |i| [i, i - random.rand(150)] } # each comes back soon, and then never
+          trace = Trace.new("recency", requests)
+          fixed = Segments.new(300, 256, trace.objects, Policies::Steered::CONFIGURATIONS.first)
+          trace.requests.each { |object| fixed.request(object, 1) }
+          assert_operator hits("steered", requests, 300).count("."), :<, fixed.misses * 0.95
+        end
+
         test "a larger LRU hits wherever a smaller one does" do
           requests = skewed(3000)
           small, large = [20, 60].map { |capacity| hits("lru", requests, capacity) }
