@@ -156,7 +156,7 @@ module Larder
         end
 
         def conclusions
-          own = (["larder"] & @policies).flat_map { |policy| [above(policy), covered(policy)] }
+          own = (["larder"] & @policies).flat_map { |policy| [above(policy), covered(policy), copied(policy)] }
           [*own, *reproduced].compact
         end
 
@@ -178,6 +178,15 @@ module Larder
           others = parts.sort_by { |_, part| -part }.map { |name, part| "#{name} #{Figures.percent(part)}" }
           "#{policy} covers #{Figures.percent(mine)} of the distance from LRU to Belady in the mean" \
             "#{"; #{others.join(", ")}" if others.any?}."
+        end
+
+        # How long a set may take longer than others.
+        def copied(policy)
+          most, row = @rows.filter_map do |candidate|
+            most = candidate.outcomes.find { |outcome| outcome.policy == policy }&.stats&.dig(:most_copied)
+            [most, candidate] if most
+          end.max_by(&:first)
+          most && "#{policy} copied at most #{most} objects in one set to make room (#{row.trace} at #{row.size})."
         end
 
         # Whether the simulations are those that the published figures are of.

@@ -35,6 +35,17 @@ module Larder
           assert_equal [["50%"], ["50%", "512MiB", "1GiB"]], (rows.map { |each| each.map(&:size) })
         end
 
+        test "the longest copying in one set is reported, of a cache that is too small" do
+          requests = Array.new(40_000) { |i| ((i * 7919) % 997)**2 % 9000 }
+          trace = Trace.new("any", requests, Array.new(requests.size, 1000))
+          progress = Progress.new(CLI::Terminal.new(StringIO.new))
+          rows = Replay.new(sizes: [Size.parse("2MiB")], policies: %w[larder lru], progress: progress).run([trace])
+          most = rows.first.outcomes.first.stats[:most_copied]
+          assert_operator most, :<, 100
+          conclusions = Chapter.new(rows).to_chapter.conclusions
+          assert_includes conclusions, "larder copied at most #{most} objects in one set to make room (any at 2MiB)."
+        end
+
         private
 
         def row(capacity, size, at, requests: Published::REQUESTS)

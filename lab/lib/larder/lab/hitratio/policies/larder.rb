@@ -19,6 +19,7 @@ module Larder
             @cache = Larder::Cache.open(File.join(@scratch.path, "cache.larder"), size: capacity)
             @bytes = "v".b * 65_536
             @expected = @cache.max_value
+            @promotions = @most_copied = 0
           end
 
           # See {Policy#request}; what follows is not looked at.
@@ -27,13 +28,14 @@ module Larder
             key = "object/#{object}"
             return true if @cache.get(key)
 
-            @cache.set(key, value(size)) if size <= @expected
+            store(key, size) if size <= @expected
             false
           end
 
-          # @return [Hash{Symbol => Integer}] statistics of the engine
+          # @return [Hash{Symbol => Integer}] statistics of the engine, and how many objects one set has copied to make
+          #   room, at most
           def stats
-            @cache.stats
+            @cache.stats.merge(most_copied: @most_copied)
           end
 
           # (see Policy#close)
@@ -43,6 +45,13 @@ module Larder
           end
 
           private
+
+          def store(key, size)
+            @cache.set(key, value(size))
+            promotions = @cache.stats[:promotions]
+            @most_copied = [@most_copied, promotions - @promotions].max
+            @promotions = promotions
+          end
 
           def value(size)
             @bytes *= 2 while @bytes.bytesize < size
