@@ -14,9 +14,9 @@
 #define PER_CENT(n) ((n)*65536u / 100)
 #define EVERY 2u          /* choices are made after as many requests as the shadow caches hold items, times this */
 #define DECAY_PER_CENT 90 /* of the misses before a choice, in the next one */
-#define LEAST_GAIN 100    /* another configuration must have fewer misses by one in so many */
+#define MIN_GAIN 100      /* another configuration must have fewer misses by one in so many */
 #define AT_ONCE 16u       /* gets that one set replays */
-#define LONGEST 64u       /* chain, unless it is damaged */
+#define MAX_CHAIN 64u     /* chain, unless it is damaged */
 
 /* Both in 65536ths: of the record segments, and of that part. */
 static const struct {
@@ -86,7 +86,7 @@ static void unlink_entry(lard_shadow *shadow, uint32_t number) {
     lard_shadow_entry *gone = &shadow->entries[number], *before = NULL;
     uint16_t *first = chain_of(shadow, gone->key);
     lard_shadow_entry *entry = entry_at(shadow, *first);
-    for (uint32_t i = 0; entry && entry != gone && i < LONGEST; i++) {
+    for (uint32_t i = 0; entry && entry != gone && i < MAX_CHAIN; i++) {
         before = entry;
         entry = entry_at(shadow, entry->next);
     }
@@ -150,7 +150,7 @@ static void request(lard_shadow *shadow, const dimensions *has, uint32_t key, bo
     uint32_t in_small = length(shadow->small_first, shadow->small_end);
     lard_shadow_entry *entry = entry_at(shadow, *chain_of(shadow, key));
     bool had_ghost = false;
-    for (uint32_t i = 0; entry && i < LONGEST; i++, entry = entry_at(shadow, entry->next)) {
+    for (uint32_t i = 0; entry && i < MAX_CHAIN; i++, entry = entry_at(shadow, entry->next)) {
         uint32_t number = (uint32_t)(entry - shadow->entries);
         uint32_t age = small_at(shadow->small_end - 1 - number);
         if (entry->key != key || !entry->is_present) {
@@ -197,7 +197,7 @@ static void choose(lard_view *view, lard_shard_hints *hints) {
     for (unsigned c = 0; c < LARD_SHADOWS; c++) {
         best = scores[c] < scores[best] ? c : best;
     }
-    if (scores[best] < scores[now] - scores[now] / LEAST_GAIN) {
+    if (scores[best] < scores[now] - scores[now] / MIN_GAIN) {
         lard_store(&view->header->small_share, configurations[best].small_share);
     }
 }

@@ -37,6 +37,9 @@
 #define PREFIX "larder-"
 #define ID_DIGITS 32
 #define NAME_BYTES 64
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux; elsewhere there is no file to reserve */
+#endif
 /* The index may take this part of a shard before its buckets share words: more than that of records of a hundred
  * bytes takes. */
 #define INDEX_PART 8
@@ -125,17 +128,15 @@ static void sweep(void) {
     }
 }
 
-/* The descriptor of a new file, or -1. The header is written last. */
+/* The descriptor of a new file of zeros, or -1. What changes it is done by its name: see is_at. */
 static int create(const char *name, const lard_map *map) {
-    hints_header header = header_of(map);
     sweep();
-    int fd = LARD_CHANGE(open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (fd < 0) {
+    if (!lard_space_may_reach(map->hints_bytes)) {
         return -1;
     }
-    if (flock(fd, LOCK_SH | LOCK_NB) != 0 || fchmod(fd, 0600) != 0 ||
-        LARD_CHANGE(lard_space_reserve(fd, map->hints_bytes)) != 0 ||
-        LARD_CHANGE(lard_io_write(fd, &header, sizeof header, 0)) != 0) {
+    int fd = LARD_CHANGE(open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (fd >= 0 && (flock(fd, LOCK_SH | LOCK_NB) != 0 || chmod(name, 0600) != 0 ||
+                    LARD_CHANGE(truncate(name, (off_t)map->hints_bytes)) != 0)) {
         LARD_CHANGE(unlink(name));
         close(fd);
         return -1;
@@ -146,10 +147,8 @@ static int create(const char *name, const lard_map *map) {
 /* The hints belong to the owner of the cache: root, which may use the cache of another user, uses that one's
  * hints, but makes and removes none. What is there and does not fit was left half-made, or belongs to somebody
  * else: then it cannot be removed, and the second attempt fails as the first. */
-static int open_shared(const lard_map *map, uid_t owner) {
+static int open_shared(const char *name, const lard_map *map, uid_t owner, bool *is_new) {
 #ifdef __linux__
-    char name[NAME_BYTES];
-    name_of(map, name);
     int fd = open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (fd >= 0 && is_fit(fd, map, owner)) {
         return fd;
@@ -161,22 +160,60 @@ static int open_shared(const lard_map *map, uid_t owner) {
         return -1;
     }
     LARD_CHANGE(unlink(name));
+    *is_new = true;
     return create(name, map);
 #else
-    (void)map, (void)owner;
+    (void)name, (void)map, (void)owner, (void)is_new;
     return -1;
 #endif
+}
+
+/* Is the descriptor still that of the file? Hosts exist that close all descriptors, and then their next files have
+ * the same numbers. A number that was lost does not come back, so what was mapped before this is true is the file.
+ */
+static bool is_at(int fd, const char *name) {
+    struct stat one, other;
+    return fstat(fd, &one) == 0 && lstat(name, &other) == 0 && one.st_ino == other.st_ino &&
+           one.st_dev == other.st_dev;
+}
+
+/* Reserves the memory of a mapped file, so that no store to it can fail. */
+static bool reserve(void *base, int fd, uint64_t bytes) {
+    int failed = madvise(base, bytes, MADV_POPULATE_WRITE) == 0 ? 0 : errno;
+    return failed == 0 ||
+           (failed == EINVAL && LARD_CHANGE(lard_space_reserve(fd, bytes)) == 0); /* EINVAL: before Linux 5.14 */
+}
+
+/* Maps the file. MAP_FAILED: it cannot be had. */
+static void *map_shared(const lard_map *map, uid_t owner) {
+    char name[NAME_BYTES];
+    bool is_new = false;
+    name_of(map, name);
+    int fd = open_shared(name, map, owner, &is_new);
+    if (fd < 0) {
+        return MAP_FAILED;
+    }
+    void *base = mmap(NULL, map->hints_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    bool is_ours = is_at(fd, name);
+    if (base != MAP_FAILED && (!is_ours || (is_new && !reserve(base, fd, map->hints_bytes)))) {
+        munmap(base, map->hints_bytes);
+        base = MAP_FAILED;
+    }
+    if (is_new && base != MAP_FAILED) {
+        *(hints_header *)base = header_of(map);
+    } else if (is_new) {
+        LARD_CHANGE(unlink(name));
+    }
+    if (is_ours) {
+        close(fd);
+    }
+    return base;
 }
 
 larder_status lard_hints_open(lard_map *map, uid_t owner, const char *path, larder_error *error) {
     plan(map);
     lard_fork_lock(); /* no child has half of it */
-    int fd = open_shared(map, owner);
-    void *base = MAP_FAILED;
-    if (fd >= 0) {
-        base = mmap(NULL, map->hints_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        close(fd);
-    }
+    void *base = map_shared(map, owner);
     map->has_shared_hints = base != MAP_FAILED;
     if (!map->has_shared_hints) {
         base = mmap(NULL, map->hints_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

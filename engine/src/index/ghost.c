@@ -19,7 +19,7 @@
 
 #define CELL_MASK ((1u << LARD_GHOST_CELL_BITS) - 1)
 #define OLD (LARD_GHOST_WINDOW + 4) /* greatest age of a ghost that keeps its place */
-#define LEAST_REMEMBERED 2048u      /* items that came before, however few the shard holds */
+#define MIN_REMEMBERED 2048u        /* items that came before, however few the shard holds */
 #define AGELESS (LARD_GHOST_TIME_MASK + 1)
 
 _Static_assert(LARD_LOCATION_BITS + LARD_GHOST_CELLS * LARD_GHOST_CELL_BITS == 64,
@@ -146,10 +146,10 @@ uint64_t lard_ghost_remembered(const lard_view *view, uint64_t items) {
 void lard_ghost_scale(lard_view *view, uint64_t items) {
     uint64_t remembered = items * LARD_GHOST_WINDOW / LARD_GHOST_UNITS;
     uint32_t scale = 0, now = scale_of(view);
-    while (scale < LARD_GHOST_MAX_SCALE && remembered << scale < LEAST_REMEMBERED) {
+    while (scale < LARD_GHOST_MAX_SCALE && remembered << scale < MIN_REMEMBERED) {
         scale++;
     }
-    bool is_close = scale + 1 == now && (remembered << scale) < LEAST_REMEMBERED * 5 / 4;
+    bool is_close = scale + 1 == now && (remembered << scale) < MIN_REMEMBERED * 5 / 4;
     if (scale != now && !is_close) {
         lard_store(&view->header->ghost_scale, scale);
     }

@@ -26,6 +26,11 @@ static void dirty_segment(const lard_view *view, uint32_t queue, uint64_t bytes)
     uint64_t end = used + bytes < size ? used + bytes : size;
     uint64_t start = lard_view_segment_offset(view, active - 1);
     lard_dirty(&row->generation);
+    if (end - used > LARD_PAGE) { /* the cache misses of a long record overlap */
+        for (uint64_t at = used; at < end; at += LARD_PAGE) {
+            __builtin_prefetch(lard_view_words(view, start + at), 1);
+        }
+    }
     while (used < end) { /* a word of each page */
         lard_u64 *word = lard_view_words(view, start + used);
         lard_dirty(word);
@@ -33,10 +38,15 @@ static void dirty_segment(const lard_view *view, uint32_t queue, uint64_t bytes)
     }
 }
 
-void lard_dirty_for_write(const lard_view *view, const lard_key *key, uint64_t bytes) {
-    if (view->map->is_on_disk) {
-        dirty_buckets(view, key);
+void lard_dirty_for_write(const lard_view *view, const lard_key *key, uint32_t queue, uint64_t bytes) {
+    if (!view->map->is_on_disk) {
+        return;
+    }
+    dirty_buckets(view, key);
+    if (queue != LARD_SEGMENT_MAIN) {
         dirty_segment(view, LARD_SEGMENT_SMALL, bytes);
+    }
+    if (queue != LARD_SEGMENT_SMALL) {
         dirty_segment(view, LARD_SEGMENT_MAIN, bytes);
     }
 }

@@ -109,7 +109,8 @@ static larder_status write_chunk(larder *cache, lard_map *map, lard_head *head, 
     lard_chunk_key data = chunk_key(head, head->chunks);
     lard_key key = lard_key_of_chunk(map, &data);
     lard_view view = lard_view_of(map, lard_hash_shard(map, &key.hash));
-    lard_dirty_for_write(&view, &key, map->chunk_record);
+    lard_dirty_for_write(&view, &key, part->to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL,
+                         left < map->chunk_record ? left : map->chunk_record);
     larder_status status = lard_shard_lock(cache, &view, call);
     if (status != LARDER_OK) {
         return status;
