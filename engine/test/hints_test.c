@@ -368,7 +368,25 @@ static void a_frozen_file_system_stops_no_get(void) {
 }
 #endif
 
+static void counts_of_a_killed_process_outlive_the_last_close(void) {
+    larder_stats stats;
+    pid_t child = fork();
+    if (child == 0) {
+        larder *cache = open_cache(SIZE);
+        CHILD_CHECK(cache && fill(cache) && found(cache) == ITEMS);
+        raise(SIGKILL);
+    }
+    waitpid(child, NULL, 0);
+    for (int i = 0; i < 3; i++) {
+        larder *cache = open_cache(SIZE);
+        CHECK(cache && larder_get_stats(cache, &stats) == LARDER_OK && stats.hits == ITEMS, "open %d: %d hits", i,
+              (int)stats.hits);
+        larder_close(cache);
+    }
+}
+
 static const test_case tests[] = {
+    TEST(counts_of_a_killed_process_outlive_the_last_close, "counts of a killed process outlive the last close"),
     TEST(a_hit_stores_nothing_into_the_file, "a hit and a miss store nothing into the cache file"),
     TEST(reads_are_counted_up_to_three_and_go_with_the_item,
          "reads are counted up to three, and go with the item"),

@@ -190,7 +190,7 @@ static void detach(larder *cache) {
     lard_map *map = cache->map;
     lard_lockfile_path(cache->path, path);
     if (lard_map_is_fit(map)) {
-        lard_process_keep_counts(cache, map, lard_clock_ms());
+        lard_process_keep_all_counts(map, lard_clock_ms());
     }
     bool lost = is_last(cache, path) && lard_page_sync(map->base, 0, map->bytes) != 0;
     if (lost) { /* no later sync would report the loss */

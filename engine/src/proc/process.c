@@ -38,10 +38,9 @@ int64_t lard_process_counted_ms(const lard_map *map, uint32_t slot) {
     return counts_here(map, slot) ? INT64_MAX : (int64_t)lard_load(&map->processes[slot].counted_ms);
 }
 
-void lard_process_keep_counts(larder *cache, lard_map *map, int64_t now_ms) {
-    lard_process *row = &map->processes[map->slot];
-    const lard_hints_row *live = &map->rows[map->slot];
-    __atomic_store_n(&cache->counted_ms, now_ms, __ATOMIC_RELAXED);
+static void keep_counts_of(lard_map *map, uint32_t slot, int64_t now_ms) {
+    lard_process *row = &map->processes[slot];
+    const lard_hints_row *live = &map->rows[slot];
     for (int i = 0; i < LARD_COUNTERS; i++) {
         uint64_t count = lard_load(&live->counters[i]);
         if (count != lard_load(&row->counters[i])) {
@@ -49,6 +48,19 @@ void lard_process_keep_counts(larder *cache, lard_map *map, int64_t now_ms) {
         }
     }
     lard_count_store(&row->counted_ms, (uint64_t)now_ms);
+}
+
+void lard_process_keep_counts(larder *cache, lard_map *map, int64_t now_ms) {
+    __atomic_store_n(&cache->counted_ms, now_ms, __ATOMIC_RELAXED);
+    keep_counts_of(map, map->slot, now_ms);
+}
+
+void lard_process_keep_all_counts(lard_map *map, int64_t now_ms) {
+    for (uint32_t slot = 0; slot < map->super.process_slots; slot++) {
+        if (lard_load(&map->processes[slot].incarnation) && counts_here(map, slot)) {
+            keep_counts_of(map, slot, now_ms);
+        }
+    }
 }
 
 static void begin_incarnation(lard_map *map, uint32_t slot, lard_process_claimed *claim) {

@@ -29,6 +29,9 @@ uint64_t lard_process_count(const lard_map *map, uint32_t slot, unsigned which);
 int64_t lard_process_counted_ms(const lard_map *map, uint32_t slot);
 /* Copies this process's counts into the file. */
 void lard_process_keep_counts(larder *cache, lard_map *map, int64_t now_ms);
+/* The same of all processes whose counts are in these hints, also of those that were killed: the last process that
+ * closes the file removes the hints. */
+void lard_process_keep_all_counts(lard_map *map, int64_t now_ms);
 uint32_t lard_process_owner_word(uint32_t slot, uint32_t incarnation);
 
 #endif
