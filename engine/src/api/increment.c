@@ -106,7 +106,7 @@ static larder_status increment_locked(larder *cache, lard_view *view, lard_write
 static larder_status increment(larder *cache, lard_map *map, lard_write_op *op, int64_t delta, int64_t initial,
                                const larder_call *call) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, &op->key->hash));
-    if (map->is_on_disk && !lard_dirty_for_change(&view, op->key)) {
+    if (!lard_dirty_for_change(&view, op->key)) {
         lard_dirty_for_write(&view, op->key, LARD_SEGMENT_FREE,
                              lard_record_bytes(LARD_TYPE_COUNTER, op->key->bytes, 0));
     }

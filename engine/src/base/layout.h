@@ -194,7 +194,7 @@ typedef struct { /* header of a shard */
     lard_u32 main_segments;
     lard_u32 index_pages;
     lard_u32 evicted_segments; /* emptied by eviction so far */
-    lard_u32 ghost_scale;      /* a unit of the time of ghosts is two to this power, times LARD_GHOST_UNITS */
+    lard_u32 ghost_scale; /* the unit of the time of ghosts is a sixteenth of the shard, times 2 to this power */
     lard_u32 small_share; /* part of the record segments for the small queue, in 65536ths; any value is valid */
     lard_u32 oldest_main; /* sequence + 1 of the main queue's oldest segment, low bits; 0: it has none. A hint */
 } lard_shard;

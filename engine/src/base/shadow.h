@@ -14,7 +14,6 @@
 #define LARD_SHADOW_SMALL 1024u /* entries of its small queue, and of the ghosts behind it */
 #define LARD_HEARD 64u          /* sampled gets that wait for a writer; a power of two */
 #define LARD_NEWEST 64u         /* the most young segments; a power of two */
-
 #define LARD_SHADOW_CHAINS 256u /* a power of two */
 
 typedef struct {

@@ -6,6 +6,7 @@
  * oldest key goes to the main queue at once.
  */
 #include "evict/steer.h"
+#include "base/reads.h"
 #include "evict/sample.h"
 #include "index/ghost.h"
 
@@ -29,6 +30,8 @@ static const struct {
 };
 
 static lard_shard_hints *hints_of(const lard_view *view) { return view->map->dircache[view->number].hints; }
+
+static uint32_t part_of(uint64_t whole, uint32_t share) { return (uint32_t)(whole * share / 65536); }
 
 static unsigned chosen(const lard_view *view) {
     uint32_t share = lard_load(&view->header->small_share);
@@ -56,7 +59,7 @@ void lard_steer_prepare(lard_view *view) {
                      !lard_sample_is_roomy(view);
     hints->capacity = is_small ? (uint32_t)items : LARD_SHADOW_ITEMS;
     hints->young_segments =
-        (uint32_t)(segments * configurations[now].small_share / 65536 * configurations[now].young_share / 65536);
+        part_of(part_of(segments, configurations[now].small_share), configurations[now].young_share);
     __atomic_store_n(&hints->sampled,
                      !is_useful ? 0
                      : is_small ? UINT32_MAX
@@ -157,7 +160,8 @@ static void request(lard_shadow *shadow, const dimensions *has, uint32_t key, bo
             continue;
         }
         if (number >= LARD_SHADOW_SMALL || age < in_small) {
-            entry->reads += is_get && entry->reads < 3 && (number >= LARD_SHADOW_SMALL || age >= has->young);
+            entry->reads +=
+                is_get && entry->reads < LARD_READS_MOST && (number >= LARD_SHADOW_SMALL || age >= has->young);
             return;
         }
         had_ghost |= is_fresh(shadow, has, entry);
@@ -206,8 +210,8 @@ static void show(lard_view *view, lard_shard_hints *hints, uint32_t key, bool is
     dimensions has = {.capacity = hints->capacity,
                       .ghost_window = (uint32_t)lard_ghost_remembered(view, hints->capacity)};
     for (unsigned c = 0; c < LARD_SHADOWS; c++) {
-        has.most_small = (uint32_t)((uint64_t)has.capacity * configurations[c].small_share / 65536);
-        has.young = (uint32_t)((uint64_t)has.most_small * configurations[c].young_share / 65536);
+        has.most_small = part_of(has.capacity, configurations[c].small_share);
+        has.young = part_of(has.most_small, configurations[c].young_share);
         request(&hints->shadows[c], &has, key ? key : 1, is_get);
     }
     hints->requests += is_get;

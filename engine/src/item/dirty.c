@@ -53,15 +53,13 @@ void lard_dirty_for_write(const lard_view *view, const lard_key *key, uint32_t q
 
 bool lard_dirty_for_change(const lard_view *view, const lard_key *key) {
     lard_record_info info;
-    lard_found found = lard_index_find(view, key);
+    lard_found found = view->map->is_on_disk ? lard_index_find(view, key) : (lard_found){NULL, 0, NULL};
     if (!found.slot || !lard_record_of_slot(view, found.value, &info)) {
         return false;
     }
-    if (view->map->is_on_disk) {
-        uint64_t offset = LARD_SLOT_OFFSET(found.value);
-        lard_dirty(&view->segments[lard_segment_at(view, offset)].generation);
-        lard_dirty(lard_view_words(view, offset));
-        lard_dirty(lard_view_words(view, offset + lard_record_bytes_at(&info) - 8));
-    }
+    uint64_t offset = LARD_SLOT_OFFSET(found.value);
+    lard_dirty(&view->segments[lard_segment_at(view, offset)].generation);
+    lard_dirty(lard_view_words(view, offset));
+    lard_dirty(lard_view_words(view, offset + lard_record_bytes_at(&info) - 8));
     return true;
 }

@@ -12,7 +12,7 @@
 
 /* Before a record of so many bytes is stored under the key, in `queue` (LARD_SEGMENT_FREE: in either). */
 void lard_dirty_for_write(const lard_view *view, const lard_key *key, uint32_t queue, uint64_t bytes);
-/* Before the key's record is changed in place. False: there is none. */
+/* Before the key's record is changed in place. False: there is none, or the file is on no disk. */
 bool lard_dirty_for_change(const lard_view *view, const lard_key *key);
 
 #endif

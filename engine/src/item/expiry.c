@@ -37,9 +37,7 @@ larder_status lard_expiry_set(larder *cache, lard_map *map, const lard_key *key,
                               lard_head *head, const larder_call *call) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
     lard_record_info info;
-    if (map->is_on_disk) {
-        lard_dirty_for_change(&view, key);
-    }
+    lard_dirty_for_change(&view, key);
     larder_status status = lard_shard_lock(cache, &view, call);
     if (status != LARDER_OK) {
         return status;

@@ -10,8 +10,8 @@ module Larder
       KEEP = { false => KEEP_NONE, true => KEEP_SOME, all: KEEP_ALL }.freeze
       private_constant :KEEP
 
-      # Visits keys without a lock. One that is present throughout is yielded at least once; if the index grows
-      # meanwhile, keys may be yielded more than once. The block may change the cache.
+      # Visits keys without a lock. One that is present throughout is yielded at least once. If the index
+      # grows during the walk, keys may be yielded more than once. The block may change the cache.
       #
       # @param prefix [String, nil] of the keys to visit, nil: all
       # @param now [Numeric, nil] Unix time to decide expiry by, nil: the clock

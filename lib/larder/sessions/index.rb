@@ -109,7 +109,7 @@ module Larder
         @processes.recount { count_all }
       end
 
-      # The file's index may grow meanwhile, and yields keys a second time then.
+      # If the file's index grows during the walk, some keys are visited twice. They are left out the second time.
       #
       # @return [Enumerator::Lazy<Array(String, Record)>] the sessions in the file, by their keys
       def sessions
