@@ -79,6 +79,7 @@ typedef struct { /* in memory that parent and children share */
 static call_plan *plan;
 static bool armed; /* this process */
 static long blocks;
+static void (*instead)(void); /* done before the call that the plan names, which then does not fail */
 
 /* How this call is to fail; 0: not. */
 static int verdict(int kind) {
@@ -94,6 +95,10 @@ static int verdict(int kind) {
         plan->at && number > plan->at &&
         ((plan->way == TWICE && number == plan->at + 1) || (plan->way == FOR_GOOD && kind == plan->failed_kind));
     if (!first && !again) {
+        return 0;
+    }
+    if (first && instead) {
+        instead();
         return 0;
     }
     if (first) {

@@ -5,7 +5,7 @@
  * announced a store to that very word (LARD_WRITE). It opens the page for that one instruction, which the
  * processor's single-step flag ends, and closes it again. A store outside the macro, or to another address than
  * announced, ends the process with a message that tells where. Statistics are allowed, in the process's own row
- * only.
+ * only, and a compare-and-swap that changes nothing (lard_dirty).
  *
  * Linux on x86-64; elsewhere SHUT_WORKS is not defined.
  */
@@ -25,9 +25,10 @@
 extern unsigned long lard_crash_count;
 extern const void *lard_crash_store;
 
-typedef struct {          /* in shared memory, so that a parent reads what a child came to */
-    unsigned long stores; /* that were announced and came */
-    unsigned long advice; /* the named exceptions */
+typedef struct {             /* in shared memory, so that a parent reads what a child came to */
+    unsigned long stores;    /* that were announced and came */
+    unsigned long advice;    /* the named exceptions */
+    unsigned long unchanged; /* stores that were not announced and changed nothing */
     unsigned long unannounced;
     unsigned long numbered;
     uint64_t first_offset; /* in its file, of the first that was not announced */
@@ -39,9 +40,20 @@ enum { MAPS = 16, SINGLE_STEP = 0x100 };
 static struct {
     uint8_t *base;
     size_t bytes;
+    bool is_hints;
 } shut_maps[MAPS];
 static uint8_t *open_page;
+static struct {
+    const uint64_t *at; /* NULL: none */
+    uint64_t value;
+} must_stay; /* the word that the instruction that runs must not change */
 static volatile bool shutting;
+
+static inline bool is_of_hints(int fd) {
+    char link[64], name[64] = "";
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    return readlink(link, name, sizeof name - 1) == 16 + 32 && strncmp(name, "/dev/shm/larder-", 16) == 0;
+}
 
 /* Maps of files that are made from now on are shut from the start. */
 void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset) {
@@ -52,6 +64,7 @@ void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t
         if (!shut_maps[i].base) {
             shut_maps[i].base = base;
             shut_maps[i].bytes = bytes;
+            shut_maps[i].is_hints = is_of_hints(fd);
             break;
         }
     }
@@ -77,12 +90,25 @@ static inline int map_of(const uint8_t *at) {
 }
 
 /* The named exceptions: the hints, and statistics in the process table. */
-static inline bool is_advice(const uint8_t *base, uint64_t offset) {
-    uint64_t slots = ((const lard_superblock *)base)->process_slots;
+static inline bool is_advice(int map, uint64_t offset) {
+    uint64_t slots = ((const lard_superblock *)shut_maps[map].base)->process_slots;
     uint64_t inside = (offset - LARD_PROCESS_OFFSET) % sizeof(lard_process);
-    return memcmp(base, "LARDHINT", 8) == 0 ||
+    return shut_maps[map].is_hints ||
            (offset >= LARD_PROCESS_OFFSET && offset < LARD_PROCESS_OFFSET + slots * sizeof(lard_process) &&
             inside >= offsetof(lard_process, counted_ms));
+}
+
+static void end_at(const uint8_t *at) {
+    static const char text[] = "  a store to shared memory that was not announced\n";
+    shut->unannounced++;
+    shut->first_offset = (uint64_t)(at - shut_maps[map_of(at)].base);
+    (void)!write(2, text, sizeof text - 1);
+    _exit(99);
+}
+
+/* lock cmpxchg of eight bytes */
+static inline bool is_compare_and_swap(const uint8_t *code) {
+    return code[0] == 0xf0 && (code[1] & 0xf8) == 0x48 && code[2] == 0x0f && code[3] == 0xb1;
 }
 
 static void on_store(int number, siginfo_t *info, void *context) {
@@ -98,14 +124,14 @@ static void on_store(int number, siginfo_t *info, void *context) {
     if (announced && at >= announced && at < announced + 8) {
         shut->stores++;
         lard_crash_store = NULL; /* one announcement, one store */
-    } else if (is_advice(shut_maps[map].base, (uint64_t)(at - shut_maps[map].base))) {
+    } else if (is_advice(map, (uint64_t)(at - shut_maps[map].base))) {
         shut->advice++;
+    } else if (is_compare_and_swap((const uint8_t *)frame->uc_mcontext.gregs[REG_RIP])) {
+        must_stay.at = (const uint64_t *)((uintptr_t)at & ~(uintptr_t)7);
+        must_stay.value = *must_stay.at;
+        shut->unchanged++;
     } else {
-        static const char text[] = "  a store to shared memory that was not announced\n";
-        shut->unannounced++;
-        shut->first_offset = (uint64_t)(at - shut_maps[map].base);
-        (void)!write(2, text, sizeof text - 1);
-        _exit(99);
+        end_at(at);
     }
     open_page = (uint8_t *)((uintptr_t)at & ~(uintptr_t)(lard_page_bytes() - 1));
     mprotect(open_page, lard_page_bytes(), PROT_READ | PROT_WRITE);
@@ -117,6 +143,10 @@ static void after_store(int number, siginfo_t *info, void *context) {
     (void)number, (void)info;
     frame->uc_mcontext.gregs[REG_EFL] &= ~SINGLE_STEP;
     mprotect(open_page, lard_page_bytes(), PROT_READ);
+    if (must_stay.at && *must_stay.at != must_stay.value) {
+        end_at((const uint8_t *)must_stay.at);
+    }
+    must_stay.at = NULL;
 }
 
 /* Shuts the map of a handle (NULL: none yet) and all that come. For the rest of the process's life. */
@@ -132,8 +162,10 @@ static inline void shut_memory(larder *cache) {
     if (cache) {
         shut_maps[0].base = cache->map->base;
         shut_maps[0].bytes = cache->map->bytes;
+        shut_maps[0].is_hints = false;
         shut_maps[1].base = cache->map->hints;
         shut_maps[1].bytes = cache->map->hints_bytes;
+        shut_maps[1].is_hints = true;
         mprotect(cache->map->base, cache->map->bytes, PROT_READ);
         mprotect(cache->map->hints, cache->map->hints_bytes, PROT_READ);
     }

@@ -8,6 +8,8 @@
 #include <time.h>
 
 #if defined(__linux__)
+#include "base/descriptor.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -34,14 +36,15 @@ int64_t lard_boot_uptime_ms(void) {
 
 #define PROC_MAGIC 0x9fa0 /* <linux/magic.h> */
 
-/* Container runtimes mount /dev/null or an empty file over files that they hide. */
-static bool is_masked(int fd) {
+static bool is_in_proc(int fd) {
     struct statfs info;
-    return fstatfs(fd, &info) == 0 && info.f_type != PROC_MAGIC;
+    return fstatfs(fd, &info) == 0 && info.f_type == PROC_MAGIC;
 }
 
 /* 0, or errno. */
 static int read_uuid(const char *path, char text[UUID_CHARACTERS]) {
+    struct stat info;
+    bool is_short = false;
     int fd, code = 0;
     memset(text, '-', UUID_CHARACTERS); /* some systems write the UUID without dashes */
     do {
@@ -55,12 +58,22 @@ static int read_uuid(const char *path, char text[UUID_CHARACTERS]) {
         if (got > 0) {
             have += (size_t)got;
         } else if (got == 0 || errno != EINTR) {
-            code = got < 0 ? errno : have >= UUID_DIGITS ? 0 : is_masked(fd) ? ENOENT : EIO;
+            is_short = got == 0 && have < UUID_DIGITS;
+            code = got < 0 ? errno : is_short ? EIO : 0;
             break;
         }
     }
-    close(fd);
-    return code;
+    if (is_in_proc(fd)) {
+        close(fd);
+        return code;
+    }
+    /* Container runtimes mount /dev/null or an empty file over files that they hide. */
+    int failed = lard_descriptor_stat(fd, path, &info);
+    if (failed) {
+        return failed;
+    }
+    lard_descriptor_close(fd, &info);
+    return is_short ? ENOENT : code;
 }
 
 /* The kernel makes a new UUID at each boot: 36 characters, whose hexadecimal digits are read here. If the file is

@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "base/place.h"
+#include "base/descriptor.h"
 #include "base/fail.h"
 #include "base/filesystem.h"
 #include "base/shared.h"
@@ -37,7 +38,7 @@ static int look_at_directory(const char *path, struct stat *info) {
 
 int lard_place_give(int fd, const char *path, unsigned mode) {
     struct stat directory, info;
-    int code = fstat(fd, &info) == 0 ? 0 : errno;
+    int code = lard_descriptor_stat(fd, path, &info);
     if (code == 0 && (info.st_mode & 07777) != mode) { /* the umask removed bits */
         code = fchmod(fd, mode) == 0 ? 0 : errno;
     }
@@ -45,6 +46,7 @@ int lard_place_give(int fd, const char *path, unsigned mode) {
         return code;
     }
     code = look_at_directory(path, &directory);
+    code = code ? code : lard_descriptor_check(fd, &info);
     if (code || directory.st_uid == 0) {
         return code;
     }
@@ -58,8 +60,9 @@ static bool is_trusted_owner(uid_t owner, const char *path) {
 }
 
 larder_status lard_place_trusted(int fd, const char *path, struct stat *info, larder_error *error) {
-    if (fstat(fd, info) != 0) {
-        return lard_fail_call(error, "fstat", path, errno);
+    int code = lard_descriptor_stat(fd, path, info);
+    if (code) {
+        return lard_fail_call(error, "stat", path, code);
     }
     if (!S_ISREG(info->st_mode)) {
         return lard_fail(error, LARDER_NOT_REGULAR, 0, "%s", path);
@@ -94,7 +97,7 @@ static int give_directory(const char *path) {
         return errno;
     }
     int code = lard_place_give(fd, path, mode);
-    close(fd);
+    lard_descriptor_close(fd, &info);
     return code;
 }
 

@@ -13,7 +13,7 @@ struct stat;
 #define LARD_LOCK_PATH_MAX (PATH_MAX + 8) /* bytes of a path with ".lock" and its final zero */
 
 /* Refuses files of other users, files that others may write to, what is not a regular file, and file systems that
- * are not local. Fills *info. */
+ * are not local. Fills *info. SYSTEM and ESTALE: the descriptor is not that of the file at the path. */
 larder_status lard_place_trusted(int fd, const char *path, struct stat *info, larder_error *error);
 /* Sets the mode of a new file, whatever the umask. A file that root created gets the owner of its directory. 0, or
  * errno. */

@@ -9,6 +9,7 @@
 #include "file/file.h"
 #include "base/boot.h"
 #include "base/clock.h"
+#include "base/descriptor.h"
 #include "base/fail.h"
 #include "base/inode.h"
 #include "base/io.h"
@@ -41,6 +42,7 @@ static int write_superblocks(int fd, const lard_control *control, const lard_sup
  */
 static int sync_new(int fd, const char *path) {
     char directory[LARD_LOCK_PATH_MAX];
+    struct stat info;
     if (fsync(fd) != 0) {
         return errno;
     }
@@ -49,8 +51,12 @@ static int sync_new(int fd, const char *path) {
     if (parent < 0) {
         return errno == EACCES ? 0 : errno; /* it may be entered but not read: the file's fsync must be enough */
     }
-    int code = fsync(parent) == 0 || errno == EINVAL ? 0 : errno;
-    close(parent);
+    int code = lard_descriptor_stat(parent, directory, &info);
+    if (code) {
+        return code;
+    }
+    code = fsync(parent) == 0 || errno == EINVAL ? 0 : errno;
+    lard_descriptor_close(parent, &info);
     return code;
 }
 
@@ -81,14 +87,17 @@ static larder_status create(const char *path, uint64_t size_bytes, const lard_lo
     if (fd < 0) {
         return lard_fail_call(error, "create", path, errno);
     }
+    *info = (struct stat){0};
     code = LARD_CHANGE(lard_place_give(fd, path, 0600));
     status = code ? lard_fail_call(error, "set owner and mode of", path, code)
                   : lard_place_trusted(fd, path, info, error);
     if (status == LARDER_OK) {
         status = lard_memory_limit_admits(fd, path, super->file_bytes, error);
     }
-    if (status == LARDER_OK && (code = LARD_CHANGE(lard_space_reserve(fd, super->file_bytes))) != 0) {
-        status = lard_fail_call(error, "allocate space for", path, code);
+    if (status == LARDER_OK) {
+        code = lard_descriptor_check(fd, info);
+        code = code ? code : LARD_CHANGE(lard_space_reserve(fd, super->file_bytes));
+        status = code ? lard_fail_call(error, "allocate space for", path, code) : LARDER_OK;
     }
     if (status == LARDER_OK) {
         uint64_t inode[2];
@@ -98,16 +107,18 @@ static larder_status create(const char *path, uint64_t size_bytes, const lard_lo
                                       .use = {lock->use[1]},
                                       .inode = {{inode[0]}, {inode[1]}},
                                       .uptime_ms = {(uint64_t)lard_boot_uptime_ms()}};
-        if ((code = code ? code : write_superblocks(fd, &control, super)) != 0) {
-            status = lard_fail_call(error, "write", path, code);
-        }
+        code = code ? code : lard_descriptor_check(fd, info);
+        code = code ? code : write_superblocks(fd, &control, super);
+        status = code ? lard_fail_call(error, "write", path, code) : LARDER_OK;
     }
-    if (status == LARDER_OK && (code = sync_new(fd, path)) != 0) {
-        status = lard_fail_call(error, "fsync", path, code);
+    if (status == LARDER_OK) {
+        code = sync_new(fd, path);
+        code = code ? code : lard_descriptor_check(fd, info);
+        status = code ? lard_fail_call(error, "fsync", path, code) : LARDER_OK;
     }
     if (status != LARDER_OK) {
         LARD_CHANGE(unlink(path));
-        close(fd);
+        lard_descriptor_close(fd, info);
         return status;
     }
     *fd_out = fd;
@@ -126,10 +137,10 @@ static larder_status remove_file(int fd, const struct stat *info, const char *pa
 }
 
 /* OK: the file may be used, and *super is filled. UNFIT: *error has the reason. Or another error. */
-static larder_status judge(int fd, const char *path, const lard_lockfile_content *lock, bool alone,
-                           lard_superblock *super, larder_error *error) {
+static larder_status judge(int fd, const char *path, const struct stat *info, const lard_lockfile_content *lock,
+                           bool alone, lard_superblock *super, larder_error *error) {
     lard_validate_facts facts;
-    larder_status status = lard_validate_read(fd, path, &facts, error);
+    larder_status status = lard_validate_read(fd, path, info, &facts, error);
     if (status != LARDER_OK) {
         return status;
     }
@@ -162,7 +173,7 @@ static larder_status open_existing(const char *path, bool replaces, const lard_l
     }
     larder_status status = lard_place_trusted(fd, path, info, error);
     if (status == LARDER_OK) {
-        status = judge(fd, path, lock, alone, super, error);
+        status = judge(fd, path, info, lock, alone, super, error);
     }
     if (status == LARDER_OK) {
         *fd_out = fd;
@@ -174,7 +185,7 @@ static larder_status open_existing(const char *path, bool replaces, const lard_l
             memset(error, 0, sizeof *error);
         }
     }
-    close(fd);
+    lard_descriptor_close(fd, info);
     return status;
 }
 
@@ -192,7 +203,7 @@ larder_status lard_file_open(const char *path, uint64_t size_bytes, const lard_l
     }
     status = lard_map_new(fd, &info, &super, path, out, error);
     if (status != LARDER_OK) {
-        close(fd);
+        lard_descriptor_close(fd, &info);
     } else if ((status = lard_hints_open(*out, info.st_uid, path, error)) != LARDER_OK) {
         lard_map_free(*out);
         *out = NULL;

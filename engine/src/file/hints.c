@@ -14,6 +14,7 @@
  */
 #define _GNU_SOURCE
 #include "file/hints.h"
+#include "base/descriptor.h"
 #include "base/fail.h"
 #include "base/io.h"
 #include "base/space.h"
@@ -88,33 +89,36 @@ static hints_header header_of(const lard_map *map) {
 }
 
 /* Is it a whole one of these hints, which only the cache's owner can write to, and still at its name? Locks it. */
-static bool is_fit(int fd, const lard_map *map, uid_t owner) {
-    struct stat info;
+static bool is_fit(int fd, const struct stat *info, const lard_map *map, uid_t owner) {
     hints_header wanted = header_of(map), found;
     size_t got = 0;
-    return flock(fd, LOCK_SH | LOCK_NB) == 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
-           info.st_uid == owner && info.st_nlink == 1 && (info.st_mode & 0777) == 0600 &&
-           (uint64_t)info.st_size == map->hints_bytes && lard_io_read(fd, &found, sizeof found, 0, &got) == 0 &&
-           got == sizeof found && memcmp(&found, &wanted, sizeof found) == 0;
+    return flock(fd, LOCK_SH | LOCK_NB) == 0 && S_ISREG(info->st_mode) && info->st_uid == owner &&
+           info->st_nlink == 1 && (info->st_mode & 0777) == 0600 && (uint64_t)info->st_size == map->hints_bytes &&
+           lard_io_read(fd, &found, sizeof found, 0, &got) == 0 && got == sizeof found &&
+           memcmp(&found, &wanted, sizeof found) == 0;
 }
 
 /* Removes a file of hints that no process has mapped. */
 static void remove_unused(const char *name) {
     struct stat info;
     int fd = open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    if (fd >= 0) {
-        if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
-            flock(fd, LOCK_EX | LOCK_NB) == 0) {
-            LARD_CHANGE(unlink(name));
-        }
-        close(fd);
+    if (fd < 0 || lard_descriptor_stat(fd, name, &info) != 0) {
+        return;
     }
+    if (S_ISREG(info.st_mode) && info.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        LARD_CHANGE(unlink(name));
+    }
+    lard_descriptor_close(fd, &info);
 }
 
 /* Removes what killed processes have left. */
 static void sweep(void) {
+    struct stat info;
     DIR *directory = opendir(DIRECTORY);
-    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+    if (!directory || lard_descriptor_stat(dirfd(directory), DIRECTORY, &info) != 0) {
+        return;
+    }
+    for (struct dirent *entry; (entry = readdir(directory));) {
         char name[NAME_BYTES];
         const char *id = entry->d_name + strlen(PREFIX);
         if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0 && strlen(id) == ID_DIGITS &&
@@ -123,22 +127,23 @@ static void sweep(void) {
             remove_unused(name);
         }
     }
-    if (directory) {
+    if (lard_descriptor_check(dirfd(directory), &info) == 0) {
         closedir(directory);
     }
 }
 
-/* The descriptor of a new file of zeros, or -1. What changes it is done by its name: see is_at. */
+/* The descriptor of a new file of zeros, or -1. What changes it is done by its name. */
 static int create(const char *name, const lard_map *map) {
     sweep();
     if (!lard_space_may_reach(map->hints_bytes)) {
         return -1;
     }
     int fd = LARD_CHANGE(open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (fd >= 0 && (flock(fd, LOCK_SH | LOCK_NB) != 0 || chmod(name, 0600) != 0 ||
-                    LARD_CHANGE(truncate(name, (off_t)map->hints_bytes)) != 0)) {
+    struct stat info = {0};
+    if (fd >= 0 && (lard_descriptor_stat(fd, name, &info) != 0 || flock(fd, LOCK_SH | LOCK_NB) != 0 ||
+                    chmod(name, 0600) != 0 || LARD_CHANGE(truncate(name, (off_t)map->hints_bytes)) != 0)) {
         LARD_CHANGE(unlink(name));
-        close(fd);
+        lard_descriptor_close(fd, &info);
         return -1;
     }
     return fd;
@@ -149,12 +154,13 @@ static int create(const char *name, const lard_map *map) {
  * else: then it cannot be removed, and the second attempt fails as the first. */
 static int open_shared(const char *name, const lard_map *map, uid_t owner, bool *is_new) {
 #ifdef __linux__
+    struct stat info;
     int fd = open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    if (fd >= 0 && is_fit(fd, map, owner)) {
-        return fd;
-    }
-    if (fd >= 0) {
-        close(fd);
+    if (fd >= 0 && lard_descriptor_stat(fd, name, &info) == 0) {
+        if (is_fit(fd, &info, map, owner)) {
+            return fd;
+        }
+        lard_descriptor_close(fd, &info);
     }
     if (owner != geteuid()) {
         return -1;
@@ -168,15 +174,6 @@ static int open_shared(const char *name, const lard_map *map, uid_t owner, bool 
 #endif
 }
 
-/* Is the descriptor still that of the file? Hosts exist that close all descriptors, and then their next files have
- * the same numbers. A number that was lost does not come back, so what was mapped before this is true is the file.
- */
-static bool is_at(int fd, const char *name) {
-    struct stat one, other;
-    return fstat(fd, &one) == 0 && lstat(name, &other) == 0 && one.st_ino == other.st_ino &&
-           one.st_dev == other.st_dev;
-}
-
 /* Reserves the memory of a mapped file, so that no store to it can fail. */
 static bool reserve(void *base, int fd, uint64_t bytes) {
     int failed = madvise(base, bytes, MADV_POPULATE_WRITE) == 0 ? 0 : errno;
@@ -187,6 +184,7 @@ static bool reserve(void *base, int fd, uint64_t bytes) {
 /* Maps the file. MAP_FAILED: it cannot be had. */
 static void *map_shared(const lard_map *map, uid_t owner) {
     char name[NAME_BYTES];
+    struct stat info;
     bool is_new = false;
     name_of(map, name);
     int fd = open_shared(name, map, owner, &is_new);
@@ -194,7 +192,7 @@ static void *map_shared(const lard_map *map, uid_t owner) {
         return MAP_FAILED;
     }
     void *base = mmap(NULL, map->hints_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    bool is_ours = is_at(fd, name);
+    bool is_ours = lard_descriptor_stat(fd, name, &info) == 0; /* if so, it is what was mapped */
     if (base != MAP_FAILED && (!is_ours || (is_new && !reserve(base, fd, map->hints_bytes)))) {
         munmap(base, map->hints_bytes);
         base = MAP_FAILED;
@@ -205,7 +203,7 @@ static void *map_shared(const lard_map *map, uid_t owner) {
         LARD_CHANGE(unlink(name));
     }
     if (is_ours) {
-        close(fd);
+        lard_descriptor_close(fd, &info);
     }
     return base;
 }

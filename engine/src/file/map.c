@@ -3,6 +3,7 @@
  */
 #define _GNU_SOURCE
 #include "file/map.h"
+#include "base/descriptor.h"
 #include "base/fail.h"
 #include "base/filesystem.h"
 #include "base/io.h"
@@ -78,7 +79,7 @@ bool lard_map_lost_superblocks(const lard_map *map, const char *path) {
     for (size_t i = 0; lost && i < got; i++) {
         lost = pages[i] == 0;
     }
-    return lost;
+    return lost && lard_map_descriptor(map, &info) >= 0;
 }
 
 /* The directory caches of all shards. False: no memory. */
@@ -101,8 +102,11 @@ static larder_status map_bytes(int fd, uint64_t bytes, const struct stat *info, 
         return lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s", path);
     }
     void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (base == MAP_FAILED) {
-        int code = errno;
+    int code = base == MAP_FAILED ? errno : lard_descriptor_check(fd, info);
+    if (code) {
+        if (base != MAP_FAILED) {
+            munmap(base, bytes);
+        }
         free(map);
         return lard_fail_call(error, "mmap", path, code);
     }

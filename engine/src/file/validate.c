@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "file/validate.h"
 #include "base/boot.h"
+#include "base/descriptor.h"
 #include "base/fail.h"
 #include "base/inode.h"
 #include "base/io.h"
@@ -100,19 +101,19 @@ static int sound_copy(const lard_superblock copies[2], uint64_t file_bytes) {
     return lard_format_valid(&copies[0], file_bytes) ? 0 : lard_format_valid(&copies[1], file_bytes) ? 1 : -1;
 }
 
-larder_status lard_validate_read(int fd, const char *path, lard_validate_facts *facts, larder_error *error) {
+larder_status lard_validate_read(int fd, const char *path, const struct stat *info, lard_validate_facts *facts,
+                                 larder_error *error) {
     uint8_t pages[LARD_CONTROL_OFFSET + sizeof(lard_control)];
-    struct stat info;
     size_t got;
 
     memset(facts, 0, sizeof *facts);
     memset(pages, 0, sizeof pages);
-    int code = fstat(fd, &info) == 0 ? lard_inode(fd, facts->inode) : errno;
+    int code = lard_inode(fd, facts->inode);
     code = code ? code : lard_io_read(fd, pages, sizeof pages, 0, &got);
     if (code) {
         return lard_fail_call(error, "read", path, code);
     }
-    facts->file_bytes = (uint64_t)info.st_size;
+    facts->file_bytes = (uint64_t)info->st_size;
     memcpy(&facts->copies[0], pages, sizeof facts->copies[0]);
     memcpy(&facts->copies[1], pages + LARD_PAGE, sizeof facts->copies[1]);
     memcpy(&facts->control, pages + LARD_CONTROL_OFFSET, sizeof facts->control);
@@ -120,6 +121,9 @@ larder_status lard_validate_read(int fd, const char *path, lard_validate_facts *
     facts->uptime_ms = lard_boot_uptime_ms();
     if (!facts->has_superblocks) {
         code = look_whether_unfinished(fd, &facts->control, facts->file_bytes, &facts->is_unfinished);
+    }
+    code = code ? code : lard_descriptor_check(fd, info);
+    if (code || !facts->has_superblocks) {
         return code ? lard_fail_call(error, "read", path, code) : LARDER_OK;
     }
     code = lard_boot_id(facts->boot);

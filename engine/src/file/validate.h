@@ -30,8 +30,10 @@ typedef struct {
     int superblock;     /* FIT: which copy is sound */
 } lard_verdict;
 
-/* Reads the facts. OK, or SYSTEM: a file that cannot be read counts as neither valid nor damaged. */
-larder_status lard_validate_read(int fd, const char *path, lard_validate_facts *facts, larder_error *error);
+/* Reads the facts of the file that `info` describes. OK, or SYSTEM: a file that cannot be read counts as neither
+ * valid nor damaged. */
+larder_status lard_validate_read(int fd, const char *path, const struct stat *info, lard_validate_facts *facts,
+                                 larder_error *error);
 /* Judges the facts together with the lock file's content. Alone: no other process is attached. Pure. */
 lard_verdict lard_validate(const lard_validate_facts *facts, const lard_lockfile_content *lock, bool alone);
 /* Why a file with a sound superblock of that `lock_id` must not be used, or NULL. A part of lard_validate that is

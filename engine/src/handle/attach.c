@@ -41,7 +41,7 @@
 #define FAULT_FREE_MS (3600 * 1000) /* after a time without faults, the count starts again */
 #define OLD_FILES 8                 /* files kept open after the handle left them, for threads still in a call */
 #define LOCKED_RETRY_MS 10          /* the wait after another opener held the lock for too long */
-#define LOCKFILE_ATTEMPTS 8
+#define ATTEMPTS 8
 
 static void forget_waits(larder *cache) {
     for (unsigned shard = 0; shard < LARD_MAX_SHARDS; shard++) {
@@ -107,32 +107,22 @@ static void discard_lockfile(const larder *cache, lard_lockfile *file) {
 /* Opens the lock file, takes the opener's lock and reads the content. */
 static larder_status enter_lockfile(larder *cache, const char *path, int64_t wait_ms, lard_lockfile *file,
                                     lard_bytelock *opener, lard_lockfile_content *content, larder_error *error) {
-    for (int attempt = 0; attempt < LOCKFILE_ATTEMPTS; attempt++) {
-        struct stat info;
-        larder_status status = find_lockfile(cache, path, stat(path, &info) == 0 ? &info : NULL, file, error);
-        if (status != LARDER_OK) {
-            return status;
-        }
-        status = lard_opener_lock(file, path, wait_ms, opener, error);
-        int there = status == LARDER_OK ? lard_lockfile_is_at(file, path) : -1;
-        if (there == 1) {
-            status = lard_lockfile_read(file, path, content, error);
-        } else if (status == LARDER_OK && there < 0) {
-            status = lard_fail_call(error, "stat", path, errno);
-        }
-        if (there == 1 && status == LARDER_OK) {
-            return LARDER_OK;
-        }
-        bool replaced = there == 0 || (status == LARDER_SYSTEM && error->system_errno == ESTALE);
+    struct stat info;
+    larder_status status = find_lockfile(cache, path, stat(path, &info) == 0 ? &info : NULL, file, error);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    status = lard_opener_lock(file, path, wait_ms, opener, error);
+    if (status == LARDER_OK) {
+        int there = lard_lockfile_is_at(file, path);
+        status = there == 1 ? lard_lockfile_read(file, path, content, error)
+                            : lard_fail_call(error, "stat", path, there == 0 ? ESTALE : errno);
+    }
+    if (status != LARDER_OK) {
         lard_bytelock_drop(opener, file);
         discard_lockfile(cache, file);
-        if (!replaced) {
-            return status;
-        }
     }
-    return lard_fail(error, LARDER_LOCKED, 0,
-                     "%s: the lock file was removed %d times while it was opened; stop what removes it", path,
-                     LOCKFILE_ATTEMPTS);
+    return status;
 }
 
 /* Makes `map` the handle's map. The old one stays mapped: other threads may be inside. */
@@ -202,7 +192,7 @@ static larder_status open_file(larder *cache, uint64_t size_bytes, const lard_lo
 }
 
 /* Opens the lock file and the cache file, claims a slot, and sets cache->map. Size 0: creates no file. */
-static larder_status attach_to_path(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
+static larder_status try_to_attach(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
     char path[LARD_LOCK_PATH_MAX];
     lard_lockfile_content content;
     struct stat info;
@@ -251,6 +241,22 @@ static larder_status attach_to_path(larder *cache, uint64_t size_bytes, int64_t 
     }
     lard_bytelock_drop(&opener, &file);
     return status;
+}
+
+/* The same. Begins again if files were removed, or descriptors closed, meanwhile. */
+static larder_status attach_to_path(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        larder_status status = try_to_attach(cache, size_bytes, wait_ms, error);
+        if (status != LARDER_SYSTEM || (error->system_errno != ESTALE && error->system_errno != EBADF)) {
+            return status;
+        }
+        memset(error, 0, sizeof *error);
+    }
+    return lard_fail(
+        error, LARDER_LOCKED, 0,
+        "%s: its files were removed, or their descriptors closed, %d times while they were opened; stop "
+        "what does that",
+        cache->path, ATTEMPTS);
 }
 
 /* Attaches a forked child: it keeps the map and needs its own slot. The parent may have detached and marked the

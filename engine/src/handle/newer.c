@@ -8,6 +8,7 @@
  */
 #define _GNU_SOURCE
 #include "handle/newer.h"
+#include "base/descriptor.h"
 #include "base/place.h"
 #include "file/map.h"
 #include "file/validate.h"
@@ -23,12 +24,13 @@ static bool is_newer(int fd, const char *path, struct stat *info) {
     lard_validate_facts facts;
     larder_error error;
     return lard_place_trusted(fd, path, info, &error) == LARDER_OK &&
-           lard_validate_read(fd, path, &facts, &error) == LARDER_OK && facts.file_bytes >= LARD_PROCESS_OFFSET &&
+           lard_validate_read(fd, path, info, &facts, &error) == LARDER_OK &&
+           facts.file_bytes >= LARD_PROCESS_OFFSET &&
            lard_validate(&facts, &unknown, false).kind == LARD_FILE_NEWER;
 }
 
 bool lard_newer_clear(const larder *cache) {
-    struct stat info;
+    struct stat info = {0};
     larder_error error;
     lard_map *map;
     bool done = false;
@@ -42,7 +44,7 @@ bool lard_newer_clear(const larder *cache) {
         done = !map->poisoned; /* the file may have been truncated meanwhile */
         lard_map_free(map);
     } else {
-        close(fd);
+        lard_descriptor_close(fd, &info);
     }
     return done;
 }

@@ -15,6 +15,7 @@
 #define _GNU_SOURCE
 #include "handle/previous.h"
 #include "base/crc.h"
+#include "base/descriptor.h"
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/io.h"
@@ -109,12 +110,13 @@ static lard_superblock translated(const superblock *super) {
     return same;
 }
 
-static larder_status read_superblock(int fd, const char *path, const lard_lockfile_content *lock, bool alone,
-                                     lard_superblock *super, larder_error *error) {
+static larder_status read_superblock(int fd, const char *path, const struct stat *info,
+                                     const lard_lockfile_content *lock, bool alone, lard_superblock *super,
+                                     larder_error *error) {
     lard_validate_facts facts;
     superblock copies[2];
     size_t got = 0;
-    larder_status status = lard_validate_read(fd, path, &facts, error);
+    larder_status status = lard_validate_read(fd, path, info, &facts, error);
     for (int i = 0; i < 2 && status == LARDER_OK; i++) {
         memset(&copies[i], 0, sizeof copies[i]);
         int code = lard_io_read(fd, &copies[i], sizeof copies[i], i * LARD_PAGE, &got);
@@ -142,13 +144,13 @@ larder_status lard_previous_open(const char *path, const lard_lockfile_content *
     }
     larder_status status = lard_place_trusted(fd, path, &info, error);
     if (status == LARDER_OK) {
-        status = read_superblock(fd, path, lock, alone, &super, error);
+        status = read_superblock(fd, path, &info, lock, alone, &super, error);
     }
     if (status == LARDER_OK) {
         status = lard_map_new(fd, &info, &super, path, out, error);
     }
     if (status != LARDER_OK) {
-        close(fd);
+        lard_descriptor_close(fd, &info);
     }
     return status;
 }

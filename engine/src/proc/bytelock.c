@@ -59,17 +59,11 @@ static void close_own(int fd, const lard_lockfile *file) {
     }
 }
 
-/* 0, or errno: the descriptor cannot be asked, or is not the lock file's. */
-static int check_descriptor(int fd, const lard_lockfile *file) {
-    errno = 0;
-    return lard_lockfile_has(file, fd) ? 0 : errno ? errno : ESTALE;
-}
-
 /* Is one of the bytes locked? 1, 0, or -1 and errno: unknown. The descriptor must be the lock file's before and
  * after the call. */
 static int ask(int fd, const lard_lockfile *file, off_t first, off_t bytes) {
     struct flock found = {0};
-    int code = check_descriptor(fd, file);
+    int code = lard_lockfile_check(file, fd);
     if (code) {
         errno = code;
         return -1;
@@ -81,7 +75,7 @@ static int ask(int fd, const lard_lockfile *file, off_t first, off_t bytes) {
     if (code == EINVAL) {
         code = lock_bytes(fd, F_GETLK, F_WRLCK, first, bytes, &found);
     }
-    code = code ? code : check_descriptor(fd, file);
+    code = code ? code : lard_lockfile_check(file, fd);
     errno = code;
     return code ? -1 : found.l_type != F_UNLCK;
 }
@@ -103,11 +97,9 @@ static int take_mapped(const lard_lockfile *file, const char *path, off_t byte, 
         code = errno;
     } else {
         code = lock_bytes(fd, F_OFD_SETLK, F_WRLCK, byte, 1, NULL);
+        code = code ? code : lard_lockfile_check(file, fd); /* if it was lost, it is unknown what is locked */
     }
-    if (code == EBADF ||
-        (!code && !lard_lockfile_has(file, fd))) { /* the host has closed it: it is unknown what is locked */
-        code = ESTALE;
-    }
+    code = code == EBADF ? ESTALE : code;
     close_own(fd, file);
     if (!code && ask(__atomic_load_n(&file->fd, __ATOMIC_RELAXED), file, byte, 1) == 0) {
         code = EINVAL; /* the close dropped the lock: the map is of another file, as on overlayfs */

@@ -8,6 +8,7 @@
  */
 #define _GNU_SOURCE
 #include "proc/lockfile.h"
+#include "base/descriptor.h"
 #include "base/fail.h"
 #include "base/filesystem.h"
 #include "base/inode.h"
@@ -35,7 +36,7 @@ static bool is_unfinished(const lard_lockfile_content *content, size_t bytes, ui
 
 /* Writes a new identity to disk before it is used. If a crash of the machine lost it, a cache that was closed
  * cleanly would be lost too. */
-static int make_identity(int fd, const uint64_t inode[2], lard_lockfile_content *content) {
+static int make_identity(const lard_lockfile *file, const uint64_t inode[2], lard_lockfile_content *content) {
     memset(content, 0, sizeof *content);
     memcpy(content->magic, LOCKFILE_MAGIC, 8);
     content->version = LOCKFILE_VERSION;
@@ -44,8 +45,10 @@ static int make_identity(int fd, const uint64_t inode[2], lard_lockfile_content 
     int code = lard_random(content->id, sizeof content->id);
     code = code ? code : lard_random(&content->use[0], sizeof content->use[0]);
     content->use[1] = content->use[0] |= 1; /* never 0 */
-    code = code ? code : lard_io_write(fd, content, sizeof *content, 0);
-    return code ? code : fsync(fd) == 0 ? 0 : errno;
+    code = code ? code : lard_lockfile_check(file, file->fd);
+    code = code ? code : lard_io_write(file->fd, content, sizeof *content, 0);
+    code = code ? code : fsync(file->fd) == 0 ? 0 : errno;
+    return code ? code : lard_lockfile_check(file, file->fd);
 }
 
 larder_status lard_lockfile_read(const lard_lockfile *file, const char *path, lard_lockfile_content *content,
@@ -56,6 +59,7 @@ larder_status lard_lockfile_read(const lard_lockfile *file, const char *path, la
     memset(content, 0, sizeof *content);
     int code = fstat(file->fd, &info) == 0 ? lard_inode(file->fd, inode) : errno;
     code = code ? code : lard_io_read(file->fd, content, sizeof *content, 0, &got);
+    code = code ? code : lard_lockfile_check(file, file->fd);
     if (code) {
         return lard_fail_call(error, "read", path, code);
     }
@@ -64,7 +68,7 @@ larder_status lard_lockfile_read(const lard_lockfile *file, const char *path, la
     }
     bool valid = got == sizeof *content && memcmp(content->magic, LOCKFILE_MAGIC, 8) == 0 &&
                  content->version == LOCKFILE_VERSION && lard_inode_is_same(content->inode, inode);
-    if (!valid && (code = make_identity(file->fd, inode, content)) != 0) {
+    if (!valid && (code = make_identity(file, inode, content)) != 0) {
         return lard_fail_call(error, "write", path, code);
     }
     return LARDER_OK;
@@ -79,33 +83,44 @@ int lard_lockfile_note_use(const lard_lockfile *file, const char *path, uint64_t
     }
     int code = lard_io_write(fd, use, sizeof use, offsetof(lard_lockfile_content, use));
     code = code || old == fresh || fsync(fd) == 0 ? code : errno;
-    if (opened) {
+    int lost = lard_lockfile_check(file, fd);
+    if (opened && !lost) {
         close(fd);
     }
-    return code;
+    return code ? code : lost;
 }
 
 bool lard_lockfile_is(const lard_lockfile *file, const struct stat *info) {
     return (uint64_t)info->st_ino == file->inode && (uint64_t)info->st_dev == file->device;
 }
 
-bool lard_lockfile_has(const lard_lockfile *file, int fd) {
+int lard_lockfile_check(const lard_lockfile *file, int fd) {
     struct stat info;
-    return fd >= 0 && fstat(fd, &info) == 0 && lard_lockfile_is(file, &info);
+    if (fstat(fd, &info) != 0) {
+        return errno == EBADF ? ESTALE : errno;
+    }
+    return lard_lockfile_is(file, &info) ? 0 : ESTALE;
 }
+
+bool lard_lockfile_has(const lard_lockfile *file, int fd) { return fd >= 0 && lard_lockfile_check(file, fd) == 0; }
 
 bool lard_lockfile_is_open(const lard_lockfile *file) {
     return lard_lockfile_has(file, __atomic_load_n(&file->fd, __ATOMIC_RELAXED));
 }
 
 int lard_lockfile_reopen(const lard_lockfile *file, const char *path) {
+    struct stat info;
     int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    if (fd >= 0 && !lard_lockfile_has(file, fd)) {
-        close(fd);
-        errno = ESTALE;
+    if (fd < 0) {
         return -1;
     }
-    return fd;
+    int code = lard_descriptor_stat(fd, path, &info);
+    if (code == 0 && !lard_lockfile_is(file, &info)) {
+        close(fd);
+        code = ESTALE;
+    }
+    errno = code ? code : errno;
+    return code ? -1 : fd;
 }
 
 void lard_lockfile_path(const char *path, char *lock) {
@@ -123,16 +138,22 @@ larder_status lard_lockfile_open(const char *path, lard_lockfile *file, larder_e
     if (fd < 0) {
         return lard_fail_call(error, "open", path, errno);
     }
-    bool is_new = fstat(fd, &info) == 0 && info.st_size == 0 && info.st_nlink == 1;
-    int code = is_new ? LARD_CHANGE(lard_place_give(fd, path, 0600)) : 0;
+    int code = lard_descriptor_stat(fd, path, &info), stacked = 0;
+    if (code) {
+        return lard_fail_call(error, "open", path, code);
+    }
+    if (S_ISREG(info.st_mode) && info.st_size == 0 && info.st_nlink == 1) {
+        code = LARD_CHANGE(lard_place_give(fd, path, 0600));
+    }
     larder_status status = code ? lard_fail_call(error, "set owner and mode of", path, code)
                                 : lard_place_trusted(fd, path, &info, error);
-    int stacked = status == LARDER_OK ? lard_filesystem_is_stacked(fd) : 0;
-    if (stacked < 0) {
-        status = lard_fail_call(error, "fstatfs", path, -stacked);
+    if (status == LARDER_OK) {
+        stacked = lard_filesystem_is_stacked(fd);
+        code = stacked < 0 ? -stacked : lard_descriptor_check(fd, &info);
+        status = code ? lard_fail_call(error, "fstatfs", path, code) : LARDER_OK;
     }
     if (status != LARDER_OK) {
-        close(fd);
+        lard_descriptor_close(fd, &info);
         return status;
     }
     *file = (lard_lockfile){

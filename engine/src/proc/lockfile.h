@@ -25,7 +25,8 @@ int lard_lockfile_look(const char *path, char *lock, struct stat *info);
 larder_status lard_lockfile_open(const char *path, lard_lockfile *file, larder_error *error);
 int lard_lockfile_is_at(const lard_lockfile *file, const char *path); /* 1, 0, or -1 and errno */
 bool lard_lockfile_is(const lard_lockfile *file, const struct stat *info);
-bool lard_lockfile_has(const lard_lockfile *file, int fd); /* is the descriptor one of the lock file? */
+int lard_lockfile_check(const lard_lockfile *file, int fd); /* 0, or errno; ESTALE: not one of the lock file's */
+bool lard_lockfile_has(const lard_lockfile *file, int fd);  /* is the descriptor one of the lock file? */
 bool lard_lockfile_is_open(const lard_lockfile *file); /* false: its descriptor is closed, or the host's by now */
 int lard_lockfile_reopen(const lard_lockfile *file, const char *path); /* a descriptor, or -1 and errno */
 void lard_lockfile_close(lard_lockfile *file);

@@ -1,0 +1,42 @@
+/*
+ * descriptor.c — tells whether a descriptor is still that of its file. Takes no lock.
+ */
+#define _GNU_SOURCE
+#include "base/descriptor.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+static bool is_same(const struct stat *one, const struct stat *other) {
+    return one->st_ino == other->st_ino && one->st_dev == other->st_dev;
+}
+
+int lard_descriptor_stat(int fd, const char *path, struct stat *info) {
+    struct stat open, named;
+    if (fstat(fd, &open) != 0) {
+        return errno == EBADF ? ESTALE : errno;
+    }
+    if (stat(path, &named) != 0) {
+        return errno == ENOENT ? ESTALE : errno;
+    }
+    if (!is_same(&open, &named)) {
+        return ESTALE;
+    }
+    *info = open;
+    return 0;
+}
+
+int lard_descriptor_check(int fd, const struct stat *info) {
+    struct stat now;
+    if (fstat(fd, &now) != 0) {
+        return errno == EBADF ? ESTALE : errno;
+    }
+    return is_same(&now, info) ? 0 : ESTALE;
+}
+
+void lard_descriptor_close(int fd, const struct stat *info) {
+    if (lard_descriptor_check(fd, info) == 0) {
+        close(fd);
+    }
+}

@@ -1,0 +1,22 @@
+/*
+ * descriptor.h — tells whether a descriptor is still that of its file.
+ *
+ * A host may close all descriptors, or put its own files under their numbers, while the engine works: as daemons
+ * do, and programs that start others. So what was learnt from a descriptor holds only if it is still that of the
+ * file afterwards, and nothing is changed through one that was not looked at just before. A number that was lost
+ * does not come back.
+ */
+#ifndef LARD_DESCRIPTOR_H
+#define LARD_DESCRIPTOR_H
+
+#include <sys/stat.h>
+
+/* Fills *info with what the descriptor and `path` agree on: 0, or errno and *info is as it was. ESTALE: by now the
+ * descriptor is closed or another file's, or another file is at `path`. */
+int lard_descriptor_stat(int fd, const char *path, struct stat *info);
+/* 0, or errno. ESTALE: the descriptor is closed, or another file's. */
+int lard_descriptor_check(int fd, const struct stat *info);
+/* Closes the descriptor if it is that of the file. */
+void lard_descriptor_close(int fd, const struct stat *info);
+
+#endif
