@@ -114,6 +114,7 @@ extern "C" {
     X(UNSAFE_MODE, "the file or its lock is writable by others; chmod it to 600")                      \
     X(NETWORK_FS, "the file system is a network, FUSE or shared one; choose a local disk or /dev/shm") \
     X(NO_SPACE, "the disk has no room for the cache; free space or choose a smaller size")             \
+    X(FILE_LIMIT, "this process may not write files so large; raise its limit (ulimit -f)")            \
     X(NO_SLOT, "all process slots of the cache are taken by live processes")                           \
     X(IN_USE, "other processes have the cache open; stop them first")                                  \
     X(LOCKED, "the cache is being made, opened or closed, by this process or another")                 \

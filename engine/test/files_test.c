@@ -5,6 +5,7 @@
 #include "mounts.h"
 
 #include <limits.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #ifdef __linux__
@@ -250,6 +251,18 @@ static void another_cache_under_this_name(void) {
     larder_close(cache);
 }
 
+static void open_beyond_the_limit(void *unused) {
+    struct rlimit limit = {1 << 20, 1 << 20};
+    larder_options options = {.size_bytes = 2 << 20};
+    larder *cache = NULL;
+    (void)unused;
+    CHILD_CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    CHILD_CHECK(larder_open(test_path("t.larder"), &options, &cache, &failure) == LARDER_FILE_LIMIT);
+    CHILD_CHECK(strstr(failure.detail, "t.larder") && !is_there(test_path("t.larder")));
+}
+
+static void a_limit_is_not_a_full_disk(void) { CHECK(in_child(open_beyond_the_limit, NULL)); }
+
 #ifdef __linux__
 static void open_on_a_full_disk(void *unused) {
     const char *path = in_directory("disk/t.larder");
@@ -331,6 +344,7 @@ static void a_file_system_of_fuse_is_refused(void) {
 }
 
 static const test_case tests[] = {
+    TEST(a_limit_is_not_a_full_disk, "a limit on the size of files is not reported as a full disk"),
     TEST(foreign_files_are_not_touched, "a file that is not Larder's is never touched"),
     TEST(what_is_no_file_is_refused, "links, directories, pipes and sockets are refused and left alone"),
     TEST(files_of_unsafe_mode_are_refused, "a file or lock that others may write to is refused"),

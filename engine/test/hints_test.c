@@ -368,25 +368,72 @@ static void a_frozen_file_system_stops_no_get(void) {
 }
 #endif
 
-static void counts_of_a_killed_process_outlive_the_last_close(void) {
+/* One process after the other fills the cache and reads it; those whose bit is set in `killed` are killed. */
+static bool all_are_counted(unsigned processes, unsigned killed) {
     larder_stats stats;
-    pid_t child = fork();
-    if (child == 0) {
-        larder *cache = open_cache(SIZE);
-        CHILD_CHECK(cache && fill(cache) && found(cache) == ITEMS);
-        raise(SIGKILL);
+    for (unsigned i = 0; i < processes; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            larder *cache = open_cache(SIZE);
+            CHILD_CHECK(cache && fill(cache) && found(cache) == ITEMS);
+            if (killed >> i & 1) {
+                raise(SIGKILL);
+            }
+            larder_close(cache);
+            _exit(0);
+        }
+        waitpid(child, NULL, 0);
     }
-    waitpid(child, NULL, 0);
     for (int i = 0; i < 3; i++) {
         larder *cache = open_cache(SIZE);
-        CHECK(cache && larder_get_stats(cache, &stats) == LARDER_OK && stats.hits == ITEMS, "open %d: %d hits", i,
-              (int)stats.hits);
+        if (!cache || larder_get_stats(cache, &stats) != LARDER_OK || stats.hits != (uint64_t)ITEMS * processes) {
+            return false;
+        }
+        larder_close(cache);
+    }
+    return unlink(test_path("t.larder")) == 0;
+}
+
+static void counts_outlive_the_last_close(void) {
+    for (unsigned processes = 1; processes <= 4; processes++) {
+        for (unsigned killed = 0; killed < 1u << processes; killed++) {
+            CHECK(all_are_counted(processes, killed), "%u processes, of which %x were killed", processes, killed);
+        }
+    }
+}
+
+static void counts_that_cannot_be_are_not_used(void) {
+    larder_stats stats;
+    for (int all = 0; all < 2; all++) {
+        larder *cache = open_cache(SIZE);
+        CHECK(cache && fill(cache) && found(cache) == ITEMS);
+        lard_process_keep_counts(cache, cache->map, lard_clock_ms());
+        larder_get_stats(cache, &stats);
+        uint64_t hits = stats.hits;
+        uint8_t *from = all ? cache->map->hints + 64 : (uint8_t *)cache->map->rows[cache->map->slot].counters;
+        describe(from, all ? cache->map->hints_bytes - 64 : sizeof(lard_u64) * LARD_COUNTERS, 7, 7);
+        for (int i = 0; i < 3; i++) {
+            CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.hits == hits && stats.damaged == 0 &&
+                      stats.resets == 0,
+                  "look %d: %llu hits, %llu damaged", i, (unsigned long long)stats.hits,
+                  (unsigned long long)stats.damaged);
+            lard_process_keep_counts(cache, cache->map, lard_clock_ms());
+        }
+        CHECK(found(cache) == ITEMS && larder_get_stats(cache, &stats) == LARDER_OK &&
+                  stats.hits == hits + ITEMS && sound(cache),
+              "it counts on: %llu", (unsigned long long)stats.hits);
+        larder_close(cache);
+        cache = open_cache(SIZE);
+        CHECK(cache && larder_get_stats(cache, &stats) == LARDER_OK && stats.hits == hits + ITEMS &&
+              !stats.damaged);
         larder_close(cache);
     }
 }
 
 static const test_case tests[] = {
-    TEST(counts_of_a_killed_process_outlive_the_last_close, "counts of a killed process outlive the last close"),
+    TEST(counts_that_cannot_be_are_not_used, "counts in overwritten hints that cannot be are not used"),
+    TEST(counts_outlive_the_last_close,
+         "counts outlive the last close, in whatever order processes are killed or close"),
     TEST(a_hit_stores_nothing_into_the_file, "a hit and a miss store nothing into the cache file"),
     TEST(reads_are_counted_up_to_three_and_go_with_the_item,
          "reads are counted up to three, and go with the item"),

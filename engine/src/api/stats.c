@@ -52,7 +52,7 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats) {
             continue;
         }
         for (unsigned i = 0; i < LARD_COUNTERS; i++) {
-            sums[i] += lard_process_count(map, slot, i);
+            sums[i] += lard_process_count(map, slot, i, now_ms);
         }
         bool attached = lard_process_is_attached(cache, map, slot);
         int64_t age_ms = now_ms - lard_process_counted_ms(map, slot);

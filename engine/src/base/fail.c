@@ -21,7 +21,8 @@ larder_status lard_fail(larder_error *error, larder_status status, int system_er
 }
 
 larder_status lard_fail_call(larder_error *error, const char *call, const char *path, int code) {
-    larder_status status = code == ENOSPC || code == EDQUOT || code == EFBIG  ? LARDER_NO_SPACE
+    larder_status status = code == ENOSPC || code == EDQUOT                   ? LARDER_NO_SPACE
+                           : code == EFBIG                                    ? LARDER_FILE_LIMIT
                            : code == ELOOP || code == EISDIR || code == ENXIO ? LARDER_NOT_REGULAR
                                                                               : LARDER_SYSTEM;
     return lard_fail(error, status, code, "%s %s: %s", call, path, strerror(code));

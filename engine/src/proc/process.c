@@ -21,6 +21,9 @@
 #include <unistd.h>
 
 #define MAX_SLOTS 4096u
+#define MAX_COUNTS_SHIFT 20          /* a process counts less than 2^20 of anything in a millisecond */
+#define CLOCK_SLACK_MS (3600 * 1000) /* the clock may have been set back */
+#define MAX_ELAPSED_MS (1ll << 42)
 
 uint32_t lard_process_owner_word(uint32_t slot, uint32_t incarnation) { return LARD_OWNER(slot, incarnation); }
 
@@ -29,9 +32,14 @@ static bool counts_here(const lard_map *map, uint32_t slot) {
     return lard_load(&map->rows[slot].incarnation) == lard_load(&map->processes[slot].incarnation);
 }
 
-uint64_t lard_process_count(const lard_map *map, uint32_t slot, unsigned which) {
-    return lard_load(counts_here(map, slot) ? &map->rows[slot].counters[which]
-                                            : &map->processes[slot].counters[which]);
+uint64_t lard_process_count(const lard_map *map, uint32_t slot, unsigned which, int64_t now_ms) {
+    const lard_process *row = &map->processes[slot];
+    uint64_t kept = lard_load(&row->counters[which]), count = lard_load(&map->rows[slot].counters[which]);
+    int64_t elapsed_ms = now_ms - (int64_t)lard_load(&row->counted_ms);
+    elapsed_ms = elapsed_ms < 0 ? 0 : elapsed_ms < MAX_ELAPSED_MS ? elapsed_ms : MAX_ELAPSED_MS;
+    bool follows = counts_here(map, slot) && count - kept < (uint64_t)(elapsed_ms + CLOCK_SLACK_MS)
+                                                                << MAX_COUNTS_SHIFT;
+    return follows ? count : kept;
 }
 
 int64_t lard_process_counted_ms(const lard_map *map, uint32_t slot) {
@@ -40,12 +48,17 @@ int64_t lard_process_counted_ms(const lard_map *map, uint32_t slot) {
 
 static void keep_counts_of(lard_map *map, uint32_t slot, int64_t now_ms) {
     lard_process *row = &map->processes[slot];
-    const lard_hints_row *live = &map->rows[slot];
-    for (int i = 0; i < LARD_COUNTERS; i++) {
-        uint64_t count = lard_load(&live->counters[i]);
+    lard_hints_row *live = &map->rows[slot];
+    for (unsigned i = 0; i < LARD_COUNTERS; i++) {
+        uint64_t count = lard_process_count(map, slot, i, now_ms);
         if (count != lard_load(&row->counters[i])) {
             lard_count_store(&row->counters[i], count);
+        } else if (count != lard_load(&live->counters[i])) { /* the hints were overwritten */
+            lard_count_store(&live->counters[i], count);
         }
+    }
+    if (!counts_here(map, slot)) {
+        lard_store(&live->incarnation, lard_load(&row->incarnation));
     }
     lard_count_store(&row->counted_ms, (uint64_t)now_ms);
 }
@@ -67,8 +80,9 @@ static void begin_incarnation(lard_map *map, uint32_t slot, lard_process_claimed
     lard_process *row = &map->processes[slot];
     lard_hints_row *live = &map->rows[slot];
     uint64_t former[LARD_COUNTERS];
+    int64_t now_ms = lard_clock_ms();
     for (unsigned i = 0; i < LARD_COUNTERS; i++) {
-        former[i] = lard_process_count(map, slot, i);
+        former[i] = lard_process_count(map, slot, i, now_ms);
     }
     claim->slot = slot;
     claim->incarnation = lard_load(&row->incarnation) + 1;
@@ -81,7 +95,7 @@ static void begin_incarnation(lard_map *map, uint32_t slot, lard_process_claimed
             lard_add(&map->control->retired[i], former[i]);
         }
     }
-    lard_store(&row->counted_ms, (uint64_t)lard_clock_of_call(NULL));
+    lard_store(&row->counted_ms, (uint64_t)now_ms);
     lard_store(&live->incarnation, claim->incarnation);
 }
 

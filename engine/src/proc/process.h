@@ -23,8 +23,8 @@ bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner
 /* Has a live process this slot? */
 bool lard_process_is_attached(const larder *cache, const lard_map *map, uint32_t slot);
 /* What the slot's processes have counted: from the hints if they share them with this process, else what was
- * copied into the file. */
-uint64_t lard_process_count(const lard_map *map, uint32_t slot, unsigned which);
+ * copied into the file. Hints have no checksum: a count there that cannot follow from the copy is not used. */
+uint64_t lard_process_count(const lard_map *map, uint32_t slot, unsigned which, int64_t now_ms);
 /* When that was copied, Unix ms; INT64_MAX: it is from the hints, and up to date. */
 int64_t lard_process_counted_ms(const lard_map *map, uint32_t slot);
 /* Copies this process's counts into the file. */

@@ -186,9 +186,9 @@ static void a_limit_of_file_sizes(void *unused) {
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         limit.rlim_cur = limits[i];
         CHILD_CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
-        CHILD_CHECK(!open_at(in_directory("new.larder"), 2 * MEGABYTE) && failure.status == LARDER_NO_SPACE);
+        CHILD_CHECK(!open_at(in_directory("new.larder"), 2 * MEGABYTE) && failure.status == LARDER_FILE_LIMIT);
         larder *cache = open_at(path, MEGABYTE); /* one that is there is long enough */
-        CHILD_CHECK(limits[i] < NUMBER_OF_USE ? !cache && failure.status == LARDER_NO_SPACE
+        CHILD_CHECK(limits[i] < NUMBER_OF_USE ? !cache && failure.status == LARDER_FILE_LIMIT
                                               : cache && heals(cache) && unlink(path) == 0);
         if (!cache) {
             continue;

@@ -52,6 +52,7 @@
     X(UNSAFE_MODE, Open)         \
     X(NETWORK_FS, Open)          \
     X(NO_SPACE, Open)            \
+    X(FILE_LIMIT, Open)          \
     X(NO_SLOT, Open)             \
     X(IN_USE, Open)              \
     X(LOCKED, Open)              \
