@@ -114,13 +114,13 @@ extern "C" {
     X(UNSAFE_MODE, "the file or its lock is writable by others; chmod it to 600")                      \
     X(NETWORK_FS, "the file system is a network, FUSE or shared one; choose a local disk or /dev/shm") \
     X(NO_SPACE, "the disk has no room for the cache; free space or choose a smaller size")             \
-    X(FILE_LIMIT, "this process may not write files so large; raise its limit (ulimit -f)")            \
     X(NO_SLOT, "all process slots of the cache are taken by live processes")                           \
     X(IN_USE, "other processes have the cache open; stop them first")                                  \
     X(LOCKED, "the cache is being made, opened or closed, by this process or another")                 \
     X(NO_MEMORY, "memory could not be allocated")                                                      \
     X(SYSTEM, "a system call failed")                                                                  \
-    X(PIN_FULL, "pinned items take two thirds of the cache; delete some or enlarge the file")
+    X(PIN_FULL, "pinned items take two thirds of the cache; delete some or enlarge the file")          \
+    X(FILE_LIMIT, "this process may not write files so large; raise its limit (ulimit -f)")
 
 typedef enum larder_status {
 #define LARDER_STATUS_ENUM(name, text) LARDER_##name,

@@ -70,7 +70,7 @@ static void what_is_answered_has_its_places(void) {
 
 static void results_have_their_numbers(void) {
     CHECK(LARDER_OK == 0 && LARDER_MISS == 1 && LARDER_NOT_STORED == 2 && LARDER_BUFFER_TOO_SMALL == 3);
-    CHECK(LARDER_FULL == 10 && LARDER_SYSTEM == 30 && LARDER_PIN_FULL == 31);
+    CHECK(LARDER_FULL == 10 && LARDER_SYSTEM == 30 && LARDER_PIN_FULL == 31 && LARDER_FILE_LIMIT == 32);
     CHECK(LARDER_SET == 0 && LARDER_ADD == 1 && LARDER_REPLACE == 2 && LARDER_CALL_TRY == 1);
 }
 

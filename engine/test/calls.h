@@ -79,7 +79,7 @@ typedef struct { /* in memory that parent and children share */
 static call_plan *plan;
 static bool armed; /* this process */
 static long blocks;
-static void (*instead)(void); /* done before the call that the plan names, which then does not fail */
+static void (*instead)(int kind); /* done before the call that the plan names, which then does not fail */
 
 /* How this call is to fail; 0: not. */
 static int verdict(int kind) {
@@ -98,7 +98,7 @@ static int verdict(int kind) {
         return 0;
     }
     if (first && instead) {
-        instead();
+        instead(kind);
         return 0;
     }
     if (first) {

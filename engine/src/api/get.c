@@ -103,15 +103,16 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     uint64_t shape = __atomic_load_n(&copy->shape, __ATOMIC_RELAXED);
     uint32_t bucket = lard_dircache_number(shape, wanted->key.hash.first);
     uint32_t other = lard_dircache_number(shape, wanted->key.hash.second);
-    lard_bucket *first = lard_dircache_bucket(copy, bucket, page_shift);
-    lard_bucket *second = lard_dircache_bucket(copy, other, page_shift);
+    uintptr_t page = lard_dircache_page(copy, bucket, page_shift);
+    uintptr_t other_page = lard_dircache_page(copy, other, page_shift);
+    lard_bucket *first = lard_dircache_in_page(page, bucket), *second = lard_dircache_in_page(other_page, other);
     lard_view view = lard_view_of(map, number);
     uint64_t epoch;
     lard_record_info info;
     if (LARD_UNLIKELY(!lard_view_is_current(&view, &epoch))) {
         return LARDER_MISS;
     }
-    if (LARD_UNLIKELY(copied != epoch || !first || !second)) {
+    if (LARD_UNLIKELY(copied != epoch || !page || !other_page)) {
         return renew_and_get_slowly(cache, map, wanted, item);
     }
     uint32_t moves = lard_load_acquire(&view.header->moves);

@@ -79,6 +79,7 @@ LARD_INLINE larder_status set_prepared(larder *cache, const larder_store *store,
         ahead->key = lard_key_of(map, store->key, store->key_bytes);
     }
     op.key = &ahead->key;
+    op.buckets = LARD_LIKELY(map == ahead->map) ? ahead->buckets : NULL;
     return LARD_UNLIKELY(store->ttl_ms < 0) ? store_expired(cache, map, &ahead->key, store, &known)
                                             : lard_put(cache, map, &op, &known);
 }

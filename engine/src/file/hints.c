@@ -7,8 +7,8 @@
  *
  * A process that has the file mapped holds a lock on it (flock), which the kernel drops with the last map. So the
  * process that unmaps it last can tell, and removes it. If that was killed, the file stays for the next process
- * that opens the cache, or until another cache's is created: then those that nobody has mapped are removed. It is
- * harmless to remove one in use.
+ * that opens the cache, or until another cache's is created: then those that nobody has mapped are removed, and
+ * with them what the killed process had not yet copied of its counts. It is harmless to remove one in use.
  *
  * The caller holds the opener's lock, so no other process creates the same file at that time.
  */
@@ -38,6 +38,7 @@
 #define PREFIX "larder-"
 #define ID_DIGITS 32
 #define NAME_BYTES 64
+#define ATTEMPTS 4
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux; elsewhere there is no file to reserve */
 #endif
@@ -138,15 +139,24 @@ static int create(const char *name, const lard_map *map) {
     if (!lard_space_may_reach(map->hints_bytes)) {
         return -1;
     }
-    int fd = LARD_CHANGE(open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-    struct stat info = {0};
-    if (fd >= 0 && (lard_descriptor_stat(fd, name, &info) != 0 || flock(fd, LOCK_SH | LOCK_NB) != 0 ||
-                    chmod(name, 0600) != 0 || LARD_CHANGE(truncate(name, (off_t)map->hints_bytes)) != 0)) {
+    /* Another process may sweep the file before it is locked. */
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        struct stat info;
+        int fd = LARD_CHANGE(open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+        if (fd < 0) {
+            return -1;
+        }
+        if (lard_descriptor_stat(fd, name, &info) != 0) {
+            continue;
+        }
+        if (flock(fd, LOCK_SH | LOCK_NB) == 0 && lard_descriptor_stat(fd, name, &info) == 0 &&
+            chmod(name, 0600) == 0 && LARD_CHANGE(truncate(name, (off_t)map->hints_bytes)) == 0) {
+            return fd;
+        }
         LARD_CHANGE(unlink(name));
         lard_descriptor_close(fd, &info);
-        return -1;
     }
-    return fd;
+    return -1;
 }
 
 /* The hints belong to the owner of the cache: root, which may use the cache of another user, uses that one's

@@ -29,10 +29,20 @@ static inline uint32_t lard_dircache_number(uint64_t shape, uint32_t hash) {
     return bucket < count ? bucket : bucket & (mask >> 1);
 }
 
+/* The page of the bucket of that number; 0: it is not known. */
+static inline uintptr_t lard_dircache_page(const lard_dircache *copy, uint32_t bucket, unsigned page_shift) {
+    return __atomic_load_n(&copy->pages[bucket >> page_shift], __ATOMIC_RELAXED);
+}
+
+/* The bucket of that number in its page. */
+static inline lard_bucket *lard_dircache_in_page(uintptr_t page, uint32_t bucket) {
+    return (lard_bucket *)(page + (uintptr_t)bucket * sizeof(lard_bucket));
+}
+
 /* The bucket of that number, or NULL: its page is not known. */
 static inline lard_bucket *lard_dircache_bucket(const lard_dircache *copy, uint32_t bucket, unsigned page_shift) {
-    uintptr_t page = __atomic_load_n(&copy->pages[bucket >> page_shift], __ATOMIC_RELAXED);
-    return page ? (lard_bucket *)(page + (uintptr_t)bucket * sizeof(lard_bucket)) : NULL;
+    uintptr_t page = lard_dircache_page(copy, bucket, page_shift);
+    return page ? lard_dircache_in_page(page, bucket) : NULL;
 }
 
 /* Prefetches the two buckets of a key, as far as the copy knows them. */

@@ -10,8 +10,10 @@
 
 #include "base/key.h"
 
-/* Before a record of so many bytes is stored under the key, in `queue` (LARD_SEGMENT_FREE: in either). */
-void lard_dirty_for_write(const lard_view *view, const lard_key *key, uint32_t queue, uint64_t bytes);
+/* Before a record of so many bytes is stored under the key, in `queue` (LARD_SEGMENT_FREE: in either). `buckets`:
+ * see lard_write_op. */
+void lard_dirty_for_write(const lard_view *view, const lard_key *key, lard_bucket *const buckets[2],
+                          uint32_t queue, uint64_t bytes);
 /* Before the key's record is changed in place. False: there is none, or the file is on no disk. */
 bool lard_dirty_for_change(const lard_view *view, const lard_key *key);
 

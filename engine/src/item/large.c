@@ -47,11 +47,34 @@ typedef struct {
     lard_bucket *buckets[2];
 } prefetched;
 
-/* Computes the key of a chunk that will be read soon, and prefetches its buckets. */
+/* Computes the key of a chunk that will be needed soon, and prefetches its buckets. */
 static void prefetch_chunk(const lard_map *map, const lard_head *head, uint64_t number, prefetched *chunk) {
     chunk->data = chunk_key(head, number);
     chunk->key = lard_key_of_chunk(map, &chunk->data);
     lard_dircache_prefetch_buckets(map, &chunk->key.hash, chunk->buckets);
+}
+
+typedef struct {
+    prefetched ahead[3]; /* the chunk that is needed now and the next two */
+} walk;
+
+static void begin_walk(walk *steps, const lard_map *map, const lard_head *head) {
+    for (uint32_t i = 0; i < 2 && i < head->chunks; i++) {
+        prefetch_chunk(map, head, i, &steps->ahead[i]);
+    }
+}
+
+/* The key of chunk i, whose record was prefetched; prefetches the record of the next and the buckets of the one
+ * after it. */
+static const lard_key *next_of_walk(walk *steps, lard_map *map, const lard_head *head, uint32_t i) {
+    const prefetched *next = &steps->ahead[(i + 1) % 3];
+    if (i + 1 < head->chunks) {
+        lard_dircache_prefetch_record(map, &next->key.hash, next->buckets);
+    }
+    if (i + 2 < head->chunks) {
+        prefetch_chunk(map, head, i + 2, &steps->ahead[(i + 2) % 3]);
+    }
+    return &steps->ahead[i % 3].key;
 }
 
 larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *head, void *out, size_t capacity) {
@@ -62,22 +85,14 @@ larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *hea
     if (head->value_bytes > capacity) {
         return LARDER_BUFFER_TOO_SMALL;
     }
-    prefetched ahead[3]; /* the chunk that is being read and the next two */
-    for (uint32_t i = 0; i < 2 && i < head->chunks; i++) {
-        prefetch_chunk(map, head, i, &ahead[i]);
-    }
+    walk steps;
+    begin_walk(&steps, map, head);
     for (uint32_t i = 0; i < head->chunks; i++) {
-        const prefetched *this = &ahead[i % 3];
-        if (i + 1 < head->chunks) {
-            lard_dircache_prefetch_record(map, &ahead[(i + 1) % 3].key.hash, ahead[(i + 1) % 3].buckets);
-        }
-        if (i + 2 < head->chunks) {
-            prefetch_chunk(map, head, i + 2, &ahead[(i + 2) % 3]);
-        }
         larder_item item;
         lard_hit hit;
+        const lard_key *key = next_of_walk(&steps, map, head, i);
         larder_status status =
-            lard_lookup(cache, map, &this->key, (char *)out + at, head->value_bytes - at, &item, &hit, 0);
+            lard_lookup(cache, map, key, (char *)out + at, head->value_bytes - at, &item, &hit, 0);
         if (status != LARDER_OK) {
             return LARDER_MISS;
         }
@@ -87,11 +102,15 @@ larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *hea
 }
 
 void lard_large_drop(lard_map *map, const lard_head *head) {
-    for (uint32_t i = 0; plausible(map, head) && i < head->chunks; i++) {
-        lard_chunk_key data = chunk_key(head, i);
-        lard_key key = lard_key_of_chunk(map, &data);
-        lard_view view = lard_view_of(map, lard_hash_shard(map, &key.hash));
-        lard_index_delete(&view, &key, 0, NULL);
+    walk steps;
+    if (!plausible(map, head)) {
+        return;
+    }
+    begin_walk(&steps, map, head);
+    for (uint32_t i = 0; i < head->chunks; i++) {
+        const lard_key *key = next_of_walk(&steps, map, head, i);
+        lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
+        lard_index_delete(&view, key, 0, NULL);
     }
 }
 
@@ -104,12 +123,11 @@ static size_t chunk_bytes(const lard_view *view, const lard_record_spec *part, s
                                                                                               : bytes;
 }
 
-static larder_status write_chunk(larder *cache, lard_map *map, lard_head *head, lard_record_spec *part,
+static larder_status write_chunk(larder *cache, lard_map *map, const prefetched *chunk, lard_record_spec *part,
                                  size_t left, const larder_call *call) {
-    lard_chunk_key data = chunk_key(head, head->chunks);
-    lard_key key = lard_key_of_chunk(map, &data);
-    lard_view view = lard_view_of(map, lard_hash_shard(map, &key.hash));
-    lard_dirty_for_write(&view, &key, part->to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL,
+    const lard_key *key = &chunk->key;
+    lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
+    lard_dirty_for_write(&view, key, chunk->buckets, part->to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL,
                          left < map->chunk_record ? left : map->chunk_record);
     larder_status status = lard_shard_lock(cache, &view, call);
     if (status != LARDER_OK) {
@@ -122,7 +140,7 @@ static larder_status write_chunk(larder *cache, lard_map *map, lard_head *head, 
     part->value_bytes = chunk_bytes(&view, part, left);
     lard_add(&view.header->chunks,
              1); /* the key is new, so this adds a slot; from now on a repair counts chunks */
-    lard_write_op op = {.key = &key, .spec = *part, .condition = LARD_IF_ANY, .now_ms = call->now_ms};
+    lard_write_op op = {.key = key, .spec = *part, .condition = LARD_IF_ANY, .now_ms = call->now_ms};
     status = lard_write_locked(cache, &view, &op);
     if (status != LARDER_OK) {
         lard_add(&view.header->chunks, (uint64_t)-1);
@@ -140,7 +158,10 @@ larder_status lard_large_write(larder *cache, lard_map *map, const lard_key *key
     head->id[1] = (__atomic_add_fetch(&cache->next_value_id, 1, __ATOMIC_RELAXED) << 8 >> 8) |
                   key->hash.full >> LARD_SHARD_SHIFT << LARD_SHARD_SHIFT;
     head->value_bytes = (uint32_t)spec->value_bytes;
+    prefetched ahead[2]; /* the chunk that is being written and the next */
+    prefetch_chunk(map, head, 0, &ahead[0]);
     for (head->chunks = 0; at < spec->value_bytes; head->chunks++) {
+        prefetch_chunk(map, head, head->chunks + 1, &ahead[(head->chunks + 1) % 2]);
         lard_record_spec part = {
             .value = (const char *)spec->value + at,
             .expiry_ms = spec->expiry_ms,
@@ -148,7 +169,8 @@ larder_status lard_large_write(larder *cache, lard_map *map, const lard_key *key
             .reads = spec->reads,
             .to_main = spec->to_main,
         };
-        larder_status status = write_chunk(cache, map, head, &part, spec->value_bytes - at, call);
+        larder_status status =
+            write_chunk(cache, map, &ahead[head->chunks % 2], &part, spec->value_bytes - at, call);
         if (status != LARDER_OK) {
             lard_large_drop(map, head);
             return status;

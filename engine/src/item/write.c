@@ -179,7 +179,7 @@ larder_status lard_write_locked(larder *cache, lard_view *view, lard_write_op *o
 
 larder_status lard_write(larder *cache, lard_map *map, lard_write_op *op, const larder_call *call) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, &op->key->hash));
-    lard_dirty_for_write(&view, op->key, LARD_SEGMENT_FREE, lard_record_bytes_of(op->key, &op->spec));
+    lard_dirty_for_write(&view, op->key, op->buckets, LARD_SEGMENT_FREE, lard_record_bytes_of(op->key, &op->spec));
     larder_status status = lard_shard_lock(cache, &view, call);
     if (status != LARDER_OK) {
         return status;

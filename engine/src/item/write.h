@@ -16,6 +16,7 @@ typedef enum {
 
 typedef struct { /* a record to store, and its condition */
     const lard_key *key;
+    lard_bucket *const *buckets; /* the key's two as the directory cache knows them, or NULL; a hint */
     lard_record_spec spec;
     lard_condition condition;
     uint64_t expected_slot;      /* of LARD_IF_SLOT: the value of the slot */

@@ -52,13 +52,13 @@
     X(UNSAFE_MODE, Open)         \
     X(NETWORK_FS, Open)          \
     X(NO_SPACE, Open)            \
-    X(FILE_LIMIT, Open)          \
     X(NO_SLOT, Open)             \
     X(IN_USE, Open)              \
     X(LOCKED, Open)              \
     X(NO_MEMORY, Open)           \
     X(SYSTEM, Open)              \
-    X(PIN_FULL, Full)
+    X(PIN_FULL, Full)            \
+    X(FILE_LIMIT, Open)
 
 enum error_class {
 #define CLASS_ENUM(name, constant) CLASS_##name,
