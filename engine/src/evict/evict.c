@@ -30,7 +30,8 @@
 
 #include <string.h>
 
-#define BATCH 8 /* records whose cache misses overlap */
+#define BATCH 8        /* records whose cache misses overlap */
+#define NEAR_BYTES 512 /* the processor itself prefetches what is nearer */
 
 static bool move_to_main(lard_view *view, const lard_found *found, const lard_record_info *info, uint64_t bytes,
                          uint32_t from) {
@@ -80,6 +81,11 @@ static bool look_at(const lard_view *view, uint64_t offset, uint64_t generation,
         return false;
     }
     one->bytes = lard_record_bytes_at(&one->info);
+    if (one->bytes > NEAR_BYTES) { /* those behind it are often of the same length, as chunks are */
+        for (unsigned i = 1; i < BATCH / 2; i++) {
+            __builtin_prefetch(lard_view_words(view, offset + i * one->bytes));
+        }
+    }
     lard_record_copy_key(view, offset, &one->info, key);
     one->hash = lard_hash_key(view->map, key, LARD_WORD0_KEY_BYTES(one->info.word0),
                               LARD_WORD0_TYPE(one->info.word0) == LARD_TYPE_CHUNK);
