@@ -157,7 +157,13 @@ module Larder
 
         def conclusions
           own = (["larder"] & @policies).flat_map { |policy| [above(policy), covered(policy), copied(policy)] }
-          [*own, *reproduced].compact
+          [*own, above_net, *reproduced].compact
+        end
+
+        def above_net
+          row = @rows.select(&:above_net_lru).max_by(&:above_net_lru) or return
+          "At equal net bytes, those of the objects alone, larder's misses are at most " \
+            "#{format("%+.2f", row.above_net_lru * 100)} points from those of exact LRU (#{row.trace} at #{row.size})."
         end
 
         def above(policy)
@@ -221,8 +227,13 @@ module Larder
         end
 
         def details
-          { environment: Environment.facts(Dir.tmpdir),
-            rows: @rows.map { |row| row.to_h.merge(outcomes: row.outcomes.map { |outcome| numbers(row, outcome) }) } }
+          { environment: Environment.facts(Dir.tmpdir), rows: @rows.map { |row| detail(row) } }
+        end
+
+        def detail(row)
+          row.to_h.merge(outcomes: row.outcomes.map do |outcome|
+            numbers(row, outcome)
+          end, above_net_lru: row.above_net_lru)
         end
 
         def numbers(row, outcome)

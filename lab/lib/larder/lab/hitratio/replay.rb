@@ -13,9 +13,10 @@ module Larder
       # What one policy made of one trace in a cache of one size.
       Outcome = Struct.new(:policy, :misses, :missed_bytes, :stats, keyword_init: true)
 
-      # One trace at one size, under several policies.
+      # One trace at one size, under several policies. Net misses: those of exact LRU in a cache of as many bytes as the
+      # engine's objects have at the end; nil unless both are among the policies.
       Row = Struct.new(:trace, :size, :capacity, :object_bytes, :requests, :requested_bytes, :footprint, :outcomes,
-                       keyword_init: true) do
+                       :net_misses, keyword_init: true) do
         # @param policy [String]
         # @return [Float, nil] share of requests that missed
         def miss_ratio(policy)
@@ -30,6 +31,11 @@ module Larder
           belady = miss_ratio("belady")
           ours = miss_ratio(policy)
           (lru - ours) / (lru - belady) if lru && belady && ours && lru > belady
+        end
+
+        # @return [Float, nil] how much more the engine misses than LRU with as many bytes of objects
+        def above_net_lru
+          net_misses && (miss_ratio("larder") - net_misses.fdiv(requests))
         end
       end
 
@@ -60,10 +66,11 @@ module Larder
         # @param traces [Array<Trace>]
         # @return [Array<Row>]
         def run(traces)
+          each = @policies.size + (nets? ? 1 : 0)
           replays = traces.sum { |trace| sizes(trace).size }
           requests = traces.sum { |trace| sizes(trace).size * trace.requests.size }
-          @progress.start("Replaying", replays * @policies.size, nouns: %w[replay replays],
-                          seconds: requests * @policies.size * SECONDS_A_REQUEST)
+          @progress.start("Replaying", replays * each, nouns: %w[replay replays],
+                          seconds: requests * each * SECONDS_A_REQUEST)
           traces.flat_map { |trace| sizes(trace).map { |size| row(trace, size) } }
         ensure
           @progress.finish
@@ -84,7 +91,16 @@ module Larder
           outcomes = @policies.map { |policy| outcome(policy, capacity, sized, size) }
           Row.new(trace: trace.name, size: size.to_s, capacity: capacity, object_bytes: object_bytes,
                   requests: sized.requests.size, requested_bytes: sized.sizes.sum, footprint: sized.footprint,
-                  outcomes: outcomes)
+                  outcomes: outcomes, net_misses: (net_misses(outcomes, sized, size) if nets?))
+        end
+
+        def nets?
+          (%w[larder lru] - @policies).empty?
+        end
+
+        def net_misses(outcomes, trace, size)
+          engine = outcomes.find { |outcome| outcome.policy == "larder" }
+          outcome("lru", engine.stats.fetch(:net_bytes), trace, size).misses
         end
 
         # Where the cache is a share of them, as small as leaves it at LEAST_CAPACITY or more.

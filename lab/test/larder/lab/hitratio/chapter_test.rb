@@ -35,15 +35,22 @@ module Larder
           assert_equal [["50%"], ["50%", "512MiB", "1GiB"]], (rows.map { |each| each.map(&:size) })
         end
 
-        test "the longest copying in one set is reported, of a cache that is too small" do
+        test "the longest copying in one set, and misses beside LRU of equal net bytes, are reported" do
           requests = Array.new(40_000) { |i| ((i * 7919) % 997)**2 % 9000 }
-          trace = Trace.new("any", requests, Array.new(requests.size, 1000))
+          trace = Trace.new("any", requests, Array.new(requests.size, 2000))
           progress = Progress.new(CLI::Terminal.new(StringIO.new))
-          rows = Replay.new(sizes: [Size.parse("2MiB")], policies: %w[larder lru], progress: progress).run([trace])
+          rows = Replay.new(sizes: [Size.parse("1MiB")], policies: %w[larder lru], progress: progress).run([trace])
           most = rows.first.outcomes.first.stats[:most_copied]
-          assert_operator most, :<, 100
+          assert_operator most * 2000, :<, 1 << 20, "less than the cache"
           conclusions = Chapter.new(rows).to_chapter.conclusions
-          assert_includes conclusions, "larder copied at most #{most} objects in one set to make room (any at 2MiB)."
+          net = rows.first.outcomes.first.stats[:net_bytes]
+          assert_operator net, :>, 1 << 19
+          assert_operator net, :<, 1 << 20
+          assert_operator rows.first.net_misses, :>=, rows.first.outcomes.last.misses, "of LRU in less room"
+          assert_operator rows.first.above_net_lru, :<, rows.first.miss_ratio("larder") - rows.first.miss_ratio("lru")
+          assert_includes conclusions.join, format("%+.2f points from those of exact LRU (any at 1MiB)",
+                                                   rows.first.above_net_lru * 100)
+          assert_includes conclusions, "larder copied at most #{most} objects in one set to make room (any at 1MiB)."
         end
 
         private

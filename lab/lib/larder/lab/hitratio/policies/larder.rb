@@ -20,6 +20,7 @@ module Larder
             @bytes = "v".b * 65_536
             @expected = @cache.max_value
             @promotions = @most_copied = 0
+            @sizes = {}
           end
 
           # See {Policy#request}; what follows is not looked at.
@@ -32,10 +33,11 @@ module Larder
             false
           end
 
-          # @return [Hash{Symbol => Integer}] statistics of the engine, and how many objects one set has copied to make
-          #   room, at most
+          # @return [Hash{Symbol => Integer}] statistics of the engine; how many objects one set has copied to make
+          #   room, at most; bytes of the objects that are there
           def stats
-            @cache.stats.merge(most_copied: @most_copied)
+            present = @sizes.filter_map { |key, size| size if @cache.exist?(key) }
+            @cache.stats.merge(most_copied: @most_copied, net_bytes: present.sum)
           end
 
           # (see Policy#close)
@@ -47,6 +49,7 @@ module Larder
           private
 
           def store(key, size)
+            @sizes[key] = size
             @cache.set(key, value(size))
             promotions = @cache.stats[:promotions]
             @most_copied = [@most_copied, promotions - @promotions].max
