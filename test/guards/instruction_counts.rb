@@ -39,10 +39,10 @@ module Guards
     def of_ruby
       in_directory do |directory|
         meter = build_library("meter", ruby: true)
-        random = build_library("fixed_random")
+        fixed = build_library("fixed")
         argv = [RbConfig.ruby, "--disable=did_you_mean,error_highlight", "-I#{File.join(ROOT, "lib")}",
                 "-rbundler/setup", File.join(__dir__, "operations.rb"), meter, directory]
-        per_call(JSON.parse(callgrind(directory, argv, preload: random).lines.last), dumps(directory))
+        per_call(JSON.parse(callgrind(directory, argv, preload: fixed).lines.last), dumps(directory))
       end
     end
 

@@ -5,6 +5,7 @@
 #include "base/descriptor.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <unistd.h>
 
@@ -25,6 +26,21 @@ int lard_descriptor_stat(int fd, const char *path, struct stat *info) {
     }
     *info = open;
     return 0;
+}
+
+int lard_descriptor_open(const char *path, int flags, struct stat *info) {
+    struct stat open_file;
+    int fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int code = fd < 0 ? errno : lard_descriptor_stat(fd, path, info);
+    if (code == 0) {
+        return fd;
+    }
+    /* A file without a name was removed from the path just now, so it is this one, not one of the host's. */
+    if (fd >= 0 && fstat(fd, &open_file) == 0 && open_file.st_nlink == 0) {
+        close(fd);
+    }
+    errno = code;
+    return -1;
 }
 
 int lard_descriptor_check(int fd, const struct stat *info) {

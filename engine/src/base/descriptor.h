@@ -11,6 +11,9 @@
 
 #include <sys/stat.h>
 
+/* Opens a file, which is no symbolic link; a new one gets mode 0600, less the umask. The descriptor and *info, as
+ * of the next function, or -1 and errno. */
+int lard_descriptor_open(const char *path, int flags, struct stat *info);
 /* Fills *info with what the descriptor and `path` agree on: 0, or errno and *info is as it was. ESTALE: by now the
  * descriptor is closed or another file's, or another file is at `path`. */
 int lard_descriptor_stat(int fd, const char *path, struct stat *info);

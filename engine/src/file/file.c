@@ -83,11 +83,10 @@ static larder_status create(const char *path, uint64_t size_bytes, const lard_lo
     super->created_ms = (uint64_t)lard_clock_ms();
     super->crc = lard_format_crc(super);
 
-    int fd = LARD_CHANGE(open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    int fd = LARD_CHANGE(lard_descriptor_open(path, O_RDWR | O_CREAT | O_EXCL, info));
     if (fd < 0) {
         return lard_fail_call(error, "create", path, errno);
     }
-    *info = (struct stat){0};
     code = LARD_CHANGE(lard_place_give(fd, path, 0600));
     status = code ? lard_fail_call(error, "set owner and mode of", path, code)
                   : lard_place_trusted(fd, path, info, error);
@@ -164,7 +163,7 @@ static larder_status judge(int fd, const char *path, const struct stat *info, co
 /* *fd_out is -1 if there is no file, or if it was removed because it cannot be used. */
 static larder_status open_existing(const char *path, bool replaces, const lard_lockfile_content *lock, bool alone,
                                    int *fd_out, struct stat *info, lard_superblock *super, larder_error *error) {
-    int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    int fd = lard_descriptor_open(path, O_RDWR | O_NONBLOCK, info);
     *fd_out = -1;
     if (fd < 0) {
         return errno != ENOENT ? lard_fail_call(error, "open", path, errno)

@@ -102,8 +102,8 @@ static bool is_fit(int fd, const struct stat *info, const lard_map *map, uid_t o
 /* Removes a file of hints that no process has mapped. */
 static void remove_unused(const char *name) {
     struct stat info;
-    int fd = open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 || lard_descriptor_stat(fd, name, &info) != 0) {
+    int fd = lard_descriptor_open(name, O_RDWR | O_NONBLOCK, &info);
+    if (fd < 0) {
         return;
     }
     if (S_ISREG(info.st_mode) && info.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0) {
@@ -142,11 +142,11 @@ static int create(const char *name, const lard_map *map) {
     /* Another process may sweep the file before it is locked. */
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         struct stat info;
-        int fd = LARD_CHANGE(open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-        if (fd < 0) {
+        int fd = LARD_CHANGE(lard_descriptor_open(name, O_RDWR | O_CREAT | O_EXCL, &info));
+        if (fd < 0 && errno != ESTALE) {
             return -1;
         }
-        if (lard_descriptor_stat(fd, name, &info) != 0) {
+        if (fd < 0) {
             continue;
         }
         if (flock(fd, LOCK_SH | LOCK_NB) == 0 && lard_descriptor_stat(fd, name, &info) == 0 &&
@@ -165,8 +165,8 @@ static int create(const char *name, const lard_map *map) {
 static int open_shared(const char *name, const lard_map *map, uid_t owner, bool *is_new) {
 #ifdef __linux__
     struct stat info;
-    int fd = open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    if (fd >= 0 && lard_descriptor_stat(fd, name, &info) == 0) {
+    int fd = lard_descriptor_open(name, O_RDWR | O_NONBLOCK, &info);
+    if (fd >= 0) {
         if (is_fit(fd, &info, map, owner)) {
             return fd;
         }

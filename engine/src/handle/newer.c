@@ -30,12 +30,12 @@ static bool is_newer(int fd, const char *path, struct stat *info) {
 }
 
 bool lard_newer_clear(const larder *cache) {
-    struct stat info = {0};
+    struct stat info;
     larder_error error;
     lard_map *map;
     bool done = false;
 
-    int fd = cache->must_keep ? -1 : open(cache->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    int fd = cache->must_keep ? -1 : lard_descriptor_open(cache->path, O_RDWR | O_NONBLOCK, &info);
     if (fd < 0) {
         return false;
     }

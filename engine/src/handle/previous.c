@@ -138,7 +138,7 @@ larder_status lard_previous_open(const char *path, const lard_lockfile_content *
                                  larder_error *error) {
     lard_superblock super;
     struct stat info;
-    int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    int fd = lard_descriptor_open(path, O_RDWR | O_NONBLOCK, &info);
     if (fd < 0) {
         return errno == ENOENT ? LARDER_UNFIT : lard_fail_call(error, "open", path, errno);
     }

@@ -110,17 +110,13 @@ bool lard_lockfile_is_open(const lard_lockfile *file) {
 
 int lard_lockfile_reopen(const lard_lockfile *file, const char *path) {
     struct stat info;
-    int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) {
+    int fd = lard_descriptor_open(path, O_RDWR | O_NONBLOCK, &info);
+    if (fd >= 0 && !lard_lockfile_is(file, &info)) {
+        close(fd);
+        errno = ESTALE;
         return -1;
     }
-    int code = lard_descriptor_stat(fd, path, &info);
-    if (code == 0 && !lard_lockfile_is(file, &info)) {
-        close(fd);
-        code = ESTALE;
-    }
-    errno = code ? code : errno;
-    return code ? -1 : fd;
+    return fd;
 }
 
 void lard_lockfile_path(const char *path, char *lock) {
@@ -134,13 +130,10 @@ int lard_lockfile_look(const char *path, char *lock, struct stat *info) {
 
 larder_status lard_lockfile_open(const char *path, lard_lockfile *file, larder_error *error) {
     struct stat info;
-    int fd = LARD_CHANGE(open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
+    int code = 0, stacked = 0;
+    int fd = LARD_CHANGE(lard_descriptor_open(path, O_RDWR | O_CREAT | O_NONBLOCK, &info));
     if (fd < 0) {
         return lard_fail_call(error, "open", path, errno);
-    }
-    int code = lard_descriptor_stat(fd, path, &info), stacked = 0;
-    if (code) {
-        return lard_fail_call(error, "open", path, code);
     }
     if (S_ISREG(info.st_mode) && info.st_size == 0 && info.st_nlink == 1) {
         code = LARD_CHANGE(lard_place_give(fd, path, 0600));
