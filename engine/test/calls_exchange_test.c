@@ -149,7 +149,22 @@ static void live(bool has_values) {
     MUST(descriptors_are_the_same() || kind == CALL_close);
 }
 
-enum { NEW, CLEAN, OF_KILLED };
+enum { NEW, CLEAN, OF_KILLED, WITH_ONE_SUPERBLOCK, SUPERSEDED };
+
+static bool write_into(off_t at, const void *bytes, size_t count) {
+    int fd = open(path_of("t.larder"), O_RDWR);
+    bool done = fd >= 0 && pwrite(fd, bytes, count, at) == (ssize_t)count;
+    close(fd);
+    return done;
+}
+
+/* Is there a file to open as it should be? */
+static bool prepare(int file) {
+    static const uint32_t one = 1;
+    return file == NEW || (in_a_process(make, file != OF_KILLED) &&
+                           (file != WITH_ONE_SUPERBLOCK || write_into(100, "DAMAGED", 7)) &&
+                           (file != SUPERSEDED || write_into(LARD_CONTROL_OFFSET, &one, sizeof one)));
+}
 
 static bool is_wrong(const char *what) {
     fprintf(stderr, "  %s\n", what);
@@ -161,22 +176,23 @@ static bool attempt(int file, unsigned long at) {
     write_files();
     remove_cache();
     memset(plan, 0, sizeof *plan);
-    if (file != NEW && !in_a_process(make, file == CLEAN)) {
+    if (!prepare(file)) {
         return is_wrong("no file was made");
     }
+    bool has_values = file != NEW && file != SUPERSEDED;
     ino_t before = inode();
     plan->at = at;
-    if (!in_a_process(live, file != NEW)) {
+    if (!in_a_process(live, has_values)) {
         return is_wrong("the cache cannot be used");
     }
     if (!files_are_the_same()) {
         return is_wrong("a file of the host's was changed");
     }
-    if (before && before != inode()) {
+    if (has_values && before != inode()) {
         return is_wrong("the cache was replaced");
     }
     exchanges += plan->failed;
-    return in_a_process(look, file != NEW) || is_wrong("the cache is wrong");
+    return in_a_process(look, has_values) || is_wrong("the cache is wrong");
 }
 
 static void at_each_call(int file) {
@@ -202,6 +218,9 @@ static void a_new_file(void) { at_each_call(NEW); }
 static void a_clean_file(void) { at_each_call(CLEAN); }
 static void a_file_of_killed_users(void) { at_each_call(OF_KILLED); }
 
+static void a_file_with_one_superblock(void) { at_each_call(WITH_ONE_SUPERBLOCK); }
+static void a_superseded_file(void) { at_each_call(SUPERSEDED); }
+
 static void say_count(void) {
     printf("@ %lu exchanges of all descriptors, each before another call\n", exchanges);
 }
@@ -210,6 +229,9 @@ static const test_case tests[] = {
     TEST(a_new_file, "a file is made, and the host's files stay as they are"),
     TEST(a_clean_file, "a file that was closed cleanly keeps its values, and the host's files stay as they are"),
     TEST(a_file_of_killed_users, "a file of killed users keeps its values, and the host's files stay as they are"),
+    TEST(a_file_with_one_superblock,
+         "a file with one superblock keeps its values, and the host's files stay as they are"),
+    TEST(a_superseded_file, "a superseded file is replaced, and the host's files stay as they are"),
     TEST(say_count, "count"),
 };
 RUN("exchanged descriptors", tests)

@@ -100,8 +100,8 @@ LARD_INLINE uint64_t lard_crc_eight_out(bool fast, uint64_t crc, const lard_u64 
     return lard_crc_four_out(fast, crc, from + 4, to + 32, word);
 }
 
-/* Copies and checksums a short run of words. *word is the last of them, or as it was. One loop of eight words,
- * then what is left by halves: fewer branches than a loop of single words. */
+/* Copies and checksums less than 32 words. *word becomes the last of them; without any, it stays. By halves: that
+ * takes fewer instructions than a loop. */
 LARD_INLINE uint64_t lard_crc_run_out(bool fast, uint64_t crc, const lard_u64 *from, size_t count,
                                       unsigned char *to, uint64_t *word) {
     if (count & 16) {
@@ -182,7 +182,7 @@ LARD_INLINE uint64_t lard_crc_in(bool fast, uint64_t crc, lard_u64 *words, size_
     if (count >= LARD_CRC_SHORT) {
         return lard_crc_long_in(crc, words, count, in);
     }
-    for (; count >= 8; count -= 8, words += 8, in += 64) { /* as lard_crc_run_out */
+    for (; count >= 8; count -= 8, words += 8, in += 64) {
         crc = lard_crc_four_in(fast, crc, words, in);
         crc = lard_crc_four_in(fast, crc, words + 4, in + 32);
     }

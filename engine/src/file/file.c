@@ -127,8 +127,11 @@ static larder_status create(const char *path, uint64_t size_bytes, const lard_lo
 /* Removes a file that must not be used. Marks it superseded first, so that processes that have it mapped leave it.
  */
 static larder_status remove_file(int fd, const struct stat *info, const char *path, larder_error *error) {
-    /* Under another hard link it may be a valid cache that is in use: that one is not marked. */
-    int code = info->st_nlink == 1 ? lard_map_supersede_fd(fd) : 0;
+    int code = lard_descriptor_check(fd, info);
+    if (code == 0 &&
+        info->st_nlink == 1) { /* otherwise it may be, by another name, a valid cache that is in use */
+        code = lard_map_supersede_fd(fd);
+    }
     if (code) {
         return lard_fail_call(error, "mark as replaced", path, code);
     }
@@ -154,7 +157,7 @@ static larder_status judge(int fd, const char *path, const struct stat *info, co
     default:
         *super = facts.copies[verdict.superblock];
     }
-    if (verdict.superblock == 1) {
+    if (verdict.superblock == 1 && lard_descriptor_check(fd, info) == 0) {
         lard_io_write(fd, super, sizeof *super, 0); /* if this fails, the copy stays in use */
     }
     return LARDER_OK;
