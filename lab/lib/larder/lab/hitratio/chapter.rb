@@ -231,9 +231,8 @@ module Larder
         end
 
         def detail(row)
-          row.to_h.merge(outcomes: row.outcomes.map do |outcome|
-            numbers(row, outcome)
-          end, above_net_lru: row.above_net_lru)
+          outcomes = row.outcomes.map { |outcome| numbers(row, outcome) }
+          row.to_h.merge(outcomes: outcomes, above_net_lru: row.above_net_lru)
         end
 
         def numbers(row, outcome)
