@@ -96,7 +96,7 @@ static void attach(unsigned number) {
     map->control = (lard_control *)arena;
     map->processes = (lard_process *)(arena + LARD_PAGE);
     map->shards = arena + SHARD_AT;
-    map->segment_shift = (unsigned)__builtin_ctz(SEGMENT_BYTES);
+    lard_format_derive(map);
     map->short_record = map->chunk_record = map->record_limit = long_values ? 600 : SEGMENT_BYTES;
     memset(cache, 0, sizeof *cache);
     cache->map = map;

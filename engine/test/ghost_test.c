@@ -40,7 +40,8 @@ static bool seen(uint64_t i) {
 
 static bool taken(uint64_t i) {
     lard_hash hash = hash_of(i);
-    return lard_ghost_take(&view, &hash);
+    lard_buckets buckets = {.epoch = 0};
+    return lard_ghost_take(&view, &hash, &buckets);
 }
 
 /* As if so many sixteenths of the shard's segments had been opened, or more at a greater scale. */

@@ -64,6 +64,48 @@ static void the_index_grows_with_its_items(void) {
     larder_close(cache);
 }
 
+static bool are_same(const lard_buckets *a, const lard_buckets *b) {
+    return a->at[0] == b->at[0] && a->at[1] == b->at[1] && a->number[0] == b->number[0] &&
+           a->number[1] == b->number[1];
+}
+
+/* Are they of the shard as it is now? */
+static bool are_current(const lard_view *view, const lard_buckets *pair) {
+    return pair->epoch == lard_load(&view->header->epoch) && pair->count == lard_bucket_count(view);
+}
+
+static void buckets_are_found_again_when_the_index_has_changed(void) {
+    enum { KEYS = 200, STEPS = 40, MORE = 400 };
+    cache = open_cache(4 << 20);
+    lard_view view = lard_view_of(cache->map, 0);
+    lard_buckets known[KEYS] = {0};
+    uint64_t next = 0;
+    int renewed = 0, kept = 0;
+    for (int step = 0; step < STEPS; step++) {
+        if (step % 10 == 0) { /* another epoch, in which the index begins small again */
+            CHECK(larder_clear(cache) == LARDER_OK);
+            next = 0;
+        }
+        for (int more = 0; step % 2 == 0 && more < MORE; more++) {
+            CHECK(put(next++, "v", 1) == LARDER_OK);
+        }
+        for (uint64_t k = 0; k < KEYS; k++) {
+            char key[32];
+            lard_hash hash = lard_hash_key(cache->map, key, key_of(k, key), false);
+            lard_buckets before = known[k], truth, copied;
+            CHECK(lard_bucket_pair(&view, &hash, lard_bucket_count(&view), &truth));
+            CHECK(lard_bucket_renew(&view, &hash, &known[k]) && are_same(&known[k], &truth), "%d", step);
+            CHECK(!are_current(&view, &before) || are_same(&before, &truth), "%d", step);
+            lard_dircache_prefetch_buckets(cache->map, &hash, &copied);
+            CHECK(!are_current(&view, &copied) || are_same(&copied, &truth), "%d", step);
+            renewed += !are_current(&view, &before);
+            kept += are_current(&view, &before);
+        }
+    }
+    CHECK(renewed >= KEYS * STEPS / 4 && kept >= KEYS * STEPS / 4, "%d renewed, %d kept", renewed, kept);
+    larder_close(cache);
+}
+
 static void items_are_counted_as_they_come_and_go(void) {
     larder_stats stats;
     cache = open_cache(4 << 20);
@@ -227,6 +269,7 @@ static void pages_that_were_forgotten(void) {
 static const test_case tests[] = {
     TEST(buckets_split_in_order, "one more bucket takes items of one other only"),
     TEST(the_index_grows_with_its_items, "the index grows with its items and finds all of them"),
+    TEST(buckets_are_found_again_when_the_index_has_changed, "buckets are found again when the index has changed"),
     TEST(items_are_counted_as_they_come_and_go, "items are counted as they come and go"),
     TEST(what_is_deleted_while_it_grows_stays_deleted, "what is deleted while the index grows stays deleted"),
     TEST(what_stays_is_found_while_it_grows, "what stays is found at every moment while the index grows"),

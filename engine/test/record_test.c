@@ -16,7 +16,7 @@ static lard_view bare_shard(void) {
     map.super.segment_bytes = SEGMENT;
     map.super.segments_per_shard = 2;
     map.super.data_offset = FROM;
-    map.segment_shift = 15;
+    lard_format_derive(&map);
     map.short_record = map.chunk_record = map.record_limit = 8192;
     lard_crc_init();
     return (lard_view){.map = &map, .base = memory};

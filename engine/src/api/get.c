@@ -93,41 +93,36 @@ static __attribute__((noinline)) larder_status renew_and_get_slowly(larder *cach
     return get_slowly(cache, map, wanted, item);
 }
 
-/* The fast path. The request's hash is known. */
+/* The fast path, in the buckets that the directory cache knows. */
 LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const request *wanted,
-                                 larder_item *item) {
+                                 const lard_buckets *buckets, larder_item *item) {
     uint32_t number = lard_hash_shard(map, &wanted->key.hash);
     const lard_dircache *copy = &map->dircache[number];
-    unsigned page_shift = map->segment_shift - LARD_BUCKET_SHIFT;
-    uint64_t copied = __atomic_load_n(&copy->epoch, __ATOMIC_ACQUIRE);
-    uint64_t shape = __atomic_load_n(&copy->shape, __ATOMIC_RELAXED);
-    uint32_t bucket = lard_dircache_number(shape, wanted->key.hash.first);
-    uint32_t other = lard_dircache_number(shape, wanted->key.hash.second);
-    uintptr_t page = lard_dircache_page(copy, bucket, page_shift);
-    uintptr_t other_page = lard_dircache_page(copy, other, page_shift);
-    lard_bucket *first = lard_dircache_in_page(page, bucket), *second = lard_dircache_in_page(other_page, other);
     lard_view view = lard_view_of(map, number);
     uint64_t epoch;
     lard_record_info info;
     if (LARD_UNLIKELY(!lard_view_is_current(&view, &epoch))) {
         return LARDER_MISS;
     }
-    if (LARD_UNLIKELY(copied != epoch || !page || !other_page)) {
+    if (LARD_UNLIKELY(buckets->epoch != epoch)) {
         return renew_and_get_slowly(cache, map, wanted, item);
     }
     uint32_t moves = lard_load_acquire(&view.header->moves);
     /* Half of all items are in the first bucket and need not wait for the second, which is prefetched meanwhile.
      */
-    __builtin_prefetch(second);
-    unsigned fit = lard_probe_one(first, wanted->key.hash.fingerprint);
+    __builtin_prefetch(buckets->at[1]);
+    lard_bucket *bucket = buckets->at[0];
+    uint32_t bucket_number = buckets->number[0];
+    unsigned fit = lard_probe_one(bucket, wanted->key.hash.fingerprint);
     if (fit == 0) {
-        fit = lard_probe_one(second, wanted->key.hash.fingerprint) << LARD_BUCKET_SLOTS;
-        bucket = other;
+        bucket = buckets->at[1];
+        bucket_number = buckets->number[1];
+        fit = lard_probe_one(bucket, wanted->key.hash.fingerprint);
     }
     if (fit == 0) {
         lard_fence_acquire();
         bool changed = (moves & 1) || lard_load(&view.header->moves) != moves ||
-                       lard_load(&view.header->bucket_count) != lard_dircache_count(shape) ||
+                       lard_load(&view.header->bucket_count) != buckets->count ||
                        lard_load(&view.header->epoch) != epoch;
         if (LARD_UNLIKELY(changed)) {
             return renew_and_get_slowly(cache, map, wanted, item);
@@ -135,7 +130,7 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
         lard_steer_hear(copy->hints, &wanted->key.hash);
         return LARDER_MISS;
     }
-    lard_u64 *slot = lard_probe_slot(first, second, fit);
+    lard_u64 *slot = &bucket->slots[__builtin_ctz(fit)];
     uint64_t value = lard_load_acquire(slot);
     uint64_t offset = LARD_SLOT_OFFSET(value);
     lard_record_prefetch(&view, offset);
@@ -152,7 +147,7 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     if (expiry_ms && lard_clock_has_passed(expiry_ms, wanted->now_ms)) {
         return LARDER_MISS;
     }
-    lard_reads_raise(map, copy, lard_reads_in(map, copy, bucket), slot, offset);
+    lard_reads_raise(map, copy, lard_reads_in(map, copy, bucket_number), slot, offset);
     if (item) {
         *item = (larder_item){
             .size_bytes = LARD_WORD0_VALUE_BYTES(info.word0),
@@ -203,8 +198,10 @@ larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void 
     if (LARD_UNLIKELY(!map)) {
         return LARDER_MISS;
     }
+    lard_buckets buckets;
     prepare(map, &wanted, key, key_bytes, buffer, buffer_bytes, call ? call->now_ms : 0);
-    status = LARD_LIKELY(lard_crc_hardware) ? answer(true, cache, map, &wanted, item)
+    lard_dircache_pair(map, &map->dircache[lard_hash_shard(map, &wanted.key.hash)], &wanted.key.hash, &buckets);
+    status = LARD_LIKELY(lard_crc_hardware) ? answer(true, cache, map, &wanted, &buckets, item)
                                             : get_slowly(cache, map, &wanted, item);
     counted_one(cache, map, status);
     return status;
@@ -213,7 +210,7 @@ larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void 
 /* Three passes, so that the cache misses of a batch overlap: prefetch the buckets, prefetch the records, read. */
 static void get_batch(larder *cache, lard_map *map, larder_lookup *lookups, size_t count, int64_t now_ms) {
     request wanted[BATCH];
-    lard_bucket *buckets[BATCH][2];
+    lard_buckets buckets[BATCH];
     uint64_t hits = 0, misses = 0;
     for (size_t i = 0; i < count; i++) {
         larder_lookup *one = &lookups[i];
@@ -221,19 +218,20 @@ static void get_batch(larder *cache, lard_map *map, larder_lookup *lookups, size
             one->reserved ? LARDER_INVALID : lard_request_check_key(cache, one->key, one->key_bytes, NULL);
         if (LARD_LIKELY(one->status == LARDER_OK)) {
             prepare(map, &wanted[i], one->key, one->key_bytes, one->buffer, one->buffer_bytes, now_ms);
-            lard_dircache_prefetch_buckets(map, &wanted[i].key.hash, buckets[i]);
+            lard_dircache_prefetch_buckets(map, &wanted[i].key.hash, &buckets[i]);
         }
     }
     for (size_t i = 0; i < count; i++) {
         if (LARD_LIKELY(lookups[i].status == LARDER_OK)) {
-            lard_dircache_prefetch_record(map, &wanted[i].key.hash, buckets[i]);
+            lard_dircache_prefetch_record(map, &wanted[i].key.hash, &buckets[i]);
         }
     }
     for (size_t i = 0; i < count; i++) {
         larder_lookup *one = &lookups[i];
         if (LARD_LIKELY(one->status == LARDER_OK)) {
-            one->status = LARD_LIKELY(lard_crc_hardware) ? answer(true, cache, map, &wanted[i], &one->item)
-                                                         : get_slowly(cache, map, &wanted[i], &one->item);
+            one->status = LARD_LIKELY(lard_crc_hardware)
+                              ? answer(true, cache, map, &wanted[i], &buckets[i], &one->item)
+                              : get_slowly(cache, map, &wanted[i], &one->item);
             hits += one->status == LARDER_OK;
             misses += one->status == LARDER_MISS;
         }

@@ -107,7 +107,7 @@ static larder_status increment(larder *cache, lard_map *map, lard_write_op *op, 
                                const larder_call *call) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, &op->key->hash));
     if (!lard_dirty_for_change(&view, op->key)) {
-        lard_dirty_for_write(&view, op->key, NULL, LARD_SEGMENT_FREE,
+        lard_dirty_for_write(&view, &op->key->hash, &op->buckets, LARD_SEGMENT_FREE,
                              lard_record_bytes(LARD_TYPE_COUNTER, op->key->bytes, 0));
     }
     larder_status status = lard_shard_lock(cache, &view, call);

@@ -19,7 +19,7 @@ typedef struct {
     larder_status status; /* of its arguments */
     lard_map *map;        /* NULL: none is attached */
     lard_key key;
-    lard_bucket *buckets[2];
+    lard_buckets buckets;
 } prepared;
 
 /* Checks the arguments and prefetches the key's buckets. */
@@ -34,7 +34,7 @@ LARD_INLINE void prepare(larder *cache, const larder_store *store, const larder_
         ahead->key =
             (lard_key){store->key, store->key_bytes,
                        lard_hash_inline(ahead->map->super.seed, store->key, store->key_bytes, tail, false), false};
-        lard_dircache_prefetch_buckets(ahead->map, &ahead->key.hash, ahead->buckets);
+        lard_dircache_prefetch_buckets(ahead->map, &ahead->key.hash, &ahead->buckets);
     }
 }
 
@@ -77,9 +77,10 @@ LARD_INLINE larder_status set_prepared(larder *cache, const larder_store *store,
     }
     if (LARD_UNLIKELY(map != ahead->map)) { /* the handle has attached to another file, which has another seed */
         ahead->key = lard_key_of(map, store->key, store->key_bytes);
+        ahead->buckets.epoch = 0;
     }
     op.key = &ahead->key;
-    op.buckets = LARD_LIKELY(map == ahead->map) ? ahead->buckets : NULL;
+    op.buckets = ahead->buckets;
     return LARD_UNLIKELY(store->ttl_ms < 0) ? store_expired(cache, map, &ahead->key, store, &known)
                                             : lard_put(cache, map, &op, &known);
 }
@@ -107,7 +108,7 @@ larder_status larder_set_multi(larder *cache, larder_store *stores, size_t count
         }
         for (size_t i = 0; i < batch; i++) {
             if (ahead[i].map) {
-                lard_dircache_prefetch_record(ahead[i].map, &ahead[i].key.hash, ahead[i].buckets);
+                lard_dircache_prefetch_record(ahead[i].map, &ahead[i].key.hash, &ahead[i].buckets);
             }
         }
         for (size_t i = 0; i < batch; i++) {

@@ -11,7 +11,7 @@ uint64_t larder_size(const larder *cache) {
 
 size_t larder_max_value(const larder *cache) {
     lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
-    return map ? lard_map_max_value(map) : 0;
+    return map ? map->max_value : 0;
 }
 
 size_t larder_max_pinned(const larder *cache) {

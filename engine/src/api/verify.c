@@ -46,7 +46,7 @@ static void check_directory(const lard_view *view, larder_report *report) {
     uint32_t named = 0;
     uint32_t count = lard_bucket_count(view);
     if (pages == 0 || pages > view->map->super.segments_per_shard || count == 0 ||
-        count > (uint64_t)pages << (view->map->segment_shift - LARD_BUCKET_SHIFT)) {
+        count > (uint64_t)pages << view->map->index_shift) {
         problem(report, view, "%u buckets do not fit %u index pages", count, pages);
         return;
     }

@@ -45,8 +45,8 @@ static inline uint8_t *lard_reads_young(const lard_map *map, const lard_dircache
 }
 
 static inline bool lard_reads_is_young(const lard_map *map, const lard_dircache *copy, uint64_t offset) {
-    uint64_t segment = (offset - map->super.data_offset) >> map->segment_shift;
-    return segment < map->super.segments_per_shard &&
+    uint64_t inside = offset - map->super.data_offset, segment = inside >> map->segment_shift;
+    return inside < map->data_bytes &&
            (__atomic_load_n(&lard_reads_young(map, copy)[segment / 8], __ATOMIC_RELAXED) >> (segment & 7) & 1);
 }
 

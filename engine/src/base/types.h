@@ -80,7 +80,11 @@ typedef struct lard_map {
     size_t short_record; /* longest record for which the rest of a segment is left unused */
     size_t chunk_record; /* longest record of a chunk */
     size_t record_limit; /* longest record of a whole value, but for pinned ones */
+    size_t max_value;    /* bytes of the longest value */
     unsigned segment_shift;
+    unsigned index_shift; /* of a bucket's number: the page of the index */
+    uint32_t small_index; /* an index of fewer buckets is small, see index/index_resize.h */
+    uint64_t data_bytes;  /* of all segments of a shard */
     uint32_t shard_mask;
     uint64_t use;           /* use number of the period in which this process attached */
     uint64_t device, inode; /* of fd: a host may have closed it and opened another file under its number */

@@ -74,7 +74,7 @@ typedef struct {
 /* Reads the record at `offset`. False: there is no whole record of the segment's generation. */
 static bool look_at(const lard_view *view, uint64_t offset, uint64_t generation, candidate *one) {
     unsigned char key[LARDER_MAX_KEY + 8];
-    lard_bucket *buckets[2];
+    lard_buckets buckets;
     one->offset = offset;
     one->generation = generation;
     if (!lard_record_info_at(view, offset, generation, &one->info)) {
@@ -89,7 +89,7 @@ static bool look_at(const lard_view *view, uint64_t offset, uint64_t generation,
     lard_record_copy_key(view, offset, &one->info, key);
     one->hash = lard_hash_key(view->map, key, LARD_WORD0_KEY_BYTES(one->info.word0),
                               LARD_WORD0_TYPE(one->info.word0) == LARD_TYPE_CHUNK);
-    lard_dircache_prefetch_buckets(view->map, &one->hash, buckets);
+    lard_dircache_prefetch_buckets(view->map, &one->hash, &buckets);
     return true;
 }
 

@@ -5,7 +5,6 @@
 #include "evict/evict.h"
 #include "evict/sample.h"
 #include "segment/pin.h"
-#include "segment/segment.h"
 
 #define MIN_SEARCHED 4      /* segments searched for room before items that were read once must go */
 #define BYTES_A_SEGMENT 128 /* bytes to write, for each further segment that is searched */
@@ -29,7 +28,7 @@ static unsigned min_reads_at(const lard_view *view, uint64_t attempt, uint64_t b
     return attempt < searched ? 1 : attempt < searched + 2 ? 2 : attempt < searched + 4 ? 3 : NONE_STAYS;
 }
 
-uint64_t lard_reserve(larder *cache, lard_view *view, uint32_t queue, uint64_t bytes, int64_t now_ms) {
+uint64_t lard_reserve_when_short(larder *cache, lard_view *view, uint32_t queue, uint64_t bytes, int64_t now_ms) {
     uint32_t most = 2 * view->map->super.segments_per_shard + 8;
 
     for (uint32_t attempt = 0; attempt < most; attempt++) {
@@ -51,10 +50,10 @@ static bool is_wanted_soon(const lard_view *view, uint32_t queue) {
     return lard_segment_room(view, queue) < view->map->super.segment_bytes / 4;
 }
 
-void lard_reserve_upkeep(larder *cache, lard_view *view, uint32_t queue, uint64_t written_bytes, int64_t now_ms) {
-    uint32_t free_segments = lard_load(&view->header->free_segments);
-    if (free_segments < LARD_MIN_FREE_SEGMENTS &&
-        (free_segments == 0 || lard_load(&view->header->victim) || is_wanted_soon(view, queue))) {
+void lard_reserve_upkeep_when_short(larder *cache, lard_view *view, uint32_t queue, uint64_t written_bytes,
+                                    int64_t now_ms) {
+    if (lard_load(&view->header->free_segments) == 0 || lard_load(&view->header->victim) ||
+        is_wanted_soon(view, queue)) {
         lard_evict_some(cache, view, written_bytes * WORK_PER_BYTE + MIN_WORK,
                         lard_sample_is_roomy(view) ? ALL_STAY : 1, now_ms);
     }

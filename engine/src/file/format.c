@@ -16,6 +16,7 @@
 #define MIN_SEGMENTS 8u
 #define MIN_SHORT_RECORD (8u << 10)
 #define MAX_RECORD (64u << 10) /* the lock is held while a record is copied */
+#define SMALL_INDEX 160u       /* an index that takes less than this part of the shard is small */
 
 static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most) {
     return value < least ? least : value > most ? most : value;
@@ -83,8 +84,14 @@ larder_status lard_format_plan(uint64_t size_bytes, lard_superblock *super) {
     return LARDER_OK;
 }
 
-void lard_format_limit_records(lard_map *map) {
+void lard_format_derive(lard_map *map) {
     uint64_t segment = map->super.segment_bytes;
+    map->shard_mask = map->super.shard_count - 1;
+    map->segment_shift = (unsigned)__builtin_ctz(map->super.segment_bytes);
+    map->index_shift = map->segment_shift - LARD_BUCKET_SHIFT;
+    map->data_bytes = segment * map->super.segments_per_shard;
+    map->small_index = (uint32_t)(map->data_bytes / SMALL_INDEX >> LARD_BUCKET_SHIFT);
+    map->max_value = clamp(map->super.shard_count * map->data_bytes / 8, 0, LARDER_MAX_VALUE);
     map->short_record = clamp(segment / 8, MIN_SHORT_RECORD, MAX_RECORD);
     map->chunk_record = clamp(segment / 4, map->short_record, MAX_RECORD);
     map->record_limit = clamp(segment / 16 * 3, map->short_record, MAX_RECORD);

@@ -10,8 +10,8 @@
 larder_status lard_format_plan(uint64_t size_bytes, lard_superblock *super);
 bool lard_format_valid(const lard_superblock *super, uint64_t file_bytes);
 uint32_t lard_format_layout_hash(void);
-/* Fills in how long records of a map may be, from its superblock. */
-void lard_format_limit_records(lard_map *map);
+/* Fills in what of a map follows from its superblock: shifts, sizes, and how long records may be. */
+void lard_format_derive(lard_map *map);
 uint32_t lard_format_crc(const lard_superblock *super);
 
 #endif

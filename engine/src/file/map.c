@@ -156,9 +156,7 @@ larder_status lard_map_new(int fd, const struct stat *info, const lard_superbloc
         map->is_on_disk = !lard_filesystem_is_memory(fd);
         map->processes = (lard_process *)(map->base + LARD_PROCESS_OFFSET);
         map->shards = map->base + super->shard_offset;
-        map->shard_mask = super->shard_count - 1;
-        map->segment_shift = (unsigned)__builtin_ctz(super->segment_bytes);
-        lard_format_limit_records(map);
+        lard_format_derive(map);
         if (!make_dircache(map)) {
             unmap(map);
             status = lard_fail(error, LARDER_NO_MEMORY, ENOMEM, "%s", path);

@@ -46,13 +46,6 @@ static inline bool lard_map_is_fit(const lard_map *map) {
     return map && !map->poisoned && !lard_load(&map->control->superseded);
 }
 
-/* Bytes of the longest value. */
-static inline size_t lard_map_max_value(const lard_map *map) {
-    uint64_t capacity =
-        (uint64_t)map->super.shard_count * map->super.segments_per_shard * map->super.segment_bytes;
-    return capacity / 8 < LARDER_MAX_VALUE ? capacity / 8 : LARDER_MAX_VALUE;
-}
-
 /* Ends a call that changes something. After a fault it returns DAMAGED, and marks the file so that all processes
  * leave it. */
 static inline larder_status lard_map_outcome(lard_map *map, larder_status status) {

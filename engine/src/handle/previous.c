@@ -231,7 +231,7 @@ static bool read_chunks(const walk *this, const record *one, size_t *size_bytes)
         return false;
     }
     memcpy(&head, one->value, sizeof head);
-    for (uint32_t i = 0; i < head.chunks && head.value_bytes <= lard_map_max_value(this->map); i++) {
+    for (uint32_t i = 0; i < head.chunks && head.value_bytes <= this->map->max_value; i++) {
         const lard_chunk_key data = {{head.id[0], head.id[1]}, i};
         if (!find_chunk(this->map, &data, &chunk) || chunk.value_bytes > head.value_bytes - at) {
             return false;
@@ -292,7 +292,7 @@ static larder_status walk_shard(const walk *this, const lard_view *view) {
 }
 
 larder_status lard_previous_walk(lard_map *map, int64_t now_ms, lard_previous_item *each, void *context) {
-    walk this = {map, now_ms, each, context, malloc(lard_map_max_value(map))};
+    walk this = {map, now_ms, each, context, malloc(map->max_value)};
     larder_status status = this.value ? LARDER_OK : LARDER_NO_MEMORY;
     for (uint32_t s = 0; s < map->super.shard_count && status == LARDER_OK; s++) {
         lard_view view = lard_view_of(map, s);

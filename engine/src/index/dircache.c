@@ -17,7 +17,7 @@
 /* Adds the pages that are not known yet. False: the directory is damaged. */
 static bool note_pages(const lard_view *view, lard_dircache *copy, uint32_t count) {
     lard_renewal *renewal = &view->map->renewals[view->number];
-    unsigned shift = view->map->segment_shift - LARD_BUCKET_SHIFT;
+    unsigned shift = view->map->index_shift;
     uint32_t pages = (uint32_t)(((uint64_t)count + (1u << shift) - 1) >> shift);
     for (uint32_t p = renewal->known; p < pages; p++) {
         lard_bucket *first = lard_bucket_at(view, p << shift);

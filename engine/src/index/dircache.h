@@ -14,6 +14,7 @@
 
 #include "base/hash.h"
 #include "file/view.h"
+#include "index/bucket.h"
 #include "index/probe.h"
 #include "segment/record.h"
 
@@ -29,7 +30,7 @@ static inline uint32_t lard_dircache_number(uint64_t shape, uint32_t hash) {
     return bucket < count ? bucket : bucket & (mask >> 1);
 }
 
-/* The page of the bucket of that number; 0: it is not known. */
+/* The page of the bucket of that number. */
 static inline uintptr_t lard_dircache_page(const lard_dircache *copy, uint32_t bucket, unsigned page_shift) {
     return __atomic_load_n(&copy->pages[bucket >> page_shift], __ATOMIC_RELAXED);
 }
@@ -39,34 +40,36 @@ static inline lard_bucket *lard_dircache_in_page(uintptr_t page, uint32_t bucket
     return (lard_bucket *)(page + (uintptr_t)bucket * sizeof(lard_bucket));
 }
 
-/* The bucket of that number, or NULL: its page is not known. */
-static inline lard_bucket *lard_dircache_bucket(const lard_dircache *copy, uint32_t bucket, unsigned page_shift) {
-    uintptr_t page = lard_dircache_page(copy, bucket, page_shift);
-    return page ? lard_dircache_in_page(page, bucket) : NULL;
+/* The two buckets of a key. If their epoch is 0, they may be no addresses of memory; if it is not the shard's,
+ * they may be the wrong ones. A shape is stored after its pages and before its epoch, and loaded in the opposite
+ * order. */
+LARD_INLINE void lard_dircache_pair(const lard_map *map, const lard_dircache *copy, const lard_hash *hash,
+                                    lard_buckets *pair) {
+    unsigned page_shift = map->index_shift;
+    uint64_t epoch = __atomic_load_n(&copy->epoch, __ATOMIC_ACQUIRE);
+    uint64_t shape = __atomic_load_n(&copy->shape, __ATOMIC_ACQUIRE);
+    pair->number[0] = lard_dircache_number(shape, hash->first);
+    pair->number[1] = lard_dircache_number(shape, hash->second);
+    uintptr_t first = lard_dircache_page(copy, pair->number[0], page_shift);
+    uintptr_t second = lard_dircache_page(copy, pair->number[1], page_shift);
+    pair->at[0] = lard_dircache_in_page(first, pair->number[0]);
+    pair->at[1] = lard_dircache_in_page(second, pair->number[1]);
+    pair->count = lard_dircache_count(shape);
+    pair->epoch = epoch;
 }
 
-/* Prefetches the two buckets of a key, as far as the copy knows them. */
-static inline void lard_dircache_prefetch_buckets(const lard_map *map, const lard_hash *hash,
-                                                  lard_bucket *buckets[2]) {
-    const lard_dircache *copy = &map->dircache[lard_hash_shard(map, hash)];
-    unsigned page_shift = map->segment_shift - LARD_BUCKET_SHIFT;
-    uint64_t shape = __atomic_load_n(&copy->shape, __ATOMIC_ACQUIRE);
-    buckets[0] = lard_dircache_bucket(copy, lard_dircache_number(shape, hash->first), page_shift);
-    buckets[1] = lard_dircache_bucket(copy, lard_dircache_number(shape, hash->second), page_shift);
-    __builtin_prefetch(buckets[0]);
-    __builtin_prefetch(buckets[1]);
+LARD_INLINE void lard_dircache_prefetch_buckets(const lard_map *map, const lard_hash *hash, lard_buckets *pair) {
+    lard_dircache_pair(map, &map->dircache[lard_hash_shard(map, hash)], hash, pair);
+    __builtin_prefetch(pair->at[0]);
+    __builtin_prefetch(pair->at[1]);
 }
 
 /* Prefetches the record that the buckets seem to name. A hint: a lookup does not rely on it. */
-static inline void lard_dircache_prefetch_record(lard_map *map, const lard_hash *hash,
-                                                 lard_bucket *const buckets[2]) {
-    if (LARD_UNLIKELY(!buckets[0] || !buckets[1])) {
-        return;
-    }
-    unsigned mask = lard_probe(buckets[0], buckets[1], hash->fingerprint);
+static inline void lard_dircache_prefetch_record(lard_map *map, const lard_hash *hash, const lard_buckets *pair) {
+    unsigned mask = LARD_LIKELY(pair->epoch != 0) ? lard_probe(pair->at[0], pair->at[1], hash->fingerprint) : 0;
     if (mask) {
         lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
-        lard_record_prefetch(&view, LARD_SLOT_OFFSET(lard_load(lard_probe_slot(buckets[0], buckets[1], mask))));
+        lard_record_prefetch(&view, LARD_SLOT_OFFSET(lard_load(lard_probe_slot(pair->at[0], pair->at[1], mask))));
     }
 }
 

@@ -70,14 +70,13 @@ static uint32_t too_old(const lard_view *view, uint32_t now) {
     return age <= LARD_GHOST_WINDOW ? age : LARD_GHOST_WINDOW + 1;
 }
 
-static place find(const lard_view *view, const lard_hash *hash) {
+static place find(const lard_view *view, const lard_hash *hash, lard_buckets *pair) {
     uint32_t now = now_of(view);
     uint32_t limit = too_old(view, now);
     uint32_t fingerprint = short_fingerprint(hash->fingerprint);
-    lard_buckets pair;
-    bool fit = lard_bucket_pair(view, hash, lard_bucket_count(view), &pair);
+    bool fit = lard_bucket_renew(view, hash, pair);
     for (unsigned i = 0; fit && i < 2 * LARD_BUCKET_SLOTS; i++) {
-        lard_u64 *slot = &pair.at[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS];
+        lard_u64 *slot = &pair->at[i / LARD_BUCKET_SLOTS]->slots[i % LARD_BUCKET_SLOTS];
         uint64_t value = lard_load(slot);
         for (unsigned n = 0; value && !LARD_SLOT_OFFSET(value) && n < LARD_GHOST_CELLS; n++) {
             uint32_t cell = cell_of(value, n);
@@ -89,10 +88,13 @@ static place find(const lard_view *view, const lard_hash *hash) {
     return (place){NULL, 0, 0};
 }
 
-bool lard_ghost_peek(const lard_view *view, const lard_hash *hash) { return find(view, hash).slot != NULL; }
+bool lard_ghost_peek(const lard_view *view, const lard_hash *hash) {
+    lard_buckets pair = {.epoch = 0};
+    return find(view, hash, &pair).slot != NULL;
+}
 
-bool lard_ghost_take(lard_view *view, const lard_hash *hash) {
-    place at = find(view, hash);
+bool lard_ghost_take(lard_view *view, const lard_hash *hash, lard_buckets *buckets) {
+    place at = find(view, hash, buckets);
     if (!at.slot) {
         return false;
     }

@@ -4,7 +4,7 @@
 #ifndef LARD_GHOST_H
 #define LARD_GHOST_H
 
-#include "base/hash.h"
+#include "index/bucket.h"
 
 /* Ghosts of segments that are older do not count; in units of time (layout.h). */
 #define LARD_GHOST_WINDOW 40u
@@ -12,7 +12,7 @@
 /* Without the lock: would a new item of that key go to the main queue, because it was evicted recently? */
 bool lard_ghost_peek(const lard_view *view, const lard_hash *hash);
 /* The same; removes the key's ghost. Under the lock, as the next two. */
-bool lard_ghost_take(lard_view *view, const lard_hash *hash);
+bool lard_ghost_take(lard_view *view, const lard_hash *hash, lard_buckets *buckets);
 /* After a slot was given to an item: moves its ghosts to cells of the bucket that are empty or hold older ghosts.
  */
 void lard_ghost_rescue(lard_bucket *bucket, const lard_view *view, uint64_t value);

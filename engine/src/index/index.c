@@ -50,19 +50,10 @@ LARD_INLINE bool is_in_shard(const lard_view *view, const lard_u64 *slot, uint64
     return true;
 }
 
-lard_found lard_index_probe(const lard_view *view, const lard_hash *hash) {
-    return first_of(view, hash, is_in_shard, NULL);
-}
-
-lard_found lard_index_match(const lard_view *view, lard_found probed, const lard_key *key) {
-    if (!probed.slot) {
-        return probed; /* no item had the fingerprint, and under the lock no other process adds one */
-    }
-    uint64_t value = lard_load_acquire(probed.slot);
-    if (LARD_LIKELY(is_of_key(view, probed.slot, value, key))) {
-        return (lard_found){probed.slot, value, probed.reads};
-    }
-    return lard_index_find(view, key);
+lard_found lard_index_probe(const lard_view *view, const lard_hash *hash, lard_buckets *buckets) {
+    return LARD_LIKELY(lard_bucket_renew(view, hash, buckets))
+               ? lard_match_first(view, buckets, hash->fingerprint, is_in_shard, NULL)
+               : (lard_found){NULL, 0, NULL};
 }
 
 LARD_INLINE bool is_same(const lard_view *view, const lard_u64 *slot, uint64_t value, const void *wanted) {
@@ -154,21 +145,20 @@ static place find_victim(const lard_view *view, const lard_buckets *pair) {
     return best;
 }
 
-larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash *hash, uint64_t slot,
-                                unsigned reads) {
-    lard_buckets pair;
-    if (!lard_bucket_pair(view, hash, lard_bucket_count(view), &pair)) {
+larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash *hash, lard_buckets *pair,
+                                uint64_t slot, unsigned reads) {
+    if (!lard_bucket_renew(view, hash, pair)) {
         return LARDER_DAMAGED;
     }
     for (;;) { /* repeats only if a deleter emptied a slot */
-        place at = vacancy(&pair);
+        place at = vacancy(pair);
         bool occupied = !at.slot;
         if (occupied) {
-            if (lard_index_resize_make_room(view, &pair)) {
+            if (lard_index_resize_make_room(view, pair)) {
                 continue;
             }
-            at = find_victim(view, &pair);
-            if (!at.slot && !vacancy(&pair).slot) {
+            at = find_victim(view, pair);
+            if (!at.slot && !vacancy(pair).slot) {
                 return LARDER_FULL;
             }
             if (!at.slot) {
@@ -177,7 +167,7 @@ larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash 
         }
         bool was_chunk = occupied && lard_index_is_chunk(view, at.value);
         if (lard_slot_replace(at.slot, at.value, slot)) {
-            lard_reads_set(lard_reads_at(view->map, view->number, pair.number[at.bucket]), at.slot, reads);
+            lard_reads_set(lard_reads_at(view->map, view->number, pair->number[at.bucket]), at.slot, reads);
             if (was_chunk) {
                 lard_add(&view->header->chunks, (uint64_t)-1);
             } else if (occupied) {
@@ -185,7 +175,7 @@ larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash 
             } else {
                 lard_add(&view->header->items, 1);
                 if (at.value) {
-                    lard_ghost_rescue(pair.at[at.bucket], view, at.value);
+                    lard_ghost_rescue(pair->at[at.bucket], view, at.value);
                 }
             }
             return LARDER_OK;
@@ -264,8 +254,7 @@ bool lard_index_delete(const lard_view *view, const lard_key *key, int64_t now_m
             choices[used++] = splitting - 1;
             choices[used++] = splitting - 1;
         }
-        uint64_t paged = (uint64_t)lard_load(&view->header->index_pages)
-                         << (view->map->segment_shift - LARD_BUCKET_SHIFT);
+        uint64_t paged = (uint64_t)lard_load(&view->header->index_pages) << view->map->index_shift;
         if (splitting && count < paged) { /* the new bucket, which is filled but not published yet */
             choices[used++] = lard_bucket_of(key->hash.first, count + 1);
             choices[used++] = lard_bucket_of(key->hash.second, count + 1);

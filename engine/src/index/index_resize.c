@@ -30,7 +30,6 @@
 #include "segment/record.h"
 #include "segment/segment.h"
 
-#define SMALL_INDEX 160u /* an index that takes less than this part of the shard is small */
 #define SPLITS_PER_INSERT 2
 #define YOUNG_PART 4     /* the part of the segments opened last that counts as young */
 #define FIRST_BUCKETS 64 /* few, so that few items touch few cache lines and pages */
@@ -183,7 +182,7 @@ static uint32_t split_source(uint32_t count) { return count - (1u << (31 - __bui
 
 static bool split_next(larder *cache, lard_view *view) {
     uint32_t count = lard_bucket_count(view);
-    unsigned shift = view->map->segment_shift - LARD_BUCKET_SHIFT;
+    unsigned shift = view->map->index_shift;
     uint32_t page = count >> shift, pages = lard_load(&view->header->index_pages);
     if (count == 0) {
         return false; /* damaged since the lock was taken */
@@ -250,16 +249,7 @@ static bool split_next(larder *cache, lard_view *view) {
     return true;
 }
 
-bool lard_index_resize_is_due(const lard_view *view) {
-    int64_t items = (int64_t)lard_load(&view->header->items), count = lard_bucket_count(view);
-    uint64_t shard = (uint64_t)view->map->super.segments_per_shard << view->map->segment_shift;
-    bool small = (uint64_t)count * sizeof(lard_bucket) < shard / SMALL_INDEX;
-    /* Splits above so many items per bucket. The other slots hold ghosts; there are more of them while the index
-     * is small compared with the shard. */
-    return items > (small ? count * 7 / 2 : count * 17 / 3);
-}
-
-void lard_index_resize_grow(larder *cache, lard_view *view) {
+void lard_index_resize_split(larder *cache, lard_view *view) {
     for (int i = 0; i < SPLITS_PER_INSERT; i++) {
         if (!lard_index_resize_is_due(view) || !split_next(cache, view)) {
             return;

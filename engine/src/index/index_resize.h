@@ -9,9 +9,23 @@
 bool lard_index_resize_begin(lard_view *view); /* makes the index of an empty shard; false: no segment is free */
 /* Moves an item of two full buckets to another bucket. True: there is an empty slot now. */
 bool lard_index_resize_make_room(lard_view *view, const lard_buckets *pair);
-bool lard_index_resize_is_due(const lard_view *view);
-void lard_index_resize_grow(larder *cache, lard_view *view);
+/* Splits a few buckets, as long as splits are due. */
+void lard_index_resize_split(larder *cache, lard_view *view);
 /* Finishes or undoes the split and the move of a dead owner of the lock. */
 void lard_index_resize_finish(lard_view *view);
+
+/* Is a bucket to be split, because there are so many items? The slots that have none hold ghosts; there are more
+ * of them while the index is small compared with the shard. */
+static inline bool lard_index_resize_is_due(const lard_view *view) {
+    int64_t items = (int64_t)lard_load(&view->header->items);
+    uint32_t count = lard_bucket_count(view);
+    return count < view->map->small_index ? items * 2 > (int64_t)count * 7 : items * 3 > (int64_t)count * 17;
+}
+
+static inline void lard_index_resize_grow(larder *cache, lard_view *view) {
+    if (LARD_UNLIKELY(lard_index_resize_is_due(view))) {
+        lard_index_resize_split(cache, view);
+    }
+}
 
 #endif

@@ -3,24 +3,8 @@
  */
 #include "item/dirty.h"
 #include "file/view.h"
-#include "index/bucket.h"
-#include "index/dircache.h"
 #include "index/index.h"
 #include "segment/record.h"
-
-static void dirty_buckets(const lard_view *view, const lard_key *key, lard_bucket *const buckets[2]) {
-    lard_buckets pair;
-    const lard_dircache *copy = &view->map->dircache[view->number];
-    if (LARD_LIKELY(buckets && buckets[0] && buckets[1] &&
-                    lard_dircache_count(__atomic_load_n(&copy->shape, __ATOMIC_RELAXED)) ==
-                        lard_load(&view->header->bucket_count))) {
-        lard_dirty(&buckets[0]->slots[0]);
-        lard_dirty(&buckets[1]->slots[0]);
-    } else if (LARD_LIKELY(lard_bucket_pair(view, &key->hash, lard_bucket_count(view), &pair))) {
-        lard_dirty(&pair.at[0]->slots[0]);
-        lard_dirty(&pair.at[1]->slots[0]);
-    }
-}
 
 /* The end of the queue's open segment, as far as the record may reach, and the segment's row. */
 static void dirty_segment(const lard_view *view, uint32_t queue, uint64_t bytes) {
@@ -45,12 +29,15 @@ static void dirty_segment(const lard_view *view, uint32_t queue, uint64_t bytes)
     }
 }
 
-void lard_dirty_for_write(const lard_view *view, const lard_key *key, lard_bucket *const buckets[2],
-                          uint32_t queue, uint64_t bytes) {
+void lard_dirty_for_write(const lard_view *view, const lard_hash *hash, lard_buckets *buckets, uint32_t queue,
+                          uint64_t bytes) {
     if (!view->map->is_on_disk) {
         return;
     }
-    dirty_buckets(view, key, buckets);
+    if (LARD_LIKELY(lard_bucket_renew(view, hash, buckets))) {
+        lard_dirty(&buckets->at[0]->slots[0]);
+        lard_dirty(&buckets->at[1]->slots[0]);
+    }
     if (queue != LARD_SEGMENT_MAIN) {
         dirty_segment(view, LARD_SEGMENT_SMALL, bytes);
     }

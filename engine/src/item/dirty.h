@@ -9,11 +9,12 @@
 #define LARD_DIRTY_H
 
 #include "base/key.h"
+#include "index/bucket.h"
 
-/* Before a record of so many bytes is stored under the key, in `queue` (LARD_SEGMENT_FREE: in either). `buckets`:
- * see lard_write_op. */
-void lard_dirty_for_write(const lard_view *view, const lard_key *key, lard_bucket *const buckets[2],
-                          uint32_t queue, uint64_t bytes);
+/* Before a record of so many bytes is stored in the key's buckets and in `queue` (LARD_SEGMENT_FREE: in either).
+ * Renews `buckets`. */
+void lard_dirty_for_write(const lard_view *view, const lard_hash *hash, lard_buckets *buckets, uint32_t queue,
+                          uint64_t bytes);
 /* Before the key's record is changed in place. False: there is none, or the file is on no disk. */
 bool lard_dirty_for_change(const lard_view *view, const lard_key *key);
 

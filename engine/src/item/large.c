@@ -38,20 +38,20 @@ static lard_chunk_key chunk_key(const lard_head *head, uint64_t number) {
 
 /* Does the head make sense? Its checksum is right, but a process that may write to the file can forge it. */
 static bool plausible(const lard_map *map, const lard_head *head) {
-    return head->value_bytes <= lard_map_max_value(map) && head->chunks <= head->value_bytes / MIN_CHUNK_BYTES + 1;
+    return head->value_bytes <= map->max_value && head->chunks <= head->value_bytes / MIN_CHUNK_BYTES + 1;
 }
 
 typedef struct {
     lard_chunk_key data;
     lard_key key;
-    lard_bucket *buckets[2];
+    lard_buckets buckets;
 } prefetched;
 
 /* Computes the key of a chunk that will be needed soon, and prefetches its buckets. */
 static void prefetch_chunk(const lard_map *map, const lard_head *head, uint64_t number, prefetched *chunk) {
     chunk->data = chunk_key(head, number);
     chunk->key = lard_key_of_chunk(map, &chunk->data);
-    lard_dircache_prefetch_buckets(map, &chunk->key.hash, chunk->buckets);
+    lard_dircache_prefetch_buckets(map, &chunk->key.hash, &chunk->buckets);
 }
 
 typedef struct {
@@ -69,7 +69,7 @@ static void begin_walk(walk *steps, const lard_map *map, const lard_head *head) 
 static const lard_key *next_of_walk(walk *steps, lard_map *map, const lard_head *head, uint32_t i) {
     const prefetched *next = &steps->ahead[(i + 1) % 3];
     if (i + 1 < head->chunks) {
-        lard_dircache_prefetch_record(map, &next->key.hash, next->buckets);
+        lard_dircache_prefetch_record(map, &next->key.hash, &next->buckets);
     }
     if (i + 2 < head->chunks) {
         prefetch_chunk(map, head, i + 2, &steps->ahead[(i + 2) % 3]);
@@ -127,7 +127,8 @@ static larder_status write_chunk(larder *cache, lard_map *map, const prefetched 
                                  size_t left, const larder_call *call) {
     const lard_key *key = &chunk->key;
     lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
-    lard_dirty_for_write(&view, key, chunk->buckets, part->to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL,
+    lard_write_op op = {.key = key, .buckets = chunk->buckets, .condition = LARD_IF_ANY, .now_ms = call->now_ms};
+    lard_dirty_for_write(&view, &key->hash, &op.buckets, part->to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL,
                          left < map->chunk_record ? left : map->chunk_record);
     larder_status status = lard_shard_lock(cache, &view, call);
     if (status != LARDER_OK) {
@@ -140,7 +141,7 @@ static larder_status write_chunk(larder *cache, lard_map *map, const prefetched 
     part->value_bytes = chunk_bytes(&view, part, left);
     lard_add(&view.header->chunks,
              1); /* the key is new, so this adds a slot; from now on a repair counts chunks */
-    lard_write_op op = {.key = key, .spec = *part, .condition = LARD_IF_ANY, .now_ms = call->now_ms};
+    op.spec = *part;
     status = lard_write_locked(cache, &view, &op);
     if (status != LARDER_OK) {
         lard_add(&view.header->chunks, (uint64_t)-1);

@@ -65,7 +65,7 @@ larder_status lard_put(larder *cache, lard_map *map, lard_write_op *op, const la
     larder_call same = {.now_ms = op->now_ms, .flags = call ? call->flags : 0}; /* one time for all parts */
     uint64_t bytes = lard_record_bytes_of(op->key, &op->spec);
 
-    if (op->spec.value_bytes > lard_map_max_value(map) || (op->spec.pin && bytes > lard_pin_limit(map))) {
+    if (op->spec.value_bytes > map->max_value || (op->spec.pin && bytes > lard_pin_limit(map))) {
         status = LARDER_VALUE_TOO_LARGE;
     } else if (needs_chunks(map, op, bytes)) {
         call = &same;

@@ -54,7 +54,7 @@ static bool is_in_main(const lard_view *view, const lard_found *found) {
     return lard_segment_state(view, LARD_SLOT_OFFSET(found->value)) == LARD_SEGMENT_MAIN;
 }
 
-LARD_INLINE uint32_t queue_for(lard_view *view, const lard_found *found, const lard_write_op *op) {
+LARD_INLINE uint32_t queue_for(lard_view *view, const lard_found *found, lard_write_op *op) {
     const lard_record_spec *spec = &op->spec;
     if (LARD_UNLIKELY(spec->pin)) {
         return LARD_SEGMENT_MAIN;
@@ -65,7 +65,7 @@ LARD_INLINE uint32_t queue_for(lard_view *view, const lard_found *found, const l
     if (found->slot) {
         return is_in_main(view, found) ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
     }
-    bool had_ghost = lard_ghost_take(view, &op->key->hash);
+    bool had_ghost = lard_ghost_take(view, &op->key->hash, &op->buckets);
     return had_ghost || spec->to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
 }
 
@@ -96,7 +96,7 @@ LARD_INLINE larder_status publish(larder *cache, lard_view *view, lard_write_op 
     for (;;) { /* repeats only if eviction or a lock-free delete changed the slot */
         uint64_t pinned_bytes;
         if (!found.slot) {
-            return lard_index_insert(cache, view, &op->key->hash, slot, op->spec.reads);
+            return lard_index_insert(cache, view, &op->key->hash, &op->buckets, slot, op->spec.reads);
         }
         note_replaced(view, found.value, op, &pinned_bytes);
         if (lard_slot_replace(found.slot, found.value, slot)) {
@@ -116,7 +116,7 @@ LARD_INLINE larder_status publish(larder *cache, lard_view *view, lard_write_op 
 LARD_INLINE larder_status append_and_publish(larder *cache, lard_view *view, lard_write_op *op, uint64_t bytes) {
     bool any = op->condition == LARD_IF_ANY;
     /* Without a condition the old record is only prefetched: eviction and the copy of the new one come first. */
-    lard_found found = any ? lard_index_probe(view, &op->key->hash) : lard_index_find(view, op->key);
+    lard_found found = any ? lard_index_probe(view, &op->key->hash, &op->buckets) : lard_index_find(view, op->key);
     if (!any && !holds(view, &found, op)) {
         return LARDER_NOT_STORED;
     }
@@ -179,7 +179,8 @@ larder_status lard_write_locked(larder *cache, lard_view *view, lard_write_op *o
 
 larder_status lard_write(larder *cache, lard_map *map, lard_write_op *op, const larder_call *call) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, &op->key->hash));
-    lard_dirty_for_write(&view, op->key, op->buckets, LARD_SEGMENT_FREE, lard_record_bytes_of(op->key, &op->spec));
+    lard_dirty_for_write(&view, &op->key->hash, &op->buckets, LARD_SEGMENT_FREE,
+                         lard_record_bytes_of(op->key, &op->spec));
     larder_status status = lard_shard_lock(cache, &view, call);
     if (status != LARDER_OK) {
         return status;

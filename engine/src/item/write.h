@@ -5,6 +5,7 @@
 #define LARD_WRITE_H
 
 #include "base/key.h"
+#include "index/bucket.h"
 #include "segment/record.h"
 
 typedef enum {
@@ -16,7 +17,7 @@ typedef enum {
 
 typedef struct { /* a record to store, and its condition */
     const lard_key *key;
-    lard_bucket *const *buckets; /* the key's two as the directory cache knows them, or NULL; a hint */
+    lard_buckets buckets; /* the key's, if they were looked up already; else zero */
     lard_record_spec spec;
     lard_condition condition;
     uint64_t expected_slot;      /* of LARD_IF_SLOT: the value of the slot */

@@ -30,16 +30,16 @@ static inline uint32_t lard_segment_at(const lard_view *view, uint64_t offset) {
 
 /* The state of the segment that an offset is in; FREE: it is in none. */
 static inline uint32_t lard_segment_state(const lard_view *view, uint64_t offset) {
-    uint64_t segment = (offset - view->map->super.data_offset) >> view->map->segment_shift;
-    return segment < view->map->super.segments_per_shard ? lard_load(&view->segments[segment].state)
-                                                         : (uint32_t)LARD_SEGMENT_FREE;
+    uint64_t inside = offset - view->map->super.data_offset;
+    return inside < view->map->data_bytes ? lard_load(&view->segments[inside >> view->map->segment_shift].state)
+                                          : (uint32_t)LARD_SEGMENT_FREE;
 }
 
 /* Bytes from `offset` to the end of its segment; 0: it is in none. */
 static inline uint64_t lard_segment_left(const lard_view *view, uint64_t offset) {
     const lard_superblock *super = &view->map->super;
     uint64_t inside = offset - super->data_offset;
-    if (LARD_UNLIKELY(inside >> view->map->segment_shift >= super->segments_per_shard)) {
+    if (LARD_UNLIKELY(inside >= view->map->data_bytes)) {
         return 0;
     }
     return super->segment_bytes - (inside & (super->segment_bytes - 1));

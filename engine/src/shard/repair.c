@@ -25,7 +25,7 @@
 static bool sane(const lard_view *view) {
     const lard_superblock *super = &view->map->super;
     uint32_t pages = lard_load(&view->header->index_pages);
-    uint64_t most = (uint64_t)pages << (view->map->segment_shift - LARD_BUCKET_SHIFT);
+    uint64_t most = (uint64_t)pages << view->map->index_shift;
     uint32_t count = lard_load(&view->header->bucket_count);
     if (pages == 0 || pages > super->segments_per_shard || count == 0 || count > most) {
         return false;
