@@ -21,12 +21,20 @@ static const operation *any_operation(uint64_t random) {
                                   : &shape_operations[pick - plain - large]; /* the evicting ones */
 }
 
+/* Eviction begins anew, with a configuration in which all reads count. */
+static void forget_the_shadows(void) {
+    lard_shard_hints *hints = cache->map->dircache[0].hints;
+    memset(hints->shadows, 0, sizeof hints->shadows);
+    lard_store(&lard_view_of(cache->map, 0).header->small_share, 0);
+}
+
 /* Stores new items, three times as many as there are bytes for: how many of them are there then. */
 static int that_fit(size_t bytes) {
     static char value[LARGE + 1];
     static int filling;
     char key[32];
     int count = (int)(SIZE_BYTES / bytes * 3), fit = 0;
+    forget_the_shadows();
     memset(value, 'c', bytes);
     value[bytes] = '\0';
     filling++;

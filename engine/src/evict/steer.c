@@ -23,8 +23,8 @@
 static const struct {
     uint32_t small_share, young_share;
 } configurations[LARD_SHADOWS] = {
-    {PER_CENT(5), PER_CENT(50)}, /* the first */
-    {PER_CENT(1), 0},
+    {PER_CENT(1), 0}, /* the first */
+    {PER_CENT(5), PER_CENT(50)},
     {PER_CENT(30), PER_CENT(50)},
     {PER_CENT(50), 0},
 };
@@ -129,16 +129,18 @@ static void pop(lard_shadow *shadow, bool from_small) {
     }
 }
 
-static void make_room(lard_shadow *shadow, const dimensions *has) {
+/* False: there was room. */
+static bool make_room(lard_shadow *shadow, const dimensions *has) {
     for (uint32_t i = 0; i < 8 * LARD_SHADOW_ITEMS; i++) {
         uint32_t small = length(shadow->small_first, shadow->small_end);
         uint32_t in_main = length(shadow->main_first, shadow->main_end);
         if (small + in_main < has->capacity) {
-            return;
+            return i > 0;
         }
         pop(shadow, small && (small > has->most_small || !in_main));
     }
     memset(shadow, 0, offsetof(lard_shadow, misses)); /* its content was damaged */
+    return true;
 }
 
 /* Does a ghost count? See ghost.c. */
@@ -167,8 +169,8 @@ static void request(lard_shadow *shadow, const dimensions *has, uint32_t key, bo
         had_ghost |= is_fresh(shadow, has, entry);
         entry->is_present = 0;
     }
-    shadow->misses += is_get;
-    make_room(shadow, has);
+    bool was_full = make_room(shadow, has);
+    shadow->misses += is_get && was_full; /* until then all shadow caches have the same misses */
     if (had_ghost) {
         push_main(shadow, key, 0);
     } else {

@@ -20,7 +20,7 @@ module Larder
 
         # @return [Configuration]
         attr_accessor :configuration
-        # @return [Integer] misses so far
+        # @return [Integer] misses since it was full
         attr_reader :misses
 
         # @param capacity [Integer] bytes
@@ -49,7 +49,7 @@ module Larder
             @reads[object] += 1 if @reads[object] < MOST_READS && !young?(segment)
             return true
           end
-          @misses += 1
+          @misses += 1 if @free <= 1
           queue = ghost?(object) ? 1 : 0
           @ghosts[object] = nil
           append(queue, object, size, 0) { make_room }

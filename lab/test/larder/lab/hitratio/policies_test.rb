@@ -66,8 +66,14 @@ module Larder
           assert_equal "h", hits("steered", back, 20)[-1], "its ghost brought it to the main queue"
           later = ["hot", "other", "hot", *scan.last(30), "hot"]
           assert_equal "h", hits("steered", later, 20)[-1], "it was read"
-          soon = ["hot", "hot", *scan.last(30), "hot"]
-          assert_equal ".", hits("steered", soon, 20)[-1], "it was read only just after it was stored"
+        end
+
+        test "hits on what was just stored do not count where a configuration says so" do
+          Policies::Steered::CONFIGURATIONS.each do |configuration|
+            segments = Segments.new(20, 20, 100, configuration)
+            [0, 0, *1..30].each { |object| segments.request(object, 1) }
+            assert_equal configuration.young.zero?, segments.request(0, 1), configuration
+          end
         end
 
         test "the steered policy has fewer misses than its first configuration where a long small queue is better" do
@@ -111,6 +117,20 @@ module Larder
             held -= ghosts.sum(&:bytes) if chains.any? { |chain| ghosts.include?(chain) }
             assert_operator held, :<=, 500, name
           end
+        end
+
+        test "the engine's net bytes are those of objects that can be read as a whole" do
+          trace = Trace.new("long", skewed(3000)).with_size(50_000)
+          engine = Policies.fetch("larder").new(2 << 20, trace)
+          trace.requests.each { |object| engine.request(object, 50_000, nil) }
+          cache = engine.instance_variable_get(:@cache)
+          keys = (0...300).map { |object| "object/#{object}" }
+          known = keys.count { |key| cache.exist?(key) }
+          net = engine.stats[:net_bytes]
+          assert_equal keys.count { |key| cache.get(key) } * 50_000, net
+          assert_operator net, :<, known * 50_000, "of some, parts were evicted"
+        ensure
+          engine&.close
         end
 
         test "the engine is asked and given what the trace says" do
