@@ -92,7 +92,7 @@ static void look_at_writes(void) {
     MUST(answers[0] == LARDER_OK || answers[0] == LARDER_MISS);
     MUST(answers[1] == LARDER_OK || answers[1] == LARDER_SYSTEM || answers[1] == LARDER_NO_MEMORY ||
          answers[1] == LARDER_NO_SPACE || answers[1] == LARDER_LOCKED || answers[1] == LARDER_SUPERSEDED ||
-         answers[1] == LARDER_DAMAGED);
+         answers[1] == LARDER_DAMAGED || answers[1] == LARDER_NO_SLOT);
     MUST(is(cache, "gone", answers[1] == LARDER_OK ? "new" : NULL));
     MUST(answers[2] == LARDER_OK || answers[2] == LARDER_MISS || answers[2] == LARDER_SUPERSEDED ||
          answers[2] == LARDER_DAMAGED);
