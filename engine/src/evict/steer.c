@@ -23,8 +23,8 @@
 static const struct {
     uint32_t small_share, young_share;
 } configurations[LARD_SHADOWS] = {
-    {PER_CENT(1), 0}, /* the first */
-    {PER_CENT(5), PER_CENT(50)},
+    {PER_CENT(5), PER_CENT(50)}, /* the first */
+    {PER_CENT(1), 0},
     {PER_CENT(30), PER_CENT(50)},
     {PER_CENT(50), 0},
 };

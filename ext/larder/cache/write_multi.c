@@ -42,6 +42,18 @@ static size_t set_pointers(larder_store *stores, const VALUE *rows, size_t count
     return bytes;
 }
 
+/* Is the key among those of the first `count` stores? */
+static bool is_key_of_any(const larder_store *stores, size_t count, VALUE key) {
+    size_t bytes = (size_t)RSTRING_LEN(key);
+
+    for (size_t j = 0; j < count; j++) {
+        if (stores[j].key_bytes == bytes && memcmp(stores[j].key, RSTRING_PTR(key), bytes) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Stores `count` rows and puts the status of each into `statuses`. `rows` is on the C stack. */
 static void set_batch(VALUE self, volatile VALUE *rows, size_t count, larder_call call, larder_status *statuses) {
     larder_store stores[GLUE_BATCH];
@@ -58,8 +70,8 @@ static void set_batch(VALUE self, volatile VALUE *rows, size_t count, larder_cal
     }
     for (size_t i = 0; i < count; i++) {
         volatile VALUE *row = rows + ROW_WIDTH * i;
-        if (statuses[i] != LARDER_BUSY) {
-            continue;
+        if (statuses[i] != LARDER_BUSY && !is_key_of_any(stores, multi.count, row[ROW_KEY])) {
+            continue; /* a row whose key waits in an earlier row is stored again after that: the last one wins */
         }
         row[ROW_KEY] = rb_str_new_frozen(row[ROW_KEY]);
         row[ROW_VALUE] = rb_str_new_frozen(row[ROW_VALUE]);

@@ -11,7 +11,7 @@ module Larder
         class Steered < Policy
           Policies.register("steered", self)
 
-          CONFIGURATIONS = [[0.01, 0], [0.05, 0.5], [0.3, 0.5], [0.5, 0]].map do |numbers|
+          CONFIGURATIONS = [[0.05, 0.5], [0.01, 0], [0.3, 0.5], [0.5, 0]].map do |numbers|
             Segments::Configuration.new(*numbers)
           end.freeze
           # Segments, if there are as many objects.
