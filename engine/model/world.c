@@ -109,6 +109,7 @@ static void attach(unsigned number) {
     cache->counters = attached[number].counters = map->rows[number].counters;
     cache->lock_timeout_ms = LOCK_TIMEOUT_MS;
     cache->next_look_ms = INT64_MAX;
+    cache->existing = true; /* a changed engine may find damage, and then looks for another file */
     cache->stuck = &attached[number].stuck;
     cache->references = 1;
     lard_store(&map->processes[number].incarnation, 1);
