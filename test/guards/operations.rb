@@ -36,11 +36,14 @@ IDS.each_with_index do |id, number|
   sessions.begin(id, { "user_id" => number, "name" => VALUE, "_csrf_token" => "a" * 43, "seen" => 0 })
 end
 
-# A record as keys see it, and one with a version.
+# A record as keys see it, and one with a version. Records are names in the Hash that a multi call returns. Their hash
+# has that of their class, which is its address unless it is fixed: counts would differ from checkout to checkout.
 Item = Struct.new(:id) do
+  def self.hash = 1
   def cache_key = "items/#{id}"
 end
 Product = Struct.new(:id) do
+  def self.hash = 2
   def cache_key = "products/#{id}"
   def cache_version = "20261123120000123456"
 end
