@@ -21,8 +21,9 @@ static const operation *any_operation(uint64_t random) {
                                   : &shape_operations[pick - plain - large]; /* the evicting ones */
 }
 
-/* Eviction begins anew, with a configuration in which all reads count. */
-static void forget_the_shadows(void) {
+/* Sets a small queue of 1 %, in which every read counts, and clears the shadow caches, so that they do not change
+ * it: the test measures room, not which items stay. */
+static void set_eviction(void) {
     lard_shard_hints *hints = cache->map->dircache[0].hints;
     memset(hints->shadows, 0, sizeof hints->shadows);
     lard_store(&lard_view_of(cache->map, 0).header->small_share, 65536 / 100);
@@ -34,7 +35,7 @@ static int that_fit(size_t bytes) {
     static int filling;
     char key[32];
     int count = (int)(SIZE_BYTES / bytes * 3), fit = 0;
-    forget_the_shadows();
+    set_eviction();
     memset(value, 'c', bytes);
     value[bytes] = '\0';
     filling++;

@@ -118,7 +118,6 @@ static bool is_in_small(int i) {
 static void hits_on_young_items_do_not_count(void) {
     int i = 0, last = 0;
     cache = open_cache(8 << 20);
-    lard_store(&shard().header->small_share, 5 * 65536 / 100); /* of it, the newest half */
     for (; i < 30000; i++) {
         use(i);
     }

@@ -200,7 +200,7 @@ larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void 
     }
     lard_buckets buckets;
     prepare(map, &wanted, key, key_bytes, buffer, buffer_bytes, call ? call->now_ms : 0);
-    lard_dircache_pair(map, &map->dircache[lard_hash_shard(map, &wanted.key.hash)], &wanted.key.hash, &buckets);
+    lard_dircache_pair(map, &wanted.key.hash, &buckets);
     status = LARD_LIKELY(lard_crc_hardware) ? answer(true, cache, map, &wanted, &buckets, item)
                                             : get_slowly(cache, map, &wanted, item);
     counted_one(cache, map, status);

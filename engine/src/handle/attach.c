@@ -243,7 +243,7 @@ static larder_status try_to_attach(larder *cache, uint64_t size_bytes, int64_t w
     return status;
 }
 
-/* Attaches to the path, and tries again if files were removed, or descriptors closed, meanwhile. */
+/* Attaches to the file at the path. Tries again if meanwhile files were removed or descriptors were closed. */
 static larder_status attach_to_path(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         larder_status status = try_to_attach(cache, size_bytes, wait_ms, error);

@@ -30,36 +30,29 @@ static inline uint32_t lard_dircache_number(uint64_t shape, uint32_t hash) {
     return bucket < count ? bucket : bucket & (mask >> 1);
 }
 
-/* The page of the bucket of that number. */
-static inline uintptr_t lard_dircache_page(const lard_dircache *copy, uint32_t bucket, unsigned page_shift) {
-    return __atomic_load_n(&copy->pages[bucket >> page_shift], __ATOMIC_RELAXED);
-}
-
-/* The bucket of that number in its page. */
-static inline lard_bucket *lard_dircache_in_page(uintptr_t page, uint32_t bucket) {
+/* The bucket of that number. */
+static inline lard_bucket *lard_dircache_bucket(const lard_map *map, const lard_dircache *copy, uint32_t bucket) {
+    uintptr_t page = __atomic_load_n(&copy->pages[bucket >> map->index_shift], __ATOMIC_RELAXED);
     return (lard_bucket *)(page + (uintptr_t)bucket * sizeof(lard_bucket));
 }
 
 /* The two buckets of a key. If their epoch is 0, they may be no addresses of memory; if it is not the shard's,
  * they may be the wrong ones. A shape is stored after its pages and before its epoch, and loaded in the opposite
  * order. */
-LARD_INLINE void lard_dircache_pair(const lard_map *map, const lard_dircache *copy, const lard_hash *hash,
-                                    lard_buckets *pair) {
-    unsigned page_shift = map->index_shift;
+LARD_INLINE void lard_dircache_pair(const lard_map *map, const lard_hash *hash, lard_buckets *pair) {
+    const lard_dircache *copy = &map->dircache[lard_hash_shard(map, hash)];
     uint64_t epoch = __atomic_load_n(&copy->epoch, __ATOMIC_ACQUIRE);
     uint64_t shape = __atomic_load_n(&copy->shape, __ATOMIC_ACQUIRE);
     pair->number[0] = lard_dircache_number(shape, hash->first);
     pair->number[1] = lard_dircache_number(shape, hash->second);
-    uintptr_t first = lard_dircache_page(copy, pair->number[0], page_shift);
-    uintptr_t second = lard_dircache_page(copy, pair->number[1], page_shift);
-    pair->at[0] = lard_dircache_in_page(first, pair->number[0]);
-    pair->at[1] = lard_dircache_in_page(second, pair->number[1]);
+    pair->at[0] = lard_dircache_bucket(map, copy, pair->number[0]);
+    pair->at[1] = lard_dircache_bucket(map, copy, pair->number[1]);
     pair->count = lard_dircache_count(shape);
     pair->epoch = epoch;
 }
 
 LARD_INLINE void lard_dircache_prefetch_buckets(const lard_map *map, const lard_hash *hash, lard_buckets *pair) {
-    lard_dircache_pair(map, &map->dircache[lard_hash_shard(map, hash)], hash, pair);
+    lard_dircache_pair(map, hash, pair);
     __builtin_prefetch(pair->at[0]);
     __builtin_prefetch(pair->at[1]);
 }
