@@ -317,8 +317,7 @@ larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void 
 /* The same for `count` lookups; each has its own status. */
 larder_status larder_get_multi(larder *cache, larder_lookup *lookups, size_t count, const larder_call *call);
 
-/* OK or MISS; does not read the value. `item` (size, expiry, flags) may be NULL. Takes no lock. A large value of
- * which eviction took a part is there until larder_get misses it. */
+/* OK or MISS; does not read the value. `item` (size, expiry, flags) may be NULL. Takes no lock. */
 larder_status larder_exists(larder *cache, const void *key, size_t key_bytes, larder_item *item,
                             const larder_call *call);
 

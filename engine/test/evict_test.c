@@ -124,6 +124,33 @@ static void what_is_stored_again_and_again_pushes_nothing_out(void) {
     }
 }
 
+/* Half of the bytes that are stored are large values that nobody reads again. LRU keeps 38 % of the small items.
+ */
+static void large_values_push_out_no_items_that_are_read(void) {
+    enum { LARGE = 300000, EVERY = 536, KEYS = 8300, ROUNDS = 120000 };
+    static unsigned char large[LARGE];
+    uint64_t random = 1;
+    int hits = 0, gone = 0;
+    cache = open_cache(4 << 20);
+    for (int i = 0; i < ROUNDS; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        int key = (int)((random >> 33) % KEYS);
+        bool found = whole("small", key, 520, 0);
+        hits += found && i >= ROUNDS / 2;
+        CHECK(found || put("small", key, 520, 0, 0) == LARDER_OK);
+        if (i % EVERY == 0) {
+            larder_store store = {
+                .key = &i, .key_bytes = sizeof i, .value = large, .value_bytes = sizeof large, .ttl_ms = 0};
+            CHECK(larder_set(cache, &store, NULL) == LARDER_OK);
+            gone += larder_get(cache, &i, sizeof i, large, sizeof large, NULL, NULL) != LARDER_OK;
+        }
+    }
+    CHECK(hits > ROUNDS / 2 * 45 / 100, "%d of %d reads are hits", hits, ROUNDS / 2);
+    CHECK(gone == 0, "%d large values were gone at once", gone);
+    CHECK(sound(cache));
+    larder_close(cache);
+}
+
 static void the_newest_are_always_there(void) {
     cache = open_cache(1 << 20);
     for (int i = 0; i < 20000; i++) {
@@ -214,6 +241,8 @@ static const test_case tests[] = {
          "what comes back soon after it was evicted goes to the main queue"),
     TEST(what_is_stored_again_and_again_pushes_nothing_out,
          "keys that are stored again and again push no others out of a cache with room"),
+    TEST(large_values_push_out_no_items_that_are_read,
+         "large values that are not read again push out no items that are read"),
     TEST(the_newest_are_always_there, "what was just stored is there"),
     TEST(a_far_too_small_cache_works, "a cache far too small for its load works"),
     TEST(expired_segments_go_before_live_items, "expired segments go before live items"),

@@ -39,13 +39,13 @@ static void overwritten_while_read(void) {
     larder_close(cache);
 }
 
-static void a_missing_chunk_is_a_miss(void) {
-    larder *cache = open_cache(8 << 20);
+/* Stores a large value and drops one of its chunks, as eviction does. */
+static void store_and_lose_a_chunk(larder *cache, const char *name) {
     static unsigned char value[BYTES];
     describe(value, BYTES, 1, 1);
-    CHECK(set_bytes(cache, "large", value, BYTES, 0) == LARDER_OK);
+    CHECK(set_bytes(cache, name, value, BYTES, 0) == LARDER_OK);
     lard_map *map = cache->map;
-    lard_key large = lard_key_of(map, "large", 5);
+    lard_key large = lard_key_of(map, name, strlen(name));
     lard_view view = lard_view_of(map, lard_hash_shard(map, &large.hash));
     lard_found found = lard_index_find(&view, &large);
     lard_record_info info;
@@ -57,10 +57,60 @@ static void a_missing_chunk_is_a_miss(void) {
     lard_key chunk = lard_key_of_chunk(map, &data);
     lard_view other = lard_view_of(map, lard_hash_shard(map, &chunk.hash));
     CHECK(lard_index_delete(&other, &chunk, 0, NULL));
+}
+
+static uint64_t items(larder *cache) {
+    larder_stats stats;
+    return larder_get_stats(cache, &stats) == LARDER_OK ? stats.items : UINT64_MAX;
+}
+
+static void a_missing_chunk_is_a_miss(void) {
+    larder *cache = open_cache(8 << 20);
+    static unsigned char value[BYTES];
+    store_and_lose_a_chunk(cache, "large");
     CHECK(larder_get(cache, "large", 5, value, BYTES, NULL, NULL) == LARDER_MISS);
     CHECK(larder_exists(cache, "large", 5, NULL, NULL) == LARDER_MISS, "its head goes with it");
-    larder_stats stats;
-    CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.items == 0, "and so do its other chunks");
+    CHECK(items(cache) == 0, "and so do its other chunks");
+    larder_close(cache);
+}
+
+static larder_status store_small(larder *cache, const char *name, larder_mode mode) {
+    larder_store store = {.key = name, .key_bytes = strlen(name), .value = "1", .value_bytes = 1, .mode = mode};
+    return larder_set(cache, &store, NULL);
+}
+
+static void a_missing_chunk_is_a_miss_for_calls_that_read_no_value(void) {
+    larder *cache = open_cache(8 << 20);
+    int64_t result;
+    store_and_lose_a_chunk(cache, "exists");
+    CHECK(larder_exists(cache, "exists", 6, NULL, NULL) == LARDER_MISS);
+    store_and_lose_a_chunk(cache, "touch");
+    CHECK(larder_touch(cache, "touch", 5, 1000, NULL) == LARDER_MISS);
+    store_and_lose_a_chunk(cache, "replace");
+    CHECK(store_small(cache, "replace", LARDER_REPLACE) == LARDER_NOT_STORED);
+    CHECK(items(cache) == 0, "the rest of each was dropped");
+    store_and_lose_a_chunk(cache, "add");
+    CHECK(store_small(cache, "add", LARDER_ADD) == LARDER_OK);
+    store_and_lose_a_chunk(cache, "increment");
+    CHECK(larder_increment(cache, "increment", 9, 2, 5, 0, &result, NULL) == LARDER_OK && result == 7);
+    CHECK(items(cache) == 2);
+    CHECK(sound(cache));
+    larder_close(cache);
+}
+
+static void a_whole_large_value_is_present_for_them(void) {
+    larder *cache = open_cache(8 << 20);
+    static unsigned char value[BYTES];
+    larder_item item;
+    int64_t result;
+    CHECK(set_bytes(cache, "large", value, BYTES, 0) == LARDER_OK);
+    CHECK(larder_exists(cache, "large", 5, &item, NULL) == LARDER_OK && item.size_bytes == BYTES);
+    CHECK(larder_touch(cache, "large", 5, 1000000, NULL) == LARDER_OK);
+    CHECK(store_small(cache, "large", LARDER_ADD) == LARDER_NOT_STORED);
+    CHECK(larder_increment(cache, "large", 5, 1, 0, 0, &result, NULL) == LARDER_NOT_A_NUMBER);
+    CHECK(larder_get(cache, "large", 5, value, BYTES, NULL, NULL) == LARDER_OK);
+    CHECK(store_small(cache, "large", LARDER_REPLACE) == LARDER_OK);
+    CHECK(items(cache) == 1, "the replaced chunks are gone");
     larder_close(cache);
 }
 
@@ -219,5 +269,8 @@ static const test_case tests[] = {
     TEST(a_group_of_chunks_has_one_shard, "a group of chunks stands in one shard, groups are spread"),
     TEST(overwritten_while_read, "a large value that is only overwritten is hardly ever a miss"),
     TEST(a_missing_chunk_is_a_miss, "a large value that lost a chunk is a miss and leaves nothing behind"),
+    TEST(a_missing_chunk_is_a_miss_for_calls_that_read_no_value,
+         "exists, touch, replace, add and increment find no large value that lost a chunk"),
+    TEST(a_whole_large_value_is_present_for_them, "exists, touch, add and increment find a whole large value"),
 };
 RUN("large", tests)

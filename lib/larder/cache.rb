@@ -333,8 +333,6 @@ module Larder
       _touch(key, Options.ttl_ms(ttl), now && Options.unix_ms(now))
     end
 
-    # A large value of which eviction took a part exists until a get misses it.
-    #
     # @param key [String]
     # @param now [Numeric, nil] Unix time to decide expiry by, nil: the clock
     # @return [Boolean]

@@ -270,6 +270,5 @@ larder_status larder_exists(larder *cache, const void *key, size_t key_bytes, la
         return status == LARDER_OK ? LARDER_MISS : status;
     }
     lard_key wanted = lard_key_of(map, key, key_bytes);
-    lard_hit hit;
-    return lard_read(cache, map, &wanted, NULL, 0, item, &hit, call ? call->now_ms : 0);
+    return lard_read_exists(cache, map, &wanted, item, call ? call->now_ms : 0) ? LARDER_OK : LARDER_MISS;
 }

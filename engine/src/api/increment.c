@@ -17,6 +17,7 @@
 #include "item/dirty.h"
 #include "item/expiry.h"
 #include "item/large.h"
+#include "item/read.h"
 #include "item/write.h"
 #include "segment/counter.h"
 #include "segment/record.h"
@@ -169,6 +170,9 @@ larder_status larder_increment(larder *cache, const void *key, size_t key_bytes,
     lard_key wanted = lard_key_of(map, key, key_bytes);
     op.key = &wanted;
     status = increment(cache, map, &op, delta, initial, call);
+    if (status == LARDER_NOT_A_NUMBER && !lard_read_exists(cache, map, &wanted, NULL, op.now_ms)) {
+        status = increment(cache, map, &op, delta, initial, call); /* it was large, and a chunk is missing */
+    }
     if (status == LARDER_OK) {
         lard_count(cache, LARD_STAT_increments, 1);
         if (result) {

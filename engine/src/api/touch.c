@@ -7,7 +7,11 @@
 #include "handle/enter.h"
 #include "item/expiry.h"
 #include "item/large.h"
+#include "item/read.h"
 
+#define TOUCH_ATTEMPTS 8
+
+/* A large value that loses a chunk meanwhile was evicted, or replaced by a value that is touched next. */
 larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int64_t ttl_ms,
                            const larder_call *call) {
     uint64_t expiry_ms;
@@ -26,10 +30,15 @@ larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int
         return lard_enter_failure(cache);
     }
     lard_key wanted = lard_key_of(map, key, key_bytes);
-    lard_head head = {{0, 0}, 0, 0};
-    status = lard_expiry_set(cache, map, &wanted, expiry_ms, &head, call);
-    if (status == LARDER_OK && head.value_bytes) {
-        status = lard_large_touch(cache, map, &head, expiry_ms);
+    bool replaced = true;
+    for (int i = 0; replaced && i < TOUCH_ATTEMPTS; i++) {
+        lard_head head = {{0, 0}, 0, 0};
+        status = lard_expiry_set(cache, map, &wanted, expiry_ms, &head, call);
+        if (status == LARDER_OK && head.value_bytes) {
+            status = lard_large_touch(cache, map, &head, expiry_ms);
+        }
+        replaced = status == LARDER_MISS && head.value_bytes &&
+                   lard_read_exists(cache, map, &wanted, NULL, call ? call->now_ms : 0);
     }
     return status;
 }

@@ -104,7 +104,8 @@ typedef struct lard_view { /* a shard */
     lard_segment *segments;
     uint8_t *base;
     uint32_t number;
-    uint32_t owner; /* under the lock: the word that this call wrote into the lock */
+    uint32_t owner;       /* under the lock: the word that this call wrote into the lock */
+    uint32_t least_small; /* segments that this call leaves the small queue, see item/large.c */
 } lard_view;
 
 struct larder {

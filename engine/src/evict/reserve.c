@@ -58,10 +58,3 @@ void lard_reserve_upkeep_when_short(larder *cache, lard_view *view, uint32_t que
                         lard_sample_is_roomy(view) ? ALL_STAY : 1, now_ms);
     }
 }
-
-void lard_reserve_at_once(larder *cache, lard_view *view, int64_t now_ms) {
-    for (uint32_t i = 0;
-         i < LARD_MIN_FREE_SEGMENTS && lard_load(&view->header->free_segments) < LARD_MIN_FREE_SEGMENTS; i++) {
-        lard_evict_some(cache, view, UINT64_MAX, NONE_STAYS, now_ms);
-    }
-}

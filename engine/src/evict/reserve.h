@@ -10,8 +10,6 @@
 uint64_t lard_reserve_when_short(larder *cache, lard_view *view, uint32_t queue, uint64_t bytes, int64_t now_ms);
 void lard_reserve_upkeep_when_short(larder *cache, lard_view *view, uint32_t queue, uint64_t written_bytes,
                                     int64_t now_ms);
-/* Frees segments, even if their items were read recently. */
-void lard_reserve_at_once(larder *cache, lard_view *view, int64_t now_ms);
 
 /* Offset of room for `bytes` in queue SMALL or MAIN, or 0. */
 static inline uint64_t lard_reserve(larder *cache, lard_view *view, uint32_t queue, uint64_t bytes,

@@ -12,7 +12,7 @@
  */
 #include "item/large.h"
 #include "base/key.h"
-#include "evict/reserve.h"
+#include "base/reads.h"
 #include "file/map.h"
 #include "file/view.h"
 #include "index/dircache.h"
@@ -77,7 +77,9 @@ static const lard_key *next_of_walk(walk *steps, lard_map *map, const lard_head 
     return &steps->ahead[i % 3].key;
 }
 
-larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *head, void *out, size_t capacity) {
+larder_status lard_large_read(larder *cache, lard_map *map, const lard_key *key, const lard_hit *found, void *out,
+                              size_t capacity) {
+    const lard_head *head = &found->head;
     size_t at = 0;
     if (!plausible(map, head)) {
         return LARDER_MISS;
@@ -85,16 +87,24 @@ larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *hea
     if (head->value_bytes > capacity) {
         return LARDER_BUFFER_TOO_SMALL;
     }
+    /* By the head, which was written last: the first chunks of a long value are old as soon as it is complete. */
+    lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
+    bool is_young = lard_segment_is_open(&view, found->offset) ||
+                    lard_reads_is_young(map, &map->dircache[view.number], found->offset);
     walk steps;
     begin_walk(&steps, map, head);
     for (uint32_t i = 0; i < head->chunks; i++) {
         larder_item item;
         lard_hit hit;
-        const lard_key *key = next_of_walk(&steps, map, head, i);
+        const lard_key *chunk = next_of_walk(&steps, map, head, i);
         larder_status status =
-            lard_lookup(cache, map, key, (char *)out + at, head->value_bytes - at, &item, &hit, 0);
+            lard_lookup(cache, map, chunk, out ? (char *)out + at : NULL, head->value_bytes - at, &item, &hit, 0);
         if (status != LARDER_OK) {
             return LARDER_MISS;
+        }
+        if (!is_young) {
+            lard_reads_raise(map, &map->dircache[lard_hash_shard(map, &chunk->hash)], hit.reads, hit.slot,
+                             hit.offset);
         }
         at += item.size_bytes;
     }
@@ -123,20 +133,25 @@ static size_t chunk_bytes(const lard_view *view, const lard_record_spec *part, s
                                                                                               : bytes;
 }
 
+/* Segments that the small queue of a shard may have while a value is written: half as many again as its chunks
+ * there may fill, so that its end does not evict its beginning. */
+static uint32_t small_segments_for(const lard_map *map, size_t bytes) {
+    uint64_t group = (uint64_t)map->chunk_record * LARD_CHUNK_GROUP, groups = bytes / group + 2;
+    uint64_t here = (groups + map->super.shard_count - 1) / map->super.shard_count * group;
+    return (uint32_t)((here < bytes ? here : bytes) * 3 / 2 >> map->segment_shift) + 2;
+}
+
 static larder_status write_chunk(larder *cache, lard_map *map, const prefetched *chunk, lard_record_spec *part,
-                                 size_t left, const larder_call *call) {
+                                 size_t left, uint32_t least_small, const larder_call *call) {
     const lard_key *key = &chunk->key;
     lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
+    view.least_small = least_small;
     lard_write_op op = {.key = key, .buckets = chunk->buckets, .condition = LARD_IF_ANY, .now_ms = call->now_ms};
     lard_dirty_for_write(&view, &key->hash, &op.buckets, part->to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL,
                          left < map->chunk_record ? left : map->chunk_record);
     larder_status status = lard_shard_lock(cache, &view, call);
     if (status != LARDER_OK) {
         return status;
-    }
-    if (part->reads) { /* most of the cache must be evicted: if items that were read stayed, our first chunk would
-                          go */
-        lard_reserve_at_once(cache, &view, call->now_ms);
     }
     part->value_bytes = chunk_bytes(&view, part, left);
     lard_add(&view.header->chunks,
@@ -159,6 +174,7 @@ larder_status lard_large_write(larder *cache, lard_map *map, const lard_key *key
     head->id[1] = (__atomic_add_fetch(&cache->next_value_id, 1, __ATOMIC_RELAXED) << 8 >> 8) |
                   key->hash.full >> LARD_SHARD_SHIFT << LARD_SHARD_SHIFT;
     head->value_bytes = (uint32_t)spec->value_bytes;
+    uint32_t least_small = spec->to_main ? 0 : small_segments_for(map, spec->value_bytes);
     prefetched ahead[2]; /* the chunk that is being written and the next */
     prefetch_chunk(map, head, 0, &ahead[0]);
     for (head->chunks = 0; at < spec->value_bytes; head->chunks++) {
@@ -171,7 +187,7 @@ larder_status lard_large_write(larder *cache, lard_map *map, const lard_key *key
             .to_main = spec->to_main,
         };
         larder_status status =
-            write_chunk(cache, map, &ahead[head->chunks % 2], &part, spec->value_bytes - at, call);
+            write_chunk(cache, map, &ahead[head->chunks % 2], &part, spec->value_bytes - at, least_small, call);
         if (status != LARDER_OK) {
             lard_large_drop(map, head);
             return status;
@@ -182,14 +198,11 @@ larder_status lard_large_write(larder *cache, lard_map *map, const lard_key *key
 }
 
 larder_status lard_large_touch(larder *cache, lard_map *map, const lard_head *head, uint64_t expiry_ms) {
-    larder_status result = LARDER_OK;
-    for (uint32_t i = 0; plausible(map, head) && i < head->chunks; i++) {
+    larder_status result = plausible(map, head) ? LARDER_OK : LARDER_MISS;
+    for (uint32_t i = 0; result == LARDER_OK && i < head->chunks; i++) {
         lard_chunk_key data = chunk_key(head, i);
         lard_key key = lard_key_of_chunk(map, &data);
-        larder_status status = lard_expiry_set(cache, map, &key, expiry_ms, NULL, NULL);
-        if (status != LARDER_OK && status != LARDER_MISS) { /* MISS: evicted, or dropped with a replaced value */
-            result = status;
-        }
+        result = lard_expiry_set(cache, map, &key, expiry_ms, NULL, NULL);
     }
     return result;
 }

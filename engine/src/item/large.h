@@ -5,14 +5,19 @@
 #define LARD_LARGE_H
 
 #include "base/key.h"
+#include "item/lookup.h"
 #include "segment/record.h"
 
 size_t lard_large_chunk_bytes(const lard_map *map);
-larder_status lard_large_read(larder *cache, lard_map *map, const lard_head *head, void *out, size_t capacity);
+/* Copies the key's large value, whose head was found, to `out`, or only looks for all chunks if that is NULL. MISS
+ * if one is missing; BUFFER_TOO_SMALL. */
+larder_status lard_large_read(larder *cache, lard_map *map, const lard_key *key, const lard_hit *found, void *out,
+                              size_t capacity);
 /* Writes the chunks of spec->value; the caller publishes *head. */
 larder_status lard_large_write(larder *cache, lard_map *map, const lard_key *key, const lard_record_spec *spec,
                                lard_head *head, const larder_call *call);
-/* Gives each chunk at least this expiry. OK, or the last error of a chunk. */
+/* Gives each chunk at least this expiry. OK; MISS: a chunk was evicted, or dropped with a replaced value; or the
+ * first error of a chunk. */
 larder_status lard_large_touch(larder *cache, lard_map *map, const lard_head *head, uint64_t expiry_ms);
 void lard_large_drop(lard_map *map, const lard_head *head);
 

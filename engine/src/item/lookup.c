@@ -174,7 +174,9 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
         if (LARD_UNLIKELY(status == LARDER_MISS)) {
             return status;
         }
-        lard_reads_raise(map, &map->dircache[view.number], hit->reads, hit->slot, hit->offset);
+        if (!key->is_chunk) { /* large.c counts those */
+            lard_reads_raise(map, &map->dircache[view.number], hit->reads, hit->slot, hit->offset);
+        }
         if (item) {
             *item = (larder_item){
                 .size_bytes = size_bytes,

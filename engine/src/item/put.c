@@ -12,6 +12,7 @@
 #include "file/view.h"
 #include "item/drop.h"
 #include "item/large.h"
+#include "item/read.h"
 #include "proc/process.h"
 #include "segment/counter.h"
 #include "segment/pin.h"
@@ -19,18 +20,16 @@
 #include "segment/segment.h"
 
 #define COUNTS_KEPT_MS 1000 /* how often a process that writes copies its statistics into the file */
-#define LONG_PART 50        /* a value larger than this part of the capacity goes to the main queue at once */
-#define LARGE_PART 24       /* a value larger than this part counts as read often */
+#define LONG_PART 24        /* a value larger than this part of the capacity goes to the small queue first */
 
-/* Chooses one queue for all chunks of a large value. If the value is so large that its end might evict its
- * beginning from the small queue, it goes to the main queue. If that might happen there too, it counts as
- * read often. */
+/* Chooses one queue for all chunks of a large value. The end of a very large one might evict its beginning from
+ * the main queue: it goes to the small queue as if it was read, and from there to the main queue. */
 static void place_large(lard_map *map, lard_write_op *op) {
     const lard_superblock *super = &map->super;
     uint64_t all = (uint64_t)super->shard_count * super->segments_per_shard * super->segment_bytes;
-    op->spec.to_main =
-        op->spec.value_bytes > all / LONG_PART || lard_write_queue_of(map, op->key) == LARD_SEGMENT_MAIN;
-    op->spec.reads = op->spec.value_bytes > all / LARGE_PART ? 3 : 0;
+    bool is_known = lard_write_queue_of(map, op->key) == LARD_SEGMENT_MAIN;
+    op->spec.to_main = is_known && op->spec.value_bytes <= all / LONG_PART;
+    op->spec.reads = is_known && !op->spec.to_main;
 }
 
 /* Is the value stored in chunks? A record that is not short is written only where it fits into the open segment,
@@ -53,9 +52,23 @@ static larder_status write_chunks(larder *cache, lard_map *map, lard_write_op *o
     place_large(map, op);
     larder_status status = lard_large_write(cache, map, op->key, &op->spec, head, call);
     op->spec.type = LARD_TYPE_HEAD;
+    op->spec.reads = 0;
     op->spec.number = head->chunks;
     op->spec.value = head;
     op->spec.value_bytes = sizeof *head;
+    return status;
+}
+
+/* Writes the record. If its condition depends on a large value, looks for that value's chunks first, without the
+ * lock. */
+static larder_status write_where_it_holds(larder *cache, lard_map *map, lard_write_op *op,
+                                          const larder_call *call) {
+    larder_status status = lard_write(cache, map, op, call);
+    if (LARD_UNLIKELY(status == LARDER_NOT_STORED && op->is_large)) {
+        lard_read_exists(cache, map, op->key, NULL, op->now_ms);
+        op->is_whole = true;
+        status = lard_write(cache, map, op, call);
+    }
     return status;
 }
 
@@ -72,7 +85,7 @@ larder_status lard_put(larder *cache, lard_map *map, lard_write_op *op, const la
         status = write_chunks(cache, map, op, &head, call);
     }
     if (status == LARDER_OK) {
-        status = lard_write(cache, map, op, call);
+        status = write_where_it_holds(cache, map, op, call);
     }
     if (status == LARDER_OK) {
         lard_count(cache, LARD_STAT_sets, 1);

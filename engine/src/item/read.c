@@ -1,5 +1,6 @@
 /*
- * read.c — reads a value of any length: a record, or the chunks that a record names.
+ * read.c — reads a value of any length: a record, or the chunks that a record names. A value of which a chunk is
+ * missing is a miss for whoever asks.
  */
 #include "item/read.h"
 #include "base/count.h"
@@ -31,13 +32,18 @@ larder_status lard_read(larder *cache, lard_map *map, const lard_key *key, void 
                         larder_item *item, lard_hit *hit, int64_t now_ms) {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         larder_status status = lard_lookup(cache, map, key, out, capacity, item, hit, now_ms);
-        if (status != LARDER_OK || !out || LARD_WORD0_TYPE(hit->info.word0) != LARD_TYPE_HEAD) {
+        if (status != LARDER_OK || LARD_WORD0_TYPE(hit->info.word0) != LARD_TYPE_HEAD) {
             return status;
         }
-        status = lard_large_read(cache, map, &hit->head, out, capacity);
+        status = lard_large_read(cache, map, key, hit, out, out ? capacity : SIZE_MAX);
         if (status != LARDER_MISS || drop_head(cache, map, key, hit)) {
             return status;
         }
     }
     return LARDER_MISS;
+}
+
+bool lard_read_exists(larder *cache, lard_map *map, const lard_key *key, larder_item *item, int64_t now_ms) {
+    lard_hit hit;
+    return lard_read(cache, map, key, NULL, 0, item, &hit, now_ms) == LARDER_OK;
 }

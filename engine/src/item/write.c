@@ -23,12 +23,16 @@
 #include "segment/segment.h"
 #include "shard/shard.h"
 
-/* Would a reader find the item? A damaged record is a miss. */
-static bool is_live(const lard_view *view, const lard_found *found, int64_t now_ms) {
+/* Would a reader find the item? A damaged record is a miss. Of a large value *is_large says so: its chunks were
+ * not looked for. */
+static bool is_live(const lard_view *view, const lard_found *found, int64_t now_ms, bool *is_large) {
     lard_record_info info;
     uint64_t offset = LARD_SLOT_OFFSET(found->value);
-    return found->slot && lard_record_of_slot(view, found->value, &info) && !lard_record_expired(&info, now_ms) &&
-           LARD_WORD0_TYPE(info.word0) != LARD_TYPE_EXTENDED && lard_record_sound(view, offset, &info);
+    bool is_live = found->slot && lard_record_of_slot(view, found->value, &info) &&
+                   !lard_record_expired(&info, now_ms) && LARD_WORD0_TYPE(info.word0) != LARD_TYPE_EXTENDED &&
+                   lard_record_sound(view, offset, &info);
+    *is_large = is_live && LARD_WORD0_TYPE(info.word0) == LARD_TYPE_HEAD;
+    return is_live;
 }
 
 static bool expires_at(const lard_view *view, const lard_found *found, uint64_t expiry_ms) {
@@ -36,12 +40,14 @@ static bool expires_at(const lard_view *view, const lard_found *found, uint64_t 
     return lard_record_of_slot(view, found->value, &info) && info.expiry_ms == expiry_ms;
 }
 
-static bool holds(const lard_view *view, const lard_found *found, const lard_write_op *op) {
+/* Neither condition holds for a large value whose chunks nobody has looked for: see op->is_large. */
+static bool holds(const lard_view *view, const lard_found *found, lard_write_op *op) {
+    bool live;
     switch (op->condition) {
     case LARD_IF_ABSENT:
-        return !is_live(view, found, op->now_ms);
     case LARD_IF_PRESENT:
-        return is_live(view, found, op->now_ms);
+        live = is_live(view, found, op->now_ms, &op->is_large);
+        return live == (op->condition == LARD_IF_PRESENT) && (op->is_whole || !op->is_large);
     case LARD_IF_SLOT:
         return found->slot && found->value == op->expected_slot &&
                (op->expected_expiry_ms == 0 || expires_at(view, found, op->expected_expiry_ms));
@@ -147,8 +153,8 @@ LARD_INLINE larder_status append_and_publish(larder *cache, lard_view *view, lar
 
 /* Counts a pinned record before others may find it: if the writer dies in between, the count is too high, not too
  * low. *cost is the number of bytes counted. */
-static __attribute__((noinline)) larder_status
-count_pinned(larder *cache, lard_view *view, const lard_write_op *op, uint64_t bytes, uint64_t *cost) {
+static __attribute__((noinline)) larder_status count_pinned(larder *cache, lard_view *view, lard_write_op *op,
+                                                            uint64_t bytes, uint64_t *cost) {
     lard_found found = lard_index_find(view, op->key);
     if (!holds(view, &found, op)) {
         return LARDER_NOT_STORED;

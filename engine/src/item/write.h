@@ -23,11 +23,13 @@ typedef struct { /* a record to store, and its condition */
     uint64_t expected_slot;      /* of LARD_IF_SLOT: the value of the slot */
     uint64_t expected_expiry_ms; /* and of its record, because a touch does not change the slot; 0: any */
     int64_t now_ms;
+    bool is_whole;      /* a large value of the key was just found whole, or dropped */
+    bool is_large;      /* out, of a condition on presence: the key has a large value */
     lard_head replaced; /* out: head of the large value that was replaced; value_bytes is 0 if there was none */
 } lard_write_op;
 
-/* Takes the lock of the key's shard. OK; NOT_STORED: the condition does not hold; FULL; PIN_FULL;
- * BUSY; DAMAGED. */
+/* Takes the lock of the key's shard. OK; NOT_STORED: the condition does not hold, or depends on a large value
+ * (op->is_large) and op->is_whole is false; FULL; PIN_FULL; BUSY; DAMAGED. */
 larder_status lard_write(larder *cache, lard_map *map, lard_write_op *op, const larder_call *call);
 /* The same; the caller holds the lock. */
 larder_status lard_write_locked(larder *cache, lard_view *view, lard_write_op *op);

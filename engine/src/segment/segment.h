@@ -35,6 +35,12 @@ static inline uint32_t lard_segment_state(const lard_view *view, uint64_t offset
                                           : (uint32_t)LARD_SEGMENT_FREE;
 }
 
+/* Is the record in the segment that its queue appends to? */
+static inline bool lard_segment_is_open(const lard_view *view, uint64_t offset) {
+    uint32_t number = lard_segment_at(view, offset) + 1;
+    return number == lard_load(&view->header->active[0]) || number == lard_load(&view->header->active[1]);
+}
+
 /* Bytes from `offset` to the end of its segment; 0: it is in none. */
 static inline uint64_t lard_segment_left(const lard_view *view, uint64_t offset) {
     const lard_superblock *super = &view->map->super;
