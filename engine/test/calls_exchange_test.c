@@ -215,6 +215,17 @@ static void at_each_call(int file) {
 }
 
 static void a_new_file(void) { at_each_call(NEW); }
+static void a_new_file_in_memory(void) { /* where the limits of control groups are read */
+    char elsewhere[sizeof test_directory] = "/dev/shm/larder-test-XXXXXX";
+    if (access("/dev/shm", W_OK) != 0) {
+        printf("  skipped: a file in memory: /dev/shm cannot be written to\n");
+        return;
+    }
+    CHECK(mkdtemp(elsewhere) != NULL);
+    rmdir(test_directory);
+    memcpy(test_directory, elsewhere, sizeof elsewhere);
+    at_each_call(NEW);
+}
 static void a_clean_file(void) { at_each_call(CLEAN); }
 static void a_file_of_killed_users(void) { at_each_call(OF_KILLED); }
 
@@ -227,6 +238,7 @@ static void say_count(void) {
 
 static const test_case tests[] = {
     TEST(a_new_file, "a file is made, and the host's files stay as they are"),
+    TEST(a_new_file_in_memory, "a file is made in memory, and the host's files stay as they are"),
     TEST(a_clean_file, "a file that was closed cleanly keeps its values, and the host's files stay as they are"),
     TEST(a_file_of_killed_users, "a file of killed users keeps its values, and the host's files stay as they are"),
     TEST(a_file_with_one_superblock,

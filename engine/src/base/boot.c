@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 #else
 #include <sys/sysctl.h>
@@ -34,16 +33,8 @@ int64_t lard_boot_uptime_ms(void) {
 #define UUID_CHARACTERS 36
 #define UUID_DIGITS 32
 
-#define PROC_MAGIC 0x9fa0 /* <linux/magic.h> */
-
-static bool is_in_proc(int fd) {
-    struct statfs info;
-    return fstatfs(fd, &info) == 0 && info.f_type == PROC_MAGIC;
-}
-
 /* 0, or errno. */
 static int read_uuid(const char *path, char text[UUID_CHARACTERS]) {
-    struct stat info;
     bool is_short = false;
     int fd, code = 0;
     memset(text, '-', UUID_CHARACTERS); /* some systems write the UUID without dashes */
@@ -63,17 +54,13 @@ static int read_uuid(const char *path, char text[UUID_CHARACTERS]) {
             break;
         }
     }
-    if (is_in_proc(fd)) {
-        close(fd);
-        return code;
-    }
-    /* Container runtimes mount /dev/null or an empty file over files that they hide. */
-    int failed = lard_descriptor_stat(fd, path, &info);
+    bool is_kernels;
+    int failed = lard_descriptor_close_read(fd, path, &is_kernels);
     if (failed) {
         return failed;
     }
-    lard_descriptor_close(fd, &info);
-    return is_short ? ENOENT : code;
+    /* Container runtimes mount /dev/null or an empty file over files that they hide. */
+    return is_short && !is_kernels ? ENOENT : code;
 }
 
 /* The kernel makes a new UUID at each boot: 36 characters, whose hexadecimal digits are read here. If the file is

@@ -6,8 +6,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/vfs.h>
+#endif
 
 static bool is_same(const struct stat *one, const struct stat *other) {
     return one->st_ino == other->st_ino && one->st_dev == other->st_dev;
@@ -56,3 +59,28 @@ void lard_descriptor_close(int fd, const struct stat *info) {
         close(fd);
     }
 }
+
+#if defined(__linux__)
+
+/* <linux/magic.h>. Inodes there may change while a file is open. */
+#define PROC_MAGIC 0x9fa0
+#define CGROUP_MAGIC 0x27e0eb
+#define CGROUP2_MAGIC 0x63677270
+
+int lard_descriptor_close_read(int fd, const char *path, bool *is_kernels) {
+    struct statfs system;
+    struct stat info;
+    *is_kernels = fstatfs(fd, &system) == 0 &&
+                  (system.f_type == PROC_MAGIC || system.f_type == CGROUP_MAGIC || system.f_type == CGROUP2_MAGIC);
+    if (*is_kernels) {
+        close(fd);
+        return 0;
+    }
+    int code = lard_descriptor_stat(fd, path, &info);
+    if (code == 0) {
+        lard_descriptor_close(fd, &info);
+    }
+    return code;
+}
+
+#endif

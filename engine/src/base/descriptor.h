@@ -9,6 +9,7 @@
 #ifndef LARD_DESCRIPTOR_H
 #define LARD_DESCRIPTOR_H
 
+#include <stdbool.h>
 #include <sys/stat.h>
 
 /* Opens a file, which is no symbolic link; a new one gets mode 0600, less the umask. The descriptor and *info, as
@@ -21,5 +22,11 @@ int lard_descriptor_stat(int fd, const char *path, struct stat *info);
 int lard_descriptor_check(int fd, const struct stat *info);
 /* Closes the descriptor if it is that of the file. */
 void lard_descriptor_close(int fd, const struct stat *info);
+#if defined(__linux__)
+/* Closes a descriptor through which `path` in /proc or of a control group was read. *is_kernels: it is a file that
+ * the kernel makes, not one that a container has there. 0, or errno as of lard_descriptor_stat; then it is not
+ * closed, and what was read through it does not count. */
+int lard_descriptor_close_read(int fd, const char *path, bool *is_kernels);
+#endif
 
 #endif

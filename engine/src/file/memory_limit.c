@@ -12,6 +12,7 @@
 #define _GNU_SOURCE
 #include "file/memory_limit.h"
 #include "base/fail.h"
+#include "base/descriptor.h"
 #include "base/filesystem.h"
 
 #if defined(__linux__)
@@ -60,8 +61,9 @@ static void each_line(const char *path, line_reader *reader, void *context) {
         memmove(text, line, have);
         more = more && got > 0;
     }
+    bool is_kernels;
     if (fd >= 0) {
-        close(fd);
+        lard_descriptor_close_read(fd, path, &is_kernels);
     }
 }
 
