@@ -312,6 +312,7 @@ module LarderStoreTests
       made_by_newer(path_of)
       output = run_ruby(<<~RUBY, path_of)
         require "active_support/cache/larder_store"
+        ActiveSupport::Cache.format_version = 7.1
         reports = []
         handler = ->(method:, returning:, exception:) { reports << [method, exception.message[/in use by a newer/]] }
         store = ActiveSupport::Cache::LarderStore.new(ARGV.first, error_handler: handler)
@@ -323,6 +324,7 @@ module LarderStoreTests
       store.write("key", "of the newer")
       run_ruby(<<~RUBY, path_of)
         require "active_support/cache/larder_store"
+        ActiveSupport::Cache.format_version = 7.1
         ActiveSupport::Cache::LarderStore.new(ARGV.first).delete_matched(/nothing/)
       RUBY
       assert_nil store.read("key"), "it is unknown which keys matched"
