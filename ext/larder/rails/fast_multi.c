@@ -14,7 +14,7 @@
 #define KEY_ARENA_BYTES ((size_t)16 * 1024)
 
 static ID id_write_multi, id_keys, id_read_multi_entries, id_write_values, id_store_records;
-static VALUE sym_hits, sym_super_operation, sym_fetch_multi;
+static VALUE sym_hits, sym_namespace, sym_super_operation, sym_fetch_multi;
 
 typedef struct batch {
     fast_store store;
@@ -359,11 +359,22 @@ static VALUE complete(struct event *event, VALUE found) {
     return ordered;
 }
 
+/* Rails makes the keys of hits after the blocks, which may have given the store another namespace. */
+static void look_at_namespace(struct event *event) {
+    VALUE of_store = rb_hash_lookup2(event->batch->store.handle.options, sym_namespace, Qnil);
+    VALUE namespace = rb_hash_lookup2(event->hash, sym_namespace, of_store);
+
+    event->batch->options.namespace = RTEST(namespace) ? namespace : Qnil;
+}
+
 static VALUE fetch_multi_within(VALUE payload, void *context) {
     struct event *event = context;
 
     VALUE found = read_within(event);
     VALUE ordered = complete(event, found);
+    if (fast_event_has_keys) {
+        look_at_namespace(event);
+    }
     add_hits(event, found, payload);
     rb_hash_aset(payload, sym_super_operation, sym_fetch_multi);
     return ordered;
@@ -408,6 +419,7 @@ void fast_multi_init(VALUE module) {
     id_write_values = rb_intern("write_values");
     id_store_records = rb_intern("store_records");
     sym_hits = ID2SYM(rb_intern("hits"));
+    sym_namespace = ID2SYM(rb_intern("namespace"));
     sym_super_operation = ID2SYM(rb_intern("super_operation"));
     sym_fetch_multi = ID2SYM(rb_intern("fetch_multi"));
     rb_define_method(module, "read_multi", fast_read_multi, -1);

@@ -241,6 +241,19 @@ module LarderStoreTests
       end
     end
 
+    test "a namespace that the block of a fetch_multi gives the store, in the event" do
+      both do |cache|
+        hits = []
+        cache.write("a", 1)
+        listener = ->(*, payload) { hits << payload[:hits] }
+        ActiveSupport::Notifications.subscribed(listener, "cache_read_multi.active_support") do
+          cache.fetch_multi("a", "b") { cache.namespace = "m" }
+          cache.fetch_multi("b", "c") { 1 }
+        end
+        hits
+      end
+    end
+
     test "thousands of names, and the same ones again" do
       many = Array.new(5000) { |i| "key/#{i % 3000}" }
       both do |cache|
