@@ -11,6 +11,7 @@
 #endif
 
 #define BLOCK 64 /* bytes: a bit of a word for each */
+#define RUN 128  /* bytes of ASCII that are skipped at once */
 #define HIGH_BITS UINT64_C(0x8080808080808080)
 
 /* Bit i is set if byte i is not ASCII. Most blocks of most texts have no such byte. */
@@ -26,6 +27,16 @@ static inline uint64_t not_ascii(const unsigned char text[BLOCK]) {
     return (uint64_t)_mm_movemask_epi8(a) | (uint64_t)_mm_movemask_epi8(b) << 16 |
            (uint64_t)_mm_movemask_epi8(c) << 32 | (uint64_t)_mm_movemask_epi8(d) << 48;
 }
+
+static inline int is_ascii_run(const unsigned char text[RUN]) {
+    const __m128i *at = (const __m128i *)text;
+    __m128i any = _mm_loadu_si128(at);
+
+    for (size_t i = 1; i < RUN / sizeof any; i++) {
+        any = _mm_or_si128(any, _mm_loadu_si128(at + i));
+    }
+    return _mm_movemask_epi8(any) == 0;
+}
 #else
 static inline uint64_t not_ascii(const unsigned char text[BLOCK]) {
     uint64_t words[BLOCK / 8], any = 0, found = 0;
@@ -39,6 +50,10 @@ static inline uint64_t not_ascii(const unsigned char text[BLOCK]) {
         found |= ((words[i] & HIGH_BITS) * UINT64_C(0x0002040810204081)) >> 56 << (i * 8);
     }
     return found;
+}
+
+static inline int is_ascii_run(const unsigned char text[RUN]) {
+    return (not_ascii(text) | not_ascii(text + BLOCK)) == 0;
 }
 #endif
 
@@ -94,6 +109,9 @@ int code_range_of_utf8(const char *text, size_t bytes) {
     int range = RUBY_ENC_CODERANGE_7BIT;
 
     for (size_t i = 0, next; i < bytes; i += next) {
+        while (bytes - i > RUN && is_ascii_run(at + i)) {
+            i += RUN;
+        }
         uint64_t high = bytes - i < BLOCK ? not_ascii_at_end(at + i, bytes - i) : not_ascii(at + i);
         next = BLOCK;
         if (high != 0) {
