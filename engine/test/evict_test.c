@@ -124,6 +124,22 @@ static void what_is_stored_again_and_again_pushes_nothing_out(void) {
     }
 }
 
+static void what_is_incremented_or_touched_stays(void) {
+    enum { COLD = 2000, LARGE = 100000 };
+    int64_t count = 0;
+    int missed = 0;
+    cache = open_cache(8 << 20);
+    CHECK(put("touched", 1, 300, 60000, 0) == LARDER_OK);
+    for (int i = 1; i <= COLD; i++) {
+        CHECK(put("cold", i, LARGE, 0, 0) == LARDER_OK);
+        CHECK(larder_increment(cache, "count", 5, 1, 0, 0, &count, NULL) == LARDER_OK);
+        missed += larder_touch(cache, "touched 1", 9, 60000, NULL) != LARDER_OK;
+    }
+    CHECK(count == COLD, "%d of %d increments are counted", (int)count, COLD);
+    CHECK(missed == 0, "%d touches found nothing", missed);
+    larder_close(cache);
+}
+
 /* Half of the bytes that are stored are large values that nobody reads again. LRU keeps 38 % of the small items.
  */
 static void large_values_push_out_no_items_that_are_read(void) {
@@ -241,6 +257,7 @@ static const test_case tests[] = {
          "what comes back soon after it was evicted goes to the main queue"),
     TEST(what_is_stored_again_and_again_pushes_nothing_out,
          "keys that are stored again and again push no others out of a cache with room"),
+    TEST(what_is_incremented_or_touched_stays, "what is only incremented, or touched, is in use"),
     TEST(large_values_push_out_no_items_that_are_read,
          "large values that are not read again push out no items that are read"),
     TEST(the_newest_are_always_there, "what was just stored is there"),

@@ -114,6 +114,34 @@ static void a_whole_large_value_is_present_for_them(void) {
     larder_close(cache);
 }
 
+/* In a cache that has room for few values, of all lengths. */
+static void stores_find_what_was_just_read(void) {
+    enum { ROUNDS = 6000, KEYS = 20 };
+    static unsigned char value[BYTES];
+    larder *cache = open_cache(1 << 20);
+    uint64_t random = 1;
+    int lost = 0, added = 0, unreplaced = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        uint32_t key = (uint32_t)(random >> 33) % KEYS;
+        larder_store store = {.key = &key,
+                              .key_bytes = sizeof key,
+                              .value = value,
+                              .value_bytes = (random >> 40) % (larder_max_value(cache) + 1)};
+        bool was_there = larder_get(cache, &key, sizeof key, value, BYTES, NULL, NULL) == LARDER_OK;
+        store.mode = !was_there ? LARDER_SET : i % 2 ? LARDER_ADD : LARDER_REPLACE;
+        larder_status status = larder_set(cache, &store, NULL);
+        added += store.mode == LARDER_ADD && status == LARDER_OK;
+        unreplaced += store.mode == LARDER_REPLACE && status != LARDER_OK;
+        lost += status == LARDER_OK && larder_get(cache, &key, sizeof key, value, BYTES, NULL, NULL) != LARDER_OK;
+    }
+    CHECK(lost == 0, "%d values were lost at once", lost);
+    CHECK(added == 0, "%d were added over a value", added);
+    CHECK(unreplaced == 0, "%d that were there were not replaced", unreplaced);
+    CHECK(sound(cache));
+    larder_close(cache);
+}
+
 static uint32_t frees(larder *cache) {
     uint32_t all = 0;
     for (uint32_t s = 0; s < cache->map->super.shard_count; s++) {
@@ -271,6 +299,7 @@ static const test_case tests[] = {
     TEST(a_missing_chunk_is_a_miss, "a large value that lost a chunk is a miss and leaves nothing behind"),
     TEST(a_missing_chunk_is_a_miss_for_calls_that_read_no_value,
          "exists, touch, replace, add and increment find no large value that lost a chunk"),
+    TEST(stores_find_what_was_just_read, "a store of a large value evicts neither itself nor what it depends on"),
     TEST(a_whole_large_value_is_present_for_them, "exists, touch, add and increment find a whole large value"),
 };
 RUN("large", tests)

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/count.h"
 #include "base/key.h"
+#include "base/reads.h"
 #include "file/map.h"
 #include "file/view.h"
 #include "handle/enter.h"
@@ -82,6 +83,8 @@ static larder_status increment_once(larder *cache, lard_view *view, lard_write_o
     }
     if (status == LARDER_OK && LARD_WORD0_TYPE(info.word0) == LARD_TYPE_COUNTER) {
         lard_counter_write(lard_record_cells(view, offset, &info), LARD_WORD0_CRC(info.word0), op->spec.number);
+        /* A counter that is only incremented is in use, although its record becomes older. */
+        lard_reads_raise(view->map, &view->map->dircache[view->number], found.reads, found.slot, offset);
         return LARDER_OK;
     }
     op->condition = status == LARDER_OK ? LARD_IF_SLOT : LARD_IF_ANY;

@@ -78,7 +78,7 @@ int lard_descriptor_close_read(int fd, const char *path, bool *is_kernels) {
     }
     int code = lard_descriptor_stat(fd, path, &info);
     if (code == 0) {
-        lard_descriptor_close(fd, &info);
+        close(fd);
     }
     return code;
 }

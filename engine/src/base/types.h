@@ -36,6 +36,7 @@ typedef struct {                     /* the hints of a shard, see file/hints.h *
     uint32_t capacity;               /* of the shadow caches */
     uint32_t requests;               /* of the sample, since the last choice */
     uint32_t replayed;               /* gets in `heard` before this one were shown to the shadow caches */
+    uint32_t least_small;            /* segments of the small queue that stay for now, see item/large.c */
     _Alignas(64) uint32_t heard_end; /* number of gets that were heard; readers store only here and into heard */
     uint32_t heard[LARD_HEARD];
     uint32_t newest[LARD_NEWEST]; /* small segments by their order of opening */
@@ -104,8 +105,7 @@ typedef struct lard_view { /* a shard */
     lard_segment *segments;
     uint8_t *base;
     uint32_t number;
-    uint32_t owner;       /* under the lock: the word that this call wrote into the lock */
-    uint32_t least_small; /* segments that this call leaves the small queue, see item/large.c */
+    uint32_t owner; /* under the lock: the word that this call wrote into the lock */
 } lard_view;
 
 struct larder {

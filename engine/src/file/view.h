@@ -14,7 +14,6 @@ static inline lard_view lard_view_of(lard_map *map, uint32_t number) {
     view.directory = (lard_u32 *)(view.base + map->super.directory_offset);
     view.segments = (lard_segment *)(view.base + map->super.segment_table_offset);
     view.number = number;
-    view.least_small = 0;
     return view;
 }
 

@@ -6,6 +6,7 @@
 #include "item/expiry.h"
 #include "base/clock.h"
 #include "base/key.h"
+#include "base/reads.h"
 #include "file/map.h"
 #include "file/view.h"
 #include "index/index.h"
@@ -58,6 +59,7 @@ larder_status lard_expiry_set(larder *cache, lard_map *map, const lard_key *key,
         /* First, so that the segment is not dropped as expired. */
         lard_segment_widen_expiry(&view, offset, expiry_ms);
         lard_record_set_expiry(&view, found.value, &info, expiry_ms);
+        lard_reads_raise(map, &map->dircache[view.number], found.reads, found.slot, offset);
         if (head) {
             lard_record_head(&view, offset, &info, head);
         }

@@ -133,8 +133,9 @@ static size_t chunk_bytes(const lard_view *view, const lard_record_spec *part, s
                                                                                               : bytes;
 }
 
-/* Segments that the small queue of a shard may have while a value is written: half as many again as its chunks
- * there may fill, so that its end does not evict its beginning. */
+/* Segments of the small queue that stay after a value was written, one less with each that is opened then: half as
+ * many again as its chunks in a shard may fill. So its end does not evict its beginning, and small values that
+ * follow do not at once. */
 static uint32_t small_segments_for(const lard_map *map, size_t bytes) {
     uint64_t group = (uint64_t)map->chunk_record * LARD_CHUNK_GROUP, groups = bytes / group + 2;
     uint64_t here = (groups + map->super.shard_count - 1) / map->super.shard_count * group;
@@ -145,7 +146,6 @@ static larder_status write_chunk(larder *cache, lard_map *map, const prefetched 
                                  size_t left, uint32_t least_small, const larder_call *call) {
     const lard_key *key = &chunk->key;
     lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
-    view.least_small = least_small;
     lard_write_op op = {.key = key, .buckets = chunk->buckets, .condition = LARD_IF_ANY, .now_ms = call->now_ms};
     lard_dirty_for_write(&view, &key->hash, &op.buckets, part->to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL,
                          left < map->chunk_record ? left : map->chunk_record);
@@ -153,6 +153,8 @@ static larder_status write_chunk(larder *cache, lard_map *map, const prefetched 
     if (status != LARDER_OK) {
         return status;
     }
+    uint32_t *stays = &map->dircache[view.number].hints->least_small;
+    *stays = *stays < least_small ? least_small : *stays;
     part->value_bytes = chunk_bytes(&view, part, left);
     lard_add(&view.header->chunks,
              1); /* the key is new, so this adds a slot; from now on a repair counts chunks */

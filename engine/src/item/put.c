@@ -46,9 +46,17 @@ bool lard_put_overwrites(lard_condition condition) {
     return condition == LARD_IF_ANY || condition == LARD_IF_PRESENT;
 }
 
-/* Writes the chunks of a large value and fills *head, which becomes the record to store. */
+/* Writes the chunks of a large value and fills *head, which becomes the record to store. Looks at a condition on
+ * presence first: the chunks may evict the value that it depends on. */
 static larder_status write_chunks(larder *cache, lard_map *map, lard_write_op *op, lard_head *head,
                                   const larder_call *call) {
+    if (op->condition == LARD_IF_ABSENT || op->condition == LARD_IF_PRESENT) {
+        bool is_present = lard_read_exists(cache, map, op->key, NULL, op->now_ms);
+        if (is_present != (op->condition == LARD_IF_PRESENT)) {
+            return LARDER_NOT_STORED;
+        }
+        op->is_whole = true;
+    }
     place_large(map, op);
     larder_status status = lard_large_write(cache, map, op->key, &op->spec, head, call);
     op->spec.type = LARD_TYPE_HEAD;

@@ -80,6 +80,7 @@ static void note_opened(const lard_view *view, uint32_t segment, uint32_t queue)
     if (queue != LARD_SEGMENT_SMALL) {
         return;
     }
+    hints->least_small -= hints->least_small > 0;
     hints->newest[hints->opened++ % LARD_NEWEST] = segment;
     uint32_t age = hints->opened < LARD_NEWEST ? hints->opened : LARD_NEWEST;
     while (age-- > 0) { /* the newest last, because a segment may occur twice */
