@@ -42,8 +42,8 @@ headers = Dir[File.join(ENGINE, "{src,include}/**/*.h"), File.join(__dir__, "**/
 $warnflags = $warnflags.to_s.gsub("-Wdeclaration-after-statement", "")
 $warnflags << " -Wall -Wextra -Werror -Wno-unused-parameter" if DEVELOPER
 $CFLAGS << " -std=gnu11 -O3 -fvisibility=hidden"
-# Frames of more than a page touch each page of it, so that an endless recursion meets the guard page of the stack, which
-# Ruby knows: some Rubies are compiled without.
+# Frames of more than a page touch each page of it, so that an endless recursion meets the guard page of the stack, as
+# Ruby expects: some Rubies are compiled without.
 $CFLAGS << " -fstack-clash-protection" if try_cflags("-fstack-clash-protection")
 # Ruby's longjmp is not the one that AddressSanitizer knows, and would leave the marks of frames it jumps over on the
 # stack: so memory of the stack is not watched.

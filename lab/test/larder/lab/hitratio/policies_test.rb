@@ -119,10 +119,9 @@ module Larder
           trace.requests.each { |object| engine.request(object, 50_000, nil) }
           cache = engine.instance_variable_get(:@cache)
           keys = (0...300).map { |object| "object/#{object}" }
-          known = keys.count { |key| cache.exist?(key) }
           net = engine.stats[:net_bytes]
           assert_equal keys.count { |key| cache.get(key) } * 50_000, net
-          assert_operator net, :<, known * 50_000, "of some, parts were evicted"
+          assert_includes 1...(2 << 20), net
         ensure
           engine&.close
         end

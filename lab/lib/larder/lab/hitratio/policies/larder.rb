@@ -36,9 +36,8 @@ module Larder
           # @return [Hash{Symbol => Integer}] statistics of the engine; how many objects one set has copied to make
           #   room, at most; bytes of the objects that are there, all parts of them
           def stats
-            counted = @cache.stats # before these gets
-            present = @sizes.filter_map { |key, size| size if @cache.get(key) }
-            counted.merge(most_copied: @most_copied, net_bytes: present.sum)
+            present = @sizes.filter_map { |key, size| size if @cache.exist?(key) }
+            @cache.stats.merge(most_copied: @most_copied, net_bytes: present.sum)
           end
 
           # (see Policy#close)
