@@ -62,7 +62,8 @@ module Proof
     def run_next(program, failures)
       name = File.basename(program)
       inner = Report.new(name, name)
-      env = { "LLVM_PROFILE_FILE" => "#{work("counters")}/#{name}%c.profraw" }
+      # A file for each program that it starts, too (%m).
+      env = { "LLVM_PROFILE_FILE" => "#{work("counters")}/#{name}-%m%c.profraw" }
       env["LARDER_SURVIVE_SECONDS"] = "1" if quick
       Program.new([program], dir: ROOT, log: "#{work("logs")}/#{name}.log", env: env, limit: 600).run(inner)
       inner.failures.each { |failure| failures << failure }
