@@ -140,6 +140,12 @@ static void what_is_incremented_or_touched_stays(void) {
     larder_close(cache);
 }
 
+/* 31 bits. */
+static uint32_t next(uint64_t *random) {
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*random >> 33);
+}
+
 /* Half of the bytes that are stored are large values that nobody reads again. LRU keeps 38 % of the small items.
  */
 static void large_values_push_out_no_items_that_are_read(void) {
@@ -149,8 +155,7 @@ static void large_values_push_out_no_items_that_are_read(void) {
     int hits = 0, gone = 0;
     cache = open_cache(4 << 20);
     for (int i = 0; i < ROUNDS; i++) {
-        random = random * 6364136223846793005u + 1442695040888963407u;
-        int key = (int)((random >> 33) % KEYS);
+        int key = (int)(next(&random) % KEYS);
         bool found = whole("small", key, 520, 0);
         hits += found && i >= ROUNDS / 2;
         CHECK(found || put("small", key, 520, 0, 0) == LARDER_OK);
@@ -163,6 +168,33 @@ static void large_values_push_out_no_items_that_are_read(void) {
     }
     CHECK(hits > ROUNDS / 2 * 45 / 100, "%d of %d reads are hits", hits, ROUNDS / 2);
     CHECK(gone == 0, "%d large values were gone at once", gone);
+    CHECK(sound(cache));
+    larder_close(cache);
+}
+
+/* Values of which each is an eighth of the cache, three of them, beside items that take a third of it. */
+static void overwritten_large_values_push_out_no_live_items(void) {
+    enum { SMALL = 500, ROUNDS = 2000, READS = 45 };
+    static unsigned char large[200000];
+    static bool was_stored[SMALL];
+    uint64_t random = 1;
+    int missed = 0;
+    cache = open_cache(1 << 20);
+    for (int i = 0; i < ROUNDS; i++) {
+        int key = (int)(next(&random) % 3);
+        larder_store store = {
+            .key = &key, .key_bytes = sizeof key, .value = large, .value_bytes = larder_max_value(cache)};
+        CHECK(larder_set(cache, &store, NULL) == LARDER_OK);
+        for (int n = 0; n < READS; n++) {
+            double part = (double)next(&random) / 0x80000000u;
+            int item = (int)(part * part * SMALL);
+            bool found = whole("small", item, 500, 0);
+            missed += was_stored[item] && !found;
+            was_stored[item] = true;
+            CHECK(found || put("small", item, 500, 0, 0) == LARDER_OK);
+        }
+    }
+    CHECK(missed < ROUNDS * READS / 50, "%d of %d reads missed", missed, ROUNDS * READS);
     CHECK(sound(cache));
     larder_close(cache);
 }
@@ -260,6 +292,8 @@ static const test_case tests[] = {
     TEST(what_is_incremented_or_touched_stays, "what is only incremented, or touched, is in use"),
     TEST(large_values_push_out_no_items_that_are_read,
          "large values that are not read again push out no items that are read"),
+    TEST(overwritten_large_values_push_out_no_live_items,
+         "large values that are overwritten push out no live items"),
     TEST(the_newest_are_always_there, "what was just stored is there"),
     TEST(a_far_too_small_cache_works, "a cache far too small for its load works"),
     TEST(expired_segments_go_before_live_items, "expired segments go before live items"),

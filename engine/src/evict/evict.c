@@ -12,6 +12,7 @@
  */
 #include "evict/evict.h"
 #include "base/count.h"
+#include "base/dead.h"
 #include "base/hash.h"
 #include "base/key.h"
 #include "evict/sample.h"
@@ -223,6 +224,9 @@ void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsi
         lard_load(&view->header->victim_offset) & ~7u; /* records are aligned, even if the word is damaged */
     uint64_t seen = 0;
 
+    if (min_reads == 1 && lard_dead_is_most(view->map, view->number, segment)) {
+        min_reads = 0; /* few items, which are not older than others */
+    }
     if (end > view->map->super.segment_bytes) {
         end = view->map->super.segment_bytes;
     }

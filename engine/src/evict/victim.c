@@ -1,10 +1,11 @@
 /*
  * victim.c — chooses the segment to empty next.
  *
- * A segment in which every record has expired comes first, then the oldest segment of the small or the main queue.
- * Under the shard's lock.
+ * A segment in which every record has expired comes first, then one that is mostly dead, then the oldest segment
+ * of the small or the main queue. Under the shard's lock.
  */
 #include "evict/victim.h"
+#include "base/dead.h"
 #include "evict/steer.h"
 #include "file/advice.h"
 #include "segment/pin.h"
@@ -12,12 +13,13 @@
 /* Numbers + 1 of segments that may be emptied; 0: there is none. */
 typedef struct {
     uint32_t expired;   /* every record has expired */
+    uint32_t dead;      /* most of it is dead */
     uint32_t oldest[2]; /* the oldest of small and main */
     uint32_t second[2]; /* the second oldest */
 } prospects;
 
 static prospects look_over(const lard_view *view, int64_t now_ms, bool open_too) {
-    prospects found = {0, {0, 0}, {0, 0}};
+    prospects found = {0, 0, {0, 0}, {0, 0}};
     uint64_t sequences[2] = {UINT64_MAX, UINT64_MAX}, seconds[2] = {UINT64_MAX, UINT64_MAX};
     const uint32_t active[2] = {lard_load(&view->header->active[0]), lard_load(&view->header->active[1])};
     for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
@@ -29,6 +31,9 @@ static prospects look_over(const lard_view *view, int64_t now_ms, bool open_too)
         if (lard_load(&row->max_expiry_ms) <= (uint64_t)now_ms && !found.expired &&
             lard_load(&row->write_offset)) {
             found.expired = s + 1;
+        }
+        if (!found.dead && lard_dead_is_most(view->map, view->number, s)) {
+            found.dead = s + 1;
         }
         uint64_t sequence = lard_load(&row->sequence);
         if (sequence < sequences[queue]) {
@@ -71,7 +76,7 @@ uint32_t lard_victim_choose(lard_view *view, int64_t now_ms) {
                      (uint64_t)small << 16 <= shared * lard_steer_small_share(view);
     queue = found.oldest[queue] ? queue : !queue;
     note_oldest_main(view, found.oldest[1]);
-    uint32_t victim = found.expired ? found.expired : found.oldest[queue];
+    uint32_t victim = found.expired ? found.expired : found.dead ? found.dead : found.oldest[queue];
     if (victim) {
         prefetch_next(view, victim, &found, queue);
         return victim;

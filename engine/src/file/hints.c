@@ -33,7 +33,7 @@
 
 #define MAGIC \
     { 'L', 'A', 'R', 'D', 'H', 'I', 'N', 'T' }
-#define VERSION 2u
+#define VERSION 3u
 #define DIRECTORY "/dev/shm"
 #define PREFIX "larder-"
 #define ID_DIGITS 32
@@ -67,7 +67,8 @@ static void name_of(const lard_map *map, char name[NAME_BYTES]) {
 /* Bytes of a shard's hints. */
 static uint64_t shard_bytes(const lard_map *map) {
     uint64_t words = (uint64_t)map->reads_mask + 1, young = (map->super.segments_per_shard + 7) / 8;
-    return (sizeof(lard_shard_hints) + words * sizeof(uint16_t) + young + 63) / 64 * 64;
+    uint64_t dead = (uint64_t)map->super.segments_per_shard * sizeof(uint32_t) + sizeof(uint32_t);
+    return (sizeof(lard_shard_hints) + words * sizeof(uint16_t) + young + dead + 63) / 64 * 64;
 }
 
 /* Computes where the parts are, and how long all are. */

@@ -8,7 +8,7 @@
  *   0     header, 64 bytes: magic, version, file id
  *   64    a row of 256 bytes per process slot: incarnation, and what the process has counted (process.c)
  *   …     per shard lard_shard_hints: sampled gets and the shadow caches (evict/steer.h); a word of 16 bits for
- *         each bucket of its index (reads.h); a bit for each segment (reads.h)
+ *         each bucket of its index (reads.h); a bit for each segment (reads.h); and its dead bytes (dead.h)
  */
 #ifndef LARD_HINTS_H
 #define LARD_HINTS_H

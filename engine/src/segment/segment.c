@@ -6,6 +6,7 @@
  */
 #include "segment/segment.h"
 #include "base/clock.h"
+#include "base/dead.h"
 #include "base/reads.h"
 #include "file/view.h"
 
@@ -77,6 +78,7 @@ static void note_opened(const lard_view *view, uint32_t segment, uint32_t queue)
     lard_shard_hints *hints = copy->hints;
     uint32_t young = hints->young_segments < LARD_NEWEST ? hints->young_segments : LARD_NEWEST;
     lard_reads_set_young(view->map, copy, segment, false);
+    lard_dead_reset(view->map, view->number, segment);
     if (queue != LARD_SEGMENT_SMALL) {
         return;
     }
