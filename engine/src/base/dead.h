@@ -17,12 +17,14 @@ static inline uint32_t *lard_dead_in(const lard_map *map, uint32_t shard, uint32
 }
 
 static inline void lard_dead_add(const lard_map *map, uint32_t shard, uint32_t segment, uint64_t bytes) {
-    __atomic_fetch_add(lard_dead_in(map, shard, segment), (uint32_t)bytes, __ATOMIC_RELAXED);
+    uint32_t *word = lard_dead_in(map, shard, segment);
+    __atomic_fetch_add(word, (uint32_t)bytes, __ATOMIC_RELAXED);
 }
 
 /* When the segment is opened. Under the lock. */
 static inline void lard_dead_reset(const lard_map *map, uint32_t shard, uint32_t segment) {
-    __atomic_store_n(lard_dead_in(map, shard, segment), 0, __ATOMIC_RELAXED);
+    uint32_t *word = lard_dead_in(map, shard, segment);
+    __atomic_store_n(word, 0, __ATOMIC_RELAXED);
 }
 
 /* Is at least three quarters of the segment dead? */
