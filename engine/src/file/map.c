@@ -87,11 +87,14 @@ static bool make_dircache(lard_map *map) {
     size_t shards = map->super.shard_count, most = map->super.segments_per_shard;
     size_t bytes = sizeof(lard_dircache) + sizeof(lard_renewal) + most * sizeof(uintptr_t); /* of a shard */
     map->dircache = calloc(shards, bytes);
+    if (!map->dircache) {
+        return false;
+    }
     map->renewals = (lard_renewal *)(map->dircache + shards);
-    for (size_t s = 0; map->dircache && s < shards; s++) {
+    for (size_t s = 0; s < shards; s++) {
         map->dircache[s].pages = (uintptr_t *)(map->renewals + shards) + s * most;
     }
-    return map->dircache != NULL;
+    return true;
 }
 
 /* Maps the first bytes of a file; they are not guarded yet. The fork lock is held. */

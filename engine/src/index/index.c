@@ -7,6 +7,7 @@
  */
 #include "index/index.h"
 #include "base/count.h"
+#include "base/dead.h"
 #include "base/key.h"
 #include "index/bucket.h"
 #include "index/ghost.h"
@@ -15,6 +16,7 @@
 #include "index/slot.h"
 #include "segment/pin.h"
 #include "segment/record.h"
+#include "segment/segment.h"
 
 #include <limits.h>
 
@@ -217,6 +219,10 @@ static bool delete_in_slot(const lard_view *view, lard_u64 *slot, const lard_key
             found->pinned_bytes = pinned_bytes;
             if (large.value_bytes) {
                 *found->head = large;
+            }
+            if (key->is_chunk) {
+                lard_dead_add(view->map, view->number, lard_segment_at(view, LARD_SLOT_OFFSET(settled)),
+                              lard_record_bytes_at(&info));
             }
             return true;
         }

@@ -11,7 +11,6 @@
  * are evicted like other items that are not read. See docs/adr/0003-large-values.md.
  */
 #include "item/large.h"
-#include "base/dead.h"
 #include "base/key.h"
 #include "base/reads.h"
 #include "file/map.h"
@@ -112,19 +111,6 @@ larder_status lard_large_read(larder *cache, lard_map *map, const lard_key *key,
     return at == head->value_bytes ? LARDER_OK : LARDER_MISS;
 }
 
-/* Drops a chunk, and counts its bytes as dead. */
-static void drop_chunk(lard_map *map, const lard_key *key) {
-    lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
-    lard_record_info info;
-    lard_found found = lard_index_find(&view, key);
-    bool is_known = found.slot && lard_record_of_slot(&view, found.value, &info);
-    lard_index_delete(&view, key, 0, NULL);
-    if (is_known) {
-        lard_dead_add(map, view.number, lard_segment_at(&view, LARD_SLOT_OFFSET(found.value)),
-                      lard_record_bytes_at(&info));
-    }
-}
-
 void lard_large_drop(lard_map *map, const lard_head *head) {
     walk steps;
     if (!plausible(map, head)) {
@@ -132,7 +118,9 @@ void lard_large_drop(lard_map *map, const lard_head *head) {
     }
     begin_walk(&steps, map, head);
     for (uint32_t i = 0; i < head->chunks; i++) {
-        drop_chunk(map, next_of_walk(&steps, map, head, i));
+        const lard_key *key = next_of_walk(&steps, map, head, i);
+        lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
+        lard_index_delete(&view, key, 0, NULL);
     }
 }
 
