@@ -139,7 +139,7 @@ static size_t chunk_bytes(const lard_view *view, const lard_record_spec *part, s
 static uint32_t small_segments_for(const lard_map *map, size_t bytes) {
     uint64_t group = (uint64_t)map->chunk_record * LARD_CHUNK_GROUP, groups = bytes / group + 2;
     uint64_t here = (groups + map->super.shard_count - 1) / map->super.shard_count * group;
-    return (uint32_t)((here < bytes ? here : bytes) * 3 / 2 >> map->segment_shift) + 2;
+    return (uint32_t)((here < bytes ? here : bytes) * 3 / 2 >> map->segment_shift) + 1;
 }
 
 static larder_status write_chunk(larder *cache, lard_map *map, const prefetched *chunk, lard_record_spec *part,
