@@ -11,7 +11,6 @@
 #include "file/view.h"
 #include "handle/enter.h"
 #include "index/bucket.h"
-#include "item/lookup.h"
 #include "item/read.h"
 #include "segment/record.h"
 
@@ -60,8 +59,7 @@ static bool begin_again(const lard_view *view, position *at) {
 /* Is the key present? A pending slot does not prove it: its item may have been deleted. */
 static bool is_found(larder *cache, lard_map *map, const void *key, size_t key_bytes, int64_t now_ms) {
     lard_key wanted = lard_key_of(map, key, key_bytes);
-    lard_hit hit;
-    return lard_read(cache, map, &wanted, NULL, 0, NULL, &hit, now_ms) == LARDER_OK;
+    return lard_read_exists(cache, map, &wanted, NULL, now_ms);
 }
 
 /* Copies the key of a slot's live item to `key`. Returns its length, or -1: there is none that a get finds. */

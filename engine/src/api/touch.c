@@ -11,7 +11,7 @@
 
 #define TOUCH_ATTEMPTS 8
 
-/* A large value that loses a chunk meanwhile was evicted, or replaced by a value that is touched next. */
+/* If a chunk is missing, the value was evicted, or another one has replaced it, which the next attempt touches. */
 larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int64_t ttl_ms,
                            const larder_call *call) {
     uint64_t expiry_ms;

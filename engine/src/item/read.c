@@ -1,6 +1,6 @@
 /*
- * read.c — reads a value of any length: a record, or the chunks that a record names. A value of which a chunk is
- * missing is a miss for whoever asks.
+ * read.c — reads a value of any length: a record, or the chunks that a record names. If a chunk is missing,
+ * the value is a miss, also for calls that copy no value.
  */
 #include "item/read.h"
 #include "base/count.h"

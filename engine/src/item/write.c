@@ -28,11 +28,11 @@
 static bool is_live(const lard_view *view, const lard_found *found, int64_t now_ms, bool *is_large) {
     lard_record_info info;
     uint64_t offset = LARD_SLOT_OFFSET(found->value);
-    bool is_live = found->slot && lard_record_of_slot(view, found->value, &info) &&
-                   !lard_record_expired(&info, now_ms) && LARD_WORD0_TYPE(info.word0) != LARD_TYPE_EXTENDED &&
-                   lard_record_sound(view, offset, &info);
-    *is_large = is_live && LARD_WORD0_TYPE(info.word0) == LARD_TYPE_HEAD;
-    return is_live;
+    bool live = found->slot && lard_record_of_slot(view, found->value, &info) &&
+                !lard_record_expired(&info, now_ms) && LARD_WORD0_TYPE(info.word0) != LARD_TYPE_EXTENDED &&
+                lard_record_sound(view, offset, &info);
+    *is_large = live && LARD_WORD0_TYPE(info.word0) == LARD_TYPE_HEAD;
+    return live;
 }
 
 static bool expires_at(const lard_view *view, const lard_found *found, uint64_t expiry_ms) {

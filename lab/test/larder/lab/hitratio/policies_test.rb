@@ -122,6 +122,7 @@ module Larder
           net = engine.stats[:net_bytes]
           assert_equal keys.count { |key| cache.get(key) } * 50_000, net
           assert_includes 1...(2 << 20), net
+          assert_equal keys.count { |key| cache.exist?(key) } * 50_000, net
         ensure
           engine&.close
         end
