@@ -70,6 +70,14 @@ module Larder
           assert_equal ".", hits("steered", soon, 20)[-1], "it was read only just after it was stored"
         end
 
+        test "hits on what was just stored do not count where a configuration says so" do
+          Policies::Steered::CONFIGURATIONS.each do |configuration|
+            segments = Segments.new(20, 20, 100, configuration)
+            [0, 0, *1..30].each { |object| segments.request(object, 1) }
+            assert_equal configuration.young.zero?, segments.request(0, 1), configuration
+          end
+        end
+
         test "the steered policy has fewer misses than its first configuration where a long small queue is better" do
           random = Random.new(7)
           requests = (0...9000).flat_map { |i| [i, i - random.rand(150)] } # each comes back soon, and then never
