@@ -174,17 +174,26 @@ static void what_a_killed_process_left_is_found_and_then_swept(void) {
 }
 
 static void statistics_of_others_are_read_from_the_file(void) {
-    larder *cache = open_cache(SIZE);
-    char path[400];
-    CHECK(cache && fill(cache) && unlink(name_of(cache)) == 0); /* the other gets its own, as in a container */
-    snprintf(path, sizeof path, "%s", test_path("t.larder"));
-    pid_t child = fork();
+    int go_on[2];
+    CHECK(pipe(go_on) == 0);
+    pid_t child = fork(); /* first: it must not inherit this process's hints */
     if (child == 0) {
-        execl("/proc/self/exe", "hints_test", "reader", path, (char *)NULL);
-        _exit(1);
+        char one;
+        close(go_on[1]);
+        CHILD_CHECK(read(go_on[0], &one, 1) == 1);
+        larder *cache = open_cache(SIZE);
+        CHILD_CHECK(cache && found(cache) == ITEMS);
+        larder_close(cache);
+        _exit(0);
     }
-    CHECK(wait_for(child) == 0);
+    larder *cache = open_cache(SIZE);
     larder_stats stats;
+    bool is_ready =
+        cache && fill(cache) && unlink(name_of(cache)) == 0; /* the other gets its own, as in a container */
+    CHECK(write(go_on[1], "", is_ready) == is_ready);
+    close(go_on[0]);
+    close(go_on[1]);
+    CHECK(is_ready && wait_for(child) == 0);
     CHECK(larder_get_stats(cache, &stats) == LARDER_OK);
     CHECK(stats.hits == ITEMS && stats.counts_age_ms == 0, "%llu hits", (unsigned long long)stats.hits);
     larder_close(cache);
@@ -279,10 +288,11 @@ static void another_users_file_is_left_alone(void) {
 }
 
 static int thaws = -1; /* a descriptor of the frozen file system */
+static int no_argument;
 
 static void give_up(int number) {
     (void)number;
-    ioctl(thaws, FITHAW, 0);
+    ioctl(thaws, FITHAW, &no_argument);
     _exit(1);
 }
 
@@ -307,13 +317,13 @@ static int read_frozen(void) {
     CHILD_CHECK(msync(cache->map->base, cache->map->bytes, MS_SYNC) == 0 && syncfs(thaws) == 0);
     signal(SIGALRM, give_up);
     alarm(20);
-    if (ioctl(thaws, FIFREEZE, 0) != 0) {
+    if (ioctl(thaws, FIFREEZE, &no_argument) != 0) {
         return 77;
     }
     int64_t start = now_us();
     bool all = found(cache) == ITEMS && !get(cache, "absent");
     int64_t took = now_us() - start;
-    ioctl(thaws, FITHAW, 0);
+    ioctl(thaws, FITHAW, &no_argument);
     alarm(0);
     CHILD_CHECK(all && took < 10 * 1000000);
     larder_close(cache);
@@ -467,18 +477,4 @@ static const test_case tests[] = {
 #endif
 };
 
-/* The other process: reads with hints of its own. */
-static int read_all(const char *path) {
-    larder *cache;
-    if (larder_open(path, NULL, &cache, NULL) != LARDER_OK || found(cache) != ITEMS) {
-        return 1;
-    }
-    larder_close(cache);
-    return 0;
-}
-
-int main(int argc, char **argv) {
-    return argc == 3 && strcmp(argv[1], "reader") == 0
-               ? read_all(argv[2])
-               : run_tests("hints", tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL);
-}
+RUN("hints", tests)

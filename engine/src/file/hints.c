@@ -29,6 +29,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define MAGIC \
@@ -113,25 +114,36 @@ static void remove_unused(const char *name) {
     lard_descriptor_close(fd, &info);
 }
 
-/* Removes what killed processes have left. */
+/* Is it the name of a file of hints? */
+static bool is_of_hints(const char *name) {
+    const char *id = name + strlen(PREFIX);
+    return strncmp(name, PREFIX, strlen(PREFIX)) == 0 && strlen(id) == ID_DIGITS &&
+           strspn(id, "0123456789abcdef") == ID_DIGITS;
+}
+
+/* Removes what killed processes have left. By the system call, because a stream of readdir can only be freed
+ * together with its descriptor, which may be the host's by then. */
 static void sweep(void) {
+#ifdef __linux__
+    _Alignas(struct dirent) char entries[4096] = "";
     struct stat info;
-    DIR *directory = opendir(DIRECTORY);
-    if (!directory || lard_descriptor_stat(dirfd(directory), DIRECTORY, &info) != 0) {
+    int fd = lard_descriptor_open(DIRECTORY "/.", O_RDONLY | O_DIRECTORY, &info);
+    if (fd < 0) {
         return;
     }
-    for (struct dirent *entry; (entry = readdir(directory));) {
-        char name[NAME_BYTES];
-        const char *id = entry->d_name + strlen(PREFIX);
-        if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0 && strlen(id) == ID_DIGITS &&
-            strspn(id, "0123456789abcdef") == ID_DIGITS) {
-            snprintf(name, sizeof name, DIRECTORY "/" PREFIX "%.*s", ID_DIGITS, id);
-            remove_unused(name);
+    for (long got; (got = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0;) {
+        for (long at = 0, next; at < got; at = next) {
+            char name[NAME_BYTES];
+            const struct dirent *entry = (const struct dirent *)(entries + at);
+            next = at + entry->d_reclen;
+            if (is_of_hints(entry->d_name)) {
+                snprintf(name, sizeof name, DIRECTORY "/%.*s", (int)strlen(PREFIX) + ID_DIGITS, entry->d_name);
+                remove_unused(name);
+            }
         }
     }
-    if (lard_descriptor_check(dirfd(directory), &info) == 0) {
-        closedir(directory);
-    }
+    lard_descriptor_close(fd, &info);
+#endif
 }
 
 /* The descriptor of a new file of zeros, or -1. What changes it is done by its name. */
@@ -185,11 +197,15 @@ static int open_shared(const char *name, const lard_map *map, uid_t owner, bool 
 #endif
 }
 
-/* Reserves the memory of a mapped file, so that no store to it can fail. */
-static bool reserve(void *base, int fd, uint64_t bytes) {
+/* Reserves the memory of a mapped file, so that no store to it can fail. An emulator may answer 0 and do nothing
+ * (qemu-user), and Linux before 5.14 answers EINVAL. */
+static bool reserve(const char *name, void *base, int fd, uint64_t bytes) {
+    struct stat info;
     int failed = madvise(base, bytes, MADV_POPULATE_WRITE) == 0 ? 0 : errno;
-    return failed == 0 ||
-           (failed == EINVAL && LARD_CHANGE(lard_space_reserve(fd, bytes)) == 0); /* EINVAL: before Linux 5.14 */
+    if (failed == 0 && stat(name, &info) == 0 && (uint64_t)info.st_blocks * 512 >= bytes) {
+        return true;
+    }
+    return (failed == 0 || failed == EINVAL) && LARD_CHANGE(lard_space_reserve(fd, bytes)) == 0;
 }
 
 /* Maps the file. MAP_FAILED: it cannot be had. */
@@ -204,7 +220,7 @@ static void *map_shared(const lard_map *map, uid_t owner) {
     }
     void *base = mmap(NULL, map->hints_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     bool is_ours = lard_descriptor_stat(fd, name, &info) == 0; /* if so, it is what was mapped */
-    if (base != MAP_FAILED && (!is_ours || (is_new && !reserve(base, fd, map->hints_bytes)))) {
+    if (base != MAP_FAILED && (!is_ours || (is_new && !reserve(name, base, fd, map->hints_bytes)))) {
         munmap(base, map->hints_bytes);
         base = MAP_FAILED;
     }
