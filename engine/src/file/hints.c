@@ -108,7 +108,8 @@ static void remove_unused(const char *name) {
     if (fd < 0) {
         return;
     }
-    if (S_ISREG(info.st_mode) && info.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+    if (S_ISREG(info.st_mode) && info.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+        lard_descriptor_check(fd, &info) == 0) {
         LARD_CHANGE(unlink(name));
     }
     lard_descriptor_close(fd, &info);
