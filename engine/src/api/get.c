@@ -35,10 +35,10 @@ typedef struct {
 } request;
 
 static __attribute__((noinline)) larder_status get_slowly(larder *cache, lard_map *map, const request *wanted,
-                                                          larder_item *item) {
+                                                          const lard_place *place, larder_item *item) {
     lard_hit hit;
     lard_steer_hear(map->dircache[lard_hash_shard(map, &wanted->key.hash)].hints, &wanted->key.hash);
-    return lard_read(cache, map, &wanted->key, wanted->out, wanted->capacity, item, &hit, wanted->now_ms);
+    return lard_read(cache, map, &wanted->key, place, wanted->out, wanted->capacity, item, &hit, wanted->now_ms);
 }
 
 /*
@@ -90,7 +90,7 @@ static __attribute__((noinline)) larder_status renew_and_get_slowly(larder *cach
                                                                     const request *wanted, larder_item *item) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, &wanted->key.hash));
     lard_dircache_renew(map, &view);
-    return get_slowly(cache, map, wanted, item);
+    return get_slowly(cache, map, wanted, NULL, item);
 }
 
 /* The fast path, in the buckets that the directory cache knows. */
@@ -136,11 +136,12 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     lard_record_prefetch(&view, offset);
     if (LARD_UNLIKELY(LARD_SLOT_FINGERPRINT(value) != wanted->key.hash.fingerprint ||
                       !copy_ordinary(fast, &view, offset, LARD_SLOT_GENERATION(value), wanted, &info))) {
-        return get_slowly(cache, map, wanted, item);
+        const lard_place place = {slot, bucket_number, epoch};
+        return get_slowly(cache, map, wanted, &place, item);
     }
     lard_fence_acquire();
     if (LARD_UNLIKELY(lard_load(slot) != value || lard_load(&view.header->epoch) != epoch)) {
-        return get_slowly(cache, map, wanted, item);
+        return get_slowly(cache, map, wanted, NULL, item);
     }
     lard_steer_hear(copy->hints, &wanted->key.hash);
     uint64_t expiry_ms = LARD_WORD1_EXPIRY_MS(info.word1);
@@ -202,7 +203,7 @@ larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void 
     prepare(map, &wanted, key, key_bytes, buffer, buffer_bytes, call ? call->now_ms : 0);
     lard_dircache_pair(map, &wanted.key.hash, &buckets);
     status = LARD_LIKELY(lard_crc_hardware) ? answer(true, cache, map, &wanted, &buckets, item)
-                                            : get_slowly(cache, map, &wanted, item);
+                                            : get_slowly(cache, map, &wanted, NULL, item);
     counted_one(cache, map, status);
     return status;
 }
@@ -231,7 +232,7 @@ static void get_batch(larder *cache, lard_map *map, larder_lookup *lookups, size
         if (LARD_LIKELY(one->status == LARDER_OK)) {
             one->status = LARD_LIKELY(lard_crc_hardware)
                               ? answer(true, cache, map, &wanted[i], &buckets[i], &one->item)
-                              : get_slowly(cache, map, &wanted[i], &one->item);
+                              : get_slowly(cache, map, &wanted[i], NULL, &one->item);
             hits += one->status == LARDER_OK;
             misses += one->status == LARDER_MISS;
         }

@@ -57,13 +57,23 @@ LARD_INLINE void lard_dircache_prefetch_buckets(const lard_map *map, const lard_
     __builtin_prefetch(pair->at[1]);
 }
 
-/* Prefetches the record that the buckets seem to name. A hint: a lookup does not rely on it. */
-static inline void lard_dircache_prefetch_record(lard_map *map, const lard_hash *hash, const lard_buckets *pair) {
+typedef struct {    /* a slot that seems to name a key's record: a hint, which a lookup checks */
+    lard_u64 *slot; /* NULL: none */
+    uint32_t bucket;
+    uint64_t epoch; /* of the shard */
+} lard_place;
+
+/* Prefetches the record that the buckets seem to name. */
+static inline lard_place lard_dircache_prefetch_record(lard_map *map, const lard_hash *hash,
+                                                       const lard_buckets *pair) {
     unsigned mask = LARD_LIKELY(pair->epoch != 0) ? lard_probe(pair->at[0], pair->at[1], hash->fingerprint) : 0;
-    if (mask) {
-        lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
-        lard_record_prefetch(&view, LARD_SLOT_OFFSET(lard_load(lard_probe_slot(pair->at[0], pair->at[1], mask))));
+    if (!mask) {
+        return (lard_place){NULL, 0, 0};
     }
+    lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
+    lard_u64 *slot = lard_probe_slot(pair->at[0], pair->at[1], mask);
+    lard_record_prefetch(&view, LARD_SLOT_OFFSET(lard_load(slot)));
+    return (lard_place){slot, pair->number[!lard_probe_is_first(mask)], pair->epoch};
 }
 
 /* Under the lock. Renews a copy that is of another epoch or knows far fewer buckets. */

@@ -45,6 +45,7 @@ typedef struct {
     lard_chunk_key data;
     lard_key key;
     lard_buckets buckets;
+    lard_place place;
 } prefetched;
 
 /* Computes the key of a chunk that will be needed soon, and prefetches its buckets. */
@@ -52,6 +53,10 @@ static void prefetch_chunk(const lard_map *map, const lard_head *head, uint64_t 
     chunk->data = chunk_key(head, number);
     chunk->key = lard_key_of_chunk(map, &chunk->data);
     lard_dircache_prefetch_buckets(map, &chunk->key.hash, &chunk->buckets);
+}
+
+static void prefetch_record(lard_map *map, prefetched *chunk) {
+    chunk->place = lard_dircache_prefetch_record(map, &chunk->key.hash, &chunk->buckets);
 }
 
 typedef struct {
@@ -64,26 +69,29 @@ static void begin_walk(walk *steps, const lard_map *map, const lard_head *head) 
     }
 }
 
-/* The key of chunk i, whose record was prefetched; prefetches the record of the next and the buckets of the one
- * after it. */
-static const lard_key *next_of_walk(walk *steps, lard_map *map, const lard_head *head, uint32_t i) {
-    const prefetched *next = &steps->ahead[(i + 1) % 3];
+/* Chunk i, whose record was prefetched; prefetches the record of the next and the buckets of the one after it. */
+static const prefetched *next_of_walk(walk *steps, lard_map *map, const lard_head *head, uint32_t i) {
+    if (i == 0) {
+        prefetch_record(map, &steps->ahead[0]);
+    }
     if (i + 1 < head->chunks) {
-        lard_dircache_prefetch_record(map, &next->key.hash, &next->buckets);
+        prefetch_record(map, &steps->ahead[(i + 1) % 3]);
     }
     if (i + 2 < head->chunks) {
         prefetch_chunk(map, head, i + 2, &steps->ahead[(i + 2) % 3]);
     }
-    return &steps->ahead[i % 3].key;
+    return &steps->ahead[i % 3];
 }
 
 larder_status lard_large_read(larder *cache, lard_map *map, const lard_key *key, const lard_hit *found, void *out,
                               size_t capacity) {
     const lard_head *head = &found->head;
     size_t at = 0;
+    walk steps;
     if (!plausible(map, head)) {
         return LARDER_MISS;
     }
+    begin_walk(&steps, map, head); /* also if it is too long: then the caller asks again */
     if (head->value_bytes > capacity) {
         return LARDER_BUFFER_TOO_SMALL;
     }
@@ -91,19 +99,17 @@ larder_status lard_large_read(larder *cache, lard_map *map, const lard_key *key,
     lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
     bool is_young = lard_segment_is_open(&view, found->offset) ||
                     lard_reads_is_young(map, &map->dircache[view.number], found->offset);
-    walk steps;
-    begin_walk(&steps, map, head);
     for (uint32_t i = 0; i < head->chunks; i++) {
         larder_item item;
         lard_hit hit;
-        const lard_key *chunk = next_of_walk(&steps, map, head, i);
-        larder_status status =
-            lard_lookup(cache, map, chunk, out ? (char *)out + at : NULL, head->value_bytes - at, &item, &hit, 0);
+        const prefetched *chunk = next_of_walk(&steps, map, head, i);
+        larder_status status = lard_lookup(cache, map, &chunk->key, &chunk->place, out ? (char *)out + at : NULL,
+                                           head->value_bytes - at, &item, &hit, 0);
         if (status != LARDER_OK) {
             return LARDER_MISS;
         }
         if (!is_young) {
-            lard_reads_raise(map, &map->dircache[lard_hash_shard(map, &chunk->hash)], hit.reads, hit.slot,
+            lard_reads_raise(map, &map->dircache[lard_hash_shard(map, &chunk->key.hash)], hit.reads, hit.slot,
                              hit.offset);
         }
         at += item.size_bytes;
@@ -118,7 +124,7 @@ void lard_large_drop(lard_map *map, const lard_head *head) {
     }
     begin_walk(&steps, map, head);
     for (uint32_t i = 0; i < head->chunks; i++) {
-        const lard_key *key = next_of_walk(&steps, map, head, i);
+        const lard_key *key = &next_of_walk(&steps, map, head, i)->key;
         lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
         lard_index_delete(&view, key, 0, NULL);
     }

@@ -128,8 +128,22 @@ LARD_INLINE enum found find(const lard_view *view, uint64_t epoch, const lard_ke
     return changed ? AGAIN : ABSENT;
 }
 
-LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const lard_key *key, void *out,
-                                 size_t capacity, larder_item *item, lard_hit *hit, int64_t now_ms) {
+/* Does the slot at `place` name the key's record? */
+LARD_INLINE bool is_there(const lard_view *view, uint64_t epoch, const lard_place *place, const lard_key *key,
+                          lard_hit *hit) {
+    if (!place || !place->slot || place->epoch != epoch) {
+        return false;
+    }
+    hit->slot = place->slot;
+    hit->slot_value = lard_load_acquire(place->slot);
+    hit->reads = lard_reads_at(view->map, view->number, place->bucket);
+    hit->offset = LARD_SLOT_OFFSET(hit->slot_value);
+    return lard_match_key(view, hit->slot_value, key, &hit->info);
+}
+
+LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const lard_key *key,
+                                 const lard_place *place, void *out, size_t capacity, larder_item *item,
+                                 lard_hit *hit, int64_t now_ms) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
 
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -138,7 +152,8 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
         if (LARD_UNLIKELY(!lard_view_is_current(&view, &epoch))) {
             return LARDER_MISS;
         }
-        enum found found = find(&view, epoch, key, hit);
+        enum found found = is_there(&view, epoch, place, key, hit) ? FOUND : find(&view, epoch, key, hit);
+        place = NULL;
         if (found == ABSENT) {
             return LARDER_MISS;
         }
@@ -191,8 +206,8 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
     return LARDER_MISS;
 }
 
-larder_status lard_lookup(larder *cache, lard_map *map, const lard_key *key, void *out, size_t capacity,
-                          larder_item *item, lard_hit *hit, int64_t now_ms) {
-    return lard_crc_hardware ? lookup(true, cache, map, key, out, capacity, item, hit, now_ms)
-                             : lookup(false, cache, map, key, out, capacity, item, hit, now_ms);
+larder_status lard_lookup(larder *cache, lard_map *map, const lard_key *key, const lard_place *place, void *out,
+                          size_t capacity, larder_item *item, lard_hit *hit, int64_t now_ms) {
+    return lard_crc_hardware ? lookup(true, cache, map, key, place, out, capacity, item, hit, now_ms)
+                             : lookup(false, cache, map, key, place, out, capacity, item, hit, now_ms);
 }

@@ -5,6 +5,7 @@
 #define LARD_LOOKUP_H
 
 #include "base/key.h"
+#include "index/dircache.h"
 #include "segment/record.h"
 
 typedef struct {
@@ -16,9 +17,10 @@ typedef struct {
     lard_head head; /* of a large value */
 } lard_hit;
 
-/* Copies the record's value to `out` (NULL: only finds it) and fills *item (may be NULL) and *hit. Copies of a
+/* Looks first at `place`, where the record seems to be (NULL: that is not known), then in the key's buckets.
+ * Copies the record's value to `out` (NULL: only finds it) and fills *item (may be NULL) and *hit. Copies of a
  * large value only the head, to hit->head. OK, MISS, or BUFFER_TOO_SMALL, which fills them too. */
-larder_status lard_lookup(larder *cache, lard_map *map, const lard_key *key, void *out, size_t capacity,
-                          larder_item *item, lard_hit *hit, int64_t now_ms);
+larder_status lard_lookup(larder *cache, lard_map *map, const lard_key *key, const lard_place *place, void *out,
+                          size_t capacity, larder_item *item, lard_hit *hit, int64_t now_ms);
 
 #endif

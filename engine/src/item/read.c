@@ -28,10 +28,11 @@ static bool drop_head(larder *cache, lard_map *map, const lard_key *key, const l
     return true;
 }
 
-larder_status lard_read(larder *cache, lard_map *map, const lard_key *key, void *out, size_t capacity,
-                        larder_item *item, lard_hit *hit, int64_t now_ms) {
+larder_status lard_read(larder *cache, lard_map *map, const lard_key *key, const lard_place *place, void *out,
+                        size_t capacity, larder_item *item, lard_hit *hit, int64_t now_ms) {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        larder_status status = lard_lookup(cache, map, key, out, capacity, item, hit, now_ms);
+        larder_status status = lard_lookup(cache, map, key, place, out, capacity, item, hit, now_ms);
+        place = NULL;
         if (status != LARDER_OK || LARD_WORD0_TYPE(hit->info.word0) != LARD_TYPE_HEAD) {
             return status;
         }
@@ -45,5 +46,5 @@ larder_status lard_read(larder *cache, lard_map *map, const lard_key *key, void 
 
 bool lard_read_exists(larder *cache, lard_map *map, const lard_key *key, larder_item *item, int64_t now_ms) {
     lard_hit hit;
-    return lard_read(cache, map, key, NULL, 0, item, &hit, now_ms) == LARDER_OK;
+    return lard_read(cache, map, key, NULL, NULL, 0, item, &hit, now_ms) == LARDER_OK;
 }
