@@ -201,12 +201,13 @@ static int open_shared(const char *name, const lard_map *map, uid_t owner, bool 
 /* Reserves the memory of a mapped file, so that no store to it can fail. An emulator may answer 0 and do nothing
  * (qemu-user), and Linux before 5.14 answers EINVAL. */
 static bool reserve(const char *name, void *base, int fd, uint64_t bytes) {
-    struct stat info;
+    struct stat named;
     int failed = madvise(base, bytes, MADV_POPULATE_WRITE) == 0 ? 0 : errno;
-    if (failed == 0 && stat(name, &info) == 0 && (uint64_t)info.st_blocks * 512 >= bytes) {
-        return true;
+    if ((failed != 0 && failed != EINVAL) || stat(name, &named) != 0) {
+        return false;
     }
-    return (failed == 0 || failed == EINVAL) && LARD_CHANGE(lard_space_reserve(fd, bytes)) == 0;
+    return (failed == 0 && (uint64_t)named.st_blocks * 512 >= bytes) ||
+           (lard_descriptor_check(fd, &named) == 0 && LARD_CHANGE(lard_space_reserve(fd, bytes)) == 0);
 }
 
 /* Maps the file. MAP_FAILED: it cannot be had. */
