@@ -168,6 +168,13 @@ typedef struct larder_item {
     uint8_t reserved[13];
 } larder_item;
 
+typedef struct {
+    /* Returns memory for a value of `bytes`, or NULL: it is not to be read. Must not use the cache. No lock is
+     * held, so it may leave the call by longjmp. */
+    void *(*allocate)(void *context, size_t bytes);
+    void *context;
+} larder_allocator;
+
 typedef struct larder_lookup { /* a lookup of larder_get_multi */
     const void *key;
     size_t key_bytes;
@@ -313,6 +320,15 @@ size_t larder_max_pinned(const larder *cache);
  */
 larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void *buffer, size_t buffer_bytes,
                          larder_item *item, const larder_call *call);
+
+/*
+ * As larder_get, but a value that is longer than `buffer` is copied into memory that more->allocate returns. It is
+ * called again if a longer value has replaced that one meanwhile: the value is in the memory of the last call.
+ * BUFFER_TOO_SMALL: it returned NULL, or `more` is NULL.
+ */
+larder_status larder_get_allocated(larder *cache, const void *key, size_t key_bytes, void *buffer,
+                                   size_t buffer_bytes, const larder_allocator *more, larder_item *item,
+                                   const larder_call *call);
 
 /* The same for `count` lookups; each has its own status. */
 larder_status larder_get_multi(larder *cache, larder_lookup *lookups, size_t count, const larder_call *call);

@@ -5,6 +5,8 @@
  */
 #include "children.h"
 
+#include <setjmp.h>
+
 enum { MOST_KEY = 41, MOST_VALUE = 41, COUNT = 64 };
 
 static unsigned char key_bytes_of[MOST_KEY + 8], value_bytes_of[4096];
@@ -211,11 +213,145 @@ static void all_kinds_come_through_many_at_once(void) {
     larder_close(cache);
 }
 
+typedef struct {
+    unsigned char memory[40000];
+    size_t asked[4], most; /* lengths that were asked for, and what there is */
+    unsigned times;
+    jmp_buf *leave; /* not NULL: by longjmp */
+} pool;
+
+static void *take(void *context, size_t bytes) {
+    pool *this = context;
+    this->asked[this->times++ & 3] = bytes;
+    if (this->leave) {
+        longjmp(*this->leave, 1);
+    }
+    return bytes <= this->most ? this->memory : NULL;
+}
+
+static larder_status get_from_pool(larder *cache, const char *key, unsigned char *buffer, size_t bytes, pool *from,
+                                   larder_item *item) {
+    from->times = 0;
+    larder_allocator more = {take, from};
+    return larder_get_allocated(cache, key, strlen(key), buffer, bytes, &more, item, NULL);
+}
+
+static void a_long_value_is_copied_into_memory_that_is_asked_for(void) {
+    static unsigned char value[40000], buffer[100];
+    static const size_t lengths[] = {100, 101, 6000, sizeof value}; /* fits; a record; a long one; in chunks */
+    static pool pool = {.most = sizeof pool.memory};
+    larder *cache = open_cache(16 << 20);
+    larder_item item;
+    int64_t sum;
+    describe(value, sizeof value, 5, 6);
+    CHECK(cache && get_from_pool(cache, "k", buffer, sizeof buffer, &pool, &item) == LARDER_MISS &&
+          pool.times == 0);
+    for (size_t i = 0; i < 4; i++) {
+        size_t bytes = lengths[i];
+        bool fits = bytes <= sizeof buffer;
+        CHECK(set_bytes(cache, "k", value, bytes, 0) == LARDER_OK);
+        CHECK(get_from_pool(cache, "k", buffer, sizeof buffer, &pool, &item) == LARDER_OK, "%zu bytes", bytes);
+        CHECK(item.size_bytes == bytes && pool.times == !fits && (fits || pool.asked[0] == bytes));
+        CHECK(memcmp(fits ? buffer : pool.memory, value, bytes) == 0, "%zu bytes", bytes);
+        CHECK(get_from_pool(cache, "k", NULL, 0, &pool, &item) == LARDER_OK && pool.asked[0] == bytes);
+        CHECK(memcmp(pool.memory, value, bytes) == 0, "%zu bytes, no buffer", bytes);
+        pool.most = bytes - 1;
+        CHECK(get_from_pool(cache, "k", NULL, 0, &pool, &item) == LARDER_BUFFER_TOO_SMALL && pool.times == 1);
+        CHECK(item.size_bytes == bytes, "%zu bytes, refused", bytes);
+        pool.most = sizeof pool.memory;
+    }
+    CHECK(larder_increment(cache, "count", 5, -42, 0, 0, &sum, NULL) == LARDER_OK);
+    CHECK(get_from_pool(cache, "count", NULL, 0, &pool, &item) == LARDER_OK && item.is_counter);
+    CHECK(pool.asked[0] == 3 && memcmp(pool.memory, "-42", 3) == 0);
+    CHECK(larder_get_allocated(cache, "k", 1, NULL, 0, NULL, &item, NULL) == LARDER_BUFFER_TOO_SMALL &&
+          item.size_bytes == sizeof value);
+    larder_close(cache);
+}
+
+static void asking_for_memory_may_end_the_read(void) {
+    static unsigned char value[40000];
+    static pool pool;
+    larder *cache = open_cache(16 << 20);
+    jmp_buf out;
+    pool.leave = &out;
+    for (size_t bytes = 6000; bytes <= sizeof value; bytes += sizeof value - 6000) {
+        CHECK(cache && set_bytes(cache, "k", value, bytes, 0) == LARDER_OK);
+        if (setjmp(out) == 0) {
+            get_from_pool(cache, "k", NULL, 0, &pool, NULL);
+            CHECK(false, "it came back");
+        }
+        CHECK(set(cache, "other", "value") == LARDER_OK && is(cache, "other", "value") && sound(cache));
+    }
+    larder_close(cache);
+}
+
+static struct { int to[2], from[2]; /* pipes */ } writer;
+
+/* Another process replaces the value by one of 200, 6000 or 40000 bytes, in turn, whenever it is asked to. */
+static void replace_in_turn(void) {
+    static unsigned char value[40000];
+    static const size_t lengths[] = {6000, sizeof value, 200};
+    char one;
+    larder *own = open_cache(16 << 20);
+    for (unsigned i = 0; read(writer.to[0], &one, 1) == 1; i++) {
+        size_t bytes = lengths[i % 3];
+        memset(value, (int)(bytes % 251), bytes);
+        CHILD_CHECK(set_bytes(own, "k", value, bytes, 0) == LARDER_OK && write(writer.from[1], "", 1) == 1);
+    }
+    larder_close(own);
+}
+
+static bool replace(void) {
+    char one;
+    return write(writer.to[1], "", 1) == 1 && read(writer.from[0], &one, 1) == 1;
+}
+
+static void *take_while_it_is_replaced(void *context, size_t bytes) {
+    void *memory = take(context, bytes);
+    return ((pool *)context)->times > 1 || replace() ? memory : NULL;
+}
+
+static void a_value_that_is_replaced_meanwhile_is_read_whole(void) {
+    static const size_t wanted[] = {40000, 200, 6000}; /* what 6000, 40000 and 200 are replaced by */
+    static pool pool = {.most = sizeof pool.memory};
+    static const larder_allocator more = {take_while_it_is_replaced, &pool};
+    larder *cache = open_cache(16 << 20);
+    larder_item item;
+    CHECK(cache && pipe(writer.to) == 0 && pipe(writer.from) == 0);
+    pid_t child = fork_child();
+    if (child == 0) {
+        close(writer.to[1]);
+        replace_in_turn();
+        _exit(0);
+    }
+    CHECK(replace());
+    for (unsigned i = 0; i < 9; i++) {
+        pool.times = 0;
+        CHECK(larder_get_allocated(cache, "k", 1, NULL, 0, &more, &item, NULL) == LARDER_OK);
+        CHECK(item.size_bytes == wanted[i % 3] && pool.times == (i % 3 == 1 ? 1 : 2), "%zu bytes after %u calls",
+              item.size_bytes, pool.times);
+        for (size_t at = 0; at < item.size_bytes; at++) {
+            CHECK(pool.memory[at] == item.size_bytes % 251, "byte %zu of %zu", at, item.size_bytes);
+        }
+    }
+    close(writer.to[1]);
+    CHECK(exited_well(child));
+    close(writer.to[0]);
+    close(writer.from[0]);
+    close(writer.from[1]);
+    larder_close(cache);
+}
+
 static const test_case tests[] = {
     TEST(every_length_comes_back, "keys and values of every length come back, whichever way checksums are taken"),
     TEST(keys_of_one_fingerprint_are_told_apart, "keys of one fingerprint in one bucket are told apart"),
     TEST(an_index_that_another_process_changed_is_followed, "an index that another process changed is followed"),
     TEST(a_renewal_cut_short_by_a_fork_starts_again, "a renewal cut short by a fork starts again in the child"),
     TEST(all_kinds_come_through_many_at_once, "values of all kinds come through many at once, and are counted"),
+    TEST(a_long_value_is_copied_into_memory_that_is_asked_for,
+         "a long value is copied into memory that is asked for"),
+    TEST(asking_for_memory_may_end_the_read, "asking for memory may end the read by longjmp"),
+    TEST(a_value_that_is_replaced_meanwhile_is_read_whole,
+         "a value that is replaced while memory is asked for is read whole"),
 };
 RUN("get", tests)

@@ -27,7 +27,8 @@ static larder_status attempt(larder *cache, lard_map *map, const larder_store *r
     larder_item item;
     lard_hit hit;
     int64_t now_ms = call ? call->now_ms : 0;
-    larder_status status = lard_read(cache, map, op->key, NULL, buffer, expected_bytes, &item, &hit, now_ms);
+    lard_room room = {.bytes = buffer, .capacity = expected_bytes};
+    larder_status status = lard_read(cache, map, op->key, NULL, &room, &item, &hit, now_ms);
     if (status == LARDER_MISS) {
         return status;
     }

@@ -35,10 +35,12 @@ typedef struct {
 } request;
 
 static __attribute__((noinline)) larder_status get_slowly(larder *cache, lard_map *map, const request *wanted,
-                                                          const lard_place *place, larder_item *item) {
+                                                          const lard_place *place, const larder_allocator *more,
+                                                          larder_item *item) {
     lard_hit hit;
+    lard_room room = {wanted->out, wanted->capacity, more};
     lard_steer_hear(map->dircache[lard_hash_shard(map, &wanted->key.hash)].hints, &wanted->key.hash);
-    return lard_read(cache, map, &wanted->key, place, wanted->out, wanted->capacity, item, &hit, wanted->now_ms);
+    return lard_read(cache, map, &wanted->key, place, &room, item, &hit, wanted->now_ms);
 }
 
 /*
@@ -87,15 +89,17 @@ LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset
 
 /* The directory cache is out of date, so a miss by it proves nothing: renews it and reads again. */
 static __attribute__((noinline)) larder_status renew_and_get_slowly(larder *cache, lard_map *map,
-                                                                    const request *wanted, larder_item *item) {
+                                                                    const request *wanted,
+                                                                    const larder_allocator *more,
+                                                                    larder_item *item) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, &wanted->key.hash));
     lard_dircache_renew(map, &view);
-    return get_slowly(cache, map, wanted, NULL, item);
+    return get_slowly(cache, map, wanted, NULL, more, item);
 }
 
 /* The fast path, in the buckets that the directory cache knows. */
 LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const request *wanted,
-                                 const lard_buckets *buckets, larder_item *item) {
+                                 const lard_buckets *buckets, const larder_allocator *more, larder_item *item) {
     uint32_t number = lard_hash_shard(map, &wanted->key.hash);
     const lard_dircache *copy = &map->dircache[number];
     lard_view view = lard_view_of(map, number);
@@ -105,7 +109,7 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
         return LARDER_MISS;
     }
     if (LARD_UNLIKELY(buckets->epoch != epoch)) {
-        return renew_and_get_slowly(cache, map, wanted, item);
+        return renew_and_get_slowly(cache, map, wanted, more, item);
     }
     uint32_t moves = lard_load_acquire(&view.header->moves);
     /* Half of all items are in the first bucket and need not wait for the second, which is prefetched meanwhile.
@@ -125,7 +129,7 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
                        lard_load(&view.header->bucket_count) != buckets->count ||
                        lard_load(&view.header->epoch) != epoch;
         if (LARD_UNLIKELY(changed)) {
-            return renew_and_get_slowly(cache, map, wanted, item);
+            return renew_and_get_slowly(cache, map, wanted, more, item);
         }
         lard_steer_hear(copy->hints, &wanted->key.hash);
         return LARDER_MISS;
@@ -136,12 +140,12 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     lard_record_prefetch(&view, offset);
     if (LARD_UNLIKELY(LARD_SLOT_FINGERPRINT(value) != wanted->key.hash.fingerprint ||
                       !copy_ordinary(fast, &view, offset, LARD_SLOT_GENERATION(value), wanted, &info))) {
-        const lard_place place = {slot, bucket_number, epoch};
-        return get_slowly(cache, map, wanted, &place, item);
+        const lard_place place = {slot, lard_reads_in(map, copy, bucket_number), epoch};
+        return get_slowly(cache, map, wanted, &place, more, item);
     }
     lard_fence_acquire();
     if (LARD_UNLIKELY(lard_load(slot) != value || lard_load(&view.header->epoch) != epoch)) {
-        return get_slowly(cache, map, wanted, NULL, item);
+        return get_slowly(cache, map, wanted, NULL, more, item);
     }
     lard_steer_hear(copy->hints, &wanted->key.hash);
     uint64_t expiry_ms = LARD_WORD1_EXPIRY_MS(info.word1);
@@ -188,8 +192,8 @@ LARD_INLINE void prepare(lard_map *map, request *wanted, const void *key, size_t
     wanted->key.is_chunk = false;
 }
 
-larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void *buffer, size_t buffer_bytes,
-                         larder_item *item, const larder_call *call) {
+LARD_INLINE larder_status get(larder *cache, const void *key, size_t key_bytes, void *buffer, size_t buffer_bytes,
+                              const larder_allocator *more, larder_item *item, const larder_call *call) {
     request wanted;
     larder_status status = lard_request_check_key(cache, key, key_bytes, call);
     if (LARD_UNLIKELY(status != LARDER_OK)) {
@@ -202,10 +206,21 @@ larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void 
     lard_buckets buckets;
     prepare(map, &wanted, key, key_bytes, buffer, buffer_bytes, call ? call->now_ms : 0);
     lard_dircache_pair(map, &wanted.key.hash, &buckets);
-    status = LARD_LIKELY(lard_crc_hardware) ? answer(true, cache, map, &wanted, &buckets, item)
-                                            : get_slowly(cache, map, &wanted, NULL, item);
+    status = LARD_LIKELY(lard_crc_hardware) ? answer(true, cache, map, &wanted, &buckets, more, item)
+                                            : get_slowly(cache, map, &wanted, NULL, more, item);
     counted_one(cache, map, status);
     return status;
+}
+
+larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void *buffer, size_t buffer_bytes,
+                         larder_item *item, const larder_call *call) {
+    return get(cache, key, key_bytes, buffer, buffer_bytes, NULL, item, call);
+}
+
+larder_status larder_get_allocated(larder *cache, const void *key, size_t key_bytes, void *buffer,
+                                   size_t buffer_bytes, const larder_allocator *more, larder_item *item,
+                                   const larder_call *call) {
+    return get(cache, key, key_bytes, buffer, buffer_bytes, more, item, call);
 }
 
 /* Three passes, so that the cache misses of a batch overlap: prefetch the buckets, prefetch the records, read. */
@@ -231,8 +246,8 @@ static void get_batch(larder *cache, lard_map *map, larder_lookup *lookups, size
         larder_lookup *one = &lookups[i];
         if (LARD_LIKELY(one->status == LARDER_OK)) {
             one->status = LARD_LIKELY(lard_crc_hardware)
-                              ? answer(true, cache, map, &wanted[i], &buckets[i], &one->item)
-                              : get_slowly(cache, map, &wanted[i], NULL, &one->item);
+                              ? answer(true, cache, map, &wanted[i], &buckets[i], NULL, &one->item)
+                              : get_slowly(cache, map, &wanted[i], NULL, NULL, &one->item);
             hits += one->status == LARDER_OK;
             misses += one->status == LARDER_MISS;
         }

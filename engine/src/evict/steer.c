@@ -9,6 +9,7 @@
 #include "base/reads.h"
 #include "evict/sample.h"
 #include "index/ghost.h"
+#include "segment/segment.h"
 
 #include <string.h>
 
@@ -58,8 +59,11 @@ void lard_steer_prepare(lard_view *view) {
     bool is_useful = items > 0 && items <= UINT32_MAX && segments <= view->map->super.segments_per_shard &&
                      !lard_sample_is_roomy(view);
     hints->capacity = is_small ? (uint32_t)items : LARD_SHADOW_ITEMS;
-    hints->young_segments =
-        part_of(part_of(segments, configurations[now].small_share), configurations[now].young_share);
+    uint32_t young = part_of(part_of(segments, configurations[now].small_share), configurations[now].young_share);
+    if (hints->young_segments != young) {
+        hints->young_segments = young;
+        lard_segment_mark_young(view, LARD_NEWEST);
+    }
     __atomic_store_n(&hints->sampled,
                      !is_useful ? 0
                      : is_small ? UINT32_MAX

@@ -13,6 +13,7 @@
 #define LARD_DIRCACHE_H
 
 #include "base/hash.h"
+#include "base/reads.h"
 #include "file/view.h"
 #include "index/bucket.h"
 #include "index/probe.h"
@@ -57,10 +58,10 @@ LARD_INLINE void lard_dircache_prefetch_buckets(const lard_map *map, const lard_
     __builtin_prefetch(pair->at[1]);
 }
 
-typedef struct {    /* a slot that seems to name a key's record: a hint, which a lookup checks */
-    lard_u64 *slot; /* NULL: none */
-    uint32_t bucket;
-    uint64_t epoch; /* of the shard */
+typedef struct {     /* a slot that seems to name a key's record: a hint, which a lookup checks */
+    lard_u64 *slot;  /* NULL: none */
+    uint16_t *reads; /* of its bucket */
+    uint64_t epoch;  /* of the shard */
 } lard_place;
 
 /* Prefetches the record that the buckets seem to name. */
@@ -68,12 +69,13 @@ static inline lard_place lard_dircache_prefetch_record(lard_map *map, const lard
                                                        const lard_buckets *pair) {
     unsigned mask = LARD_LIKELY(pair->epoch != 0) ? lard_probe(pair->at[0], pair->at[1], hash->fingerprint) : 0;
     if (!mask) {
-        return (lard_place){NULL, 0, 0};
+        return (lard_place){NULL, NULL, 0};
     }
     lard_view view = lard_view_of(map, lard_hash_shard(map, hash));
     lard_u64 *slot = lard_probe_slot(pair->at[0], pair->at[1], mask);
     lard_record_prefetch(&view, LARD_SLOT_OFFSET(lard_load(slot)));
-    return (lard_place){slot, pair->number[!lard_probe_is_first(mask)], pair->epoch};
+    uint32_t bucket = pair->number[!lard_probe_is_first(mask)];
+    return (lard_place){slot, lard_reads_at(map, view.number, bucket), pair->epoch};
 }
 
 /* Under the lock. Renews a copy that is of another epoch or knows far fewer buckets. */

@@ -83,18 +83,19 @@ static const prefetched *next_of_walk(walk *steps, lard_map *map, const lard_hea
     return &steps->ahead[i % 3];
 }
 
-larder_status lard_large_read(larder *cache, lard_map *map, const lard_key *key, const lard_hit *found, void *out,
-                              size_t capacity) {
+larder_status lard_large_read(larder *cache, lard_map *map, const lard_key *key, const lard_hit *found,
+                              lard_room *room) {
     const lard_head *head = &found->head;
     size_t at = 0;
     walk steps;
     if (!plausible(map, head)) {
         return LARDER_MISS;
     }
-    begin_walk(&steps, map, head); /* also if it is too long: then the caller asks again */
-    if (head->value_bytes > capacity) {
+    begin_walk(&steps, map, head);
+    if (room && head->value_bytes > room->capacity && !lard_lookup_grow(room, head->value_bytes)) {
         return LARDER_BUFFER_TOO_SMALL;
     }
+    char *out = room ? room->bytes : NULL;
     /* By the head, which was written last: the first chunks of a long value are old as soon as it is complete. */
     lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
     bool is_young = lard_segment_is_open(&view, found->offset) ||
@@ -103,7 +104,7 @@ larder_status lard_large_read(larder *cache, lard_map *map, const lard_key *key,
         larder_item item;
         lard_hit hit;
         const prefetched *chunk = next_of_walk(&steps, map, head, i);
-        larder_status status = lard_lookup(cache, map, &chunk->key, &chunk->place, out ? (char *)out + at : NULL,
+        larder_status status = lard_lookup(cache, map, &chunk->key, &chunk->place, out ? out + at : NULL,
                                            head->value_bytes - at, &item, &hit, 0);
         if (status != LARDER_OK) {
             return LARDER_MISS;

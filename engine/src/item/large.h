@@ -9,10 +9,10 @@
 #include "segment/record.h"
 
 size_t lard_large_chunk_bytes(const lard_map *map);
-/* Copies the key's large value, whose head was found, to `out`, or only looks for all chunks if that is NULL. MISS
- * if one is missing; BUFFER_TOO_SMALL. */
-larder_status lard_large_read(larder *cache, lard_map *map, const lard_key *key, const lard_hit *found, void *out,
-                              size_t capacity);
+/* Copies the key's large value, whose head was found, or only looks for all chunks if `room` is NULL. MISS if one
+ * is missing; BUFFER_TOO_SMALL. */
+larder_status lard_large_read(larder *cache, lard_map *map, const lard_key *key, const lard_hit *found,
+                              lard_room *room);
 /* Writes the chunks of spec->value; the caller publishes *head. */
 larder_status lard_large_write(larder *cache, lard_map *map, const lard_key *key, const lard_record_spec *spec,
                                lard_head *head, const larder_call *call);

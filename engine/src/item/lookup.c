@@ -136,7 +136,7 @@ LARD_INLINE bool is_there(const lard_view *view, uint64_t epoch, const lard_plac
     }
     hit->slot = place->slot;
     hit->slot_value = lard_load_acquire(place->slot);
-    hit->reads = lard_reads_at(view->map, view->number, place->bucket);
+    hit->reads = place->reads;
     hit->offset = LARD_SLOT_OFFSET(hit->slot_value);
     return lard_match_key(view, hit->slot_value, key, &hit->info);
 }
@@ -152,6 +152,7 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
         if (LARD_UNLIKELY(!lard_view_is_current(&view, &epoch))) {
             return LARDER_MISS;
         }
+        hit->epoch = epoch;
         enum found found = is_there(&view, epoch, place, key, hit) ? FOUND : find(&view, epoch, key, hit);
         place = NULL;
         if (found == ABSENT) {

@@ -12,10 +12,27 @@ typedef struct {
     lard_u64 *slot;
     uint64_t slot_value;
     uint16_t *reads; /* of the slot's bucket */
+    uint64_t epoch;  /* of the shard */
     uint64_t offset;
     lard_record_info info;
     lard_head head; /* of a large value */
 } lard_hit;
+
+typedef struct { /* where a value goes */
+    void *bytes;
+    size_t capacity;
+    const larder_allocator *more; /* NULL: there is no more */
+} lard_room;
+
+/* Makes room for a longer value. False: there is none. */
+static inline bool lard_lookup_grow(lard_room *room, size_t bytes) {
+    void *more = room->more ? room->more->allocate(room->more->context, bytes) : NULL;
+    if (more) {
+        room->bytes = more;
+        room->capacity = bytes;
+    }
+    return more != NULL;
+}
 
 /* Looks first at `place`, where the record seems to be (NULL: that is not known), then in the key's buckets.
  * Copies the record's value to `out` (NULL: only finds it) and fills *item (may be NULL) and *hit. Copies of a

@@ -28,15 +28,24 @@ static bool drop_head(larder *cache, lard_map *map, const lard_key *key, const l
     return true;
 }
 
-larder_status lard_read(larder *cache, lard_map *map, const lard_key *key, const lard_place *place, void *out,
-                        size_t capacity, larder_item *item, lard_hit *hit, int64_t now_ms) {
+larder_status lard_read(larder *cache, lard_map *map, const lard_key *key, const lard_place *place,
+                        lard_room *room, larder_item *item, lard_hit *hit, int64_t now_ms) {
+    larder_item found;
+    lard_place again;
+    item = item ? item : &found;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        larder_status status = lard_lookup(cache, map, key, place, out, capacity, item, hit, now_ms);
+        larder_status status = lard_lookup(cache, map, key, place, room ? room->bytes : NULL,
+                                           room ? room->capacity : 0, item, hit, now_ms);
         place = NULL;
+        if (status == LARDER_BUFFER_TOO_SMALL && lard_lookup_grow(room, item->size_bytes)) {
+            again = (lard_place){hit->slot, hit->reads, hit->epoch};
+            place = &again;
+            continue;
+        }
         if (status != LARDER_OK || LARD_WORD0_TYPE(hit->info.word0) != LARD_TYPE_HEAD) {
             return status;
         }
-        status = lard_large_read(cache, map, key, hit, out, out ? capacity : SIZE_MAX);
+        status = lard_large_read(cache, map, key, hit, room);
         if (status != LARDER_MISS || drop_head(cache, map, key, hit)) {
             return status;
         }
@@ -46,5 +55,5 @@ larder_status lard_read(larder *cache, lard_map *map, const lard_key *key, const
 
 bool lard_read_exists(larder *cache, lard_map *map, const lard_key *key, larder_item *item, int64_t now_ms) {
     lard_hit hit;
-    return lard_read(cache, map, key, NULL, NULL, 0, item, &hit, now_ms) == LARDER_OK;
+    return lard_read(cache, map, key, NULL, NULL, item, &hit, now_ms) == LARDER_OK;
 }

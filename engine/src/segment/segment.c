@@ -72,25 +72,30 @@ uint64_t lard_segment_room(const lard_view *view, uint32_t queue) {
     return used < view->map->super.segment_bytes ? view->map->super.segment_bytes - used : 0;
 }
 
-/* A segment that the small queue opens is young, and those that are no longer among the newest are not. */
-static void note_opened(const lard_view *view, uint32_t segment, uint32_t queue) {
+void lard_segment_mark_young(const lard_view *view, uint32_t count) {
     const lard_dircache *copy = &view->map->dircache[view->number];
-    lard_shard_hints *hints = copy->hints;
-    uint32_t young = hints->young_segments < LARD_NEWEST ? hints->young_segments : LARD_NEWEST;
-    lard_reads_set_young(view->map, copy, segment, false);
-    lard_dead_reset(view->map, view->number, segment);
-    if (queue != LARD_SEGMENT_SMALL) {
-        return;
-    }
-    hints->least_small -= hints->least_small > 0;
-    hints->newest[hints->opened++ % LARD_NEWEST] = segment;
-    uint32_t age = hints->opened < LARD_NEWEST ? hints->opened : LARD_NEWEST;
+    const lard_shard_hints *hints = copy->hints;
+    count = count < LARD_NEWEST ? count : LARD_NEWEST;
+    uint32_t age = hints->opened < count ? hints->opened : count;
     while (age-- > 0) { /* the newest last, because a segment may occur twice */
         uint32_t other = hints->newest[(hints->opened - 1 - age) % LARD_NEWEST];
         if (other < view->map->super.segments_per_shard) {
-            bool is_small = lard_load(&view->segments[other].state) == LARD_SEGMENT_SMALL || other == segment;
-            lard_reads_set_young(view->map, copy, other, age < young && is_small);
+            bool is_small = lard_load(&view->segments[other].state) == LARD_SEGMENT_SMALL;
+            lard_reads_set_young(view->map, copy, other, age < hints->young_segments && is_small);
         }
+    }
+}
+
+/* A segment that the small queue opens is young, and the one that is no longer among the newest is not. */
+static void note_opened(const lard_view *view, uint32_t segment, uint32_t queue) {
+    const lard_dircache *copy = &view->map->dircache[view->number];
+    lard_shard_hints *hints = copy->hints;
+    lard_reads_set_young(view->map, copy, segment, false);
+    lard_dead_reset(view->map, view->number, segment);
+    if (queue == LARD_SEGMENT_SMALL) {
+        hints->least_small -= hints->least_small > 0;
+        hints->newest[hints->opened++ % LARD_NEWEST] = segment;
+        lard_segment_mark_young(view, hints->young_segments + 1);
     }
 }
 
@@ -110,8 +115,8 @@ static bool open_segment(lard_view *view, uint32_t queue) {
     lard_store(&row->write_offset, 0);
     lard_store(&row->max_expiry_ms, 0);
     lard_store(&row->oldest_ms, (uint64_t)lard_clock_of_call(NULL));
-    note_opened(view, segment, queue);
     lard_store_release(&row->state, queue);
+    note_opened(view, segment, queue);
     adjust(queue_size(view, queue), 1);
     lard_store(&view->header->active[queue - LARD_SEGMENT_SMALL], segment + 1);
     return true;

@@ -20,6 +20,9 @@ void lard_segment_commit(lard_view *view, uint64_t offset, uint64_t bytes, uint6
 void lard_segment_widen_expiry(lard_view *view, uint64_t offset, uint64_t expiry_ms);
 /* Notes that the segment got an item from `from_offset`, which is as old as before. */
 void lard_segment_inherit_age(lard_view *view, uint32_t segment, uint64_t from_offset);
+/* Corrects the bits of the newest `count` small segments (reads.h), 64 at most, when it has changed how many are
+ * young. */
+void lard_segment_mark_young(const lard_view *view, uint32_t count);
 /* Bytes left in the queue's open segment; 0: it is full, or none is open. */
 uint64_t lard_segment_room(const lard_view *view, uint32_t queue);
 

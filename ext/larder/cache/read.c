@@ -45,21 +45,14 @@ static larder_status get_released(VALUE self, VALUE key, VALUE value, larder_ite
     return get.status;
 }
 
-/* A value too large for the stack, which may change its size or vanish meanwhile. nil: a miss. */
-static VALUE get_sized(VALUE self, VALUE key, larder_item *item, const larder_call *call) {
+/* A value that is copied without the GVL. It may change its size or vanish meanwhile. nil: a miss. */
+static VALUE get_large(VALUE self, VALUE key, larder_item *item, const larder_call *call) {
     key = rb_str_new_frozen(key);
     for (;;) {
         size_t size_bytes = item->size_bytes;
         VALUE value = rb_str_new(NULL, (long)size_bytes);
-        larder_status status;
+        larder_status status = get_released(self, key, value, item, call);
 
-        if (size_bytes < GLUE_RELEASE_BYTES) {
-            larder *engine = glue_attach_to_read(self);
-            status = larder_get(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), RSTRING_PTR(value), size_bytes,
-                                item, call);
-        } else {
-            status = get_released(self, key, value, item, call);
-        }
         if (status == LARDER_OK) {
             if (item->size_bytes < size_bytes) {
                 rb_str_resize(value, (long)item->size_bytes);
@@ -76,23 +69,48 @@ static VALUE get_sized(VALUE self, VALUE key, larder_item *item, const larder_ca
     }
 }
 
-VALUE glue_get(VALUE self, VALUE key, larder_item *item, const larder_call *call) {
-    char buffer[GLUE_STACK_BYTES];
-    larder_status status;
+/* A larder_allocator's function: a String of a length. NULL: get_large copies it. */
+static void *make_string(void *context, size_t bytes) {
+    VALUE *value = context;
 
-    glue_check_string(key, "key");
+    if (bytes >= GLUE_RELEASE_BYTES) {
+        return NULL;
+    }
+    *value = rb_str_new(NULL, (long)bytes);
+    return RSTRING_PTR(*value);
+}
+
+/* Reads into the buffer, or into a String. */
+static VALUE get_into(VALUE self, VALUE key, char *buffer, size_t bytes, larder_item *item,
+                      const larder_call *call) {
+    VALUE value = Qnil;
+    larder_allocator more = {make_string, &value};
     larder *engine = glue_attach_to_read(self);
-    status = larder_get(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), buffer, sizeof(buffer), item, call);
+    larder_status status =
+        larder_get_allocated(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), buffer, bytes, &more, item, call);
+
+    RB_GC_GUARD(key); /* make_string may collect garbage */
     switch (status) {
     case LARDER_OK:
-        return rb_str_new(buffer, (long)item->size_bytes);
+        if (NIL_P(value)) {
+            return rb_str_new(buffer, (long)item->size_bytes);
+        }
+        rb_str_set_len(value, (long)item->size_bytes);
+        return value;
     case LARDER_MISS:
         return Qnil;
     case LARDER_BUFFER_TOO_SMALL:
-        return get_sized(self, key, item, call);
+        return get_large(self, key, item, call);
     default:
         glue_raise_for_key(status, key);
     }
+}
+
+VALUE glue_get(VALUE self, VALUE key, larder_item *item, const larder_call *call) {
+    char buffer[GLUE_STACK_BYTES];
+
+    glue_check_string(key, "key");
+    return get_into(self, key, buffer, sizeof buffer, item, call);
 }
 
 static VALUE cache_get(VALUE self, VALUE key, VALUE now) {
@@ -127,7 +145,7 @@ static void get_batch(VALUE self, const VALUE *keys, size_t count, char *arena, 
         case LARDER_MISS:
             break;
         case LARDER_BUFFER_TOO_SMALL:
-            value = get_sized(self, keys[i], &lookup->item, call);
+            value = get_into(self, keys[i], NULL, 0, &lookup->item, call);
             break;
         default:
             glue_raise_for_key(lookup->status, keys[i]);

@@ -73,9 +73,15 @@ static enum fast_outcome decode_plain(const fast_store *store, const fast_option
 
 static enum fast_outcome decode_other(const fast_store *store, const fast_options *options, const fast_key *key,
                                       const fast_found *found, VALUE *value) {
-    VALUE bytes = found->string == Qundef ? rb_str_new(found->bytes, (long)found->item.size_bytes) : found->string;
+    long size_bytes = (long)found->item.size_bytes;
+    VALUE bytes = found->string;
     VALUE version;
 
+    if (bytes == Qundef) {
+        bytes = rb_str_new(found->bytes, size_bytes);
+    } else {
+        rb_str_set_len(bytes, size_bytes);
+    }
     if (!fast_key_version(key, options->version, &version)) {
         return FAST_FALLBACK;
     }
@@ -99,9 +105,26 @@ enum fast_outcome fast_entry_decode(const fast_store *store, const fast_options 
     return decode_plain(store, options, key, found, value);
 }
 
+/* A larder_allocator's function: a String of a length. NULL: the ordinary path copies it without the GVL. */
+static void *make_string(void *context, size_t bytes) {
+    fast_found *found = context;
+
+    if (bytes >= GLUE_RELEASE_BYTES) {
+        return NULL;
+    }
+    found->string = rb_str_new(NULL, (long)bytes);
+    return RSTRING_PTR(found->string);
+}
+
+/* Reads into what `found` has, or into a String if that is too short. */
 static inline __attribute__((always_inline)) enum fast_outcome
-outcome_of(larder_status status, const fast_store *store, const fast_options *options, const fast_key *key,
-           const fast_found *found, VALUE *value) {
+read_into(char *buffer, size_t bytes, const fast_store *store, const fast_options *options, const fast_key *key,
+          fast_found *found, VALUE *value) {
+    larder_call call = {.now_ms = found->now_ms = fast_clock_read_ms()};
+    larder_allocator more = {make_string, found};
+    larder_status status = larder_get_allocated(fast_handle_engine(store), key->text, key->bytes, buffer, bytes,
+                                                &more, &found->item, &call);
+
     if (RB_LIKELY(status == LARDER_OK)) {
         return fast_entry_decode(store, options, key, found, value);
     }
@@ -110,31 +133,18 @@ outcome_of(larder_status status, const fast_store *store, const fast_options *op
 
 enum fast_outcome fast_entry_read_long(const fast_store *store, const fast_options *options, const fast_key *key,
                                        size_t size_bytes, VALUE *value) {
-    if (size_bytes >= GLUE_RELEASE_BYTES) {
-        return FAST_FALLBACK;
-    }
-    fast_found found = {.string = rb_str_new(NULL, (long)size_bytes)};
-    larder_call call = {.now_ms = found.now_ms = fast_clock_read_ms()};
-    larder_status status = larder_get(fast_handle_engine(store), key->text, key->bytes, RSTRING_PTR(found.string),
-                                      size_bytes, &found.item, &call);
+    fast_found found = {.string = Qundef};
+    char *buffer = make_string(&found, size_bytes);
 
-    if (status == LARDER_OK) {
-        rb_str_set_len(found.string, (long)found.item.size_bytes);
-    }
-    return outcome_of(status, store, options, key, &found, value);
+    return buffer ? read_into(buffer, size_bytes, store, options, key, &found, value) : FAST_FALLBACK;
 }
 
 enum fast_outcome fast_entry_read(const fast_store *store, const fast_options *options, const fast_key *key,
                                   VALUE *value) {
     char buffer[GLUE_STACK_BYTES];
-    fast_found found = {.string = Qundef, .bytes = buffer, .now_ms = fast_clock_read_ms()};
-    larder_call call = {.now_ms = found.now_ms};
-    larder_status status =
-        larder_get(fast_handle_engine(store), key->text, key->bytes, buffer, sizeof buffer, &found.item, &call);
+    fast_found found = {.string = Qundef, .bytes = buffer};
 
-    return RB_UNLIKELY(status == LARDER_BUFFER_TOO_SMALL)
-               ? fast_entry_read_long(store, options, key, found.item.size_bytes, value)
-               : outcome_of(status, store, options, key, &found, value);
+    return read_into(buffer, sizeof buffer, store, options, key, &found, value);
 }
 
 /* The store of a plain value at `now`, under the version (nil or a String); false: the ordinary path has to decide
