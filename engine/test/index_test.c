@@ -223,6 +223,42 @@ static void what_stays_is_found_while_it_grows(void) {
     munmap(r, sizeof *r);
 }
 
+/* Writes a word into the map, as a bad disk or another process may. Every item is then read, deleted and read
+ * again. */
+static bool delete_holds(lard_u32 *word, uint32_t other, uint32_t items) {
+    char key[32], value[32];
+    bool hides = true;
+    *LARD_RAW(word) = other;
+    for (uint64_t i = 0; i < items; i++) {
+        size_t bytes = key_of(i, key);
+        larder_get(cache, key, bytes, value, sizeof value, NULL, NULL);
+        larder_delete(cache, key, bytes, NULL);
+        hides =
+            hides && larder_get(cache, key, bytes, value, sizeof value, NULL, NULL) == LARDER_MISS && !present(i);
+    }
+    return hides;
+}
+
+static void damage_brings_no_deleted_item_back(void) {
+    for (unsigned bit = 0; bit < 64; bit++) {
+        for (uint32_t items = 20; items <= 400; items += 380) {
+            char key[32], value[32];
+            cache = open_cache(SIZE);
+            for (uint64_t i = 0; i < items; i++) {
+                CHECK(put(i, "value", 5) == LARDER_OK);
+                CHECK(larder_get(cache, key, key_of(i, key), value, sizeof value, NULL, NULL) == LARDER_OK);
+            }
+            lard_view view = lard_view_of(cache->map, 0);
+            lard_u32 *word = bit < 32 ? &view.header->bucket_count : &view.directory[0];
+            CHECK(delete_holds(word, lard_load(word) ^ 1u << (bit & 31), items), "bit %u of %s, %u items",
+                  bit & 31, bit < 32 ? "the number of buckets" : "the directory", items);
+            CHECK(put(1, "new", 3) == LARDER_OK && present(1), "bit %u", bit);
+            larder_close(cache);
+            unlink(test_path("t.larder"));
+        }
+    }
+}
+
 static void no_item_is_pushed_out_of_a_full_bucket(void) {
     enum { MANY = 60000, CACHES = 60 };
     for (int c = 0; c < CACHES; c++) { /* each of another seed; one in 25 lost an item once */
@@ -274,6 +310,7 @@ static const test_case tests[] = {
     TEST(what_is_deleted_while_it_grows_stays_deleted, "what is deleted while the index grows stays deleted"),
     TEST(what_stays_is_found_while_it_grows, "what stays is found at every moment while the index grows"),
     TEST(pages_that_were_forgotten, "an index that lost its pages by damage is begun anew, and hides nothing"),
+    TEST(damage_brings_no_deleted_item_back, "a damaged index brings no deleted item back"),
     TEST(no_item_is_pushed_out_of_a_full_bucket, "no item is pushed out of a full bucket while there is room"),
 };
 RUN("index", tests)
