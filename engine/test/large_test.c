@@ -114,6 +114,32 @@ static void a_whole_large_value_is_present_for_them(void) {
     larder_close(cache);
 }
 
+/* Values of a few chunks, some of which begin in one segment and end in the third. */
+static void the_newest_value_of_a_few_chunks_is_there(void) {
+    enum { ROUNDS = 250000, KEYS = 350, LONGEST = 30000 };
+    static unsigned char value[LONGEST];
+    larder *cache = open_cache(1 << 20);
+    uint64_t random = 7;
+    int lost = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        uint32_t keys[3];
+        for (int n = 0; n < 3; n++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            keys[n] = (uint32_t)(random >> 33) % KEYS;
+        }
+        larder_store store = {.key = &keys[0],
+                              .key_bytes = sizeof keys[0],
+                              .value = value,
+                              .value_bytes = 1000 + (random >> 40) % (LONGEST - 1000)};
+        CHECK(larder_set(cache, &store, NULL) == LARDER_OK);
+        lost += larder_get(cache, &keys[0], sizeof keys[0], value, LONGEST, NULL, NULL) != LARDER_OK;
+        larder_get(cache, &keys[1], sizeof keys[1], value, LONGEST, NULL, NULL);
+        larder_get(cache, &keys[2], sizeof keys[2], value, LONGEST, NULL, NULL);
+    }
+    CHECK(lost == 0, "%d values were lost at once", lost);
+    larder_close(cache);
+}
+
 /* In a cache that has room for few values, of all lengths. */
 static void stores_find_what_was_just_read(void) {
     enum { ROUNDS = 6000, KEYS = 20 };
@@ -299,6 +325,7 @@ static const test_case tests[] = {
     TEST(a_missing_chunk_is_a_miss, "a large value that lost a chunk is a miss and leaves nothing behind"),
     TEST(a_missing_chunk_is_a_miss_for_calls_that_read_no_value,
          "exists, touch, replace, add and increment find no large value that lost a chunk"),
+    TEST(the_newest_value_of_a_few_chunks_is_there, "a value of a few chunks that was just stored is there"),
     TEST(stores_find_what_was_just_read, "a store of a large value evicts neither itself nor what it depends on"),
     TEST(a_whole_large_value_is_present_for_them, "exists, touch, add and increment find a whole large value"),
 };

@@ -141,12 +141,12 @@ static size_t chunk_bytes(const lard_view *view, const lard_record_spec *part, s
 }
 
 /* Segments of the small queue that stay after a value was written, one less with each that is opened then: half as
- * many again as its chunks in a shard may fill. So its end does not evict its beginning, and small values that
- * follow do not at once. */
+ * many again as its chunks in a shard may fill, and two, because it begins and ends within segments. So its end
+ * does not evict its beginning, and small values that follow do not at once. */
 static uint32_t small_segments_for(const lard_map *map, size_t bytes) {
     uint64_t group = (uint64_t)map->chunk_record * LARD_CHUNK_GROUP, groups = bytes / group + 2;
     uint64_t here = (groups + map->super.shard_count - 1) / map->super.shard_count * group;
-    return (uint32_t)((here < bytes ? here : bytes) * 3 / 2 >> map->segment_shift) + 1;
+    return (uint32_t)((here < bytes ? here : bytes) * 3 / 2 >> map->segment_shift) + 2;
 }
 
 static larder_status write_chunk(larder *cache, lard_map *map, const prefetched *chunk, lard_record_spec *part,
