@@ -2,7 +2,7 @@
  * reads.h — counts how often items were read, which decides what is evicted.
  *
  * The counts are in the hints (file/hints.h draws them), not in the cache file. A bucket of the index has a word
- * of 16 bits there, two for each slot: 3 reads at most. Words are stored without a lock, and two threads may lose
+ * of 16 bits there, two for each slot: 3 at most. Words are stored without a lock, and two threads may lose
  * each other's change: it is advice. Nothing depends on it but the hit ratio.
  *
  * Reads of items in *young* segments do not count: those that the small queue opened last (segment.c). What is
@@ -58,13 +58,15 @@ static inline void lard_reads_set_young(const lard_map *map, const lard_dircache
     __atomic_store_n(byte, (uint8_t)(others | (unsigned)is_young << (segment & 7)), __ATOMIC_RELAXED);
 }
 
+/* The count after one more read, which counts two: an item that was read once stays twice as long. */
+static inline unsigned lard_reads_more(unsigned reads) { return reads + 2 - (reads >> 1); }
+
 /* Counts a read of the slot's item, whose record is at `offset`. */
 static inline void lard_reads_raise(const lard_map *map, const lard_dircache *copy, uint16_t *word,
                                     const lard_u64 *slot, uint64_t offset) {
-    unsigned shift = lard_reads_shift(slot), now = lard_reads_word(word);
-    if (LARD_UNLIKELY((now >> shift & LARD_READS_MOST) < LARD_READS_MOST) &&
-        !lard_reads_is_young(map, copy, offset)) {
-        __atomic_store_n(word, (uint16_t)(now + (1u << shift)), __ATOMIC_RELAXED);
+    unsigned shift = lard_reads_shift(slot), now = lard_reads_word(word), reads = now >> shift & LARD_READS_MOST;
+    if (LARD_UNLIKELY(reads < LARD_READS_MOST) && !lard_reads_is_young(map, copy, offset)) {
+        __atomic_store_n(word, (uint16_t)(now + ((lard_reads_more(reads) - reads) << shift)), __ATOMIC_RELAXED);
     }
 }
 

@@ -166,8 +166,9 @@ static void request(lard_shadow *shadow, const dimensions *has, uint32_t key, bo
             continue;
         }
         if (number >= LARD_SHADOW_SMALL || age < in_small) {
-            entry->reads +=
-                is_get && entry->reads < LARD_READS_MOST && (number >= LARD_SHADOW_SMALL || age >= has->young);
+            if (is_get && entry->reads < LARD_READS_MOST && (number >= LARD_SHADOW_SMALL || age >= has->young)) {
+                entry->reads = lard_reads_more(entry->reads) & LARD_READS_MOST;
+            }
             return;
         }
         had_ghost |= is_fresh(shadow, has, entry);

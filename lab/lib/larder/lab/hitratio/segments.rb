@@ -46,7 +46,7 @@ module Larder
         def request(object, size)
           segment = @segment_of[object]
           if segment
-            @reads[object] += 1 if @reads[object] < MOST_READS && !young?(segment)
+            @reads[object] = [@reads[object] + 2, MOST_READS].min unless young?(segment)
             return true
           end
           @misses += 1 if @free <= 1
