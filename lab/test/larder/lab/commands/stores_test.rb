@@ -32,7 +32,7 @@ module Larder
                               "--rounds", "1")
           assert_equal 0, outcome.status, outcome.out
           assert_no_match(/invalid/, outcome.out)
-          assert_equal extra.size, outcome.out.scan(/^  memory +≈?\d/).size - 2, outcome.out # and memory, summary
+          assert_equal extra.size, outcome.out.scan(/^  memory {2,}≈?\d/).size - 2, outcome.out # and memory, summary
         end
 
         slow_test "a server that is killed in mid-run is a row that says so, and the others are measured" do
