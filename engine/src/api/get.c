@@ -138,15 +138,14 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     uint64_t value = lard_load_acquire(slot);
     uint64_t offset = LARD_SLOT_OFFSET(value);
     lard_record_prefetch(&view, offset);
-    if (LARD_UNLIKELY(!copy_ordinary(fast, &view, offset, LARD_SLOT_GENERATION(value), wanted, &info))) {
+    if (LARD_UNLIKELY(LARD_SLOT_FINGERPRINT(value) != wanted->key.hash.fingerprint ||
+                      !copy_ordinary(fast, &view, offset, LARD_SLOT_GENERATION(value), wanted, &info))) {
         const lard_place place = {slot, lard_reads_in(map, copy, bucket_number), epoch};
         return get_slowly(cache, map, wanted, &place, more, item);
     }
     lard_fence_acquire();
-    /* A hit counts only if a delete would look in the same buckets, so that damage brings no item back. */
-    if (LARD_UNLIKELY(lard_load(slot) != value || lard_load(&view.header->epoch) != epoch ||
-                      lard_load(&view.header->bucket_count) != buckets->count)) {
-        return renew_and_get_slowly(cache, map, wanted, more, item);
+    if (LARD_UNLIKELY(lard_load(slot) != value || lard_load(&view.header->epoch) != epoch)) {
+        return get_slowly(cache, map, wanted, NULL, more, item);
     }
     lard_steer_hear(copy->hints, &wanted->key.hash);
     uint64_t expiry_ms = LARD_WORD1_EXPIRY_MS(info.word1);

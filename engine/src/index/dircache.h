@@ -78,17 +78,6 @@ static inline lard_place lard_dircache_prefetch_record(lard_map *map, const lard
     return (lard_place){slot, lard_reads_at(map, view.number, bucket), pair->epoch};
 }
 
-/* Does the file have other buckets for the key than this copy, if both are of the epoch? Then the index is
- * damaged, or the epoch has ended. */
-static inline bool lard_dircache_differs(const lard_map *map, const lard_view *view, const lard_hash *hash,
-                                         uint64_t epoch) {
-    lard_buckets known;
-    lard_dircache_pair(map, hash, &known);
-    return known.epoch == epoch && (lard_bucket_count(view) < known.count ||
-                                    lard_bucket_below_count(view, known.number[0]) != known.at[0] ||
-                                    lard_bucket_below_count(view, known.number[1]) != known.at[1]);
-}
-
 /* Under the lock. Renews a copy that is of another epoch or knows far fewer buckets. */
 static inline void lard_dircache_keep_up(lard_map *map, const lard_view *view) {
     const lard_dircache *copy = &map->dircache[view->number];

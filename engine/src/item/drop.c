@@ -11,9 +11,9 @@
 #include "shard/repair.h"
 #include "shard/shard.h"
 
-/* Where the index is damaged, a key that was not found may be in a bucket that other processes know. The shard is
- * emptied; if another process has the lock, or this one has no process slot, all processes leave the file. */
-static __attribute__((noinline)) void empty_damaged(lard_view *view) {
+/* The shard is emptied; if another process has the lock, or this one has no process slot, all processes leave the
+ * file. */
+static void empty_damaged(lard_view *view) {
     if (__atomic_load_n(&view->map->owner_word, __ATOMIC_RELAXED) && lard_shard_try(view)) {
         lard_repair_empty(view);
         lard_shard_unlock(view);
@@ -22,12 +22,33 @@ static __attribute__((noinline)) void empty_damaged(lard_view *view) {
     }
 }
 
-static bool is_damaged(const lard_map *map, const lard_view *view, uint64_t epoch, const lard_hash *hash) {
+/* Has the file other buckets for the key than this process knows, or none, although the epoch has not ended? */
+static bool is_damaged(const lard_view *view, const lard_hash *hash, const lard_buckets *known, uint64_t epoch) {
     lard_buckets pair;
-    bool damaged = !lard_bucket_pair(view, hash, lard_bucket_count(view), &pair) ||
-                   lard_dircache_differs(map, view, hash, epoch);
+    uint32_t count = lard_bucket_count(view);
+    uint64_t paged = (uint64_t)lard_load(&view->header->index_pages) << view->map->index_shift;
+    return count > paged || !lard_bucket_pair(view, hash, count, &pair) ||
+           (known->epoch == epoch &&
+            (count < known->count || lard_bucket_below_count(view, known->number[0]) != known->at[0] ||
+             lard_bucket_below_count(view, known->number[1]) != known->at[1]));
+}
+
+/* A key that was not found where the index is damaged may be in a bucket that a process knows. So no process may
+ * go on as before. */
+static __attribute__((noinline)) void look_for_damage(lard_map *map, lard_view *view, const lard_hash *hash,
+                                                      uint64_t epoch) {
+    lard_buckets known;
+    lard_dircache_pair(map, hash, &known);
+    bool damaged = is_damaged(view, hash, &known, epoch);
     lard_fence_acquire();
-    return damaged && lard_load(&view->header->epoch) == epoch;
+    if (lard_load(&view->header->epoch) != epoch) {
+        return;
+    }
+    if (damaged) {
+        empty_damaged(view);
+    } else if (known.count != lard_bucket_count(view)) {
+        lard_dircache_renew(map, view); /* from now on this process looks where it has looked for this key */
+    }
 }
 
 bool lard_drop(lard_map *map, const lard_key *key, int64_t now_ms) {
@@ -41,8 +62,8 @@ bool lard_drop(lard_map *map, const lard_key *key, int64_t now_ms) {
     if (head.value_bytes) {
         lard_large_drop(map, &head);
     }
-    if (LARD_UNLIKELY(!was_live && is_damaged(map, &view, epoch, &key->hash))) {
-        empty_damaged(&view);
+    if (!was_live) {
+        look_for_damage(map, &view, &key->hash, epoch);
     }
     return was_live;
 }
