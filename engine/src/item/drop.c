@@ -1,5 +1,8 @@
 /*
  * drop.c — drops a key with its chunks, without a lock.
+ *
+ * Damage of the index that is not seen: a raised number of buckets, if it is still within the last page. Then
+ * other processes that began before may find the key until they read the new number.
  */
 #include "item/drop.h"
 #include "base/hash.h"

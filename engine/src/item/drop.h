@@ -7,7 +7,8 @@
 #include "base/key.h"
 #include "base/types.h"
 
-/* True if the key had a live value. Whatever is damaged, no process finds it afterwards. */
+/* True if the key had a live value. Where the index is damaged, other processes may have it in a bucket that this
+ * call cannot find: then the shard is emptied (drop.c tells which damage is seen). */
 bool lard_drop(lard_map *map, const lard_key *key, int64_t now_ms);
 
 #endif
