@@ -322,9 +322,9 @@ larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void 
                          larder_item *item, const larder_call *call);
 
 /*
- * As larder_get, but a value that is longer than `buffer` is copied into memory that more->allocate returns. It is
- * called again if a longer value has replaced that one meanwhile: the value is in the memory of the last call.
- * BUFFER_TOO_SMALL: it returned NULL, or `more` is NULL.
+ * As larder_get, but a value that is longer than `buffer` is copied into memory that more->allocate returns. That
+ * is called again if another process replaces the value by a longer one; the memory that the last call returned
+ * has the value. BUFFER_TOO_SMALL: it returned NULL, or `more` is NULL.
  */
 larder_status larder_get_allocated(larder *cache, const void *key, size_t key_bytes, void *buffer,
                                    size_t buffer_bytes, const larder_allocator *more, larder_item *item,

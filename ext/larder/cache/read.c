@@ -45,7 +45,7 @@ static larder_status get_released(VALUE self, VALUE key, VALUE value, larder_ite
     return get.status;
 }
 
-/* A value that is copied without the GVL. It may change its size or vanish meanwhile. nil: a miss. */
+/* Reads a value without the GVL. Other processes may replace or delete it during the call. nil: a miss. */
 static VALUE get_large(VALUE self, VALUE key, larder_item *item, const larder_call *call) {
     key = rb_str_new_frozen(key);
     for (;;) {
@@ -69,27 +69,24 @@ static VALUE get_large(VALUE self, VALUE key, larder_item *item, const larder_ca
     }
 }
 
-/* A larder_allocator's function: a String of a length. NULL: get_large copies it. */
-static void *make_string(void *context, size_t bytes) {
-    VALUE *value = context;
-
+void *glue_allocate_string(void *value, size_t bytes) {
     if (bytes >= GLUE_RELEASE_BYTES) {
         return NULL;
     }
-    *value = rb_str_new(NULL, (long)bytes);
-    return RSTRING_PTR(*value);
+    VALUE string = *(VALUE *)value = rb_str_new(NULL, (long)bytes);
+    return RSTRING_PTR(string);
 }
 
 /* Reads into the buffer, or into a String. */
 static VALUE get_into(VALUE self, VALUE key, char *buffer, size_t bytes, larder_item *item,
                       const larder_call *call) {
     VALUE value = Qnil;
-    larder_allocator more = {make_string, &value};
+    larder_allocator more = {glue_allocate_string, &value};
     larder *engine = glue_attach_to_read(self);
     larder_status status =
         larder_get_allocated(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), buffer, bytes, &more, item, call);
 
-    RB_GC_GUARD(key); /* make_string may collect garbage */
+    RB_GC_GUARD(key); /* garbage may be collected in the call */
     switch (status) {
     case LARDER_OK:
         if (NIL_P(value)) {

@@ -13,6 +13,10 @@ void glue_read_init(VALUE cache_class);
 /* The bytes under a key as a binary String, nil for a miss; raises for any other status. */
 VALUE glue_get(VALUE cache, VALUE key, larder_item *item, const larder_call *call);
 
+/* For a larder_allocator whose context is a VALUE: stores a String of that length there, and returns its memory.
+ * NULL: so much is copied without the GVL. */
+void *glue_allocate_string(void *value, size_t bytes);
+
 /* What a String of bytes becomes in the Hash of glue_get_multi(); nil: nothing. */
 typedef VALUE (*glue_decoder)(VALUE bytes, const larder_item *item);
 

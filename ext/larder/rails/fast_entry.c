@@ -6,6 +6,7 @@
  * which answers NONE or EXPIRED if there is no value.
  */
 #include "rails/fast_entry.h"
+#include "cache/read.h"
 #include "rails/fast_clock.h"
 
 static ID id_value_found, id_store_dumped, id_store_bytes;
@@ -105,23 +106,12 @@ enum fast_outcome fast_entry_decode(const fast_store *store, const fast_options 
     return decode_plain(store, options, key, found, value);
 }
 
-/* A larder_allocator's function: a String of a length. NULL: the ordinary path copies it without the GVL. */
-static void *make_string(void *context, size_t bytes) {
-    fast_found *found = context;
-
-    if (bytes >= GLUE_RELEASE_BYTES) {
-        return NULL;
-    }
-    found->string = rb_str_new(NULL, (long)bytes);
-    return RSTRING_PTR(found->string);
-}
-
-/* Reads into what `found` has, or into a String if that is too short. */
+/* Reads into the buffer, or into a String, found->string, if that is too short. */
 static inline __attribute__((always_inline)) enum fast_outcome
 read_into(char *buffer, size_t bytes, const fast_store *store, const fast_options *options, const fast_key *key,
           fast_found *found, VALUE *value) {
     larder_call call = {.now_ms = found->now_ms = fast_clock_read_ms()};
-    larder_allocator more = {make_string, found};
+    larder_allocator more = {glue_allocate_string, &found->string};
     larder_status status = larder_get_allocated(fast_handle_engine(store), key->text, key->bytes, buffer, bytes,
                                                 &more, &found->item, &call);
 
@@ -134,7 +124,7 @@ read_into(char *buffer, size_t bytes, const fast_store *store, const fast_option
 enum fast_outcome fast_entry_read_long(const fast_store *store, const fast_options *options, const fast_key *key,
                                        size_t size_bytes, VALUE *value) {
     fast_found found = {.string = Qundef};
-    char *buffer = make_string(&found, size_bytes);
+    char *buffer = glue_allocate_string(&found.string, size_bytes);
 
     return buffer ? read_into(buffer, size_bytes, store, options, key, &found, value) : FAST_FALLBACK;
 }
