@@ -141,10 +141,7 @@ static void what_is_incremented_or_touched_stays(void) {
 }
 
 /* 31 bits. */
-static uint32_t next(uint64_t *random) {
-    *random = *random * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(*random >> 33);
-}
+static uint32_t next(uint64_t *random) { return (uint32_t)(next_random(random) >> 33); }
 
 /* Half of the bytes that are stored are large values that nobody reads again. LRU keeps 38 % of the small items.
  */

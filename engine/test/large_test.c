@@ -124,13 +124,12 @@ static void the_newest_value_of_a_few_chunks_is_there(void) {
     for (int i = 0; i < ROUNDS; i++) {
         uint32_t keys[3];
         for (int n = 0; n < 3; n++) {
-            random = random * 6364136223846793005u + 1442695040888963407u;
-            keys[n] = (uint32_t)(random >> 33) % KEYS;
+            keys[n] = (uint32_t)next_random(&random) % KEYS;
         }
         larder_store store = {.key = &keys[0],
                               .key_bytes = sizeof keys[0],
                               .value = value,
-                              .value_bytes = 1000 + (random >> 40) % (LONGEST - 1000)};
+                              .value_bytes = 1000 + next_random(&random) % (LONGEST - 1000)};
         CHECK(larder_set(cache, &store, NULL) == LARDER_OK);
         lost += larder_get(cache, &keys[0], sizeof keys[0], value, LONGEST, NULL, NULL) != LARDER_OK;
         larder_get(cache, &keys[1], sizeof keys[1], value, LONGEST, NULL, NULL);
@@ -148,12 +147,11 @@ static void stores_find_what_was_just_read(void) {
     uint64_t random = 1;
     int lost = 0, added = 0, unreplaced = 0;
     for (int i = 0; i < ROUNDS; i++) {
-        random = random * 6364136223846793005u + 1442695040888963407u;
-        uint32_t key = (uint32_t)(random >> 33) % KEYS;
+        uint32_t key = (uint32_t)next_random(&random) % KEYS;
         larder_store store = {.key = &key,
                               .key_bytes = sizeof key,
                               .value = value,
-                              .value_bytes = (random >> 40) % (larder_max_value(cache) + 1)};
+                              .value_bytes = next_random(&random) % (larder_max_value(cache) + 1)};
         bool was_there = larder_get(cache, &key, sizeof key, value, BYTES, NULL, NULL) == LARDER_OK;
         store.mode = !was_there ? LARDER_SET : i % 2 ? LARDER_ADD : LARDER_REPLACE;
         larder_status status = larder_set(cache, &store, NULL);
