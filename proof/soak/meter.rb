@@ -17,6 +17,9 @@ module Soak
     # Mean of what #filling makes, with its key and what the engine adds.
     MEAN_BYTES = 1340
     FILLS = 3 # of what fits
+    # How long after its set an item is read, as parts of what fits. A read counts only if the item is at least a quarter
+    # as old as the small queue is long, which is 5 to 50 % of what fits. So one of these reads counts.
+    READ_AFTER = [0.02, 0.15, 0.3].freeze
 
     # What the parent asks.
     class Remote
@@ -75,18 +78,21 @@ module Soak
       FileUtils.rm_rf(@directory)
     end
 
-    # Stores several times what fits, the same everywhere. All of it is read, so that nothing else is kept.
+    # Stores several times what fits, the same everywhere. All of it is read, so that the main queue takes it and keeps
+    # nothing else.
     #
     # @return [Hash{Symbol => Integer}] bytes of keys and values that each file then holds, and how many stores were
     #   refused, though nobody works
     def fill
       count = FILLS * @setting.size / MEAN_BYTES
+      before = READ_AFTER.map { |part| (part * @setting.size / MEAN_BYTES).to_i }
       refused = 0
       count.times do |index|
         key, value = filling(@written + index)
+        older = before.map { |distance| filling(@written + index - distance).first }
         @files.each_value do |cache, _|
           refused += 1 unless cache.set(key, value)
-          cache.get(key)
+          older.each { |one| cache.get(one) }
         end
       end
       @written += count
