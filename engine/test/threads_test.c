@@ -181,21 +181,24 @@ static void conditions_hold_between_threads(void) {
     larder_close(cache);
 }
 
-/* Half add what has expired already, half add and take away what is theirs. */
+/* Half add and delete under a key of their own, half add what has expired already under each of these keys. No two
+ * delete the same key: a delete may drop what is added while it runs. */
 static void *add_beside_what_has_expired(void *number) {
-    char own[32], have[32];
-    bool expired = (uintptr_t)number % 2;
-    larder_store store = {
-        .key = "k", .key_bytes = 1, .value = own, .mode = LARDER_ADD, .ttl_ms = expired ? -1 : 0};
-    store.value_bytes = (size_t)snprintf(own, sizeof own, "of %d", (int)(uintptr_t)number);
+    char key[32], have[32];
+    uintptr_t own = (uintptr_t)number;
+    bool expired = own % 2;
+    larder_store store = {.key = key, .value = key, .mode = LARDER_ADD, .ttl_ms = expired ? -1 : 0};
     for (int i = 0; i < rounds(60000); i++) {
         larder_item item;
+        int of = expired ? i * 2 % THREADS : (int)own;
+        store.key_bytes = store.value_bytes = (size_t)snprintf(key, sizeof key, "of %d", of);
         larder_status status = larder_set(cache, &store, NULL);
         THREAD_CHECK(status == LARDER_OK || status == LARDER_NOT_STORED);
-        if (!expired && status == LARDER_OK) {
-            THREAD_CHECK(larder_get(cache, "k", 1, have, sizeof have, &item, NULL) == LARDER_OK &&
-                         item.size_bytes == store.value_bytes && memcmp(have, own, item.size_bytes) == 0);
-            THREAD_CHECK(larder_delete(cache, "k", 1, NULL) == LARDER_OK);
+        if (!expired) {
+            THREAD_CHECK(status == LARDER_OK);
+            THREAD_CHECK(larder_get(cache, key, store.key_bytes, have, sizeof have, &item, NULL) == LARDER_OK &&
+                         item.size_bytes == store.value_bytes && memcmp(have, key, item.size_bytes) == 0);
+            THREAD_CHECK(larder_delete(cache, key, store.key_bytes, NULL) == LARDER_OK);
         }
     }
     return NULL;
