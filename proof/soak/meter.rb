@@ -17,8 +17,8 @@ module Soak
     # Mean of what #filling makes, with its key and what the engine adds.
     MEAN_BYTES = 1340
     FILLS = 3 # of what fits
-    # How long after its set an item is read, as parts of what fits. A read counts only if the item is at least a quarter
-    # as old as the small queue is long, which is 5 to 50 % of what fits. So one of these reads counts.
+    # How long after its set an item is read, as parts of what fits. A read counts only if the item is at least a
+    # quarter as old as the small queue is long, which is 5 to 50 % of what fits. So one of these reads counts.
     READ_AFTER = [0.02, 0.15, 0.3].freeze
 
     # What the parent asks.
