@@ -300,7 +300,7 @@ void larder_close(larder *cache);
 
 const char *larder_path(const larder *cache);
 uint64_t larder_size(const larder *cache);    /* bytes of the file */
-size_t larder_max_value(const larder *cache); /* longest value: min(64 MiB, capacity / 8) */
+size_t larder_max_value(const larder *cache); /* longest value: min(64 MiB, an eighth of all segments) */
 
 /*
  * Greatest size of key and value together of a pinned item. A pinned item ends only when it expires, is deleted or

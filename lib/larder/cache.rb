@@ -90,7 +90,7 @@ module Larder
         check_create(create)
         path = Options.path(path)
         size_from ||= Application.calling_line if size && lazy # the caller's line is on the stack only now
-        cache = _open(path, Options.size_bytes(size), Options.lock_timeout_ms(lock_timeout), create, lazy)
+        cache = open_explained(path, Options.size_bytes(size), Options.lock_timeout_ms(lock_timeout), create, lazy)
         cache.send(:opened, path, size, size_from, lazy)
         return cache unless block_given?
 
@@ -102,6 +102,12 @@ module Larder
       end
 
       private
+
+      def open_explained(path, *options)
+        _open(path, *options)
+      rescue OpenError => error
+        raise Obstacle.explained(error, path), cause: error.cause
+      end
 
       def check_lazy(lazy, create)
         raise ArgumentError, "a cache that is opened lazily is made where it is missing; leave out create: false" \

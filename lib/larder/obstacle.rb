@@ -30,6 +30,14 @@ module Larder
       nil # the failure that is to be explained is reported without this
     end
 
+    # @param error [OpenError]
+    # @param path [String] as {at}
+    # @return [OpenError] with the sentence of {at} after its message; `error` itself if there is none
+    def explained(error, path)
+      sentence = at(path)
+      sentence ? error.exception("#{error.message}. #{sentence}") : error
+    end
+
     # Paths that no command can make usable.
     def misnamed(path)
       return "the working directory was removed: start the process in one that is there, or name an absolute path" \

@@ -7,6 +7,7 @@
  */
 #include "base/errors.h"
 
+#include <errno.h>
 #include <ruby/encoding.h>
 #include <string.h>
 
@@ -146,6 +147,16 @@ static void append_start(VALUE message, const char *text, long most) {
     }
 }
 
+/* What helps where a limit refused a system call; else the status says what is wrong. */
+static const char *remedy_for(const larder_error *error) {
+    int code = error->status == LARDER_SYSTEM ? error->system_errno : 0;
+
+    return code == EMFILE   ? "close some, or raise this process's limit (ulimit -n)"
+           : code == ENFILE ? "close some, or raise the machine's limit (sysctl fs.file-max)"
+           : code == ENOMEM ? "free some, or raise the limit of this process (ulimit -v) or of its container"
+                            : larder_status_text(error->status);
+}
+
 /* The detail names the offender, which may be a call or a size, and may be cut: then the path is added. */
 VALUE glue_open_error(const larder_error *error, const char *path) {
     VALUE message = rb_utf8_str_new_cstr("");
@@ -164,7 +175,7 @@ VALUE glue_open_error(const larder_error *error, const char *path) {
             append_text(message, path, (long)strlen(path));
         }
     }
-    rb_str_catf(message, ": %s", larder_status_text(error->status));
+    rb_str_catf(message, ": %s", remedy_for(error));
     return rb_exc_new_str(exceptions[class_of(error->status)], message);
 }
 

@@ -239,8 +239,23 @@ class LarderCacheOpenTest < ActiveSupport::TestCase
     rescue Larder::OpenError => e
       e.message
     end
-    assert_includes message, path_of("closed")
     assert_match(/permission denied/i, message)
+    assert_match(/#{path_of("closed")} belongs to root, .*: sudo chown \S+ #{path_of("closed")}\z/, message)
+  end
+
+  test "a limit of this process is named with the command that raises it" do
+    address_space = (File.read("/proc/self/status")[/^VmSize:\s*(\d+)/, 1].to_i << 10) + (64 << 20)
+    { NOFILE: [4, /Too many open files: .*ulimit -n/], AS: [address_space, /Cannot allocate memory: .*ulimit -v/] }
+      .each do |limit, (most, expected)|
+        message = in_child do
+          Process.setrlimit(limit, most)
+          Larder::Cache.open(path_of("limited.larder"), size: 256 << 20)
+          "opened"
+        rescue Larder::OpenError => e
+          e.message
+        end
+        assert_match(expected, message)
+      end
   end
 
   test "another user's file is refused" do
