@@ -20,6 +20,8 @@ unsigned lard_crc_folds;
 
 #define STEP LARD_CRC_FOLDED /* words */
 #define PARTS (STEP / 4)     /* registers that hold them */
+#define LINE 8               /* words of a cache line */
+#define AHEAD 512            /* words of a page */
 
 #define FOLDING __attribute__((target("avx2,pclmul,vpclmulqdq")))
 #define WIDE __attribute__((target("avx512f,avx2,pclmul,vpclmulqdq")))
@@ -60,6 +62,16 @@ LARD_INLINE FOLDING __m256i pass(lard_crc_way way, lard_u64 *shared, unsigned ch
     return four;
 }
 
+/* Fetches `words` words a page after `word`: a processor's own prefetching ends with each page. */
+LARD_INLINE void prefetch_ahead(lard_crc_way way, const lard_u64 *shared, size_t word, size_t words,
+                                size_t count) {
+    if (word + AHEAD < count) {
+        for (size_t i = 0; i < words; i += LINE) {
+            __builtin_prefetch(&shared[word + AHEAD + i], way == LARD_CRC_IN);
+        }
+    }
+}
+
 LARD_INLINE FOLDING __m256i fold(__m256i folded, __m256i factors, __m256i next) {
     __m256i lower = _mm256_clmulepi64_epi128(folded, factors, 0x00);
     __m256i upper = _mm256_clmulepi64_epi128(folded, factors, 0x11);
@@ -76,6 +88,7 @@ LARD_INLINE FOLDING size_t fold_all(lard_crc_way way, uint64_t crc, lard_u64 *sh
     parts[0] = _mm256_xor_si256(parts[0], _mm256_set_epi64x(0, 0, 0, (int64_t)crc));
     size_t done = STEP;
     for (; done + STEP <= count; done += STEP) {
+        prefetch_ahead(way, shared, done, STEP, count);
         for (size_t i = 0; i < PARTS; i++) {
             parts[i] = fold(parts[i], factors, pass(way, shared, own, done + i * 4));
         }
@@ -114,6 +127,7 @@ LARD_INLINE WIDE size_t fold_all_wide(lard_crc_way way, uint64_t crc, lard_u64 *
     parts[0] = _mm512_xor_si512(parts[0], _mm512_zextsi128_si512(_mm_cvtsi64_si128((int64_t)crc)));
     size_t done = 2 * STEP;
     for (; done + 2 * STEP <= count; done += 2 * STEP) {
+        prefetch_ahead(way, shared, done, 2 * STEP, count);
         for (size_t i = 0; i < PARTS; i++) {
             parts[i] = fold_eight(parts[i], far, pass_eight(way, shared, own, done + i * 8));
         }
