@@ -145,7 +145,7 @@ static void stores_find_what_was_just_read(void) {
     static unsigned char value[BYTES];
     larder *cache = open_cache(1 << 20);
     uint64_t random = 1;
-    int lost = 0, added = 0, unreplaced = 0;
+    int lost = 0, added = 0, unreplaced = 0, denied = 0;
     for (int i = 0; i < ROUNDS; i++) {
         uint32_t key = (uint32_t)next_random(&random) % KEYS;
         larder_store store = {.key = &key,
@@ -156,12 +156,17 @@ static void stores_find_what_was_just_read(void) {
         store.mode = !was_there ? LARDER_SET : i % 2 ? LARDER_ADD : LARDER_REPLACE;
         larder_status status = larder_set(cache, &store, NULL);
         added += store.mode == LARDER_ADD && status == LARDER_OK;
-        unreplaced += store.mode == LARDER_REPLACE && status != LARDER_OK;
+        if (store.mode == LARDER_REPLACE && status != LARDER_OK) {
+            unreplaced++;
+            denied += larder_exists(cache, &key, sizeof key, NULL, NULL) == LARDER_OK;
+        }
         lost += status == LARDER_OK && larder_get(cache, &key, sizeof key, value, BYTES, NULL, NULL) != LARDER_OK;
     }
     CHECK(lost == 0, "%d values were lost at once", lost);
     CHECK(added == 0, "%d were added over a value", added);
-    CHECK(unreplaced == 0, "%d that were there were not replaced", unreplaced);
+    CHECK(denied == 0, "%d are there and were not replaced", denied);
+    /* Where all items were read often, one of them must go: in 1 of 40,000 replacements the one to replace. */
+    CHECK(unreplaced <= 2, "%d that were there were not replaced", unreplaced);
     CHECK(sound(cache));
     larder_close(cache);
 }
