@@ -27,10 +27,11 @@ static inline void lard_dead_reset(const lard_map *map, uint32_t shard, uint32_t
     __atomic_store_n(word, 0, __ATOMIC_RELAXED);
 }
 
-/* Is at least three quarters of the segment dead? */
+/* From how many bytes on a segment counts as mostly dead. */
+static inline uint32_t lard_dead_most(const lard_map *map) { return (uint32_t)(map->super.segment_bytes / 4 * 3); }
+
 static inline bool lard_dead_is_most(const lard_map *map, uint32_t shard, uint32_t segment) {
-    return __atomic_load_n(lard_dead_in(map, shard, segment), __ATOMIC_RELAXED) >=
-           map->super.segment_bytes / 4 * 3;
+    return __atomic_load_n(lard_dead_in(map, shard, segment), __ATOMIC_RELAXED) >= lard_dead_most(map);
 }
 
 #endif

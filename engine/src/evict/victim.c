@@ -22,7 +22,9 @@ static prospects look_over(const lard_view *view, int64_t now_ms, bool open_too)
     prospects found = {0, 0, {0, 0}, {0, 0}};
     uint64_t sequences[2] = {UINT64_MAX, UINT64_MAX}, seconds[2] = {UINT64_MAX, UINT64_MAX};
     const uint32_t active[2] = {lard_load(&view->header->active[0]), lard_load(&view->header->active[1])};
-    for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
+    const uint32_t *dead = lard_dead_in(view->map, view->number, 0), most = lard_dead_most(view->map);
+    const uint32_t count = view->map->super.segments_per_shard;
+    for (uint32_t s = 0; s < count; s++) {
         const lard_segment *row = &view->segments[s];
         uint32_t queue = lard_load(&row->state) - LARD_SEGMENT_SMALL;
         if (queue > LARD_SEGMENT_MAIN - LARD_SEGMENT_SMALL || (!open_too && s + 1 == active[queue])) {
@@ -32,7 +34,7 @@ static prospects look_over(const lard_view *view, int64_t now_ms, bool open_too)
             lard_load(&row->write_offset)) {
             found.expired = s + 1;
         }
-        if (!found.dead && lard_dead_is_most(view->map, view->number, s)) {
+        if (!found.dead && __atomic_load_n(&dead[s], __ATOMIC_RELAXED) >= most) {
             found.dead = s + 1;
         }
         uint64_t sequence = lard_load(&row->sequence);
@@ -52,7 +54,7 @@ static prospects look_over(const lard_view *view, int64_t now_ms, bool open_too)
 /* Starts to read the segment that is probably the next victim from disk. */
 static void prefetch_next(const lard_view *view, uint32_t victim, const prospects *found, unsigned queue) {
     uint32_t next = victim == found->oldest[queue] ? found->second[queue] : found->oldest[queue];
-    if (next) {
+    if (next && view->map->is_on_disk) {
         lard_advice_segment(view, next - 1);
     }
 }
