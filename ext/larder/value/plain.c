@@ -20,7 +20,8 @@
 static const int64_t graces_ms[8] = {0, 1000, 5000, 20000, 60000, 300000, 3600000, 86400000};
 
 #define MIN_GRACE 300.0
-/* The code range of other texts is left to Ruby: of short ones it is soon found, and long ones may not need it. */
+/* Of these a writer says whether they are ASCII, and a reader scans the others. The code range of shorter and
+ * longer ones is left to Ruby: of short ones it is soon found, and long ones may not need it. */
 #define MIN_SCANNED_BYTES 64
 #define MAX_SCANNED_BYTES 4096 /* as the processor's first cache holds */
 
@@ -39,6 +40,20 @@ static enum plain_kind kind_of_text(VALUE string) {
 static void take_text(VALUE string, plain_value *plain) {
     plain->bytes = RSTRING_PTR(string);
     plain->size_bytes = (size_t)RSTRING_LEN(string);
+}
+
+static bool is_scanned(size_t size_bytes) {
+    return size_bytes >= MIN_SCANNED_BYTES && size_bytes <= MAX_SCANNED_BYTES;
+}
+
+/* Looks itself: the code range that Ruby remembers can be wrong. */
+static void take_string(VALUE string, plain_value *plain) {
+    take_text(string, plain);
+    plain->kind = kind_of_text(string);
+    if (plain->kind == PLAIN_UTF8 && is_scanned(plain->size_bytes) &&
+        code_range_of_utf8(plain->bytes, plain->size_bytes) == RUBY_ENC_CODERANGE_7BIT) {
+        plain->kind = PLAIN_ASCII;
+    }
 }
 
 static void take_number(uint64_t number, plain_value *plain) {
@@ -87,8 +102,7 @@ bool plain_from(VALUE value, plain_value *plain) {
             take_text(name, plain);
         }
     } else if (!RB_SPECIAL_CONST_P(value) && RBASIC_CLASS(value) == rb_cString && rb_ivar_count(value) == 0) {
-        plain->kind = kind_of_text(value);
-        take_text(value, plain);
+        take_string(value, plain);
     }
     return plain->kind != PLAIN_NONE;
 }
@@ -142,7 +156,7 @@ bool plain_split_version(uint8_t flags, const char *bytes, size_t size_bytes, pl
     }
     const unsigned char *tail = (const unsigned char *)bytes + size_bytes - TAIL_BYTES;
     size_t version_bytes = tail[0] | (size_t)tail[1] << 8;
-    if (version_bytes > size_bytes - TAIL_BYTES || tail[2] > PLAIN_TREE) {
+    if (version_bytes > size_bytes - TAIL_BYTES || tail[2] == PLAIN_VERSIONED || tail[2] >= PLAIN_KINDS) {
         return false;
     }
     size_t value_bytes = size_bytes - TAIL_BYTES - version_bytes;
@@ -160,12 +174,12 @@ static bool has_right_size(unsigned kind, size_t size_bytes) {
     case PLAIN_FALSE:
         return size_bytes == 0;
     default:
-        return kind != PLAIN_NONE && kind < PLAIN_VERSIONED;
+        return kind != PLAIN_NONE && kind != PLAIN_VERSIONED && kind < PLAIN_KINDS;
     }
 }
 
 bool plain_is_loadable(uint8_t flags, size_t size_bytes) {
-    return PLAIN_KIND(flags) != PLAIN_SYMBOL && PLAIN_KIND(flags) < PLAIN_TREE &&
+    return PLAIN_KIND(flags) != PLAIN_SYMBOL && PLAIN_KIND(flags) != PLAIN_TREE &&
            has_right_size(PLAIN_KIND(flags), size_bytes);
 }
 
@@ -179,9 +193,15 @@ static VALUE utf8(VALUE string) {
     size_t size_bytes = (size_t)RSTRING_LEN(string);
 
     RB_ENCODING_SET_INLINED(string, rb_utf8_encindex());
-    if (size_bytes >= MIN_SCANNED_BYTES && size_bytes <= MAX_SCANNED_BYTES) {
+    if (is_scanned(size_bytes)) {
         RB_ENC_CODERANGE_SET(string, code_range_of_utf8(RSTRING_PTR(string), size_bytes));
     }
+    return string;
+}
+
+static VALUE ascii(VALUE string) {
+    RB_ENCODING_SET_INLINED(string, rb_utf8_encindex());
+    RB_ENC_CODERANGE_SET(string, RUBY_ENC_CODERANGE_7BIT);
     return string;
 }
 
@@ -200,6 +220,8 @@ VALUE plain_load(uint8_t flags, const char *bytes, size_t size_bytes) {
     switch (kind) {
     case PLAIN_UTF8:
         return utf8(rb_str_new(bytes, (long)size_bytes));
+    case PLAIN_ASCII:
+        return ascii(rb_str_new(bytes, (long)size_bytes));
     case PLAIN_BINARY:
         return rb_str_new(bytes, (long)size_bytes);
     case PLAIN_USASCII:
@@ -227,6 +249,8 @@ VALUE plain_load_string(uint8_t flags, VALUE bytes) {
     switch (PLAIN_KIND(flags)) {
     case PLAIN_UTF8:
         return utf8(bytes);
+    case PLAIN_ASCII:
+        return ascii(bytes);
     case PLAIN_USASCII:
         return usascii(bytes);
     case PLAIN_BINARY:

@@ -42,6 +42,7 @@ enum plain_kind {
     PLAIN_SYMBOL,
     PLAIN_TREE,
     PLAIN_VERSIONED,
+    PLAIN_ASCII, /* a String in UTF-8 that is ASCII, as the writer saw: a reader need not look */
     PLAIN_KINDS
 };
 
