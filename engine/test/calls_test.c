@@ -3,6 +3,10 @@
  */
 #include "attempts.h"
 
+#include <sys/file.h>
+
+enum { MANY = 40 }; /* more descriptors than may be left where it cannot be told whose they are */
+
 static bool write_at(const char *path, const void *data, size_t bytes, off_t at) {
     int fd = open(path, O_RDWR | O_CREAT, 0600);
     bool done = fd >= 0 && pwrite(fd, data, bytes, at) == (ssize_t)bytes;
@@ -65,6 +69,29 @@ static void damage_both_superblocks(void) {
 }
 
 static void a_damaged_file(void) { opens("a damaged file", damage_both_superblocks, MUST_FORGET); }
+
+/* Each is locked, as by processes that have the cache open. */
+static int hold_hints(int held[MANY], char names[MANY][64]) {
+    int count = 0;
+    for (int i = 0; i < MANY; i++) {
+        snprintf(names[i], 64, "/dev/shm/larder-%016x%016x", (unsigned)getpid(), (unsigned)i);
+        held[i] = open(names[i], O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        count += held[i] >= 0 && flock(held[i], LOCK_SH) == 0;
+    }
+    return count;
+}
+
+static void a_damaged_file_beside_many_caches(void) {
+    static char names[MANY][64];
+    int held[MANY];
+    if (hold_hints(held, names) == MANY) { /* else there is no /dev/shm */
+        opens("a damaged file, beside many caches", damage_both_superblocks, MUST_FORGET);
+    }
+    for (int i = 0; i < MANY; i++) {
+        unlink(names[i]);
+        close(held[i]);
+    }
+}
 
 static void use_before_another_boot(void) {
     uint64_t another_boot[2] = {1, 2};
@@ -203,6 +230,7 @@ static const test_case tests[] = {
     TEST(an_unclean_file, "one failing call does not cost a file whose users were killed"),
     TEST(a_file_with_one_superblock, "one failing call does not cost a file with one superblock"),
     TEST(a_damaged_file, "a damaged file is replaced or the reason told"),
+    TEST(a_damaged_file_beside_many_caches, "the hints of many caches leave no descriptor each"),
     TEST(a_file_from_before_a_machine_crash, "no failing call brings values from before a machine crash back"),
     TEST(a_superseded_file, "no failing call brings values of a superseded file back"),
     TEST(an_unfinished_file, "an unfinished file is replaced or the reason told"),

@@ -63,11 +63,10 @@ LARD_INLINE FOLDING __m256i pass(lard_crc_way way, lard_u64 *shared, unsigned ch
 }
 
 /* Fetches `words` words a page after `word`: a processor's own prefetching ends with each page. */
-LARD_INLINE void prefetch_ahead(lard_crc_way way, const lard_u64 *shared, size_t word, size_t words,
-                                size_t count) {
+LARD_INLINE void prefetch_ahead(const lard_u64 *shared, size_t word, size_t words, size_t count) {
     if (word + AHEAD < count) {
         for (size_t i = 0; i < words; i += LINE) {
-            __builtin_prefetch(&shared[word + AHEAD + i], way == LARD_CRC_IN);
+            __builtin_prefetch(&shared[word + AHEAD + i]);
         }
     }
 }
@@ -88,7 +87,7 @@ LARD_INLINE FOLDING size_t fold_all(lard_crc_way way, uint64_t crc, lard_u64 *sh
     parts[0] = _mm256_xor_si256(parts[0], _mm256_set_epi64x(0, 0, 0, (int64_t)crc));
     size_t done = STEP;
     for (; done + STEP <= count; done += STEP) {
-        prefetch_ahead(way, shared, done, STEP, count);
+        prefetch_ahead(shared, done, STEP, count);
         for (size_t i = 0; i < PARTS; i++) {
             parts[i] = fold(parts[i], factors, pass(way, shared, own, done + i * 4));
         }
@@ -127,7 +126,7 @@ LARD_INLINE WIDE size_t fold_all_wide(lard_crc_way way, uint64_t crc, lard_u64 *
     parts[0] = _mm512_xor_si512(parts[0], _mm512_zextsi128_si512(_mm_cvtsi64_si128((int64_t)crc)));
     size_t done = 2 * STEP;
     for (; done + 2 * STEP <= count; done += 2 * STEP) {
-        prefetch_ahead(way, shared, done, 2 * STEP, count);
+        prefetch_ahead(shared, done, 2 * STEP, count);
         for (size_t i = 0; i < PARTS; i++) {
             parts[i] = fold_eight(parts[i], far, pass_eight(way, shared, own, done + i * 8));
         }

@@ -101,18 +101,21 @@ static bool is_fit(int fd, const struct stat *info, const lard_map *map, uid_t o
            memcmp(&found, &wanted, sizeof found) == 0;
 }
 
-/* Removes a file of hints that no process has mapped. */
-static void remove_unused(const char *name) {
+/* Removes a file of hints that no process has mapped. False: it cannot be told whose a descriptor is, and the one
+ * that was opened stays open.
+ */
+static bool remove_unused(const char *name) {
     struct stat info;
     int fd = lard_descriptor_open(name, O_RDWR | O_NONBLOCK, &info);
-    if (fd < 0) {
-        return;
+    if (fd < 0) { /* it is gone, or is another user's or no file */
+        return errno == ENOENT || errno == ESTALE || errno == EACCES || errno == ELOOP || errno == ENXIO;
     }
     if (S_ISREG(info.st_mode) && info.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
         lard_descriptor_check(fd, &info) == 0) {
         LARD_CHANGE(unlink(name));
     }
     lard_descriptor_close(fd, &info);
+    return true;
 }
 
 /* Is it the name of a file of hints? */
@@ -132,14 +135,15 @@ static void sweep(void) {
     if (fd < 0) {
         return;
     }
-    for (long got; (got = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0;) {
-        for (long at = 0, next; at < got; at = next) {
+    bool goes_on = true;
+    for (long got; goes_on && (got = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0;) {
+        for (long at = 0, next; goes_on && at < got; at = next) {
             char name[NAME_BYTES];
             const struct dirent *entry = (const struct dirent *)(entries + at);
             next = at + entry->d_reclen;
             if (is_of_hints(entry->d_name)) {
                 snprintf(name, sizeof name, DIRECTORY "/%.*s", (int)strlen(PREFIX) + ID_DIGITS, entry->d_name);
-                remove_unused(name);
+                goes_on = remove_unused(name);
             }
         }
     }
