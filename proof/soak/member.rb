@@ -82,6 +82,7 @@ module Soak
           self.class.guard(@setting) do
             each.inherit
             each.work { over }
+            each.leave # at once: another thread may rest, and who ended would be waited for
           end
         end
       end
@@ -89,7 +90,6 @@ module Soak
     ensure
       over = true
       threads&.each(&:join)
-      workers&.each(&:leave)
     end
 
     # @return [Integer] pid of a child that goes on with what this process has open
