@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 
 /* AddressSanitizer is not asked about SIGBUS, or it would report, and not be killed by, what nobody handles. */
@@ -172,10 +173,11 @@ int __wrap_fcntl(int fd, int command, ...) {
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
 long __wrap_syscall(long number, ...) {
-    long with[6];
+    long with[6] = {0};
+    int count = number == SYS_getdents64 ? 3 : 6; /* as the engine has them */
     va_list rest;
     va_start(rest, number);
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < count; i++) {
         with[i] = va_arg(rest, long);
     }
     va_end(rest);
