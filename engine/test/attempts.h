@@ -22,6 +22,7 @@ typedef struct {
     void (*act)(void);    /* with failing calls */
     void (*after)(void);  /* with working ones; may be NULL */
     int values;           /* those of before: SURVIVE_ALL, unless more than one call failed */
+    bool for_good;        /* only calls that go on failing */
     bool foreign;         /* the file is not Larder's, and stays as it is */
     bool may_die;         /* of SIGBUS, where the handler cannot have zeros, nor a page of them */
 } scenario;
@@ -331,7 +332,7 @@ static void play_all(const scenario *scene) {
                 if (!all && i > (way == ONCE) && codes[i] > 0) {
                     continue; /* the first errno, two for one failing call, and work done in part */
                 }
-                if (way == FOR_GOOD && !goes_on(codes[i])) {
+                if (way == FOR_GOOD ? !goes_on(codes[i]) : scene->for_good) {
                     continue;
                 }
                 if (!attempt(scene, at, codes[i], way)) {

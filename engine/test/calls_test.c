@@ -84,8 +84,15 @@ static int hold_hints(int held[MANY], char names[MANY][64]) {
 static void a_damaged_file_beside_many_caches(void) {
     static char names[MANY][64];
     int held[MANY];
+    begin_attempts("t.larder");
+    scenario scene = {.name = "a damaged file, beside many caches",
+                      .files = damage_both_superblocks,
+                      .act = open_it,
+                      .after = look_at_answer,
+                      .values = MUST_FORGET,
+                      .for_good = true};
     if (hold_hints(held, names) == MANY) { /* else there is no /dev/shm */
-        opens("a damaged file, beside many caches", damage_both_superblocks, MUST_FORGET);
+        play_all(&scene);
     }
     for (int i = 0; i < MANY; i++) {
         unlink(names[i]);
