@@ -104,6 +104,22 @@ static size_t check_characters(const unsigned char *text, size_t bytes, uint64_t
     return BLOCK;
 }
 
+bool code_range_is_ascii(const char *text, size_t bytes) {
+    const unsigned char *at = (const unsigned char *)text, *end = at + bytes;
+
+    for (; end - at >= RUN; at += RUN) {
+        if (!is_ascii_run(at)) {
+            return false;
+        }
+    }
+    for (; end - at >= BLOCK; at += BLOCK) {
+        if (not_ascii(at) != 0) {
+            return false;
+        }
+    }
+    return not_ascii_at_end(at, (size_t)(end - at)) == 0;
+}
+
 int code_range_of_utf8(const char *text, size_t bytes) {
     const unsigned char *at = (const unsigned char *)text;
     int range = RUBY_ENC_CODERANGE_7BIT;

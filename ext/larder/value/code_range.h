@@ -10,9 +10,13 @@
 
 #include <ruby.h>
 #include <ruby/encoding.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The code range of a text in UTF-8 (RFC 3629, section 4). A broken text is RUBY_ENC_CODERANGE_UNKNOWN. */
 int code_range_of_utf8(const char *text, size_t bytes);
+
+/* Is all of the text ASCII? Ends at the first run of bytes that is not. */
+bool code_range_is_ascii(const char *text, size_t bytes);
 
 #endif

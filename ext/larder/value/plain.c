@@ -51,7 +51,7 @@ static void take_string(VALUE string, plain_value *plain) {
     take_text(string, plain);
     plain->kind = kind_of_text(string);
     if (plain->kind == PLAIN_UTF8 && is_scanned(plain->size_bytes) &&
-        code_range_of_utf8(plain->bytes, plain->size_bytes) == RUBY_ENC_CODERANGE_7BIT) {
+        code_range_is_ascii(plain->bytes, plain->size_bytes)) {
         plain->kind = PLAIN_ASCII;
     }
 }
