@@ -31,10 +31,9 @@ module Larder
     end
 
     # @param error [OpenError]
-    # @param path [String] as {at}
-    # @return [OpenError] with the sentence of {at} after its message; `error` itself if there is none
-    def explained(error, path)
-      sentence = at(path)
+    # @param sentence [String, nil] of {at}
+    # @return [OpenError] with the sentence after its message; `error` itself if there is none
+    def explained(error, sentence)
       sentence ? error.exception("#{error.message}. #{sentence}") : error
     end
 

@@ -6,7 +6,7 @@
  *   - The engine gets plain bytes and never calls Ruby, except for the memory of a
  *     long value (larder_get_allocated). Between taking a pointer into a String
  *     and the engine call that uses it, nothing is raised or allocated: under the
- *     GVL nobody can change the String meanwhile.
+ *     GVL no other thread can change the String before the call has ended.
  *   - A call that may wait or copy much leaves the GVL. It then reads frozen
  *     Strings that are on this C stack, which garbage collection neither frees nor
  *     moves.

@@ -84,7 +84,7 @@ module Larder
       def explained(error)
         now = monotonic_time
         @obstacle, @obstacle_until = Obstacle.at(path), now + OBSTACLE_FOR if now >= (@obstacle_until || now)
-        @obstacle ? error.exception("#{error.message}. #{@obstacle}") : error
+        Obstacle.explained(error, @obstacle)
       end
     end
     private_constant :Attaching
