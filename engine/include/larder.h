@@ -120,7 +120,8 @@ extern "C" {
     X(NO_MEMORY, "memory could not be allocated")                                                      \
     X(SYSTEM, "a system call failed")                                                                  \
     X(PIN_FULL, "pinned items take two thirds of the cache; delete some or enlarge the file")          \
-    X(FILE_LIMIT, "this process may not write files so large; raise its limit (ulimit -f)")
+    X(FILE_LIMIT, "this process may not write files so large; raise its limit (ulimit -f)")            \
+    X(LEASED, "another caller has the lease of the key and computes its value")
 
 typedef enum larder_status {
 #define LARDER_STATUS_ENUM(name, text) LARDER_##name,
@@ -156,17 +157,29 @@ typedef struct larder_call {
     uint32_t reserved;
 } larder_call;
 
+/* A stale item is OK in larder_get, larder_get_multi and larder_exists. Without this it is a MISS. larder_scan
+ * visits also the keys of stale items, and of values that are being computed: for a caller that deletes them. */
+#define LARDER_CALL_STALE 2u
+
 /* A try call: if a lock is not free at once, it returns LARDER_BUSY and has changed nothing. */
 #define LARDER_CALL_TRY 1u
 
 typedef struct larder_item {
-    size_t size_bytes;     /* of the value, also with LARDER_BUFFER_TOO_SMALL */
-    int64_t expires_at_ms; /* Unix time, 0: never */
-    uint8_t flags;         /* as given to larder_set */
-    uint8_t is_counter;    /* 1: the value was made by larder_increment */
-    uint8_t is_pinned;     /* 1: the item is not evicted */
-    uint8_t reserved[13];
+    size_t size_bytes;      /* of the value, also with LARDER_BUFFER_TOO_SMALL */
+    int64_t expires_at_ms;  /* Unix time, 0: never */
+    uint8_t flags;          /* as given to larder_set */
+    uint8_t is_counter;     /* 1: the value was made by larder_increment */
+    uint8_t is_pinned;      /* 1: the item is not evicted */
+    uint8_t staleness;      /* larder_staleness */
+    uint32_t compute_ms;    /* as given to larder_set */
+    int64_t fresh_until_ms; /* Unix time; 0: as expires_at_ms. Only of an item with stale_ms */
 } larder_item;
+
+typedef enum larder_staleness {
+    LARDER_FRESH = 0,
+    LARDER_STALE,       /* the TTL has passed, and the item is kept for stale_ms */
+    LARDER_STALE_LEASED /* and a caller has its lease, and computes the next value */
+} larder_staleness;
 
 typedef struct {
     /* Returns memory for a value of `bytes`, or NULL: it is not to be read. Must not use the cache. No lock is
@@ -191,6 +204,24 @@ typedef enum larder_mode {
     LARDER_REPLACE  /* store only if the key is present */
 } larder_mode;
 
+/* The right to compute a key's value, see larder_lease_take(). */
+typedef struct larder_lease {
+    uint64_t token[2]; /* different for each lease of a file; zeros: none */
+    int64_t until_ms;  /* Unix time at which it ends at the latest */
+    uint32_t process;  /* the number of its owner, see larder_process() */
+    uint32_t reserved;
+    uint64_t over; /* see larder_lease_take() */
+} larder_lease;
+
+/* What only some stores need. */
+typedef struct larder_extra {
+    int64_t stale_ms;          /* how long the item is kept after its TTL, see LARDER_CALL_STALE */
+    const larder_lease *lease; /* not NULL: store only while the key has it, see larder_lease_take() */
+    uint32_t compute_ms;       /* how long the value took to compute; only kept for the caller */
+    uint32_t reserved0;
+    uint64_t reserved[5];
+} larder_extra;
+
 typedef struct larder_store {
     const void *key;
     size_t key_bytes;
@@ -203,7 +234,8 @@ typedef struct larder_store {
     uint8_t mode;                   /* larder_mode */
     uint8_t pin;                    /* 1: the item is not evicted, see larder_max_pinned */
     larder_status status;           /* out, of larder_set_multi */
-    uint64_t reserved[2];
+    const larder_extra *extra;      /* may be NULL */
+    uint64_t reserved;
 } larder_store;
 
 /*
@@ -370,6 +402,40 @@ larder_status larder_cas(larder *cache, const larder_store *store, const void *e
  * items that must not be lost. Stores are refused, and the newer processes keep the key's old value.
  */
 larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, const larder_call *call);
+
+/*
+ * Single flight: of many callers that miss a key, one computes the value, and the others wait for it.
+ *
+ * larder_lease_take, after a miss:
+ *   OK          The lease is the caller's for `lease_ms` (from 1 on). It computes the value, and stores it by
+ *               larder_set with extra->lease, or gives up by larder_lease_end.
+ *   LEASED      Another caller has it; *lease tells which. Wait by larder_lease_wait, or compute without a lease.
+ *   NOT_STORED  The key has a fresh value: read it. If that is no use, call again with the same *lease, whose
+ *               `over` then names that value. Before the first call `over` is 0.
+ *   or the error of a store: there is no room for a lease. Compute without one.
+ *
+ * Until the value is stored, a placeholder under the key itself has the lease. Reads of it are misses, and
+ * LARDER_ADD and larder_increment take the key for absent. An old value of the key stays beside the lease: stale,
+ * or the one that `over` named. Whatever deletes or overwrites the key ends the lease, and then the store of its
+ * owner is NOT_STORED: so a value never comes back that was computed before a delete. A lease also ends
+ * when its owner ends it or dies, and at its time; then others may take it. If the placeholder is evicted, which
+ * takes as much writing as evicts an item that was read, the owner's store is NOT_STORED.
+ *
+ * larder_set with extra->lease (LARDER_SET only): OK, NOT_STORED: the lease had ended, or a refusal: then lease
+ * and old value are dropped, except with BUSY of a try call.
+ *
+ * larder_lease_end: OK, or NOT_STORED: it had ended already. Drops the placeholder. An old value stays, and is
+ * fresh for `fresh_ms` from now if that is longer than it was.
+ *
+ * larder_lease_wait: OK: the lease that *lease names has ended, so read again. LEASED: not yet. Sleeps up to
+ * `wait_ms`, at most 20 ms in one call, and wakes when the value is stored or the lease is ended.
+ */
+larder_status larder_lease_take(larder *cache, const void *key, size_t key_bytes, int64_t lease_ms,
+                                larder_lease *lease, const larder_call *call);
+larder_status larder_lease_end(larder *cache, const void *key, size_t key_bytes, const larder_lease *lease,
+                               int64_t fresh_ms, const larder_call *call);
+larder_status larder_lease_wait(larder *cache, const void *key, size_t key_bytes, const larder_lease *lease,
+                                uint32_t wait_ms, const larder_call *call);
 
 /*
  * Adds `delta` to a signed 64-bit counter and stores the sum in `*result`. An absent key starts from `initial` and

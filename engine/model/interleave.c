@@ -101,7 +101,7 @@ static bool holds(schedule_outcome outcome, char *why, size_t bytes) {
         return false;
     }
     look_at_all(all, &count);
-    if (!judge_explains(all, count, first_held, now->forgettable)) {
+    if (!judge_explains(all, count, first_held, now)) {
         snprintf(why, bytes, "no order of the operations explains what they answered");
         memcpy(events, all, sizeof all);
         return false;
@@ -122,7 +122,12 @@ static void say_events(void) {
                                         "clear",
                                         "prune",
                                         "add of what has expired",
-                                        "replace by what has expired"};
+                                        "replace by what has expired",
+                                        "lease",
+                                        "lease after all others have ended",
+                                        "lease over a value",
+                                        "fill",
+                                        "end of the lease"};
     for (unsigned i = 0; i < MOST_OPERATIONS + KEYS; i++) {
         const event *one = &events[i];
         if (one->begun) {

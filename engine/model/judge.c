@@ -16,13 +16,63 @@ typedef struct {
     unsigned count, forgettable;
 } trial;
 
+/* What the keys hold, then who has the lease of each: the process + 1, or 0. */
+#define STATE (2 * KEYS)
+
+/* May the process have died? Then its lease is free. */
+static bool may_be_dead(const trial *of, int process) {
+    for (unsigned i = 0; i < of->count; i++) {
+        if ((int)of->events[i].process == process && !of->events[i].done) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A lease of an absent key is taken by one only; one with a value keeps it. */
+static bool takes_lease(const trial *of, const event *one, int *held) {
+    int at = held[one->what.key], *lease = &held[KEYS + one->what.key];
+    switch (one->status) {
+    case LARDER_OK:
+        if ((at != 0 && one->what.verb != LEASE_OVER) ||
+            (*lease && one->what.verb != LEASE_LATE && !may_be_dead(of, *lease - 1))) {
+            return false;
+        }
+        *lease = (int)one->process + 1;
+        return true;
+    case LARDER_LEASED:
+        return *lease != 0;
+    case LARDER_NOT_STORED:
+        return at != 0;
+    default:
+        return one->status == LARDER_BUSY || one->status == LARDER_FULL;
+    }
+}
+
+/* What is stored under a lease, or ends it. */
+static bool uses_lease(const event *one, int *held) {
+    int *lease = &held[KEYS + one->what.key];
+    bool is_own = *lease == (int)one->process + 1;
+    if (one->status == LARDER_BUSY) {
+        return true;
+    }
+    if (one->status == LARDER_NOT_STORED || !is_own) {
+        return one->status == LARDER_NOT_STORED && !is_own;
+    }
+    *lease = 0;
+    if (one->what.verb == FILL) {
+        held[one->what.key] = one->status == LARDER_OK ? one->what.value : 0;
+    }
+    return one->status == LARDER_OK || one->status == LARDER_FULL;
+}
+
 /* Of a compare and swap that names a life, or none. */
 static bool is_expected(int held, int expected) { return held == expected || held % LIFE == expected; }
 
 /* What an operation that was done says of the state, and what it makes of it; false where it contradicts it. */
-static bool follows(const event *one, int *held) {
+static bool follows(const trial *of, const event *one, int *held) {
     const operation *what = &one->what;
-    int *at = &held[what->key];
+    int *at = &held[what->key], *lease = &held[KEYS + what->key];
     bool ok = one->status == LARDER_OK;
     switch (what->verb) {
     case GET:
@@ -36,22 +86,26 @@ static bool follows(const event *one, int *held) {
     case EXISTS:
         return one->status == LARDER_BUSY || (ok ? *at != 0 : one->status == LARDER_MISS && *at == 0);
     case SET:
+        *lease = 0;
         *at = ok ? what->value : 0; /* refused, it drops what was there */
         return ok || one->status == LARDER_BUSY || one->status == LARDER_FULL;
     case ADD:
     case REPLACE:
         if (one->status == LARDER_BUSY) {
             *at = what->verb == REPLACE ? 0 : *at;
+            *lease = what->verb == REPLACE ? 0 : *lease;
             return true;
         }
         if (ok ? (*at == 0) != (what->verb == ADD) : (*at == 0) == (what->verb == ADD)) {
             return false;
         }
         *at = ok ? what->value : *at;
+        *lease = ok ? 0 : *lease;
         return ok || one->status == LARDER_NOT_STORED;
     case CAS:
         if (ok && is_expected(*at, what->expected)) {
             *at = what->value;
+            *lease = 0;
             return true;
         }
         return one->status == LARDER_BUSY || (one->status == LARDER_MISS && *at == 0) ||
@@ -60,7 +114,7 @@ static bool follows(const event *one, int *held) {
         if (ok != (*at != 0)) {
             return false;
         }
-        *at = 0;
+        *at = *lease = 0;
         return ok || one->status == LARDER_MISS;
     case ADD_EXPIRED:
         return ok ? *at == 0 : one->status == LARDER_NOT_STORED && *at != 0;
@@ -68,52 +122,63 @@ static bool follows(const event *one, int *held) {
         if (ok != (*at != 0)) {
             return false;
         }
-        *at = 0;
+        *at = *lease = 0;
         return ok || one->status == LARDER_NOT_STORED;
     case INCREMENT:
         if (one->status == LARDER_BUSY || one->status == LARDER_NOT_A_NUMBER) {
             return one->status == LARDER_BUSY || (*at != 0 && *at % LIFE < NUMBER);
         }
         *at = (*at ? *at : NUMBER) + what->value;
+        *lease = 0;
         return ok && one->saw == *at % LIFE;
     case CLEAR:
-        memset(held, 0, KEYS * sizeof *held);
+        memset(held, 0, STATE * sizeof *held);
         return ok;
+    case LEASE:
+    case LEASE_LATE:
+    case LEASE_OVER:
+        return takes_lease(of, one, held);
+    case FILL:
+    case END:
+        return uses_lease(one, held);
     default:
         return ok || one->status == LARDER_BUSY;
     }
 }
 
 /* The effect of one that never came back. */
-static void takes_effect(const event *one, int *held) {
+static void takes_effect(const trial *of, const event *one, int *held) {
     event done = *one;
     done.status = LARDER_OK;
     done.saw = 0;
-    int before = held[one->what.key];
+    int before = held[one->what.key], lease = held[KEYS + one->what.key];
     if (one->what.verb == INCREMENT) {
         held[one->what.key] = (before ? before : NUMBER) + one->what.value;
+        held[KEYS + one->what.key] = 0;
         return;
     }
-    if (!follows(&done, held) && one->what.verb != DELETE) {
+    if (!follows(of, &done, held) && one->what.verb != DELETE) {
         held[one->what.key] = before;
+        held[KEYS + one->what.key] = lease;
     }
 }
 
 static bool explain(const trial *of, unsigned placed, const int *held);
 
 static bool explain_after(const trial *of, unsigned placed, unsigned i, const int *held, bool lost) {
-    int next[KEYS];
+    int next[STATE];
     memcpy(next, held, sizeof next);
     if (lost) {
-        takes_effect(&of->events[i], next);
-    } else if (!follows(&of->events[i], next)) {
+        takes_effect(of, &of->events[i], next);
+    } else if (!follows(of, &of->events[i], next)) {
         return false;
     }
     return explain(of, placed | 1u << i, next);
 }
 
-/* Is a delete of the key, or a refused store, which is one, still running? */
-static bool is_being_deleted(const trial *of, unsigned placed, unsigned key) {
+/* Is a delete of the key, or a refused store, which is one, still running? It has dropped something if it has its
+ * place already; a placeholder it drops also before that, as its answer does not tell. */
+static bool is_being_deleted(const trial *of, unsigned placed, unsigned key, bool only_lease) {
     unsigned over = 0; /* what was over when something began that has its place already */
     for (unsigned i = 0; i < of->count; i++) {
         over |= placed >> i & 1 ? of->events[i].before : 0;
@@ -123,7 +188,9 @@ static bool is_being_deleted(const trial *of, unsigned placed, unsigned key) {
         bool refused = one->done ? one->status == LARDER_BUSY || one->status == LARDER_FULL : one->timed_out;
         bool deletes = one->what.verb == DELETE || one->what.verb == REPLACE_EXPIRED ||
                        (refused && (one->what.verb == SET || one->what.verb == REPLACE));
-        if (deletes && one->what.key == key && (placed & ~over) >> i & 1) {
+        bool is_placed = (placed & ~over) >> i & 1;
+        bool is_next = only_lease && one->begun && !(placed >> i & 1) && (one->before & ~placed) == 0;
+        if (deletes && one->what.key == key && (is_placed || is_next)) {
             return true;
         }
     }
@@ -146,10 +213,11 @@ static bool explain(const trial *of, unsigned placed, const int *held) {
         return true;
     }
     for (unsigned k = 0; k < KEYS; k++) {
-        if (held[k] && (of->forgettable >> k & 1 || is_being_deleted(of, placed, k))) {
-            int next[KEYS];
+        if ((held[k] || held[KEYS + k]) &&
+            (of->forgettable >> k & 1 || is_being_deleted(of, placed, k, !held[k]))) {
+            int next[STATE];
             memcpy(next, held, sizeof next);
-            next[k] = 0;
+            next[k] = next[KEYS + k] = 0;
             if (explain(of, placed, next)) {
                 return true;
             }
@@ -158,12 +226,15 @@ static bool explain(const trial *of, unsigned placed, const int *held) {
     return false;
 }
 
-bool judge_explains(const event *events, unsigned count, const int *first, unsigned forgettable) {
-    trial of = {events, count, forgettable};
+bool judge_explains(const event *events, unsigned count, const int *first, const scenario *now) {
+    trial of = {events, count, now->forgettable};
+    int state[STATE] = {0};
+    memcpy(state, first, KEYS * sizeof *state);
+    state[KEYS] = (int)now->leased;
     for (unsigned i = 0; i < count; i++) {
         if (events[i].done && events[i].saw == TORN) {
             return false;
         }
     }
-    return explain(&of, 0, first);
+    return explain(&of, 0, state);
 }

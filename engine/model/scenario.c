@@ -18,6 +18,18 @@ static void two_values(void) {
     put(1, 2);
 }
 
+static void lease(unsigned process) {
+    int saw;
+    world_do(process, &(operation){LEASE_OVER, 0, 0, 0}, &saw);
+}
+
+static void leased(void) { lease(0); }
+
+static void leased_over_a_value(void) {
+    put(0, 1);
+    lease(0);
+}
+
 static void number(void) { /* so that both of its cells were written */
     int saw;
     world_do(JUDGE, &(operation){INCREMENT, 0, 2, 0}, &saw);
@@ -86,17 +98,27 @@ static void fail_to_prepare(const char *what) {
 
 #define FILLER_BYTES 656u /* of value: six records to a segment */
 
-static void fill_until(bool (*predicate)(void), bool read, const char *what) {
-    unsigned number = 0;
+static void put_key(void) { put(0, 1); }
+
+static void put_and_read_key(void) {
     int saw;
+    put(0, 1);
+    world_do(JUDGE, &(operation){GET, 0, 0, 0}, &saw);
+}
+
+static void lease_key(void) {
+    int saw;
+    world_do(JUDGE, &(operation){DELETE, 0, 0, 0}, &saw);
+    lease(0);
+}
+
+static void fill_until(bool (*predicate)(void), void (*renew)(void), const char *what) {
+    unsigned number = 0;
     for (; number < 60; number++) {
         world_fill(number, FILLER_BYTES);
     }
     for (unsigned round = 0; round < 40; round++) {
-        put(0, 1);
-        if (read) {
-            world_do(JUDGE, &(operation){GET, 0, 0, 0}, &saw);
-        }
+        renew();
         for (unsigned more = 0; more < 60 && world_find(0).slot; more++) {
             if (world_try(predicate)) {
                 return;
@@ -109,17 +131,22 @@ static void fill_until(bool (*predicate)(void), bool read, const char *what) {
 
 static void about_to_be_recycled(void) {
     writer_key = 1;
-    fill_until(recycles, false, "recycles the segment of another key");
+    fill_until(recycles, put_key, "recycles the segment of another key");
 }
 
 static void about_to_recycle_itself(void) {
     writer_key = 0;
-    fill_until(recycles, false, "recycles the segment of its own key");
+    fill_until(recycles, put_key, "recycles the segment of its own key");
 }
 
 static void about_to_be_kept(void) {
     writer_key = 1;
-    fill_until(recycles_and_keeps, true, "moves another key out of its segment and recycles that");
+    fill_until(recycles_and_keeps, put_and_read_key, "moves another key out of its segment and recycles that");
+}
+
+static void placeholder_about_to_be_kept(void) {
+    writer_key = 1;
+    fill_until(recycles_and_keeps, lease_key, "moves a placeholder out of its segment and recycles that");
 }
 
 static lard_found found_before;
@@ -209,6 +236,16 @@ static void about_to_be_pushed(void) {
     { TOUCH, k, life, 0 }
 #define SWAPS(k, from, to) \
     { CAS, k, to, from }
+#define LEASES(k) \
+    { LEASE, k, 0, 0 }
+#define LEASES_LATE(k) \
+    { LEASE_LATE, k, 0, 0 }
+#define LEASES_OVER(k) \
+    { LEASE_OVER, k, 0, 0 }
+#define FILLS(k, v) \
+    { FILL, k, v, 0 }
+#define ENDS(k) \
+    { END, k, 0, 0 }
 #define ONE(...) \
     { {__VA_ARGS__}, 1, false }
 #define TWO(...) \
@@ -217,6 +254,8 @@ static void about_to_be_pushed(void) {
     { {__VA_ARGS__}, 3, false }
 #define MORTAL(...) \
     { {__VA_ARGS__}, 1, true }
+#define MORTAL_TWO(...) \
+    { {__VA_ARGS__}, 2, true }
 #define MAY_FORGET(k) (1u << (k))
 #define ANY ((1u << KEYS) - 1)
 
@@ -297,6 +336,35 @@ const scenario scenarios[] = {
      {MORTAL(SETS(1, 90)), TWO(GETS(0), GETS(0)), ONE(SETS(2, 4))}, .forgettable = MAY_FORGET(0)},
     {.name = "an increment whose owner died, another", number,
      {MORTAL(INCREMENTS(0, 1)), ONE(INCREMENTS(0, 1)), ONE(GETS(0))}},
+    {.name = "two take the lease of a key and fill it, a read", nothing,
+     {TWO(LEASES(0), FILLS(0, 2)), TWO(LEASES(0), FILLS(0, 3)), ONE(GETS(0))}},
+    {.name = "a delete while a value is computed", leased, {ONE(FILLS(0, 2)), TWO(DELETES(0), GETS(0))}, .leased = 1},
+    {.name = "a delete and the next lease while a value is computed", leased,
+     {ONE(FILLS(0, 2)), ONE(DELETES(0)), TWO(LEASES(0), FILLS(0, 3))}, .leased = 1},
+    {.name = "a set, an add and a clear while a value is computed", leased,
+     {ONE(FILLS(0, 2)), ONE(SETS(0, 3)), TWO(ADDS(0, 4), {CLEAR, 0, 0, 0})}, .leased = 1},
+    {.name = "an increment while a value is computed", leased,
+     {ONE(FILLS(0, 2)), ONE(INCREMENTS(0, 1)), ONE(GETS(0))}, .leased = 1},
+    {.name = "an owner beyond its lease, the next one, a delete", leased,
+     {ONE(FILLS(0, 2)), TWO(LEASES_LATE(0), FILLS(0, 3)), ONE(DELETES(0))}, .leased = 1},
+    {.name = "a lease that is ended, and the next one", leased,
+     {ONE(ENDS(0)), TWO(LEASES(0), FILLS(0, 3)), ONE(DELETES(0))}, .leased = 1},
+    {.name = "a value that is replaced under a lease, reads, a delete", leased_over_a_value,
+     {ONE(FILLS(0, 2)), TWO(GETS(0), GETS(0)), ONE(DELETES(0))}, .leased = 1},
+    {.name = "two take the lease of a value, a delete", old_value,
+     {TWO(LEASES_OVER(0), FILLS(0, 2)), TWO(LEASES_OVER(0), FILLS(0, 3)), ONE(DELETES(0))}},
+    {.name = "a lease of a value that ends while it is touched", leased_over_a_value,
+     {ONE(ENDS(0)), ONE(TOUCHES(0, 2)), ONE(GETS(0))}, .leased = 1},
+    {.name = "a large value is replaced under a lease, a delete", leased_over_a_value,
+     {ONE(FILLS(0, 2)), TWO(DELETES(0), GETS(0))}, .long_values = true, .leased = 1},
+    {.name = "a placeholder is moved while its value is stored", placeholder_about_to_be_kept,
+     {TWO(FILLS(0, 2), GETS(0)), ONE(SETS(1, 90))}, .leased = 1},
+    {.name = "a placeholder is moved while it is deleted, a fill", placeholder_about_to_be_kept,
+     {ONE(FILLS(0, 2)), ONE(SETS(1, 90)), TWO(DELETES(0), GETS(0))}, .leased = 1},
+    {.name = "an owner of a lease that died, the next one", nothing,
+     {MORTAL_TWO(LEASES(0), FILLS(0, 2)), TWO(LEASES(0), FILLS(0, 3)), ONE(GETS(0))}},
+    {.name = "an owner that died while it stored, the next one, a delete", leased,
+     {MORTAL(FILLS(0, 2)), TWO(LEASES(0), FILLS(0, 3)), ONE(DELETES(0))}, .leased = 1},
 };
 /* clang-format on */
 const unsigned scenario_count = sizeof scenarios / sizeof *scenarios;

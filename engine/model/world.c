@@ -23,12 +23,14 @@
 #define LONG_WORDS 85u
 #define LONG_BYTES 800u
 #define LOCK_TIMEOUT_MS 1u
+#define LEASE_MS 1000
 
 static struct {
     larder *cache;
     lard_map *map;
     lard_u64 *counters;
     uint32_t stuck;
+    larder_lease lease; /* that the process has taken */
 } attached[MOST_PROCESSES + 1];
 static struct {
     unsigned char cache[sizeof(larder)];
@@ -36,6 +38,7 @@ static struct {
     lard_u64 counters[LARD_COUNTERS];
     uint8_t pages[1024];
     uint32_t stuck;
+    larder_lease lease;
 } kept[MOST_PROCESSES + 1];
 
 static lard_superblock super;
@@ -126,6 +129,7 @@ void world_make(const scenario *what) {
     memory_begin(arena, sizeof arena);
     for (unsigned p = 0; p <= MOST_PROCESSES; p++) {
         attached[p].stuck = 0;
+        attached[p].lease = (larder_lease){{0, 0}, 0, 0, 0, 0};
         attach(p);
     }
     lard_store(&((lard_control *)arena)->clear_epoch, 1);
@@ -144,6 +148,7 @@ static void keep(void) {
         memcpy(kept[p].cache, attached[p].cache, sizeof kept[p].cache);
         kept[p].map = *attached[p].map;
         kept[p].stuck = attached[p].stuck;
+        kept[p].lease = attached[p].lease;
         memcpy(kept[p].counters, attached[p].counters, sizeof kept[p].counters);
         memcpy(kept[p].pages, attached[p].map->dircache, pages_bytes);
     }
@@ -155,6 +160,7 @@ static void restore(void) {
         memcpy(attached[p].cache, kept[p].cache, sizeof kept[p].cache);
         *attached[p].map = kept[p].map;
         attached[p].stuck = kept[p].stuck;
+        attached[p].lease = kept[p].lease;
         memcpy(attached[p].counters, kept[p].counters, sizeof kept[p].counters);
         memcpy(attached[p].map->dircache, kept[p].pages, pages_bytes);
     }
@@ -233,6 +239,21 @@ lard_found world_find(unsigned key) {
     return lard_index_find(&view, &wanted);
 }
 
+static larder_status take_lease(unsigned process, const char *key, verb verb) {
+    larder_call late = {.now_ms = NOW_MS + LEASE_MS};
+    larder_lease *lease = &attached[process].lease, taken = {{0, 0}, 0, 0, 0, 0};
+    larder *cache = attached[process].cache;
+    larder_status status =
+        larder_lease_take(cache, key, strlen(key), LEASE_MS, &taken, verb == LEASE_LATE ? &late : NULL);
+    if (status == LARDER_NOT_STORED && verb == LEASE_OVER) {
+        status = larder_lease_take(cache, key, strlen(key), LEASE_MS, &taken, NULL);
+    }
+    if (status == LARDER_OK) {
+        *lease = taken;
+    }
+    return status;
+}
+
 larder_status world_do(unsigned process, const operation *what, int *saw) {
     unsigned char value[LONG_BYTES], expected[LONG_BYTES], found[LONG_BYTES];
     static const uint8_t modes[] = {[SET] = LARDER_SET,
@@ -277,6 +298,16 @@ larder_status world_do(unsigned process, const operation *what, int *saw) {
         return larder_touch(cache, key, store.key_bytes, what->value * LIFE_MS, NULL);
     case CLEAR:
         return larder_clear(cache);
+    case LEASE:
+    case LEASE_LATE:
+    case LEASE_OVER:
+        return take_lease(process, key, what->verb);
+    case FILL:
+        store.value_bytes = make_value(what->value, value);
+        store.extra = &(larder_extra){.lease = &attached[process].lease};
+        return larder_set(cache, &store, NULL);
+    case END:
+        return larder_lease_end(cache, key, store.key_bytes, &attached[process].lease, 0, NULL);
     default:
         return larder_prune(cache, NULL, NULL);
     }
@@ -306,6 +337,7 @@ int64_t __wrap_lard_clock_monotonic_ms(void);
 int64_t __wrap_lard_clock_monotonic_coarse_ms(void);
 void __wrap_lard_futex_wait(uint32_t *word, uint32_t value, unsigned timeout_ms);
 void __wrap_lard_futex_wake(uint32_t *word);
+void __wrap_lard_futex_wake_all(uint32_t *word);
 int __wrap_lard_bytelock_held(const lard_lockfile *file, const char *path, uint32_t first, uint32_t bytes);
 void *__wrap_malloc(size_t bytes);
 void __wrap_free(void *at);
@@ -334,6 +366,9 @@ void __wrap_lard_futex_wake(uint32_t *word) {
         schedule_wake(memory_place(word));
     }
 }
+
+/* Of those who wait for a lease: no operation here does. */
+void __wrap_lard_futex_wake_all(uint32_t *word) { (void)word; }
 
 /* Whether the owner of a byte is gone. */
 int __wrap_lard_bytelock_held(const lard_lockfile *file, const char *path, uint32_t first, uint32_t bytes) {

@@ -27,7 +27,12 @@ typedef enum {
     CLEAR,
     PRUNE,
     ADD_EXPIRED,
-    REPLACE_EXPIRED
+    REPLACE_EXPIRED,
+    LEASE,      /* takes the lease of an absent key */
+    LEASE_LATE, /* the same when all leases before have ended by time */
+    LEASE_OVER, /* the same also of a key that has a value */
+    FILL,       /* stores under the lease that the process has taken */
+    END         /* ends that lease */
 } verb;
 
 typedef struct {
@@ -58,6 +63,7 @@ typedef struct {
     unsigned forgettable; /* keys that may be gone at any time: a bit each */
     bool long_values;     /* in chunks */
     bool strangers;       /* the processes do not know yet where the buckets are */
+    unsigned leased;      /* the process + 1 that has the lease of key 0 at the beginning; 0: none */
 } scenario;
 
 extern const scenario scenarios[];
@@ -83,6 +89,6 @@ bool world_is_sound(char *why, size_t bytes);
 unsigned litmus_agree(memory_model model);
 
 /* judge.c — is there an order of the operations that explains what each one answered? */
-bool judge_explains(const event *events, unsigned count, const int *first, unsigned forgettable);
+bool judge_explains(const event *events, unsigned count, const int *first, const scenario *of);
 
 #endif

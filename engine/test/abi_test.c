@@ -40,8 +40,19 @@ static void what_is_given_has_its_places(void) {
     AT(larder_store, mode, 50);
     AT(larder_store, pin, 51);
     AT(larder_store, status, 52);
-    AT(larder_store, reserved, 56);
+    AT(larder_store, extra, 56);
+    AT(larder_store, reserved, 64);
     BYTES(larder_store, 72);
+    AT(larder_extra, stale_ms, 0);
+    AT(larder_extra, lease, 8);
+    AT(larder_extra, compute_ms, 16);
+    AT(larder_extra, reserved, 24);
+    BYTES(larder_extra, 64);
+    AT(larder_lease, token, 0);
+    AT(larder_lease, until_ms, 16);
+    AT(larder_lease, process, 24);
+    AT(larder_lease, over, 32);
+    BYTES(larder_lease, 40);
 }
 
 static void what_is_answered_has_its_places(void) {
@@ -54,6 +65,9 @@ static void what_is_answered_has_its_places(void) {
     AT(larder_item, flags, 16);
     AT(larder_item, is_counter, 17);
     AT(larder_item, is_pinned, 18);
+    AT(larder_item, staleness, 19);
+    AT(larder_item, compute_ms, 20);
+    AT(larder_item, fresh_until_ms, 24);
     BYTES(larder_item, 32);
     AT(larder_stats, hits, 0);
     AT(larder_stats, lock_waits, 96);
@@ -70,8 +84,10 @@ static void what_is_answered_has_its_places(void) {
 
 static void results_have_their_numbers(void) {
     CHECK(LARDER_OK == 0 && LARDER_MISS == 1 && LARDER_NOT_STORED == 2 && LARDER_BUFFER_TOO_SMALL == 3);
-    CHECK(LARDER_FULL == 10 && LARDER_SYSTEM == 30 && LARDER_PIN_FULL == 31 && LARDER_FILE_LIMIT == 32);
-    CHECK(LARDER_SET == 0 && LARDER_ADD == 1 && LARDER_REPLACE == 2 && LARDER_CALL_TRY == 1);
+    CHECK(LARDER_FULL == 10 && LARDER_SYSTEM == 30 && LARDER_PIN_FULL == 31 && LARDER_FILE_LIMIT == 32 &&
+          LARDER_LEASED == 33);
+    CHECK(LARDER_SET == 0 && LARDER_ADD == 1 && LARDER_REPLACE == 2 && LARDER_CALL_TRY == 1 &&
+          LARDER_CALL_STALE == 2 && LARDER_STALE == 1 && LARDER_STALE_LEASED == 2);
 }
 
 static bool refuses_options(larder_options options) {
@@ -92,7 +108,7 @@ static void options_of_a_later_version(void) {
 
 /* Every operation that takes one. */
 static void calls_of_a_later_version(void) {
-    static const larder_call calls[] = {{.flags = 2}, {.flags = 1u << 31 | LARDER_CALL_TRY}, {.reserved = 1}};
+    static const larder_call calls[] = {{.flags = 4}, {.flags = 1u << 31 | LARDER_CALL_TRY}, {.reserved = 1}};
     static char buffer[LARDER_MAX_KEY + 4];
     larder *cache = open_cache(1 << 20);
     CHECK(set(cache, "k", "v") == LARDER_OK);
@@ -124,15 +140,17 @@ static void calls_of_a_later_version(void) {
 static void stores_and_lookups_of_a_later_version(void) {
     char buffer[8];
     larder *cache = open_cache(1 << 20);
-    larder_store stores[4] = {{.reserved = {1}}, {.reserved = {0, 1}}, {.pin = 2}, {.mode = 3}};
-    for (int i = 0; i < 4; i++) {
+    static const larder_extra extras[] = {{.reserved0 = 1}, {.reserved = {0, 1}}};
+    larder_store stores[5] = {
+        {.reserved = 1}, {.extra = &extras[0]}, {.extra = &extras[1]}, {.pin = 2}, {.mode = 3}};
+    for (int i = 0; i < 5; i++) {
         stores[i].key = stores[i].value = "k";
         stores[i].key_bytes = stores[i].value_bytes = 1;
         CHECK(larder_set(cache, &stores[i], NULL) == LARDER_INVALID);
         CHECK(larder_cas(cache, &stores[i], "v", 1, NULL) == LARDER_INVALID);
     }
     size_t stored = 9;
-    CHECK(larder_set_multi(cache, stores, 4, &stored, NULL) == LARDER_INVALID && stored == 0);
+    CHECK(larder_set_multi(cache, stores, 5, &stored, NULL) == LARDER_INVALID && stored == 0);
     CHECK(is(cache, "k", NULL) && set(cache, "k", "v") == LARDER_OK);
     larder_lookup lookups[] = {{.key = "k", .key_bytes = 1, .buffer = buffer, .buffer_bytes = 8, .reserved = 1},
                                {.key = "k", .key_bytes = 1, .buffer = buffer, .buffer_bytes = 8}};
@@ -165,10 +183,10 @@ static void what_is_reserved_is_answered_as_zero(void) {
     for (int i = 0; i < 3; i++) {
         memset(&item, 0xff, sizeof item);
         CHECK(larder_exists(cache, keys[i], strlen(keys[i]), &item, NULL) == LARDER_OK);
-        CHECK(zero(item.reserved, sizeof item.reserved), "exists %s", keys[i]);
+        CHECK(zero(&item.staleness, sizeof item - offsetof(larder_item, staleness)), "exists %s", keys[i]);
         memset(&item, 0xff, sizeof item);
         larder_get(cache, keys[i], strlen(keys[i]), buffer, sizeof buffer, &item, NULL);
-        CHECK(zero(item.reserved, sizeof item.reserved), "get %s", keys[i]);
+        CHECK(zero(&item.staleness, sizeof item - offsetof(larder_item, staleness)), "get %s", keys[i]);
     }
     memset(&stats, 0xff, sizeof stats);
     CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.sets == 2 && stats.processes == 1);

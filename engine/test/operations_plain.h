@@ -74,6 +74,37 @@ ACT(act_set_too_large) {
     free(value);
 }
 
+/* Also over an old value. */
+static inline larder_lease take(larder *c, const char *key) {
+    larder_lease lease = {{0, 0}, 0, 0, 0, 0};
+    if (larder_lease_take(c, key, strlen(key), 1000000, &lease, NULL) == LARDER_NOT_STORED) {
+        larder_lease_take(c, key, strlen(key), 1000000, &lease, NULL);
+    }
+    return lease;
+}
+ACT(act_lease) { take(c, key); }
+ACT(act_lease_and_fill) {
+    const char *text = text_of(after());
+    larder_lease lease = take(c, key);
+    larder_extra extra = {.lease = &lease};
+    larder_store store = {
+        .key = key, .key_bytes = strlen(key), .value = text, .value_bytes = strlen(text), .extra = &extra};
+    larder_set(c, &store, NULL);
+}
+ACT(act_lease_and_end) {
+    larder_lease lease = take(c, key);
+    larder_lease_end(c, key, strlen(key), &lease, 0, NULL);
+}
+ACT(act_set_stale_later) {
+    const char *text = text_of(after());
+    larder_store store = {
+        .key = key, .key_bytes = strlen(key), .value = text, .value_bytes = strlen(text), .ttl_ms = 86400000};
+    larder_extra extra = {.stale_ms = 86400000};
+    store.extra = &extra;
+    larder_set(c, &store, NULL);
+    larder_touch(c, key, strlen(key), 86400000, NULL);
+}
+
 ACT(act_get) { get(c, key); }
 ACT(act_exists) { larder_exists(c, key, strlen(key), NULL, NULL); }
 ACT(act_get_multi) {
@@ -137,6 +168,15 @@ static const operation plain_operations[] = {
     {.name = "compare and swap", .before = OLD, .after = NEW, .act = act_cas},
     {.name = "compare and swap of a counter", .before = NUMBER, .after = NEW, .act = act_cas},
     {.name = "compare and swap that is refused", .before = OLD, .after = OLD, .act = act_cas_refused},
+    {.name = "lease", .before = NOTHING, .after = NOTHING, .act = act_lease},
+    {.name = "lease over a value", .before = OLD, .after = OLD, .act = act_lease},
+    {.name = "lease over an expired value", .before = EXPIRED, .after = NOTHING, .act = act_lease},
+    {.name = "lease over a counter", .before = NUMBER, .after = NOTHING, .act = act_lease},
+    {.name = "store under a lease", .before = NOTHING, .after = NEW, .act = act_lease_and_fill},
+    {.name = "store under a lease over a value", .before = OLD, .after = NEW, .act = act_lease_and_fill},
+    {.name = "lease that is ended", .before = NOTHING, .after = NOTHING, .act = act_lease_and_end},
+    {.name = "lease over a value that is ended", .before = OLD, .after = OLD, .act = act_lease_and_end},
+    {.name = "store of what stays when it is stale", .before = OLD, .after = NEW, .act = act_set_stale_later},
     {.name = "delete", .before = OLD, .after = NOTHING, .act = act_delete},
     {.name = "delete of a counter", .before = NUMBER, .after = NOTHING, .act = act_delete},
     {.name = "delete of nothing", .before = NOTHING, .after = NOTHING, .act = act_delete},

@@ -36,5 +36,10 @@ module Larder
       pages = application.config.action_dispatch if application.config.respond_to?(:action_dispatch)
       pages.rescue_responses = UNAVAILABLE.merge(pages.rescue_responses) if pages
     end
+
+    # A view's read takes a lease for the write that follows. If the view raises in between, the request ends it.
+    initializer "larder.leases" do |application|
+      application.executor.to_complete { Store::Leases.give_up_all if defined?(Store::Leases) }
+    end
   end
 end

@@ -14,6 +14,7 @@ require "larder/store/keys"
 require "larder/store/records"
 require "larder/store/entries"
 require "larder/store/multi"
+require "larder/store/single_flight"
 require "larder/store/counters"
 require "larder/store/delete_matched"
 require "larder/store/maintenance"
@@ -30,6 +31,7 @@ module Larder
     include Keys
     include Entries
     include Multi
+    include SingleFlight
     include Counters
     include DeleteMatched
     include Maintenance

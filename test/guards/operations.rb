@@ -187,6 +187,13 @@ OPERATIONS = {
       i += 1
     end
   end,
+  "fetch, hit, single_flight:" => lambda do |count|
+    i = 0
+    while i < count
+      store.fetch(["key", i % CALLS], expires_in: 300, single_flight: true) { VALUE }
+      i += 1
+    end
+  end,
   "fetch, hit, on the ordinary path" => lambda do |count|
     i = 0
     while i < count

@@ -55,6 +55,22 @@ class RailsApplicationTest < StoreCase
     assert_equal [200, "<h1>Toys</h1> <p>Red ball</p> <p>Kite</p>"], page
   end
 
+  test "a fragment with single_flight is rendered by one of many requests, and one that raises lets another" do
+    renders, pages, unable, again = in_rails(<<~RUBY)
+      toys, books = make_shop
+      pages = nil
+      renders = rendered { pages = Array.new(5) { Thread.new { get("/categories/\#{toys.id}/busy") } }.map(&:value) }
+      unable = Thread.new { get("/categories/\#{books.id}/busy?unable=1") rescue $!.message }
+      sleep 0.02 until RenderedHelper.rendered.last == "Books"
+      again = get("/categories/\#{books.id}/busy")
+      [renders, pages.uniq, unable.value, again]
+    RUBY
+    assert_equal %w[Toys], renders
+    assert_equal [[200, "<p>Busy with Toys</p>"]], pages
+    assert_equal "unable", unable
+    assert_equal [200, "<p>Busy with Books</p>"], again
+  end
+
   slow_test "fragments outlive the application, and a second process uses them" do
     in_rails("make_shop && get('/categories/1')")
     again = in_rails("[rendered { get('/categories/1') }, get('/categories/1')]")

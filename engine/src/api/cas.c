@@ -24,13 +24,13 @@ static bool is_expected(const larder_store *request, const larder_item *item) {
 static larder_status attempt(larder *cache, lard_map *map, const larder_store *request, const lard_write_op *op,
                              const void *expected, char *buffer, size_t expected_bytes, bool *differs,
                              const larder_call *call) {
-    larder_item item;
+    larder_item item = {0};
     lard_hit hit;
     int64_t now_ms = call ? call->now_ms : 0;
     lard_room room = {.bytes = buffer, .capacity = expected_bytes};
     larder_status status = lard_read(cache, map, op->key, NULL, &room, &item, &hit, now_ms);
-    if (status == LARDER_MISS) {
-        return status;
+    if (status == LARDER_MISS || item.staleness) {
+        return LARDER_MISS;
     }
     *differs = status != LARDER_OK || item.size_bytes != expected_bytes || !is_expected(request, &item) ||
                (expected_bytes && __builtin_memcmp(buffer, expected, expected_bytes) != 0);

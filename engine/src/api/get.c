@@ -31,16 +31,26 @@ typedef struct {
     uint64_t tail; /* lard_word_tail of the key */
     void *out;
     size_t capacity;
-    int64_t now_ms;
+    const larder_call *call; /* may be NULL */
 } request;
+
+static inline int64_t now_of(const request *wanted) { return wanted->call ? wanted->call->now_ms : 0; }
 
 static __attribute__((noinline)) larder_status get_slowly(larder *cache, lard_map *map, const request *wanted,
                                                           const lard_place *place, const larder_allocator *more,
                                                           larder_item *item) {
     lard_hit hit;
+    larder_item found = {0};
     lard_room room = {wanted->out, wanted->capacity, more};
     lard_steer_hear(map->dircache[lard_hash_shard(map, &wanted->key.hash)].hints, &wanted->key.hash);
-    return lard_read(cache, map, &wanted->key, place, &room, item, &hit, wanted->now_ms);
+    larder_status status = lard_read(cache, map, &wanted->key, place, &room, &found, &hit, now_of(wanted));
+    if (found.staleness && !(wanted->call && (wanted->call->flags & LARDER_CALL_STALE))) {
+        return LARDER_MISS;
+    }
+    if (item && status != LARDER_MISS) {
+        *item = found;
+    }
+    return status;
 }
 
 /*
@@ -149,7 +159,7 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     }
     lard_steer_hear(copy->hints, &wanted->key.hash);
     uint64_t expiry_ms = LARD_WORD1_EXPIRY_MS(info.word1);
-    if (expiry_ms && lard_clock_has_passed(expiry_ms, wanted->now_ms)) {
+    if (expiry_ms && lard_clock_has_passed(expiry_ms, now_of(wanted))) {
         return LARDER_MISS;
     }
     lard_reads_raise(map, copy, lard_reads_in(map, copy, bucket_number), slot, offset);
@@ -180,12 +190,12 @@ LARD_INLINE void counted_one(larder *cache, lard_map *map, larder_status status)
 }
 
 LARD_INLINE void prepare(lard_map *map, request *wanted, const void *key, size_t key_bytes, void *buffer,
-                         size_t buffer_bytes, int64_t now_ms) {
+                         size_t buffer_bytes, const larder_call *call) {
     static char none;
     wanted->tail = lard_word_tail(key, key_bytes);
     wanted->out = buffer ? buffer : &none;
     wanted->capacity = buffer ? buffer_bytes : 0;
-    wanted->now_ms = now_ms;
+    wanted->call = call;
     wanted->key.data = key;
     wanted->key.bytes = key_bytes;
     wanted->key.hash = lard_hash_inline(map->super.seed, key, key_bytes, wanted->tail, false);
@@ -204,7 +214,7 @@ LARD_INLINE larder_status get(larder *cache, const void *key, size_t key_bytes, 
         return LARDER_MISS;
     }
     lard_buckets buckets;
-    prepare(map, &wanted, key, key_bytes, buffer, buffer_bytes, call ? call->now_ms : 0);
+    prepare(map, &wanted, key, key_bytes, buffer, buffer_bytes, call);
     lard_dircache_pair(map, &wanted.key.hash, &buckets);
     status = LARD_LIKELY(lard_crc_hardware) ? answer(true, cache, map, &wanted, &buckets, more, item)
                                             : get_slowly(cache, map, &wanted, NULL, more, item);
@@ -224,7 +234,8 @@ larder_status larder_get_allocated(larder *cache, const void *key, size_t key_by
 }
 
 /* Three passes, so that the cache misses of a batch overlap: prefetch the buckets, prefetch the records, read. */
-static void get_batch(larder *cache, lard_map *map, larder_lookup *lookups, size_t count, int64_t now_ms) {
+static void get_batch(larder *cache, lard_map *map, larder_lookup *lookups, size_t count,
+                      const larder_call *call) {
     request wanted[BATCH];
     lard_buckets buckets[BATCH];
     uint64_t hits = 0, misses = 0;
@@ -233,7 +244,7 @@ static void get_batch(larder *cache, lard_map *map, larder_lookup *lookups, size
         one->status =
             one->reserved ? LARDER_INVALID : lard_request_check_key(cache, one->key, one->key_bytes, NULL);
         if (LARD_LIKELY(one->status == LARDER_OK)) {
-            prepare(map, &wanted[i], one->key, one->key_bytes, one->buffer, one->buffer_bytes, now_ms);
+            prepare(map, &wanted[i], one->key, one->key_bytes, one->buffer, one->buffer_bytes, call);
             lard_dircache_prefetch_buckets(map, &wanted[i].key.hash, &buckets[i]);
         }
     }
@@ -268,7 +279,7 @@ larder_status larder_get_multi(larder *cache, larder_lookup *lookups, size_t cou
     for (size_t from = 0; from < count; from += BATCH) {
         size_t batch = count - from < BATCH ? count - from : BATCH;
         if (LARD_LIKELY(map != NULL)) {
-            get_batch(cache, map, lookups + from, batch, call ? call->now_ms : 0);
+            get_batch(cache, map, lookups + from, batch, call);
             continue;
         }
         for (size_t i = 0; i < batch; i++) {
@@ -285,6 +296,13 @@ larder_status larder_exists(larder *cache, const void *key, size_t key_bytes, la
     if (!map) {
         return status == LARDER_OK ? LARDER_MISS : status;
     }
+    larder_item found;
+    lard_hit hit;
     lard_key wanted = lard_key_of(map, key, key_bytes);
-    return lard_read_exists(cache, map, &wanted, item, call ? call->now_ms : 0) ? LARDER_OK : LARDER_MISS;
+    bool exists = lard_read(cache, map, &wanted, NULL, NULL, &found, &hit, call ? call->now_ms : 0) == LARDER_OK &&
+                  (!found.staleness || (call && (call->flags & LARDER_CALL_STALE)));
+    if (exists && item) {
+        *item = found;
+    }
+    return exists ? LARDER_OK : LARDER_MISS;
 }

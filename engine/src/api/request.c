@@ -11,13 +11,23 @@
 #include "item/expiry.h"
 #include "item/put.h"
 
+static __attribute__((noinline)) bool knows_extra(const larder_store *store) {
+    const larder_extra *extra = store->extra;
+    uint64_t reserved = extra->reserved0;
+    for (size_t i = 0; i < sizeof extra->reserved / sizeof *extra->reserved; i++) {
+        reserved |= extra->reserved[i];
+    }
+    return reserved == 0 && extra->stale_ms >= 0 && extra->stale_ms <= LARDER_MAX_TTL_MS &&
+           (!extra->lease || (store->mode == LARDER_SET && !extra->lease->reserved));
+}
+
 larder_status lard_request_check_store(const larder *cache, const larder_store *store, const larder_call *call) {
     if (LARD_UNLIKELY(!store)) {
         return LARDER_INVALID;
     }
     larder_status status = lard_request_check_key(cache, store->key, store->key_bytes, call);
-    bool known =
-        (store->reserved[0] | store->reserved[1]) == 0 && store->mode <= LARDER_REPLACE && store->pin <= 1;
+    bool known = store->reserved == 0 && store->mode <= LARDER_REPLACE && store->pin <= 1 &&
+                 (LARD_LIKELY(!store->extra) || knows_extra(store));
     return status == LARDER_OK && (!known || (!store->value && store->value_bytes)) ? LARDER_INVALID : status;
 }
 
@@ -39,7 +49,7 @@ larder_status lard_request_op(const larder_store *store, int64_t now_ms, lard_wr
 static __attribute__((noinline)) lard_map *enter_unattached(larder *cache, const larder_store *store,
                                                             lard_condition condition, int64_t now_ms,
                                                             larder_status *status) {
-    bool overwrites = lard_put_overwrites(condition);
+    bool overwrites = lard_put_overwrites(condition) && !(store->extra && store->extra->lease);
     lard_map *map = lard_enter_unattached(cache);
     if (!map && overwrites && !lard_pending_note(cache, store->key, store->key_bytes)) {
         return lard_request_enter(cache, store, condition, now_ms, status); /* another thread has attached it */

@@ -9,7 +9,7 @@
 /* False if a reserved field is not zero: it may come from a later version of larder.h, with a meaning unknown
  * here. */
 static inline bool lard_request_knows_call(const larder_call *call) {
-    return !call || ((call->flags & ~LARDER_CALL_TRY) | call->reserved) == 0;
+    return !call || ((call->flags & ~(LARDER_CALL_TRY | LARDER_CALL_STALE)) | call->reserved) == 0;
 }
 static inline larder_status lard_request_check_key(const larder *cache, const void *key, size_t key_bytes,
                                                    const larder_call *call) {

@@ -62,8 +62,20 @@ static bool is_found(larder *cache, lard_map *map, const void *key, size_t key_b
     return lard_read_exists(cache, map, &wanted, NULL, now_ms);
 }
 
-/* Copies the key of a slot's live item to `key`. Returns its length, or -1: there is none that a get finds. */
-static int64_t live_key(larder *cache, const lard_view *view, lard_u64 *slot, unsigned char *key, int64_t now_ms) {
+/* Is it a record that a get may find? With `all` also one whose value is stale or being computed. */
+static bool is_listed(const lard_view *view, uint64_t offset, const lard_record_info *info, int64_t now_ms,
+                      bool all) {
+    unsigned type = LARD_WORD0_TYPE(info->word0);
+    if (type == LARD_TYPE_EXTENDED) {
+        return all || (!lard_record_expired(info, now_ms) &&
+                       lard_record_extended_is_fresh(view, offset, info, now_ms, &type));
+    }
+    return type != LARD_TYPE_CHUNK && !lard_record_expired(info, now_ms);
+}
+
+/* Copies the key of a slot's item to `key`, if it is listed. Returns its length, or -1. */
+static int64_t listed_key(larder *cache, const lard_view *view, lard_u64 *slot, unsigned char *key, int64_t now_ms,
+                          bool all) {
     for (int attempt = 0; attempt < 8; attempt++) {
         lard_record_info info;
         uint64_t value = lard_load_acquire(slot);
@@ -72,15 +84,14 @@ static int64_t live_key(larder *cache, const lard_view *view, lard_u64 *slot, un
         if (!offset) {
             return -1;
         }
-        bool fit = lard_record_of_slot(view, settled, &info) && LARD_WORD0_TYPE(info.word0) < LARD_TYPE_CHUNK &&
-                   !lard_record_expired(&info, now_ms);
+        bool fit = lard_record_of_slot(view, settled, &info) && is_listed(view, offset, &info, now_ms, all);
         if (fit) {
             lard_record_copy_key(view, offset, &info, key);
         }
         lard_fence_acquire();
         if (lard_load(slot) == value) {
             size_t key_bytes = LARD_WORD0_KEY_BYTES(info.word0);
-            fit = fit && (value == settled || is_found(cache, view->map, key, key_bytes, now_ms));
+            fit = fit && (all || value == settled || is_found(cache, view->map, key, key_bytes, now_ms));
             return fit ? (int64_t)key_bytes : -1;
         }
     }
@@ -99,6 +110,7 @@ larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, s
     lard_map *map = lard_enter(cache);
     position at = unpack(*cursor);
     unsigned walked = 0;
+    bool all = call && (call->flags & LARDER_CALL_STALE);
     if (!map) {
         return lard_enter_failure(cache);
     }
@@ -120,7 +132,7 @@ larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, s
         for (; at.bucket < lard_bucket_count(&view); at.bucket++, at.slot = 0) {
             lard_bucket *bucket = lard_bucket_at(&view, at.bucket);
             for (; bucket && at.slot < LARD_BUCKET_SLOTS; at.slot++) {
-                int64_t bytes = live_key(cache, &view, &bucket->slots[at.slot], key, now_ms);
+                int64_t bytes = listed_key(cache, &view, &bucket->slots[at.slot], key, now_ms, all);
                 if (bytes < (int64_t)prefix_bytes || (prefix_bytes && memcmp(key, prefix, prefix_bytes) != 0)) {
                     continue;
                 }

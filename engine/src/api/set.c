@@ -11,6 +11,8 @@
 #include "handle/enter.h"
 #include "index/dircache.h"
 #include "item/drop.h"
+#include "item/extended.h"
+#include "item/lease.h"
 #include "item/put.h"
 #include "item/write.h"
 
@@ -50,14 +52,33 @@ LARD_INLINE larder_call timed(const larder_store *store, const larder_call *call
 
 /* A store whose TTL is negative: the item has expired already. A set and a replace leave the key absent. An add
  * changes nothing: a value that is present, or is stored meanwhile, belongs to another writer. */
-static __attribute__((noinline)) larder_status store_expired(larder *cache, lard_map *map, const lard_key *key,
-                                                             const larder_store *store, const larder_call *call) {
+static larder_status store_expired(larder *cache, lard_map *map, const lard_key *key, const larder_store *store,
+                                   const larder_call *call) {
     if (store->mode == LARDER_ADD) {
         larder_status present = larder_exists(cache, store->key, store->key_bytes, NULL, call);
         return lard_map_outcome(map, present == LARDER_OK ? LARDER_NOT_STORED : LARDER_OK);
     }
     bool was_live = lard_drop(map, key, call->now_ms);
     return lard_map_outcome(map, was_live || store->mode == LARDER_SET ? LARDER_OK : LARDER_NOT_STORED);
+}
+
+/* A store that has expired, or with store->extra: of a value that is kept when it is stale, or under a lease. */
+static __attribute__((noinline)) larder_status store_specially(larder *cache, lard_map *map, lard_write_op *op,
+                                                               const larder_store *store,
+                                                               const larder_call *call) {
+    const larder_extra *extra = store->extra;
+    if (store->ttl_ms < 0) {
+        return extra && extra->lease ? lard_lease_end(cache, map, op->key, extra->lease->token, false, 0, call)
+                                     : store_expired(cache, map, op->key, store, call);
+    }
+    lard_extension extension = {.kind = LARD_TYPE_PLAIN, .compute_ms = extra->compute_ms};
+    op->spec.expiry_ms = (uint64_t)lard_extended_expiry(op->spec.expiry_ms, extra->stale_ms, &extension);
+    if (extension.fields || extension.compute_ms) {
+        op->spec.type = LARD_TYPE_EXTENDED;
+        op->spec.extension = &extension;
+    }
+    return extra->lease ? lard_lease_store(cache, map, op, extra->lease->token, call)
+                        : lard_put(cache, map, op, call);
 }
 
 LARD_INLINE larder_status set_prepared(larder *cache, const larder_store *store, const larder_call *call,
@@ -81,8 +102,8 @@ LARD_INLINE larder_status set_prepared(larder *cache, const larder_store *store,
     }
     op.key = &ahead->key;
     op.buckets = ahead->buckets;
-    return LARD_UNLIKELY(store->ttl_ms < 0) ? store_expired(cache, map, &ahead->key, store, &known)
-                                            : lard_put(cache, map, &op, &known);
+    return LARD_UNLIKELY(store->extra || store->ttl_ms < 0) ? store_specially(cache, map, &op, store, &known)
+                                                            : lard_put(cache, map, &op, &known);
 }
 
 larder_status larder_set(larder *cache, const larder_store *store, const larder_call *call) {

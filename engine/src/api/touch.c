@@ -6,6 +6,7 @@
 #include "base/key.h"
 #include "handle/enter.h"
 #include "item/expiry.h"
+#include "item/extended.h"
 #include "item/large.h"
 #include "item/read.h"
 
@@ -34,11 +35,15 @@ larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int
     for (int i = 0; replaced && i < TOUCH_ATTEMPTS; i++) {
         lard_head head = {{0, 0}, 0, 0};
         status = lard_expiry_set(cache, map, &wanted, expiry_ms, &head, call);
+        if (status == LARDER_NOT_STORED) {
+            status = lard_extended_touch(cache, map, &wanted, expiry_ms, &head, call);
+        }
         if (status == LARDER_OK && head.value_bytes) {
             status = lard_large_touch(cache, map, &head, expiry_ms);
         }
-        replaced = status == LARDER_MISS && head.value_bytes &&
-                   lard_read_exists(cache, map, &wanted, NULL, call ? call->now_ms : 0);
+        replaced =
+            status == LARDER_NOT_STORED || (status == LARDER_MISS && head.value_bytes &&
+                                            lard_read_exists(cache, map, &wanted, NULL, call ? call->now_ms : 0));
     }
-    return status;
+    return status == LARDER_NOT_STORED ? LARDER_BUSY : status;
 }

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #if defined(__linux__)
+#include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -17,6 +18,8 @@ void lard_futex_wait(uint32_t *word, uint32_t value, unsigned timeout_ms) {
 }
 
 void lard_futex_wake(uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0); }
+
+void lard_futex_wake_all(uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0); }
 
 #else
 
@@ -30,5 +33,7 @@ void lard_futex_wait(uint32_t *word, uint32_t value, unsigned timeout_ms) {
 }
 
 void lard_futex_wake(uint32_t *word) { (void)word; }
+
+void lard_futex_wake_all(uint32_t *word) { (void)word; }
 
 #endif

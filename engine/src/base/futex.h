@@ -9,5 +9,6 @@
 /* Sleeps while *word is `value`; may wake early. */
 void lard_futex_wait(uint32_t *word, uint32_t value, unsigned timeout_ms);
 void lard_futex_wake(uint32_t *word); /* one waiter */
+void lard_futex_wake_all(uint32_t *word);
 
 #endif

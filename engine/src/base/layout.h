@@ -9,8 +9,8 @@
  * the same effect, because an engine uses only files of its own format: it replaces one of an older format, and
  * leaves one of a newer format while other processes use it (validate.c).
  *
- * What may be added without a new format, so that no cache is emptied for it (docs/adr/0025-format-3.md): records
- * of type LARD_TYPE_EXTENDED, of which this engine reads no value; segments of the state
+ * What may be added without a new format, so that no cache is emptied for it (docs/adr/0025-format-3.md): fields
+ * of an extended record, which a version that does not know them takes for damage; segments of the state
  * LARD_SEGMENT_TABLE, which it leaves alone; and meanings of reserved words, which are 0 until a bit of
  * lard_control.features is set. A file with a bit that an engine does not know is of a newer version for it.
  *
@@ -64,6 +64,12 @@
  *   { value (64), sequence (16) | seal (48) }. The valid cell of the later sequence
  *   holds the number. Increment writes the other cell, so a writer that is killed half-way
  *   leaves the old number.
+ *   An extended record has more about its value, after the key padded to 8 (extension.h). A
+ *   placeholder is one without a value: its key's value is being computed (docs/adr/0030-single-flight.md).
+ *     kind of the value (8) | fields (8) | 0 (16) | ms that it took to compute (32)
+ *     with LARD_FIELD_LEASE: its token (128); when it ends, Unix ms (64)
+ *     with LARD_FIELD_FRESH: until when the value is fresh, Unix ms (64)
+ *     the value, of a large one its head
  *   A record has no "being written" mark: it is complete before the segment's write
  *   offset moves over it, and nothing reads beyond that offset.
  */
@@ -250,9 +256,7 @@ enum {
     LARD_TYPE_COUNTER = 2,
     LARD_TYPE_HEAD = 3,  /* of a large value; its value is a lard_head */
     LARD_TYPE_CHUNK = 4, /* of a large value; its key is a lard_chunk_key, in a key space of its own */
-    LARD_TYPE_EXTENDED =
-        5, /* reserved for later versions. Here a read of it is a miss; it has a key as the others
-              have, so that deletes and writes of that key replace it, and it is evicted as they are */
+    LARD_TYPE_EXTENDED = 5
 };
 #define LARD_PINNED 8u /* the record is not evicted; the bit above the type */
 #define LARD_RECORD_HEADER 16u
@@ -276,6 +280,17 @@ typedef struct {
     uint64_t id[2];
     uint64_t number;
 } lard_chunk_key;
+
+/* An extension */
+#define LARD_FIELD_LEASE 1u
+#define LARD_FIELD_FRESH 2u
+#define LARD_EXTENSION_WORDS 5u /* at most */
+#define LARD_EXTENSION(kind, fields, compute_ms) \
+    ((uint64_t)(kind) | (uint64_t)(fields) << 8 | (uint64_t)(compute_ms) << 32)
+#define LARD_EXTENSION_KIND(w) ((unsigned)(w)&0xff)
+#define LARD_EXTENSION_FIELDS(w) ((unsigned)((w) >> 8) & 0xff)
+#define LARD_EXTENSION_COMPUTE_MS(w) ((uint32_t)((w) >> 32))
+#define LARD_EXTENSION_ZEROS 0xffff0000ull
 
 #define LARD_CHUNK_GROUP 32u /* chunks of a group, which share a shard and are evicted together */
 

@@ -29,6 +29,8 @@ typedef struct { /* a locked byte of the lock file */
     bool held;
 } lard_bytelock;
 
+#define LARD_LEASE_WORDS 16u
+
 typedef struct {                     /* the hints of a shard, see file/hints.h */
     _Alignas(64) uint32_t sampled;   /* gets of keys are heard whose hash is below; see evict/steer.h */
     uint32_t young_segments;         /* so many of the newest small segments are young, see reads.h */
@@ -39,7 +41,9 @@ typedef struct {                     /* the hints of a shard, see file/hints.h *
     uint32_t least_small;            /* segments of the small queue that stay for now, see item/large.c */
     _Alignas(64) uint32_t heard_end; /* number of gets that were heard; readers store only here and into heard */
     uint32_t heard[LARD_HEARD];
-    uint32_t newest[LARD_NEWEST]; /* small segments by their order of opening */
+    uint32_t
+        leases_ended[LARD_LEASE_WORDS]; /* by hash: raised when a lease is stored or ended; see item/lease.c */
+    uint32_t newest[LARD_NEWEST];       /* small segments by their order of opening */
     lard_shadow shadows[LARD_SHADOWS];
     uint16_t reads[]; /* see reads.h; the bits of young segments follow */
 } lard_shard_hints;

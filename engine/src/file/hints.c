@@ -34,7 +34,7 @@
 
 #define MAGIC \
     { 'L', 'A', 'R', 'D', 'H', 'I', 'N', 'T' }
-#define VERSION 3u
+#define VERSION 4u
 #define DIRECTORY "/dev/shm"
 #define PREFIX "larder-"
 #define ID_DIGITS 32

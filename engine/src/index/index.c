@@ -192,6 +192,16 @@ typedef struct {
     lard_head *head; /* out: of a large value; may be NULL */
 } deletion;
 
+/* Reads the head of a large value. Has the record, which may be extended, a value that is fresh? */
+static __attribute__((noinline)) bool look_at_long(const lard_view *view, uint64_t offset,
+                                                   const lard_record_info *info, int64_t now_ms,
+                                                   lard_head *large) {
+    unsigned kind;
+    lard_record_head(view, offset, info, large);
+    return LARD_WORD0_TYPE(info->word0) != LARD_TYPE_EXTENDED ||
+           lard_record_extended_is_fresh(view, offset, info, now_ms, &kind);
+}
+
 /* Empties the slot if it holds the key. True: this call emptied it. */
 static bool delete_in_slot(const lard_view *view, lard_u64 *slot, const lard_key *key, int64_t now_ms,
                            deletion *found) {
@@ -208,14 +218,15 @@ static bool delete_in_slot(const lard_view *view, lard_u64 *slot, const lard_key
         }
         lard_head large = {{0, 0}, 0, 0};
         uint64_t pinned_bytes = 0;
-        if (found->head && LARD_WORD0_TYPE(info.word0) == LARD_TYPE_HEAD) {
-            lard_record_head(view, LARD_SLOT_OFFSET(settled), &info, &large);
+        bool has_value = true;
+        if (LARD_UNLIKELY(LARD_WORD0_TYPE(info.word0) >= LARD_TYPE_HEAD) && found->head) {
+            has_value = look_at_long(view, LARD_SLOT_OFFSET(settled), &info, now_ms, &large);
         }
         if (LARD_UNLIKELY(LARD_WORD0_PINNED(info.word0))) {
             pinned_bytes = lard_pin_cost_of(view, settled);
         }
         if (lard_slot_replace(slot, value, 0)) {
-            found->was_live |= !lard_record_expired(&info, now_ms);
+            found->was_live |= has_value & !lard_record_expired(&info, now_ms);
             found->pinned_bytes = pinned_bytes;
             if (large.value_bytes) {
                 *found->head = large;

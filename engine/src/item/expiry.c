@@ -50,6 +50,10 @@ larder_status lard_expiry_set(larder *cache, lard_map *map, const lard_key *key,
         (key->is_chunk ||
          !lard_record_expired(&info, lard_clock_of_call(call)))) { /* the head decides for its chunks */
         bool large = LARD_WORD0_TYPE(info.word0) == LARD_TYPE_HEAD;
+        if (LARD_WORD0_TYPE(info.word0) == LARD_TYPE_EXTENDED) {
+            lard_shard_unlock(&view);
+            return lard_map_outcome(map, LARDER_NOT_STORED);
+        }
         if (large && call && (call->flags & LARDER_CALL_TRY)) {
             lard_shard_unlock(&view);
             return lard_map_outcome(

@@ -21,6 +21,7 @@
 #include "item/expiry.h"
 #include "item/lookup.h"
 #include "item/write.h"
+#include "proc/process.h"
 #include "segment/segment.h"
 #include "shard/shard.h"
 
@@ -178,10 +179,7 @@ larder_status lard_large_write(larder *cache, lard_map *map, const lard_key *key
                                lard_head *head, const larder_call *call) {
     size_t at = 0;
 
-    head->id[0] = (uint64_t)__atomic_load_n(&cache->slot, __ATOMIC_RELAXED) << 32 |
-                  __atomic_load_n(&cache->incarnation, __ATOMIC_RELAXED);
-    head->id[1] = (__atomic_add_fetch(&cache->next_value_id, 1, __ATOMIC_RELAXED) << 8 >> 8) |
-                  key->hash.full >> LARD_SHARD_SHIFT << LARD_SHARD_SHIFT;
+    lard_process_new_id(cache, &key->hash, head->id);
     head->value_bytes = (uint32_t)spec->value_bytes;
     uint32_t least_small = spec->to_main ? 0 : small_segments_for(map, spec->value_bytes);
     prefetched ahead[2]; /* the chunk that is being written and the next */

@@ -37,10 +37,27 @@ static larder_status read_counter(const lard_view *view, uint64_t offset, const 
     return LARDER_OK;
 }
 
-/* Reads a counter, or the head of a large value, which is always read whole. */
+/* Reads an extended record. MISS: it has no value. Of a large value it reads the head, whatever the capacity. */
+static larder_status read_extended(const lard_view *view, lard_hit *hit, void *out, size_t capacity,
+                                   size_t *size_bytes) {
+    larder_status status =
+        lard_record_extended(view, hit->offset, &hit->info, &hit->extension, out, capacity, size_bytes);
+    hit->type = hit->extension.kind;
+    if ((status == LARDER_OK || status == LARDER_BUFFER_TOO_SMALL) && hit->type == LARD_TYPE_HEAD) {
+        lard_record_head(view, hit->offset, &hit->info, &hit->head);
+        *size_bytes = hit->head.value_bytes;
+        return hit->head.value_bytes ? LARDER_OK : LARDER_DAMAGED;
+    }
+    return status == LARDER_OK && !hit->type ? LARDER_MISS : status;
+}
+
+/* Reads a counter, the head of a large value, which is always read whole, or an extended record. */
 static __attribute__((noinline)) larder_status read_indirect(const lard_view *view, lard_hit *hit, void *out,
                                                              size_t capacity, size_t *size_bytes) {
     const lard_record_info *info = &hit->info;
+    if (hit->type == LARD_TYPE_EXTENDED) {
+        return read_extended(view, hit, out, capacity, size_bytes);
+    }
     if (LARD_WORD0_TYPE(info->word0) == LARD_TYPE_COUNTER) {
         larder_status status = lard_record_read(view, hit->offset, info, NULL, 0);
         return status != LARDER_OK ? status : read_counter(view, hit->offset, info, out, capacity, size_bytes);
@@ -141,6 +158,22 @@ LARD_INLINE bool is_there(const lard_view *view, uint64_t epoch, const lard_plac
     return lard_match_key(view, hit->slot_value, key, &hit->info);
 }
 
+static larder_status nothing(lard_hit *hit) {
+    hit->slot = NULL;
+    return LARDER_MISS;
+}
+
+static __attribute__((noinline)) void describe(const lard_extension *extension, larder_item *item,
+                                               int64_t now_ms) {
+    bool is_stale = (extension->fields & LARD_FIELD_FRESH) &&
+                    lard_clock_has_passed((uint64_t)extension->fresh_until_ms, now_ms);
+    bool is_leased = (extension->fields & LARD_FIELD_LEASE) &&
+                     !lard_clock_has_passed((uint64_t)extension->lease_until_ms, now_ms);
+    item->fresh_until_ms = extension->fresh_until_ms;
+    item->compute_ms = extension->compute_ms;
+    item->staleness = !is_stale ? LARDER_FRESH : is_leased ? LARDER_STALE_LEASED : LARDER_STALE;
+}
+
 LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const lard_key *key,
                                  const lard_place *place, void *out, size_t capacity, larder_item *item,
                                  lard_hit *hit, int64_t now_ms) {
@@ -150,24 +183,25 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
         uint64_t epoch;
         larder_status status = LARDER_OK;
         if (LARD_UNLIKELY(!lard_view_is_current(&view, &epoch))) {
-            return LARDER_MISS;
+            return nothing(hit);
         }
         hit->epoch = epoch;
         enum found found = is_there(&view, epoch, place, key, hit) ? FOUND : find(&view, epoch, key, hit);
         place = NULL;
         if (found == ABSENT) {
-            return LARDER_MISS;
+            return nothing(hit);
         }
         if (LARD_UNLIKELY(found == AGAIN)) {
             continue;
         }
-        unsigned type = LARD_WORD0_TYPE(hit->info.word0);
+        unsigned type = hit->type = LARD_WORD0_TYPE(hit->info.word0);
         size_t size_bytes = LARD_WORD0_VALUE_BYTES(hit->info.word0);
-        bool odd = type == LARD_TYPE_COUNTER || type == LARD_TYPE_HEAD;
-        if (type == LARD_TYPE_EXTENDED || (type != LARD_TYPE_CHUNK && hit->info.expiry_ms &&
-                                           lard_clock_has_passed(hit->info.expiry_ms, now_ms))) {
+        bool expired =
+            type != LARD_TYPE_CHUNK && hit->info.expiry_ms && lard_clock_has_passed(hit->info.expiry_ms, now_ms);
+        hit->extension.fields = 0;
+        if (expired && type != LARD_TYPE_EXTENDED) {
             status = LARDER_MISS;
-        } else if (LARD_UNLIKELY(odd)) {
+        } else if (LARD_UNLIKELY(type != LARD_TYPE_PLAIN && type != LARD_TYPE_CHUNK)) {
             const lard_view there = view;
             size_t size = size_bytes;
             status = read_indirect(&there, hit, out, capacity, &size);
@@ -185,10 +219,11 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
         }
         if (LARD_UNLIKELY(status == LARDER_DAMAGED)) {
             lard_count(cache, LARD_STAT_damaged, 1);
+            hit->extension.fields = 0;
             return LARDER_MISS;
         }
-        if (LARD_UNLIKELY(status == LARDER_MISS)) {
-            return status;
+        if (LARD_UNLIKELY(status == LARDER_MISS || expired)) {
+            return LARDER_MISS;
         }
         if (!key->is_chunk) { /* large.c counts those */
             lard_reads_raise(map, &map->dircache[view.number], hit->reads, hit->slot, hit->offset);
@@ -201,10 +236,13 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
                 .is_counter = type == LARD_TYPE_COUNTER,
                 .is_pinned = LARD_WORD0_PINNED(hit->info.word0) != 0,
             };
+            if (LARD_UNLIKELY(type == LARD_TYPE_EXTENDED)) {
+                describe(&hit->extension, item, now_ms);
+            }
         }
         return status;
     }
-    return LARDER_MISS;
+    return nothing(hit);
 }
 
 larder_status lard_lookup(larder *cache, lard_map *map, const lard_key *key, const lard_place *place, void *out,

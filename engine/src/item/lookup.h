@@ -15,7 +15,9 @@ typedef struct {
     uint64_t epoch;  /* of the shard */
     uint64_t offset;
     lard_record_info info;
-    lard_head head; /* of a large value */
+    unsigned type;            /* of the value: of an extended record its kind, 0 for a placeholder */
+    lard_extension extension; /* of an extended record; else without fields */
+    lard_head head;           /* of a large value */
 } lard_hit;
 
 typedef struct { /* where a value goes */
@@ -36,7 +38,8 @@ static inline bool lard_lookup_grow(lard_room *room, size_t bytes) {
 
 /* Looks first at `place`, where the record seems to be (NULL: that is not known), then in the key's buckets.
  * Copies the record's value to `out` (NULL: only finds it) and fills *item (may be NULL) and *hit. Copies of a
- * large value only the head, to hit->head. OK, MISS, or BUFFER_TOO_SMALL, which fills them too. */
+ * large value only the head, to hit->head. OK, MISS, or BUFFER_TOO_SMALL, which fills them too. With MISS
+ * hit->slot is not NULL if the key has a record, which has expired or is a placeholder. */
 larder_status lard_lookup(larder *cache, lard_map *map, const lard_key *key, const lard_place *place, void *out,
                           size_t capacity, larder_item *item, lard_hit *hit, int64_t now_ms);
 

@@ -59,7 +59,11 @@ static larder_status write_chunks(larder *cache, lard_map *map, lard_write_op *o
     }
     place_large(map, op);
     larder_status status = lard_large_write(cache, map, op->key, &op->spec, head, call);
-    op->spec.type = LARD_TYPE_HEAD;
+    if (op->spec.type == LARD_TYPE_EXTENDED) {
+        op->spec.extension->kind = LARD_TYPE_HEAD;
+    } else {
+        op->spec.type = LARD_TYPE_HEAD;
+    }
     op->spec.reads = 0;
     op->spec.number = head->chunks;
     op->spec.value = head;
@@ -135,11 +139,19 @@ larder_status lard_put_item(larder *cache, lard_map *map, const void *key, size_
                                  .pin = item->is_pinned ? LARD_PINNED : 0},
                         .condition = LARD_IF_ANY,
                         .now_ms = lard_clock_of_call(call)};
+    lard_extension extension = {.kind = LARD_TYPE_PLAIN, .compute_ms = item->compute_ms};
+    if (item->fresh_until_ms || item->compute_ms) {
+        extension.fields = item->fresh_until_ms ? LARD_FIELD_FRESH : 0;
+        extension.fresh_until_ms = item->fresh_until_ms;
+        op.spec.type = LARD_TYPE_EXTENDED;
+        op.spec.extension = &extension;
+    }
     if (item->is_counter && lard_counter_parse(value, item->size_bytes, &op.spec.number)) {
         op.spec.type = LARD_TYPE_COUNTER;
         op.spec.value_bytes = 0;
     }
     larder_status status = lard_put(cache, map, &op, call);
-    *records += 1 + (op.spec.type == LARD_TYPE_HEAD ? (uint64_t)op.spec.number : 0);
+    *records +=
+        1 + (op.spec.type == LARD_TYPE_HEAD || extension.kind == LARD_TYPE_HEAD ? (uint64_t)op.spec.number : 0);
     return status;
 }

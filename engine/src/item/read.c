@@ -42,7 +42,7 @@ larder_status lard_read(larder *cache, lard_map *map, const lard_key *key, const
             place = &again;
             continue;
         }
-        if (status != LARDER_OK || LARD_WORD0_TYPE(hit->info.word0) != LARD_TYPE_HEAD) {
+        if (status != LARDER_OK || hit->type != LARD_TYPE_HEAD) {
             return status;
         }
         status = lard_large_read(cache, map, key, hit, room);
@@ -55,5 +55,8 @@ larder_status lard_read(larder *cache, lard_map *map, const lard_key *key, const
 
 bool lard_read_exists(larder *cache, lard_map *map, const lard_key *key, larder_item *item, int64_t now_ms) {
     lard_hit hit;
-    return lard_read(cache, map, key, NULL, NULL, item, &hit, now_ms) == LARDER_OK;
+    larder_item found;
+    item = item ? item : &found;
+    return lard_read(cache, map, key, NULL, NULL, item, &hit, now_ms) == LARDER_OK &&
+           item->staleness == LARDER_FRESH;
 }

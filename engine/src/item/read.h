@@ -12,7 +12,7 @@
 larder_status lard_read(larder *cache, lard_map *map, const lard_key *key, const lard_place *place,
                         lard_room *room, larder_item *item, lard_hit *hit, int64_t now_ms);
 
-/* Has the key a value that is whole? Drops one that is not. `item` may be NULL. */
+/* Has the key a value that is whole and not stale? Drops one that is not. `item` may be NULL. */
 bool lard_read_exists(larder *cache, lard_map *map, const lard_key *key, larder_item *item, int64_t now_ms);
 
 #endif

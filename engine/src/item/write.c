@@ -28,10 +28,14 @@
 static bool is_live(const lard_view *view, const lard_found *found, int64_t now_ms, bool *is_large) {
     lard_record_info info;
     uint64_t offset = LARD_SLOT_OFFSET(found->value);
-    bool live = found->slot && lard_record_of_slot(view, found->value, &info) &&
-                !lard_record_expired(&info, now_ms) && LARD_WORD0_TYPE(info.word0) != LARD_TYPE_EXTENDED &&
-                lard_record_sound(view, offset, &info);
-    *is_large = live && LARD_WORD0_TYPE(info.word0) == LARD_TYPE_HEAD;
+    *is_large = false;
+    if (!found->slot || !lard_record_of_slot(view, found->value, &info) || lard_record_expired(&info, now_ms)) {
+        return false;
+    }
+    unsigned type = LARD_WORD0_TYPE(info.word0);
+    bool live = type == LARD_TYPE_EXTENDED ? lard_record_extended_is_fresh(view, offset, &info, now_ms, &type)
+                                           : lard_record_sound(view, offset, &info);
+    *is_large = live && type == LARD_TYPE_HEAD;
     return live;
 }
 
@@ -49,7 +53,7 @@ static bool holds(const lard_view *view, const lard_found *found, lard_write_op 
         live = is_live(view, found, op->now_ms, &op->is_large);
         return live == (op->condition == LARD_IF_PRESENT) && (op->is_whole || !op->is_large);
     case LARD_IF_SLOT:
-        return found->slot && found->value == op->expected_slot &&
+        return (found->slot ? found->value : 0) == op->expected_slot &&
                (op->expected_expiry_ms == 0 || expires_at(view, found, op->expected_expiry_ms));
     default:
         return true;

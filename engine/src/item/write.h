@@ -12,7 +12,7 @@ typedef enum {
     LARD_IF_ANY,
     LARD_IF_ABSENT,
     LARD_IF_PRESENT,
-    LARD_IF_SLOT /* only over the expected slot and expiry */
+    LARD_IF_SLOT /* only over the expected slot and expiry; expected slot 0: only if the key has no record */
 } lard_condition;
 
 typedef struct { /* a record to store, and its condition */

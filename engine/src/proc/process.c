@@ -197,3 +197,10 @@ bool lard_process_is_attached(const larder *cache, const lard_map *map, uint32_t
     uint32_t incarnation = lard_load(&map->processes[slot].incarnation);
     return incarnation && lard_process_alive(cache, map, lard_process_owner_word(slot, incarnation));
 }
+
+void lard_process_new_id(larder *cache, const lard_hash *hash, uint64_t id[2]) {
+    id[0] = (uint64_t)__atomic_load_n(&cache->slot, __ATOMIC_RELAXED) << 32 |
+            __atomic_load_n(&cache->incarnation, __ATOMIC_RELAXED);
+    id[1] = (__atomic_add_fetch(&cache->next_value_id, 1, __ATOMIC_RELAXED) << 8 >> 8) |
+            hash->full >> LARD_SHARD_SHIFT << LARD_SHARD_SHIFT;
+}

@@ -4,6 +4,7 @@
 #ifndef LARD_PROCESS_H
 #define LARD_PROCESS_H
 
+#include "base/hash.h"
 #include "base/types.h"
 
 typedef struct { /* a slot that was claimed, but is not yet the handle's */
@@ -32,6 +33,9 @@ void lard_process_keep_counts(larder *cache, lard_map *map, int64_t now_ms);
 /* The same of all processes whose counts are in these hints, also of those that were killed: the last process that
  * closes the file removes the hints. */
 void lard_process_keep_all_counts(lard_map *map, int64_t now_ms);
+/* An id that no other call gets in the life of the file: process slot | incarnation, top byte of the hash | count.
+ */
+void lard_process_new_id(larder *cache, const lard_hash *hash, uint64_t id[2]);
 uint32_t lard_process_owner_word(uint32_t slot, uint32_t incarnation);
 
 #endif

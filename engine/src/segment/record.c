@@ -32,7 +32,68 @@ larder_status lard_record_read(const lard_view *view, uint64_t offset, const lar
                              : lard_record_value(false, view, offset, info, out, capacity);
 }
 
+larder_status lard_record_extended(const lard_view *view, uint64_t offset, const lard_record_info *info,
+                                   lard_extension *extension, void *out, size_t capacity, size_t *value_bytes) {
+    const lard_u64 *body = lard_view_words(view, offset + LARD_RECORD_HEADER);
+    size_t keyed = key_words(info), padding = keyed * 8 - LARD_WORD0_KEY_BYTES(info->word0);
+    size_t bytes = LARD_WORD0_VALUE_BYTES(info->word0);
+    uint64_t words[LARD_EXTENSION_WORDS] = {0};
+    if (bytes < padding + 8) {
+        return LARDER_DAMAGED;
+    }
+    words[0] = lard_load(&body[keyed]);
+    unsigned count = lard_extension_words(LARD_EXTENSION_FIELDS(words[0]));
+    if (count > (bytes - padding) / 8) {
+        return LARDER_DAMAGED;
+    }
+    for (unsigned i = 1; i < count; i++) {
+        words[i] = lard_load(&body[keyed + i]);
+    }
+    if (!lard_extension_unpack(words, extension)) {
+        *extension = (lard_extension){0};
+        return has_crc(info, body, LARD_ALIGN8(keyed * 8 - padding + bytes) / 8) ? LARDER_MISS : LARDER_DAMAGED;
+    }
+    *value_bytes = bytes - padding - count * 8;
+    if (out && *value_bytes > capacity) {
+        return LARDER_BUFFER_TOO_SMALL;
+    }
+    uint32_t crc = lard_crc_word(LARD_CRC_START, lard_record_checked(info->word0, info->word1));
+    crc = lard_crc_shared(crc, body, keyed);
+    for (unsigned i = 0; i < count; i++) {
+        crc = lard_crc_word(crc, words[i]);
+    }
+    body += keyed + count;
+    crc = out ? lard_crc_copy_out(crc, body, 0, out, *value_bytes)
+              : lard_crc_shared(crc, body, LARD_ALIGN8(*value_bytes) / 8);
+    return crc == LARD_WORD0_CRC(info->word0) ? LARDER_OK : LARDER_DAMAGED;
+}
+
+bool lard_record_extended_is_fresh(const lard_view *view, uint64_t offset, const lard_record_info *info,
+                                   int64_t now_ms, unsigned *kind) {
+    lard_extension extension;
+    size_t bytes;
+    if (lard_record_extended(view, offset, info, &extension, NULL, 0, &bytes) != LARDER_OK) {
+        return false;
+    }
+    *kind = extension.kind;
+    return lard_extension_is_fresh(&extension, now_ms);
+}
+
+static bool read_extended_head(const lard_view *view, uint64_t offset, const lard_record_info *info,
+                               lard_head *head) {
+    lard_extension extension;
+    size_t bytes;
+    return lard_record_extended(view, offset, info, &extension, head, sizeof *head, &bytes) == LARDER_OK &&
+           extension.kind == LARD_TYPE_HEAD && bytes == sizeof *head;
+}
+
 void lard_record_head(const lard_view *view, uint64_t offset, const lard_record_info *info, lard_head *head) {
+    if (LARD_WORD0_TYPE(info->word0) == LARD_TYPE_EXTENDED) {
+        if (!read_extended_head(view, offset, info, head)) {
+            head->value_bytes = 0;
+        }
+        return;
+    }
     bool is_head =
         LARD_WORD0_TYPE(info->word0) == LARD_TYPE_HEAD && LARD_WORD0_VALUE_BYTES(info->word0) == sizeof *head;
     if (!is_head || lard_record_read(view, offset, info, head, sizeof *head) != LARDER_OK) {
@@ -92,8 +153,30 @@ LARD_INLINE uint64_t write_body(bool fast, uint64_t crc, lard_u64 *body, const l
     return crc;
 }
 
+/* Key, extension and value, each padded with zeros. */
+static __attribute__((noinline)) void write_extended(lard_view *view, uint64_t offset, uint64_t generation,
+                                                     const lard_key *key, const lard_record_spec *spec) {
+    lard_u64 *words = lard_view_words(view, offset);
+    lard_u64 *body = words + LARD_RECORD_HEADER / 8;
+    uint64_t extension[LARD_EXTENSION_WORDS];
+    size_t keyed = LARD_ALIGN8(key->bytes) / 8, count = lard_extension_pack(spec->extension, extension);
+    size_t bytes = (keyed + count) * 8 - key->bytes + spec->value_bytes;
+    uint64_t word0 = LARD_WORD0(0, spec->type | spec->pin, key->bytes, bytes);
+    uint64_t word1 = LARD_WORD1(spec->expiry_ms, spec->flags);
+    uint32_t crc = lard_crc_word(LARD_CRC_START, lard_record_checked(word0, word1));
+    crc = lard_crc_copy_in(crc, body, key->data, key->bytes);
+    crc = lard_crc_copy_in(crc, body + keyed, extension, count * sizeof *extension);
+    word0 |= lard_crc_copy_in(crc, body + keyed + count, spec->value, spec->value_bytes);
+    lard_store(&words[0], word0);
+    lard_store(&words[1], lard_record_sealed(word0, word1, generation));
+}
+
 void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_key *key,
                        const lard_record_spec *spec) {
+    if (LARD_UNLIKELY(spec->type == LARD_TYPE_EXTENDED)) {
+        write_extended(view, offset, generation, key, spec);
+        return;
+    }
     lard_u64 *words = lard_view_words(view, offset);
     lard_u64 *body = words + LARD_RECORD_HEADER / 8;
     bool counter = spec->type == LARD_TYPE_COUNTER;

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/key.h"
 #include "file/view.h"
+#include "segment/extension.h"
 #include "segment/segment.h"
 
 #define LARD_CRC_START 0xffffffffu
@@ -141,26 +142,40 @@ typedef struct {       /* a record to be written, without its key */
     uint64_t expiry_ms;
     unsigned type;
     unsigned flags;
-    unsigned reads; /* with how many a new item starts, see reads.h */
-    unsigned pin;   /* LARD_PINNED, or 0 */
-    bool to_main;   /* to the main queue at once */
+    unsigned reads;            /* with how many a new item starts, see reads.h */
+    unsigned pin;              /* LARD_PINNED, or 0 */
+    bool to_main;              /* to the main queue at once */
+    lard_extension *extension; /* of LARD_TYPE_EXTENDED; its kind is that of `value` */
 } lard_record_spec;
 
 /* As lard_record_value; of a counter only checks the key's checksum and copies nothing. */
 larder_status lard_record_read(const lard_view *view, uint64_t offset, const lard_record_info *info, void *out,
                                size_t capacity);
-/* Reads the head of a large value. If the record is of another type or damaged, head->value_bytes is 0. */
+/* Reads the head of a large value, extended or not. If the record is of another type or damaged, head->value_bytes
+ * is 0. */
 void lard_record_head(const lard_view *view, uint64_t offset, const lard_record_info *info, lard_head *head);
 /* Are checksum and seals valid? Under the lock: a counter may look invalid while it is written. */
 bool lard_record_sound(const lard_view *view, uint64_t offset, const lard_record_info *info);
 void lard_record_copy_key(const lard_view *view, uint64_t offset, const lard_record_info *info, void *out);
 /* The record's key, copied to `data`, which has room for the longest and one word more. */
 lard_key lard_record_key(const lard_view *view, uint64_t offset, const lard_record_info *info, void *data);
+/* Reads an extended record: fills *extension and *value_bytes, and copies the value to `out` (NULL: copies none).
+ * OK, BUFFER_TOO_SMALL, which fills them too but has not checked them; MISS: a later version has stored it; or
+ * DAMAGED. */
+larder_status lard_record_extended(const lard_view *view, uint64_t offset, const lard_record_info *info,
+                                   lard_extension *extension, void *out, size_t capacity, size_t *value_bytes);
+/* Has an extended record a fresh value? *kind is that of its value. */
+bool lard_record_extended_is_fresh(const lard_view *view, uint64_t offset, const lard_record_info *info,
+                                   int64_t now_ms, unsigned *kind);
 /* Writes a whole record at a reserved offset of a segment of `generation`. */
 void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_key *key,
                        const lard_record_spec *spec);
 /* The same of a record to be written. */
 static inline uint64_t lard_record_bytes_of(const lard_key *key, const lard_record_spec *spec) {
+    if (LARD_UNLIKELY(spec->type == LARD_TYPE_EXTENDED)) {
+        return LARD_RECORD_HEADER + LARD_ALIGN8(key->bytes) + 8u * lard_extension_words(spec->extension->fields) +
+               LARD_ALIGN8(spec->value_bytes);
+    }
     return lard_record_bytes(spec->type, key->bytes, spec->value_bytes);
 }
 /* Copies the record at `from`, of which `info` is the header, to a reserved offset of a segment of `generation`.

@@ -59,7 +59,8 @@
     X(NO_MEMORY, Open)           \
     X(SYSTEM, Open)              \
     X(PIN_FULL, Full)            \
-    X(FILE_LIMIT, Open)
+    X(FILE_LIMIT, Open)          \
+    X(LEASED, Result)
 
 enum error_class {
 #define CLASS_ENUM(name, constant) CLASS_##name,

@@ -58,11 +58,12 @@ static VALUE keys_of(const struct scan *scan) {
 }
 
 /* Returns [next cursor, keys]; the cursor is nil when the scan is over. */
-static VALUE cache_scan(VALUE self, VALUE cursor, VALUE prefix, VALUE now) {
+static VALUE cache_scan(VALUE self, VALUE cursor, VALUE prefix, VALUE now, VALUE all) {
     VALUE holder = Qnil;
     VALUE result;
     struct scan scan = {.cursor = NUM2ULL(cursor), .call = glue_call(now)};
 
+    scan.call.flags = RTEST(all) ? LARDER_CALL_STALE : 0;
     glue_check_string(prefix, "prefix");
     prefix = rb_str_new_frozen(prefix);
     scan.prefix = RSTRING_PTR(prefix);
@@ -195,7 +196,7 @@ void glue_maintenance_init(VALUE cache_class) {
     glue_private_const(cache_class, "KEEP_SOME", INT2FIX(LARDER_KEEP_SOME));
     glue_private_const(cache_class, "KEEP_ALL", INT2FIX(LARDER_KEEP_ALL));
     glue_private_const(cache_class, "KEEP_TRIAL", INT2FIX(LARDER_KEEP_TRIAL));
-    rb_define_private_method(cache_class, "_scan", cache_scan, 3);
+    rb_define_private_method(cache_class, "_scan", cache_scan, 4);
     rb_define_private_method(cache_class, "_clear", cache_clear, 0);
     rb_define_private_method(cache_class, "_resize", cache_resize, 2);
     rb_define_private_method(cache_class, "_prune", cache_prune, 1);

@@ -13,7 +13,7 @@
 /* Room for the keys of a batch: some hundred bytes each, and always for one. */
 #define KEY_ARENA_BYTES ((size_t)16 * 1024)
 
-static ID id_write_multi, id_keys, id_read_multi_entries, id_write_values, id_store_records;
+static ID id_write_multi, id_fetch_missing, id_keys, id_read_multi_entries, id_write_values, id_store_records;
 static VALUE sym_hits, sym_namespace, sym_super_operation, sym_fetch_multi;
 
 typedef struct batch {
@@ -340,14 +340,33 @@ static int drop_nil(VALUE name, VALUE value, VALUE arg) {
     return NIL_P(value) ? ST_DELETE : ST_CONTINUE;
 }
 
+/* What the block of the calling method makes of the names that were not found, with single_flight. It is stored.
+ */
+static VALUE fetch_missing(struct event *event, VALUE found) {
+    VALUE missing = rb_ary_new();
+
+    for (int i = 0; i < event->count; i++) {
+        if (rb_hash_lookup2(found, event->names[i], Qundef) == Qundef) {
+            rb_ary_push(missing, event->names[i]);
+        }
+    }
+    return RARRAY_LEN(missing) == 0
+               ? found
+               : rb_funcall(event->batch->store.self, id_fetch_missing, 3, missing, event->hash, rb_block_proc());
+}
+
 /* What was found, and what the block of the calling method makes of the rest, which `writes` gets. */
 static VALUE complete(struct event *event, VALUE found) {
     VALUE ordered = rb_hash_new();
+    bool in_flight = event->batch->options.single_flight;
+    VALUE computed = in_flight ? fetch_missing(event, found) : found;
 
     for (int i = 0; i < event->count; i++) {
         VALUE name = event->names[i];
         VALUE value = rb_hash_lookup2(found, name, Qundef);
-        if (value == Qundef) {
+        if (value == Qundef && in_flight) {
+            value = rb_hash_lookup(computed, name);
+        } else if (value == Qundef) {
             value = rb_yield(name);
             rb_hash_aset(event->writes, name, value);
         }
@@ -415,6 +434,7 @@ static VALUE fast_fetch_multi(int argc, VALUE *argv, VALUE self) {
 void fast_multi_init(VALUE module) {
     id_write_multi = rb_intern("write_multi");
     id_keys = rb_intern("keys");
+    id_fetch_missing = rb_intern("fetch_missing");
     id_read_multi_entries = rb_intern("read_multi_entries");
     id_write_values = rb_intern("write_values");
     id_store_records = rb_intern("store_records");

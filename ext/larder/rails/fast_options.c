@@ -11,7 +11,8 @@
 static ID id_value, id_options, id_default, id_default_proc;
 static VALUE duration_class, write_options_class;
 static VALUE sym_expires_in, sym_expires_at, sym_namespace, sym_race_condition_ttl, sym_skip_nil, sym_compress,
-    sym_compress_threshold, sym_version, sym_raw, sym_force, sym_unless_exist, sym_expire_in, sym_expired_in;
+    sym_compress_threshold, sym_version, sym_raw, sym_force, sym_unless_exist, sym_expire_in, sym_expired_in,
+    sym_single_flight, sym_wait, sym_lease;
 
 /* Seconds, greater than 0, as a small Integer, Float or ActiveSupport::Duration of one. */
 static bool take_seconds(VALUE given, double *seconds) {
@@ -76,6 +77,15 @@ static bool take(struct taking *taking, VALUE name, VALUE value) {
     if (name == sym_raw) { /* has no effect */
         return true;
     }
+    if (name == sym_single_flight) {
+        options->single_flight = value == Qtrue;
+        options->single_flight_of_call = options->single_flight && taking->of_call;
+        return value == Qtrue || !RTEST(value);
+    }
+    if (name == sym_wait || name == sym_lease) { /* of a miss */
+        double unused;
+        return NIL_P(value) || take_seconds(value, &unused);
+    }
     if (taking->of_call) {
         return false;
     }
@@ -92,8 +102,10 @@ static int take_pair(VALUE name, VALUE value, VALUE arg) {
 /* Takes every option of a Hash. Looking up the usual ones costs a fifth of a walk over the Hash, which is made
  * only if others remain. */
 static bool take_all(struct taking *taking, VALUE hash) {
-    const VALUE of_store[] = {sym_compress, sym_compress_threshold, sym_expires_in, sym_namespace};
-    const VALUE of_call[] = {sym_expires_in, sym_compress, sym_compress_threshold, sym_namespace};
+    const VALUE of_store[] = {sym_compress, sym_compress_threshold, sym_expires_in, sym_namespace,
+                              sym_single_flight};
+    const VALUE of_call[] = {sym_expires_in, sym_single_flight, sym_compress, sym_compress_threshold,
+                             sym_namespace};
     const VALUE *usual = taking->of_call ? of_call : of_store;
     size_t left = RHASH_SIZE(hash);
 
@@ -211,6 +223,9 @@ void fast_options_init(VALUE module) {
     SYMBOL(unless_exist);
     SYMBOL(expire_in);
     SYMBOL(expired_in);
+    SYMBOL(single_flight);
+    SYMBOL(wait);
+    SYMBOL(lease);
 #undef SYMBOL
     rb_define_private_method(rb_singleton_class(module), "_classes", set_classes, 2);
 }

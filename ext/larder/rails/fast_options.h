@@ -12,6 +12,8 @@ typedef struct fast_options {
     plain_life life;
     bool skip_nil;
     bool compress;
+    bool single_flight;         /* a miss goes to Store::SingleFlight */
+    bool single_flight_of_call; /* also one of read */
 } fast_options;
 
 void fast_options_init(VALUE module);

@@ -13,7 +13,8 @@
 #include "rails/fast_steps.h"
 #include "rails/fast_super.h"
 
-static ID id_write;
+static ID id_write, id_fetch_in_flight, id_read_in_flight;
+static int leases_held; /* by threads of this process */
 
 typedef struct fast_call {
     fast_store store;
@@ -66,6 +67,27 @@ static VALUE generate(fast_call *call, VALUE name, VALUE call_options) {
     return result;
 }
 
+static VALUE key_of(const fast_call *call) { return rb_utf8_str_new(call->key.text, (long)call->key.bytes); }
+
+/* A miss with a block of a call with single_flight, in Ruby. */
+static VALUE fetch_in_flight(const fast_call *call, VALUE name, VALUE call_options) {
+    VALUE hash = fast_options_hash(call->store.handle.options, call_options);
+
+    return rb_funcall(call->store.self, id_fetch_in_flight, 4, name, key_of(call), hash, rb_block_proc());
+}
+
+/* The same of a read: of a view, which writes what it finds missing. */
+static VALUE read_in_flight(const fast_call *call, VALUE name, VALUE call_options) {
+    VALUE hash = fast_options_hash(call->store.handle.options, call_options);
+
+    return rb_funcall(call->store.self, id_read_in_flight, 3, name, key_of(call), hash);
+}
+
+/* Does the thread perhaps have a lease that the write is under? */
+static bool is_leased(const fast_call *call) {
+    return RB_UNLIKELY(leases_held > 0) && call->options.single_flight;
+}
+
 static enum fast_outcome look_up(const fast_call *call, VALUE call_options, bool is_fetch, VALUE *value) {
     if (RB_LIKELY(!fast_instrumentation_wanted(FAST_EVENT_READ))) {
         return fast_entry_read(&call->store, &call->options, &call->key, value);
@@ -96,6 +118,12 @@ static VALUE fast_fetch(int argc, VALUE *argv, VALUE self) {
             case FAST_HIT:
                 return hit(&call, options, value);
             case FAST_MISS:
+                if (RB_UNLIKELY(call.options.single_flight)) {
+                    if (!call.key.is_utf8) {
+                        break;
+                    }
+                    return fetch_in_flight(&call, argv[0], options);
+                }
                 return generate(&call, argv[0], options);
             default:
                 break;
@@ -115,6 +143,12 @@ static VALUE fast_read(int argc, VALUE *argv, VALUE self) {
         case FAST_HIT:
             return value;
         case FAST_MISS:
+            if (RB_UNLIKELY(call.options.single_flight_of_call)) {
+                if (!call.key.is_utf8) {
+                    break;
+                }
+                return read_in_flight(&call, argv[0], options);
+            }
             return Qnil;
         default:
             break;
@@ -127,7 +161,7 @@ static VALUE fast_write(int argc, VALUE *argv, VALUE self) {
     fast_call call;
     VALUE options = argc == 3 ? argv[2] : Qnil;
 
-    if ((argc == 2 || argc == 3) && begin(&call, self, argv[0], options)) {
+    if ((argc == 2 || argc == 3) && begin(&call, self, argv[0], options) && !is_leased(&call)) {
         if (RB_UNLIKELY(fast_instrumentation_wanted(FAST_EVENT_WRITE))) {
             fast_operation operation = operation_of(&call, options);
             return fast_event_write(&operation, argv[1]);
@@ -174,10 +208,19 @@ static VALUE fast_exist(int argc, VALUE *argv, VALUE self) {
     return fast_super(argc, argv);
 }
 
+/* FastPath._leases_held(number) */
+static VALUE set_leases_held(VALUE self, VALUE number) {
+    leases_held = NUM2INT(number);
+    return self;
+}
+
 void fast_path_init(VALUE store_module) {
     VALUE module = rb_define_module_under(store_module, "FastPath");
 
     id_write = rb_intern("write");
+    id_fetch_in_flight = rb_intern("fetch_in_flight");
+    id_read_in_flight = rb_intern("read_in_flight");
+    rb_define_private_method(rb_singleton_class(module), "_leases_held", set_leases_held, 1);
     fast_clock_init(module);
     fast_instrumentation_init(module);
     fast_log_init(module);

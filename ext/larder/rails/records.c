@@ -7,6 +7,7 @@
  */
 #include "rails/records.h"
 #include "base/arguments.h"
+#include "cache/lease.h"
 #include "cache/read.h"
 #include "cache/write.h"
 #include "cache/write_multi.h"
@@ -106,6 +107,29 @@ static VALUE add(VALUE self, VALUE key, VALUE record, VALUE now) {
     return glue_set(cache_of(self), key, rb_ary_entry(record, 0), &terms, now);
 }
 
+/* A set that stores only while the key has the lease. */
+static VALUE set_leased(VALUE self, VALUE key, VALUE record, VALUE now, VALUE lease) {
+    larder_store terms = terms_of(record);
+    larder_lease held = glue_lease_of(lease);
+
+    larder_extra extra = {.lease = &held};
+
+    terms.extra = &extra;
+    return glue_set(cache_of(self), key, rb_ary_entry(record, 0), &terms, now);
+}
+
+static VALUE lease(VALUE self, VALUE key, VALUE lease_ms, VALUE over, VALUE now) {
+    return glue_lease_take(cache_of(self), key, lease_ms, over, now);
+}
+
+static VALUE lease_wait(VALUE self, VALUE key, VALUE lease, VALUE wait_ms, VALUE now) {
+    return glue_lease_wait(cache_of(self), key, lease, wait_ms, now);
+}
+
+static VALUE lease_end(VALUE self, VALUE key, VALUE lease, VALUE fresh_ms, VALUE now) {
+    return glue_lease_end(cache_of(self), key, lease, fresh_ms, now);
+}
+
 static VALUE cas(VALUE self, VALUE key, VALUE expected, VALUE record, VALUE now) {
     larder_store terms = terms_of(record);
 
@@ -183,6 +207,13 @@ void records_init(VALUE store_module) {
     rb_define_method(records, "set", set, 3);
     rb_define_method(records, "add", add, 3);
     rb_define_method(records, "cas", cas, 4);
+    rb_define_method(records, "set_leased", set_leased, 4);
+    rb_define_method(records, "lease", lease, 4);
+    rb_define_method(records, "lease_wait", lease_wait, 4);
+    rb_define_method(records, "lease_end", lease_end, 4);
+    rb_define_const(records, "TAKEN", INT2FIX(LARDER_OK));
+    rb_define_const(records, "LEASED", INT2FIX(LARDER_LEASED));
+    rb_define_const(records, "PRESENT", INT2FIX(LARDER_NOT_STORED));
     rb_define_method(records, "set_multi", set_multi, 2);
     rb_define_method(records, "plain", plain, 7);
     rb_define_method(records, "terms", terms, 3);

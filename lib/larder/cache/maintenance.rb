@@ -15,19 +15,21 @@ module Larder
       #
       # @param prefix [String, nil] of the keys to visit, nil: all
       # @param now [Numeric, nil] Unix time to decide expiry by, nil: the clock
+      # @param all [Boolean] also keys of stale values and of values that are being computed: for a caller that deletes
+      #   them
       # @yieldparam key [String]
       # @return [self, Enumerator] an Enumerator without a block
       # @raise [DamagedError, OpenError] the file cannot be used any more, and no other could be opened
       # @example
       #   cache.set_multi({ "user/1" => "Ada", "user/2" => "Alan", "book/1" => "Moby-Dick" })
       #   cache.each_key(prefix: "user/").sort #=> ["user/1", "user/2"]
-      def each_key(prefix: nil, now: nil)
-        return enum_for(:each_key, prefix: prefix, now: now) unless block_given?
+      def each_key(prefix: nil, now: nil, all: false)
+        return enum_for(:each_key, prefix: prefix, now: now, all: all) unless block_given?
 
         now_ms = now && Options.unix_ms(now)
         cursor = 0
         while cursor
-          cursor, keys = _scan(cursor, prefix || "", now_ms)
+          cursor, keys = _scan(cursor, prefix || "", now_ms, all)
           keys.each { |key| yield key }
         end
         self

@@ -56,7 +56,7 @@ module Larder
       end
 
       def delete(cache)
-        cache.each_key(prefix: @prefix).each_slice(1000).sum { |keys| cache.delete_multi(keys) }
+        cache.each_key(prefix: @prefix, all: true).each_slice(1000).sum { |keys| cache.delete_multi(keys) }
       end
     end
   end

@@ -27,7 +27,10 @@ module Larder
 
       # Store's, checked.
       def merged_options(call_options)
-        super.tap { |options| Clock.check(options) }
+        super.tap do |options|
+          Clock.check(options)
+          SingleFlight.check(options)
+        end
       end
 
       # Seconds since 1970, as Rails sees them: Time.now may be stubbed.

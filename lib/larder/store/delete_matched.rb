@@ -66,7 +66,7 @@ module Larder
 
       def delete_keys(matching, prefix)
         time = now
-        @cache.each_key(prefix: prefix.b, now: time).count do |key|
+        @cache.each_key(prefix: prefix.b, now: time, all: true).count do |key|
           matching.call(matchable(key)) && @cache.delete(key, now: time)
         end
       rescue Larder::Error

@@ -43,6 +43,21 @@ module Larder
       #   @param records [Hash{String => Array}]
       #   @return [Array<String>] the keys that were refused
 
+      # @!method set_leased(key, record, now, lease)
+      #   @return [Boolean] false: the lease had ended, or refused
+
+      # @!method lease(key, lease_ms, over, now)
+      #   @param over [String, nil] the lease that PRESENT answered, if its value is no use
+      #   @return [Array(Integer, String), nil] TAKEN, LEASED (by another caller) or PRESENT (there is a value), and the
+      #     lease; nil: none can be stored
+
+      # @!method lease_wait(key, lease, wait_ms, now)
+      #   @return [Boolean] has the lease ended? Waits for that up to wait_ms, at most 20 ms
+
+      # @!method lease_end(key, lease, fresh_ms, now)
+      #   @param fresh_ms [Integer] how long an old value of the key is fresh from now on
+      #   @return [Boolean] false: it had ended already
+
       # @!method plain(value, expires_at, expires_in, race_condition_ttl, version, now, trees)
       #   @param expires_at [Float, nil] Unix seconds
       #   @param expires_in [Float, nil] seconds, as race_condition_ttl

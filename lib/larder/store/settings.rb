@@ -24,7 +24,7 @@ module Larder
       # The options of the store and its calls, see docs/reference/options.md.
       OPTIONS = (ActiveSupport::Cache::UNIVERSAL_OPTIONS + ActiveSupport::Cache::OPTION_ALIASES.values.flatten +
                  %i[persistent size max_size lock_timeout error_handler raise_errors max_key_size serializer compressor
-                    coder raw expires_at version unless_exist force]).uniq.freeze
+                    coder raw expires_at version unless_exist force single_flight wait lease]).uniq.freeze
 
       DEFAULT_COMPRESSOR = :gzip
       # Of ActiveSupport::Cache.format_version.
@@ -64,6 +64,7 @@ module Larder
           given.nil? || duration?(given)
         end
         Clock.check(options)
+        SingleFlight.check(options)
         take_codecs(options)
         @store_options = options
       end

@@ -8,4 +8,8 @@ class CategoriesController < ActionController::Base
   def show
     @category = Category.find(params[:id])
   end
+
+  def busy
+    @category = Category.find(params[:id])
+  end
 end

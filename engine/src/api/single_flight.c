@@ -1,0 +1,60 @@
+/*
+ * single_flight.c — larder_lease_take, larder_lease_end and larder_lease_wait.
+ */
+#include "api/request.h"
+#include "base/clock.h"
+#include "base/key.h"
+#include "handle/enter.h"
+#include "item/lease.h"
+
+larder_status larder_lease_take(larder *cache, const void *key, size_t key_bytes, int64_t lease_ms,
+                                larder_lease *lease, const larder_call *call) {
+    larder_status status = lard_request_check_key(cache, key, key_bytes, call);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    if (!lease || lease->reserved || lease_ms < 1 || lease_ms > LARDER_MAX_TTL_MS) {
+        return LARDER_INVALID;
+    }
+    lard_map *map = lard_enter_to_write(cache, lard_clock_of_call(call));
+    if (!map) {
+        return lard_enter_failure(cache);
+    }
+    lard_key wanted = lard_key_of(map, key, key_bytes);
+    return lard_lease_take(cache, map, &wanted, lease_ms, lease, call);
+}
+
+larder_status larder_lease_end(larder *cache, const void *key, size_t key_bytes, const larder_lease *lease,
+                               int64_t fresh_ms, const larder_call *call) {
+    larder_status status = lard_request_check_key(cache, key, key_bytes, call);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    if (!lease || lease->reserved || fresh_ms < 0 || fresh_ms > LARDER_MAX_TTL_MS) {
+        return LARDER_INVALID;
+    }
+    int64_t now_ms = lard_clock_of_call(call);
+    lard_map *map = lard_enter_to_write(cache, now_ms);
+    if (!map) {
+        return lard_enter_failure(cache);
+    }
+    lard_key wanted = lard_key_of(map, key, key_bytes);
+    return lard_lease_end(cache, map, &wanted, lease->token, true, now_ms + fresh_ms, call);
+}
+
+larder_status larder_lease_wait(larder *cache, const void *key, size_t key_bytes, const larder_lease *lease,
+                                uint32_t wait_ms, const larder_call *call) {
+    larder_status status = lard_request_check_key(cache, key, key_bytes, call);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    if (!lease || lease->reserved) {
+        return LARDER_INVALID;
+    }
+    lard_map *map = lard_enter(cache);
+    if (!map) {
+        return LARDER_OK;
+    }
+    lard_key wanted = lard_key_of(map, key, key_bytes);
+    return lard_lease_wait(cache, map, &wanted, lease->token, wait_ms, call);
+}

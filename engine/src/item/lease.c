@@ -1,0 +1,224 @@
+/*
+ * lease.c — leases: who computes the value of a key, so that others need not (single flight).
+ *
+ * A lease is in an extended record under the key itself: a placeholder, or the old value. Each change here reads
+ * the record without a lock, decides, and stores only over the slot that was read. So deletes, clears and other
+ * writers, which know nothing of leases, end them. Eviction may move the record, which changes its slot: then the
+ * change is repeated, for the token is still there. See docs/adr/0030-single-flight.md.
+ *
+ * Callers that wait sleep on a word of the hints. The word is only advice: a process in another container has
+ * another one, so they look at the lease again every 20 ms.
+ */
+#include "item/lease.h"
+#include "base/clock.h"
+#include "base/futex.h"
+#include "base/key.h"
+#include "base/reads.h"
+#include "file/map.h"
+#include "file/view.h"
+#include "index/index.h"
+#include "index/slot.h"
+#include "item/extended.h"
+#include "item/large.h"
+#include "item/lookup.h"
+#include "item/put.h"
+#include "proc/process.h"
+#include "segment/pin.h"
+#include "shard/shard.h"
+
+#define ATTEMPTS 64
+#define LOOK_MS 20 /* how often those who wait look */
+
+/* The word that is raised when a lease of the key is stored or ended. */
+static uint32_t *ended_word(lard_map *map, const lard_key *key) {
+    lard_shard_hints *hints = map->dircache[lard_hash_shard(map, &key->hash)].hints;
+    return &hints->leases_ended[key->hash.fingerprint % LARD_LEASE_WORDS];
+}
+
+static void wake(lard_map *map, const lard_key *key) {
+    uint32_t *word = ended_word(map, key);
+    __atomic_add_fetch(word, 1, __ATOMIC_SEQ_CST);
+    lard_futex_wake_all(word);
+}
+
+static uint32_t owner_of(const uint64_t token[2]) {
+    return lard_process_owner_word((uint32_t)(token[0] >> 32), (uint32_t)token[0]);
+}
+
+/* Has the record that was found a lease whose owner may still store? */
+static bool is_leased(const larder *cache, const lard_map *map, const lard_hit *hit, int64_t now_ms) {
+    return hit->slot && (hit->extension.fields & LARD_FIELD_LEASE) && now_ms < hit->extension.lease_until_ms &&
+           lard_process_alive(cache, map, owner_of(hit->extension.token));
+}
+
+static bool has_lease(const lard_hit *hit, const uint64_t token[2]) {
+    return hit->slot && lard_extension_has_token(&hit->extension, token);
+}
+
+static void describe(const lard_hit *hit, larder_lease *lease) {
+    lease->token[0] = hit->extension.token[0];
+    lease->token[1] = hit->extension.token[1];
+    lease->until_ms = hit->extension.lease_until_ms;
+    lease->process = owner_of(hit->extension.token);
+}
+
+/* What an old value becomes while its key is leased. A counter, which changes in place, is not kept. */
+static lard_extension beside(const lard_hit *hit, larder_status found, int64_t until_ms) {
+    bool has_value = found == LARDER_OK && (hit->type == LARD_TYPE_PLAIN || hit->type == LARD_TYPE_HEAD);
+    lard_extension extension = {.lease_until_ms = until_ms};
+    if (has_value && LARD_WORD0_TYPE(hit->info.word0) == LARD_TYPE_EXTENDED) {
+        extension.fields = hit->extension.fields & LARD_FIELD_FRESH;
+        extension.fresh_until_ms = hit->extension.fresh_until_ms;
+        extension.compute_ms = hit->extension.compute_ms;
+    }
+    extension.kind = has_value ? hit->type : 0;
+    return extension;
+}
+
+/* NOT_STORED and *changed: try again. */
+static larder_status take_once(larder *cache, lard_map *map, const lard_key *key, int64_t lease_ms,
+                               larder_lease *lease, bool *changed, const larder_call *call) {
+    larder_item item = {0};
+    lard_hit hit;
+    int64_t now_ms = lard_clock_of_call(call);
+    larder_status found = lard_lookup(cache, map, key, NULL, NULL, 0, &item, &hit, now_ms);
+    if (is_leased(cache, map, &hit, now_ms)) {
+        describe(&hit, lease);
+        return LARDER_LEASED;
+    }
+    if (found == LARDER_OK && item.staleness == LARDER_FRESH && lease->over != hit.slot_value) {
+        lease->over = hit.slot_value;
+        return LARDER_NOT_STORED;
+    }
+    lard_extension extension = beside(&hit, found, now_ms + lease_ms);
+    extension.fields |= LARD_FIELD_LEASE;
+    lard_process_new_id(cache, &key->hash, extension.token);
+    larder_status status = lard_extended_rewrite(cache, map, key, &hit, &extension, &item, now_ms, call);
+    if (status == LARDER_VALUE_TOO_LARGE) { /* value and lease together: it leaves the value */
+        extension.kind = 0;
+        extension.fields = LARD_FIELD_LEASE;
+        status = lard_extended_rewrite(cache, map, key, &hit, &extension, &item, now_ms, call);
+    }
+    if (status == LARDER_OK) {
+        hit.extension = extension;
+        describe(&hit, lease);
+    }
+    *changed = status == LARDER_NOT_STORED;
+    return status;
+}
+
+larder_status lard_lease_take(larder *cache, lard_map *map, const lard_key *key, int64_t lease_ms,
+                              larder_lease *lease, const larder_call *call) {
+    larder_status status = LARDER_BUSY;
+    bool changed = true;
+    for (int i = 0; changed && i < ATTEMPTS; i++) {
+        changed = false;
+        status = take_once(cache, map, key, lease_ms, lease, &changed, call);
+    }
+    return changed ? LARDER_BUSY : status;
+}
+
+larder_status lard_lease_store(larder *cache, lard_map *map, const lard_write_op *op, const uint64_t token[2],
+                               const larder_call *call) {
+    larder_status status = LARDER_NOT_STORED;
+    for (int i = 0; i < ATTEMPTS && status == LARDER_NOT_STORED; i++) {
+        lard_hit hit;
+        lard_lookup(cache, map, op->key, NULL, NULL, 0, NULL, &hit, op->now_ms);
+        if (!has_lease(&hit, token)) {
+            return LARDER_NOT_STORED;
+        }
+        lard_write_op once = *op;
+        lard_extension extension;
+        if (op->spec.extension) {
+            extension = *op->spec.extension;
+            once.spec.extension = &extension;
+        }
+        once.condition = LARD_IF_SLOT;
+        once.expected_slot = hit.slot_value;
+        status = lard_put(cache, map, &once, call);
+        if (status == LARDER_OK && hit.type == 0) { /* the reads of a placeholder are not the value's */
+            lard_reads_set(hit.reads, hit.slot, 0);
+        }
+    }
+    if (status == LARDER_OK) {
+        wake(map, op->key);
+    } else if (status != LARDER_NOT_STORED && status != LARDER_BUSY) {
+        lard_lease_end(cache, map, op->key, token, false, 0, call);
+    }
+    return status;
+}
+
+/* Empties the slot that was found, if it has not changed. */
+static larder_status drop_found(larder *cache, lard_map *map, const lard_key *key, const lard_hit *hit,
+                                const larder_call *call) {
+    lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
+    larder_status status = lard_shard_lock(cache, &view, call);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    lard_found found = lard_index_find(&view, key);
+    uint64_t pinned_bytes = lard_pin_cost_of(&view, hit->slot_value);
+    bool is_same = found.slot && found.value == hit->slot_value;
+    if (is_same && lard_slot_replace(found.slot, found.value, 0)) {
+        lard_index_count_off(&view, false);
+        lard_add(&view.header->pinned_bytes, -pinned_bytes);
+    } else {
+        status = LARDER_NOT_STORED;
+    }
+    lard_shard_unlock(&view);
+    return lard_map_outcome(map, status);
+}
+
+/* NOT_STORED and *changed: try again. */
+static larder_status end_once(larder *cache, lard_map *map, const lard_key *key, const uint64_t token[2],
+                              bool keep, int64_t fresh_until_ms, bool *changed, const larder_call *call) {
+    larder_item item = {0};
+    lard_hit hit;
+    int64_t now_ms = lard_clock_of_call(call);
+    larder_status found = lard_lookup(cache, map, key, NULL, NULL, 0, &item, &hit, now_ms);
+    if (!has_lease(&hit, token)) {
+        return LARDER_NOT_STORED;
+    }
+    larder_status status;
+    if (keep && found == LARDER_OK) {
+        lard_extension extension = hit.extension;
+        extension.fields &= ~LARD_FIELD_LEASE;
+        if ((extension.fields & LARD_FIELD_FRESH) && extension.fresh_until_ms < fresh_until_ms) {
+            extension.fresh_until_ms = fresh_until_ms;
+        }
+        status = lard_extended_rewrite(cache, map, key, &hit, &extension, &item, now_ms, call);
+    } else {
+        status = drop_found(cache, map, key, &hit, call);
+        if (status == LARDER_OK && hit.type == LARD_TYPE_HEAD) {
+            lard_large_drop(map, &hit.head);
+        }
+    }
+    *changed = status == LARDER_NOT_STORED;
+    return status;
+}
+
+larder_status lard_lease_end(larder *cache, lard_map *map, const lard_key *key, const uint64_t token[2], bool keep,
+                             int64_t fresh_until_ms, const larder_call *call) {
+    larder_status status = LARDER_BUSY;
+    bool changed = true;
+    for (int i = 0; changed && i < ATTEMPTS; i++) {
+        changed = false;
+        status = end_once(cache, map, key, token, keep, fresh_until_ms, &changed, call);
+    }
+    wake(map, key);
+    return changed ? LARDER_BUSY : status;
+}
+
+larder_status lard_lease_wait(larder *cache, lard_map *map, const lard_key *key, const uint64_t token[2],
+                              uint32_t wait_ms, const larder_call *call) {
+    uint32_t *word = ended_word(map, key);
+    uint32_t before = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+    int64_t now_ms = lard_clock_of_call(call);
+    lard_hit hit;
+    lard_lookup(cache, map, key, NULL, NULL, 0, NULL, &hit, now_ms);
+    if (!has_lease(&hit, token) || !is_leased(cache, map, &hit, now_ms)) {
+        return LARDER_OK;
+    }
+    lard_futex_wait(word, before, wait_ms < LOOK_MS ? wait_ms : LOOK_MS);
+    return LARDER_LEASED;
+}

@@ -1,0 +1,41 @@
+/*
+ * extension.h — what an extended record has beside key and value (layout.h draws it). Pure; takes no lock.
+ */
+#ifndef LARD_EXTENSION_H
+#define LARD_EXTENSION_H
+
+#include "base/layout.h"
+
+#include <stdbool.h>
+
+typedef struct {
+    unsigned kind;   /* of the value: LARD_TYPE_PLAIN or LARD_TYPE_HEAD; 0: none, the record is a placeholder */
+    unsigned fields; /* LARD_FIELD_*: which of these it has */
+    uint32_t compute_ms;
+    uint64_t token[2]; /* of the lease, as lard_head.id */
+    int64_t lease_until_ms;
+    int64_t fresh_until_ms;
+} lard_extension;
+
+/* Words that it takes. */
+static inline unsigned lard_extension_words(unsigned fields) {
+    return 1 + (fields & LARD_FIELD_LEASE ? 3 : 0) + (fields & LARD_FIELD_FRESH ? 1 : 0);
+}
+
+/* Has it a lease of this token? */
+static inline bool lard_extension_has_token(const lard_extension *extension, const uint64_t token[2]) {
+    return (extension->fields & LARD_FIELD_LEASE) && extension->token[0] == token[0] &&
+           extension->token[1] == token[1];
+}
+
+/* Is there a value that is fresh? */
+static inline bool lard_extension_is_fresh(const lard_extension *extension, int64_t now_ms) {
+    return extension->kind && (!(extension->fields & LARD_FIELD_FRESH) || now_ms < extension->fresh_until_ms);
+}
+
+/* Fills the words, and returns how many. */
+unsigned lard_extension_pack(const lard_extension *extension, uint64_t words[LARD_EXTENSION_WORDS]);
+/* False: they are of a later version, or damaged. */
+bool lard_extension_unpack(const uint64_t words[LARD_EXTENSION_WORDS], lard_extension *extension);
+
+#endif

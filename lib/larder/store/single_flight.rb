@@ -1,0 +1,223 @@
+# frozen_string_literal: true
+
+# Single flight: of many callers that miss a key, in all processes of the machine, one computes the value, and the
+# others wait for it.
+
+require "larder/store/leases"
+
+module Larder
+  module Store
+    # For calls with `single_flight: true`. Who computes has a lease of the key, which is in the file
+    # (docs/adr/0030-single-flight.md). A caller that cannot have it or wait for it computes its value too, and does not
+    # store it.
+    #
+    # Nobody waits for itself: not for a lease of its own fiber, nor for one of another fiber of its thread, unless a
+    # fiber scheduler runs those. And who holds a lease waits only for keys that sort after all that it holds, so
+    # callers never wait in a circle.
+    module SingleFlight
+      # Seconds.
+      WAIT = 5
+      LEASE = 30
+      # Seconds that the options take at least.
+      LEAST = { wait: 0, lease: 0.001 }.freeze
+      # Between two looks of a fiber whose scheduler runs others meanwhile.
+      LOOK = 0.005
+      private_constant :WAIT, :LEASE, :LEAST, :LOOK
+
+      # @param options [Hash]
+      # @raise [ArgumentError] names the option and what it takes
+      def self.check(options)
+        check_switch(options.fetch(:single_flight, nil))
+        LEAST.each do |name, least|
+          given = options.fetch(name, nil)
+          next if given.nil? || (length?(given) && given.to_f.between?(least, Larder::Cache::MAX_TTL))
+
+          raise ::ArgumentError, ":#{name} of LarderStore is #{given.inspect}; it takes seconds as a number or " \
+                                 "duration, from #{least} on"
+        end
+      end
+
+      def self.check_switch(given)
+        return if [true, false, nil].include?(given)
+
+        raise ::ArgumentError, ":single_flight of LarderStore is #{given.inspect}; it takes true or false"
+      end
+      private_class_method :check_switch
+
+      def self.length?(given)
+        given.is_a?(Numeric) || given.is_a?(ActiveSupport::Duration)
+      end
+      private_class_method :length?
+
+      # As Rails', but with `single_flight: true` each value that this call computes is stored at once.
+      def fetch_multi(*names, &block)
+        given = names.last.is_a?(Hash) ? names.last : {}
+        options = merged_options(given)
+        return super if block.nil? || !flies?(options)
+
+        names = names[0...-1] if names.last.is_a?(Hash)
+        instrument_multi(:read_multi, names, options) do |payload|
+          found = read_multi_entries(names, **options)
+          payload[:hits] = found.keys
+          payload[:super_operation] = :fetch_multi
+          computed = fetch_missing(names - found.keys, options, block)
+          names.to_h { |name| [name, found.fetch(name) { computed[name] }] }
+        end
+      end
+
+      # As Rails'. With `single_flight: true` among the options of the call, as the `cache` of a view gives them, a miss
+      # waits for who computes the value, or takes the lease for the write that follows.
+      def read(name, options = nil)
+        value = super
+        return value unless value.nil? && options && options.fetch(:single_flight, false)
+
+        options = merged_options(options)
+        read_in_flight(name, normalize_key(name, options), options)
+      end
+
+      private
+
+      # A Hash with a default has no option that was not given.
+      def flies?(options)
+        options.fetch(:single_flight, false) && !options[:force]
+      end
+
+      # Store's, called after a miss of `fetch`.
+      def save_block_result_to_cache(name, *key, options, &block)
+        return super unless flies?(options)
+
+        key = key.first || normalize_key(name, options)
+        fly(name, key, options) { |stores| stores ? super : generate_alone(name, key, options, &block) }
+      end
+
+      # Called by the fast path after a miss of `fetch`.
+      def fetch_in_flight(name, key, options, block)
+        arguments = Keys::INSTRUMENTS_KEYS ? [name, key, options] : [name, options]
+        save_block_result_to_cache(*arguments, &block)
+      end
+
+      # Called by the fast path after a miss of `read`.
+      def read_in_flight(name, key, options)
+        what, found = join_flight(name, key, options)
+        case what
+        when :found then return found
+        when :leased then Leases.hold(@records, key, found)
+        when :alone then Leases.hold(@records, key, nil)
+        end
+        nil
+      end
+
+      # The values of names that `fetch_multi` did not find. Computes those first that nobody else computes.
+      def fetch_missing(names, options, block)
+        computed = {}
+        waiting = names.uniq.reject do |name|
+          key = normalize_key(name, options)
+          status, lease = take_lease(key, options, nil)
+          next unless status == Records::TAKEN
+
+          computed[name] = with_lease(key, lease) { compute_one(name, options, block) }
+          true
+        end
+        waiting.each do |name|
+          computed[name] = fly(name, normalize_key(name, options), options) do |stores|
+            stores ? compute_one(name, options, block) : block.call(name)
+          end
+        end
+        computed
+      end
+
+      def compute_one(name, options, block)
+        value = block.call(name)
+        write(name, value, options) unless value.nil? && options[:skip_nil]
+        value
+      end
+
+      # Answers the value of a flight. Yields to compute it: true, and what is written is stored; or false.
+      def fly(name, key, options)
+        what, found = join_flight(name, key, options)
+        case what
+        when :found then found
+        when :leased then with_lease(key, found) { yield true }
+        else yield what != :alone
+        end
+      end
+
+      # @return [Array] :found and the value; :leased and a lease; :alone; or :plain, as no lease can be stored
+      def join_flight(name, key, options)
+        deadline = monotonic_now + (options[:wait] || WAIT).to_f
+        over = nil
+        loop do
+          status, lease = take_lease(key, options, over)
+          return [:leased, lease] if status == Records::TAKEN
+          return [:plain] unless status
+          return [:alone] if status == Records::LEASED && !await_lease(key, lease, deadline)
+
+          value = value_read(key, name, options[:version])
+          return [:found, value] unless value.equal?(FastPath::NONE) || value.equal?(FastPath::EXPIRED)
+
+          over = status == Records::PRESENT ? lease : nil
+        end
+      end
+
+      def take_lease(key, options, over)
+        failsafe(:fetch) do
+          @records.lease(key, ((options[:lease] || LEASE).to_f * 1000).ceil, over, now_ms)
+        end
+      end
+
+      # @return [Boolean] has it ended? False: this caller must not wait, or has waited as long as it may.
+      def await_lease(key, lease, deadline)
+        return false unless may_await?(key)
+
+        ended = false
+        ended = ended?(key, lease, deadline) until ended || monotonic_now >= deadline
+        ended
+      end
+
+      def may_await?(key)
+        held = Leases.held
+        held.empty? || held.all? { |lease| lease.key < key || (lease.fiber != Fiber.current && scheduled?) }
+      end
+
+      def scheduled?
+        Fiber.current_scheduler ? true : false
+      end
+
+      def ended?(key, lease, deadline)
+        left = [deadline - monotonic_now, 0].max
+        wait = scheduled? ? 0 : (left * 1000).ceil.clamp(0, 1000)
+        sleep([left, LOOK].min) if scheduled?
+        failsafe(:fetch, returning: true) { @records.lease_wait(key, lease, wait, now_ms) }
+      end
+
+      def with_lease(key, bytes)
+        lease = Leases.hold(@records, key, bytes)
+        yield
+      ensure
+        Leases.give_up(lease, now_ms) if lease
+      end
+
+      # As Store's save_block_result_to_cache, but it writes nothing.
+      def generate_alone(name, key, options)
+        options = options.dup
+        instrument(:generate, instrumented_key(name, key), options) do
+          yield(name, ActiveSupport::Cache::WriteOptions.new(options))
+        end
+      end
+
+      # Entries', under the lease of this thread if it has one of the key: then what was deleted or written while the
+      # value was computed stays so.
+      def store_record(key, record, time)
+        lease = Leases.of(@records, key)
+        return super unless lease
+
+        Leases.drop(lease)
+        lease.bytes ? @records.set_leased(key, record, time, lease.bytes) : false
+      end
+
+      def monotonic_now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+    end
+  end
+end

@@ -1,0 +1,315 @@
+# frozen_string_literal: true
+
+require "support/store_case"
+require "action_controller"
+require "timeout"
+
+module LarderStoreTests
+  # `single_flight: true`: one caller computes, the others wait, and what is deleted meanwhile stays deleted. Each test
+  # runs in C and on ActiveSupport's path.
+  class SingleFlightTest < StoreCase
+    FLIGHT = { single_flight: true }.freeze
+
+    # Defines the test once for each path.
+    def self.on_both_paths(sentence, &block)
+      test(sentence) { instance_exec(&block) }
+      test("#{sentence}, on the ordinary path") { Larder::Store::FastPath.without { instance_exec(&block) } }
+    end
+
+    teardown { assert_empty Larder::Store::Leases.held }
+
+    # A block that says that it runs, and goes on when it is told to.
+    class Gate
+      def initialize
+        @begun, @open = Queue.new, Queue.new
+      end
+
+      def pass
+        @begun << true
+        @open.pop
+      end
+
+      def await = Timeout.timeout(30) { @begun.pop }
+      def open = @open << true
+    end
+
+    # Computes in another thread, and yields while it does.
+    def while_computing(key = "key", value = "computed", cache: store, **options)
+      gate = Gate.new
+      thread = Thread.new do
+        cache.fetch(key, **FLIGHT, **options) do
+          gate.pass
+          value
+        end
+      end
+      gate.await
+      yield
+      gate.open
+      thread.value
+    end
+
+    on_both_paths "many threads that miss run the block once, and all get its value" do
+      runs = Queue.new
+      values = Array.new(20) { Thread.new { store.fetch("key", FLIGHT) { runs << sleep(0.05) && { "a" => 1 } } } }
+      assert_equal [{ "a" => 1 }], values.map(&:value).uniq
+      assert_equal 1, runs.size
+    end
+
+    on_both_paths "many processes that miss run the block once, and all get its value" do
+      cache = new_store(single_flight: true)
+      children = Array.new(4) do
+        fork do
+          threads = Array.new(10) do
+            Thread.new { cache.fetch("key") { cache.increment("runs") && sleep(0.05) && "computed" } }
+          end
+          exit!(threads.all? { |thread| thread.value == "computed" })
+        end
+      end
+      assert(children.all? { |child| wait_for(child).success? })
+      assert_equal 1, cache.read_counter("runs")
+    end
+
+    test "a caller waits no longer than it is willing to, computes, and stores nothing" do
+      computed = while_computing do
+        assert_equal "own", store.fetch("key", wait: 0.01, **FLIGHT) { "own" }
+        assert_nil store.read("key")
+      end
+      assert_equal ["computed", "computed"], [computed, store.read("key")]
+    end
+
+    test "the block that raises, throws, breaks, is killed or interrupted frees those who wait" do
+      ways = { raise: -> { raise ArgumentError }, throw: -> { throw :out }, exit: -> { Thread.current.kill },
+               timeout: -> { sleep } }
+      ways.each do |name, way|
+        gate = Gate.new
+        owner = Thread.new do
+          catch(:out) do
+            Timeout.timeout(name == :timeout ? 0.05 : 60) do
+              store.fetch(name, FLIGHT) { gate.pass && way.call }
+            end
+          end
+        rescue ArgumentError, Timeout::Error
+          nil
+        end
+        gate.await
+        waiter = Thread.new { store.fetch(name, wait: 60, **FLIGHT) { "second" } }
+        gate.open
+        assert_equal "second", waiter.value, name
+        owner.join
+        assert_equal "second", store.read(name), name
+      end
+    end
+
+    on_both_paths "a block that is left by break stores nothing and frees the key" do
+      [1].each { store.fetch("key", FLIGHT) { break } }
+      assert_equal "second", store.fetch("key", wait: 60, **FLIGHT) { "second" }
+    end
+
+    test "a process that is killed while it computes frees those who wait" do
+      read, write = IO.pipe
+      owner = fork do
+        store.fetch("key", FLIGHT) do
+          write << "."
+          sleep
+        end
+      end
+      read.readpartial(1)
+      waiter = Thread.new { store.fetch("key", wait: 60, **FLIGHT) { "second" } }
+      Process.kill(:KILL, owner)
+      Process.wait(owner)
+      assert_equal "second", waiter.value
+    end
+
+    test "a process that is stopped beyond its lease is overtaken, and does not store over the other" do
+      read, write = IO.pipe
+      owner = fork do
+        store.fetch("key", lease: 0.2, **FLIGHT) do
+          write << "."
+          Process.kill(:STOP, Process.pid)
+          "late"
+        end
+      end
+      read.readpartial(1)
+      assert_equal "second", store.fetch("key", wait: 60, **FLIGHT) { "second" }
+      Process.kill(:CONT, owner)
+      assert Process.wait2(owner).last.success?
+      assert_equal "second", store.read("key")
+    end
+
+    {
+      "delete" => ->(cache) { cache.delete("key") }, "clear" => lambda(&:clear),
+      "delete_multi" => ->(cache) { cache.delete_multi(["key"]) },
+      "delete_matched" => ->(cache) { cache.delete_matched(/key/) }
+    }.each do |name, change|
+      on_both_paths "a #{name} while the block runs wins over its value" do
+        assert_equal("computed", while_computing { change.call(store) })
+        assert_nil store.read("key")
+      end
+    end
+
+    on_both_paths "a write, add or increment while the block runs wins over its value" do
+      while_computing { store.write("key", "written") }
+      assert_equal "written", store.read("key")
+      while_computing("added") { assert store.write("added", 1, unless_exist: true) }
+      assert_equal 1, store.read("added")
+      while_computing("counted") { assert_equal 1, store.increment("counted") }
+      assert_equal 1, store.read("counted")
+    end
+
+    on_both_paths "a delete frees those who wait, and they compute anew" do
+      values = []
+      while_computing do
+        waiter = Thread.new { store.fetch("key", wait: 60, **FLIGHT) { "after the delete" } }
+        sleep 0.03
+        store.delete("key")
+        values << waiter.value
+      end
+      assert_equal ["after the delete"], values
+      assert_equal "after the delete", store.read("key")
+    end
+
+    on_both_paths "an entry that is there makes nobody wait" do
+      store.write("key", nil)
+      assert_nil(store.fetch("key", FLIGHT) { flunk "the block ran" })
+    end
+
+    on_both_paths "an entry of another version is computed once, and stays for its version meanwhile" do
+      store.write("key", "one", version: 1)
+      while_computing("key", "two", version: 2) do
+        assert_equal "one", store.read("key", version: 1)
+        assert_equal "own", store.fetch("key", version: 2, wait: 0, **FLIGHT) { "own" }
+      end
+      assert_equal "two", store.fetch("key", version: 2, **FLIGHT) { flunk "the block ran" }
+    end
+
+    on_both_paths "an entry that has expired is computed once" do
+      store.write("key", "old", expires_in: 10)
+      travel 11.seconds do
+        while_computing do
+          assert_nil store.read("key")
+          assert_equal "own", store.fetch("key", wait: 0, **FLIGHT) { "own" }
+        end
+        assert_equal "computed", store.read("key")
+      end
+    end
+
+    on_both_paths "a nested call of the same key computes by itself" do
+      assert_equal(3, store.fetch("key", FLIGHT) { store.fetch("key", FLIGHT) { 1 } + 2 })
+      assert_equal 3, store.read("key")
+      fiber = -> { Fiber.new { store.fetch("other", FLIGHT) { 1 } }.resume }
+      assert_equal(3, store.fetch("other", FLIGHT) { fiber.call + 2 })
+    end
+
+    test "two threads that need each other's keys do not wait for each other" do
+      gates = { "a" => Queue.new, "b" => Queue.new }
+      threads = [%w[a b], %w[b a]].map do |outer, inner|
+        Thread.new do
+          store.fetch(outer, wait: 60, **FLIGHT) do
+            gates[inner] << true
+            Timeout.timeout(30) { gates[outer].pop }
+            store.fetch(inner, wait: 60, **FLIGHT) { "#{inner} alone" }
+          end
+        end
+      end
+      values = threads.map(&:value)
+      assert_includes values, "a alone"
+      assert_equal values, store.read_multi("a", "b").values
+    end
+
+    test "an interrupt reaches a thread that waits" do
+      while_computing do
+        assert_raises(Timeout::Error) { Timeout.timeout(0.05) { store.fetch("key", wait: 60, **FLIGHT) { flunk } } }
+      end
+    end
+
+    test "nobody waits with the GVL or processor time" do
+      used = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
+      turns = 0
+      while_computing do
+        waiters = Array.new(10) { Thread.new { store.fetch("key", wait: 0.3, **FLIGHT) { "own" } } }
+        turns += 1 while waiters.any?(&:alive?) && sleep(0.001)
+      end
+      assert_operator turns, :>, 20, "this thread ran while others waited"
+      assert_operator Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) - used, :<, 1
+    end
+
+    on_both_paths "nil is not stored with skip_nil, and the next caller computes" do
+      assert_nil(store.fetch("key", skip_nil: true, **FLIGHT) { nil })
+      assert_equal 1, store.fetch("key", FLIGHT) { 1 }
+    end
+
+    on_both_paths "force computes and stores, whoever computes" do
+      while_computing { store.fetch("key", force: true, **FLIGHT) { "forced" } }
+      assert_equal "forced", store.read("key")
+    end
+
+    on_both_paths "fetch_multi computes what nobody else does, then waits for the rest" do
+      store.write("there", 0)
+      found = nil
+      while_computing("b", "b of another") do
+        waiter = Thread.new { store.fetch_multi("there", "a", "b", "a", wait: 60, **FLIGHT) { |name| "#{name}!" } }
+        sleep 0.001 until store.read("a")
+        found = waiter
+      end
+      assert_equal({ "there" => 0, "a" => "a!", "b" => "b of another" }, found.value)
+      assert_equal(found.value, store.read_multi("there", "a", "b"))
+    end
+
+    on_both_paths "what fetch_multi deletes while it computes stays deleted" do
+      assert_equal({ "a" => 1 }, store.fetch_multi("a", FLIGHT) { store.delete("a") ? flunk : 1 })
+      assert_nil store.read("a")
+      assert_equal({ "a" => nil }, store.fetch_multi("a", skip_nil: true, **FLIGHT) { nil })
+      refute store.exist?("a")
+    end
+
+    on_both_paths "a read with the option takes the lease for the write that follows" do
+      assert_nil store.read("key", FLIGHT)
+      waiter = Thread.new { store.read("key", wait: 60, **FLIGHT) }
+      assert store.write("key", "fragment", FLIGHT)
+      assert_equal "fragment", waiter.value
+    end
+
+    on_both_paths "a read without the option, also of a store that has it, takes none" do
+      cache = new_store(single_flight: true)
+      assert_nil cache.read("key")
+      assert_equal "own", new_store.fetch("key", wait: 0, **FLIGHT) { "own" }
+    end
+
+    on_both_paths "the write after a read that would wait no longer stores nothing" do
+      while_computing do
+        assert_nil store.read("key", wait: 0, **FLIGHT)
+        refute store.write("key", "own", FLIGHT)
+      end
+      assert_equal "computed", store.read("key")
+    end
+
+    test "a forked child neither ends nor uses the lease of its parent" do
+      store.fetch("key", FLIGHT) do
+        assert in_child { Larder::Store::Leases.held.empty? && store.fetch("key", wait: 0, **FLIGHT) { 2 } == 2 }
+        1
+      end
+      assert_equal 1, store.read("key")
+    end
+
+    test "a cache that cannot serve computes as without the option" do
+      cache = new_store
+      cache.cache.close
+      assert_equal("own", cache.fetch("key", FLIGHT) { "own" })
+    end
+
+    test "the events are those of a call without the option" do
+      names = ->(&call) { events_of(&call).map(&:name) }
+      plain = names.call { store.fetch("plain") { 1 } }
+      assert_equal plain, names.call { store.fetch("key", FLIGHT) { 1 } }
+      assert_equal names.call { store.fetch("plain") { flunk } }, names.call { store.fetch("key", FLIGHT) { flunk } }
+    end
+
+    test "wrong options name the option and what it takes" do
+      { single_flight: "yes", wait: -1, lease: 0 }.each do |name, given|
+        error = assert_raises(ArgumentError) { store.fetch("key", **FLIGHT, name => given) { 1 } }
+        assert_match(/:#{name} of LarderStore is #{Regexp.escape(given.inspect)}; it takes/, error.message)
+        assert_raises(ArgumentError) { new_store(name => given) }
+      end
+    end
+  end
+end
