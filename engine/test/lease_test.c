@@ -337,6 +337,42 @@ static void a_placeholder_outlives_as_much_writing_as_an_item_that_was_read(void
     end();
 }
 
+static void a_stale_value_is_evicted_before_one_that_is_fresh(void) {
+    char key[32], value[1000] = "", out[1000];
+    larder_extra kept = {.stale_ms = 3600000};
+    unsigned there[2] = {0, 0};
+    begin();
+    for (int round = 0; round < 5; round++) { /* so often that they are not young any more */
+        for (int i = 0; i < 100; i++) {
+            larder_store one = {.key = key, .value = value, .value_bytes = sizeof value, .extra = &kept};
+            one.key_bytes = (size_t)snprintf(key, sizeof key, "%s %d", i & 1 ? "fresh" : "stale", i);
+            one.ttl_ms = i & 1 ? 3600000 : 1000;
+            if (round == 0) {
+                CHECK(larder_set(cache, &one, &at) == LARDER_OK);
+            }
+            larder_get(cache, key, one.key_bytes, out, sizeof out, NULL, &at);
+        }
+        for (int i = 0; i < 60; i++) {
+            larder_store other = {.key = key, .value = value, .value_bytes = sizeof value};
+            other.key_bytes = (size_t)snprintf(key, sizeof key, "other %d %d", round, i);
+            larder_set(cache, &other, &at);
+        }
+    }
+    at.now_ms += 2000;
+    for (int i = 0; i < 1200; i++) {
+        larder_store other = {.key = key, .value = value, .value_bytes = sizeof value};
+        other.key_bytes = (size_t)snprintf(key, sizeof key, "more %d", i);
+        larder_set(cache, &other, &at);
+    }
+    larder_call stale = {.now_ms = at.now_ms, .flags = LARDER_CALL_STALE};
+    for (int i = 0; i < 100; i++) {
+        size_t bytes = (size_t)snprintf(key, sizeof key, "%s %d", i & 1 ? "fresh" : "stale", i);
+        there[i & 1] += larder_get(cache, key, bytes, out, sizeof out, NULL, &stale) == LARDER_OK;
+    }
+    CHECK(there[1] > 40 && there[0] < 10, "%u fresh, %u stale", there[1], there[0]);
+    end();
+}
+
 static void reads_of_the_placeholder_do_not_count_for_the_value(void) {
     larder_lease lease;
     begin();
@@ -500,6 +536,7 @@ static const test_case tests[] = {
     TEST(a_pinned_value_stays_pinned_beside_a_lease, "a pinned value stays pinned beside a lease"),
     TEST(a_placeholder_outlives_as_much_writing_as_an_item_that_was_read,
          "a placeholder outlives as much writing as an item that was read"),
+    TEST(a_stale_value_is_evicted_before_one_that_is_fresh, "a stale value is evicted before one that is fresh"),
     TEST(reads_of_the_placeholder_do_not_count_for_the_value,
          "reads of the placeholder do not count for the value"),
     TEST(the_lease_of_a_process_that_was_killed_is_free_at_once,

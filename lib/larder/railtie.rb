@@ -38,8 +38,18 @@ module Larder
     end
 
     # A view's read takes a lease for the write that follows. If the view raises in between, the request ends it.
-    initializer "larder.leases" do |application|
-      application.executor.to_complete { Store::Leases.give_up_all if defined?(Store::Leases) }
+    # What is to be refreshed is computed after the response.
+    initializer "larder.requests" do |application|
+      application.executor.to_complete do
+        next unless defined?(Store::Leases)
+
+        Store::Leases.give_up_all
+        Store::Refreshes.begin_waiting
+      end
+    end
+
+    config.after_initialize do |application|
+      Store::Refreshes.executor = application.executor if defined?(Store::Refreshes)
     end
   end
 end

@@ -15,6 +15,7 @@ require "larder/store/records"
 require "larder/store/entries"
 require "larder/store/multi"
 require "larder/store/single_flight"
+require "larder/store/stale_serving"
 require "larder/store/counters"
 require "larder/store/delete_matched"
 require "larder/store/maintenance"
@@ -32,6 +33,7 @@ module Larder
     include Entries
     include Multi
     include SingleFlight
+    include StaleServing
     include Counters
     include DeleteMatched
     include Maintenance

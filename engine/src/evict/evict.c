@@ -5,7 +5,8 @@
  * since are copied to the main queue, and each of the others leaves a ghost. An item with a recent ghost goes to
  * the main queue at once. The main queue's oldest segment is emptied in the same way, but each copy lowers the
  * number of its reads by one, and nothing leaves a ghost. Shadow caches decide how long the small queue is
- * (steer.h). A segment in which every record has expired goes first.
+ * (steer.h). A segment in which every record has expired goes first, and a stale value is dropped even if it was
+ * read.
  *
  * One segment at a time is the victim. Its cursor is in the shard, so that the next owner of the lock continues
  * after a death. All under the shard's lock.
@@ -129,6 +130,12 @@ static void decide_for_group(lard_view *view, const candidate *first, bool stays
     }
 }
 
+/* A stale value does not stay, however often it was read. */
+static bool is_stale(const lard_view *view, const candidate *one, int64_t now_ms) {
+    return LARD_UNLIKELY(LARD_WORD0_TYPE(one->info.word0) == LARD_TYPE_EXTENDED) &&
+           lard_record_extended_is_stale(view, one->offset, &one->info, now_ms);
+}
+
 /* Moves a record of the victim to the main queue if it stays, else empties its slot. */
 static void move_or_drop(larder *cache, lard_view *view, const candidate *one, uint32_t state, unsigned min_reads,
                          int64_t now_ms) {
@@ -142,7 +149,7 @@ static void move_or_drop(larder *cache, lard_view *view, const candidate *one, u
     bool is_chunk = LARD_WORD0_TYPE(info->word0) == LARD_TYPE_CHUNK; /* counted with its head */
     unsigned statistic = LARD_STAT_expirations;
     if (!lard_record_expired(info, now_ms)) {
-        if ((pinned || lard_reads_of(found.reads, found.slot) >= min_reads) &&
+        if ((pinned || (lard_reads_of(found.reads, found.slot) >= min_reads && !is_stale(view, one, now_ms))) &&
             move_to_main(view, &found, info, one->bytes, state)) {
             lard_count(cache, LARD_STAT_promotions, !is_chunk);
             decide_for_group(view, one, true);

@@ -167,6 +167,9 @@ larder_status lard_record_extended(const lard_view *view, uint64_t offset, const
 /* Has an extended record a fresh value? *kind is that of its value. */
 bool lard_record_extended_is_fresh(const lard_view *view, uint64_t offset, const lard_record_info *info,
                                    int64_t now_ms, unsigned *kind);
+/* Has an extended record a value that is stale, and that nobody computes again? */
+bool lard_record_extended_is_stale(const lard_view *view, uint64_t offset, const lard_record_info *info,
+                                   int64_t now_ms);
 /* Writes a whole record at a reserved offset of a segment of `generation`. */
 void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_key *key,
                        const lard_record_spec *spec);

@@ -9,6 +9,8 @@
 #include "cache/read.h"
 #include "rails/fast_clock.h"
 
+#include <math.h>
+
 static ID id_value_found, id_store_dumped, id_store_bytes;
 static VALUE none, expired;
 
@@ -22,6 +24,26 @@ static enum fast_outcome drop_expired(const fast_store *store, const fast_option
     call.now_ms = fast_clock_read_ms();
     larder_delete(fast_handle_engine(store), key->text, key->bytes, &call); /* refuses a NULL */
     return FAST_MISS;
+}
+
+/* A probability of 1 at the expiry, and the less the longer that is away, in units of the time that the value
+ * takes to compute (XFetch: Vattani, Chierichetti, Lowenstein, "Optimal Probabilistic Cache Stampede Prevention",
+ * 2015). */
+static bool is_early(const larder_item *item, int64_t now_ms) {
+    int64_t expires_at_ms = item->fresh_until_ms ? item->fresh_until_ms : item->expires_at_ms;
+
+    return item->compute_ms && expires_at_ms &&
+           (double)(expires_at_ms - now_ms) < -log(1.0 - rb_random_real(rb_cRandom)) * (double)item->compute_ms;
+}
+
+/* Is a stale entry, or one that soon will be, a hit? FAST_STALE: of the caller that computes the next. */
+static enum fast_outcome judge_age(const fast_options *options, const larder_item *item, int64_t now_ms) {
+    if (item->staleness != LARDER_FRESH) {
+        return (double)(now_ms - item->fresh_until_ms) >= options->stale * 1000.0 ? FAST_MISS
+               : item->staleness == LARDER_STALE_LEASED                           ? FAST_HIT
+                                                                                  : FAST_STALE;
+    }
+    return options->early && is_early(item, now_ms) ? FAST_STALE : FAST_HIT;
 }
 
 /* Has the entry of a plain value expired? Its record lives longer. */
@@ -109,8 +131,8 @@ enum fast_outcome fast_entry_decode(const fast_store *store, const fast_options 
 /* Reads into the buffer, or into a String, found->string, if that is too short. */
 static inline __attribute__((always_inline)) enum fast_outcome
 read_into(char *buffer, size_t bytes, const fast_store *store, const fast_options *options, const fast_key *key,
-          fast_found *found, VALUE *value) {
-    larder_call call = {.now_ms = found->now_ms = fast_clock_read_ms()};
+          fast_found *found, uint32_t flags, VALUE *value) {
+    larder_call call = {.now_ms = found->now_ms = fast_clock_read_ms(), .flags = flags};
     larder_allocator more = {glue_allocate_string, &found->string};
     larder_status status = larder_get_allocated(fast_handle_engine(store), key->text, key->bytes, buffer, bytes,
                                                 &more, &found->item, &call);
@@ -126,7 +148,7 @@ enum fast_outcome fast_entry_read_long(const fast_store *store, const fast_optio
     fast_found found = {.string = Qundef};
     char *buffer = glue_allocate_string(&found.string, size_bytes);
 
-    return buffer ? read_into(buffer, size_bytes, store, options, key, &found, value) : FAST_FALLBACK;
+    return buffer ? read_into(buffer, size_bytes, store, options, key, &found, 0, value) : FAST_FALLBACK;
 }
 
 enum fast_outcome fast_entry_read(const fast_store *store, const fast_options *options, const fast_key *key,
@@ -134,7 +156,17 @@ enum fast_outcome fast_entry_read(const fast_store *store, const fast_options *o
     char buffer[GLUE_STACK_BYTES];
     fast_found found = {.string = Qundef, .bytes = buffer};
 
-    return read_into(buffer, sizeof buffer, store, options, key, &found, value);
+    return read_into(buffer, sizeof buffer, store, options, key, &found, 0, value);
+}
+
+enum fast_outcome fast_entry_read_kept(const fast_store *store, const fast_options *options, const fast_key *key,
+                                       VALUE *value) {
+    char buffer[GLUE_STACK_BYTES];
+    fast_found found = {.string = Qundef, .bytes = buffer};
+    uint32_t flags = options->stale > 0.0 ? LARDER_CALL_STALE : 0;
+    enum fast_outcome outcome = read_into(buffer, sizeof buffer, store, options, key, &found, flags, value);
+
+    return outcome == FAST_HIT ? judge_age(options, &found.item, found.now_ms) : outcome;
 }
 
 /* The store of a plain value at `now`, under the version (nil or a String); false: the ordinary path has to decide

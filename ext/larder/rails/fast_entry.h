@@ -10,17 +10,23 @@
 
 enum fast_outcome {
     FAST_HIT,
+    FAST_STALE, /* a hit, after which the value is to be computed again */
     FAST_MISS,
     FAST_FALLBACK /* not simple: ask the ordinary path */
 };
 
 void fast_entry_init(VALUE module);
 
-/* Reads an entry that has not expired and is of the key's version. One that has expired is deleted. */
+/* Reads an entry that has not expired, or is as stale as the options allow, and is of the key's version. One that
+ * has expired is deleted. */
 enum fast_outcome fast_entry_read(const fast_store *store, const fast_options *options, const fast_key *key,
                                   VALUE *value);
 
-/* The same for a value that is known to be too long for the stack. */
+/* The same with options->keeps, which may allow that it is stale. */
+enum fast_outcome fast_entry_read_kept(const fast_store *store, const fast_options *options, const fast_key *key,
+                                       VALUE *value);
+
+/* fast_entry_read() for a value that is known to be too long for the stack. */
 enum fast_outcome fast_entry_read_long(const fast_store *store, const fast_options *options, const fast_key *key,
                                        size_t size_bytes, VALUE *value);
 

@@ -83,14 +83,15 @@ static VALUE read_within(VALUE payload, void *context) {
     struct event *event = context;
     const fast_operation *operation = event->operation;
 
-    event->outcome = fast_entry_read(operation->store, operation->options, operation->key, &event->value);
+    event->outcome = (operation->options->keeps ? fast_entry_read_kept : fast_entry_read)(
+        operation->store, operation->options, operation->key, &event->value);
     if (event->outcome == FAST_FALLBACK) {
         read_by_fallback(event);
     }
     if (event->is_fetch) {
         rb_hash_aset(payload, sym_super_operation, sym_fetch);
     }
-    rb_hash_aset(payload, sym_hit, event->outcome == FAST_HIT ? Qtrue : Qfalse);
+    rb_hash_aset(payload, sym_hit, event->outcome == FAST_HIT || event->outcome == FAST_STALE ? Qtrue : Qfalse);
     return Qnil;
 }
 

@@ -316,7 +316,7 @@ static VALUE fast_write_multi(int argc, VALUE *argv, VALUE self) {
     batch batch;
 
     if ((argc == 1 || argc == 2) && RB_TYPE_P(argv[0], T_HASH) && RHASH_SIZE(argv[0]) > 0 &&
-        begin(&batch, self, options)) {
+        begin(&batch, self, options) && !batch.options.keeps) {
         VALUE stored;
         if (sends(FAST_EVENT_WRITE_MULTI)) {
             struct event event = {.batch = &batch, .call_options = options, .hash = argv[0], .encodable = true};

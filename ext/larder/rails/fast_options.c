@@ -12,7 +12,8 @@ static ID id_value, id_options, id_default, id_default_proc;
 static VALUE duration_class, write_options_class;
 static VALUE sym_expires_in, sym_expires_at, sym_namespace, sym_race_condition_ttl, sym_skip_nil, sym_compress,
     sym_compress_threshold, sym_version, sym_raw, sym_force, sym_unless_exist, sym_expire_in, sym_expired_in,
-    sym_single_flight, sym_wait, sym_lease;
+    sym_single_flight, sym_wait, sym_lease, sym_stale_while_revalidate, sym_stale_if_error, sym_early_refresh,
+    sym_jitter;
 
 /* Seconds, greater than 0, as a small Integer, Float or ActiveSupport::Duration of one. */
 static bool take_seconds(VALUE given, double *seconds) {
@@ -42,6 +43,36 @@ struct taking {
 
 /* An option that has no effect if it is nil or false. */
 static bool is_switch(VALUE name) { return name == sym_force || name == sym_unless_exist; }
+
+/* Options of a miss, or of what is stale. False: it is none of them. */
+static __attribute__((noinline)) bool take_miss_option(struct taking *taking, VALUE name, VALUE value,
+                                                       bool *taken) {
+    fast_options *options = taking->options;
+    double given = 0.0;
+
+    *taken = true;
+    if (name == sym_single_flight) {
+        options->single_flight = value == Qtrue;
+        options->single_flight_of_call = options->single_flight && taking->of_call;
+        *taken = value == Qtrue || !RTEST(value);
+    } else if (name == sym_stale_while_revalidate) {
+        options->keeps |= !NIL_P(value);
+        options->stale_of_call = taking->of_call && !NIL_P(value);
+        *taken = take_life(value, &options->stale);
+    } else if (name == sym_early_refresh) {
+        options->early = value == Qtrue;
+        options->keeps |= options->early;
+        *taken = value == Qtrue || !RTEST(value);
+    } else if (name == sym_stale_if_error || name == sym_jitter) {
+        options->keeps |= !NIL_P(value);
+        *taken = take_life(value, &given) && (name != sym_jitter || given <= 1.0);
+    } else if (name == sym_wait || name == sym_lease) {
+        *taken = take_life(value, &given);
+    } else {
+        return false;
+    }
+    return true;
+}
 
 static bool take(struct taking *taking, VALUE name, VALUE value) {
     fast_options *options = taking->options;
@@ -77,14 +108,9 @@ static bool take(struct taking *taking, VALUE name, VALUE value) {
     if (name == sym_raw) { /* has no effect */
         return true;
     }
-    if (name == sym_single_flight) {
-        options->single_flight = value == Qtrue;
-        options->single_flight_of_call = options->single_flight && taking->of_call;
-        return value == Qtrue || !RTEST(value);
-    }
-    if (name == sym_wait || name == sym_lease) { /* of a miss */
-        double unused;
-        return NIL_P(value) || take_seconds(value, &unused);
+    bool taken;
+    if (take_miss_option(taking, name, value, &taken)) {
+        return taken;
     }
     if (taking->of_call) {
         return false;
@@ -226,6 +252,10 @@ void fast_options_init(VALUE module) {
     SYMBOL(single_flight);
     SYMBOL(wait);
     SYMBOL(lease);
+    SYMBOL(stale_while_revalidate);
+    SYMBOL(stale_if_error);
+    SYMBOL(early_refresh);
+    SYMBOL(jitter);
 #undef SYMBOL
     rb_define_private_method(rb_singleton_class(module), "_classes", set_classes, 2);
 }

@@ -14,6 +14,10 @@ typedef struct fast_options {
     bool compress;
     bool single_flight;         /* a miss goes to Store::SingleFlight */
     bool single_flight_of_call; /* also one of read */
+    bool keeps;                 /* what is written is kept when it is stale: Store::StaleServing writes it */
+    bool early;                 /* early_refresh */
+    bool stale_of_call;         /* stale_while_revalidate is an option of the call */
+    double stale;               /* stale_while_revalidate in seconds; 0: none */
 } fast_options;
 
 void fast_options_init(VALUE module);

@@ -13,7 +13,7 @@
 #include "rails/fast_steps.h"
 #include "rails/fast_super.h"
 
-static ID id_write, id_fetch_in_flight, id_read_in_flight;
+static ID id_write, id_fetch_in_flight, id_read_in_flight, id_refresh;
 static int leases_held; /* by threads of this process */
 
 typedef struct fast_call {
@@ -27,11 +27,12 @@ static bool expand(fast_call *call, VALUE name) {
 }
 
 /* Rails' methods take a name and options; a Hash of keywords is options, too. Events have the key, and its
- * encoding is Rails' only where that is UTF-8. */
-static bool begin(fast_call *call, VALUE self, VALUE name, VALUE options) {
+ * encoding is Rails' only where that is UTF-8. So have calls of Ruby's methods. */
+static inline __attribute__((always_inline)) bool begin(fast_call *call, VALUE self, VALUE name, VALUE options) {
     return fast_options_are_simple(options) && fast_guard_passes(self, &call->store) &&
            fast_options_merge(call->store.handle.options, options, &call->options) && expand(call, name) &&
-           (call->key.is_utf8 || !fast_instrumentation_subscribed);
+           (call->key.is_utf8 ||
+            !(fast_instrumentation_subscribed || call->options.keeps || call->options.single_flight));
 }
 
 /* Stores what a block made, with the options that it left. They contain those of the store, unless the block has
@@ -67,13 +68,20 @@ static VALUE generate(fast_call *call, VALUE name, VALUE call_options) {
     return result;
 }
 
-static VALUE key_of(const fast_call *call) { return rb_utf8_str_new(call->key.text, (long)call->key.bytes); }
+static VALUE key_of(const fast_call *call) { return fast_key_string(&call->key, call->options.namespace); }
 
 /* A miss with a block of a call with single_flight, in Ruby. */
 static VALUE fetch_in_flight(const fast_call *call, VALUE name, VALUE call_options) {
     VALUE hash = fast_options_hash(call->store.handle.options, call_options);
 
     return rb_funcall(call->store.self, id_fetch_in_flight, 4, name, key_of(call), hash, rb_block_proc());
+}
+
+/* A stale hit: the value is computed again, later. */
+static void refresh(const fast_call *call, VALUE name, VALUE call_options) {
+    VALUE hash = fast_options_hash(call->store.handle.options, call_options);
+
+    rb_funcall(call->store.self, id_refresh, 4, name, key_of(call), hash, rb_block_proc());
 }
 
 /* The same of a read: of a view, which writes what it finds missing. */
@@ -83,14 +91,15 @@ static VALUE read_in_flight(const fast_call *call, VALUE name, VALUE call_option
     return rb_funcall(call->store.self, id_read_in_flight, 3, name, key_of(call), hash);
 }
 
-/* Does the thread perhaps have a lease that the write is under? */
-static bool is_leased(const fast_call *call) {
-    return RB_UNLIKELY(leases_held > 0) && call->options.single_flight;
+/* Is the write perhaps under a lease of the thread, or of a value that is kept when it is stale? */
+static bool is_special(const fast_call *call) {
+    return RB_UNLIKELY(call->options.keeps || (leases_held > 0 && call->options.single_flight));
 }
 
 static enum fast_outcome look_up(const fast_call *call, VALUE call_options, bool is_fetch, VALUE *value) {
     if (RB_LIKELY(!fast_instrumentation_wanted(FAST_EVENT_READ))) {
-        return fast_entry_read(&call->store, &call->options, &call->key, value);
+        return (RB_UNLIKELY(call->options.keeps) ? fast_entry_read_kept : fast_entry_read)(
+            &call->store, &call->options, &call->key, value);
     }
     if (call->options.life.race > 0.0) { /* the entry may be written again within the event */
         return FAST_FALLBACK;
@@ -115,13 +124,13 @@ static VALUE fast_fetch(int argc, VALUE *argv, VALUE self) {
         VALUE options = argc == 2 ? argv[1] : Qnil;
         if (begin(&call, self, argv[0], options)) {
             switch (look_up(&call, options, true, &value)) {
+            case FAST_STALE:
+                refresh(&call, argv[0], options);
+                return hit(&call, options, value);
             case FAST_HIT:
                 return hit(&call, options, value);
             case FAST_MISS:
-                if (RB_UNLIKELY(call.options.single_flight)) {
-                    if (!call.key.is_utf8) {
-                        break;
-                    }
+                if (RB_UNLIKELY(call.options.single_flight || call.options.keeps)) {
                     return fetch_in_flight(&call, argv[0], options);
                 }
                 return generate(&call, argv[0], options);
@@ -138,15 +147,13 @@ static VALUE fast_read(int argc, VALUE *argv, VALUE self) {
     VALUE value;
     VALUE options = argc == 2 ? argv[1] : Qnil;
 
-    if ((argc == 1 || argc == 2) && begin(&call, self, argv[0], options)) {
+    if ((argc == 1 || argc == 2) && begin(&call, self, argv[0], options) && !call.options.stale_of_call) {
+        call.options.keeps = false; /* what the store's options allow is for fetch */
         switch (look_up(&call, options, false, &value)) {
         case FAST_HIT:
             return value;
         case FAST_MISS:
             if (RB_UNLIKELY(call.options.single_flight_of_call)) {
-                if (!call.key.is_utf8) {
-                    break;
-                }
                 return read_in_flight(&call, argv[0], options);
             }
             return Qnil;
@@ -161,7 +168,7 @@ static VALUE fast_write(int argc, VALUE *argv, VALUE self) {
     fast_call call;
     VALUE options = argc == 3 ? argv[2] : Qnil;
 
-    if ((argc == 2 || argc == 3) && begin(&call, self, argv[0], options) && !is_leased(&call)) {
+    if ((argc == 2 || argc == 3) && begin(&call, self, argv[0], options) && !is_special(&call)) {
         if (RB_UNLIKELY(fast_instrumentation_wanted(FAST_EVENT_WRITE))) {
             fast_operation operation = operation_of(&call, options);
             return fast_event_write(&operation, argv[1]);
@@ -220,6 +227,7 @@ void fast_path_init(VALUE store_module) {
     id_write = rb_intern("write");
     id_fetch_in_flight = rb_intern("fetch_in_flight");
     id_read_in_flight = rb_intern("read_in_flight");
+    id_refresh = rb_intern("refresh");
     rb_define_private_method(rb_singleton_class(module), "_leases_held", set_leases_held, 1);
     fast_clock_init(module);
     fast_instrumentation_init(module);

@@ -1,9 +1,9 @@
 /*
  * records.c — Larder::Store::Records: entries of the Rails store's ordinary path.
  *
- * A record is [bytes, flags, ttl_ms] when stored and [bytes, flags, expires_at_ms]
- * when read. An entry is [value, expires_at, version] of a plain value, and a String
- * of any other: the bytes of Rails' coder, a raw value, a counter.
+ * A record is [bytes, flags, ttl_ms] when stored, with stale_ms and compute_ms behind
+ * if it is kept when it is stale, and [bytes, flags, expires_at_ms] when read. An entry is [value, expires_at,
+ * version] of a plain value, and a String of any other: the bytes of Rails' coder, a raw value, a counter.
  */
 #include "rails/records.h"
 #include "base/arguments.h"
@@ -43,7 +43,8 @@ static VALUE entry_of(VALUE bytes, const larder_item *item) {
         return Qnil;
     }
     VALUE version = stored.version == NULL ? Qnil : rb_utf8_str_new(stored.version, (long)stored.version_bytes);
-    int64_t expires_at_ms = plain_expires_at_ms(item->flags, item->expires_at_ms);
+    int64_t expires_at_ms =
+        item->fresh_until_ms ? item->fresh_until_ms : plain_expires_at_ms(item->flags, item->expires_at_ms);
     VALUE expires_at = expires_at_ms ? DBL2NUM(seconds_of(expires_at_ms)) : Qnil;
     rb_str_set_len(bytes, (long)stored.size_bytes);
     VALUE value = plain_load_string(stored.flags, bytes);
@@ -58,6 +59,16 @@ static VALUE get_entry(VALUE self, VALUE key, VALUE now) {
     larder_item item;
     VALUE bytes = glue_get(cache_of(self), key, &item, &call);
 
+    return NIL_P(bytes) ? Qnil : entry_of(bytes, &item);
+}
+
+/* Also of an entry that is stale. */
+static VALUE get_kept_entry(VALUE self, VALUE key, VALUE now) {
+    larder_call call = glue_call(now);
+    larder_item item = {0};
+
+    call.flags = LARDER_CALL_STALE;
+    VALUE bytes = glue_get(cache_of(self), key, &item, &call);
     return NIL_P(bytes) ? Qnil : entry_of(bytes, &item);
 }
 
@@ -94,9 +105,29 @@ static larder_store terms_of(VALUE record) {
                           .ttl_ms = NUM2LL(rb_ary_entry(record, 2))};
 }
 
-static VALUE set(VALUE self, VALUE key, VALUE record, VALUE now) {
+static bool is_kept(VALUE record) { return RARRAY_LEN(record) > 3; }
+
+static larder_extra extra_of(VALUE record) {
+    return is_kept(record) ? (larder_extra){.stale_ms = NUM2LL(rb_ary_entry(record, 3)),
+                                            .compute_ms = (uint32_t)NUM2UINT(rb_ary_entry(record, 4))}
+                           : (larder_extra){0};
+}
+
+/* The record of an entry that is kept for stale_ms after it has expired. */
+static VALUE kept(VALUE self, VALUE record, VALUE stale_ms, VALUE compute_ms) {
     larder_store terms = terms_of(record);
 
+    (void)self;
+    plain_without_grace(&terms.flags, &terms.ttl_ms);
+    return rb_ary_new_from_args(5, rb_ary_entry(record, 0), UINT2NUM(terms.flags), LL2NUM(terms.ttl_ms), stale_ms,
+                                compute_ms);
+}
+
+static VALUE set(VALUE self, VALUE key, VALUE record, VALUE now) {
+    larder_store terms = terms_of(record);
+    larder_extra extra = extra_of(record);
+
+    terms.extra = is_kept(record) ? &extra : NULL;
     return glue_set(cache_of(self), key, rb_ary_entry(record, 0), &terms, now);
 }
 
@@ -112,8 +143,9 @@ static VALUE set_leased(VALUE self, VALUE key, VALUE record, VALUE now, VALUE le
     larder_store terms = terms_of(record);
     larder_lease held = glue_lease_of(lease);
 
-    larder_extra extra = {.lease = &held};
+    larder_extra extra = extra_of(record);
 
+    extra.lease = &held;
     terms.extra = &extra;
     return glue_set(cache_of(self), key, rb_ary_entry(record, 0), &terms, now);
 }
@@ -201,6 +233,8 @@ void records_init(VALUE store_module) {
 
     id_cache = rb_intern("@cache");
     rb_define_method(records, "get_entry", get_entry, 2);
+    rb_define_method(records, "get_kept_entry", get_kept_entry, 2);
+    rb_define_method(records, "kept", kept, 3);
     rb_define_method(records, "get_entries", get_entries, 2);
     rb_define_method(records, "get", get_record, 2);
     rb_define_method(records, "entry_of", entry_of_record, 1);

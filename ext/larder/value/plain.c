@@ -309,6 +309,15 @@ int64_t plain_kept_ms(const plain_life *life) {
     return kept_ms < (double)LARDER_MAX_TTL_MS ? (int64_t)kept_ms : 0;
 }
 
+void plain_without_grace(uint8_t *flags, int64_t *ttl_ms) {
+    int64_t grace_ms = graces_ms[(*flags & GRACE_MASK) >> GRACE_SHIFT];
+
+    if (*ttl_ms > 0) {
+        *ttl_ms = *ttl_ms > grace_ms ? *ttl_ms - grace_ms : -1;
+        *flags &= (uint8_t)~GRACE_MASK;
+    }
+}
+
 int64_t plain_expires_at_ms(uint8_t flags, int64_t kept_until_ms) {
     int64_t grace_ms = graces_ms[(flags & GRACE_MASK) >> GRACE_SHIFT];
 

@@ -128,6 +128,9 @@ bool plain_terms(const plain_value *plain, const double *expires_at, const plain
 /* The same TTL where no grace of the table is long enough: the flags cannot say when the entry expires. */
 int64_t plain_kept_ms(const plain_life *life);
 
+/* Makes flags and TTL of a record those of its entry alone, for one that is kept for longer in another way. */
+void plain_without_grace(uint8_t *flags, int64_t *ttl_ms);
+
 /* When the entry expires, in Unix ms; 0: never. */
 int64_t plain_expires_at_ms(uint8_t flags, int64_t kept_until_ms);
 

@@ -27,10 +27,7 @@ module Larder
 
       # Store's, checked.
       def merged_options(call_options)
-        super.tap do |options|
-          Clock.check(options)
-          SingleFlight.check(options)
-        end
+        super.tap { |options| Clock.check(options) }
       end
 
       # Seconds since 1970, as Rails sees them: Time.now may be stubbed.

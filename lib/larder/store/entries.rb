@@ -30,12 +30,12 @@ module Larder
           if options[:unless_exist]
             write_unless_exist(key, record)
           else
-            store_record(key, record, now_ms)
+            store_record(key, record, now_ms, options)
           end
         end
       end
 
-      def store_record(key, record, time)
+      def store_record(key, record, time, _options = nil)
         @records.set(key, record, time) || raise(refusal(key))
       end
 

@@ -34,7 +34,7 @@ module Larder
         # @param bytes [String, nil] nil: another caller has the lease, and what this thread computes is not stored
         # @return [Lease]
         def hold(records, key, bytes)
-          lease = Lease.new(records, key, bytes, Fiber.current, Process.pid)
+          lease = Lease.new(records, key.dup.freeze, bytes, Fiber.current, Process.pid)
           replace(held + [lease])
           lease
         end

@@ -6,9 +6,9 @@ module Larder
   module Store
     # Entries of the ordinary path in a Larder::Cache. Errors are those of Larder::Cache.
     #
-    # A record is `[bytes, flags, ttl_ms]` when stored and `[bytes, flags, expires_at_ms]` when read. An entry is
-    # `[value, expires_at, version]` of a plain value, and a String of any other: the bytes of Rails' coder, a raw
-    # value, a counter. `now` is Unix time in milliseconds; nil is the clock.
+    # A record is `[bytes, flags, ttl_ms]` when stored, or what {#kept} answers, and `[bytes, flags, expires_at_ms]`
+    # when read. An entry is `[value, expires_at, version]` of a plain value, and a String of any other: the bytes of
+    # Rails' coder, a raw value, a counter. `now` is Unix time in milliseconds; nil is the clock.
     # @api private
     class Records
       # @param cache [Larder::Cache]
@@ -18,6 +18,14 @@ module Larder
 
       # @!method get_entry(key, now)
       #   @return [Array(Object, Float, String), String, nil] an entry
+
+      # @!method get_kept_entry(key, now)
+      #   @return [Array(Object, Float, String), String, nil] an entry, also one that is stale
+
+      # @!method kept(record, stale_ms, compute_ms)
+      #   @param stale_ms [Integer] how long it is kept after it has expired
+      #   @param compute_ms [Integer] how long its value took to compute
+      #   @return [Array(String, Integer, Integer, Integer, Integer)] a record to store
 
       # @!method get_entries(keys, now)
       #   @return [Hash{String => Array, String}] entries of those keys that were found

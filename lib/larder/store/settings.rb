@@ -24,7 +24,8 @@ module Larder
       # The options of the store and its calls, see docs/reference/options.md.
       OPTIONS = (ActiveSupport::Cache::UNIVERSAL_OPTIONS + ActiveSupport::Cache::OPTION_ALIASES.values.flatten +
                  %i[persistent size max_size lock_timeout error_handler raise_errors max_key_size serializer compressor
-                    coder raw expires_at version unless_exist force single_flight wait lease]).uniq.freeze
+                    coder raw expires_at version unless_exist force single_flight wait lease
+                    stale_while_revalidate stale_if_error early_refresh jitter]).uniq.freeze
 
       DEFAULT_COMPRESSOR = :gzip
       # Of ActiveSupport::Cache.format_version.
@@ -65,6 +66,7 @@ module Larder
         end
         Clock.check(options)
         SingleFlight.check(options)
+        StaleServing.check(options)
         take_codecs(options)
         @store_options = options
       end

@@ -44,23 +44,25 @@ module Larder
       end
       private_class_method :check_switch
 
+      # @api private
       def self.length?(given)
         given.is_a?(Numeric) || given.is_a?(ActiveSupport::Duration)
       end
-      private_class_method :length?
 
       # As Rails', but with `single_flight: true` each value that this call computes is stored at once.
       def fetch_multi(*names, &block)
-        given = names.last.is_a?(Hash) ? names.last : {}
-        options = merged_options(given)
-        return super if block.nil? || !flies?(options)
+        given = names.last if names.last.is_a?(Hash)
+        return super unless block_given? && (@options.key?(:single_flight) || given&.key?(:single_flight))
 
-        names = names[0...-1] if names.last.is_a?(Hash)
+        options = merged_options(given).dup # the block may change those of the store
+        return super unless flies?(options)
+
+        names = names[0...-1] if given
         instrument_multi(:read_multi, names, options) do |payload|
           found = read_multi_entries(names, **options)
+          computed = fetch_missing(names - found.keys, options, block)
           payload[:hits] = found.keys
           payload[:super_operation] = :fetch_multi
-          computed = fetch_missing(names - found.keys, options, block)
           names.to_h { |name| [name, found.fetch(name) { computed[name] }] }
         end
       end
@@ -69,7 +71,7 @@ module Larder
       # waits for who computes the value, or takes the lease for the write that follows.
       def read(name, options = nil)
         value = super
-        return value unless value.nil? && options && options.fetch(:single_flight, false)
+        return value unless value.nil? && options.is_a?(Hash) && flies?(options)
 
         options = merged_options(options)
         read_in_flight(name, normalize_key(name, options), options)
@@ -77,17 +79,20 @@ module Larder
 
       private
 
-      # A Hash with a default has no option that was not given.
+      # Checks the options where they have an effect. A Hash with a default has no option that was not given.
       def flies?(options)
-        options.fetch(:single_flight, false) && !options[:force]
+        return false unless options.key?(:single_flight) && options[:single_flight]
+
+        SingleFlight.check(options)
+        !options[:force]
       end
 
       # Store's, called after a miss of `fetch`.
       def save_block_result_to_cache(name, *key, options, &block)
         return super unless flies?(options)
 
-        key = key.first || normalize_key(name, options)
-        fly(name, key, options) { |stores| stores ? super : generate_alone(name, key, options, &block) }
+        text = key.first || normalize_key(name, options)
+        fly(name, text, options) { |stores| stores ? super : generate_alone(name, text, options, &block) }
       end
 
       # Called by the fast path after a miss of `fetch`.
@@ -205,14 +210,18 @@ module Larder
         end
       end
 
-      # Entries', under the lease of this thread if it has one of the key: then what was deleted or written while the
-      # value was computed stays so.
-      def store_record(key, record, time)
-        lease = Leases.of(@records, key)
+      # Entries', under the lease of this thread if it has one of the key and the write is of a call that takes leases:
+      # then what was deleted or written while the value was computed stays so.
+      def store_record(key, record, time, options = nil)
+        lease = Leases.of(@records, key) if options && leases?(options)
         return super unless lease
 
         Leases.drop(lease)
         lease.bytes ? @records.set_leased(key, record, time, lease.bytes) : false
+      end
+
+      def leases?(options)
+        flies?(options) || keeps?(options)
       end
 
       def monotonic_now

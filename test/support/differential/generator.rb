@@ -59,14 +59,15 @@ module Differential
       race_condition_ttl: ["nil", "0", "0.5", "1", "5", "5.0", "10.seconds", "400", "-1", "false"],
       expires_at: ["nil", "Time.now + 5", "Time.now - 5", "Time.now", "Time.now.to_f + 5", "5.seconds.from_now",
                    "false"],
-      own_option: ["1", "nil"]
+      own_option: ["1", "nil"], single_flight: %w[true true true false nil 1], wait: ["nil", "0", "0.01", '"1"'],
+      stale_if_error: ["nil", "60", "0.5", "0"], jitter: ["nil", "0", "2"]
     }.freeze
     USUAL_OPTIONS = ["expires_in: 5", "expires_in: 1.minute", "expires_in: 0.25", "expires_in: 0.137",
                      "race_condition_ttl: 5", "skip_nil: true", 'namespace: "n"', "namespace: nil", "compress: true",
-                     "raw: true"].freeze
+                     "raw: true", "single_flight: true"].freeze
 
     # Options by which the outcome would depend on the moment, or show a coder's bytes, in which there is one.
-    OF_THE_MOMENT = /expire|race|raw/
+    OF_THE_MOMENT = /expire|race|raw|stale/
 
     # Of the constructor.
     SETUPS = [
@@ -74,7 +75,8 @@ module Differential
       "{ compress: true }", "{ compress_threshold: 1 }", "{ coder: Marshal }", "{ serializer: Marshal }",
       "{ max_key_size: 100 }", "{ raw: true }", "{ skip_nil: true }",
       '{ namespace: -> { "called" } }', '{ namespace: "é".b }', "{ own_option: 1 }", "{ expired_in: 5 }",
-      "{ compressor: Zlib, compress: true, compress_threshold: 8 }", '{ namespace: "" }', "{ max_key_size: false }"
+      "{ compressor: Zlib, compress: true, compress_threshold: 8 }", '{ namespace: "" }', "{ max_key_size: false }",
+      "{ single_flight: true }", "{ expires_in: 5, stale_if_error: 60 }"
     ].freeze
 
     EVENTS = %w[read write fetch_hit generate read_multi write_multi delete].freeze

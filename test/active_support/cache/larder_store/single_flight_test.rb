@@ -269,6 +269,21 @@ module LarderStoreTests
       assert_equal "fragment", waiter.value
     end
 
+    on_both_paths "a write without the option stores in any case" do
+      assert_nil store.read("key", FLIGHT)
+      store.clear
+      assert store.write("key", "written")
+      assert_equal "written", store.read("key")
+      assert_equal("computed", store.fetch("other", FLIGHT) { store.write("other", "written") && "computed" })
+      assert_equal "written", store.read("other")
+      Larder::Store::Leases.give_up_all
+    end
+
+    on_both_paths "a name that the block changes is the one that is written" do
+      assert_equal(1, store.fetch(+"key", FLIGHT) { |name| name << "s" && 1 })
+      assert_equal({ "keys" => 1 }, store.read_multi("key", "keys"))
+    end
+
     on_both_paths "a read without the option, also of a store that has it, takes none" do
       cache = new_store(single_flight: true)
       assert_nil cache.read("key")

@@ -1,0 +1,69 @@
+# frozen_string_literal: true
+
+# Runs the blocks of stale values, after the response and in a few threads.
+
+require "concurrent/executor/thread_pool_executor"
+
+module Larder
+  module Store
+    # A bounded pool of threads for each process (concurrent-ruby's, which Active Support needs anyway). What a request
+    # of Rails asks for begins after its response; then each block runs as a piece of work of the application
+    # (`executor.wrap`), so that it reloads code and gives database connections back as a request does.
+    # @api private
+    module Refreshes
+      THREADS = 2
+      MOST_WAITING = 100
+      VARIABLE = :larder_refreshes
+      private_constant :THREADS, :MOST_WAITING, :VARIABLE
+
+      class << self
+        # Rails' executor, if there is one.
+        attr_accessor :executor
+
+        # @yieldparam runs [Boolean] false: there is no room for it
+        def later(&work)
+          return start(work) unless executor&.active?
+
+          Thread.current.thread_variable_set(VARIABLE, waiting + [work])
+        end
+
+        # The response is sent.
+        def begin_waiting
+          works = waiting
+          return if works.empty?
+
+          Thread.current.thread_variable_set(VARIABLE, nil)
+          works.each { |work| start(work) }
+        end
+
+        # @return [Boolean] has all ended that had begun, after so many seconds at most?
+        def await(seconds)
+          deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
+          sleep 0.001 while busy? && Process.clock_gettime(Process::CLOCK_MONOTONIC) < deadline
+          !busy?
+        end
+
+        private
+
+        def waiting
+          Thread.current.thread_variable_get(VARIABLE) || []
+        end
+
+        def start(work)
+          pool.post { executor ? executor.wrap { work.call(true) } : work.call(true) }
+        rescue Concurrent::RejectedExecutionError
+          work.call(false)
+        end
+
+        def pool
+          @pool ||= Concurrent::ThreadPoolExecutor.new(name: "larder-refresh", min_threads: 0, max_threads: THREADS,
+                                                       max_queue: MOST_WAITING, fallback_policy: :abort)
+        end
+
+        def busy?
+          pool.queue_length.positive? || pool.completed_task_count < pool.scheduled_task_count
+        end
+      end
+    end
+  end
+end

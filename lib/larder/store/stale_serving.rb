@@ -1,0 +1,239 @@
+# frozen_string_literal: true
+
+# Serves values that have expired while new ones are computed, or because they cannot be computed.
+
+require "larder/store/refreshes"
+require "timeout"
+
+module Larder
+  module Store
+    # `stale_while_revalidate:` and `stale_if_error:` (RFC 5861), `early_refresh:` and `jitter:`. What is written with
+    # the first two is kept for that long after it has expired. To all calls without these options it has expired.
+    module StaleServing
+      LENGTHS = %i[stale_while_revalidate stale_if_error].freeze
+      KEEPING = [*LENGTHS, :early_refresh].freeze
+      # The longest of these decides how long an entry is kept.
+      WINDOWS = [*LENGTHS, :race_condition_ttl].freeze
+      # Seconds for which a value is served as fresh after its block has raised.
+      BACK_OFF = 5
+      # Of the current fiber: how long the last block took, in ms.
+      COMPUTED = :larder_computed_ms
+      private_constant :LENGTHS, :KEEPING, :WINDOWS, :BACK_OFF, :COMPUTED
+
+      # @param options [Hash]
+      # @raise [ArgumentError] names the option and what it takes
+      def self.check(options)
+        LENGTHS.each do |name|
+          given = options.fetch(name, nil)
+          next if given.nil? || (SingleFlight.length?(given) && given.to_f.between?(0.001, Larder::Cache::MAX_TTL))
+
+          refuse(name, given, "seconds as a number or duration, from 0.001 on")
+        end
+        early, jitter = options.fetch(:early_refresh, nil), options.fetch(:jitter, nil)
+        refuse(:early_refresh, early, "true or false") unless [true, false, nil].include?(early)
+        refuse(:jitter, jitter, "a part of the time, from 0 to 1") unless jitter.nil? || part?(jitter)
+      end
+
+      def self.part?(given)
+        given.is_a?(Numeric) && given.between?(0, 1)
+      end
+
+      def self.refuse(name, given, taken)
+        raise ::ArgumentError, ":#{name} of LarderStore is #{given.inspect}; it takes #{taken}"
+      end
+      private_class_method :part?, :refuse
+
+      # As Rails'.
+      def fetch(name, options = nil, &block)
+        return super unless block_given? && (keeps?(@options) || (options.is_a?(Hash) && keeps?(options)))
+
+        fetch_kept(name, merged_options(options), block)
+      end
+
+      # As Rails'. With `stale_while_revalidate:` among the options of the call, as the `cache` of a view gives them,
+      # what is stale is found, but for one caller, who has the lease for the write that follows.
+      def read(name, options = nil)
+        return super unless options.is_a?(Hash) && options.key?(:stale_while_revalidate) && keeps?(options)
+
+        options = merged_options(options)
+        key = normalize_key(name, options)
+        value = read_kept(name, key, options)
+        return value unless value.nil? && flies?(options) && Leases.of(@records, key).nil?
+
+        read_in_flight(name, key, options)
+      end
+
+      # As Rails'.
+      def write(name, value, options = nil)
+        return super unless @options.key?(:jitter) || (options.is_a?(Hash) && options.key?(:jitter))
+
+        super(name, value, with_jitter(options))
+      end
+
+      private
+
+      # Is what is written with these options kept, or its time of computing? Checks them then.
+      def keeps?(options)
+        return false unless options.key?(:stale_while_revalidate) || options.key?(:stale_if_error) ||
+                            options.key?(:early_refresh)
+
+        StaleServing.check(options)
+        KEEPING.any? { |name| options[name] }
+      end
+
+      def with_jitter(options)
+        all = @options.merge(options || {})
+        StaleServing.check(all)
+        return options unless all[:jitter] && all[:expires_in]
+
+        all.merge(expires_in: all[:expires_in] * (1 - (rand * all[:jitter])))
+      end
+
+      # Rails' fetch, which finds also what is not too stale.
+      def fetch_kept(name, options, block)
+        key = normalize_key(name, options)
+        entry = nil
+        unless options[:force]
+          instrument(:read, instrumented_key(name, key), options) do |payload|
+            entry = kept_entry(name, key, options)
+            payload&.update(super_operation: :fetch, hit: !entry.nil?)
+          end
+        end
+        return fetch_in_flight(name, key, options, block) unless entry
+
+        instrument(:fetch_hit, name, options)
+        refresh(name, key, options, block) if entry.expired?
+        entry.value
+      end
+
+      # Rails' read, likewise.
+      def read_kept(name, key, options)
+        instrument(:read, instrumented_key(name, key), options) do |payload|
+          entry = kept_entry(name, key, options)
+          entry = nil if entry&.expired? && take_for_write(key, options)
+          payload&.update(hit: !entry.nil?)
+          entry&.value
+        end
+      end
+
+      # @return [ActiveSupport::Cache::Entry, nil] whose value can be read
+      def kept_entry(name, key, options)
+        entry = stored_entry(key)
+        entry if entry && !entry.mismatched?(normalize_version(name, options)) &&
+                 within?(entry, options[:stale_while_revalidate])
+      end
+
+      # The entry of a key, however stale.
+      def stored_entry(key)
+        found = failsafe(:read_entry) { @records.get_kept_entry(key, now_ms) }
+        entry = entry_of(found) if found
+        entry&.value
+        entry
+      rescue ActiveSupport::Cache::DeserializationError
+        nil
+      end
+
+      def within?(entry, seconds)
+        !entry.expired? || now - entry.expires_at < seconds.to_f
+      end
+
+      def take_for_write(key, options)
+        lease = take_over(key, options)
+        lease && Leases.hold(@records, key, lease)
+      end
+
+      # @return [String, nil] the lease of a key, also if that has a value
+      def take_over(key, options)
+        status, lease = take_lease(key, options, nil)
+        status, lease = take_lease(key, options, lease) if status == Records::PRESENT
+        lease if status == Records::TAKEN
+      end
+
+      # Computes a value again, later and once. Called by the fast path, too.
+      def refresh(name, key, options, block)
+        lease = take_over(key, options)
+        return unless lease
+
+        Refreshes.later do |runs|
+          runs ? recompute(name, key, options, block, lease) : @records.lease_end(key, lease, 0, now_ms)
+        end
+      end
+
+      def recompute(name, key, options, block, lease)
+        arguments = Keys::INSTRUMENTS_KEYS ? [name, key] : [name]
+        with_lease(key, lease) do
+          save_block_result_to_cache(*arguments, options.except(:single_flight), &block)
+        end
+      rescue StandardError => e
+        back_off(key, options)
+        report_stale(e)
+      end
+
+      # Store's, called after a miss of `fetch`.
+      def save_block_result_to_cache(name, *key, options, &block)
+        return super unless keeps?(options)
+
+        computes = false
+        timed = lambda do |*given|
+          computes = true
+          computed_in { block.call(*given) }.tap { computes = false }
+        end
+        begin
+          super(name, *key, options, &timed)
+        rescue StandardError => e
+          text = key.first || normalize_key(name, options)
+          raise if !computes || from_outside?(e) || Leases.of(@records, text) # which is of a refresh
+
+          serve_after(e, name, text, options)
+        end
+      end
+
+      # Is it of a Timeout.timeout around the call of `fetch`? One of the block's own is a failure of the block.
+      def from_outside?(error)
+        error.instance_of?(Timeout::Error) &&
+          error.backtrace.take_while { |frame| !frame.start_with?(__FILE__) }.grep(%r{/timeout\.rb:}).empty?
+      end
+
+      # The old value, which counts as fresh for a while, so that not every call fails.
+      def serve_after(error, name, key, options)
+        entry = stored_entry(key)
+        raise error unless entry && !entry.mismatched?(normalize_version(name, options)) &&
+                           within?(entry, options[:stale_if_error])
+
+        back_off(key, options)
+        report_stale(error)
+        entry.value
+      end
+
+      def back_off(key, options)
+        lease = take_over(key, options)
+        @records.lease_end(key, lease, BACK_OFF * 1000, now_ms) if lease
+      end
+
+      def report_stale(error)
+        ActiveSupport.error_reporter&.report(error, handled: true, severity: :warning, source: Failsafe::SOURCE)
+      end
+
+      def computed_in
+        from = monotonic_now
+        yield.tap { Thread.current[COMPUTED] = ((monotonic_now - from) * 1000).ceil }
+      end
+
+      # Entries', with how long it is kept.
+      def record_of(entry, options)
+        return super unless keeps?(options)
+
+        stale = WINDOWS.filter_map { |name| options[name]&.to_f }.max
+        compute_ms = options[:early_refresh] ? Thread.current[COMPUTED].to_i.clamp(0, 0xffff_ffff) : 0
+        @records.kept(super, (stale.to_f * 1000).ceil, compute_ms)
+      end
+
+      # One by one, as each is kept.
+      def write_multi_entries(entries, **options)
+        return super unless keeps?(options)
+
+        entries.map { |key, entry| write_entry(key, entry, **options) }.all? && entries
+      end
+    end
+  end
+end

@@ -1,0 +1,290 @@
+# frozen_string_literal: true
+
+require "support/store_case"
+
+module LarderStoreTests
+  # stale_while_revalidate, stale_if_error, early_refresh, jitter. Each test runs in C and on ActiveSupport's path.
+  class StaleServingTest < StoreCase
+    Refreshes = Larder::Store::Refreshes
+    WHILE = { expires_in: 10, stale_while_revalidate: 60 }.freeze
+    IF_ERROR = { expires_in: 10, stale_if_error: 60 }.freeze
+    # For the coder.
+    Point = Struct.new(:x)
+
+    # Defines the test once for each path.
+    def self.on_both_paths(sentence, &block)
+      test(sentence) { instance_exec(&block) }
+      test("#{sentence}, on the ordinary path") { Larder::Store::FastPath.without { instance_exec(&block) } }
+    end
+
+    teardown do
+      assert Refreshes.await(30)
+      assert_empty Larder::Store::Leases.held
+    end
+
+    def refreshed(key = "key")
+      assert Refreshes.await(30)
+      store.read(key)
+    end
+
+    on_both_paths "what has expired is served, and computed again once" do
+      [1, "text", { "a" => [1] }, Point.new(2), "long " * 40_000, nil].each do |old|
+        store.fetch("key", **WHILE, force: true) { old }
+        travel 11.seconds do
+          runs = Queue.new
+          values = Array.new(10) { Thread.new { store.fetch("key", **WHILE) { runs << sleep(0.02) && "new" } } }
+          assert_equal [old], values.map(&:value).uniq
+          assert_equal "new", refreshed
+          assert_equal 1, runs.size
+        end
+      end
+    end
+
+    on_both_paths "what has expired is served for so long only" do
+      store.fetch("key", **WHILE) { "old" }
+      travel(69.seconds) { assert_equal "old", store.fetch("key", **WHILE) { "old" } }
+      assert Refreshes.await(30)
+      store.fetch("other", **WHILE) { "old" }
+      travel(71.seconds) { assert_equal "new", store.fetch("other", **WHILE) { "new" } }
+    end
+
+    on_both_paths "calls without the option find nothing" do
+      store.fetch("key", **WHILE) { "old" }
+      travel 11.seconds do
+        assert_nil store.read("key")
+        refute store.exist?("key")
+        assert_equal({}, store.read_multi("key"))
+        assert_empty store.cache.each_key(now: Time.now.to_f).to_a
+        assert store.write("key", "added", unless_exist: true)
+      end
+    end
+
+    on_both_paths "a fetch without the option computes" do
+      store.fetch("key", **WHILE) { "old" }
+      travel(11.seconds) { assert_equal "new", store.fetch("key", expires_in: 10) { "new" } }
+    end
+
+    on_both_paths "what was deleted is not served" do
+      { "delete" => -> { store.delete("key") }, "delete_matched" => -> { store.delete_matched("k*") },
+        "clear" => -> { store.clear } }.each do |name, change|
+        store.fetch("key", **WHILE, force: true) { "old" }
+        travel 11.seconds do
+          change.call
+          assert_equal "new", store.fetch("key", **WHILE) { "new" }, name
+        end
+      end
+    end
+
+    on_both_paths "what is deleted while it is computed again stays deleted" do
+      store.fetch("key", **WHILE) { "old" }
+      travel 11.seconds do
+        begun, open = Queue.new, Queue.new
+        assert_equal("old", store.fetch("key", **WHILE) { begun << true && open.pop && "new" })
+        begun.pop
+        store.delete("key")
+        open << true
+        assert_nil refreshed
+      end
+    end
+
+    on_both_paths "a value of another version is not served" do
+      store.fetch("key", version: 1, **WHILE) { "one" }
+      travel(11.seconds) { assert_equal "two", store.fetch("key", version: 2, **WHILE) { "two" } }
+    end
+
+    on_both_paths "a block that raises is answered by the old value, reported, and not run again for a while" do
+      store.fetch("key", **IF_ERROR) { "old" }
+      travel 11.seconds
+      reports = reported { assert_equal "old", store.fetch("key", **IF_ERROR) { raise IOError, "down" } }
+      assert_equal ["down"], reports.map(&:message)
+      assert_equal("old", store.fetch("key", **IF_ERROR) { flunk "the block ran" })
+      travel 6.seconds
+      assert_equal "new", store.fetch("key", **IF_ERROR) { "new" }
+    end
+
+    on_both_paths "a block that raises raises if there is no old value, or one that is too old" do
+      assert_raises(IOError) { store.fetch("key", **IF_ERROR) { raise IOError } }
+      store.fetch("key", **IF_ERROR) { "old" }
+      travel(71.seconds) { assert_raises(IOError) { store.fetch("key", **IF_ERROR) { raise IOError } } }
+      store.fetch("while", **WHILE) { "old" }
+      travel(71.seconds) { assert_raises(IOError) { store.fetch("while", **WHILE) { raise IOError } } }
+    end
+
+    on_both_paths "force runs the block, and the old value answers its error; skip_nil keeps the old value" do
+      options = { **WHILE, **IF_ERROR }
+      store.fetch("key", **options) { "old" }
+      reports_of { assert_equal "old", store.fetch("key", force: true, **options) { raise IOError } }
+      assert_equal "new", store.fetch("key", force: true, **options) { "new" }
+      travel 71.seconds
+      assert_nil(store.fetch("key", skip_nil: true, **IF_ERROR) { nil })
+      assert_nil store.read("key")
+      travel 1.day
+      store.fetch("other", **IF_ERROR) { "old" }
+      travel 11.seconds
+      assert_nil(store.fetch("other", skip_nil: true, **IF_ERROR) { nil })
+      reports_of { assert_equal "old", store.fetch("other", **IF_ERROR) { raise IOError } }
+    end
+
+    on_both_paths "a timeout of the block's own is a failure, one around the call is not" do
+      store.fetch("key", **IF_ERROR) { "old" }
+      travel 11.seconds
+      assert_raises(Timeout::Error) { Timeout.timeout(0.05) { store.fetch("key", **IF_ERROR) { sleep } } }
+      reports_of { assert_equal("old", store.fetch("key", **IF_ERROR) { Timeout.timeout(0.05) { sleep } }) }
+    end
+
+    on_both_paths "a timeout while it waits for another is raised" do
+      options = { **IF_ERROR, single_flight: true }
+      store.fetch("key", options) { "old" }
+      travel 11.seconds do
+        begun, open = Queue.new, Queue.new
+        owner = Thread.new { store.fetch("key", options) { begun << true && open.pop } }
+        begun.pop
+        assert_raises(Timeout::Error) { Timeout.timeout(0.05) { store.fetch("key", options) { flunk } } }
+        open << "new"
+        assert_equal "new", owner.value
+      end
+    end
+
+    on_both_paths "what raises outside of the block is raised" do
+      store.fetch("key", **IF_ERROR) { "old" }
+      travel 11.seconds do
+        assert_raises(TypeError) { store.fetch("key", **IF_ERROR) { -> {} } } # no serializer takes it
+      end
+    end
+
+    on_both_paths "a block that raises while it computes again is reported, and not run again for a while" do
+      store.fetch("key", **WHILE) { "old" }
+      travel 11.seconds do
+        reports = reported do
+          assert_equal "old", store.fetch("key", **WHILE) { raise IOError, "down" }
+          assert Refreshes.await(30)
+        end
+        assert_equal ["down"], reports.map(&:message)
+        assert_equal("old", store.fetch("key", **WHILE) { flunk "the block ran" })
+      end
+    end
+
+    on_both_paths "with single_flight too, one computes, and an error frees the others with the old value" do
+      options = { **IF_ERROR, single_flight: true }
+      store.fetch("key", options) { "old" }
+      travel 11.seconds do
+        runs = Queue.new
+        reports_of do
+          values = Array.new(10) do
+            Thread.new { store.fetch("key", options) { runs << sleep(0.02) && raise(IOError) } }
+          end
+          assert_equal ["old"], values.map(&:value).uniq
+        end
+        assert_equal 1, runs.size
+      end
+    end
+
+    on_both_paths "with single_flight too, what is stale is served and computed again" do
+      options = { **WHILE, single_flight: true }
+      store.fetch("key", options) { "old" }
+      travel 11.seconds do
+        assert_equal("old", store.fetch("key", options) { "new" })
+        assert_equal "new", refreshed
+      end
+    end
+
+    on_both_paths "one of all processes computes again" do
+      store.fetch("key", **WHILE) { "old" }
+      travel 11.seconds do
+        children = Array.new(4) do
+          fork do
+            values = Array.new(5) { store.fetch("key", **WHILE) { store.increment("runs") && sleep(0.05) && "new" } }
+            exit!((values - %w[old new]).empty? && Refreshes.await(30))
+          end
+        end
+        assert(children.all? { |child| wait_for(child).success? })
+        assert_equal 1, store.read_counter("runs")
+        assert_equal "new", store.read("key")
+      end
+    end
+
+    on_both_paths "a read with the option gets what is stale, but for one, who is to write" do
+      store.write("key", "old", **WHILE)
+      travel 11.seconds do
+        assert_nil store.read("key", **WHILE)
+        assert_equal("old", Thread.new { store.read("key", **WHILE) }.value)
+        assert store.write("key", "new", **WHILE)
+        assert_equal "new", store.read("key", **WHILE)
+      end
+    end
+
+    on_both_paths "values of write_multi and fetch_multi are kept" do
+      store.write_multi({ "a" => 1 }, WHILE)
+      store.fetch_multi("b", WHILE) { 2 }
+      travel(11.seconds) { assert_equal([1, 2], %w[a b].map { |key| store.fetch(key, **WHILE) { 3 } }) }
+    end
+
+    test "a value that took long to compute is computed again before it expires" do
+      options = { expires_in: 1000, early_refresh: true }
+      store.fetch("key", options) { sleep(0.2) && "old" }
+      assert_equal("old", store.fetch("key", options) { flunk "0.2 s is a small part of 1000 s" })
+      travel 999.8.seconds, with_usec: true do
+        values = Array.new(100) { store.fetch("key", options) { "new" } }
+        assert_equal "old", values.first
+        assert_equal "new", refreshed
+      end
+    end
+
+    test "jitter spreads when entries expire" do
+      200.times { |i| store.write(i, i, expires_in: 100, jitter: 0.5) }
+      travel(49.seconds) { assert_equal 200, store.read_multi(*0...200).size }
+      travel(75.seconds) { assert_includes 50..150, store.read_multi(*0...200).size }
+      travel(101.seconds) { assert_empty store.read_multi(*0...200) }
+    end
+
+    test "beside race_condition_ttl what is kept longest counts" do
+      store.fetch("key", race_condition_ttl: 5, **WHILE) { "old" }
+      travel(30.seconds) { assert_equal("old", store.fetch("key", race_condition_ttl: 5, **WHILE) { "new" }) }
+    end
+
+    test "a stale hit sends the events of a hit" do
+      store.fetch("key", **WHILE) { "old" }
+      travel 11.seconds do
+        events = events_of { store.fetch("key", **WHILE) { sleep(0.2) && "new" } }
+        assert_equal ["cache_read.active_support", "cache_fetch_hit.active_support"], events.first(2).map(&:name)
+        assert_same true, events.first.payload[:hit]
+      end
+    end
+
+    test "the options of the store count, and those of a call before them" do
+      cache = new_store(**WHILE)
+      cache.fetch("key") { "old" }
+      travel 11.seconds do
+        assert_equal("new", cache.fetch("key", stale_while_revalidate: nil) { "new" })
+      end
+      travel(22.seconds) { assert_equal("newer", cache.fetch("key") { "newer" }) }
+      travel 33.seconds do
+        assert_equal("newer", cache.fetch("key") { "newest" })
+        assert Refreshes.await(30)
+        assert_equal "newest", cache.read("key")
+      end
+      travel(44.seconds) { assert_nil cache.read("key"), "a plain read" }
+    end
+
+    test "what there is no room for is computed by a later caller" do
+      store.fetch("key", **WHILE) { "old" }
+      travel 11.seconds do
+        gate = Queue.new
+        (2 + 100).times { Refreshes.later { |runs| runs && gate.pop } }
+        assert_equal("old", store.fetch("key", **WHILE) { "new" })
+        (2 + 100).times { gate << true }
+        assert Refreshes.await(30)
+        assert_equal "old", store.fetch("key", **WHILE) { "new" }
+        assert_equal "new", refreshed
+      end
+    end
+
+    test "wrong options name the option and what it takes" do
+      { stale_while_revalidate: 0, stale_if_error: "1", early_refresh: 1, jitter: 2 }.each do |name, given|
+        error = assert_raises(ArgumentError) { store.fetch("key", name => given) { 1 } }
+        assert_match(/:#{name} of LarderStore is #{Regexp.escape(given.inspect)}; it takes/, error.message)
+        assert_raises(ArgumentError) { new_store(name => given) }
+      end
+    end
+  end
+end
