@@ -296,4 +296,27 @@ static inline void begin_tally(void) {
     book = shared_memory(sizeof *book);
 }
 
+/* Takes the lease of a key, also over an old value. */
+static inline larder_lease take_lease(larder *c, const char *key) {
+    larder_lease lease = {{0, 0}, 0, 0, 0, 0};
+    if (larder_lease_take(c, key, strlen(key), 1000000, &lease, NULL) == LARDER_NOT_STORED) {
+        larder_lease_take(c, key, strlen(key), 1000000, &lease, NULL);
+    }
+    return lease;
+}
+
+static inline void fill_under_lease(larder *c, const char *key) {
+    const char *text = text_of(after());
+    larder_lease lease = take_lease(c, key);
+    larder_extra extra = {.lease = &lease};
+    larder_store store = {
+        .key = key, .key_bytes = strlen(key), .value = text, .value_bytes = strlen(text), .extra = &extra};
+    larder_set(c, &store, NULL);
+}
+
+static inline void end_lease(larder *c, const char *key) {
+    larder_lease lease = take_lease(c, key);
+    larder_lease_end(c, key, strlen(key), &lease, 0, NULL);
+}
+
 #endif

@@ -24,6 +24,10 @@ LARGE_ACT(large_cas) {
     larder_cas(c, &store, expected, strlen(expected), NULL);
 }
 
+LARGE_ACT(large_lease) { take_lease(c, key); }
+LARGE_ACT(large_lease_and_fill) { fill_under_lease(c, key); }
+LARGE_ACT(large_lease_and_end) { end_lease(c, key); }
+
 /* Drops one chunk but not the head, as eviction does: the next reader of the value then drops the rest. */
 LARGE_ACT(lose_a_chunk) {
     lard_record_info info;
@@ -63,6 +67,22 @@ static const operation large_operations[] = {
      .after = NOTHING,
      .act = large_get,
      .prepare = lose_a_chunk,
+     ON_LARGE},
+    {.name = "lease over a large value", .before = OLD_LARGE, .after = OLD_LARGE, .act = large_lease, ON_LARGE},
+    {.name = "large store under a lease",
+     .before = NOTHING,
+     .after = NEW_LARGE,
+     .act = large_lease_and_fill,
+     ON_LARGE},
+    {.name = "large store under a lease over a large value",
+     .before = OLD_LARGE,
+     .after = NEW_LARGE,
+     .act = large_lease_and_fill,
+     ON_LARGE},
+    {.name = "lease over a large value that is ended",
+     .before = OLD_LARGE,
+     .after = OLD_LARGE,
+     .act = large_lease_and_end,
      ON_LARGE},
     {.name = "increment of a large value",
      .before = OLD_LARGE,

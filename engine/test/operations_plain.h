@@ -74,27 +74,9 @@ ACT(act_set_too_large) {
     free(value);
 }
 
-/* Also over an old value. */
-static inline larder_lease take(larder *c, const char *key) {
-    larder_lease lease = {{0, 0}, 0, 0, 0, 0};
-    if (larder_lease_take(c, key, strlen(key), 1000000, &lease, NULL) == LARDER_NOT_STORED) {
-        larder_lease_take(c, key, strlen(key), 1000000, &lease, NULL);
-    }
-    return lease;
-}
-ACT(act_lease) { take(c, key); }
-ACT(act_lease_and_fill) {
-    const char *text = text_of(after());
-    larder_lease lease = take(c, key);
-    larder_extra extra = {.lease = &lease};
-    larder_store store = {
-        .key = key, .key_bytes = strlen(key), .value = text, .value_bytes = strlen(text), .extra = &extra};
-    larder_set(c, &store, NULL);
-}
-ACT(act_lease_and_end) {
-    larder_lease lease = take(c, key);
-    larder_lease_end(c, key, strlen(key), &lease, 0, NULL);
-}
+ACT(act_lease) { take_lease(c, key); }
+ACT(act_lease_and_fill) { fill_under_lease(c, key); }
+ACT(act_lease_and_end) { end_lease(c, key); }
 ACT(act_set_stale_later) {
     const char *text = text_of(after());
     larder_store store = {
