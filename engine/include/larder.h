@@ -255,7 +255,10 @@ typedef struct larder_store {
     X(damaged, "records whose checksum or shape was wrong")                               \
     X(repairs, "shards repaired after their lock's owner died")                           \
     X(resets, "shards emptied because they could not be repaired")                        \
-    X(lock_waits, "waits for a shard lock")
+    X(lock_waits, "waits for a shard lock")                                               \
+    X(stale_hits, "hits of a stale item, by callers that take those")                     \
+    X(leases, "leases taken: values that one caller was to compute for all")              \
+    X(lost_leases, "stores under a lease that had ended: the key was deleted or written, or it took too long")
 #define LARDER_GAUGES_LIST(X)                                                              \
     X(items, "items in the index, also expired ones that nobody has dropped yet")          \
     X(used_bytes, "bytes of segments in use, dead records included")                       \

@@ -490,6 +490,22 @@ static void a_store_that_is_refused_ends_the_lease_and_drops_the_old_value(void)
     end();
 }
 
+static void what_is_stale_and_leased_is_counted(void) {
+    larder_lease lease;
+    larder_item item;
+    larder_stats before, after;
+    begin();
+    larder_get_stats(cache, &before);
+    CHECK(put_stale_soon("old") == LARDER_OK && get_stale("old", &item) == LARDER_OK);
+    at.now_ms += 2000;
+    CHECK(get_stale("old", &item) == LARDER_OK && is_absent() && take(&lease) == LARDER_OK);
+    CHECK(larder_delete(cache, "k", 1, &at) == LARDER_MISS && put_leased("late", &lease) == LARDER_NOT_STORED);
+    larder_get_stats(cache, &after);
+    CHECK(after.stale_hits - before.stale_hits == 1 && after.leases - before.leases == 1 &&
+          after.lost_leases - before.lost_leases == 1 && after.hits - before.hits == 2);
+    end();
+}
+
 static void bad_arguments_are_errors(void) {
     larder_lease lease = {{0, 0}, 0, 0, 0, 0};
     larder_store store = store_of("v");
@@ -546,6 +562,7 @@ static const test_case tests[] = {
     TEST(a_resize_keeps_how_long_values_are_fresh_and_stale, "a resize keeps how long values are fresh and stale"),
     TEST(a_store_that_is_refused_ends_the_lease_and_drops_the_old_value,
          "a store that is refused ends the lease and drops the old value"),
+    TEST(what_is_stale_and_leased_is_counted, "what is stale and leased is counted"),
     TEST(bad_arguments_are_errors, "bad arguments are errors"),
 };
 

@@ -47,6 +47,9 @@ static __attribute__((noinline)) larder_status get_slowly(larder *cache, lard_ma
     if (found.staleness && !(wanted->call && (wanted->call->flags & LARDER_CALL_STALE))) {
         return LARDER_MISS;
     }
+    if (LARD_UNLIKELY(found.staleness)) {
+        lard_count(cache, LARD_STAT_stale_hits, 1);
+    }
     if (item && status != LARDER_MISS) {
         *item = found;
     }

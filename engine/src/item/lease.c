@@ -11,6 +11,7 @@
  */
 #include "item/lease.h"
 #include "base/clock.h"
+#include "base/count.h"
 #include "base/futex.h"
 #include "base/key.h"
 #include "base/reads.h"
@@ -102,6 +103,7 @@ static larder_status take_once(larder *cache, lard_map *map, const lard_key *key
     if (status == LARDER_OK) {
         hit.extension = extension;
         describe(&hit, lease);
+        lard_count(cache, LARD_STAT_leases, 1);
     }
     *changed = status == LARDER_NOT_STORED;
     return status;
@@ -125,6 +127,7 @@ larder_status lard_lease_store(larder *cache, lard_map *map, const lard_write_op
         lard_hit hit;
         lard_lookup(cache, map, op->key, NULL, NULL, 0, NULL, &hit, op->now_ms);
         if (!has_lease(&hit, token)) {
+            lard_count(cache, LARD_STAT_lost_leases, 1);
             return LARDER_NOT_STORED;
         }
         lard_write_op once = *op;

@@ -33,7 +33,9 @@ module Larder
 
         Exit codes: 0 done, 1 the file is missing or cannot be used, 2 wrong usage.
       TEXT
-      private_constant :BANNER, :FOOTER
+      FLIGHTS = { stale_hits: "   reads that an expired value answered", leases: "   computed by one caller for all",
+                  lost_leases: "   not stored, as the key was deleted or written meanwhile" }.freeze
+      private_constant :BANNER, :FOOTER, :FLIGHTS
 
       private
 
@@ -64,6 +66,7 @@ module Larder
          line["stored", counts[:sets]],
          line["evicted", counts[:evictions]],
          line["expired", counts[:expirations]],
+         *flights(stats, line),
          *trouble(stats, line),
          "",
          line["processes", pids.size, ("   #{shown(pids)}" if pids.any?)],
@@ -73,6 +76,13 @@ module Larder
       # Counts of a process that shares memory with this one are up to date.
       def old?(stats)
         stats[:counts_age] >= 1
+      end
+
+      # What only caches with single_flight or stale values have.
+      def flights(stats, line)
+        { stale_hits: "stale", leases: "leased", lost_leases: "outdated" }.filter_map do |key, label|
+          line[label, Words.count(stats[key]), FLIGHTS[key]] if stats[key].positive?
+        end
       end
 
       # What a sound machine has none of.
