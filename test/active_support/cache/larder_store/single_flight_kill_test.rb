@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+require "support/store_case"
+
+module LarderStoreTests
+  # Processes that compute a value for all others, and are killed at a random moment. LARDER_FLIGHTS=200 for many.
+  class SingleFlightKillTest < StoreCase
+    FLIGHTS = Integer(ENV.fetch("LARDER_FLIGHTS", 12))
+    THREADS = 6
+    BLOCK_SECONDS = 0.05
+    OPTIONS = { single_flight: true, wait: 30, lease: 30 }.freeze
+
+    # The block notes that it ran before it computes.
+    def compute(key)
+      store.fetch(key, OPTIONS) do
+        store.increment("runs of #{key}")
+        sleep BLOCK_SECONDS
+        "#{Process.pid} #{store.read_counter("runs of #{key}")}"
+      end
+    end
+
+    def start_owner(key)
+      fork { exit!(compute(key) ? 0 : 1) }.tap do
+        sleep 0.001 until store.read_counter("runs of #{key}")
+      end
+    end
+
+    def start_waiters(key)
+      fork do
+        values = Array.new(THREADS) { Thread.new { compute(key) } }.map(&:value)
+        exit!(values.uniq.size == 1 && values.first == store.read(key) ? 0 : 1)
+      end
+    end
+
+    test "an owner that is killed costs one more run, and all others get one value" do
+      random = Random.new(Minitest.seed)
+      FLIGHTS.times do |flight|
+        key = "flight #{flight}"
+        owner = start_owner(key)
+        waiters = [start_waiters(key), start_waiters(key)]
+        sleep random.rand(BLOCK_SECONDS)
+        Process.kill(:KILL, owner)
+        wait_for(owner)
+        assert(waiters.all? { |waiter| wait_for(waiter).success? }, key)
+        assert_includes 1..2, store.read_counter("runs of #{key}"), key
+      end
+    end
+
+    test "an owner that lives costs no more runs, and all others get its value" do
+      FLIGHTS.times do |flight|
+        key = "flight #{flight}"
+        children = [start_owner(key), start_waiters(key), start_waiters(key)]
+        assert(children.all? { |child| wait_for(child).success? }, key)
+        assert_equal 1, store.read_counter("runs of #{key}"), key
+      end
+    end
+  end
+end
