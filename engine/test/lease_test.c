@@ -398,6 +398,23 @@ static void the_lease_of_a_process_that_was_killed_is_free_at_once(void) {
     end();
 }
 
+static void a_stale_value_is_no_longer_leased_when_its_owner_has_died(void) {
+    larder_item item = {0};
+    larder_lease lease;
+    begin();
+    CHECK(put_stale_soon("old") == LARDER_OK);
+    at.now_ms += 2000;
+    pid_t child = fork();
+    if (child == 0) {
+        CHILD_CHECK(take(&lease) == LARDER_OK);
+        CHILD_CHECK(get_stale("old", &item) == LARDER_OK && item.staleness == LARDER_STALE_LEASED);
+        raise(SIGKILL);
+    }
+    CHECK(waitpid(child, NULL, 0) == child);
+    CHECK(get_stale("old", &item) == LARDER_OK && item.staleness == LARDER_STALE && take(&lease) == LARDER_OK);
+    end();
+}
+
 static larder_lease held;
 
 static void *wait_for_it(void *result) {
@@ -557,6 +574,8 @@ static const test_case tests[] = {
          "reads of the placeholder do not count for the value"),
     TEST(the_lease_of_a_process_that_was_killed_is_free_at_once,
          "the lease of a process that was killed is free at once"),
+    TEST(a_stale_value_is_no_longer_leased_when_its_owner_has_died,
+         "a stale value is no longer leased when its owner has died"),
     TEST(who_waits_wakes_when_it_is_stored_ended_deleted_or_its_owner_dies,
          "who waits wakes when it is stored, ended, deleted or its owner dies"),
     TEST(a_resize_keeps_how_long_values_are_fresh_and_stale, "a resize keeps how long values are fresh and stale"),

@@ -42,14 +42,10 @@ static void wake(lard_map *map, const lard_key *key) {
     lard_futex_wake_all(word);
 }
 
-static uint32_t owner_of(const uint64_t token[2]) {
-    return lard_process_owner_word((uint32_t)(token[0] >> 32), (uint32_t)token[0]);
-}
-
 /* Has the record that was found a lease whose owner may still store? */
 static bool is_leased(const larder *cache, const lard_map *map, const lard_hit *hit, int64_t now_ms) {
     return hit->slot && (hit->extension.fields & LARD_FIELD_LEASE) && now_ms < hit->extension.lease_until_ms &&
-           lard_process_alive(cache, map, owner_of(hit->extension.token));
+           lard_process_alive(cache, map, lard_process_owner_of(hit->extension.token));
 }
 
 static bool has_lease(const lard_hit *hit, const uint64_t token[2]) {
@@ -60,7 +56,7 @@ static void describe(const lard_hit *hit, larder_lease *lease) {
     lease->token[0] = hit->extension.token[0];
     lease->token[1] = hit->extension.token[1];
     lease->until_ms = hit->extension.lease_until_ms;
-    lease->process = owner_of(hit->extension.token);
+    lease->process = lard_process_owner_of(hit->extension.token);
 }
 
 /* What an old value becomes while its key is leased. A counter, which changes in place, is not kept. */

@@ -15,6 +15,7 @@
 #include "file/view.h"
 #include "index/bucket.h"
 #include "index/match.h"
+#include "proc/process.h"
 #include "segment/counter.h"
 
 #define ATTEMPTS 32
@@ -163,12 +164,14 @@ static larder_status nothing(lard_hit *hit) {
     return LARDER_MISS;
 }
 
-static __attribute__((noinline)) void describe(const lard_extension *extension, larder_item *item,
+static __attribute__((noinline)) void describe(const larder *cache, const lard_map *map,
+                                               const lard_extension *extension, larder_item *item,
                                                int64_t now_ms) {
     bool is_stale = (extension->fields & LARD_FIELD_FRESH) &&
                     lard_clock_has_passed((uint64_t)extension->fresh_until_ms, now_ms);
-    bool is_leased = (extension->fields & LARD_FIELD_LEASE) &&
-                     !lard_clock_has_passed((uint64_t)extension->lease_until_ms, now_ms);
+    bool is_leased = is_stale && (extension->fields & LARD_FIELD_LEASE) &&
+                     !lard_clock_has_passed((uint64_t)extension->lease_until_ms, now_ms) &&
+                     lard_process_alive(cache, map, lard_process_owner_of(extension->token));
     item->fresh_until_ms = extension->fresh_until_ms;
     item->compute_ms = extension->compute_ms;
     item->staleness = !is_stale ? LARDER_FRESH : is_leased ? LARDER_STALE_LEASED : LARDER_STALE;
@@ -237,7 +240,7 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
                 .is_pinned = LARD_WORD0_PINNED(hit->info.word0) != 0,
             };
             if (LARD_UNLIKELY(type == LARD_TYPE_EXTENDED)) {
-                describe(&hit->extension, item, now_ms);
+                describe(cache, map, &hit->extension, item, now_ms);
             }
         }
         return status;

@@ -204,3 +204,7 @@ void lard_process_new_id(larder *cache, const lard_hash *hash, uint64_t id[2]) {
     id[1] = (__atomic_add_fetch(&cache->next_value_id, 1, __ATOMIC_RELAXED) << 8 >> 8) |
             hash->full >> LARD_SHARD_SHIFT << LARD_SHARD_SHIFT;
 }
+
+uint32_t lard_process_owner_of(const uint64_t id[2]) {
+    return lard_process_owner_word((uint32_t)(id[0] >> 32), (uint32_t)id[0]);
+}

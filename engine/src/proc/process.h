@@ -36,6 +36,7 @@ void lard_process_keep_all_counts(lard_map *map, int64_t now_ms);
 /* An id that no other call gets in the life of the file: process slot | incarnation, top byte of the hash | count.
  */
 void lard_process_new_id(larder *cache, const lard_hash *hash, uint64_t id[2]);
+uint32_t lard_process_owner_of(const uint64_t id[2]); /* the owner word of the process that made it */
 uint32_t lard_process_owner_word(uint32_t slot, uint32_t incarnation);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-static ID id_value_found, id_store_dumped, id_store_bytes;
+static ID id_value_found, id_value_kept, id_store_dumped, id_store_bytes;
 static VALUE none, expired;
 
 /* Deletes an entry that has expired, unless it is left to Rails' fetch because of a race_condition_ttl. */
@@ -108,7 +108,8 @@ static enum fast_outcome decode_other(const fast_store *store, const fast_option
     if (!fast_key_version(key, options->version, &version)) {
         return FAST_FALLBACK;
     }
-    *value = rb_funcall(store->self, id_value_found, 2, bytes, version);
+    *value =
+        rb_funcall(store->self, found->item.fresh_until_ms ? id_value_kept : id_value_found, 2, bytes, version);
     return fast_entry_outcome(store, options, key, *value);
 }
 
@@ -166,7 +167,9 @@ enum fast_outcome fast_entry_read_kept(const fast_store *store, const fast_optio
     uint32_t flags = options->stale > 0.0 ? LARDER_CALL_STALE : 0;
     enum fast_outcome outcome = read_into(buffer, sizeof buffer, store, options, key, &found, flags, value);
 
-    return outcome == FAST_HIT ? judge_age(options, &found.item, found.now_ms) : outcome;
+    int64_t now_ms = found.now_ms ? found.now_ms : fast_clock_ms(fast_clock_now());
+
+    return outcome == FAST_HIT ? judge_age(options, &found.item, now_ms) : outcome;
 }
 
 /* The store of a plain value at `now`, under the version (nil or a String); false: the ordinary path has to decide
@@ -304,6 +307,7 @@ static VALUE define_marker(VALUE module, const char *name) {
 
 void fast_entry_init(VALUE module) {
     id_value_found = rb_intern("value_found");
+    id_value_kept = rb_intern("value_kept");
     id_store_dumped = rb_intern("store_dumped");
     id_store_bytes = rb_intern("store_bytes");
     none = define_marker(module, "NONE");

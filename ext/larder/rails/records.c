@@ -37,7 +37,7 @@ static VALUE entry_of(VALUE bytes, const larder_item *item) {
     plain_stored stored;
 
     if (PLAIN_KIND(item->flags) == PLAIN_NONE) {
-        return bytes;
+        return item->fresh_until_ms ? rb_assoc_new(bytes, DBL2NUM(seconds_of(item->fresh_until_ms))) : bytes;
     }
     if (!plain_split(item->flags, RSTRING_PTR(bytes), (size_t)RSTRING_LEN(bytes), &stored)) {
         return Qnil;

@@ -105,9 +105,11 @@ module Larder
         options[:compress] && bytes.bytesize >= options[:compress_threshold]
       end
 
-      # @param found [String, Array(Object, Float, String), nil] bytes, or a plain value with its expiry and version
+      # @param found [String, Array(Object, Float, String), Array(String, Float), nil] bytes, a plain value with its
+      #   expiry and version, or bytes whose record tells when the entry expires
       def entry_of(found)
         return deserialize_entry(found) unless found.instance_of?(Array)
+        return deserialize_entry(found.first)&.tap { |entry| entry.expires_at = found.last } if found.size == 2
 
         value, expires_at, version = found
         Entry.new(value, expires_at: expires_at, version: version)
@@ -130,6 +132,11 @@ module Larder
       # @return [Object] the entry's value, NONE or EXPIRED
       def value_found(bytes, version)
         value_of(deserialize_entry(bytes), version)
+      end
+
+      # The same of a record that tells until when the value is fresh: the bytes may say that it has expired.
+      def value_kept(bytes, version)
+        value_of(deserialize_entry(bytes)&.tap { |entry| entry.expires_at = nil }, version)
       end
 
       # The same for an entry that the fast path cannot read.

@@ -11,6 +11,9 @@ module Larder
       # Rails 7.1 instruments and logs the name that a call was given, later ones the key.
       INSTRUMENTS_KEYS = ActiveSupport.gem_version >= Gem::Version.new("7.2.0.alpha")
 
+      # Events of the multi forms have keys from Rails 8.0 on, and names before.
+      INSTRUMENTS_MANY_KEYS = ActiveSupport.gem_version >= Gem::Version.new("8.0.0.alpha")
+
       # @return [String, Proc, nil] what is put before every key
       def namespace
         @options[:namespace]
@@ -28,6 +31,11 @@ module Larder
       # What events and the log name an entry by.
       def instrumented_key(name, key)
         INSTRUMENTS_KEYS ? key : name
+      end
+
+      # The same of many.
+      def instrumented_keys(names, options)
+        INSTRUMENTS_MANY_KEYS ? names.map { |name| normalize_key(name, options) } : names
       end
 
       # Store's, limited also on a Rails whose own stores have no limit.

@@ -49,10 +49,16 @@ module Larder
           Thread.current.thread_variable_get(VARIABLE) || []
         end
 
+        # In a thread of its own, as a block may end its thread, and the pool would lack that.
         def start(work)
-          pool.post { executor ? executor.wrap { work.call(true) } : work.call(true) }
+          pool.post { Thread.new { run(work) }.join }
         rescue Concurrent::RejectedExecutionError
           work.call(false)
+        end
+
+        def run(work)
+          Thread.current.report_on_exception = false # the block's errors are reported by its work
+          executor ? executor.wrap { work.call(true) } : work.call(true)
         end
 
         def pool

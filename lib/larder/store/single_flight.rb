@@ -30,10 +30,9 @@ module Larder
         check_switch(options.fetch(:single_flight, nil))
         LEAST.each do |name, least|
           given = options.fetch(name, nil)
-          next if given.nil? || (length?(given) && given.to_f.between?(least, Larder::Cache::MAX_TTL))
+          next if given.nil? || length?(given, least)
 
-          raise ::ArgumentError, ":#{name} of LarderStore is #{given.inspect}; it takes seconds as a number or " \
-                                 "duration, from #{least} on"
+          raise ::ArgumentError, ":#{name} of LarderStore is #{given.inspect}; it takes #{lengths(least)}"
         end
       end
 
@@ -45,8 +44,14 @@ module Larder
       private_class_method :check_switch
 
       # @api private
-      def self.length?(given)
-        given.is_a?(Numeric) || given.is_a?(ActiveSupport::Duration)
+      def self.length?(given, least)
+        (given.is_a?(Numeric) || given.is_a?(ActiveSupport::Duration)) &&
+          (least..Larder::Cache::MAX_TTL).cover?(given.to_f)
+      end
+
+      # @api private
+      def self.lengths(least)
+        "seconds as a number or duration, from #{least} to #{Larder::Cache::MAX_TTL}"
       end
 
       # As Rails', but with `single_flight: true` each value that this call computes is stored at once.
@@ -58,10 +63,10 @@ module Larder
         return super unless flies?(options)
 
         names = names[0...-1] if given
-        instrument_multi(:read_multi, names, options) do |payload|
+        instrument_multi(:read_multi, instrumented_keys(names, options), options) do |payload|
           found = read_multi_entries(names, **options)
           computed = fetch_missing(names - found.keys, options, block)
-          payload[:hits] = found.keys
+          payload[:hits] = instrumented_keys(found.keys, options)
           payload[:super_operation] = :fetch_multi
           names.to_h { |name| [name, found.fetch(name) { computed[name] }] }
         end

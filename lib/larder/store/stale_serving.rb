@@ -25,9 +25,9 @@ module Larder
       def self.check(options)
         LENGTHS.each do |name|
           given = options.fetch(name, nil)
-          next if given.nil? || (SingleFlight.length?(given) && given.to_f.between?(0.001, Larder::Cache::MAX_TTL))
+          next if given.nil? || SingleFlight.length?(given, 0.001)
 
-          refuse(name, given, "seconds as a number or duration, from 0.001 on")
+          refuse(name, given, SingleFlight.lengths(0.001))
         end
         early, jitter = options.fetch(:early_refresh, nil), options.fetch(:jitter, nil)
         refuse(:early_refresh, early, "true or false") unless [true, false, nil].include?(early)
@@ -35,7 +35,7 @@ module Larder
       end
 
       def self.part?(given)
-        given.is_a?(Numeric) && given.between?(0, 1)
+        given.is_a?(Numeric) && (0..1).cover?(given)
       end
 
       def self.refuse(name, given, taken)
@@ -149,20 +149,23 @@ module Larder
         lease if status == Records::TAKEN
       end
 
-      # Computes a value again, later and once. Called by the fast path, too.
+      # Computes a value again, later and once. Called by the fast path, too. Key and version are those of now: later
+      # the name may have changed, and a namespace that is asked for in another thread may be another one.
       def refresh(name, key, options, block)
         lease = take_over(key, options)
         return unless lease
 
+        key = key.dup.freeze
+        options = options.merge(namespace: nil, version: normalize_version(name, options)).except(:single_flight)
         Refreshes.later do |runs|
           runs ? recompute(name, key, options, block, lease) : @records.lease_end(key, lease, 0, now_ms)
         end
       end
 
       def recompute(name, key, options, block, lease)
-        arguments = Keys::INSTRUMENTS_KEYS ? [name, key] : [name]
+        arguments = Keys::INSTRUMENTS_KEYS ? [key, key] : [key]
         with_lease(key, lease) do
-          save_block_result_to_cache(*arguments, options.except(:single_flight), &block)
+          save_block_result_to_cache(*arguments, options) { |_, write_options| block.call(name, write_options) }
         end
       rescue StandardError => e
         back_off(key, options)

@@ -200,6 +200,42 @@ module LarderStoreTests
       assert_equal(3, store.fetch("other", FLIGHT) { fiber.call + 2 })
     end
 
+    # The least of a fiber scheduler: fibers that sleep.
+    class Sleepers
+      def initialize = @until = {}
+      def fiber(&block) = Fiber.new(blocking: false, &block).tap(&:resume)
+      def kernel_sleep(seconds = nil) = block(:sleep, seconds)
+      def unblock(_blocker, fiber) = @until[fiber] = 0
+
+      def block(_blocker, seconds = nil)
+        @until[Fiber.current] = Process.clock_gettime(Process::CLOCK_MONOTONIC) + (seconds || 3600)
+        Fiber.yield
+        true
+      end
+
+      def io_wait(io, _events, seconds) = io.wait(seconds)
+
+      def close
+        until @until.empty?
+          fiber, = @until.min_by(&:last)
+          left = @until.delete(fiber) - Process.clock_gettime(Process::CLOCK_MONOTONIC)
+          Thread.new { sleep([left, 0].max) }.join
+          fiber.resume
+        end
+      end
+    end
+
+    test "with a fiber scheduler a fiber waits for another of its thread, which runs meanwhile" do
+      values = []
+      store # is opened before
+      Thread.new do
+        Fiber.set_scheduler(Sleepers.new)
+        Fiber.schedule { values << store.fetch("key", FLIGHT) { sleep(0.05) && "computed" } }
+        2.times { Fiber.schedule { values << store.fetch("key", wait: 60, **FLIGHT) { flunk "it waits" } } }
+      end.join
+      assert_equal %w[computed computed computed], values
+    end
+
     test "two threads that need each other's keys do not wait for each other" do
       gates = { "a" => Queue.new, "b" => Queue.new }
       threads = [%w[a b], %w[b a]].map do |outer, inner|
@@ -320,7 +356,7 @@ module LarderStoreTests
     end
 
     test "wrong options name the option and what it takes" do
-      { single_flight: "yes", wait: -1, lease: 0 }.each do |name, given|
+      { single_flight: "yes", wait: -1, lease: Float::NAN }.each do |name, given|
         error = assert_raises(ArgumentError) { store.fetch("key", **FLIGHT, name => given) { 1 } }
         assert_match(/:#{name} of LarderStore is #{Regexp.escape(given.inspect)}; it takes/, error.message)
         assert_raises(ArgumentError) { new_store(name => given) }

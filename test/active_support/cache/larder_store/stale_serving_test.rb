@@ -40,6 +40,85 @@ module LarderStoreTests
       end
     end
 
+    # Neither a plain value nor one of Larder's own format.
+    class Parcel
+      attr_reader :text
+
+      def initialize(text) = @text = text
+      def ==(other) = other.is_a?(Parcel) && text == other.text
+    end
+
+    on_both_paths "so are objects, what is compressed, and what a coder of the application's dumps" do
+      marshal = new_store("marshal.larder", coder: Marshal)
+      { store => [{}, Parcel.new("a"), /a/], new_store => [{ compress: true }, "a" * 5000], marshal => [{}, "text"] }
+        .each do |cache, (more, *values)|
+        values.each do |old|
+          options = { **WHILE, **IF_ERROR, **more }
+          cache.fetch("key", force: true, **options) { old }
+          travel 11.seconds
+          assert_equal(old, cache.fetch("key", **options) { "new" }, old.class)
+          assert Refreshes.await(30)
+          assert_equal "new", cache.read("key")
+          cache.write("key", old, **IF_ERROR, **more)
+          travel 11.seconds
+          reports_of { 2.times { assert_equal old, cache.fetch("key", **IF_ERROR, **more) { raise IOError } } }
+          assert_equal old, cache.read("key"), "fresh for a while"
+        end
+      end
+    end
+
+    on_both_paths "key, version and namespace of a refresh are those of the call" do
+      Thread.current[:tenant] = "A"
+      cache = new_store(namespace: -> { Thread.current[:tenant].to_s })
+      name = [+"key", 1]
+      cache.fetch(name, **WHILE) { "old" }
+      travel 11.seconds do
+        gate = Queue.new
+        cache.fetch(name, **WHILE) { gate.pop && "new" }
+        name << 2
+        gate << true
+        assert Refreshes.await(30)
+        assert_equal "new", cache.read(["key", 1])
+        assert_equal ["A:key/1"], cache.cache.each_key(now: Time.now.to_f).to_a
+      end
+    ensure
+      Thread.current[:tenant] = nil
+    end
+
+    test "by the real clock, the time of the call counts, and values are computed again early" do
+      store.fetch("key", expires_in: 0.05, stale_while_revalidate: 60) { "old" }
+      sleep 0.3
+      assert_equal("new", store.fetch("key", expires_in: 60, stale_while_revalidate: 0.2) { "new" })
+      runs = 0
+      early = -> { store.fetch("early", expires_in: 1, early_refresh: true) { (runs += 1) && sleep(0.4) && runs } }
+      early.call
+      deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 0.9
+      early.call while runs == 1 && Process.clock_gettime(Process::CLOCK_MONOTONIC) < deadline
+      assert_equal 2, runs
+    end
+
+    test "a process that dies while it computes again leaves that to the next caller" do
+      store.fetch("key", **WHILE) { "old" }
+      travel 11.seconds do
+        child = fork do
+          store.fetch("key", **WHILE) { sleep }
+          Process.kill(:KILL, Process.pid)
+        end
+        wait_for(child)
+        assert_equal("old", store.fetch("key", **WHILE) { "new" })
+        assert_equal "new", refreshed
+      end
+    end
+
+    test "a block that ends its thread ends no other refresh" do
+      5.times { |i| store.fetch(i, **WHILE) { "old" } }
+      travel 11.seconds do
+        4.times { |i| store.fetch(i, **WHILE) { Thread.current.kill } }
+        assert_equal("old", store.fetch(4, **WHILE) { "new" })
+        assert_equal "new", refreshed(4)
+      end
+    end
+
     on_both_paths "what has expired is served for so long only" do
       store.fetch("key", **WHILE) { "old" }
       travel(69.seconds) { assert_equal "old", store.fetch("key", **WHILE) { "old" } }
@@ -280,7 +359,7 @@ module LarderStoreTests
     end
 
     test "wrong options name the option and what it takes" do
-      { stale_while_revalidate: 0, stale_if_error: "1", early_refresh: 1, jitter: 2 }.each do |name, given|
+      { stale_while_revalidate: 0, stale_if_error: "1", early_refresh: 1, jitter: Float::NAN }.each do |name, given|
         error = assert_raises(ArgumentError) { store.fetch("key", name => given) { 1 } }
         assert_match(/:#{name} of LarderStore is #{Regexp.escape(given.inspect)}; it takes/, error.message)
         assert_raises(ArgumentError) { new_store(name => given) }
