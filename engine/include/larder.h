@@ -390,7 +390,7 @@ larder_status larder_set_multi(larder *cache, larder_store *stores, size_t count
 /*
  * Compare-and-swap: stores only if the key's value has the bytes `expected`, the flags store->expected_flags and
  * the expiry store->expected_expires_at_ms. OK; MISS: the key is absent; NOT_STORED: it differs; or a refusal. A
- * negative TTL is INVALID.
+ * negative TTL is INVALID, as is an `extra`.
  */
 larder_status larder_cas(larder *cache, const larder_store *store, const void *expected, size_t expected_bytes,
                          const larder_call *call);

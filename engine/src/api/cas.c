@@ -51,7 +51,7 @@ larder_status larder_cas(larder *cache, const larder_store *request, const void 
                          const larder_call *call) {
     lard_write_op op;
     larder_status status = lard_request_check_store(cache, request, call);
-    if (status != LARDER_OK || (!expected && expected_bytes) || request->ttl_ms < 0) {
+    if (status != LARDER_OK || (!expected && expected_bytes) || request->ttl_ms < 0 || request->extra) {
         return status != LARDER_OK ? status : LARDER_INVALID;
     }
     status = lard_request_op(request, lard_clock_of_call(call), &op);

@@ -34,12 +34,13 @@ larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int
     bool replaced = true;
     for (int i = 0; replaced && i < TOUCH_ATTEMPTS; i++) {
         lard_head head = {{0, 0}, 0, 0};
+        uint64_t kept_until_ms = expiry_ms;
         status = lard_expiry_set(cache, map, &wanted, expiry_ms, &head, call);
         if (status == LARDER_NOT_STORED) {
-            status = lard_extended_touch(cache, map, &wanted, expiry_ms, &head, call);
+            status = lard_extended_touch(cache, map, &wanted, &kept_until_ms, &head, call);
         }
         if (status == LARDER_OK && head.value_bytes) {
-            status = lard_large_touch(cache, map, &head, expiry_ms);
+            status = lard_large_touch(cache, map, &head, kept_until_ms);
         }
         replaced =
             status == LARDER_NOT_STORED || (status == LARDER_MISS && head.value_bytes &&

@@ -58,7 +58,7 @@ larder_status lard_extended_rewrite(larder *cache, lard_map *map, const lard_key
     return status;
 }
 
-larder_status lard_extended_touch(larder *cache, lard_map *map, const lard_key *key, uint64_t expiry_ms,
+larder_status lard_extended_touch(larder *cache, lard_map *map, const lard_key *key, uint64_t *expiry_ms,
                                   lard_head *head, const larder_call *call) {
     larder_status status = LARDER_NOT_STORED;
     for (int i = 0; i < ATTEMPTS && status == LARDER_NOT_STORED; i++) {
@@ -72,11 +72,14 @@ larder_status lard_extended_touch(larder *cache, lard_map *map, const lard_key *
         }
         lard_extension extension = hit.extension;
         int64_t stale_ms = extension.fields & LARD_FIELD_FRESH ? item.expires_at_ms - extension.fresh_until_ms : 0;
-        item.expires_at_ms = lard_extended_expiry(expiry_ms, stale_ms, &extension);
+        item.expires_at_ms = lard_extended_expiry(*expiry_ms, stale_ms, &extension);
         status = lard_extended_rewrite(cache, map, key, &hit, &extension, &item, now_ms, call);
         head->value_bytes = 0;
         if (extension.kind == LARD_TYPE_HEAD) {
             *head = hit.head;
+        }
+        if (status == LARDER_OK) {
+            *expiry_ms = (uint64_t)item.expires_at_ms;
         }
     }
     return status;
