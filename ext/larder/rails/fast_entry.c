@@ -36,14 +36,15 @@ static bool is_early(const larder_item *item, int64_t now_ms) {
            (double)(expires_at_ms - now_ms) < -log(1.0 - rb_random_real(rb_cRandom)) * (double)item->compute_ms;
 }
 
-/* Is a stale entry, or one that soon will be, a hit? FAST_STALE: of the caller that computes the next. */
+/* Is a stale entry, or one that soon will be, a hit? FAST_STALE, FAST_EARLY: of the caller that computes the next.
+ */
 static enum fast_outcome judge_age(const fast_options *options, const larder_item *item, int64_t now_ms) {
     if (item->staleness != LARDER_FRESH) {
         return (double)(now_ms - item->fresh_until_ms) >= options->stale * 1000.0 ? FAST_MISS
                : item->staleness == LARDER_STALE_LEASED                           ? FAST_HIT
                                                                                   : FAST_STALE;
     }
-    return options->early && is_early(item, now_ms) ? FAST_STALE : FAST_HIT;
+    return options->early && is_early(item, now_ms) ? FAST_EARLY : FAST_HIT;
 }
 
 /* Has the entry of a plain value expired? Its record lives longer. */

@@ -10,7 +10,8 @@
 
 enum fast_outcome {
     FAST_HIT,
-    FAST_STALE, /* a hit, after which the value is to be computed again */
+    FAST_STALE, /* a hit, after which the value is to be computed again, as it has expired */
+    FAST_EARLY, /* the same before it expires */
     FAST_MISS,
     FAST_FALLBACK /* not simple: ask the ordinary path */
 };

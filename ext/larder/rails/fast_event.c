@@ -91,7 +91,7 @@ static VALUE read_within(VALUE payload, void *context) {
     if (event->is_fetch) {
         rb_hash_aset(payload, sym_super_operation, sym_fetch);
     }
-    rb_hash_aset(payload, sym_hit, event->outcome == FAST_HIT || event->outcome == FAST_STALE ? Qtrue : Qfalse);
+    rb_hash_aset(payload, sym_hit, event->outcome < FAST_MISS ? Qtrue : Qfalse);
     return Qnil;
 }
 

@@ -77,11 +77,11 @@ static VALUE fetch_in_flight(const fast_call *call, VALUE name, VALUE call_optio
     return rb_funcall(call->store.self, id_fetch_in_flight, 4, name, key_of(call), hash, rb_block_proc());
 }
 
-/* A stale hit: the value is computed again, later. */
-static void refresh(const fast_call *call, VALUE name, VALUE call_options) {
+/* A hit after which the value is computed again, later. */
+static void refresh(const fast_call *call, VALUE name, VALUE call_options, bool early) {
     VALUE hash = fast_options_hash(call->store.handle.options, call_options);
 
-    rb_funcall(call->store.self, id_refresh, 4, name, key_of(call), hash, rb_block_proc());
+    rb_funcall(call->store.self, id_refresh, 5, name, key_of(call), hash, rb_block_proc(), early ? Qtrue : Qfalse);
 }
 
 /* The same of a read: of a view, which writes what it finds missing. */
@@ -123,9 +123,11 @@ static VALUE fast_fetch(int argc, VALUE *argv, VALUE self) {
     if ((argc == 1 || argc == 2) && rb_block_given_p()) {
         VALUE options = argc == 2 ? argv[1] : Qnil;
         if (begin(&call, self, argv[0], options)) {
-            switch (look_up(&call, options, true, &value)) {
+            enum fast_outcome outcome = look_up(&call, options, true, &value);
+            switch (outcome) {
             case FAST_STALE:
-                refresh(&call, argv[0], options);
+            case FAST_EARLY:
+                refresh(&call, argv[0], options, outcome == FAST_EARLY);
                 return hit(&call, options, value);
             case FAST_HIT:
                 return hit(&call, options, value);

@@ -57,8 +57,10 @@ module Larder
 
         # Ends a lease whose value was not stored, so that others need not wait. If the file cannot be reached, it ends
         # by itself.
-        def give_up(lease, now_ms = nil)
-          lease.records.lease_end(lease.key, lease.bytes, 0, now_ms) if drop(lease) && lease.bytes
+        #
+        # @param fresh [Integer] seconds for which the old value counts as fresh
+        def give_up(lease, now_ms = nil, fresh = 0)
+          lease.records.lease_end(lease.key, lease.bytes, fresh * 1000, now_ms) if drop(lease) && lease.bytes
         rescue Larder::Error
           false
         end

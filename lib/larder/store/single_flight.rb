@@ -4,6 +4,7 @@
 # others wait for it.
 
 require "larder/store/leases"
+require "timeout"
 
 module Larder
   module Store
@@ -125,7 +126,7 @@ module Larder
           status, lease = take_lease(key, options, nil)
           next unless status == Records::TAKEN
 
-          computed[name] = with_lease(key, lease) { compute_one(name, options, block) }
+          computed[name] = with_lease(key, lease, back_off_of(options)) { compute_one(name, options, block) }
           true
         end
         waiting.each do |name|
@@ -147,7 +148,7 @@ module Larder
         what, found = join_flight(name, key, options)
         case what
         when :found then found
-        when :leased then with_lease(key, found) { yield true }
+        when :leased then with_lease(key, found, back_off_of(options)) { yield true }
         else yield what != :alone
         end
       end
@@ -200,11 +201,26 @@ module Larder
         failsafe(:fetch, returning: true) { @records.lease_wait(key, lease, wait, now_ms) }
       end
 
-      def with_lease(key, bytes)
+      # @param back_off [Integer] seconds for which the old value counts as fresh if the block raises
+      def with_lease(key, bytes, back_off)
+        fresh = 0
         lease = Leases.hold(@records, key, bytes)
         yield
+      rescue StandardError => e
+        fresh = back_off unless from_outside?(e)
+        raise
       ensure
-        Leases.give_up(lease, now_ms) if lease
+        Leases.give_up(lease, now_ms, fresh) if lease
+      end
+
+      def back_off_of(_options)
+        0
+      end
+
+      # Is it of a Timeout.timeout around the call of `fetch`? One of the block's own is a failure of the block.
+      def from_outside?(error)
+        error.instance_of?(Timeout::Error) &&
+          error.backtrace.take_while { |frame| !frame.start_with?(__dir__) }.grep(%r{/timeout\.rb:}).empty?
       end
 
       # As Store's save_block_result_to_cache, but it writes nothing.

@@ -3,7 +3,6 @@
 # Serves values that have expired while new ones are computed, or because they cannot be computed.
 
 require "larder/store/refreshes"
-require "timeout"
 
 module Larder
   module Store
@@ -102,7 +101,7 @@ module Larder
         return fetch_in_flight(name, key, options, block) unless entry
 
         instrument(:fetch_hit, name, options)
-        refresh(name, key, options, block) if entry.expired?
+        refresh(name, key, options, block, false) if entry.expired?
         entry.value
       end
 
@@ -138,21 +137,25 @@ module Larder
       end
 
       def take_for_write(key, options)
-        lease = take_over(key, options)
+        lease = take_over(key, options, false)
         lease && Leases.hold(@records, key, lease)
       end
 
-      # @return [String, nil] the lease of a key, also if that has a value
-      def take_over(key, options)
+      # @return [String, nil] the lease of a key whose value has expired, or has to be computed early
+      def take_over(key, options, early)
         status, lease = take_lease(key, options, nil)
-        status, lease = take_lease(key, options, lease) if status == Records::PRESENT
+        if status == Records::PRESENT
+          return unless early || stored_entry(key)&.expired? # another caller was faster
+
+          status, lease = take_lease(key, options, lease)
+        end
         lease if status == Records::TAKEN
       end
 
       # Computes a value again, later and once. Called by the fast path, too. Key and version are those of now: later
       # the name may have changed, and a namespace that is asked for in another thread may be another one.
-      def refresh(name, key, options, block)
-        lease = take_over(key, options)
+      def refresh(name, key, options, block, early)
+        lease = take_over(key, options, early)
         return unless lease
 
         key = key.dup.freeze
@@ -164,12 +167,16 @@ module Larder
 
       def recompute(name, key, options, block, lease)
         arguments = Keys::INSTRUMENTS_KEYS ? [key, key] : [key]
-        with_lease(key, lease) do
+        with_lease(key, lease, BACK_OFF) do
           save_block_result_to_cache(*arguments, options) { |_, write_options| block.call(name, write_options) }
         end
       rescue StandardError => e
-        back_off(key, options)
         report_stale(e)
+      end
+
+      # SingleFlight's: how long the old value is fresh after an error.
+      def back_off_of(options)
+        options[:stale_if_error] ? BACK_OFF : super
       end
 
       # Store's, called after a miss of `fetch`.
@@ -191,12 +198,6 @@ module Larder
         end
       end
 
-      # Is it of a Timeout.timeout around the call of `fetch`? One of the block's own is a failure of the block.
-      def from_outside?(error)
-        error.instance_of?(Timeout::Error) &&
-          error.backtrace.take_while { |frame| !frame.start_with?(__FILE__) }.grep(%r{/timeout\.rb:}).empty?
-      end
-
       # The old value, which counts as fresh for a while, so that not every call fails.
       def serve_after(error, name, key, options)
         entry = stored_entry(key)
@@ -209,8 +210,8 @@ module Larder
       end
 
       def back_off(key, options)
-        lease = take_over(key, options)
-        @records.lease_end(key, lease, BACK_OFF * 1000, now_ms) if lease
+        status, lease = take_lease(key, options, nil)
+        @records.lease_end(key, lease, BACK_OFF * 1000, now_ms) if status == Records::TAKEN
       end
 
       def report_stale(error)

@@ -258,6 +258,23 @@ module LarderStoreTests
       end
     end
 
+    test "with single_flight too, an error in one process is the only one of all" do
+      options = { **IF_ERROR, single_flight: true, wait: 30 }
+      store.fetch("key", options) { "old" }
+      travel 11.seconds do
+        children = Array.new(4) do
+          fork do
+            values = Array.new(5) do
+              Thread.new { store.fetch("key", options) { store.increment("runs") && sleep(0.1) && raise(IOError) } }
+            end
+            exit!(values.map(&:value).uniq == ["old"])
+          end
+        end
+        assert(children.all? { |child| wait_for(child).success? })
+        assert_equal 1, store.read_counter("runs")
+      end
+    end
+
     on_both_paths "with single_flight too, what is stale is served and computed again" do
       options = { **WHILE, single_flight: true }
       store.fetch("key", options) { "old" }
