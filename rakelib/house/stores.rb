@@ -52,7 +52,7 @@ module House
       "&cache->stuck[shard]", "&cache->stuck[view->number]", "&cache->map", "&cache->fork_number",
       "&cache->next_look_ms", "&cache->next_touch_ms", "&cache->store_count", "&cache->store_ms", "&cache->slot",
       "&cache->incarnation", "&cache->counters", "&cache->next_value_id", "&copy->pages[p]",
-      "&copy->epoch", "&copy->shape", "&renewal->renewing", "&cache->counted_ms", "&guarded[i].map",
+      "&copy->epoch", "&copy->shape", "&renewal->renewing", "&cache->counted_ms", "&cache->lived", "&guarded[i].map",
       "&guarded[i].base", "&guarded[i].bytes", "&questions", "&map->fd", "word", "byte", "&hints->sampled",
       "&hints->heard[end % LARD_HEARD]", "&hints->heard_end", "&shadow->score"
     ].freeze

@@ -164,14 +164,13 @@ static larder_status nothing(lard_hit *hit) {
     return LARDER_MISS;
 }
 
-static __attribute__((noinline)) void describe(const larder *cache, const lard_map *map,
-                                               const lard_extension *extension, larder_item *item,
-                                               int64_t now_ms) {
+static __attribute__((noinline)) void describe(larder *cache, const lard_map *map, const lard_extension *extension,
+                                               larder_item *item, int64_t now_ms) {
     bool is_stale = (extension->fields & LARD_FIELD_FRESH) &&
                     lard_clock_has_passed((uint64_t)extension->fresh_until_ms, now_ms);
     bool is_leased = is_stale && (extension->fields & LARD_FIELD_LEASE) &&
                      !lard_clock_has_passed((uint64_t)extension->lease_until_ms, now_ms) &&
-                     lard_process_alive(cache, map, lard_process_owner_of(extension->token));
+                     lard_process_lived(cache, map, lard_process_owner_of(extension->token));
     item->fresh_until_ms = extension->fresh_until_ms;
     item->compute_ms = extension->compute_ms;
     item->staleness = !is_stale ? LARDER_FRESH : is_leased ? LARDER_STALE_LEASED : LARDER_STALE;

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define MAX_SLOTS 4096u
+#define LIVED_MS 20
 #define MAX_COUNTS_SHIFT 20          /* a process counts less than 2^20 of anything in a millisecond */
 #define CLOCK_SLACK_MS (3600 * 1000) /* the clock may have been set back */
 #define MAX_ELAPSED_MS (1ll << 42)
@@ -191,6 +192,19 @@ bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner
     }
     lard_lockfile_path(cache->path, path);
     return is_free(&map->lock, path, 1 + slot, 1, 1 + map->slot) != 1;
+}
+
+bool lard_process_lived(larder *cache, const lard_map *map, uint32_t owner_word) {
+    uint64_t now = (uint64_t)lard_clock_monotonic_coarse_ms() / LIVED_MS;
+    uint64_t found = now << 32 | owner_word;
+    if (__atomic_load_n(&cache->lived, __ATOMIC_RELAXED) == found) {
+        return true;
+    }
+    bool alive = lard_process_alive(cache, map, owner_word);
+    if (alive) {
+        __atomic_store_n(&cache->lived, found, __ATOMIC_RELAXED);
+    }
+    return alive;
 }
 
 bool lard_process_is_attached(const larder *cache, const lard_map *map, uint32_t slot) {

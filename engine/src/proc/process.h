@@ -21,6 +21,8 @@ void lard_process_adopt(larder *cache, const lard_lockfile *file, lard_map *map,
 int lard_process_is_alone(const larder *cache, const lard_lockfile *file, const char *path);
 void lard_process_release(larder *cache);
 bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner_word);
+/* The same, by what was found up to 20 ms ago: without a system call if this process asks again and again. */
+bool lard_process_lived(larder *cache, const lard_map *map, uint32_t owner_word);
 /* Has a live process this slot? */
 bool lard_process_is_attached(const larder *cache, const lard_map *map, uint32_t slot);
 /* What the slot's processes have counted: from the hints if they share them with this process, else what was
