@@ -44,7 +44,7 @@ static void wake(lard_map *map, const lard_key *key) {
 
 /* Has the record that was found a lease whose owner may still store? */
 static bool is_leased(const larder *cache, const lard_map *map, const lard_hit *hit, int64_t now_ms) {
-    return hit->slot && (hit->extension.fields & LARD_FIELD_LEASE) && now_ms < hit->extension.lease_until_ms &&
+    return hit->slot && lard_extension_is_leased(&hit->extension, now_ms) &&
            lard_process_alive(cache, map, lard_process_owner_of(hit->extension.token));
 }
 

@@ -28,6 +28,11 @@ static inline bool lard_extension_has_token(const lard_extension *extension, con
            extension->token[1] == token[1];
 }
 
+/* Has it a lease whose time has not ended? */
+static inline bool lard_extension_is_leased(const lard_extension *extension, int64_t now_ms) {
+    return (extension->fields & LARD_FIELD_LEASE) && now_ms < extension->lease_until_ms;
+}
+
 /* Is there a value that is fresh? */
 static inline bool lard_extension_is_fresh(const lard_extension *extension, int64_t now_ms) {
     return extension->kind && (!(extension->fields & LARD_FIELD_FRESH) || now_ms < extension->fresh_until_ms);

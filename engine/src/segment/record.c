@@ -86,8 +86,8 @@ bool lard_record_extended_is_stale(const lard_view *view, uint64_t offset, const
     if (lard_record_extended(view, offset, info, &extension, NULL, 0, &bytes) != LARDER_OK) {
         return false;
     }
-    bool is_leased = (extension.fields & LARD_FIELD_LEASE) && now_ms < extension.lease_until_ms;
-    return extension.kind && !is_leased && !lard_extension_is_fresh(&extension, now_ms);
+    return extension.kind && !lard_extension_is_leased(&extension, now_ms) &&
+           !lard_extension_is_fresh(&extension, now_ms);
 }
 
 static bool read_extended_head(const lard_view *view, uint64_t offset, const lard_record_info *info,

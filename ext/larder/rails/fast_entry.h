@@ -18,12 +18,11 @@ enum fast_outcome {
 
 void fast_entry_init(VALUE module);
 
-/* Reads an entry that has not expired, or is as stale as the options allow, and is of the key's version. One that
- * has expired is deleted. */
+/* Reads an entry that has not expired and is of the key's version. One that has expired is deleted. */
 enum fast_outcome fast_entry_read(const fast_store *store, const fast_options *options, const fast_key *key,
                                   VALUE *value);
 
-/* The same with options->keeps, which may allow that it is stale. */
+/* The same with options->keeps: also an entry that is as stale as the options allow. */
 enum fast_outcome fast_entry_read_kept(const fast_store *store, const fast_options *options, const fast_key *key,
                                        VALUE *value);
 

@@ -2,8 +2,10 @@
  * records.c — Larder::Store::Records: entries of the Rails store's ordinary path.
  *
  * A record is [bytes, flags, ttl_ms] when stored, with stale_ms and compute_ms behind
- * if it is kept when it is stale, and [bytes, flags, expires_at_ms] when read. An entry is [value, expires_at,
- * version] of a plain value, and a String of any other: the bytes of Rails' coder, a raw value, a counter.
+ * if it is kept when it is stale, and [bytes, flags, expires_at_ms] when read. An
+ * entry is [value, expires_at, version] of a plain value, and a String of any other:
+ * the bytes of Rails' coder, a raw value, a counter. Of such bytes that are kept it is
+ * [bytes, expires_at].
  */
 #include "rails/records.h"
 #include "base/arguments.h"
@@ -142,7 +144,6 @@ static VALUE add(VALUE self, VALUE key, VALUE record, VALUE now) {
 static VALUE set_leased(VALUE self, VALUE key, VALUE record, VALUE now, VALUE lease) {
     larder_store terms = terms_of(record);
     larder_lease held = glue_lease_of(lease);
-
     larder_extra extra = extra_of(record);
 
     extra.lease = &held;
