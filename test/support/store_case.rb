@@ -24,6 +24,12 @@ class StoreCase < ActiveSupport::TestCase
 
   SIZE = 8 << 20
 
+  # Defines a test twice: in C, and on ActiveSupport's path.
+  def self.on_both_paths(sentence, &block)
+    test(sentence) { instance_exec(&block) }
+    test("#{sentence}, on the ordinary path") { Larder::Store::FastPath.without { instance_exec(&block) } }
+  end
+
   # Made before any fork, so that children use the same one.
   setup { directory }
 

@@ -5,16 +5,10 @@ require "action_controller"
 require "timeout"
 
 module LarderStoreTests
-  # `single_flight: true`: one caller computes, the others wait, and what is deleted meanwhile stays deleted. Each test
+  # `single_flight: true`: one caller computes, the others wait, and a delete while it computes wins. Each test
   # runs in C and on ActiveSupport's path.
   class SingleFlightTest < StoreCase
     FLIGHT = { single_flight: true }.freeze
-
-    # Defines the test once for each path.
-    def self.on_both_paths(sentence, &block)
-      test(sentence) { instance_exec(&block) }
-      test("#{sentence}, on the ordinary path") { Larder::Store::FastPath.without { instance_exec(&block) } }
-    end
 
     teardown { assert_empty Larder::Store::Leases.held }
 

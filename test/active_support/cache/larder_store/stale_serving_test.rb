@@ -11,12 +11,6 @@ module LarderStoreTests
     # For the coder.
     Point = Struct.new(:x)
 
-    # Defines the test once for each path.
-    def self.on_both_paths(sentence, &block)
-      test(sentence) { instance_exec(&block) }
-      test("#{sentence}, on the ordinary path") { Larder::Store::FastPath.without { instance_exec(&block) } }
-    end
-
     teardown do
       assert Refreshes.await(30)
       assert_empty Larder::Store::Leases.held
