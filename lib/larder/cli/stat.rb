@@ -33,8 +33,10 @@ module Larder
 
         Exit codes: 0 done, 1 the file is missing or cannot be used, 2 wrong usage.
       TEXT
-      FLIGHTS = { stale_hits: "   reads that an expired value answered", leases: "   computed by one caller for all",
-                  lost_leases: "   not stored, as the key was deleted or written meanwhile" }.freeze
+      # Counts that only caches with single_flight or stale values have, with label and meaning.
+      FLIGHTS = { stale_hits: ["stale", "reads that an expired value answered"],
+                  leases: ["leased", "computed by one caller for all"],
+                  lost_leases: ["outdated", "not stored: the key was deleted or written before"] }.freeze
       private_constant :BANNER, :FOOTER, :FLIGHTS
 
       private
@@ -78,10 +80,9 @@ module Larder
         stats[:counts_age] >= 1
       end
 
-      # What only caches with single_flight or stale values have.
       def flights(stats, line)
-        { stale_hits: "stale", leases: "leased", lost_leases: "outdated" }.filter_map do |key, label|
-          line[label, Words.count(stats[key]), FLIGHTS[key]] if stats[key].positive?
+        FLIGHTS.filter_map do |key, (label, meaning)|
+          line[label, Words.count(stats[key]), "   #{meaning}"] if stats[key].positive?
         end
       end
 

@@ -21,7 +21,7 @@ module Larder
       LEASE = 30
       # Seconds that the options take at least.
       LEAST = { wait: 0, lease: 0.001 }.freeze
-      # Between two looks of a fiber whose scheduler runs others meanwhile.
+      # Between two looks of a fiber. Its scheduler runs others in between.
       LOOK = 0.005
       private_constant :WAIT, :LEASE, :LEAST, :LOOK
 
