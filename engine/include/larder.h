@@ -79,6 +79,7 @@ extern "C" {
 #define LARDER_MIN_SIZE (1u << 20)       /* smallest file */
 #define LARDER_MAX_SIZE (1ull << 40)     /* largest file */
 #define LARDER_DEFAULT_SIZE (256u << 20) /* if the options have no size */
+#define LARDER_MAX_TAGS 128u             /* tags of an item */
 #define LARDER_MAX_TTL_MS (1ll << 41)    /* about 69 years */
 /* The latest expiry, in Unix ms: May 2109. What would expire later, or is stored later, expires then. */
 #define LARDER_MAX_EXPIRY_MS ((1ll << 42) - 1)
@@ -213,13 +214,27 @@ typedef struct larder_lease {
     uint64_t over; /* see larder_lease_take() */
 } larder_lease;
 
+/* A text by which items are deleted together, of any bytes; see larder_delete_tagged(). */
+typedef struct larder_tag {
+    const void *text;
+    size_t bytes;
+} larder_tag;
+
+/* A moment between deletions of tags, see larder_stamp_now(). */
+typedef struct larder_stamp {
+    uint64_t number;
+    uint64_t origin; /* of which file, since its last clear; 0: none */
+} larder_stamp;
+
 /* What only some stores need. */
 typedef struct larder_extra {
     int64_t stale_ms;          /* how long the item is kept after its TTL, see LARDER_CALL_STALE */
     const larder_lease *lease; /* not NULL: store only while the key has it, see larder_lease_take() */
     uint32_t compute_ms;       /* how long the value took to compute; only kept for the caller */
-    uint32_t reserved0;
-    uint64_t reserved[5];
+    uint32_t tag_count;        /* of `tags`, LARDER_MAX_TAGS at most */
+    const larder_tag *tags;    /* the item's; may be NULL */
+    larder_stamp stamp;        /* of before the value began to be computed; origin 0: now. With tags only */
+    uint64_t reserved[2];
 } larder_extra;
 
 typedef struct larder_store {
@@ -242,23 +257,28 @@ typedef struct larder_store {
  * Statistics: name, description. Counts are sums over all processes since the file was created; gauges are current
  * values. Counts of single-threaded processes are exact; native threads that race may lose a few.
  */
-#define LARDER_COUNTS_LIST(X)                                                             \
-    X(hits, "reads that found a live item")                                               \
-    X(misses, "reads that found none")                                                    \
-    X(sets, "items stored")                                                               \
-    X(refused, "stores refused: lock timeout, or the cache is full")                      \
-    X(deletes, "deletes that found the key")                                              \
-    X(increments, "counters changed")                                                     \
-    X(evictions, "live items dropped to make room: each once, however many parts it has") \
-    X(expirations, "expired items dropped to make room or by prune")                      \
-    X(promotions, "items that eviction kept: they were read, or there was room")          \
-    X(damaged, "records whose checksum or shape was wrong")                               \
-    X(repairs, "shards repaired after their lock's owner died")                           \
-    X(resets, "shards emptied because they could not be repaired")                        \
-    X(lock_waits, "waits for a shard lock")                                               \
-    X(stale_hits, "hits of a stale item, by callers that take those")                     \
-    X(leases, "leases taken: values that one caller was to compute for all")              \
-    X(lost_leases, "stores under a lease that had ended: the key was deleted or written, or it took too long")
+#define LARDER_COUNTS_LIST(X)                                                                                  \
+    X(hits, "reads that found a live item")                                                                    \
+    X(misses, "reads that found none")                                                                         \
+    X(sets, "items stored")                                                                                    \
+    X(refused, "stores refused: lock timeout, or the cache is full")                                           \
+    X(deletes, "deletes that found the key")                                                                   \
+    X(increments, "counters changed")                                                                          \
+    X(evictions, "live items dropped to make room: each once, however many parts it has")                      \
+    X(expirations, "expired items dropped to make room or by prune")                                           \
+    X(promotions, "items that eviction kept: they were read, or there was room")                               \
+    X(damaged, "records whose checksum or shape was wrong")                                                    \
+    X(repairs, "shards repaired after their lock's owner died")                                                \
+    X(resets, "shards emptied because they could not be repaired")                                             \
+    X(lock_waits, "waits for a shard lock")                                                                    \
+    X(stale_hits, "hits of a stale item, by callers that take those")                                          \
+    X(leases, "leases taken: values that one caller was to compute for all")                                   \
+    X(lost_leases, "stores under a lease that had ended: the key was deleted or written, or it took too long") \
+    X(tag_deletes, "tags deleted")                                                                             \
+    X(tag_misses, "reads of an item of which a tag was deleted")                                               \
+    X(forgotten_tags, "deletions of tags that were forgotten for newer ones")                                  \
+    X(forgotten_misses,                                                                                        \
+      "tag misses of items that may not have had a deleted tag, older than one that was forgotten")
 #define LARDER_GAUGES_LIST(X)                                                              \
     X(items, "items in the index, also expired ones that nobody has dropped yet")          \
     X(used_bytes, "bytes of segments in use, dead records included")                       \
@@ -270,7 +290,8 @@ typedef struct larder_store {
     X(shards, "shards")                                                                    \
     X(processes, "processes attached")                                                     \
     X(oldest_age_ms, "no item was stored longer ago; 0: there is none")                    \
-    X(counts_age_ms, "how old the counts of a process that shares no memory are at most")
+    X(counts_age_ms, "how old the counts of a process that shares no memory are at most")  \
+    X(table_bytes, "bytes of segments used by the tables of deleted tags")
 #define LARDER_STATS_LIST(X) LARDER_COUNTS_LIST(X) LARDER_GAUGES_LIST(X)
 #define LARDER_STATS_WORDS 24 /* words for counts, and as many for gauges */
 
@@ -439,6 +460,27 @@ larder_status larder_lease_end(larder *cache, const void *key, size_t key_bytes,
                                int64_t fresh_ms, const larder_call *call);
 larder_status larder_lease_wait(larder *cache, const void *key, size_t key_bytes, const larder_lease *lease,
                                 uint32_t wait_ms, const larder_call *call);
+
+/*
+ * Tags: items can be stored with tags, and all items of a tag deleted, in the same time whatever their number.
+ *
+ * larder_stamp_now is called before a value is computed that will have tags, and its stamp given to the store:
+ * then an item is also deleted if one of its tags is deleted while its value is computed. A store with a stamp of
+ * before larder_clear, or of another file, is NOT_STORED.
+ *
+ * larder_delete_tagged: OK; items with one of the tags that were stored before, or computed since before, are a
+ * MISS from now on. They take their room until they are evicted, which they are before others. An error means as
+ * with larder_delete that this process cannot reach the file. Waits for locks of shards; if one cannot be had, or
+ * the table of deletions is full, other items with tags that are as old are taken for deleted, too. The counts
+ * forgotten_tags and forgotten_misses tell how many. There is room for a quarter of a million deletions in 256
+ * MiB. A count of 0 deletes nothing.
+ *
+ * larder_tag_deleted: a number that each deletion of the tag raises; 0: there was none. It may also rise at other
+ * times, and never returns to an earlier value but 0, after larder_clear.
+ */
+larder_status larder_stamp_now(larder *cache, larder_stamp *stamp);
+larder_status larder_delete_tagged(larder *cache, const larder_tag *tags, size_t count, const larder_call *call);
+uint64_t larder_tag_deleted(larder *cache, const void *text, size_t bytes);
 
 /*
  * Adds `delta` to a signed 64-bit counter and stores the sum in `*result`. An absent key starts from `initial` and

@@ -46,7 +46,10 @@ static void what_is_given_has_its_places(void) {
     AT(larder_extra, stale_ms, 0);
     AT(larder_extra, lease, 8);
     AT(larder_extra, compute_ms, 16);
-    AT(larder_extra, reserved, 24);
+    AT(larder_extra, tag_count, 20);
+    AT(larder_extra, tags, 24);
+    AT(larder_extra, stamp, 32);
+    AT(larder_extra, reserved, 48);
     BYTES(larder_extra, 64);
     AT(larder_lease, token, 0);
     AT(larder_lease, until_ms, 16);
@@ -119,6 +122,7 @@ static void calls_of_a_later_version(void) {
         int64_t number;
         uint64_t cursor = 0;
         size_t count, used;
+        const larder_tag tag = {"t", 1};
         CHECK(larder_get(cache, "k", 1, buffer, sizeof buffer, NULL, call) == LARDER_INVALID);
         CHECK(larder_get_multi(cache, lookups, 1, call) == LARDER_INVALID);
         CHECK(larder_exists(cache, "k", 1, NULL, call) == LARDER_INVALID);
@@ -127,6 +131,7 @@ static void calls_of_a_later_version(void) {
         CHECK(stores[0].status == LARDER_INVALID);
         CHECK(larder_cas(cache, stores, "v", 1, call) == LARDER_INVALID);
         CHECK(larder_delete(cache, "k", 1, call) == LARDER_INVALID);
+        CHECK(larder_delete_tagged(cache, &tag, 1, call) == LARDER_INVALID);
         CHECK(larder_increment(cache, "n", 1, 1, 0, 0, &number, call) == LARDER_INVALID);
         CHECK(larder_touch(cache, "k", 1, 1000, call) == LARDER_INVALID);
         CHECK(larder_touch(cache, "k", 1, -1, call) == LARDER_INVALID);
@@ -140,7 +145,7 @@ static void calls_of_a_later_version(void) {
 static void stores_and_lookups_of_a_later_version(void) {
     char buffer[8];
     larder *cache = open_cache(1 << 20);
-    static const larder_extra extras[] = {{.reserved0 = 1}, {.reserved = {0, 1}}};
+    static const larder_extra extras[] = {{.reserved = {1}}, {.reserved = {0, 1}}};
     larder_store stores[5] = {
         {.reserved = 1}, {.extra = &extras[0]}, {.extra = &extras[1]}, {.pin = 2}, {.mode = 3}};
     for (int i = 0; i < 5; i++) {

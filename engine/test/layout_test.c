@@ -35,7 +35,7 @@ static void superblock_fields_have_their_places(void) {
 
 static void control_and_process_fields_have_their_places(void) {
     CHECK(LARD_CONTROL_OFFSET == 8192 && LARD_PROCESS_OFFSET == 12288);
-    CHECK(sizeof(lard_control) == 256 && sizeof(lard_process) == 256);
+    CHECK(sizeof(lard_control) == 320 && sizeof(lard_process) == 256);
     AT(lard_control, superseded, 0, 4);
     AT(lard_control, clear_epoch, 4, 4);
     AT(lard_control, clean, 8, 4);
@@ -45,6 +45,7 @@ static void control_and_process_fields_have_their_places(void) {
     AT(lard_control, use, 224, 8);
     AT(lard_control, inode, 232, 16);
     AT(lard_control, uptime_ms, 248, 8);
+    AT(lard_control, stamp, 256, 8);
     AT(lard_lockfile_content, version, 8, 8);
     AT(lard_lockfile_content, id, 16, 16);
     AT(lard_lockfile_content, use, 32, 16);
@@ -71,6 +72,10 @@ static void shard_fields_have_their_places(void) {
     AT(lard_shard, moves, 88, 4);
     AT(lard_shard, chunks, 40, 8);
     AT(lard_shard, moving, 96, 8);
+    AT(lard_shard, tags_floor, 104, 8);
+    AT(lard_shard, tags_base, 112, 8);
+    AT(lard_shard, table_pages, 120, 4);
+    AT(lard_shard, table_changing, 124, 4);
     AT(lard_shard, active, 128, 8);
     AT(lard_shard, victim, 136, 4);
     AT(lard_shard, victim_offset, 140, 4);
@@ -90,7 +95,8 @@ static void shard_fields_have_their_places(void) {
     AT(lard_segment, oldest_ms, 24, 8);
     AT(lard_segment, state, 32, 4);
     AT(lard_segment, write_offset, 36, 4);
-    CHECK(LARD_SEGMENT_FREE == 0 && LARD_SEGMENT_SMALL == 1 && LARD_SEGMENT_MAIN == 2 && LARD_SEGMENT_INDEX == 3);
+    CHECK(LARD_SEGMENT_FREE == 0 && LARD_SEGMENT_SMALL == 1 && LARD_SEGMENT_MAIN == 2 && LARD_SEGMENT_INDEX == 3 &&
+          LARD_SEGMENT_TABLE == 4);
 }
 
 static void slots_have_their_bits(void) {

@@ -161,7 +161,7 @@ static void segments_are_walked(void) {
     lard_store(&row->reserved[1], 1);
     CHECK(finds("a reserved word is not 0"));
     lard_store(&row->reserved[1], 0);
-    lard_store(&view.header->reserved1[2], 1);
+    lard_store(&view.header->reserved0[1], 1);
     CHECK(finds("a reserved word is not 0"));
     CHECK(larder_clear(cache) == LARDER_OK && set(cache, "k", "v") == LARDER_OK && sound(cache),
           "a clear ends it");

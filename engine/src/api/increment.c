@@ -21,6 +21,7 @@
 #include "item/read.h"
 #include "item/write.h"
 #include "segment/counter.h"
+#include "segment/deletions.h"
 #include "segment/record.h"
 #include "shard/shard.h"
 
@@ -33,7 +34,8 @@ static larder_status number_of_extended(const lard_view *view, uint64_t offset, 
     lard_extension extension;
     size_t bytes;
     larder_status status = lard_record_extended(view, offset, info, &extension, text, sizeof text, &bytes);
-    if (status == LARDER_DAMAGED || !lard_extension_is_fresh(&extension, now_ms)) {
+    if (status == LARDER_DAMAGED || !lard_extension_is_fresh(&extension, now_ms) ||
+        lard_deletions_hit(view, &extension)) {
         return status == LARDER_DAMAGED ? status : LARDER_MISS; /* also of a later version */
     }
     bool is_number = status == LARDER_OK && extension.kind == LARD_TYPE_PLAIN && !LARD_WORD1_FLAGS(info->word1) &&

@@ -11,13 +11,19 @@
 #include "item/expiry.h"
 #include "item/put.h"
 
+bool lard_request_knows_tags(const larder_tag *tags, size_t count) {
+    bool known = tags || !count;
+    for (size_t i = 0; known && i < count; i++) {
+        known = tags[i].text || !tags[i].bytes;
+    }
+    return known;
+}
+
 static __attribute__((noinline)) bool knows_extra(const larder_store *store) {
     const larder_extra *extra = store->extra;
-    uint64_t reserved = extra->reserved0;
-    for (size_t i = 0; i < sizeof extra->reserved / sizeof *extra->reserved; i++) {
-        reserved |= extra->reserved[i];
-    }
-    return reserved == 0 && extra->stale_ms >= 0 && extra->stale_ms <= LARDER_MAX_TTL_MS &&
+    return (extra->reserved[0] | extra->reserved[1]) == 0 && extra->stale_ms >= 0 &&
+           extra->stale_ms <= LARDER_MAX_TTL_MS && extra->tag_count <= LARDER_MAX_TAGS &&
+           lard_request_knows_tags(extra->tags, extra->tag_count) &&
            (!extra->lease || (store->mode == LARDER_SET && !extra->lease->reserved));
 }
 

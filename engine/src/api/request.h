@@ -18,6 +18,8 @@ static inline larder_status lard_request_check_key(const larder *cache, const vo
     }
     return LARD_LIKELY(key_bytes <= LARDER_MAX_KEY) ? LARDER_OK : LARDER_KEY_TOO_LONG;
 }
+/* Has each a text, or no bytes? */
+bool lard_request_knows_tags(const larder_tag *tags, size_t count);
 /* OK, or the error in the store's arguments. */
 larder_status lard_request_check_store(const larder *cache, const larder_store *store, const larder_call *call);
 /* Fills *op with the record spec and condition of a checked store, without its key. INVALID: its TTL is out of

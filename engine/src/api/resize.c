@@ -8,12 +8,14 @@
 #define _GNU_SOURCE
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/key.h"
 #include "base/place.h"
 #include "file/format.h"
 #include "file/map.h"
 #include "file/view.h"
 #include "handle/beside.h"
 #include "handle/enter.h"
+#include "item/lookup.h"
 #include "item/put.h"
 #include "proc/bytelock.h"
 #include "proc/lockfile.h"
@@ -44,7 +46,11 @@ static larder_status copy_item(copying *copy, const char *key, size_t key_bytes)
     if (status != LARDER_OK) {
         return LARDER_OK; /* it has expired */
     }
-    status = lard_put_item(copy->cache, copy->to, key, key_bytes, copy->value, &item, &copy->call, &copy->records);
+    lard_hit hit; /* nobody changes the item meanwhile */
+    lard_key wanted = lard_key_of(copy->cache->map, key, key_bytes);
+    lard_lookup(copy->cache, copy->cache->map, &wanted, NULL, NULL, 0, NULL, &hit, copy->call.now_ms);
+    status = lard_put_item(copy->cache, copy->to, key, key_bytes, copy->value, &item, &hit.extension, &copy->call,
+                           &copy->records);
     if (status == LARDER_VALUE_TOO_LARGE) {
         status = LARDER_FULL; /* a larger file would have room for it */
     }
@@ -121,7 +127,7 @@ static larder_status take_place(larder *cache, const char *lock, uint64_t size_b
     if (keep && lard_process_is_alone(cache, &cache->lock, lock) != 1) {
         return lard_fail(error, LARDER_IN_USE, 0, "%s", cache->path);
     }
-    larder_status status = lard_beside_make(cache->path, size_bytes, content, &beside, error);
+    larder_status status = lard_beside_make(cache->path, size_bytes, old->super.seed, content, &beside, error);
     if (status != LARDER_OK) {
         return status;
     }

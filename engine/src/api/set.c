@@ -14,6 +14,7 @@
 #include "item/extended.h"
 #include "item/lease.h"
 #include "item/put.h"
+#include "item/tagged.h"
 #include "item/write.h"
 
 /* A store whose arguments were checked. */
@@ -62,7 +63,8 @@ static larder_status store_expired(larder *cache, lard_map *map, const lard_key 
     return lard_map_outcome(map, was_live || store->mode == LARDER_SET ? LARDER_OK : LARDER_NOT_STORED);
 }
 
-/* A store that has expired, or with store->extra: of a value that is kept when it is stale, or under a lease. */
+/* A store that has expired, or with store->extra: of a value that is kept when it is stale, has tags, or is
+ * stored under a lease. */
 static __attribute__((noinline)) larder_status store_specially(larder *cache, lard_map *map, lard_write_op *op,
                                                                const larder_store *store,
                                                                const larder_call *call) {
@@ -71,8 +73,12 @@ static __attribute__((noinline)) larder_status store_specially(larder *cache, la
         return extra && extra->lease ? lard_lease_end(cache, map, op->key, extra->lease->token, false, 0, call)
                                      : store_expired(cache, map, op->key, store, call);
     }
-    lard_extension extension = {.kind = LARD_TYPE_PLAIN, .compute_ms = extra->compute_ms};
+    lard_extension extension;
+    lard_extension_init(&extension, LARD_TYPE_PLAIN, extra->compute_ms);
     op->spec.expiry_ms = (uint64_t)lard_extended_expiry(op->spec.expiry_ms, extra->stale_ms, &extension);
+    if (extra->tag_count) {
+        op->origin = lard_tagged_extend(cache, map, extra, &extension, call);
+    }
     if (extension.fields || extension.compute_ms) {
         op->spec.type = LARD_TYPE_EXTENDED;
         op->spec.extension = &extension;

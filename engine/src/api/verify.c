@@ -8,6 +8,7 @@
  *              fingerprint and bucket; no key has two slots; if an item is pinned, the shard's header says so
  *   segments   their states add up to the shard's counts; write offsets fit; records follow each other to the
  *              write offset; an open segment is in the queue that appends to it
+ *   deletions  the table of deleted tags is in segments of its own; each line has a correct checksum
  *   reserved   words are 0
  *   records    of live slots have a correct checksum (a wrong one is damage, and would be a miss)
  *
@@ -21,6 +22,7 @@
 #include "index/bucket.h"
 #include "index/index.h"
 #include "index/match.h"
+#include "segment/deletions.h"
 #include "segment/pin.h"
 #include "segment/record.h"
 #include "shard/shard.h"
@@ -97,6 +99,21 @@ static void check_counts(const lard_view *view, larder_report *report) {
     }
 }
 
+static void check_deletions(const lard_view *view, larder_report *report) {
+    if (!lard_deletions_sane(view)) {
+        problem(report, view, "the table of deleted tags is not in its segments");
+    }
+    for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
+        if (lard_load(&view->segments[s].state) == LARD_SEGMENT_TABLE && !lard_deletions_has_page(view, s)) {
+            problem(report, view, "segment %u belongs to no table", s);
+        }
+    }
+    uint32_t unreadable = lard_deletions_unreadable(view);
+    if (unreadable) {
+        problem(report, view, "%u lines of the table of deleted tags cannot be read", unreadable);
+    }
+}
+
 static bool all_zero(const lard_u64 *words, size_t count) {
     uint64_t any = 0;
     for (size_t i = 0; i < count; i++) {
@@ -107,7 +124,7 @@ static bool all_zero(const lard_u64 *words, size_t count) {
 
 static void check_reserved(const lard_view *view, larder_report *report) {
     const lard_shard *header = view->header;
-    bool zero = all_zero(header->reserved0, 2) && all_zero(header->reserved1, 3);
+    bool zero = all_zero(header->reserved0, 2) && all_zero(view->map->control->reserved, 7);
     for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
         zero &= all_zero(view->segments[s].reserved, 3);
     }
@@ -203,6 +220,7 @@ static bool check_some(const lard_view *view, position *at, larder_report *repor
     uint64_t before = report->problems, looked_at = 0;
     check_directory(view, report);
     check_reserved(view, report);
+    check_deletions(view, report);
     check_counts(view, report);
     if (report->problems != before) {
         return false;

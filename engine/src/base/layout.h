@@ -10,19 +10,20 @@
  * leaves one of a newer format while other processes use it (validate.c).
  *
  * What may be added without a new format, so that no cache is emptied for it (docs/adr/0025-format-3.md): fields
- * of an extended record, which a version that does not know them takes for damage; segments of the state
- * LARD_SEGMENT_TABLE, which it leaves alone; and meanings of reserved words, which are 0 until a bit of
- * lard_control.features is set. A file with a bit that an engine does not know is of a newer version for it.
+ * of an extended record, which a version that does not know them takes for damage; and meanings of reserved words,
+ * which are 0 until a bit of lard_control.features is set. A file with a bit that an engine does not know is of a
+ * newer version for it.
  *
  *   0          superblock A   immutable after creation, checksummed
  *   4096       superblock B   a copy, for when A is damaged
- *   8192       control        superseded mark, clear epoch, boot id, clean mark, use number, inode
+ *   8192       control        superseded mark, clear epoch, boot id, clean mark, use number, inode, stamp
  *   12288      process table  one 256-byte row per process slot: identity, statistics
  *   …          shard 0, shard 1, …  each independent of the others
  *
  * A shard: header (3 cache lines), index directory (32 bits per segment), segment table (64 bytes per segment),
- * then its segments. A segment holds either records or a page of the index. So the index takes as many segments as
- * the number of items needs.
+ * then its segments. A segment holds records, or a page of the index, or a page of the table of deleted tags. So
+ * the index takes as many segments as the number of items needs. The directory names the pages of the index from
+ * its start on, and those of the table from its end on, backwards.
  *
  * An index bucket is one cache line of 8 slots. A slot:
  *
@@ -66,12 +67,21 @@
  *   leaves the old number.
  *   An extended record has more about its value, after the key padded to 8 (extension.h). A
  *   placeholder is one without a value: its key's value is being computed (docs/adr/0030-single-flight.md).
- *     kind of the value (8) | fields (8) | 0 (16) | ms that it took to compute (32)
+ *     kind of the value (8) | fields (8) | number of tags (8) | 0 (8) | ms that it took to compute (32)
  *     with LARD_FIELD_LEASE: its token (128); when it ends, Unix ms (64)
  *     with LARD_FIELD_FRESH: until when the value is fresh, Unix ms (64)
+ *     with LARD_FIELD_TAGS: its stamp (64); the hash of each tag (64)
  *     the value, of a large one its head
  *   A record has no "being written" mark: it is complete before the segment's write
  *   offset moves over it, and nothing reads beyond that offset.
+ *
+ * The table of deleted tags of a shard consists of lines of 8 words (segment/deletions.h; docs/adr/0032-tags.md):
+ *
+ *   0   floor (32) | crc32c of number and floor of the line, the base, and the cells (32)
+ *   8   7 cells: low 32 bits of the tag's hash above the line's (32) | 1: its second line (1) | stamp (31); 0:
+ * none
+ *
+ *   Floor and stamps count from lard_shard.tags_base.
  */
 #ifndef LARD_LAYOUT_H
 #define LARD_LAYOUT_H
@@ -127,6 +137,8 @@ typedef struct {
     lard_u64 use;         /* use number: random, new at each first open and clean close; also in the lock file */
     lard_u64 inode[2];    /* of this file: number, creation time in ns or 0. A copy has another one */
     lard_u64 uptime_ms;   /* of the machine at the first open; if it is less now, there was a boot since */
+    lard_u64 stamp;       /* raised by each deletion of tags, see segment/deletions.h */
+    lard_u64 reserved[7];
 } lard_control;
 
 /* `clean`. After a crash of the machine only a file that is LARD_CLEAN is kept. */
@@ -157,7 +169,7 @@ enum {
     LARD_SEGMENT_SMALL = 1,
     LARD_SEGMENT_MAIN = 2,
     LARD_SEGMENT_INDEX = 3,
-    LARD_SEGMENT_TABLE = 4 /* reserved for tables of later versions: only emptying the shard frees it */
+    LARD_SEGMENT_TABLE = 4 /* of deleted tags: only emptying the shard frees it */
 };
 typedef struct { /* row of a shard's segment table */
     lard_u64 generation;
@@ -183,12 +195,15 @@ typedef struct { /* header of a shard */
     /* line 1: read by all, rarely written */
     lard_u64 epoch; /* clear epoch (32) | times emptied (32); 0 while the shard is being emptied */
     lard_u32 bucket_count;
-    lard_u32 splitting;  /* bucket being split + 1, or 0 */
-    lard_u64 emptied;    /* how often, for whatever reason */
-    lard_u32 moves;      /* odd while an item changes buckets */
-    lard_u32 moves_down; /* number of moves to a lower bucket: after one, a walk over keys repeats the shard */
-    lard_u32 moving[2];  /* buckets + 1 of the last move, which a repair checks; 0: none yet */
-    lard_u64 reserved1[3];
+    lard_u32 splitting;      /* bucket being split + 1, or 0 */
+    lard_u64 emptied;        /* how often, for whatever reason */
+    lard_u32 moves;          /* odd while an item changes buckets */
+    lard_u32 moves_down;     /* number of moves to a lower bucket: after one, a walk over keys repeats the shard */
+    lard_u32 moving[2];      /* buckets + 1 of the last move, which a repair checks; 0: none yet */
+    lard_u64 tags_floor;     /* sealed: what has a tag of this shard and an earlier stamp is deleted; 0: nothing */
+    lard_u64 tags_base;      /* sealed: stamps in the table count from it */
+    lard_u32 table_pages;    /* LARD_TABLE_PAGES, or 0: there is no table */
+    lard_u32 table_changing; /* line being changed + 1, or 0 */
     /* line 2: under the lock */
     lard_u32 active[2]; /* segment + 1 that small, main append to; 0: none */
     lard_u32 victim;    /* segment + 1 being emptied; 0: none */
@@ -214,7 +229,8 @@ _Static_assert(offsetof(lard_shard, epoch) == 64, "readers' line");
 _Static_assert(offsetof(lard_shard, active) == 128, "writers' line");
 _Static_assert(offsetof(lard_control, superseded) == 0, "fixed for all formats");
 _Static_assert(offsetof(lard_control, clear_epoch) == 4, "fixed for all formats");
-_Static_assert(sizeof(lard_control) == 256, "control page");
+_Static_assert(sizeof(lard_control) == 320, "control page");
+_Static_assert(offsetof(lard_control, stamp) == 256, "a cache line of its own");
 
 /* The word of a lock: whether others wait, and the owner. */
 #define LARD_LOCK_WAITERS 0x80000000u
@@ -284,13 +300,23 @@ typedef struct {
 /* An extension */
 #define LARD_FIELD_LEASE 1u
 #define LARD_FIELD_FRESH 2u
-#define LARD_EXTENSION_WORDS 5u /* at most */
-#define LARD_EXTENSION(kind, fields, compute_ms) \
-    ((uint64_t)(kind) | (uint64_t)(fields) << 8 | (uint64_t)(compute_ms) << 32)
+#define LARD_FIELD_TAGS 4u
+#define LARD_EXTENSION_WORDS (6u + LARDER_MAX_TAGS) /* at most */
+#define LARD_EXTENSION(kind, fields, tags, compute_ms) \
+    ((uint64_t)(kind) | (uint64_t)(fields) << 8 | (uint64_t)(tags) << 16 | (uint64_t)(compute_ms) << 32)
 #define LARD_EXTENSION_KIND(w) ((unsigned)(w)&0xff)
 #define LARD_EXTENSION_FIELDS(w) ((unsigned)((w) >> 8) & 0xff)
+#define LARD_EXTENSION_TAGS(w) ((unsigned)((w) >> 16) & 0xff)
 #define LARD_EXTENSION_COMPUTE_MS(w) ((uint32_t)((w) >> 32))
-#define LARD_EXTENSION_ZEROS 0xffff0000ull
+#define LARD_EXTENSION_ZEROS 0xff000000ull
+
+/* The table of deleted tags */
+#define LARD_LINE_CELLS 7u
+#define LARD_LINE_WORDS (1u + LARD_LINE_CELLS)
+#define LARD_CELL_STAMP_MASK 0x7fffffffull
+#define LARD_CELL_SECOND 0x80000000ull
+#define LARD_TABLE_PAGES(pages) ((uint32_t)(pages) | (0xffffu - (uint32_t)(pages)) << 16)
+#define LARD_STAMP_SEAL_BITS 16 /* of a stamp in the header, which is above them */
 
 #define LARD_CHUNK_GROUP 32u /* chunks of a group, which share a shard and are evicted together */
 

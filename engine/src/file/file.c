@@ -60,14 +60,18 @@ static int sync_new(int fd, const char *path) {
     return code;
 }
 
-static larder_status create(const char *path, uint64_t size_bytes, const lard_lockfile_content *lock, int *fd_out,
-                            struct stat *info, lard_superblock *super, larder_error *error) {
+static larder_status create(const char *path, uint64_t size_bytes, const uint64_t seed[2],
+                            const lard_lockfile_content *lock, int *fd_out, struct stat *info,
+                            lard_superblock *super, larder_error *error) {
     larder_status status = lard_format_plan(size_bytes, super);
     if (status != LARDER_OK) {
         return lard_fail(error, status, 0, "%s: size %llu bytes", path, (unsigned long long)size_bytes);
     }
     uint64_t boot[2];
-    int code = lard_random(super->seed, sizeof super->seed);
+    int code = seed ? 0 : lard_random(super->seed, sizeof super->seed);
+    if (seed) {
+        memcpy(super->seed, seed, sizeof super->seed);
+    }
     code = code ? code : lard_random(super->file_id, sizeof super->file_id);
     if (code) {
         return lard_fail_call(error, "random bytes for", path, code);
@@ -191,14 +195,14 @@ static larder_status open_existing(const char *path, bool replaces, const lard_l
     return status;
 }
 
-larder_status lard_file_open(const char *path, uint64_t size_bytes, const lard_lockfile_content *lock, bool alone,
-                             lard_map **out, larder_error *error) {
+larder_status lard_file_open(const char *path, uint64_t size_bytes, const uint64_t seed[2],
+                             const lard_lockfile_content *lock, bool alone, lard_map **out, larder_error *error) {
     lard_superblock super;
     struct stat info;
     int fd;
     larder_status status = open_existing(path, size_bytes != 0, lock, alone, &fd, &info, &super, error);
     if (status == LARDER_OK && fd < 0) {
-        status = create(path, size_bytes, lock, &fd, &info, &super, error);
+        status = create(path, size_bytes, seed, lock, &fd, &info, &super, error);
     }
     if (status != LARDER_OK) {
         return status;

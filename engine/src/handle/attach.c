@@ -167,7 +167,7 @@ static larder_status look_without_lockfile(larder *cache, larder_error *error) {
     lard_lockfile_content content;
     int code = lard_random(&content, sizeof content);
     return code ? lard_fail_call(error, "random bytes for", cache->path, code)
-                : lard_file_open(cache->path, 0, &content, true, &cache->arriving, error);
+                : lard_file_open(cache->path, 0, NULL, &content, true, &cache->arriving, error);
 }
 
 /* Opens the cache file. One that this handle had open and that somebody truncated and grew again looks like a
@@ -181,12 +181,12 @@ static larder_status open_file(larder *cache, uint64_t size_bytes, const lard_lo
     if (status != LARDER_OK) {
         return status;
     }
-    status = lard_file_open(cache->path, size_bytes, content, alone, &cache->arriving, error);
+    status = lard_file_open(cache->path, size_bytes, NULL, content, alone, &cache->arriving, error);
     if (status == LARDER_NOT_LARDER && size_bytes && cache->map &&
         lard_map_lost_superblocks(cache->map, cache->path)) {
         lard_map_give_up(cache->map, cache->path);
         memset(error, 0, sizeof *error);
-        status = lard_file_open(cache->path, size_bytes, content, alone, &cache->arriving, error);
+        status = lard_file_open(cache->path, size_bytes, NULL, content, alone, &cache->arriving, error);
     }
     return status;
 }

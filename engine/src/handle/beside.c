@@ -14,14 +14,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
-larder_status lard_beside_make(const char *path, uint64_t size_bytes, const lard_lockfile_content *content,
-                               lard_beside *beside, larder_error *error) {
+larder_status lard_beside_make(const char *path, uint64_t size_bytes, const uint64_t seed[2],
+                               const lard_lockfile_content *content, lard_beside *beside, larder_error *error) {
     snprintf(beside->path, sizeof beside->path, "%s.resize", path);
     /* An unfinished one was left by a maker that was killed: under the opener's lock nobody else makes one. */
     if (LARD_CHANGE(unlink(beside->path)) != 0 && errno != ENOENT) {
         return lard_fail_call(error, "unlink", beside->path, errno);
     }
-    return lard_file_open(beside->path, size_bytes, content, false, &beside->map, error);
+    return lard_file_open(beside->path, size_bytes, seed, content, false, &beside->map, error);
 }
 
 void lard_beside_remove(lard_beside *beside) {

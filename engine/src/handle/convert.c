@@ -25,10 +25,10 @@ static larder_status copy_item(void *context, const void *key, size_t key_bytes,
     uint64_t records = 0;
     larder_item copy = *item;
     larder_status status =
-        lard_put_item(this->cache, this->to, key, key_bytes, value, &copy, &this->call, &records);
+        lard_put_item(this->cache, this->to, key, key_bytes, value, &copy, NULL, &this->call, &records);
     if (status == LARDER_VALUE_TOO_LARGE && copy.is_pinned) { /* longer values could be pinned then */
         copy.is_pinned = 0;
-        status = lard_put_item(this->cache, this->to, key, key_bytes, value, &copy, &this->call, &records);
+        status = lard_put_item(this->cache, this->to, key, key_bytes, value, &copy, NULL, &this->call, &records);
     }
     return item->is_pinned ? status : LARDER_OK; /* others may be evicted at any time */
 }
@@ -61,10 +61,11 @@ larder_status lard_convert(larder *cache, const lard_lockfile *file, const lard_
     if (status != LARDER_OK) {
         return status == LARDER_UNFIT ? LARDER_OK : status;
     }
-    status = alone ? lard_beside_make(cache->path, from->super.file_bytes, content, &beside, error)
-                   : lard_fail(error, LARDER_IN_USE, 0,
-                               "%s: it is of an older format, and is converted when its processes have ended",
-                               cache->path);
+    status = alone
+                 ? lard_beside_make(cache->path, from->super.file_bytes, from->super.seed, content, &beside, error)
+                 : lard_fail(error, LARDER_IN_USE, 0,
+                             "%s: it is of an older format, and is converted when its processes have ended",
+                             cache->path);
     if (status == LARDER_OK) {
         status = copy_items(cache, file, from, beside.map, error);
         status = lard_beside_end(status, &beside, cache->path, from, error);

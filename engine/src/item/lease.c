@@ -60,16 +60,15 @@ static void describe(const lard_hit *hit, larder_lease *lease) {
 }
 
 /* What an old value becomes while its key is leased. A counter, which changes in place, is not kept. */
-static lard_extension beside(const lard_hit *hit, larder_status found, int64_t until_ms) {
+static void put_beside(const lard_hit *hit, larder_status found, int64_t until_ms, lard_extension *extension) {
     bool has_value = found == LARDER_OK && (hit->type == LARD_TYPE_PLAIN || hit->type == LARD_TYPE_HEAD);
-    lard_extension extension = {.lease_until_ms = until_ms};
+    lard_extension_init(extension, 0, 0);
     if (has_value && LARD_WORD0_TYPE(hit->info.word0) == LARD_TYPE_EXTENDED) {
-        extension.fields = hit->extension.fields & LARD_FIELD_FRESH;
-        extension.fresh_until_ms = hit->extension.fresh_until_ms;
-        extension.compute_ms = hit->extension.compute_ms;
+        *extension = hit->extension;
     }
-    extension.kind = has_value ? hit->type : 0;
-    return extension;
+    extension->kind = has_value ? hit->type : 0;
+    extension->fields |= LARD_FIELD_LEASE;
+    extension->lease_until_ms = until_ms;
 }
 
 /* NOT_STORED and *changed: try again. */
@@ -87,13 +86,14 @@ static larder_status take_once(larder *cache, lard_map *map, const lard_key *key
         lease->over = hit.slot_value;
         return LARDER_NOT_STORED;
     }
-    lard_extension extension = beside(&hit, found, now_ms + lease_ms);
-    extension.fields |= LARD_FIELD_LEASE;
+    lard_extension extension;
+    put_beside(&hit, found, now_ms + lease_ms, &extension);
     lard_process_new_id(cache, &key->hash, extension.token);
     larder_status status = lard_extended_rewrite(cache, map, key, &hit, &extension, &item, now_ms, call);
     if (status == LARDER_VALUE_TOO_LARGE) { /* value and lease together: it leaves the value */
         extension.kind = 0;
         extension.fields = LARD_FIELD_LEASE;
+        extension.tag_count = 0;
         status = lard_extended_rewrite(cache, map, key, &hit, &extension, &item, now_ms, call);
     }
     if (status == LARDER_OK) {

@@ -17,6 +17,7 @@
 #include "index/match.h"
 #include "proc/process.h"
 #include "segment/counter.h"
+#include "segment/deletions.h"
 
 #define ATTEMPTS 32
 
@@ -176,6 +177,19 @@ static __attribute__((noinline)) void describe(larder *cache, const lard_map *ma
     item->staleness = !is_stale ? LARDER_FRESH : is_leased ? LARDER_STALE_LEASED : LARDER_STALE;
 }
 
+/* Was a tag of the item deleted? */
+static __attribute__((noinline)) bool was_deleted(larder *cache, lard_map *map, const lard_hit *hit) {
+    if (!(hit->extension.fields & LARD_FIELD_TAGS)) {
+        return false;
+    }
+    lard_tags tags = lard_deletions_of(map, &hit->extension, hit->epoch);
+    if (tags != LARD_TAGS_VALID) {
+        lard_count(cache, LARD_STAT_tag_misses, 1);
+        lard_count(cache, LARD_STAT_forgotten_misses, tags == LARD_TAGS_FORGOTTEN);
+    }
+    return tags != LARD_TAGS_VALID;
+}
+
 LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const lard_key *key,
                                  const lard_place *place, void *out, size_t capacity, larder_item *item,
                                  lard_hit *hit, int64_t now_ms) {
@@ -225,6 +239,9 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
             return LARDER_MISS;
         }
         if (LARD_UNLIKELY(status == LARDER_MISS || expired)) {
+            return LARDER_MISS;
+        }
+        if (LARD_UNLIKELY(type == LARD_TYPE_EXTENDED) && was_deleted(cache, map, hit)) {
             return LARDER_MISS;
         }
         if (!key->is_chunk) { /* large.c counts those */

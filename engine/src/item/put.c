@@ -19,6 +19,8 @@
 #include "segment/record.h"
 #include "segment/segment.h"
 
+#include <string.h>
+
 #define COUNTS_KEPT_MS 1000 /* how often a process that writes copies its statistics into the file */
 #define LONG_PART 24        /* a value larger than this part of the capacity goes to the small queue first */
 
@@ -127,7 +129,8 @@ larder_status lard_put(larder *cache, lard_map *map, lard_write_op *op, const la
 }
 
 larder_status lard_put_item(larder *cache, lard_map *map, const void *key, size_t key_bytes, const void *value,
-                            const larder_item *item, const larder_call *call, uint64_t *records) {
+                            const larder_item *item, const lard_extension *from, const larder_call *call,
+                            uint64_t *records) {
     lard_key wanted = lard_key_of(map, key, key_bytes);
     int64_t expiry_ms = item->expires_at_ms < LARDER_MAX_EXPIRY_MS ? item->expires_at_ms : LARDER_MAX_EXPIRY_MS;
     lard_write_op op = {.key = &wanted,
@@ -139,9 +142,15 @@ larder_status lard_put_item(larder *cache, lard_map *map, const void *key, size_
                                  .pin = item->is_pinned ? LARD_PINNED : 0},
                         .condition = LARD_IF_ANY,
                         .now_ms = lard_clock_of_call(call)};
-    lard_extension extension = {.kind = LARD_TYPE_PLAIN, .compute_ms = item->compute_ms};
-    if (item->fresh_until_ms || item->compute_ms) {
-        extension.fields = item->fresh_until_ms ? LARD_FIELD_FRESH : 0;
+    lard_extension extension;
+    lard_extension_init(&extension, LARD_TYPE_PLAIN, item->compute_ms);
+    if (from && (from->fields & LARD_FIELD_TAGS)) { /* no deletion of the new file is of before its stamp, 0 */
+        extension.fields = LARD_FIELD_TAGS;
+        extension.tag_count = from->tag_count;
+        memcpy(extension.tags, from->tags, from->tag_count * sizeof *from->tags);
+    }
+    if (extension.fields || item->fresh_until_ms || item->compute_ms) {
+        extension.fields |= item->fresh_until_ms ? LARD_FIELD_FRESH : 0;
         extension.fresh_until_ms = item->fresh_until_ms;
         op.spec.type = LARD_TYPE_EXTENDED;
         op.spec.extension = &extension;

@@ -10,10 +10,12 @@
  * overwrites. Changes op->spec. */
 larder_status lard_put(larder *cache, lard_map *map, lard_write_op *op, const larder_call *call);
 
-/* Stores the item that larder_get answered from another file, also if it has expired by now. Adds the records that
- * it takes, chunks too, to *records. */
+/* Stores the item that larder_get answered from another file, also if it has expired by now, with the tags of
+ * `from` (may be NULL), which are of a file with the same seed. Adds the records that it takes, chunks too, to
+ * *records. */
 larder_status lard_put_item(larder *cache, lard_map *map, const void *key, size_t key_bytes, const void *value,
-                            const larder_item *item, const larder_call *call, uint64_t *records);
+                            const larder_item *item, const lard_extension *from, const larder_call *call,
+                            uint64_t *records);
 
 /* Does a store of this condition overwrite the old value? Then a refusal drops it, because the caller has a newer
  * one. */

@@ -19,6 +19,7 @@
 #include "index/match.h"
 #include "index/slot.h"
 #include "item/dirty.h"
+#include "segment/deletions.h"
 #include "segment/pin.h"
 #include "segment/segment.h"
 #include "shard/shard.h"
@@ -172,8 +173,16 @@ static __attribute__((noinline)) larder_status count_pinned(larder *cache, lard_
     return LARDER_OK;
 }
 
+/* Is it the origin of the shard's epoch, in which the item will be? */
+static bool has_origin(const lard_view *view, uint64_t origin) {
+    return lard_deletions_origin(view->map, LARD_EPOCH_CLEAR(lard_load(&view->header->epoch))) == origin;
+}
+
 larder_status lard_write_locked(larder *cache, lard_view *view, lard_write_op *op) {
     uint64_t bytes = lard_record_bytes_of(op->key, &op->spec), pinned = 0;
+    if (LARD_UNLIKELY(op->origin) && !has_origin(view, op->origin)) {
+        return LARDER_NOT_STORED;
+    }
     if (LARD_UNLIKELY(op->spec.pin)) {
         larder_status counted = count_pinned(cache, view, op, bytes, &pinned);
         if (counted != LARDER_OK) {

@@ -23,6 +23,7 @@ typedef struct { /* a record to store, and its condition */
     uint64_t expected_slot;      /* of LARD_IF_SLOT: the value of the slot */
     uint64_t expected_expiry_ms; /* and of its record, because a touch does not change the slot; 0: any */
     int64_t now_ms;
+    uint64_t origin;    /* not 0: only into the epoch that has it, see segment/deletions.h */
     bool is_whole;      /* a large value of the key was just found whole, or dropped */
     bool is_large;      /* out, of a condition on presence: the key has a large value */
     lard_head replaced; /* out: head of the large value that was replaced; value_bytes is 0 if there was none */

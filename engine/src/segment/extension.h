@@ -15,11 +15,26 @@ typedef struct {
     uint64_t token[2]; /* of the lease, as lard_head.id */
     int64_t lease_until_ms;
     int64_t fresh_until_ms;
+    uint64_t stamp; /* of deletions.h: the value began to be computed then */
+    unsigned tag_count;
+    uint64_t tags[LARDER_MAX_TAGS]; /* hashes; only so many as tag_count are defined */
 } lard_extension;
 
+/* Of a value, without fields. */
+static inline void lard_extension_init(lard_extension *extension, unsigned kind, uint32_t compute_ms) {
+    extension->kind = kind;
+    extension->fields = 0;
+    extension->compute_ms = compute_ms;
+    extension->token[0] = extension->token[1] = 0;
+    extension->lease_until_ms = extension->fresh_until_ms = 0;
+    extension->stamp = 0;
+    extension->tag_count = 0;
+}
+
 /* Words that it takes. */
-static inline unsigned lard_extension_words(unsigned fields) {
-    return 1 + (fields & LARD_FIELD_LEASE ? 3 : 0) + (fields & LARD_FIELD_FRESH ? 1 : 0);
+static inline unsigned lard_extension_words(unsigned fields, unsigned tags) {
+    return 1 + (fields & LARD_FIELD_LEASE ? 3 : 0) + (fields & LARD_FIELD_FRESH ? 1 : 0) +
+           (fields & LARD_FIELD_TAGS ? 1 + tags : 0);
 }
 
 /* Has it a lease of this token? */

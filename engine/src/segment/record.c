@@ -9,6 +9,7 @@
 #include "segment/record.h"
 #include "base/key.h"
 #include "segment/counter.h"
+#include "segment/deletions.h"
 
 #include <string.h>
 
@@ -37,20 +38,20 @@ larder_status lard_record_extended(const lard_view *view, uint64_t offset, const
     const lard_u64 *body = lard_view_words(view, offset + LARD_RECORD_HEADER);
     size_t keyed = key_words(info), padding = keyed * 8 - LARD_WORD0_KEY_BYTES(info->word0);
     size_t bytes = LARD_WORD0_VALUE_BYTES(info->word0);
-    uint64_t words[LARD_EXTENSION_WORDS] = {0};
+    uint64_t words[LARD_EXTENSION_WORDS];
     if (bytes < padding + 8) {
         return LARDER_DAMAGED;
     }
     words[0] = lard_load(&body[keyed]);
-    unsigned count = lard_extension_words(LARD_EXTENSION_FIELDS(words[0]));
-    if (count > (bytes - padding) / 8) {
+    unsigned count = lard_extension_words(LARD_EXTENSION_FIELDS(words[0]), LARD_EXTENSION_TAGS(words[0]));
+    if (count > (bytes - padding) / 8 || count > LARD_EXTENSION_WORDS) {
         return LARDER_DAMAGED;
     }
     for (unsigned i = 1; i < count; i++) {
         words[i] = lard_load(&body[keyed + i]);
     }
     if (!lard_extension_unpack(words, extension)) {
-        *extension = (lard_extension){0};
+        lard_extension_init(extension, 0, 0);
         return has_crc(info, body, LARD_ALIGN8(keyed * 8 - padding + bytes) / 8) ? LARDER_MISS : LARDER_DAMAGED;
     }
     *value_bytes = bytes - padding - count * 8;
@@ -76,7 +77,7 @@ bool lard_record_extended_is_fresh(const lard_view *view, uint64_t offset, const
         return false;
     }
     *kind = extension.kind;
-    return lard_extension_is_fresh(&extension, now_ms);
+    return lard_extension_is_fresh(&extension, now_ms) && !lard_deletions_hit(view, &extension);
 }
 
 bool lard_record_extended_is_stale(const lard_view *view, uint64_t offset, const lard_record_info *info,
@@ -87,7 +88,7 @@ bool lard_record_extended_is_stale(const lard_view *view, uint64_t offset, const
         return false;
     }
     return extension.kind && !lard_extension_is_leased(&extension, now_ms) &&
-           !lard_extension_is_fresh(&extension, now_ms);
+           (!lard_extension_is_fresh(&extension, now_ms) || lard_deletions_hit(view, &extension));
 }
 
 static bool read_extended_head(const lard_view *view, uint64_t offset, const lard_record_info *info,

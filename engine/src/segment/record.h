@@ -164,10 +164,10 @@ lard_key lard_record_key(const lard_view *view, uint64_t offset, const lard_reco
  * DAMAGED. */
 larder_status lard_record_extended(const lard_view *view, uint64_t offset, const lard_record_info *info,
                                    lard_extension *extension, void *out, size_t capacity, size_t *value_bytes);
-/* Has an extended record a fresh value? *kind is that of its value. */
+/* Has an extended record a fresh value, of which no tag was deleted? *kind is that of its value. */
 bool lard_record_extended_is_fresh(const lard_view *view, uint64_t offset, const lard_record_info *info,
                                    int64_t now_ms, unsigned *kind);
-/* Has an extended record a value that is stale, and that nobody computes again? */
+/* Has an extended record a value that is stale, or of which a tag was deleted, and that nobody computes again? */
 bool lard_record_extended_is_stale(const lard_view *view, uint64_t offset, const lard_record_info *info,
                                    int64_t now_ms);
 /* Writes a whole record at a reserved offset of a segment of `generation`. */
@@ -176,7 +176,8 @@ void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, co
 /* The same of a record to be written. */
 static inline uint64_t lard_record_bytes_of(const lard_key *key, const lard_record_spec *spec) {
     if (LARD_UNLIKELY(spec->type == LARD_TYPE_EXTENDED)) {
-        return LARD_RECORD_HEADER + LARD_ALIGN8(key->bytes) + 8u * lard_extension_words(spec->extension->fields) +
+        return LARD_RECORD_HEADER + LARD_ALIGN8(key->bytes) +
+               8u * lard_extension_words(spec->extension->fields, spec->extension->tag_count) +
                LARD_ALIGN8(spec->value_bytes);
     }
     return lard_record_bytes(spec->type, key->bytes, spec->value_bytes);

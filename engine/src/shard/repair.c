@@ -13,6 +13,7 @@
 #include "index/index_resize.h"
 #include "index/match.h"
 #include "index/slot.h"
+#include "segment/deletions.h"
 #include "segment/pin.h"
 #include "segment/record.h"
 #include "segment/segment.h"
@@ -37,7 +38,7 @@ static bool sane(const lard_view *view) {
             return false;
         }
     }
-    return true;
+    return lard_deletions_sane(view);
 }
 
 static bool is_named(const lard_view *view, uint32_t segment) {
@@ -56,6 +57,9 @@ static bool is_orphan(const lard_view *view, uint32_t segment) {
     uint32_t state = lard_load(&row->state);
     if (state == LARD_SEGMENT_INDEX) {
         return !is_named(view, segment);
+    }
+    if (state == LARD_SEGMENT_TABLE) {
+        return !lard_deletions_has_page(view, segment);
     }
     return (state == LARD_SEGMENT_SMALL || state == LARD_SEGMENT_MAIN) && lard_load(&row->write_offset) == 0 &&
            lard_load(&view->header->active[state - LARD_SEGMENT_SMALL]) != segment + 1;
@@ -103,8 +107,10 @@ static void zero(lard_u64 *words, size_t count) {
  */
 void lard_repair_empty(lard_view *view) {
     uint32_t emptied = (uint32_t)lard_load(&view->header->emptied) + 1;
+    uint64_t epoch = lard_load(&view->header->epoch);
     lard_store(&view->header->epoch, 0);
     lard_fence();
+    lard_deletions_empty(view, epoch);
     lard_store(&view->header->emptied, emptied);
     lard_store(&view->header->splitting, 0);
     lard_store(&view->header->moves, (lard_load(&view->header->moves) | 1u) + 1);
@@ -121,7 +127,6 @@ void lard_repair_empty(lard_view *view) {
     lard_store(&view->header->victim_offset, 0);
     lard_store(&view->header->next_sequence, 1);
     zero(view->header->reserved0, sizeof view->header->reserved0 / sizeof *view->header->reserved0);
-    zero(view->header->reserved1, sizeof view->header->reserved1 / sizeof *view->header->reserved1);
     for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
         zero(view->segments[s].reserved, sizeof view->segments[s].reserved / sizeof *view->segments[s].reserved);
         if (lard_load(&view->segments[s].state) != LARD_SEGMENT_FREE ||
@@ -191,6 +196,7 @@ void lard_repair_shard(larder *cache, lard_view *view) {
         return;
     }
     lard_index_resize_finish(view);
+    lard_deletions_finish(view);
     drop_orphans(view);
     check_active(view);
     lard_segment_recount(view);

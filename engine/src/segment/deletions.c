@@ -1,0 +1,432 @@
+/*
+ * deletions.c — the table of a shard that tells which tags were deleted, and when.
+ *
+ * A tag has two lines, of which a deletion takes the one that has more room (Azar et al., "Balanced allocations",
+ * 1999). If both are full, the oldest deletion of the two lines is forgotten, and the floor of its line raised to
+ * it. A change is in an order in which each state means at least what it meant before: floor, cell, checksum. A
+ * reader that finds no valid checksum tries again a few times, as a change takes some stores.
+ */
+#include "segment/deletions.h"
+#include "base/crc.h"
+#include "base/hash.h"
+#include "base/pause.h"
+#include "base/word.h"
+#include "segment/segment.h"
+
+#define ATTEMPTS 8
+#define LINE_ATTEMPTS 64
+#define SEGMENTS_A_PAGE 64u        /* a table has one page for so many segments */
+#define MAX_TABLE_BYTES (1u << 20) /* of a shard: it is filled under the lock */
+
+uint64_t lard_deletions_hash(const lard_map *map, const void *tag, size_t bytes) {
+    return lard_hash_mix(lard_siphash13(map->super.seed, tag, bytes) + 1); /* a key space of its own */
+}
+
+uint64_t lard_deletions_origin(const lard_map *map, uint32_t clear_epoch) {
+    return lard_hash_mix(lard_word_at(map->super.file_id) ^ clear_epoch) | 1;
+}
+
+unsigned lard_deletions_pages(const lard_map *map) {
+    uint32_t most = MAX_TABLE_BYTES >> map->segment_shift;
+    uint32_t pages = (map->super.segments_per_shard + SEGMENTS_A_PAGE / 2) / SEGMENTS_A_PAGE;
+    return pages < 1 ? 1 : pages > most ? most : pages;
+}
+
+static uint64_t seal_of(uint64_t stamp) { return lard_hash_mix(stamp + 1) >> (64 - LARD_STAMP_SEAL_BITS); }
+
+static uint64_t sealed(uint64_t stamp) { return stamp << LARD_STAMP_SEAL_BITS | seal_of(stamp); }
+
+/* The stamp in a sealed word, 0 if it is 0. ALL: it is damaged. */
+static uint64_t unsealed(const lard_u64 *at) {
+    uint64_t word = lard_load(at), stamp = word >> LARD_STAMP_SEAL_BITS;
+    return word == 0 ? 0 : word == sealed(stamp) ? stamp : LARD_DELETIONS_ALL;
+}
+
+/* A shard's table, as it was when its description was read. */
+typedef struct {
+    const lard_view *view;
+    uint64_t base;
+    uint32_t pages; /* 0: there is none, or its description is damaged */
+    uint32_t lines;
+} table;
+
+/* False: the description is damaged. */
+static bool table_of(const lard_view *view, table *out) {
+    uint32_t word = lard_load_acquire(&view->header->table_pages), pages = word & 0xffff;
+    *out = (table){.view = view, .base = unsealed(&view->header->tags_base)};
+    if (word == 0) {
+        return true;
+    }
+    if (word != LARD_TABLE_PAGES(pages) || pages == 0 || pages > lard_deletions_pages(view->map) ||
+        out->base == LARD_DELETIONS_ALL) {
+        return false;
+    }
+    out->pages = pages;
+    out->lines = pages << view->map->index_shift;
+    return true;
+}
+
+unsigned lard_deletions_table(const lard_view *view) {
+    table of;
+    table_of(view, &of);
+    return of.pages;
+}
+
+static lard_u32 *page_at(const lard_view *view, uint32_t page) {
+    return &view->directory[view->map->super.segments_per_shard - 1 - page];
+}
+
+/* NULL: the directory is damaged. */
+static lard_u64 *line_at(const table *from, uint32_t line) {
+    const lard_view *view = from->view;
+    uint32_t segment = lard_load(page_at(view, line >> view->map->index_shift));
+    uint64_t inside = (uint64_t)(line & ((1u << view->map->index_shift) - 1)) * LARD_LINE_WORDS * 8;
+    return segment < view->map->super.segments_per_shard
+               ? lard_view_words(view, lard_view_segment_offset(view, segment) + inside)
+               : NULL;
+}
+
+static uint32_t line_of(const table *from, uint64_t hash, unsigned which) {
+    uint64_t part = which ? lard_hash_mix(hash) & 0xffffff : hash & 0xffffff;
+    return (uint32_t)(part * from->lines >> 24);
+}
+
+static uint64_t cell_of(uint64_t hash, unsigned which) {
+    return (hash >> 24 & 0xffffffff) << 32 | (which ? LARD_CELL_SECOND : 0);
+}
+
+LARD_INLINE uint32_t check(bool fast, const table *of, uint32_t line, const uint64_t *words) {
+    uint64_t crc = 0xffffffffu ^ of->view->number;
+    crc = lard_crc_step(fast, crc, line | (uint64_t)of->lines << 32);
+    crc = lard_crc_step(fast, crc, of->base);
+    crc = lard_crc_step(fast, crc, words[0] >> 32);
+    for (unsigned i = 1; i < LARD_LINE_WORDS; i++) {
+        crc = lard_crc_step(fast, crc, words[i]);
+    }
+    return (uint32_t)crc;
+}
+
+static uint32_t check_of(const table *of, uint32_t line, const uint64_t *words) {
+    return lard_crc_hardware ? check(true, of, line, words) : check(false, of, line, words);
+}
+
+static void load_line(const lard_u64 *at, uint64_t words[LARD_LINE_WORDS]) {
+    for (unsigned i = 0; i < LARD_LINE_WORDS; i++) {
+        words[i] = lard_load(&at[i]);
+    }
+}
+
+/* False: the line cannot be read. */
+static bool read_line(const table *from, uint32_t line, uint64_t words[LARD_LINE_WORDS]) {
+    const lard_u64 *at = line_at(from, line);
+    for (int attempt = 0; at && attempt < LINE_ATTEMPTS; attempt++) {
+        load_line(at, words);
+        if (LARD_LIKELY((uint32_t)words[0] == check_of(from, line, words))) {
+            return true;
+        }
+        lard_pause();
+    }
+    return false;
+}
+
+/* The cell of a tag in a line, or NULL. */
+static uint64_t *find(uint64_t words[LARD_LINE_WORDS], uint64_t cell) {
+    uint64_t *found = NULL;
+    for (unsigned i = 1; i < LARD_LINE_WORDS; i++) {
+        if ((words[i] & ~LARD_CELL_STAMP_MASK) == cell && (words[i] & LARD_CELL_STAMP_MASK)) {
+            found = &words[i];
+        }
+    }
+    return found;
+}
+
+/* As lard_deletions_since, of the table. */
+static uint64_t since_in(const table *from, uint64_t hash, bool *exact) {
+    uint64_t words[LARD_LINE_WORDS], since = 0;
+    *exact = false;
+    for (unsigned which = 0; which < 2; which++) {
+        if (!read_line(from, line_of(from, hash, which), words)) {
+            return LARD_DELETIONS_ALL;
+        }
+        uint64_t floor = words[0] >> 32;
+        const uint64_t *cell = find(words, cell_of(hash, which));
+        uint64_t stamp = cell ? *cell & LARD_CELL_STAMP_MASK : 0;
+        if (floor && from->base + floor > since) {
+            since = from->base + floor;
+            *exact = false;
+        }
+        if (stamp && from->base + stamp >= since) {
+            since = from->base + stamp;
+            *exact = true;
+        }
+    }
+    return since;
+}
+
+uint64_t lard_deletions_since(lard_map *map, uint64_t hash, uint32_t clear_epoch, bool *exact) {
+    lard_view view = lard_view_of(map, lard_deletions_shard(map, hash));
+    bool ignored;
+    exact = exact ? exact : &ignored;
+    *exact = false;
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        uint64_t epoch = lard_load_acquire(&view.header->epoch);
+        if (epoch == 0) { /* never used, if no tag was ever deleted; or being emptied, or damaged */
+            return lard_load(&map->control->stamp) ? LARD_DELETIONS_ALL : 0;
+        }
+        int32_t newer = (int32_t)(LARD_EPOCH_CLEAR(epoch) - clear_epoch);
+        if (newer) { /* older: its deletions were before the clear, as no stamp of the item is */
+            return newer > 0 ? LARD_DELETIONS_ALL : 0;
+        }
+        table from;
+        if (!table_of(&view, &from)) {
+            return LARD_DELETIONS_ALL;
+        }
+        uint64_t since = unsealed(&view.header->tags_floor), noted = from.pages ? since_in(&from, hash, exact) : 0;
+        if (noted < since) {
+            *exact = false;
+        } else {
+            since = noted;
+        }
+        lard_fence_acquire();
+        if (LARD_LIKELY(lard_load(&view.header->epoch) == epoch)) {
+            return since;
+        }
+    }
+    return LARD_DELETIONS_ALL;
+}
+
+lard_tags lard_deletions_of(lard_map *map, const lard_extension *extension, uint64_t epoch) {
+    lard_tags result = LARD_TAGS_VALID;
+    for (unsigned i = 0; i < extension->tag_count; i++) {
+        bool exact;
+        if (extension->stamp < lard_deletions_since(map, extension->tags[i], LARD_EPOCH_CLEAR(epoch), &exact)) {
+            if (exact) {
+                return LARD_TAGS_DELETED;
+            }
+            result = LARD_TAGS_FORGOTTEN;
+        }
+    }
+    return result;
+}
+
+uint64_t lard_deletions_next(const lard_view *view) {
+    table of;
+    lard_u64 *counter = &view->map->control->stamp;
+    uint64_t before = lard_load(counter);
+    table_of(view, &of);
+    if (LARD_UNLIKELY(of.pages && before < of.base)) { /* damaged: goes on after all that the table may have */
+        lard_cas64(counter, &before, of.base + LARD_CELL_STAMP_MASK);
+    }
+    return lard_add(counter, 1) + 1;
+}
+
+void lard_deletions_forget(const lard_view *view, uint64_t stamp) {
+    uint64_t word = lard_load(&view->header->tags_floor);
+    while (unsealed(&view->header->tags_floor) < stamp &&
+           !lard_cas64(&view->header->tags_floor, &word, sealed(stamp))) {
+    }
+}
+
+/* Changes the words of a line in the order given above. */
+static void store_line(lard_view *view, const table *of, uint32_t line, const uint64_t words[LARD_LINE_WORDS]) {
+    lard_u64 *at = line_at(of, line);
+    uint64_t before[LARD_LINE_WORDS];
+    lard_store(&view->header->table_changing, line + 1);
+    lard_fence_release();
+    load_line(at, before);
+    if (before[0] >> 32 != words[0] >> 32) { /* the floor, valid with the cells of before */
+        before[0] = words[0] & ~0xffffffffull;
+        lard_store(&at[0], before[0] | check_of(of, line, before));
+        lard_fence_release();
+    }
+    for (unsigned i = 1; i < LARD_LINE_WORDS; i++) {
+        if (before[i] != words[i]) {
+            lard_store(&at[i], words[i]);
+        }
+    }
+    lard_store_release(&at[0], (words[0] & ~0xffffffffull) | check_of(of, line, words));
+    lard_store_release(&view->header->table_changing, 0);
+}
+
+/* Empties all lines: what they noted is forgotten. Their stamps count from `base`. */
+static void empty_lines(lard_view *view, uint32_t pages, uint64_t base) {
+    table of = {view, base, pages, pages << view->map->index_shift};
+    for (uint32_t line = 0; line < of.lines; line++) {
+        lard_u64 *at = line_at(&of, line);
+        const uint64_t words[LARD_LINE_WORDS] = {0};
+        for (unsigned i = 1; at && i < LARD_LINE_WORDS; i++) {
+            lard_store(&at[i], 0);
+        }
+        if (at) {
+            lard_store(&at[0], check_of(&of, line, words));
+        }
+    }
+    lard_store_release(&view->header->tags_base, sealed(base));
+}
+
+bool lard_deletions_begin(lard_view *view, unsigned pages, uint64_t stamp) {
+    uint32_t taken = 0, segment;
+    uint32_t free = lard_load(&view->header->free_segments);
+    pages = pages < free ? pages : free ? free - 1 : 0;
+    while (taken < pages && lard_segment_take(view, &segment)) {
+        lard_store(page_at(view, taken++), segment);
+        lard_store(&view->segments[segment].state, LARD_SEGMENT_TABLE);
+    }
+    if (!taken) {
+        return false;
+    }
+    empty_lines(view, taken, stamp - 1);
+    lard_store_release(&view->header->table_pages, LARD_TABLE_PAGES(taken));
+    return true;
+}
+
+/* The oldest cell of a line, all of which are used. */
+static uint64_t *oldest(uint64_t words[LARD_LINE_WORDS]) {
+    uint64_t *least = &words[1];
+    for (unsigned i = 2; i < LARD_LINE_WORDS; i++) {
+        least = (words[i] & LARD_CELL_STAMP_MASK) < (*least & LARD_CELL_STAMP_MASK) ? &words[i] : least;
+    }
+    return least;
+}
+
+static unsigned vacancies(const uint64_t words[LARD_LINE_WORDS]) {
+    unsigned count = 0;
+    for (unsigned i = 1; i < LARD_LINE_WORDS; i++) {
+        count += words[i] == 0;
+    }
+    return count;
+}
+
+/* Reads both lines of a tag. A line that cannot be read is damaged: it becomes an empty one, and what is older
+ * than the stamp counts as deleted there. */
+static void read_both(lard_view *view, const table *from, uint64_t hash, uint64_t stamp, uint32_t lines[2],
+                      uint64_t words[2][LARD_LINE_WORDS]) {
+    for (unsigned which = 0; which < 2; which++) {
+        lines[which] = line_of(from, hash, which);
+        if (!read_line(from, lines[which], words[which])) {
+            for (unsigned i = 1; i < LARD_LINE_WORDS; i++) {
+                words[which][i] = 0;
+            }
+            words[which][0] = (stamp - from->base) << 32;
+            store_line(view, from, lines[which], words[which]);
+        }
+    }
+}
+
+/* A table whose stamps fit its cells. */
+static table table_for(lard_view *view, uint64_t stamp) {
+    table into;
+    table_of(view, &into);
+    if (into.pages && stamp - into.base > LARD_CELL_STAMP_MASK) {
+        lard_deletions_forget(view, stamp);
+        empty_lines(view, into.pages, stamp - 1);
+        into.base = stamp - 1;
+    }
+    return into;
+}
+
+/* The cell for a tag's deletion, in the line `*which`: its own one, an empty one, or the oldest one, which is then
+ * forgotten. */
+static uint64_t *choose(uint64_t words[2][LARD_LINE_WORDS], uint64_t hash, unsigned *which, bool *forgets) {
+    uint64_t *own[2] = {find(words[0], cell_of(hash, 0)), find(words[1], cell_of(hash, 1))};
+    *forgets = false;
+    if (own[0] || own[1]) {
+        *which = own[0] == NULL;
+        return own[*which];
+    }
+    *which = vacancies(words[1]) > vacancies(words[0]);
+    for (unsigned i = 1; i < LARD_LINE_WORDS; i++) {
+        if (words[*which][i] == 0) {
+            return &words[*which][i];
+        }
+    }
+    uint64_t *old[2] = {oldest(words[0]), oldest(words[1])};
+    *which = (*old[1] & LARD_CELL_STAMP_MASK) < (*old[0] & LARD_CELL_STAMP_MASK);
+    *forgets = true;
+    return old[*which];
+}
+
+bool lard_deletions_note(lard_view *view, uint64_t hash, uint64_t stamp) {
+    uint64_t words[2][LARD_LINE_WORDS];
+    uint32_t lines[2];
+    unsigned which;
+    bool forgets;
+    table into = table_for(view, stamp);
+    read_both(view, &into, hash, stamp, lines, words);
+    uint64_t *cell = choose(words, hash, &which, &forgets), gone = *cell & LARD_CELL_STAMP_MASK;
+    if (forgets && gone > words[which][0] >> 32) {
+        words[which][0] = gone << 32;
+    }
+    *cell = cell_of(hash, which) | (stamp - into.base);
+    store_line(view, &into, lines[which], words[which]);
+    return forgets;
+}
+
+void lard_deletions_mend(lard_view *view, uint64_t hash, uint64_t stamp) {
+    uint64_t words[2][LARD_LINE_WORDS];
+    uint32_t lines[2];
+    table of = table_for(view, stamp);
+    if (unsealed(&view->header->tags_floor) == LARD_DELETIONS_ALL) {
+        lard_store(&view->header->tags_floor, sealed(stamp));
+    }
+    if (of.pages) {
+        read_both(view, &of, hash, stamp, lines, words);
+    }
+}
+
+void lard_deletions_empty(lard_view *view, uint64_t epoch) {
+    lard_map *map = view->map;
+    bool was_current = epoch == 0 || LARD_EPOCH_CLEAR(epoch) == lard_load(&map->control->clear_epoch);
+    if (was_current && lard_load(&map->control->stamp)) { /* the items of other shards stay */
+        lard_store(&view->header->tags_floor, sealed(lard_add(&map->control->stamp, 1) + 1));
+    }
+    lard_store_release(&view->header->table_pages, 0);
+    lard_store(&view->header->table_changing, 0);
+    lard_store(&view->header->tags_base, 0);
+}
+
+bool lard_deletions_sane(const lard_view *view) {
+    table of;
+    bool sane = table_of(view, &of);
+    for (uint32_t page = 0; sane && page < of.pages; page++) {
+        uint32_t segment = lard_load(page_at(view, page));
+        sane = segment < view->map->super.segments_per_shard &&
+               lard_load(&view->segments[segment].state) == LARD_SEGMENT_TABLE;
+    }
+    return sane;
+}
+
+bool lard_deletions_has_page(const lard_view *view, uint32_t segment) {
+    table of;
+    bool has = false;
+    table_of(view, &of);
+    for (uint32_t page = 0; page < of.pages; page++) {
+        has |= lard_load(page_at(view, page)) == segment;
+    }
+    return has;
+}
+
+uint32_t lard_deletions_unreadable(const lard_view *view) {
+    uint64_t words[LARD_LINE_WORDS];
+    uint32_t count = 0;
+    table of;
+    table_of(view, &of);
+    for (uint32_t line = 0; line < of.lines; line++) {
+        count += !read_line(&of, line, words);
+    }
+    return count;
+}
+
+void lard_deletions_finish(lard_view *view) {
+    uint32_t line = lard_load(&view->header->table_changing) - 1;
+    table of;
+    lard_u64 *at = table_of(view, &of) && line < of.lines ? line_at(&of, line) : NULL;
+    if (at) {
+        uint64_t words[LARD_LINE_WORDS];
+        load_line(at, words);
+        lard_store(&at[0], (words[0] & ~0xffffffffull) | check_of(&of, line, words));
+    }
+    if (line != UINT32_MAX) {
+        lard_store(&view->header->table_changing, 0);
+    }
+}
