@@ -87,6 +87,29 @@ ACT(act_set_stale_later) {
     larder_touch(c, key, strlen(key), 86400000, NULL);
 }
 
+static inline void set_tagged(larder *c, const char *key, const char *text) {
+    const larder_tag tags[] = {{"colour", 6}, {key, strlen(key)}};
+    larder_extra extra = {.tags = tags, .tag_count = 2};
+    larder_store store = {
+        .key = key, .key_bytes = strlen(key), .value = text, .value_bytes = strlen(text), .extra = &extra};
+    larder_set(c, &store, NULL);
+}
+static inline void delete_tag(larder *c, const char *text) {
+    larder_delete_tagged(c, &(larder_tag){text, strlen(text)}, 1, NULL);
+}
+ACT(prepare_tagged) { set_tagged(c, key, text_of(before())); }
+/* In the first round the table gets full. */
+ACT(prepare_tagged_and_full) {
+    char text[32];
+    for (int i = 0; book->round == 1 && i < 8000; i++) {
+        snprintf(text, sizeof text, "tag %d", i);
+        delete_tag(c, text);
+    }
+    prepare_tagged(c, key);
+}
+ACT(act_set_tagged) { set_tagged(c, key, text_of(after())); }
+ACT(act_delete_tag) { delete_tag(c, key); }
+
 ACT(act_get) { get(c, key); }
 ACT(act_exists) { larder_exists(c, key, strlen(key), NULL, NULL); }
 ACT(act_get_multi) {
@@ -159,6 +182,17 @@ static const operation plain_operations[] = {
     {.name = "lease that is ended", .before = NOTHING, .after = NOTHING, .act = act_lease_and_end},
     {.name = "lease over a value that is ended", .before = OLD, .after = OLD, .act = act_lease_and_end},
     {.name = "store of what stays when it is stale", .before = OLD, .after = NEW, .act = act_set_stale_later},
+    {.name = "set with tags", .before = OLD, .after = NEW, .act = act_set_tagged},
+    {.name = "deletion of a tag",
+     .before = OLD,
+     .after = NOTHING,
+     .act = act_delete_tag,
+     .prepare = prepare_tagged},
+    {.name = "deletion of a tag for which another is forgotten",
+     .before = OLD,
+     .after = NOTHING,
+     .act = act_delete_tag,
+     .prepare = prepare_tagged_and_full},
     {.name = "delete", .before = OLD, .after = NOTHING, .act = act_delete},
     {.name = "delete of a counter", .before = NUMBER, .after = NOTHING, .act = act_delete},
     {.name = "delete of nothing", .before = NOTHING, .after = NOTHING, .act = act_delete},

@@ -8,6 +8,7 @@
 #define LARD_OPERATIONS_SHAPE_H
 
 #include "killing.h"
+#include "operations_plain.h"
 
 #define SHAPE_ACT(name) static void name(larder *c, const char *key)
 
@@ -170,6 +171,21 @@ SHAPE_ACT(die_in_counts) { /* all that a repair puts right, at once */
 #define EVICTS .may_leave = true, .is_long = true, .before = OLD, .after = OLD
 #define RESHAPES .before = OLD, .after = OLD
 
+/* A clear ends the table. */
+SHAPE_ACT(clear_and_set_tagged) {
+    larder_clear(c);
+    prepare_tagged(c, key);
+}
+SHAPE_ACT(damage_the_table) {
+    lard_view view = the_shard(c);
+    act_delete_tag(c, "another");
+    set_tagged(c, key, text_of(before()));
+    uint32_t segment = lard_load(&view.directory[c->map->super.segments_per_shard - 1]);
+    for (uint32_t i = 0; i < c->map->super.segment_bytes / 8; i++) {
+        lard_store(&lard_view_words(&view, lard_view_segment_offset(&view, segment))[i], 7);
+    }
+}
+
 static const operation shape_operations[] = {
     {.name = "eviction from the small queue", .act = fill_unread, .prepare = fill_up, EVICTS},
     {.name = "eviction from the main queue", .act = fill_read, .prepare = fill_up, EVICTS},
@@ -203,6 +219,21 @@ static const operation shape_operations[] = {
      .may_leave = true,
      .all_or_none = true,
      .is_long = true},
+    {.name = "first deletion of a tag",
+     .before = OLD,
+     .after = NOTHING,
+     .act = act_delete_tag,
+     .prepare = clear_and_set_tagged,
+     .may_leave = true,
+     .all_or_none = true,
+     .is_long = true},
+    {.name = "deletion of a tag of a damaged line",
+     .before = OLD,
+     .after = NOTHING,
+     .act = act_delete_tag,
+     .prepare = damage_the_table,
+     .unsound = true,
+     .may_leave = true},
     {.name = "reset of a shard that lost its index",
      .before = OLD,
      .after = NEW,

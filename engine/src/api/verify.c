@@ -124,7 +124,7 @@ static bool all_zero(const lard_u64 *words, size_t count) {
 
 static void check_reserved(const lard_view *view, larder_report *report) {
     const lard_shard *header = view->header;
-    bool zero = all_zero(header->reserved0, 2) && all_zero(view->map->control->reserved, 7);
+    bool zero = all_zero(header->reserved0, 2);
     for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
         zero &= all_zero(view->segments[s].reserved, 3);
     }

@@ -269,8 +269,9 @@ bool lard_deletions_begin(lard_view *view, unsigned pages, uint64_t stamp) {
     uint32_t free = lard_load(&view->header->free_segments);
     pages = pages < free ? pages : free ? free - 1 : 0;
     while (taken < pages && lard_segment_take(view, &segment)) {
-        lard_store(page_at(view, taken++), segment);
+        lard_store(page_at(view, taken), segment);
         lard_store(&view->segments[segment].state, LARD_SEGMENT_TABLE);
+        taken++;
     }
     if (!taken) {
         return false;
