@@ -127,7 +127,9 @@ static void say_events(void) {
                                         "lease after all others have ended",
                                         "lease over a value",
                                         "fill",
-                                        "end of the lease"};
+                                        "end of the lease",
+                                        "stamp",
+                                        "deletion of a tag"};
     for (unsigned i = 0; i < MOST_OPERATIONS + KEYS; i++) {
         const event *one = &events[i];
         if (one->begun) {

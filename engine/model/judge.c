@@ -16,8 +16,53 @@ typedef struct {
     unsigned count, forgettable;
 } trial;
 
-/* What the keys hold, then who has the lease of each: the process + 1, or 0. */
-#define STATE (2 * KEYS)
+/* What the keys hold, then who has the lease of each: the process + 1, or 0; then the stamp of each process. */
+#define STAMPS (2 * KEYS)
+#define STATE (STAMPS + MOST_PROCESSES + 1)
+
+/* A stamp: 0 of before all operations, or the number + 1 of the operation that took it, or no longer good. */
+enum { OUTDATED = -1, CLEARED = -2, UNKNOWN = -3 };
+/* Added to what a key holds: it may also hold nothing. */
+#define PERHAPS 100000
+
+static bool is_tagged(int held) { return held % LIFE % NUMBER >= TAGGED && held % LIFE < TAGGED + 10; }
+
+/* The answer tells what was unknown. */
+static void learn(int *at, bool is_there) {
+    if (*at >= PERHAPS) {
+        *at = is_there ? *at - PERHAPS : 0;
+    }
+}
+
+/* A deletion makes stamps outdated when it begins and items absent when it ends: in between a new stamp may be of
+ * before it or not. */
+static void delete_tag(const event *one, int *held) {
+    for (unsigned k = 0; k < KEYS; k++) {
+        if (is_tagged(held[k] % PERHAPS)) {
+            held[k] = 0;
+        }
+    }
+    for (unsigned p = 0; p <= MOST_PROCESSES; p++) {
+        int *stamp = &held[STAMPS + p];
+        if (*stamp >= 0) {
+            bool was_before = *stamp == 0 || (one->before >> (*stamp - 1) & 1);
+            *stamp = was_before ? OUTDATED : UNKNOWN;
+        }
+    }
+}
+
+/* A store with tags that was done. */
+static bool stores_tagged(const event *one, int *held) {
+    int *at = &held[one->what.key], *lease = &held[KEYS + one->what.key], stamp = held[STAMPS + one->process];
+    *lease = 0;
+    if (one->status == LARDER_NOT_STORED) {
+        return stamp == CLEARED;
+    }
+    *at = one->status != LARDER_OK || stamp == OUTDATED ? 0
+          : stamp == UNKNOWN                            ? PERHAPS + one->what.value
+                                                        : one->what.value;
+    return stamp != CLEARED || one->status != LARDER_OK;
+}
 
 /* May the process have died? Then its lease is free. */
 static bool may_be_dead(const trial *of, int process) {
@@ -60,6 +105,9 @@ static bool uses_lease(const event *one, int *held) {
         return one->status == LARDER_NOT_STORED && !is_own;
     }
     *lease = 0;
+    if (one->what.verb == FILL && is_tagged(one->what.value)) {
+        return stores_tagged(one, held);
+    }
     if (one->what.verb == FILL) {
         held[one->what.key] = one->status == LARDER_OK ? one->what.value : 0;
     }
@@ -76,6 +124,7 @@ static bool follows(const trial *of, const event *one, int *held) {
     bool ok = one->status == LARDER_OK;
     switch (what->verb) {
     case GET:
+        learn(at, ok);
         return ok ? one->saw == *at && *at != 0 : one->status == LARDER_MISS && *at == 0;
     case TOUCH:
         if (ok && *at != 0) {
@@ -86,6 +135,9 @@ static bool follows(const trial *of, const event *one, int *held) {
     case EXISTS:
         return one->status == LARDER_BUSY || (ok ? *at != 0 : one->status == LARDER_MISS && *at == 0);
     case SET:
+        if (is_tagged(what->value)) {
+            return stores_tagged(one, held);
+        }
         *lease = 0;
         *at = ok ? what->value : 0; /* refused, it drops what was there */
         return ok || one->status == LARDER_BUSY || one->status == LARDER_FULL;
@@ -111,6 +163,7 @@ static bool follows(const trial *of, const event *one, int *held) {
         return one->status == LARDER_BUSY || (one->status == LARDER_MISS && *at == 0) ||
                (one->status == LARDER_NOT_STORED && *at != 0 && !is_expected(*at, what->expected));
     case DELETE:
+        learn(at, ok);
         if (ok != (*at != 0)) {
             return false;
         }
@@ -132,7 +185,10 @@ static bool follows(const trial *of, const event *one, int *held) {
         *lease = 0;
         return ok && one->saw == *at % LIFE;
     case CLEAR:
-        memset(held, 0, STATE * sizeof *held);
+        memset(held, 0, STAMPS * sizeof *held);
+        for (unsigned p = 0; p <= MOST_PROCESSES; p++) {
+            held[STAMPS + p] = CLEARED;
+        }
         return ok;
     case LEASE:
     case LEASE_LATE:
@@ -141,6 +197,14 @@ static bool follows(const trial *of, const event *one, int *held) {
     case FILL:
     case END:
         return uses_lease(one, held);
+    case STAMP:
+        held[STAMPS + one->process] = (int)(one - of->events) + 1;
+        return ok;
+    case DELETE_TAG:
+        if (!what->value) {
+            delete_tag(one, held);
+        }
+        return ok;
     default:
         return ok || one->status == LARDER_BUSY;
     }

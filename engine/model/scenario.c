@@ -30,6 +30,41 @@ static void leased_over_a_value(void) {
     lease(0);
 }
 
+static void stamp(unsigned process) {
+    int saw;
+    world_do(process, &(operation){STAMP, 0, 0, 0}, &saw);
+}
+
+static void delete_tag(int other) {
+    int saw;
+    world_do(JUDGE, &(operation){DELETE_TAG, 0, other, 0}, &saw);
+}
+
+static void tagged_value(void) { /* there is a table */
+    delete_tag(0);
+    stamp(0);
+    stamp(JUDGE);
+    put(0, TAGGED);
+}
+
+static void stamped(void) {
+    delete_tag(0);
+    stamp(0);
+}
+
+static void stamped_and_leased(void) {
+    stamped();
+    lease(0);
+}
+
+/* Its line has no room for another deletion. */
+static void tagged_value_and_full_table(void) {
+    for (int i = 1; i < 1000; i++) {
+        delete_tag(i);
+    }
+    tagged_value();
+}
+
 static void number(void) { /* so that both of its cells were written */
     int saw;
     world_do(JUDGE, &(operation){INCREMENT, 0, 2, 0}, &saw);
@@ -149,6 +184,20 @@ static void placeholder_about_to_be_kept(void) {
     fill_until(recycles_and_keeps, lease_key, "moves a placeholder out of its segment and recycles that");
 }
 
+static void put_tagged_and_read_it(void) {
+    int saw;
+    put(0, TAGGED);
+    world_do(JUDGE, &(operation){GET, 0, 0, 0}, &saw);
+}
+
+static void tagged_about_to_be_kept(void) {
+    stamped();
+    stamp(JUDGE);
+    writer_key = 1;
+    fill_until(recycles_and_keeps, put_tagged_and_read_it,
+               "moves an item with tags out of its segment and recycles that");
+}
+
 static lard_found found_before;
 static uint32_t count_before;
 
@@ -244,6 +293,12 @@ static void about_to_be_pushed(void) {
     { LEASE_OVER, k, 0, 0 }
 #define FILLS(k, v) \
     { FILL, k, v, 0 }
+#define STAMPS \
+    { STAMP, 0, 0, 0 }
+#define DELETES_TAG \
+    { DELETE_TAG, 0, 0, 0 }
+#define DELETES_OTHER_TAG(n) \
+    { DELETE_TAG, 0, n, 0 }
 #define ENDS(k) \
     { END, k, 0, 0 }
 #define ONE(...) \
@@ -365,6 +420,31 @@ const scenario scenarios[] = {
      {MORTAL_TWO(LEASES(0), FILLS(0, 2)), TWO(LEASES(0), FILLS(0, 3)), ONE(GETS(0))}},
     {.name = "an owner that died while it stored, the next one, a delete", leased,
      {MORTAL(FILLS(0, 2)), TWO(LEASES(0), FILLS(0, 3)), ONE(DELETES(0))}, .leased = 1},
+    {.name = "reads of a value whose tag is deleted", tagged_value, {ONE(DELETES_TAG), TWO(GETS(0), GETS(0))}},
+    {.name = "a tag is deleted while a value of it is computed, a read", stamped,
+     {ONE(SETS(0, TAGGED)), ONE(DELETES_TAG), ONE(GETS(0))}},
+    {.name = "a stamp and a set while a tag is deleted, reads", tagged_value,
+     {TWO(STAMPS, SETS(0, TAGGED + 1)), ONE(DELETES_TAG), TWO(GETS(0), GETS(0))}},
+    {.name = "two deletions of a tag, a stamp and a set", tagged_value,
+     {TWO(STAMPS, SETS(0, TAGGED + 1)), ONE(DELETES_TAG), TWO(DELETES_TAG, GETS(0))}},
+    {.name = "deletions of two tags, reads", tagged_value,
+     {ONE(DELETES_TAG), ONE(DELETES_OTHER_TAG(7)), TWO(GETS(0), GETS(0))}},
+    {.name = "a clear, the deletion of a tag, and a set that was computed before", tagged_value,
+     {ONE(SETS(0, TAGGED + 1)), TWO({CLEAR, 0, 0, 0}, GETS(0)), ONE(DELETES_TAG)}},
+    {.name = "a set with tags over a clear", stamped,
+     {TWO(SETS(0, TAGGED), GETS(0)), ONE({CLEAR, 0, 0, 0}), ONE(GETS(0))}},
+    {.name = "a tag is deleted while a value of it is computed under a lease", stamped_and_leased,
+     {ONE(FILLS(0, TAGGED)), ONE(DELETES_TAG), ONE(GETS(0))}, .leased = 1},
+    {.name = "a deletion of a tag whose process died, another, a read", tagged_value,
+     {MORTAL(DELETES_TAG), ONE(DELETES_OTHER_TAG(7)), TWO(GETS(0), GETS(0))}},
+    {.name = "a deletion of a tag whose process died, a set and its deletion", tagged_value,
+     {MORTAL(DELETES_TAG), TWO(STAMPS, SETS(0, TAGGED + 1)), TWO(DELETES_TAG, GETS(0))}},
+    {.name = "a tag is deleted while its item is moved", tagged_about_to_be_kept,
+     {ONE(SETS(1, 90)), TWO(DELETES_TAG, GETS(0))}, .forgettable = MAY_FORGET(0)},
+    {.name = "a delete of an item and one of its tag", tagged_value,
+     {ONE(DELETES(0)), ONE(DELETES_TAG), ONE(GETS(0))}},
+    {.name = "a tag is deleted for which another is forgotten", tagged_value_and_full_table,
+     {ONE(DELETES_OTHER_TAG(7777)), ONE(DELETES_TAG), TWO(GETS(0), GETS(0))}},
 };
 /* clang-format on */
 const unsigned scenario_count = sizeof scenarios / sizeof *scenarios;

@@ -31,6 +31,7 @@ static struct {
     lard_u64 *counters;
     uint32_t stuck;
     larder_lease lease; /* that the process has taken */
+    larder_stamp stamp; /* likewise */
 } attached[MOST_PROCESSES + 1];
 static struct {
     unsigned char cache[sizeof(larder)];
@@ -39,6 +40,7 @@ static struct {
     uint8_t pages[1024];
     uint32_t stuck;
     larder_lease lease;
+    larder_stamp stamp;
 } kept[MOST_PROCESSES + 1];
 
 static lard_superblock super;
@@ -149,6 +151,7 @@ static void keep(void) {
         kept[p].map = *attached[p].map;
         kept[p].stuck = attached[p].stuck;
         kept[p].lease = attached[p].lease;
+        kept[p].stamp = attached[p].stamp;
         memcpy(kept[p].counters, attached[p].counters, sizeof kept[p].counters);
         memcpy(kept[p].pages, attached[p].map->dircache, pages_bytes);
     }
@@ -161,6 +164,7 @@ static void restore(void) {
         *attached[p].map = kept[p].map;
         attached[p].stuck = kept[p].stuck;
         attached[p].lease = kept[p].lease;
+        attached[p].stamp = kept[p].stamp;
         memcpy(attached[p].counters, kept[p].counters, sizeof kept[p].counters);
         memcpy(attached[p].map->dircache, kept[p].pages, pages_bytes);
     }
@@ -254,6 +258,10 @@ static larder_status take_lease(unsigned process, const char *key, verb verb) {
     return status;
 }
 
+static const larder_tag the_tag = {"tag", 3};
+
+static bool is_tagged(int value) { return value >= TAGGED && value < TAGGED + 10; }
+
 larder_status world_do(unsigned process, const operation *what, int *saw) {
     unsigned char value[LONG_BYTES], expected[LONG_BYTES], found[LONG_BYTES];
     static const uint8_t modes[] = {[SET] = LARDER_SET,
@@ -263,6 +271,7 @@ larder_status world_do(unsigned process, const operation *what, int *saw) {
                                     [REPLACE_EXPIRED] = LARDER_REPLACE};
     larder *cache = attached[process].cache;
     const char *key = key_texts[what->key];
+    larder_extra extra = {.tags = &the_tag, .tag_count = 1, .stamp = attached[process].stamp};
     larder_store store = {.key = key, .key_bytes = strlen(key), .value = value};
     larder_item item = {0};
     larder_status status;
@@ -283,6 +292,7 @@ larder_status world_do(unsigned process, const operation *what, int *saw) {
         store.ttl_ms = what->verb == ADD_EXPIRED || what->verb == REPLACE_EXPIRED ? -1 : 0;
         store.value_bytes = make_value(what->value, value);
         store.mode = modes[what->verb];
+        store.extra = is_tagged(what->value) ? &extra : NULL;
         return larder_set(cache, &store, NULL);
     case CAS:
         store.value_bytes = make_value(what->value, value);
@@ -304,10 +314,16 @@ larder_status world_do(unsigned process, const operation *what, int *saw) {
         return take_lease(process, key, what->verb);
     case FILL:
         store.value_bytes = make_value(what->value, value);
-        store.extra = &(larder_extra){.lease = &attached[process].lease};
+        extra.lease = &attached[process].lease;
+        extra.tag_count = is_tagged(what->value);
+        store.extra = &extra;
         return larder_set(cache, &store, NULL);
     case END:
         return larder_lease_end(cache, key, store.key_bytes, &attached[process].lease, 0, NULL);
+    case STAMP:
+        return larder_stamp_now(cache, &attached[process].stamp);
+    case DELETE_TAG:
+        return larder_delete_tagged(cache, what->value ? &(larder_tag){&what->value, 2} : &the_tag, 1, NULL);
     default:
         return larder_prune(cache, NULL, NULL);
     }

@@ -11,6 +11,7 @@
 #define MOST_OPERATIONS 8
 #define NUMBER 1000 /* what a key holds: 0 nothing, below NUMBER a value, else the number NUMBER + n */
 #define LIFE 10000  /* times n, added to what a key holds: a touch gave it its nth life */
+#define TAGGED 20   /* from this value on, up to 29, they have the tag that DELETE_TAG deletes */
 #define TORN (-1)
 
 /* ..._EXPIRED: with a negative time to live */
@@ -32,7 +33,9 @@ typedef enum {
     LEASE_LATE, /* the same when all leases before have ended by time */
     LEASE_OVER, /* the same also of a key that has a value */
     FILL,       /* stores under the lease that the process has taken */
-    END         /* ends that lease */
+    END,        /* ends that lease */
+    STAMP,      /* takes a stamp, for what the process stores with tags */
+    DELETE_TAG, /* deletes the tag of tagged values; with a `value` another tag */
 } verb;
 
 typedef struct {
