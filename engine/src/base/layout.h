@@ -77,7 +77,7 @@
  *
  * The table of deleted tags of a shard consists of lines of 8 words (segment/deletions.h; docs/adr/0032-tags.md):
  *
- *   0   floor (32) | crc32c of number and floor of the line, the base, and the cells (32)
+ *   0   floor (32) | checksum of the line, its place and the base (32)
  *   8   7 cells: low 32 bits of the tag's hash above the line's (32) | 1: its second line (1) | stamp (31); 0:
  * none
  *

@@ -7,7 +7,6 @@
  * reader that finds no valid checksum tries again a few times, as a change takes some stores.
  */
 #include "segment/deletions.h"
-#include "base/crc.h"
 #include "base/hash.h"
 #include "base/pause.h"
 #include "base/word.h"
@@ -50,19 +49,28 @@ typedef struct {
     uint32_t lines;
 } table;
 
-/* False: the description is damaged. */
-static bool table_of(const lard_view *view, table *out) {
+/* For a reader: if the base is damaged, no line has a valid checksum. False: the description is damaged. */
+static inline bool read_table(const lard_view *view, table *out) {
     uint32_t word = lard_load_acquire(&view->header->table_pages), pages = word & 0xffff;
-    *out = (table){.view = view, .base = unsealed(&view->header->tags_base)};
+    *out = (table){.view = view, .base = lard_load(&view->header->tags_base) >> LARD_STAMP_SEAL_BITS};
     if (word == 0) {
         return true;
     }
-    if (word != LARD_TABLE_PAGES(pages) || pages == 0 || pages > lard_deletions_pages(view->map) ||
-        out->base == LARD_DELETIONS_ALL) {
+    if (word != LARD_TABLE_PAGES(pages) || pages == 0 || pages > view->map->super.segments_per_shard) {
         return false;
     }
     out->pages = pages;
     out->lines = pages << view->map->index_shift;
+    return true;
+}
+
+/* The same for a writer. */
+static bool table_of(const lard_view *view, table *out) {
+    if (!read_table(view, out) || (out->pages && (out->pages > lard_deletions_pages(view->map) ||
+                                                  unsealed(&view->header->tags_base) == LARD_DELETIONS_ALL))) {
+        out->pages = out->lines = 0;
+        return false;
+    }
     return true;
 }
 
@@ -95,19 +103,22 @@ static uint64_t cell_of(uint64_t hash, unsigned which) {
     return (hash >> 24 & 0xffffffff) << 32 | (which ? LARD_CELL_SECOND : 0);
 }
 
-LARD_INLINE uint32_t check(bool fast, const table *of, uint32_t line, const uint64_t *words) {
-    uint64_t crc = 0xffffffffu ^ of->view->number;
-    crc = lard_crc_step(fast, crc, line | (uint64_t)of->lines << 32);
-    crc = lard_crc_step(fast, crc, of->base);
-    crc = lard_crc_step(fast, crc, words[0] >> 32);
-    for (unsigned i = 1; i < LARD_LINE_WORDS; i++) {
-        crc = lard_crc_step(fast, crc, words[i]);
-    }
-    return (uint32_t)crc;
+/* A line's checksum is the upper half of a sum. Multilinear hashing (Lemire, Kaser, "Strongly universal string
+ * hashing is fast", 2014): unlike those of a CRC, its steps do not wait for each other. */
+static const uint64_t LINE_FACTORS[LARD_LINE_WORDS] = {0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb,
+                                                       0xff51afd7ed558ccd, 0xc4ceb9fe1a85ec53, 0xd6e8feb86659fd93,
+                                                       0xa0761d6478bd642f, 0xe7037ed1a0b428db};
+static inline uint64_t place_sum(const table *of, uint32_t line) {
+    return 0x2545f4914f6cdd1d * ((uint64_t)of->lines << 32 | line) + 0x8ebc6af09c88c6e3 * of->base +
+           0x589965cc75374cc3 * (of->view->number + 1);
 }
 
 static uint32_t check_of(const table *of, uint32_t line, const uint64_t *words) {
-    return lard_crc_hardware ? check(true, of, line, words) : check(false, of, line, words);
+    uint64_t sum = place_sum(of, line) + LINE_FACTORS[0] * (words[0] >> 32);
+    for (unsigned i = 1; i < LARD_LINE_WORDS; i++) {
+        sum += LINE_FACTORS[i] * words[i];
+    }
+    return (uint32_t)(sum >> 32);
 }
 
 static void load_line(const lard_u64 *at, uint64_t words[LARD_LINE_WORDS]) {
@@ -117,7 +128,8 @@ static void load_line(const lard_u64 *at, uint64_t words[LARD_LINE_WORDS]) {
 }
 
 /* False: the line cannot be read. */
-static bool read_line(const table *from, uint32_t line, uint64_t words[LARD_LINE_WORDS]) {
+static __attribute__((noinline)) bool read_line(const table *from, uint32_t line,
+                                                uint64_t words[LARD_LINE_WORDS]) {
     const lard_u64 *at = line_at(from, line);
     for (int attempt = 0; at && attempt < LINE_ATTEMPTS; attempt++) {
         load_line(at, words);
@@ -140,27 +152,49 @@ static uint64_t *find(uint64_t words[LARD_LINE_WORDS], uint64_t cell) {
     return found;
 }
 
-/* As lard_deletions_since, of the table. */
-static uint64_t since_in(const table *from, uint64_t hash, bool *exact) {
-    uint64_t words[LARD_LINE_WORDS], since = 0;
-    *exact = false;
-    for (unsigned which = 0; which < 2; which++) {
-        if (!read_line(from, line_of(from, hash, which), words)) {
-            return LARD_DELETIONS_ALL;
-        }
-        uint64_t floor = words[0] >> 32;
-        const uint64_t *cell = find(words, cell_of(hash, which));
-        uint64_t stamp = cell ? *cell & LARD_CELL_STAMP_MASK : 0;
-        if (floor && from->base + floor > since) {
-            since = from->base + floor;
-            *exact = false;
-        }
-        if (stamp && from->base + stamp >= since) {
-            since = from->base + stamp;
-            *exact = true;
-        }
+typedef struct {
+    uint64_t since; /* counted from the base; 0: nothing is deleted */
+    bool exact;
+} lookup;
+
+/* Looks for a tag in one of its lines: as read_line, but each word is in use as soon as it is loaded. */
+static inline bool look_in(const table *from, uint64_t hash, unsigned which, lookup *found) {
+    uint32_t line = line_of(from, hash, which);
+    const lard_u64 *at = line_at(from, line);
+    uint64_t cell = cell_of(hash, which), stamp = 0;
+    if (LARD_UNLIKELY(!at)) {
+        return false;
     }
-    return since;
+    uint64_t head = lard_load(&at[0]), floor = head >> 32, sum = place_sum(from, line) + LINE_FACTORS[0] * floor;
+#pragma GCC unroll 7
+    for (unsigned i = 1; i < LARD_LINE_WORDS; i++) {
+        uint64_t word = lard_load(&at[i]), difference = word ^ cell;
+        sum += LINE_FACTORS[i] * word;
+        stamp |= difference <= LARD_CELL_STAMP_MASK ? difference : 0;
+    }
+    if (LARD_UNLIKELY((uint32_t)head != (uint32_t)(sum >> 32))) {
+        uint64_t words[LARD_LINE_WORDS]; /* it is being changed, or damaged */
+        if (!read_line(from, line, words)) {
+            return false;
+        }
+        const uint64_t *own = find(words, cell);
+        floor = words[0] >> 32;
+        stamp = own ? *own & LARD_CELL_STAMP_MASK : 0;
+    }
+    found->exact = stamp && stamp >= floor;
+    found->since = found->exact ? stamp : floor;
+    return true;
+}
+
+/* As lard_deletions_since, of the table. */
+static inline uint64_t since_in(const table *from, uint64_t hash, bool *exact) {
+    lookup first, second;
+    if (LARD_UNLIKELY(!look_in(from, hash, 0, &first) || !look_in(from, hash, 1, &second))) {
+        return LARD_DELETIONS_ALL;
+    }
+    uint64_t since = first.since > second.since ? first.since : second.since;
+    *exact = (first.exact && first.since == since) || (second.exact && second.since == since);
+    return since ? from->base + since : 0;
 }
 
 uint64_t lard_deletions_since(lard_map *map, uint64_t hash, uint32_t clear_epoch, bool *exact) {
@@ -178,7 +212,7 @@ uint64_t lard_deletions_since(lard_map *map, uint64_t hash, uint32_t clear_epoch
             return newer > 0 ? LARD_DELETIONS_ALL : 0;
         }
         table from;
-        if (!table_of(&view, &from)) {
+        if (!read_table(&view, &from)) {
             return LARD_DELETIONS_ALL;
         }
         uint64_t since = unsealed(&view.header->tags_floor), noted = from.pages ? since_in(&from, hash, exact) : 0;
