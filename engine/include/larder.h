@@ -411,7 +411,7 @@ larder_status larder_set_multi(larder *cache, larder_store *stores, size_t count
 /*
  * Compare-and-swap: stores only if the key's value has the bytes `expected`, the flags store->expected_flags and
  * the expiry store->expected_expires_at_ms. OK; MISS: the key is absent; NOT_STORED: it differs; or a refusal. A
- * negative TTL is INVALID, as is an `extra`.
+ * negative TTL is INVALID, as is a lease. Without tags of its own the new value has those of the old one.
  */
 larder_status larder_cas(larder *cache, const larder_store *store, const void *expected, size_t expected_bytes,
                          const larder_call *call);
@@ -485,8 +485,8 @@ uint64_t larder_tag_deleted(larder *cache, const void *text, size_t bytes);
 /*
  * Adds `delta` to a signed 64-bit counter and stores the sum in `*result`. An absent key starts from `initial` and
  * gets the TTL `ttl_ms` (0: never expires; negative: INVALID). The expiry of a present key does not change. A
- * plain value that is a decimal integer without flags becomes a counter. NOT_A_NUMBER, OVERFLOW, BUSY, FULL
- * and PIN_FULL change nothing; DAMAGED as with larder_set.
+ * plain value that is a decimal integer without flags becomes a counter, but one with tags, which it keeps.
+ * NOT_A_NUMBER, OVERFLOW, BUSY, FULL and PIN_FULL change nothing; DAMAGED as with larder_set.
  */
 larder_status larder_increment(larder *cache, const void *key, size_t key_bytes, int64_t delta, int64_t initial,
                                int64_t ttl_ms, int64_t *result, const larder_call *call);

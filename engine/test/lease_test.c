@@ -235,6 +235,8 @@ static void a_swap_and_an_increment_take_a_stale_value_for_absent(void) {
     int64_t sum = 0;
     larder_store swapping = store_of("8");
     begin();
+    larder_lease none = {0};
+    extra.lease = &none;
     CHECK(larder_cas(cache, &swapping, "7", 1, &at) == LARDER_INVALID);
     swapping.extra = NULL;
     swapping.expected_flags = 9;

@@ -223,6 +223,25 @@ static void a_touch_keeps_tags(void) {
     larder_close(cache);
 }
 
+static void what_changes_an_item_leaves_its_tags(void) {
+    int64_t number;
+    begin(1 << 20);
+    larder_store swap = {.key = "k", .key_bytes = 1, .value = "6", .value_bytes = 1};
+    CHECK(put("k", "5", "t", NULL) == LARDER_OK && larder_cas(cache, &swap, "5", 1, &at) == LARDER_OK);
+    CHECK(larder_increment(cache, "k", 1, 2, 0, 0, &number, &at) == LARDER_OK && number == 8);
+    CHECK(larder_increment(cache, "k", 1, 2, 0, 0, &number, &at) == LARDER_OK && is(cache, "k", "10"));
+    CHECK(delete_tag("t") == LARDER_OK && is(cache, "k", NULL));
+    larder_extra extra = {.tags = &(larder_tag){"u", 1}, .tag_count = 1};
+    swap.extra = &extra;
+    CHECK(put("k", "5", "t", NULL) == LARDER_OK && larder_cas(cache, &swap, "5", 1, &at) == LARDER_OK);
+    CHECK(delete_tag("t") == LARDER_OK && is(cache, "k", "6"), "but for one that is given others");
+    CHECK(delete_tag("u") == LARDER_OK && is(cache, "k", NULL));
+    larder_lease lease = {0};
+    extra.lease = &lease;
+    CHECK(larder_cas(cache, &swap, "5", 1, &at) == LARDER_INVALID);
+    larder_close(cache);
+}
+
 static void a_number_rises_with_each_deletion(void) {
     begin(1 << 20);
     CHECK(larder_tag_deleted(cache, "t", 1) == 0 && delete_tag("t") == LARDER_OK);
@@ -566,6 +585,7 @@ static const test_case tests[] = {
     TEST(a_stale_value_goes_with_its_tag, "a stale value goes with its tag"),
     TEST(a_value_under_a_lease_has_tags, "a value under a lease has tags"),
     TEST(a_touch_keeps_tags, "a touch keeps tags"),
+    TEST(what_changes_an_item_leaves_its_tags, "what changes an item leaves its tags"),
     TEST(a_number_rises_with_each_deletion, "a number rises with each deletion"),
     TEST(it_agrees_with_a_model, "stores, deletions and clears of 16 tags agree with a model"),
     TEST(processes_race_with_deletions_and_kills, "no process reads what was deleted, while others are killed"),

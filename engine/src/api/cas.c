@@ -42,6 +42,17 @@ static larder_status attempt(larder *cache, lard_map *map, const larder_store *r
         return status == LARDER_OK ? LARDER_NOT_STORED : status;
     }
     lard_write_op swap = *op;
+    lard_extension extension;
+    if (op->spec.extension) {
+        extension = *op->spec.extension;
+        swap.spec.extension = &extension;
+    } else if (hit.extension.fields & LARD_FIELD_TAGS) { /* the item keeps its tags */
+        extension = hit.extension;
+        extension.kind = LARD_TYPE_PLAIN;
+        extension.fields = LARD_FIELD_TAGS;
+        swap.spec.type = LARD_TYPE_EXTENDED;
+        swap.spec.extension = &extension;
+    }
     swap.expected_slot = hit.slot_value;
     swap.expected_expiry_ms = (uint64_t)request->expected_expires_at_ms;
     return lard_put(cache, map, &swap, call);
@@ -51,7 +62,8 @@ larder_status larder_cas(larder *cache, const larder_store *request, const void 
                          const larder_call *call) {
     lard_write_op op;
     larder_status status = lard_request_check_store(cache, request, call);
-    if (status != LARDER_OK || (!expected && expected_bytes) || request->ttl_ms < 0 || request->extra) {
+    if (status != LARDER_OK || (!expected && expected_bytes) || request->ttl_ms < 0 ||
+        (request->extra && request->extra->lease)) {
         return status != LARDER_OK ? status : LARDER_INVALID;
     }
     status = lard_request_op(request, lard_clock_of_call(call), &op);
@@ -67,7 +79,11 @@ larder_status larder_cas(larder *cache, const larder_store *request, const void 
     }
     lard_key key = lard_key_of(map, request->key, request->key_bytes);
     bool differs = false;
+    lard_extension extension;
     op.key = &key;
+    if (request->extra) {
+        lard_request_extend(cache, map, request->extra, &op, &extension, call);
+    }
     status = LARDER_NOT_STORED;
     for (int i = 0; i < CAS_ATTEMPTS && status == LARDER_NOT_STORED && !differs; i++) {
         status = attempt(cache, map, request, &op, expected, buffer, expected_bytes, &differs, call);

@@ -29,28 +29,28 @@
 
 /* Reads the number of an extended record. MISS: it is a placeholder, or stale. */
 static larder_status number_of_extended(const lard_view *view, uint64_t offset, const lard_record_info *info,
-                                        int64_t now_ms, int64_t *number) {
+                                        int64_t now_ms, lard_extension *extension, int64_t *number) {
     char text[24];
-    lard_extension extension;
     size_t bytes;
-    larder_status status = lard_record_extended(view, offset, info, &extension, text, sizeof text, &bytes);
-    if (status == LARDER_DAMAGED || !lard_extension_is_fresh(&extension, now_ms) ||
-        lard_deletions_hit(view, &extension)) {
+    larder_status status = lard_record_extended(view, offset, info, extension, text, sizeof text, &bytes);
+    if (status == LARDER_DAMAGED || !lard_extension_is_fresh(extension, now_ms) ||
+        lard_deletions_hit(view, extension)) {
         return status == LARDER_DAMAGED ? status : LARDER_MISS; /* also of a later version */
     }
-    bool is_number = status == LARDER_OK && extension.kind == LARD_TYPE_PLAIN && !LARD_WORD1_FLAGS(info->word1) &&
+    bool is_number = status == LARDER_OK && extension->kind == LARD_TYPE_PLAIN && !LARD_WORD1_FLAGS(info->word1) &&
                      lard_counter_parse(text, bytes, number);
     return is_number ? LARDER_OK : LARDER_NOT_A_NUMBER;
 }
 
-/* Reads the number of a record that has not expired. OK, NOT_A_NUMBER, MISS, or DAMAGED: its checksum is wrong. */
+/* Reads the number of a record that has not expired, and the extension of an extended one. OK, NOT_A_NUMBER, MISS,
+ * or DAMAGED: its checksum is wrong. */
 static larder_status number_of(const lard_view *view, uint64_t offset, const lard_record_info *info,
-                               int64_t now_ms, int64_t *number) {
+                               int64_t now_ms, lard_extension *extension, int64_t *number) {
     char text[24];
     unsigned type = LARD_WORD0_TYPE(info->word0);
     size_t bytes = LARD_WORD0_VALUE_BYTES(info->word0);
     if (type == LARD_TYPE_EXTENDED) {
-        return number_of_extended(view, offset, info, now_ms, number);
+        return number_of_extended(view, offset, info, now_ms, extension, number);
     }
     if (type == LARD_TYPE_HEAD ||
         (type == LARD_TYPE_PLAIN && (bytes > sizeof text || LARD_WORD1_FLAGS(info->word1)))) {
@@ -80,11 +80,13 @@ static larder_status increment_once(larder *cache, lard_view *view, lard_write_o
     lard_found found = lard_index_find(view, op->key);
     lard_record_info info;
     uint64_t offset = LARD_SLOT_OFFSET(found.value);
+    lard_extension extension;
+    char text[24];
     int64_t number = initial;
     larder_status status = LARDER_MISS;
 
     if (found.slot && lard_record_of_slot(view, found.value, &info) && !lard_record_expired(&info, op->now_ms)) {
-        status = number_of(view, offset, &info, op->now_ms, &number);
+        status = number_of(view, offset, &info, op->now_ms, &extension, &number);
         if (status == LARDER_DAMAGED) { /* a damaged record is a miss */
             lard_count(cache, LARD_STAT_damaged, 1);
             number = initial;
@@ -102,6 +104,13 @@ static larder_status increment_once(larder *cache, lard_view *view, lard_write_o
         /* A counter that is only incremented is in use, although its record becomes older. */
         lard_reads_raise(view->map, &view->map->dircache[view->number], found.reads, found.slot, offset);
         return LARDER_OK;
+    }
+    if (status == LARDER_OK && LARD_WORD0_TYPE(info.word0) == LARD_TYPE_EXTENDED) { /* stays one, with its tags */
+        extension.fields &= ~LARD_FIELD_LEASE;
+        op->spec.type = LARD_TYPE_EXTENDED;
+        op->spec.extension = &extension;
+        op->spec.value_bytes = lard_counter_text(op->spec.number, text);
+        op->spec.value = text;
     }
     op->condition = status == LARDER_OK ? LARD_IF_SLOT : LARD_IF_ANY;
     op->expected_slot = found.value;
@@ -157,8 +166,8 @@ larder_status lard_increment_to_plain(larder *cache, lard_map *map, const lard_k
     uint64_t offset = LARD_SLOT_OFFSET(found.value);
     if (found.slot && lard_record_of_slot(&view, found.value, &info) &&
         LARD_WORD0_TYPE(info.word0) == LARD_TYPE_COUNTER &&
-        number_of(&view, offset, &info, 0, &number) == LARDER_OK && lard_counter_text(number, now) == bytes &&
-        __builtin_memcmp(now, text, bytes) == 0) {
+        number_of(&view, offset, &info, 0, NULL, &number) == LARDER_OK &&
+        lard_counter_text(number, now) == bytes && __builtin_memcmp(now, text, bytes) == 0) {
         lard_write_op op = {.key = key,
                             .spec = {.value = text, .value_bytes = bytes, .type = LARD_TYPE_PLAIN},
                             .condition = LARD_IF_SLOT,

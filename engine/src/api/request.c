@@ -9,7 +9,9 @@
 #include "handle/pending.h"
 #include "item/drop.h"
 #include "item/expiry.h"
+#include "item/extended.h"
 #include "item/put.h"
+#include "item/tagged.h"
 
 bool lard_request_knows_tags(const larder_tag *tags, size_t count) {
     bool known = tags || !count;
@@ -50,6 +52,19 @@ larder_status lard_request_op(const larder_store *store, int64_t now_ms, lard_wr
     };
     return store->ttl_ms < 0 || lard_expiry_from_ttl(store->ttl_ms, now_ms, &op->spec.expiry_ms) ? LARDER_OK
                                                                                                  : LARDER_INVALID;
+}
+
+void lard_request_extend(larder *cache, lard_map *map, const larder_extra *extra, lard_write_op *op,
+                         lard_extension *extension, const larder_call *call) {
+    lard_extension_init(extension, LARD_TYPE_PLAIN, extra->compute_ms);
+    op->spec.expiry_ms = (uint64_t)lard_extended_expiry(op->spec.expiry_ms, extra->stale_ms, extension);
+    if (extra->tag_count) {
+        op->origin = lard_tagged_extend(cache, map, extra, extension, call);
+    }
+    if (extension->fields || extension->compute_ms) {
+        op->spec.type = LARD_TYPE_EXTENDED;
+        op->spec.extension = extension;
+    }
 }
 
 static __attribute__((noinline)) lard_map *enter_unattached(larder *cache, const larder_store *store,

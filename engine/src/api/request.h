@@ -26,6 +26,9 @@ larder_status lard_request_check_store(const larder *cache, const larder_store *
  * range.
  */
 larder_status lard_request_op(const larder_store *store, int64_t now_ms, lard_write_op *op);
+/* Gives the op of a store what store->extra asks for; *extension lives as long as the op. */
+void lard_request_extend(larder *cache, lard_map *map, const larder_extra *extra, lard_write_op *op,
+                         lard_extension *extension, const larder_call *call);
 /* The map to store into. If there is none: NULL, and *status says why. Then, if the condition overwrites, the
  * key's old value is dropped, or noted as a pending delete. */
 lard_map *lard_request_enter(larder *cache, const larder_store *store, lard_condition condition, int64_t now_ms,

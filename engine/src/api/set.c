@@ -11,10 +11,8 @@
 #include "handle/enter.h"
 #include "index/dircache.h"
 #include "item/drop.h"
-#include "item/extended.h"
 #include "item/lease.h"
 #include "item/put.h"
-#include "item/tagged.h"
 #include "item/write.h"
 
 /* A store whose arguments were checked. */
@@ -74,15 +72,7 @@ static __attribute__((noinline)) larder_status store_specially(larder *cache, la
                                      : store_expired(cache, map, op->key, store, call);
     }
     lard_extension extension;
-    lard_extension_init(&extension, LARD_TYPE_PLAIN, extra->compute_ms);
-    op->spec.expiry_ms = (uint64_t)lard_extended_expiry(op->spec.expiry_ms, extra->stale_ms, &extension);
-    if (extra->tag_count) {
-        op->origin = lard_tagged_extend(cache, map, extra, &extension, call);
-    }
-    if (extension.fields || extension.compute_ms) {
-        op->spec.type = LARD_TYPE_EXTENDED;
-        op->spec.extension = &extension;
-    }
+    lard_request_extend(cache, map, extra, op, &extension, call);
     return extra->lease ? lard_lease_store(cache, map, op, extra->lease->token, call)
                         : lard_put(cache, map, op, call);
 }
