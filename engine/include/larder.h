@@ -490,6 +490,10 @@ uint64_t larder_tag_deleted(larder *cache, const void *text, size_t bytes);
  */
 larder_status larder_increment(larder *cache, const void *key, size_t key_bytes, int64_t delta, int64_t initial,
                                int64_t ttl_ms, int64_t *result, const larder_call *call);
+/* The same, of a number that has these tags if it was absent. It is no counter, and takes longer to change. */
+larder_status larder_increment_tagged(larder *cache, const void *key, size_t key_bytes, int64_t delta,
+                                      int64_t initial, int64_t ttl_ms, const larder_tag *tags, size_t count,
+                                      int64_t *result, const larder_call *call);
 
 /* Gives a present key a new TTL (0: never expires; negative: drops it). OK, MISS or BUSY. */
 larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int64_t ttl_ms,

@@ -231,6 +231,15 @@ static void what_changes_an_item_leaves_its_tags(void) {
     CHECK(larder_increment(cache, "k", 1, 2, 0, 0, &number, &at) == LARDER_OK && number == 8);
     CHECK(larder_increment(cache, "k", 1, 2, 0, 0, &number, &at) == LARDER_OK && is(cache, "k", "10"));
     CHECK(delete_tag("t") == LARDER_OK && is(cache, "k", NULL));
+    const larder_tag tag = {"t", 1};
+    for (int i = 1; i < 3; i++) {
+        CHECK(larder_increment_tagged(cache, "n", 1, 1, 10, 0, &tag, 1, &number, &at) == LARDER_OK);
+        CHECK(number == 10 + i);
+    }
+    CHECK(is(cache, "n", "12") && delete_tag("t") == LARDER_OK && is(cache, "n", NULL));
+    CHECK(larder_increment_tagged(cache, "n", 1, 1, 10, 0, NULL, 1, &number, &at) == LARDER_INVALID);
+    CHECK(larder_increment_tagged(cache, "n", 1, 1, 10, 0, &tag, 0, &number, &at) == LARDER_OK && number == 11);
+    CHECK(delete_tag("t") == LARDER_OK && is(cache, "n", "11"));
     larder_extra extra = {.tags = &(larder_tag){"u", 1}, .tag_count = 1};
     swap.extra = &extra;
     CHECK(put("k", "5", "t", NULL) == LARDER_OK && larder_cas(cache, &swap, "5", 1, &at) == LARDER_OK);

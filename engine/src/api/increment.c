@@ -19,6 +19,7 @@
 #include "item/expiry.h"
 #include "item/large.h"
 #include "item/read.h"
+#include "item/tagged.h"
 #include "item/write.h"
 #include "segment/counter.h"
 #include "segment/deletions.h"
@@ -76,7 +77,7 @@ static void take_over(lard_record_spec *spec, const lard_record_info *info) {
 
 /* NOT_STORED: the record that was read was deleted or moved before the sum was stored over it. */
 static larder_status increment_once(larder *cache, lard_view *view, lard_write_op *op, int64_t delta,
-                                    int64_t initial) {
+                                    int64_t initial, const lard_extension *tagged) {
     lard_found found = lard_index_find(view, op->key);
     lard_record_info info;
     uint64_t offset = LARD_SLOT_OFFSET(found.value);
@@ -105,7 +106,12 @@ static larder_status increment_once(larder *cache, lard_view *view, lard_write_o
         lard_reads_raise(view->map, &view->map->dircache[view->number], found.reads, found.slot, offset);
         return LARDER_OK;
     }
-    if (status == LARDER_OK && LARD_WORD0_TYPE(info.word0) == LARD_TYPE_EXTENDED) { /* stays one, with its tags */
+    bool is_extended = status == LARDER_OK && LARD_WORD0_TYPE(info.word0) == LARD_TYPE_EXTENDED;
+    if (status != LARDER_OK && tagged) {
+        extension = *tagged;
+        is_extended = true;
+    }
+    if (is_extended) { /* stays so, with its tags */
         extension.fields &= ~LARD_FIELD_LEASE;
         op->spec.type = LARD_TYPE_EXTENDED;
         op->spec.extension = &extension;
@@ -120,11 +126,11 @@ static larder_status increment_once(larder *cache, lard_view *view, lard_write_o
 /* Each attempt reads the number again. A number that was deleted meanwhile must not become part of the sum: the
  * next attempt starts from `initial`. */
 static larder_status increment_locked(larder *cache, lard_view *view, lard_write_op *op, int64_t delta,
-                                      int64_t initial) {
+                                      int64_t initial, const lard_extension *tagged) {
     const lard_record_spec fresh = op->spec;
     for (int attempt = 0; attempt < INCREMENT_ATTEMPTS; attempt++) {
         op->spec = fresh;
-        larder_status status = increment_once(cache, view, op, delta, initial);
+        larder_status status = increment_once(cache, view, op, delta, initial, tagged);
         if (status != LARDER_NOT_STORED) {
             return status;
         }
@@ -133,7 +139,7 @@ static larder_status increment_locked(larder *cache, lard_view *view, lard_write
 }
 
 static larder_status increment(larder *cache, lard_map *map, lard_write_op *op, int64_t delta, int64_t initial,
-                               const larder_call *call) {
+                               const lard_extension *tagged, const larder_call *call) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, &op->key->hash));
     if (!lard_dirty_for_change(&view, op->key)) {
         lard_dirty_for_write(&view, &op->key->hash, &op->buckets, LARD_SEGMENT_FREE,
@@ -144,7 +150,7 @@ static larder_status increment(larder *cache, lard_map *map, lard_write_op *op, 
         return status;
     }
     op->now_ms = lard_clock_of_call(call);
-    status = increment_locked(cache, &view, op, delta, initial);
+    status = increment_locked(cache, &view, op, delta, initial, tagged);
     lard_shard_unlock(&view);
     if (op->replaced.value_bytes) {
         lard_large_drop(map, &op->replaced);
@@ -181,8 +187,10 @@ larder_status lard_increment_to_plain(larder *cache, lard_map *map, const lard_k
     return lard_map_outcome(map, status);
 }
 
-larder_status larder_increment(larder *cache, const void *key, size_t key_bytes, int64_t delta, int64_t initial,
-                               int64_t ttl_ms, int64_t *result, const larder_call *call) {
+/* `extra` has tags, or is NULL. */
+static larder_status increment_extended(larder *cache, const void *key, size_t key_bytes, int64_t delta,
+                                        int64_t initial, int64_t ttl_ms, const larder_extra *extra,
+                                        int64_t *result, const larder_call *call) {
     larder_status status = lard_request_check_key(cache, key, key_bytes, call);
     lard_write_op op = {.spec = {.type = LARD_TYPE_COUNTER}, .now_ms = lard_clock_of_call(call)};
     if (status != LARDER_OK) {
@@ -197,9 +205,15 @@ larder_status larder_increment(larder *cache, const void *key, size_t key_bytes,
     }
     lard_key wanted = lard_key_of(map, key, key_bytes);
     op.key = &wanted;
-    status = increment(cache, map, &op, delta, initial, call);
+    lard_extension tagged;
+    if (extra) {
+        lard_extension_init(&tagged, LARD_TYPE_PLAIN, 0);
+        lard_tagged_extend(cache, map, extra, &tagged, call);
+    }
+    status = increment(cache, map, &op, delta, initial, extra ? &tagged : NULL, call);
     if (status == LARDER_NOT_A_NUMBER && !lard_read_exists(cache, map, &wanted, NULL, op.now_ms)) {
-        status = increment(cache, map, &op, delta, initial, call); /* it was large, and a chunk is missing */
+        status = increment(cache, map, &op, delta, initial, extra ? &tagged : NULL,
+                           call); /* it was large, and a chunk is missing */
     }
     if (status == LARDER_OK) {
         lard_count(cache, LARD_STAT_increments, 1);
@@ -208,4 +222,19 @@ larder_status larder_increment(larder *cache, const void *key, size_t key_bytes,
         }
     }
     return status;
+}
+
+larder_status larder_increment(larder *cache, const void *key, size_t key_bytes, int64_t delta, int64_t initial,
+                               int64_t ttl_ms, int64_t *result, const larder_call *call) {
+    return increment_extended(cache, key, key_bytes, delta, initial, ttl_ms, NULL, result, call);
+}
+
+larder_status larder_increment_tagged(larder *cache, const void *key, size_t key_bytes, int64_t delta,
+                                      int64_t initial, int64_t ttl_ms, const larder_tag *tags, size_t count,
+                                      int64_t *result, const larder_call *call) {
+    larder_extra extra = {.tags = tags, .tag_count = (uint32_t)count};
+    if (count > LARDER_MAX_TAGS || !lard_request_knows_tags(tags, count)) {
+        return LARDER_INVALID;
+    }
+    return increment_extended(cache, key, key_bytes, delta, initial, ttl_ms, count ? &extra : NULL, result, call);
 }
