@@ -24,6 +24,7 @@ module Larder
   autoload :Dictionaries, "larder/dictionaries"
   autoload :Doctor, "larder/doctor"
   autoload :Size, "larder/size"
+  autoload :Tagging, "larder/tagging"
 end
 
 require "larder/railtie" if defined?(Rails::Railtie)

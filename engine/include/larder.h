@@ -474,13 +474,9 @@ larder_status larder_lease_wait(larder *cache, const void *key, size_t key_bytes
  * the table of deletions is full, other items with tags that are as old are taken for deleted, too. The counts
  * forgotten_tags and forgotten_misses tell how many. There is room for a quarter of a million deletions in 256
  * MiB. A count of 0 deletes nothing.
- *
- * larder_tag_deleted: a number that each deletion of the tag raises; 0: there was none. It may also rise at other
- * times, and never returns to an earlier value but 0, after larder_clear.
  */
 larder_status larder_stamp_now(larder *cache, larder_stamp *stamp);
 larder_status larder_delete_tagged(larder *cache, const larder_tag *tags, size_t count, const larder_call *call);
-uint64_t larder_tag_deleted(larder *cache, const void *text, size_t bytes);
 
 /*
  * Adds `delta` to a signed 64-bit counter and stores the sum in `*result`. An absent key starts from `initial` and

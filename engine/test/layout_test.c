@@ -73,7 +73,7 @@ static void shard_fields_have_their_places(void) {
     AT(lard_shard, chunks, 40, 8);
     AT(lard_shard, moving, 96, 8);
     AT(lard_shard, tags_floor, 104, 8);
-    AT(lard_shard, tags_base, 112, 8);
+    AT(lard_shard, tags_start, 112, 8);
     AT(lard_shard, table_pages, 120, 4);
     AT(lard_shard, table_changing, 124, 4);
     AT(lard_shard, active, 128, 8);

@@ -11,6 +11,7 @@
 #include "cache/maintenance.h"
 #include "cache/open.h"
 #include "cache/read.h"
+#include "cache/tags.h"
 #include "cache/write.h"
 #include "cache/write_multi.h"
 #include "rails/fast_path.h"
@@ -46,6 +47,7 @@ static void init_cache(VALUE larder_module) {
     glue_attach_init(cache);
     glue_read_init(cache);
     glue_write_init(cache);
+    glue_tags_init(cache);
     glue_write_multi_init(cache);
     glue_maintenance_init(cache);
 }

@@ -51,6 +51,13 @@ module Larder
       variable("RAILS_ENV") || variable("RACK_ENV") || DEFAULT_ENVIRONMENT
     end
 
+    # @return [ActiveSupport::Cache::Store] Rails.cache
+    # @raise [ArgumentError] there is none
+    def cache
+      (Rails.cache if defined?(Rails) && Rails.respond_to?(:cache)) ||
+        raise(ArgumentError, "there is no Rails.cache; name a store by cache:")
+    end
+
     # The default path of a file. Each environment has a directory. If there is only a file of all environments, that
     # one is used, with a warning.
     #

@@ -46,6 +46,8 @@ module Larder
     #   MAX_SIZE = 1099511627776
     #   # Bytes of a file whose size is not given.
     #   DEFAULT_SIZE = 268435456
+    #   # Tags of an item.
+    #   MAX_TAGS = 128
     #   # Seconds of the longest TTL.
     #   MAX_TTL = 2199023255
     #   # The version of the engine this was compiled with.
@@ -204,13 +206,19 @@ module Larder
     # @param ttl [Numeric, nil] seconds to live, nil: for ever
     # @param now [Numeric, nil] Unix time the TTL counts from, nil: the clock
     # @param pin [Boolean] never evict it: it stays until it expires or is deleted, see {#max_pinned}
-    # @return [Boolean] false: refused, and the old value is gone
+    # @param tags [Array<String>, nil] up to {MAX_TAGS}, see {#delete_tagged}
+    # @param stamp [String, nil] with tags: that of {#stamp} before the value was computed; nil: it was computed now
+    # @return [Boolean] false: refused, and the old value is gone; or the cache was cleared after the stamp
     # @raise [FullError] with `pin: true` if pinned items take all the room that they may, or eviction finds none
     # @raise [OpenError] no file could be opened
     # @example
     #   cache.set("greeting", "hello", ttl: 1.5) #=> true
-    def set(key, value, ttl: nil, now: nil, pin: false)
-      _set(key, value, ttl.nil? ? 0 : Options.ttl_ms(ttl), SET, pin, now && Options.unix_ms(now))
+    def set(key, value, ttl: nil, now: nil, pin: false, tags: nil, stamp: nil)
+      ttl_ms = ttl.nil? ? 0 : Options.ttl_ms(ttl)
+      now_ms = now && Options.unix_ms(now)
+      return _set(key, value, ttl_ms, SET, pin, now_ms) unless tags
+
+      _set_tagged(key, value, ttl_ms, SET, pin, now_ms, tags, stamp)
     end
 
     # Stores where the key is absent.
@@ -221,8 +229,11 @@ module Larder
     # @example
     #   cache.add("lock", "held", ttl: 10) #=> true
     #   cache.add("lock", "held", ttl: 10) #=> false
-    def add(key, value, ttl: nil, now: nil, pin: false)
-      _set(key, value, Options.ttl_ms(ttl), ADD, pin, now && Options.unix_ms(now))
+    def add(key, value, ttl: nil, now: nil, pin: false, tags: nil, stamp: nil)
+      now_ms = now && Options.unix_ms(now)
+      return _set(key, value, Options.ttl_ms(ttl), ADD, pin, now_ms) unless tags
+
+      _set_tagged(key, value, Options.ttl_ms(ttl), ADD, pin, now_ms, tags, stamp)
     end
 
     # Stores where the key is present.
@@ -293,6 +304,34 @@ module Larder
       _delete_multi(keys, now && Options.unix_ms(now))
     end
 
+    # A moment between deletions of tags. Called before a value is computed that will have tags, and given to its store:
+    # then a tag that is deleted meanwhile also deletes that value.
+    #
+    # @return [String, nil] for {#set} and {#add}; nil: no file is attached
+    # @example
+    #   stamp = cache.stamp
+    #   cache.delete_tagged("product/1")
+    #   cache.set("page", "rendered before", tags: ["product/1"], stamp: stamp)
+    #   cache.get("page") #=> nil
+    def stamp
+      _stamp
+    end
+
+    # Deletes all items that have one of the tags, in the same time whatever their number. They take their room until
+    # they are evicted, which they are before others. A deletion that raises is applied when a file is opened.
+    #
+    # @param tags [Array<String>] of any bytes
+    # @param now [Numeric, nil] Unix time, nil: the clock
+    # @return [true]
+    # @raise (see #delete)
+    # @example
+    #   cache.set("page", "rendered", tags: ["product/1", "product/2"])
+    #   cache.delete_tagged("product/2") #=> true
+    #   cache.get("page") #=> nil
+    def delete_tagged(*tags, now: nil)
+      _delete_tagged(tags, now && Options.unix_ms(now))
+    end
+
     # Adds to a counter of 64 bits. An absent one starts from `initial`, and lives for `ttl`; the life of a present one
     # does not change. A value that is a decimal integer becomes a counter.
     #
@@ -301,6 +340,7 @@ module Larder
     # @param initial [Integer] of an absent counter, before `by` is added
     # @param ttl [Numeric, nil] seconds an absent counter will live, nil: for ever
     # @param now [Numeric, nil] Unix time to decide expiry by, nil: the clock
+    # @param tags [Array<String>, nil] of an absent one, see {#delete_tagged}; it takes longer to count then
     # @return [Integer] the sum
     # @raise [NotANumber] the value is no decimal integer, or the sum does not fit 64 bits; nothing has changed
     # @raise [BusyError, FullError, DamagedError, OpenError] it could not be stored
@@ -308,9 +348,12 @@ module Larder
     #   cache.increment("visits") #=> 1
     #   cache.increment("visits", 10) #=> 11
     #   cache.get("visits") #=> "11"
-    def increment(key, by = 1, initial: 0, ttl: nil, now: nil)
-      _increment(key, Options.int64(by, "by"), initial.equal?(0) ? 0 : Options.int64(initial, "initial"),
-                 ttl.nil? ? 0 : Options.life_ms(ttl), now && Options.unix_ms(now))
+    def increment(key, by = 1, initial: 0, ttl: nil, now: nil, tags: nil)
+      by = Options.int64(by, "by")
+      initial = initial.equal?(0) ? 0 : Options.int64(initial, "initial")
+      ttl_ms = ttl.nil? ? 0 : Options.life_ms(ttl)
+      now_ms = now && Options.unix_ms(now)
+      tags ? _increment_tagged(key, by, initial, ttl_ms, now_ms, tags) : _increment(key, by, initial, ttl_ms, now_ms)
     end
 
     # Subtracts from a counter, see {#increment}.

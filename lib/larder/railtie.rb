@@ -44,6 +44,7 @@ module Larder
         next unless defined?(Store::Leases)
 
         Store::Leases.give_up_all
+        Store::Stamps.forget_noted
         Store::Refreshes.begin_waiting
       end
     end

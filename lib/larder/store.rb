@@ -14,6 +14,7 @@ require "larder/store/keys"
 require "larder/store/records"
 require "larder/store/entries"
 require "larder/store/multi"
+require "larder/store/tags"
 require "larder/store/single_flight"
 require "larder/store/stale_serving"
 require "larder/store/counters"
@@ -32,6 +33,7 @@ module Larder
     include Keys
     include Entries
     include Multi
+    include Tags
     include SingleFlight
     include StaleServing
     include Counters

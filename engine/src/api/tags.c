@@ -1,5 +1,5 @@
 /*
- * tags.c — larder_stamp_now, larder_delete_tagged and larder_tag_deleted.
+ * tags.c — larder_stamp_now and larder_delete_tagged.
  *
  * A process that is not attached takes all items of a tag's shard for deleted if it has a map of the file;
  * otherwise it notes that the cache is to be cleared when it attaches (pending.c), and clears a file of a newer
@@ -59,13 +59,4 @@ larder_status larder_delete_tagged(larder *cache, const larder_tag *tags, size_t
     }
     lard_count(cache, LARD_STAT_tag_deletes, count);
     return lard_map_outcome(map, LARDER_OK);
-}
-
-uint64_t larder_tag_deleted(larder *cache, const void *text, size_t bytes) {
-    lard_map *map = cache && (text || !bytes) ? lard_enter(cache) : NULL;
-    if (!map) {
-        return 0;
-    }
-    return lard_deletions_since(map, lard_deletions_hash(map, text, bytes),
-                                lard_load_acquire(&map->control->clear_epoch), NULL);
 }

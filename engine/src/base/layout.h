@@ -77,11 +77,11 @@
  *
  * The table of deleted tags of a shard consists of lines of 8 words (segment/deletions.h; docs/adr/0032-tags.md):
  *
- *   0   floor (32) | checksum of the line, its place and the base (32)
+ *   0   floor (32) | checksum of the line, its place and the start (32)
  *   8   7 cells: low 32 bits of the tag's hash above the line's (32) | 1: its second line (1) | stamp (31); 0:
  * none
  *
- *   Floor and stamps count from lard_shard.tags_base.
+ *   Floor and stamps count from lard_shard.tags_start.
  */
 #ifndef LARD_LAYOUT_H
 #define LARD_LAYOUT_H
@@ -201,7 +201,7 @@ typedef struct { /* header of a shard */
     lard_u32 moves_down;     /* number of moves to a lower bucket: after one, a walk over keys repeats the shard */
     lard_u32 moving[2];      /* buckets + 1 of the last move, which a repair checks; 0: none yet */
     lard_u64 tags_floor;     /* sealed: what has a tag of this shard and an earlier stamp is deleted; 0: nothing */
-    lard_u64 tags_base;      /* sealed: stamps in the table count from it */
+    lard_u64 tags_start;     /* sealed: stamps in the table count from it */
     lard_u32 table_pages;    /* LARD_TABLE_PAGES, or 0: there is no table */
     lard_u32 table_changing; /* line being changed + 1, or 0 */
     /* line 2: under the lock */

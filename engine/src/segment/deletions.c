@@ -44,15 +44,15 @@ static uint64_t unsealed(const lard_u64 *at) {
 /* A shard's table, as it was when its description was read. */
 typedef struct {
     const lard_view *view;
-    uint64_t base;
+    uint64_t start;
     uint32_t pages; /* 0: there is none, or its description is damaged */
     uint32_t lines;
 } table;
 
-/* For a reader: if the base is damaged, no line has a valid checksum. False: the description is damaged. */
+/* For a reader: if the start is damaged, no line has a valid checksum. False: the description is damaged. */
 static inline bool read_table(const lard_view *view, table *out) {
     uint32_t word = lard_load_acquire(&view->header->table_pages), pages = word & 0xffff;
-    *out = (table){.view = view, .base = lard_load(&view->header->tags_base) >> LARD_STAMP_SEAL_BITS};
+    *out = (table){.view = view, .start = lard_load(&view->header->tags_start) >> LARD_STAMP_SEAL_BITS};
     if (word == 0) {
         return true;
     }
@@ -67,7 +67,7 @@ static inline bool read_table(const lard_view *view, table *out) {
 /* The same for a writer. */
 static bool table_of(const lard_view *view, table *out) {
     if (!read_table(view, out) || (out->pages && (out->pages > lard_deletions_pages(view->map) ||
-                                                  unsealed(&view->header->tags_base) == LARD_DELETIONS_ALL))) {
+                                                  unsealed(&view->header->tags_start) == LARD_DELETIONS_ALL))) {
         out->pages = out->lines = 0;
         return false;
     }
@@ -109,7 +109,7 @@ static const uint64_t LINE_FACTORS[LARD_LINE_WORDS] = {0x9e3779b97f4a7c15, 0xbf5
                                                        0xff51afd7ed558ccd, 0xc4ceb9fe1a85ec53, 0xd6e8feb86659fd93,
                                                        0xa0761d6478bd642f, 0xe7037ed1a0b428db};
 static inline uint64_t place_sum(const table *of, uint32_t line) {
-    return 0x2545f4914f6cdd1d * ((uint64_t)of->lines << 32 | line) + 0x8ebc6af09c88c6e3 * of->base +
+    return 0x2545f4914f6cdd1d * ((uint64_t)of->lines << 32 | line) + 0x8ebc6af09c88c6e3 * of->start +
            0x589965cc75374cc3 * (of->view->number + 1);
 }
 
@@ -153,7 +153,7 @@ static uint64_t *find(uint64_t words[LARD_LINE_WORDS], uint64_t cell) {
 }
 
 typedef struct {
-    uint64_t since; /* counted from the base; 0: nothing is deleted */
+    uint64_t since; /* counted from the start; 0: nothing is deleted */
     bool exact;
 } lookup;
 
@@ -194,7 +194,7 @@ static inline uint64_t since_in(const table *from, uint64_t hash, bool *exact) {
     }
     uint64_t since = first.since > second.since ? first.since : second.since;
     *exact = (first.exact && first.since == since) || (second.exact && second.since == since);
-    return since ? from->base + since : 0;
+    return since ? from->start + since : 0;
 }
 
 uint64_t lard_deletions_since(lard_map *map, uint64_t hash, uint32_t clear_epoch, bool *exact) {
@@ -248,8 +248,8 @@ uint64_t lard_deletions_next(const lard_view *view) {
     lard_u64 *counter = &view->map->control->stamp;
     uint64_t before = lard_load(counter);
     table_of(view, &of);
-    if (LARD_UNLIKELY(of.pages && before < of.base)) { /* damaged: goes on after all that the table may have */
-        lard_cas64(counter, &before, of.base + LARD_CELL_STAMP_MASK);
+    if (LARD_UNLIKELY(of.pages && before < of.start)) { /* damaged: goes on after all that the table may have */
+        lard_cas64(counter, &before, of.start + LARD_CELL_STAMP_MASK);
     }
     return lard_add(counter, 1) + 1;
 }
@@ -282,9 +282,9 @@ static void store_line(lard_view *view, const table *of, uint32_t line, const ui
     lard_store_release(&view->header->table_changing, 0);
 }
 
-/* Empties all lines: what they noted is forgotten. Their stamps count from `base`. */
-static void empty_lines(lard_view *view, uint32_t pages, uint64_t base) {
-    table of = {view, base, pages, pages << view->map->index_shift};
+/* Empties all lines: what they noted is forgotten. Their stamps count from `start`. */
+static void empty_lines(lard_view *view, uint32_t pages, uint64_t start) {
+    table of = {view, start, pages, pages << view->map->index_shift};
     for (uint32_t line = 0; line < of.lines; line++) {
         lard_u64 *at = line_at(&of, line);
         const uint64_t words[LARD_LINE_WORDS] = {0};
@@ -295,7 +295,7 @@ static void empty_lines(lard_view *view, uint32_t pages, uint64_t base) {
             lard_store(&at[0], check_of(&of, line, words));
         }
     }
-    lard_store_release(&view->header->tags_base, sealed(base));
+    lard_store_release(&view->header->tags_start, sealed(start));
 }
 
 bool lard_deletions_begin(lard_view *view, unsigned pages, uint64_t stamp) {
@@ -342,7 +342,7 @@ static void read_both(lard_view *view, const table *from, uint64_t hash, uint64_
             for (unsigned i = 1; i < LARD_LINE_WORDS; i++) {
                 words[which][i] = 0;
             }
-            words[which][0] = (stamp - from->base) << 32;
+            words[which][0] = (stamp - from->start) << 32;
             store_line(view, from, lines[which], words[which]);
         }
     }
@@ -352,10 +352,10 @@ static void read_both(lard_view *view, const table *from, uint64_t hash, uint64_
 static table table_for(lard_view *view, uint64_t stamp) {
     table into;
     table_of(view, &into);
-    if (into.pages && stamp - into.base > LARD_CELL_STAMP_MASK) {
+    if (into.pages && stamp - into.start > LARD_CELL_STAMP_MASK) {
         lard_deletions_forget(view, stamp);
         empty_lines(view, into.pages, stamp - 1);
-        into.base = stamp - 1;
+        into.start = stamp - 1;
     }
     return into;
 }
@@ -392,7 +392,7 @@ bool lard_deletions_note(lard_view *view, uint64_t hash, uint64_t stamp) {
     if (forgets && gone > words[which][0] >> 32) {
         words[which][0] = gone << 32;
     }
-    *cell = cell_of(hash, which) | (stamp - into.base);
+    *cell = cell_of(hash, which) | (stamp - into.start);
     store_line(view, &into, lines[which], words[which]);
     return forgets;
 }
@@ -417,7 +417,7 @@ void lard_deletions_empty(lard_view *view, uint64_t epoch) {
     }
     lard_store_release(&view->header->table_pages, 0);
     lard_store(&view->header->table_changing, 0);
-    lard_store(&view->header->tags_base, 0);
+    lard_store(&view->header->tags_start, 0);
 }
 
 bool lard_deletions_sane(const lard_view *view) {

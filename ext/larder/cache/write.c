@@ -1,6 +1,6 @@
 /*
  * write.c — native methods that change items: _set (also add and replace), _cas,
- * _increment, _touch, _delete, _delete_multi.
+ * _increment, _touch, _delete, _delete_multi; _set_tagged and _increment_tagged.
  *
  * A write is tried with the GVL held first, which nearly always succeeds. If the
  * lock is taken, or the value is large, it is made without the GVL, on frozen
@@ -11,6 +11,7 @@
 #include "base/constants.h"
 #include "base/errors.h"
 #include "cache/attach.h"
+#include "cache/tags.h"
 
 typedef struct write {
     larder_status (*perform)(larder *engine, struct write *write);
@@ -20,6 +21,7 @@ typedef struct write {
     int64_t delta;
     int64_t initial;
     int64_t sum;
+    const glue_tags *tags; /* of an increment; NULL: none */
     larder_call call;
     larder_status status;
 } write_t;
@@ -33,6 +35,11 @@ static larder_status perform_cas(larder *engine, write_t *write) {
 }
 
 static larder_status perform_increment(larder *engine, write_t *write) {
+    if (write->tags) {
+        return larder_increment_tagged(engine, write->store.key, write->store.key_bytes, write->delta,
+                                       write->initial, write->store.ttl_ms, write->tags->list, write->tags->count,
+                                       &write->sum, &write->call);
+    }
     return larder_increment(engine, write->store.key, write->store.key_bytes, write->delta, write->initial,
                             write->store.ttl_ms, &write->sum, &write->call);
 }
@@ -134,6 +141,22 @@ static VALUE cache_set(VALUE self, VALUE key, VALUE value, VALUE ttl_ms, VALUE m
     return glue_set(self, key, value, &terms, now);
 }
 
+/* As _set, with tags. */
+static VALUE cache_set_tagged(int argc, VALUE *argv, VALUE self) {
+    VALUE key, value, ttl_ms, mode, pin, now, list, stamp;
+    larder_extra extra = {0};
+    glue_tags tags;
+
+    rb_scan_args(argc, argv, "80", &key, &value, &ttl_ms, &mode, &pin, &now, &list, &stamp);
+    larder_store terms = {
+        .ttl_ms = NUM2LL(ttl_ms), .mode = (uint8_t)NUM2UINT(mode), .pin = RTEST(pin), .extra = &extra};
+    glue_tags_take(list, &tags);
+    glue_tags_into(&extra, &tags, stamp);
+    VALUE answer = glue_set(self, key, value, &terms, now);
+    RB_GC_GUARD(tags.packed);
+    return answer;
+}
+
 static VALUE cache_cas(VALUE self, VALUE key, VALUE expected, VALUE value, VALUE ttl_ms, VALUE pin, VALUE now) {
     larder_store terms = {.ttl_ms = NUM2LL(ttl_ms), .pin = RTEST(pin)};
 
@@ -148,8 +171,9 @@ static VALUE cache_touch(VALUE self, VALUE key, VALUE ttl_ms, VALUE now) {
     return stored(perform(self, &write, key, Qnil, Qnil), key, false);
 }
 
-static VALUE cache_increment(VALUE self, VALUE key, VALUE delta, VALUE initial, VALUE ttl_ms, VALUE now) {
-    write_t write = {.perform = perform_increment, .call = glue_call(now)};
+static VALUE increment(VALUE self, VALUE key, VALUE delta, VALUE initial, VALUE ttl_ms, VALUE now,
+                       const glue_tags *tags) {
+    write_t write = {.perform = perform_increment, .call = glue_call(now), .tags = tags};
     larder_status status;
 
     glue_check_string(key, "key");
@@ -161,6 +185,20 @@ static VALUE cache_increment(VALUE self, VALUE key, VALUE delta, VALUE initial, 
         glue_raise_for_key(status, key);
     }
     return LL2NUM(write.sum);
+}
+
+static VALUE cache_increment(VALUE self, VALUE key, VALUE delta, VALUE initial, VALUE ttl_ms, VALUE now) {
+    return increment(self, key, delta, initial, ttl_ms, now, NULL);
+}
+
+static VALUE cache_increment_tagged(VALUE self, VALUE key, VALUE delta, VALUE initial, VALUE ttl_ms, VALUE now,
+                                    VALUE list) {
+    glue_tags tags;
+
+    glue_tags_take(list, &tags);
+    VALUE sum = increment(self, key, delta, initial, ttl_ms, now, &tags);
+    RB_GC_GUARD(tags.packed);
+    return sum;
 }
 
 /* ---- delete: takes no lock ---- */
@@ -218,8 +256,10 @@ void glue_write_init(VALUE cache_class) {
     glue_private_const(cache_class, "ADD", INT2FIX(LARDER_ADD));
     glue_private_const(cache_class, "REPLACE", INT2FIX(LARDER_REPLACE));
     rb_define_private_method(cache_class, "_set", cache_set, 6);
+    rb_define_private_method(cache_class, "_set_tagged", cache_set_tagged, -1);
     rb_define_private_method(cache_class, "_cas", cache_cas, 6);
     rb_define_private_method(cache_class, "_increment", cache_increment, 5);
+    rb_define_private_method(cache_class, "_increment_tagged", cache_increment_tagged, 6);
     rb_define_private_method(cache_class, "_touch", cache_touch, 3);
     rb_define_private_method(cache_class, "_delete", cache_delete, 2);
     rb_define_private_method(cache_class, "_delete_multi", cache_delete_multi, 2);

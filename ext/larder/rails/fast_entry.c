@@ -223,16 +223,20 @@ VALUE fast_entry_record(const fast_store *store, const fast_options *options, co
     return rb_ary_new_from_args(3, plain_bytes(value, &plain), UINT2NUM(record.flags), LL2NUM(record.ttl_ms));
 }
 
-/* Entries#store_bytes takes what is large, is stored in parts, or finds the lock taken: it releases the GVL. */
+/* Entries#store_bytes takes what is large, is stored in parts, or finds the lock taken: it releases the GVL. A
+ * namespace is a tag, see Store::Tags. */
 static VALUE store_record(const fast_store *store, const fast_key *key, VALUE value, const plain_value *plain,
-                          const larder_store *record, int64_t now_ms) {
+                          larder_store *record, int64_t now_ms) {
     larder_call call = {.now_ms = now_ms, .flags = LARDER_CALL_TRY};
+    const larder_tag namespace = {key->text, key->namespace_bytes};
+    const larder_extra extra = {.tags = &namespace, .tag_count = 1};
 
+    record->extra = key->namespace_bytes ? &extra : NULL;
     if (plain->size_bytes < GLUE_RELEASE_BYTES &&
         larder_set(fast_handle_engine(store), record, &call) == LARDER_OK) {
         return Qtrue;
     }
-    if (!key->is_utf8) { /* a report may have the key */
+    if (!key->is_utf8 || key->namespace_bytes) { /* a report may have the key */
         return Qundef;
     }
     return rb_funcall(store->self, id_store_bytes, 5, rb_utf8_str_new(key->text, (long)key->bytes),
@@ -261,7 +265,8 @@ VALUE fast_entry_store(const fast_store *store, const fast_options *options, con
 
     if (prepare(store, options, key, version, now, value, &plain, &record)) {
         answer = store_record(store, key, value, &plain, &record, fast_clock_ms(now));
-    } else if (store->handle.plain_values && !options->compress && plain.kind == PLAIN_NONE && key->is_utf8) {
+    } else if (store->handle.plain_values && !options->compress && plain.kind == PLAIN_NONE && key->is_utf8 &&
+               !key->namespace_bytes) {
         answer = write_dumped(store, options, key, version, value, now);
     }
     RB_GC_GUARD(plain.holder);

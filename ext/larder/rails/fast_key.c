@@ -161,13 +161,14 @@ static bool prepend_namespace(fast_key *key, size_t limit, VALUE namespace) {
     memcpy(key->text, RSTRING_PTR(namespace), bytes);
     key->text[bytes] = ':';
     key->bytes += bytes + 1;
+    key->namespace_bytes = bytes + 1;
     key->is_utf8 = ENCODING_GET(namespace) == rb_utf8_encindex();
     return true;
 }
 
 bool fast_key_expand(size_t limit, VALUE namespace, VALUE name, fast_key *key) {
     key->name = name;
-    key->bytes = 0;
+    key->bytes = key->namespace_bytes = 0;
     key->is_list = key->has_objects = false;
     key->is_utf8 = true;
     if (!append_name(key, limit, name) || key->bytes == 0 ||

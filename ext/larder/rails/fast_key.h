@@ -12,9 +12,10 @@
 typedef struct fast_key {
     VALUE name; /* as given */
     size_t bytes;
-    bool is_list;     /* the name is an Array */
-    bool has_objects; /* the name is, or has in it, what has to be asked: a record, another Array */
-    bool is_utf8;     /* the key that Rails would make has that encoding */
+    size_t namespace_bytes; /* with the colon; 0: it has none */
+    bool is_list;           /* the name is an Array */
+    bool has_objects;       /* the name is, or has in it, what has to be asked: a record, another Array */
+    bool is_utf8;           /* the key that Rails would make has that encoding */
     char text[LARDER_MAX_KEY];
 } fast_key;
 

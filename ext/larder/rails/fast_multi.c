@@ -33,6 +33,11 @@ static bool begin(batch *batch, VALUE self, VALUE options) {
            fast_options_merge(batch->store.handle.options, options, &batch->options);
 }
 
+/* Is what is written an ordinary record? */
+static bool is_simple_write(const batch *batch) {
+    return !batch->options.keeps && !batch->options.tagged && NIL_P(batch->options.namespace);
+}
+
 static bool expand(batch *batch, VALUE name) {
     return fast_key_expand(batch->store.handle.max_key_bytes, batch->options.namespace, name, &batch->key);
 }
@@ -316,7 +321,7 @@ static VALUE fast_write_multi(int argc, VALUE *argv, VALUE self) {
     batch batch;
 
     if ((argc == 1 || argc == 2) && RB_TYPE_P(argv[0], T_HASH) && RHASH_SIZE(argv[0]) > 0 &&
-        begin(&batch, self, options) && !batch.options.keeps) {
+        begin(&batch, self, options) && is_simple_write(&batch)) {
         VALUE stored;
         if (sends(FAST_EVENT_WRITE_MULTI)) {
             struct event event = {.batch = &batch, .call_options = options, .hash = argv[0], .encodable = true};
@@ -404,7 +409,8 @@ static VALUE fast_fetch_multi(int argc, VALUE *argv, VALUE self) {
     VALUE options, ordered;
     batch batch;
 
-    if (!rb_block_given_p() || !take_names(argc, argv, &count, &options) || !begin(&batch, self, options)) {
+    if (!rb_block_given_p() || !take_names(argc, argv, &count, &options) || !begin(&batch, self, options) ||
+        batch.options.tagged) {
         return fast_super(argc, argv);
     }
     struct event event = {.batch = &batch,

@@ -13,7 +13,7 @@ static VALUE duration_class, write_options_class;
 static VALUE sym_expires_in, sym_expires_at, sym_namespace, sym_race_condition_ttl, sym_skip_nil, sym_compress,
     sym_compress_threshold, sym_version, sym_raw, sym_force, sym_unless_exist, sym_expire_in, sym_expired_in,
     sym_single_flight, sym_wait, sym_lease, sym_stale_while_revalidate, sym_stale_if_error, sym_early_refresh,
-    sym_jitter;
+    sym_jitter, sym_tags;
 
 /* Seconds, greater than 0, as a small Integer, Float or ActiveSupport::Duration of one. */
 static bool take_seconds(VALUE given, double *seconds) {
@@ -44,7 +44,7 @@ struct taking {
 /* An option that has no effect if it is nil or false. */
 static bool is_switch(VALUE name) { return name == sym_force || name == sym_unless_exist; }
 
-/* Options of a miss, or of what is stale. False: it is none of them. */
+/* Options of a miss, of a write, or of what is stale. False: it is none of them. */
 static __attribute__((noinline)) bool take_miss_option(struct taking *taking, VALUE name, VALUE value,
                                                        bool *taken) {
     fast_options *options = taking->options;
@@ -66,6 +66,8 @@ static __attribute__((noinline)) bool take_miss_option(struct taking *taking, VA
     } else if (name == sym_stale_if_error || name == sym_jitter) {
         options->keeps |= !NIL_P(value);
         *taken = take_life(value, &given) && (name != sym_jitter || given <= 1.0);
+    } else if (name == sym_tags) {
+        options->tagged = RTEST(value);
     } else if (name == sym_wait || name == sym_lease) {
         *taken = take_life(value, &given);
     } else {
@@ -256,6 +258,7 @@ void fast_options_init(VALUE module) {
     SYMBOL(stale_if_error);
     SYMBOL(early_refresh);
     SYMBOL(jitter);
+    SYMBOL(tags);
 #undef SYMBOL
     rb_define_private_method(rb_singleton_class(module), "_classes", set_classes, 2);
 }

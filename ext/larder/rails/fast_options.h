@@ -15,6 +15,7 @@ typedef struct fast_options {
     bool single_flight;         /* a miss goes to Store::SingleFlight */
     bool single_flight_of_call; /* also one of read */
     bool keeps;                 /* what is written is kept when it is stale: Store::StaleServing writes it */
+    bool tagged;                /* has tags: Store::Tags writes it */
     bool early;                 /* early_refresh */
     bool stale_of_call;         /* stale_while_revalidate is an option of the call */
     double stale;               /* stale_while_revalidate in seconds; 0: none */

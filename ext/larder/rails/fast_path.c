@@ -13,7 +13,7 @@
 #include "rails/fast_steps.h"
 #include "rails/fast_super.h"
 
-static ID id_write, id_fetch_in_flight, id_read_in_flight, id_refresh;
+static ID id_write, id_fetch_in_flight, id_read_in_flight, id_refresh, id_note_stamp;
 static int leases_held; /* by threads of this process */
 
 typedef struct fast_call {
@@ -31,8 +31,8 @@ static bool expand(fast_call *call, VALUE name) {
 static inline __attribute__((always_inline)) bool begin(fast_call *call, VALUE self, VALUE name, VALUE options) {
     return fast_options_are_simple(options) && fast_guard_passes(self, &call->store) &&
            fast_options_merge(call->store.handle.options, options, &call->options) && expand(call, name) &&
-           (call->key.is_utf8 ||
-            !(fast_instrumentation_subscribed || call->options.keeps || call->options.single_flight));
+           (call->key.is_utf8 || !(fast_instrumentation_subscribed || call->options.keeps ||
+                                   call->options.single_flight || call->options.tagged));
 }
 
 /* Stores what a block made, with the options that it left. They contain those of the store, unless the block has
@@ -91,9 +91,10 @@ static VALUE read_in_flight(const fast_call *call, VALUE name, VALUE call_option
     return rb_funcall(call->store.self, id_read_in_flight, 3, name, key_of(call), hash);
 }
 
-/* Is the write perhaps under a lease of the thread, or of a value that is kept when it is stale? */
+/* Is the write perhaps under a lease of the thread, or of a value that has tags or is kept when it is stale? */
 static bool is_special(const fast_call *call) {
-    return RB_UNLIKELY(call->options.keeps || (leases_held > 0 && call->options.single_flight));
+    return RB_UNLIKELY(call->options.keeps || call->options.tagged ||
+                       (leases_held > 0 && call->options.single_flight));
 }
 
 static enum fast_outcome look_up(const fast_call *call, VALUE call_options, bool is_fetch, VALUE *value) {
@@ -132,7 +133,7 @@ static VALUE fast_fetch(int argc, VALUE *argv, VALUE self) {
             case FAST_HIT:
                 return hit(&call, options, value);
             case FAST_MISS:
-                if (RB_UNLIKELY(call.options.single_flight || call.options.keeps)) {
+                if (RB_UNLIKELY(call.options.single_flight || call.options.keeps || call.options.tagged)) {
                     return fetch_in_flight(&call, argv[0], options);
                 }
                 return generate(&call, argv[0], options);
@@ -155,6 +156,9 @@ static VALUE fast_read(int argc, VALUE *argv, VALUE self) {
         case FAST_HIT:
             return value;
         case FAST_MISS:
+            if (RB_UNLIKELY(call.options.tagged)) {
+                rb_funcall(self, id_note_stamp, 1, key_of(&call));
+            }
             if (RB_UNLIKELY(call.options.single_flight_of_call)) {
                 return read_in_flight(&call, argv[0], options);
             }
@@ -230,6 +234,7 @@ void fast_path_init(VALUE store_module) {
     id_fetch_in_flight = rb_intern("fetch_in_flight");
     id_read_in_flight = rb_intern("read_in_flight");
     id_refresh = rb_intern("refresh");
+    id_note_stamp = rb_intern("note_stamp");
     rb_define_private_method(rb_singleton_class(module), "_leases_held", set_leases_held, 1);
     fast_clock_init(module);
     fast_instrumentation_init(module);

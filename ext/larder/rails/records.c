@@ -2,7 +2,8 @@
  * records.c — Larder::Store::Records: entries of the Rails store's ordinary path.
  *
  * A record is [bytes, flags, ttl_ms] when stored, with stale_ms and compute_ms behind
- * if it is kept when it is stale, and [bytes, flags, expires_at_ms] when read. An
+ * if it is kept when it is stale, and tags and a stamp behind those if it has tags;
+ * and [bytes, flags, expires_at_ms] when read. An
  * entry is [value, expires_at, version] of a plain value, and a String of any other:
  * the bytes of Rails' coder, a raw value, a counter. Of such bytes that are kept it is
  * [bytes, expires_at].
@@ -11,6 +12,7 @@
 #include "base/arguments.h"
 #include "cache/lease.h"
 #include "cache/read.h"
+#include "cache/tags.h"
 #include "cache/write.h"
 #include "cache/write_multi.h"
 #include "value/plain.h"
@@ -107,12 +109,22 @@ static larder_store terms_of(VALUE record) {
                           .ttl_ms = NUM2LL(rb_ary_entry(record, 2))};
 }
 
-static bool is_kept(VALUE record) { return RARRAY_LEN(record) > 3; }
+enum { KEPT = 5, TAGGED = 7 }; /* elements */
 
-static larder_extra extra_of(VALUE record) {
-    return is_kept(record) ? (larder_extra){.stale_ms = NUM2LL(rb_ary_entry(record, 3)),
-                                            .compute_ms = (uint32_t)NUM2UINT(rb_ary_entry(record, 4))}
-                           : (larder_extra){0};
+/* What only some records have; with `tags`, which must stay on the C stack. */
+static larder_extra extra_of(VALUE record, glue_tags *tags) {
+    larder_extra extra = {0};
+
+    tags->packed = Qnil;
+    if (RARRAY_LEN(record) >= KEPT) {
+        extra.stale_ms = NUM2LL(rb_ary_entry(record, 3));
+        extra.compute_ms = (uint32_t)NUM2UINT(rb_ary_entry(record, 4));
+    }
+    if (RARRAY_LEN(record) >= TAGGED) {
+        glue_tags_take(rb_ary_entry(record, 5), tags);
+        glue_tags_into(&extra, tags, rb_ary_entry(record, 6));
+    }
+    return extra;
 }
 
 /* The record of an entry that is kept for stale_ms after it has expired. */
@@ -121,34 +133,51 @@ static VALUE kept(VALUE self, VALUE record, VALUE stale_ms, VALUE compute_ms) {
 
     (void)self;
     plain_without_grace(&terms.flags, &terms.ttl_ms);
-    return rb_ary_new_from_args(5, rb_ary_entry(record, 0), UINT2NUM(terms.flags), LL2NUM(terms.ttl_ms), stale_ms,
-                                compute_ms);
+    return rb_ary_new_from_args(KEPT, rb_ary_entry(record, 0), UINT2NUM(terms.flags), LL2NUM(terms.ttl_ms),
+                                stale_ms, compute_ms);
+}
+
+/* The record of an entry that has tags, and begins from the stamp. */
+static VALUE tagged(VALUE self, VALUE record, VALUE tags, VALUE stamp) {
+    glue_check_array(record, "record");
+    VALUE all = rb_ary_dup(record);
+
+    (void)self;
+    while (RARRAY_LEN(all) < KEPT) {
+        rb_ary_push(all, INT2FIX(0));
+    }
+    rb_ary_push(all, tags);
+    rb_ary_push(all, stamp);
+    return all;
+}
+
+/* `lease` may be NULL. */
+static VALUE store(VALUE self, VALUE key, VALUE record, VALUE now, larder_mode mode, const larder_lease *lease) {
+    larder_store terms = terms_of(record);
+    glue_tags tags;
+    larder_extra extra = extra_of(record, &tags);
+
+    extra.lease = lease;
+    terms.mode = (uint8_t)mode;
+    terms.extra = lease || RARRAY_LEN(record) >= KEPT ? &extra : NULL;
+    VALUE answer = glue_set(cache_of(self), key, rb_ary_entry(record, 0), &terms, now);
+    RB_GC_GUARD(tags.packed);
+    return answer;
 }
 
 static VALUE set(VALUE self, VALUE key, VALUE record, VALUE now) {
-    larder_store terms = terms_of(record);
-    larder_extra extra = extra_of(record);
-
-    terms.extra = is_kept(record) ? &extra : NULL;
-    return glue_set(cache_of(self), key, rb_ary_entry(record, 0), &terms, now);
+    return store(self, key, record, now, LARDER_SET, NULL);
 }
 
 static VALUE add(VALUE self, VALUE key, VALUE record, VALUE now) {
-    larder_store terms = terms_of(record);
-
-    terms.mode = LARDER_ADD;
-    return glue_set(cache_of(self), key, rb_ary_entry(record, 0), &terms, now);
+    return store(self, key, record, now, LARDER_ADD, NULL);
 }
 
 /* A set that stores only while the key has the lease. */
 static VALUE set_leased(VALUE self, VALUE key, VALUE record, VALUE now, VALUE lease) {
-    larder_store terms = terms_of(record);
     larder_lease held = glue_lease_of(lease);
-    larder_extra extra = extra_of(record);
 
-    extra.lease = &held;
-    terms.extra = &extra;
-    return glue_set(cache_of(self), key, rb_ary_entry(record, 0), &terms, now);
+    return store(self, key, record, now, LARDER_SET, &held);
 }
 
 static VALUE lease(VALUE self, VALUE key, VALUE lease_ms, VALUE over, VALUE now) {
@@ -165,11 +194,16 @@ static VALUE lease_end(VALUE self, VALUE key, VALUE lease, VALUE fresh_ms, VALUE
 
 static VALUE cas(VALUE self, VALUE key, VALUE expected, VALUE record, VALUE now) {
     larder_store terms = terms_of(record);
+    glue_tags tags;
+    larder_extra extra = extra_of(record, &tags);
 
     glue_check_array(expected, "expected");
+    terms.extra = RARRAY_LEN(record) >= KEPT ? &extra : NULL;
     terms.expected_flags = (uint8_t)NUM2UINT(rb_ary_entry(expected, 1));
     terms.expected_expires_at_ms = NUM2LL(rb_ary_entry(expected, 2));
-    return glue_cas(cache_of(self), key, rb_ary_entry(expected, 0), rb_ary_entry(record, 0), &terms, now);
+    VALUE answer = glue_cas(cache_of(self), key, rb_ary_entry(expected, 0), rb_ary_entry(record, 0), &terms, now);
+    RB_GC_GUARD(tags.packed);
+    return answer;
 }
 
 static int collect_record(VALUE key, VALUE record, VALUE rows) {
@@ -236,6 +270,7 @@ void records_init(VALUE store_module) {
     rb_define_method(records, "get_entry", get_entry, 2);
     rb_define_method(records, "get_kept_entry", get_kept_entry, 2);
     rb_define_method(records, "kept", kept, 3);
+    rb_define_method(records, "tagged", tagged, 3);
     rb_define_method(records, "get_entries", get_entries, 2);
     rb_define_method(records, "get", get_record, 2);
     rb_define_method(records, "entry_of", entry_of_record, 1);

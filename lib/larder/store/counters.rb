@@ -93,7 +93,7 @@ module Larder
 
       # @return [Integer, nil] nil: the value is not a number of the engine
       def count_number(key, delta, options)
-        @cache.increment(key, delta, ttl: counter_ttl(options[:expires_in]), now: now)
+        @cache.increment(key, delta, ttl: counter_ttl(options[:expires_in]), now: now, tags: counter_tags(options))
       rescue Larder::NotANumber
         nil
       end
@@ -108,7 +108,11 @@ module Larder
         # A counter of the engine, which has no version: it was one, or became one meanwhile.
         return count_number(key, delta, options) if record && counter_record?(record)
 
-        sum if swap(key, record, record_of_sum(sum, entry, options))
+        sum if swap(key, record, with_tags(record_of_sum(sum, entry, options), key, options))
+      end
+
+      def counter_tags(options)
+        texts_of(options) if tagged?(options)
       end
 
       def begins_expired?(options)
@@ -154,9 +158,9 @@ module Larder
       def swap(key, record, replacement)
         return @records.add(key, replacement, now_ms) unless record
 
-        bytes, flags, ttl_ms = replacement
+        bytes, flags, ttl_ms, *more = replacement
         ttl_ms = Larder::Options::SHORTEST_MS if ttl_ms.negative?
-        @records.cas(key, record, [bytes, flags, ttl_ms], now_ms)
+        @records.cas(key, record, [bytes, flags, ttl_ms, *more], now_ms)
       end
     end
   end

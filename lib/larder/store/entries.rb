@@ -14,7 +14,9 @@ module Larder
       # The bytes of a counter. No entry dumped by Rails' coder matches.
       COUNTER = /\A-?\d{1,19}\z/
       LONGEST_COUNTER = 20
-      private_constant :Entry, :DeserializationError, :COUNTER, :LONGEST_COUNTER
+      # Of the current fiber: what is stored is what was there.
+      AGAIN = :larder_stores_again
+      private_constant :Entry, :DeserializationError, :COUNTER, :LONGEST_COUNTER, :AGAIN
 
       private
 
@@ -24,7 +26,7 @@ module Larder
       end
 
       def write_entry(key, entry, **options)
-        record = record_of(entry, options)
+        record = with_tags(record_of(entry, options), key, options)
 
         store_safely(:write_entry) do
           if options[:unless_exist]
@@ -36,7 +38,27 @@ module Larder
       end
 
       def store_record(key, record, time, _options = nil)
-        @records.set(key, record, time) || raise(refusal(key))
+        return store_again(key, record, time) if Thread.current[AGAIN]
+
+        stored = @records.set(key, record, time)
+        raise refusal(key) unless stored || was_cleared?(record)
+
+        stored
+      end
+
+      # Rails' fetch, which stores an entry that has expired again for race_condition_ttl.
+      def handle_expired_entry(entry, key, options)
+        Thread.current[AGAIN] = true if entry&.expired?
+        super
+      ensure
+        Thread.current[AGAIN] = nil
+      end
+
+      # Only over what is there: that keeps its tags, and what was deleted or written meanwhile stays so.
+      def store_again(key, record, time)
+        present = @records.get(key, time)
+        entry = entry_of(@records.entry_of(present)) if present
+        entry&.expired? ? @records.cas(key, present, record, time) : false
       end
 
       def delete_entry(key, **)
@@ -52,9 +74,9 @@ module Larder
         present = @records.get(key, time)
         return false unless present && entry_of(@records.entry_of(present))&.expired?
 
-        bytes, flags, ttl_ms = record
+        bytes, flags, ttl_ms, *more = record
         ttl_ms = Larder::Options::SHORTEST_MS if ttl_ms.negative? # also one that has expired already
-        @records.cas(key, present, [bytes, flags, ttl_ms], time)
+        @records.cas(key, present, [bytes, flags, ttl_ms, *more], time)
       end
 
       # The block's value; false: the value can never be stored, nil: the cache could not serve.

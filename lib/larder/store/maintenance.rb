@@ -6,8 +6,7 @@ module Larder
   module Store
     # None of this is needed in normal use: the engine makes room by itself.
     module Maintenance
-      # Empties the cache, for all processes, at once whatever its size. With a namespace, deletes only the keys in it,
-      # one by one.
+      # Empties the cache, or with a namespace only that, for all processes, at once whatever its size.
       #
       # @param options [Hash, nil] :namespace
       # @return [true, nil] nil where the cache could not serve
@@ -16,8 +15,25 @@ module Larder
       def clear(options = nil)
         prefix = namespace_prefix(merged_options(options))
         failsafe(:clear) do
-          prefix.empty? ? @cache.clear : delete_keys(->(_key) { true }, prefix)
+          prefix.empty? ? @cache.clear : @cache.delete_tagged(prefix)
           true
+        end
+      end
+
+      # Names of entries, in no particular order. Walks the keys without stopping others; one that is stored or deleted
+      # meanwhile may be among them or not.
+      #
+      # @param prefix [String] what the names start with
+      # @param options [Hash, nil] :namespace
+      # @return [Array<String>, nil] without the namespace; nil where the cache could not serve
+      # @example
+      #   Rails.cache.keys(prefix: "products/")
+      def keys(prefix: "", **options)
+        before = namespace_prefix(merged_options(options))
+        failsafe(:keys) do
+          @cache.each_key(prefix: "#{before}#{prefix}".b, now: now).map do |key|
+            key.byteslice(before.bytesize..).force_encoding(Encoding::UTF_8)
+          end.uniq
         end
       end
 

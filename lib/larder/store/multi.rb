@@ -55,7 +55,7 @@ module Larder
 
       # @return [Hash, nil] the given Hash; nil: not all of it could be stored
       def write_multi_entries(entries, **options)
-        return super if options[:unless_exist] || overridden?(:write_entry)
+        return super if options[:unless_exist] || tagged?(options) || overridden?(:write_entry)
 
         store_records(entries.transform_values { |entry| record_of(entry, options) }, now_ms) && entries
       end

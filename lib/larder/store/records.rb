@@ -52,6 +52,11 @@ module Larder
       #   @param records [Hash{String => Array}]
       #   @return [Array<String>] the keys that were refused
 
+      # @!method tagged(record, tags, stamp)
+      #   @param tags [Array<String>]
+      #   @param stamp [String, nil] as Larder::Cache#stamp
+      #   @return [Array] the record of an entry with tags
+
       # @!method set_leased(key, record, now, lease)
       #   @return [Boolean] false: the lease had ended, or refused
 

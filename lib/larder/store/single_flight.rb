@@ -138,9 +138,11 @@ module Larder
       end
 
       def compute_one(name, options, block)
-        value = block.call(name)
-        write(name, value, options) unless value.nil? && options[:skip_nil]
-        value
+        stamping(name, options) do
+          value = block.call(name)
+          write(name, value, options) unless value.nil? && options[:skip_nil]
+          value
+        end
       end
 
       # Answers the value of a flight. Yields to compute it: true, and what is written is stored; or false.

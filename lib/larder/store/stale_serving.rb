@@ -159,7 +159,8 @@ module Larder
         return unless lease
 
         key = key.dup.freeze
-        options = options.merge(namespace: nil, version: normalize_version(name, options)).except(:single_flight)
+        options = options.merge(namespace: nil, version: normalize_version(name, options), tags: texts_of(options))
+                         .except(:single_flight)
         Refreshes.later do |runs|
           runs ? recompute(name, key, options, block, lease) : @records.lease_end(key, lease, 0, now_ms)
         end
