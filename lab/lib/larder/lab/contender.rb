@@ -40,8 +40,13 @@ module Larder
 
         private
 
+        # Where {named} puts it.
         def registry
-          Contenders
+          @registry || Contenders
+        end
+
+        def registered_in(registry)
+          @registry = registry
         end
 
         def keeps_nothing

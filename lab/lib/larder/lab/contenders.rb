@@ -14,7 +14,46 @@ module Larder
       # @param name [String]
       # @return [Class]
       def self.fetch(name)
-        name == Floor.key ? Floor : super
+        return Floor if name == Floor.key
+
+        SingleFlights.own?(name) ? SingleFlights.fetch(name) : super
+      end
+
+      # The contenders of `stampede`: those with which one caller computes a value for all, which no other command
+      # measures, and all others.
+      module SingleFlights
+        extend CLI::Registry
+        holds "contender"
+
+        # Seconds for which an expired value may be served while it is computed again.
+        STALE = 5
+        # Of the others, a store of each kind.
+        KINDS = %w[larder memory file redis solid_cache].freeze
+
+        class << self
+          # @param name [String]
+          # @return [Boolean] whether one caller computes for all
+          def own?(name)
+            entries.key?(name)
+          end
+
+          # @return [Array<String>]
+          def names
+            super + Contenders.names
+          end
+
+          # @return [Array<String>] those that are measured unless names are given
+          def usual
+            entries.keys + KINDS
+          end
+
+          # @param name [String]
+          # @return [Class]
+          # @raise [UsageError] naming the known names
+          def fetch(name)
+            Contenders.names.include?(name) ? Contenders.fetch(name) : super
+          end
+        end
       end
     end
   end
@@ -40,3 +79,5 @@ require_relative "contenders/dicedb_store"
 require_relative "contenders/dragonfly_store"
 require_relative "contenders/memcached_store"
 require_relative "contenders/memcached_meta_store"
+require_relative "contenders/larder_single_flight_store"
+require_relative "contenders/memcached_lock_store"

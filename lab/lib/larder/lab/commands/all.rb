@@ -16,7 +16,7 @@ module Larder
         SUMMARY = "every comparison, in one report: larder-lab.html and larder-lab.json"
 
         # In the order in which they run: what is read first comes first, should the run be stopped.
-        ORDER = %w[features stores sessions session-stats latency scaling soak capacity network compressors
+        ORDER = %w[features stores sessions session-stats latency scaling soak stampede capacity network compressors
                    serializers strategies matrix hitratio].freeze
 
         # @return [Array<String>] names of commands
@@ -36,9 +36,9 @@ module Larder
             --csv or --markdown name other files. The report is written after each chapter,
             so a run that is stopped keeps the finished chapters.
 
-            Latency, scaling, soak, capacity, network and sessions measure one store of each
-            kind, and stores are measured in blocks of 0.4 s. To measure everything, use the
-            commands by themselves, for example larder-lab latency.
+            Latency, scaling, soak, stampede, capacity, network and sessions measure one
+            store of each kind, and stores are measured in blocks of 0.4 s. To measure
+            everything, use the commands by themselves, for example larder-lab latency.
           TEXT
 
           FOOTER = <<~TEXT
@@ -54,11 +54,12 @@ module Larder
           # Who takes part in these, where not all do: an option and its names.
           CHOSEN = { "latency" => ["--only", KINDS], "scaling" => ["--only", KINDS],
                      "soak" => ["--only", KINDS], "capacity" => ["--only", [*KINDS, "valkey"]],
+                     "stampede" => ["--only", Loads::StampedeOptions::QUICKLY],
                      "network" => ["--only", KINDS - ["litecache"]],
                      "matrix" => ["--stores", %w[larder redis]],
                      "sessions" => ["--only", %w[larder sql-mariadb activerecord-mariadb memcached hash]] }.freeze
           # Less than by itself: of stores, whose rounds differ by more than their blocks do, shorter blocks.
-          LESS = { "stores" => %w[--seconds 0.4],
+          LESS = { "stores" => %w[--seconds 0.4], "stampede" => %w[--rounds 1],
                    "sessions" => %w[--rounds 3 --requests 100 --served 1000],
                    "session-stats" => %w[--rounds 3 --sizes 10000] }.freeze
           LESS_QUICKLY = { "sessions" => %w[--parts work] }.freeze

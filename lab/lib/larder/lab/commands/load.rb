@@ -6,7 +6,7 @@ require_relative "../loads/rounds"
 module Larder
   module Lab
     module Commands
-      # What `latency`, `scaling` and `soak` have in common. A subclass says its OPTIONS and REPORT.
+      # What `latency`, `scaling`, `soak` and `stampede` have in common. A subclass says its OPTIONS and REPORT.
       class Load < Command
         # @param arguments [Array<String>]
         # @return [Loads::Options]

@@ -6,6 +6,7 @@
 require "json"
 require_relative "../contenders"
 require_relative "../errors"
+require_relative "herd"
 require_relative "mix"
 
 module Larder
@@ -24,17 +25,27 @@ module Larder
           size.times { |number| @members << recruit(number) }
         end
 
-        # Asks the first members at once.
+        # A member that ended before it answered.
+        class Ended < Invalid
+          def initialize
+            super("one of its processes ended early")
+          end
+        end
+
+        # Asks some members at once.
         # @param count [Integer]
-        # @param order [Hash] "do" => "open", or "mix" with "mix", "start" and "seconds"
+        # @param from [Integer] the first of them
+        # @param order [Hash] "do" => "open"; "mix" with "mix", "start" and "seconds"; or a method of {Herd} with its
+        #   arguments
         # @return [Array<Hash{String=>Object}>] their answers
         # @raise [Invalid, Unavailable] what any of them says
-        def ask(count, **order)
-          asked = @members.first(count)
+        # @raise [Ended]
+        def ask(count, from: 0, **order)
+          asked = @members[from, count]
           asked.each { |member| member.orders.puts(JSON.generate(order)) }
           asked.map { |member| heard(member) }
         rescue Errno::EPIPE
-          raise Invalid, "one of its processes ended early"
+          raise Ended
         end
 
         # Ends them all.
@@ -49,7 +60,7 @@ module Larder
         private
 
         def heard(member)
-          line = member.answers.gets or raise Invalid, "one of its processes ended early"
+          line = member.answers.gets or raise Ended
           answer = JSON.parse(line)
           raise Unavailable, answer["unavailable"] if answer["unavailable"]
           raise Invalid, answer["invalid"] if answer["invalid"]
@@ -107,12 +118,16 @@ module Larder
           end
 
           def serve(order)
-            order["do"] == "open" ? open_store(order["endpoint"]) : mix(order)
+            case (name = order["do"])
+            when "open" then open_store(order["endpoint"])
+            when "mix" then mix(order)
+            else Herd.new(@store, @job).public_send(name, **order.except("do").transform_keys(&:to_sym))
+            end
           end
 
           def open_store(endpoint)
             type = Contenders.fetch(@job["contender"])
-            @store = type.new(dir: @job["dir"], endpoint: endpoint, threads: 1).open.store
+            @store = type.new(dir: @job["dir"], endpoint: endpoint, threads: @job["crew_threads"] || 1).open.store
             Mix.fill(@store) unless type.shared?
             @store.read(["shared", 0]) # connects
             {}

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Parses the options that `latency`, `scaling` and `soak` have in common.
+# Parses the options that `latency`, `scaling`, `soak` and `stampede` have in common.
 
 require_relative "../command_line"
 require_relative "../commands/contender_options"

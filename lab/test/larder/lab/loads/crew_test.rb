@@ -13,7 +13,7 @@ module Larder
           require "active_support/core_ext/numeric/time"
           require "larder/lab/contenders"
           require "larder/lab/loads"
-          crew = Larder::Lab::Loads::Crew.new(2, { "contender" => ARGV[0], "dir" => ARGV[1] })
+          crew = Larder::Lab::Loads::Crew.new(2, { "contender" => ARGV[0], "dir" => ARGV[1], "threads" => 2, "block" => 0 })
           answers = crew.ask(2, do: "open", endpoint: nil)
           start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
           answers = crew.ask(2, do: "mix", mix: "95/5", start: start, seconds: 0.05)
@@ -48,6 +48,24 @@ module Larder
           end
         end
 
+        test "a member that is killed while it computes is known from one that answers" do
+          program = PROGRAM.sub(/^start = .*dismiss$/m, <<~RUBY)
+            start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+            begin
+              crew.ask(1, from: 1, do: "die", key: "key", start: start, after: 0)
+            rescue Larder::Lab::Loads::Crew::Ended => error
+              puts error.message
+            end
+            puts crew.ask(1, do: "rush", key: "key", start: start).first["callers"].size
+            crew.dismiss
+          RUBY
+          with_directory do |dir|
+            out, = Open3.capture2(*command("file", dir, program: program))
+            assert_equal ["one of its processes ended early", "2", "dismissed"], out.lines.map(&:chomp)
+            assert_empty processes(dir)
+          end
+        end
+
         test "what a member raises is told" do
           with_directory do |dir|
             out, status = Open3.capture2e(*command("no-such-store", dir))
@@ -58,8 +76,8 @@ module Larder
 
         private
 
-        def command(*arguments)
-          [RbConfig.ruby, "-I", WorkerProcess::LIBRARY, "-e", PROGRAM, *arguments]
+        def command(*arguments, program: PROGRAM)
+          [RbConfig.ruby, "-I", WorkerProcess::LIBRARY, "-e", program, *arguments]
         end
       end
     end
