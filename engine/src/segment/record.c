@@ -33,8 +33,9 @@ larder_status lard_record_read(const lard_view *view, uint64_t offset, const lar
                              : lard_record_value(false, view, offset, info, out, capacity);
 }
 
-larder_status lard_record_extended(const lard_view *view, uint64_t offset, const lard_record_info *info,
-                                   lard_extension *extension, void *out, size_t capacity, size_t *value_bytes) {
+LARD_INLINE larder_status read_extended(bool fast, const lard_view *view, uint64_t offset,
+                                        const lard_record_info *info, lard_extension *extension, void *out,
+                                        size_t capacity, size_t *value_bytes) {
     const lard_u64 *body = lard_view_words(view, offset + LARD_RECORD_HEADER);
     size_t keyed = key_words(info), padding = keyed * 8 - LARD_WORD0_KEY_BYTES(info->word0);
     size_t bytes = LARD_WORD0_VALUE_BYTES(info->word0);
@@ -58,15 +59,23 @@ larder_status lard_record_extended(const lard_view *view, uint64_t offset, const
     if (out && *value_bytes > capacity) {
         return LARDER_BUFFER_TOO_SMALL;
     }
-    uint32_t crc = lard_crc_word(LARD_CRC_START, lard_record_checked(info->word0, info->word1));
-    crc = lard_crc_shared(crc, body, keyed);
+    uint64_t crc = lard_crc_step(fast, LARD_CRC_START, lard_record_checked(info->word0, info->word1));
+    for (size_t i = 0; i < keyed; i++) {
+        crc = lard_crc_step(fast, crc, lard_load(&body[i]));
+    }
     for (unsigned i = 0; i < count; i++) {
-        crc = lard_crc_word(crc, words[i]);
+        crc = lard_crc_step(fast, crc, words[i]);
     }
     body += keyed + count;
-    crc = out ? lard_crc_copy_out(crc, body, 0, out, *value_bytes)
-              : lard_crc_shared(crc, body, LARD_ALIGN8(*value_bytes) / 8);
-    return crc == LARD_WORD0_CRC(info->word0) ? LARDER_OK : LARDER_DAMAGED;
+    crc = out ? lard_crc_out(fast, crc, body, 0, out, *value_bytes)
+              : lard_crc_over(fast, crc, body, LARD_ALIGN8(*value_bytes) / 8);
+    return (uint32_t)crc == LARD_WORD0_CRC(info->word0) ? LARDER_OK : LARDER_DAMAGED;
+}
+
+larder_status lard_record_extended(const lard_view *view, uint64_t offset, const lard_record_info *info,
+                                   lard_extension *extension, void *out, size_t capacity, size_t *value_bytes) {
+    return lard_crc_hardware ? read_extended(true, view, offset, info, extension, out, capacity, value_bytes)
+                             : read_extended(false, view, offset, info, extension, out, capacity, value_bytes);
 }
 
 bool lard_record_extended_is_fresh(const lard_view *view, uint64_t offset, const lard_record_info *info,

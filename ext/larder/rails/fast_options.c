@@ -130,10 +130,10 @@ static int take_pair(VALUE name, VALUE value, VALUE arg) {
 /* Takes every option of a Hash. Looking up the usual ones costs a fifth of a walk over the Hash, which is made
  * only if others remain. */
 static bool take_all(struct taking *taking, VALUE hash) {
-    const VALUE of_store[] = {sym_compress, sym_compress_threshold, sym_expires_in, sym_namespace,
-                              sym_single_flight};
-    const VALUE of_call[] = {sym_expires_in, sym_single_flight, sym_compress, sym_compress_threshold,
-                             sym_namespace};
+    const VALUE of_store[] = {sym_compress,  sym_compress_threshold, sym_expires_in,
+                              sym_namespace, sym_single_flight,      sym_tags};
+    const VALUE of_call[] = {sym_expires_in, sym_single_flight,      sym_tags,
+                             sym_compress,   sym_compress_threshold, sym_namespace};
     const VALUE *usual = taking->of_call ? of_call : of_store;
     size_t left = RHASH_SIZE(hash);
 

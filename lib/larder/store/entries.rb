@@ -48,10 +48,14 @@ module Larder
 
       # Rails' fetch, which stores an entry that has expired again for race_condition_ttl.
       def handle_expired_entry(entry, key, options)
-        Thread.current[AGAIN] = true if entry&.expired?
-        super
-      ensure
-        Thread.current[AGAIN] = nil
+        return super unless entry && options[:race_condition_ttl]
+
+        begin
+          Thread.current[AGAIN] = true
+          super
+        ensure
+          Thread.current[AGAIN] = nil
+        end
       end
 
       # Only over what is there: that keeps its tags, and what was deleted or written meanwhile stays so.
