@@ -12,13 +12,22 @@ module Larder
       #   @return [Records] of the file that has the lease
       # @!attribute key
       #   @return [String] the key in the file
-      # @!attribute bytes
+      # @!attribute token
       #   @return [String, nil] as Records#lease answered; nil: it is another caller's
       # @!attribute fiber
       #   @return [Fiber] that took it
       # @!attribute process
       #   @return [Integer] the id of the process that took it: a forked child copies the list, but holds nothing
-      Lease = Struct.new(:records, :key, :bytes, :fiber, :process)
+      Lease = Struct.new(:records, :key, :token, :fiber, :process) do
+        # nil also for the lease of the process that forked this one.
+        def bytes
+          token if own?
+        end
+
+        def own?
+          process == Process.pid
+        end
+      end
 
       VARIABLE = :larder_leases
       NONE = [].freeze
@@ -27,29 +36,29 @@ module Larder
       class << self
         # @return [Array<Lease>] those of this thread
         def held
-          held = Thread.current.thread_variable_get(VARIABLE) || NONE
-          held.empty? || held.first.process == Process.pid ? held : forget
+          listed.empty? || listed.first.own? ? listed : listed.select(&:own?)
         end
 
         # @param bytes [String, nil] nil: another caller has the lease, and what this thread computes is not stored
         # @return [Lease]
         def hold(records, key, bytes)
           lease = Lease.new(records, key.dup.freeze, bytes, Fiber.current, Process.pid)
-          replace(held + [lease])
+          replace(listed + [lease])
           lease
         end
 
-        # @return [Lease, nil] this thread's lease of a key
+        # @return [Lease, nil] this thread's lease of a key; or of the process that forked this one while it computed
+        #   the value: then what this one makes of it is not stored
         def of(records, key)
-          held.find { |lease| lease.key == key && lease.records.equal?(records) }
+          listed.reverse_each.find { |lease| lease.key == key && lease.records.equal?(records) }
         end
 
         # Takes it off the list.
         #
         # @return [Boolean] was it there?
         def drop(lease)
-          rest = held.reject { |other| other.equal?(lease) }
-          return false if rest.size == held.size
+          rest = listed.reject { |other| other.equal?(lease) }
+          return false if rest.size == listed.size
 
           replace(rest)
           true
@@ -72,19 +81,16 @@ module Larder
 
         private
 
-        # Tells the fast path how many are held by all threads. A thread that died with some leaves the number too
-        # high, which makes writes with single_flight slower, and nothing else.
-        def replace(list)
-          @count = (@count || 0) + list.size - held.size
-          Thread.current.thread_variable_set(VARIABLE, list)
-          FastPath.send(:_leases_held, @count)
+        def listed
+          Thread.current.thread_variable_get(VARIABLE) || NONE
         end
 
-        def forget
-          @count = 0
-          Thread.current.thread_variable_set(VARIABLE, NONE)
-          FastPath.send(:_leases_held, 0)
-          NONE
+        # Tells the fast path how many are held by all threads. A thread that died with some, also in a fork, leaves the
+        # number too high, which makes writes with single_flight slower, and nothing else.
+        def replace(list)
+          @count = (@count || 0) + list.size - listed.size
+          Thread.current.thread_variable_set(VARIABLE, list)
+          FastPath.send(:_leases_held, @count)
         end
       end
     end

@@ -336,6 +336,22 @@ module LarderStoreTests
       assert_equal 1, store.read("key")
     end
 
+    on_both_paths "a forked child that returns from the block stores nothing under the lease of its parent" do
+      parent = Process.pid
+      value = store.fetch("key", FLIGHT) do
+        child = fork
+        next "the child's" unless child
+
+        assert wait_for(child).success?
+        assert_nil store.read("key")
+        "the parent's"
+      end
+      if Process.pid != parent
+        exit!(value == "the child's" && store.fetch("other", FLIGHT) { 1 } == 1 && store.read("other") == 1)
+      end
+      assert_equal ["the parent's", "the parent's", 1], [value, store.read("key"), store.read("other")]
+    end
+
     test "a cache that cannot serve computes as without the option" do
       cache = new_store
       cache.cache.close
