@@ -217,6 +217,14 @@ module Larder
 
       def report_stale(error)
         ActiveSupport.error_reporter&.report(error, handled: true, severity: :warning, source: Failsafe::SOURCE)
+      rescue StandardError => e
+        report_reporter(e)
+      end
+
+      # As Rails does, which without a logger raises: here the old value is the answer.
+      def report_reporter(error)
+        message = "Error subscriber raised an error: #{error.message} (#{error.class})"
+        logger ? logger.fatal { [message, *error.backtrace].join("\n") } : warn(message)
       end
 
       def computed_in

@@ -175,6 +175,28 @@ module LarderStoreTests
       assert_equal "new", store.fetch("key", **IF_ERROR) { "new" }
     end
 
+    # A subscriber of the error reporter that fails.
+    class Failing
+      def report(...) = raise(IOError, "the reporter is down")
+    end
+
+    on_both_paths "an error reporter that raises does not take the place of the old value" do
+      failing = Failing.new
+      ActiveSupport.error_reporter.subscribe(failing)
+      { **WHILE, **IF_ERROR }.then { |options| %w[a b].each { |key| store.fetch(key, **options) { "old" } } }
+      travel 11.seconds do
+        _, said = capture_io do
+          assert_equal("old", store.fetch("a", **IF_ERROR) { raise "block" })
+          assert_equal("old", store.fetch("b", **WHILE) { raise "block" })
+          assert Refreshes.await(30)
+        end
+        assert_equal 2, said.scan("Error subscriber raised an error: the reporter is down (IOError)").size
+        assert_match("the reporter is down", log_of { store.fetch("a", force: true, **IF_ERROR) { raise "block" } })
+      end
+    ensure
+      ActiveSupport.error_reporter.unsubscribe(failing)
+    end
+
     on_both_paths "a block that raises raises if there is no old value, or one that is too old" do
       assert_raises(IOError) { store.fetch("key", **IF_ERROR) { raise IOError } }
       store.fetch("key", **IF_ERROR) { "old" }
