@@ -8,6 +8,7 @@
 #include "rails/fast_entry.h"
 #include "cache/read.h"
 #include "rails/fast_clock.h"
+#include "rails/fast_instrumentation.h"
 
 #include <math.h>
 
@@ -36,13 +37,14 @@ static bool is_early(const larder_item *item, int64_t now_ms) {
            (double)(expires_at_ms - now_ms) < -log(1.0 - rb_random_real(rb_cRandom)) * (double)item->compute_ms;
 }
 
-/* Is a stale entry, or one that soon will be, a hit? FAST_STALE, FAST_EARLY: of the caller that computes the next.
- */
+/* Is a stale entry, or one that soon will be, a hit? FAST_STALE, FAST_EARLY: of the caller that computes the next,
+ * or that has to send an event. */
 static enum fast_outcome judge_age(const fast_options *options, const larder_item *item, int64_t now_ms) {
     if (item->staleness != LARDER_FRESH) {
         return (double)(now_ms - item->fresh_until_ms) >= options->stale * 1000.0 ? FAST_MISS
-               : item->staleness == LARDER_STALE_LEASED                           ? FAST_HIT
-                                                                                  : FAST_STALE;
+               : item->staleness == LARDER_STALE_LEASED && !fast_instrumentation_wanted(FAST_EVENT_STALE)
+                   ? FAST_HIT
+                   : FAST_STALE;
     }
     return options->early && is_early(item, now_ms) ? FAST_EARLY : FAST_HIT;
 }

@@ -40,6 +40,7 @@ void fast_instrumentation_init(VALUE module) {
     rb_hash_aset(events, rb_interned_str_cstr("cache_" operation ".active_support"), INT2FIX(bit));
     FAST_EVENT_LIST(DEFINE_EVENT)
 #undef DEFINE_EVENT
+    rb_hash_aset(events, rb_interned_str_cstr("stale.larder"), INT2FIX(FAST_EVENT_STALE));
     glue_private_const(module, "EVENTS", rb_obj_freeze(events));
     glue_private_const(module, "OLD_PAYLOADS", INT2FIX(FAST_EVENT_OLD_PAYLOADS));
     rb_define_private_method(singleton, "_begin_subscriber_check", begin_check, 0);

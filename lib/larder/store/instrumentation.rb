@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Skips Rails' notifications if they have no subscriber: a hit sends two, and building their payloads costs more than
-# the hit. If there is a subscriber, or the log level is debug, Rails' own code runs.
+# the hit. If there is a subscriber, or the log level is debug, Rails' own code runs. Sends events of Larder's own, too.
 
 require "active_support/notifications"
 
@@ -28,6 +28,18 @@ module Larder
         return super if subscribed?(operation)
 
         yield({}) if block_given?
+      end
+
+      # Sends an event of Larder's own around the block, if it has a subscriber. Its payload is shaped as Rails' are.
+      #
+      # @param event [String] as "wait.larder"
+      # @yieldparam payload [Hash]
+      def announce(event, key, options, more = {})
+        payload = {}
+        return (yield payload if block_given?) unless ActiveSupport::Notifications.notifier.listening?(event)
+
+        payload.update(options, key: key, store: self.class.name, **more)
+        ActiveSupport::Notifications.instrument(event, payload) { yield payload if block_given? }
       end
 
       # Asked anew each time: subscribers come and go, and tests replace the notifier.

@@ -163,12 +163,32 @@ module Larder
           status, lease = take_lease(key, options, over)
           return [:leased, lease] if status == Records::TAKEN
           return [:plain] unless status
-          return [:alone] if status == Records::LEASED && !await_lease(key, lease, deadline)
 
-          value = value_read(key, name, options[:version])
-          return [:found, value] unless value.equal?(FastPath::NONE) || value.equal?(FastPath::EXPIRED)
+          joined = if status == Records::LEASED then await_value(name, key, options, lease, deadline)
+                   else found_value(name, key, options)
+                   end
+          announce("compute_alone.larder", key, options, waited: joined.last) if joined&.first == :alone
+          return joined if joined
 
           over = status == Records::PRESENT ? lease : nil
+        end
+      end
+
+      # @return [Array, nil] :found and the value; or nil
+      def found_value(name, key, options)
+        value = value_read(key, name, options[:version])
+        [:found, value] unless value.equal?(FastPath::NONE) || value.equal?(FastPath::EXPIRED)
+      end
+
+      # @return [Array, nil] :found and the value; :alone and whether it has waited; nil: the lease ended
+      def await_value(name, key, options, lease, deadline)
+        return [:alone, false] unless may_await?(key) && monotonic_now < deadline
+
+        announce("wait.larder", key, options) do |payload|
+          ended = await_lease(key, lease, deadline)
+          joined = found_value(name, key, options) if ended
+          payload[:hit] = !joined.nil?
+          ended ? joined : [:alone, true]
         end
       end
 
@@ -178,10 +198,8 @@ module Larder
         end
       end
 
-      # @return [Boolean] has it ended? False: this caller must not wait, or has waited as long as it may.
+      # @return [Boolean] has it ended? False: this caller has waited as long as it may.
       def await_lease(key, lease, deadline)
-        return false unless may_await?(key)
-
         ended = false
         ended = ended?(key, lease, deadline) until ended || monotonic_now >= deadline
         ended

@@ -100,8 +100,8 @@ module Larder
         end
         return fetch_in_flight(name, key, options, block) unless entry
 
-        instrument(:fetch_hit, name, options)
         refresh(name, key, options, block, false) if entry.expired?
+        instrument(:fetch_hit, name, options)
         entry.value
       end
 
@@ -109,7 +109,9 @@ module Larder
       def read_kept(name, key, options)
         instrument(:read, instrumented_key(name, key), options) do |payload|
           entry = kept_entry(name, key, options)
-          entry = nil if entry&.expired? && take_for_write(key, options)
+          if entry&.expired?
+            take_for_write(key, options) ? entry = nil : announce_stale(key, options, :stale_while_revalidate)
+          end
           payload&.update(hit: !entry.nil?)
           entry&.value
         end
@@ -130,6 +132,11 @@ module Larder
         entry
       rescue ActiveSupport::Cache::DeserializationError
         nil
+      end
+
+      # @param reason [Symbol] the option by which a value that has expired was served
+      def announce_stale(key, options, reason)
+        announce("stale.larder", key, options, reason: reason)
       end
 
       def within?(entry, seconds)
@@ -155,6 +162,7 @@ module Larder
       # Computes a value again, later and once. Called by the fast path, too. Key and version are those of now: later
       # the name may have changed, and a namespace that is asked for in another thread may be another one.
       def refresh(name, key, options, block, early)
+        announce_stale(key, options, :stale_while_revalidate) unless early
         lease = take_over(key, options, early)
         return unless lease
 
@@ -169,7 +177,9 @@ module Larder
       def recompute(name, key, options, block, lease)
         arguments = Keys::INSTRUMENTS_KEYS ? [key, key] : [key]
         with_lease(key, lease, BACK_OFF) do
-          save_block_result_to_cache(*arguments, options) { |_, write_options| block.call(name, write_options) }
+          announce("refresh.larder", key, options) do
+            save_block_result_to_cache(*arguments, options) { |_, write_options| block.call(name, write_options) }
+          end
         end
       rescue StandardError => e
         report_stale(e)
@@ -207,6 +217,7 @@ module Larder
 
         back_off(key, options)
         report_stale(error)
+        announce_stale(key, options, :stale_if_error)
         entry.value
       end
 

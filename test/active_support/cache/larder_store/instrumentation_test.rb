@@ -125,6 +125,84 @@ module LarderStoreTests
       assert_equal %w[read], (names_of { store.read("key") })
     end
 
+    # @return [Array<ActiveSupport::Notifications::Event>] of Larder's own, also of blocks that run later
+    def own_events(&block)
+      events = Queue.new
+      ActiveSupport::Notifications.subscribed(->(event) { events << event }, /\.larder\z/) do
+        block.call
+        assert Larder::Store::Refreshes.await(30)
+      end
+      Array.new(events.size) { events.pop }
+    end
+
+    on_both_paths "each caller that gets an expired value sends stale.larder, and the pool refresh.larder" do
+      cache, options = new_store(namespace: "n"), { expires_in: 10, stale_while_revalidate: 60 }
+      cache.fetch("key", options) { "old" }
+      travel 11.seconds do
+        gate = Queue.new
+        events = own_events do
+          3.times { assert_equal("old", cache.fetch("key", options) { gate.pop && "new" }) }
+          gate << true
+        end
+        assert_equal [*["stale.larder"] * 3, "refresh.larder"], events.map(&:name)
+        assert_equal ["n:key", STORE, 10, :stale_while_revalidate],
+                     events.first.payload.values_at(:key, :store, :expires_in, :reason)
+        assert_equal ["n:key", STORE, nil], events.last.payload.values_at(:key, :store, :exception)
+        assert_equal "new", cache.read("key")
+      end
+    end
+
+    on_both_paths "an error is in the refresh's event, and what it leaves is stale by stale_if_error" do
+      options = { expires_in: 10, stale_while_revalidate: 5, stale_if_error: 60 }
+      store.fetch("key", options) { "old" }
+      travel(11.seconds) do
+        events = own_events { store.fetch("key", options) { raise IOError, "down" } }
+        assert_equal [["stale.larder", nil], ["refresh.larder", ["IOError", "down"]]],
+                     (events.map { |event| [event.name, event.payload[:exception]] })
+      end
+      travel(30.seconds) do
+        (event, more) = own_events { assert_equal("old", store.fetch("key", options) { raise IOError }) }
+        assert_equal [:stale_if_error, nil], [event.payload[:reason], more]
+      end
+    end
+
+    on_both_paths "a view's read that gets an expired value sends stale.larder" do
+      options = { stale_while_revalidate: 60 }
+      store.write("key", "old", expires_in: 10, **options)
+      travel 11.seconds do
+        assert_empty(own_events { store.read("key", options) })
+        events = own_events { Thread.new { store.read("key", options) }.join }
+        assert_equal [["stale.larder", "key"]], (events.map { |event| [event.name, event.payload[:key]] })
+      end
+      Larder::Store::Leases.give_up_all
+    end
+
+    on_both_paths "a caller that waits sends wait.larder, and compute_alone.larder if its patience ends" do
+      begun, open = Queue.new, Queue.new
+      owner = Thread.new { store.fetch("key", single_flight: true) { begun << true && open.pop } }
+      begun.pop
+      events = own_events do
+        store.fetch("key", single_flight: true, wait: 0.05) { "own" }
+        store.fetch("key", single_flight: true, wait: 0) { "own" }
+        waiter = Thread.new { store.fetch("key", single_flight: true, wait: 60) { flunk } }
+        Thread.pass until waiter.stop?
+        open << "theirs"
+        assert_equal "theirs", waiter.value
+      end
+      owner.join
+      assert_equal ["wait.larder", false, nil], [events[0].name, *events[0].payload.values_at(:hit, :waited)]
+      assert_operator events[0].duration, :>, 0
+      assert_equal([["compute_alone.larder", true], ["compute_alone.larder", false]],
+                   events[1..2].map { |event| [event.name, event.payload[:waited]] })
+      assert_equal([["wait.larder", true, "key", STORE]],
+                   events.drop(3).map { |event| [event.name, *event.payload.values_at(:hit, :key, :store)] })
+    end
+
+    on_both_paths "a miss and a hit send no event of Larder's own" do
+      options = { expires_in: 10, single_flight: true, stale_while_revalidate: 60, stale_if_error: 60 }
+      assert_empty(own_events { 2.times { store.fetch("key", options) { 1 } } })
+    end
+
     test "a block that raises is announced with its exception" do
       events = announced { assert_raises(IOError) { store.fetch("key") { raise IOError, "broken" } } }
       assert_equal %w[read generate], events.map(&:first)
