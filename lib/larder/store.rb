@@ -17,6 +17,7 @@ require "larder/store/multi"
 require "larder/store/tags"
 require "larder/store/single_flight"
 require "larder/store/stale_serving"
+require "larder/store/stale_multi"
 require "larder/store/counters"
 require "larder/store/delete_matched"
 require "larder/store/maintenance"
@@ -36,6 +37,7 @@ module Larder
     include Tags
     include SingleFlight
     include StaleServing
+    include StaleMulti
     include Counters
     include DeleteMatched
     include Maintenance

@@ -30,7 +30,7 @@ static enum fast_outcome drop_expired(const fast_store *store, const fast_option
 /* A probability of 1 at the expiry, and the less the longer that is away, in units of the time that the value
  * takes to compute (XFetch: Vattani, Chierichetti, Lowenstein, "Optimal Probabilistic Cache Stampede Prevention",
  * 2015). */
-static bool is_early(const larder_item *item, int64_t now_ms) {
+bool fast_entry_is_early(const larder_item *item, int64_t now_ms) {
     int64_t expires_at_ms = item->fresh_until_ms ? item->fresh_until_ms : item->expires_at_ms;
 
     return item->compute_ms && expires_at_ms &&
@@ -46,7 +46,7 @@ static enum fast_outcome judge_age(const fast_options *options, const larder_ite
                    ? FAST_HIT
                    : FAST_STALE;
     }
-    return options->early && is_early(item, now_ms) ? FAST_EARLY : FAST_HIT;
+    return options->early && fast_entry_is_early(item, now_ms) ? FAST_EARLY : FAST_HIT;
 }
 
 /* Has the entry of a plain value expired? Its record lives longer. */

@@ -225,7 +225,7 @@ static VALUE fast_read_multi(int argc, VALUE *argv, VALUE self) {
     VALUE options;
     batch batch;
 
-    if (take_names(argc, argv, &count, &options) && begin(&batch, self, options)) {
+    if (take_names(argc, argv, &count, &options) && begin(&batch, self, options) && !batch.options.stale_of_call) {
         VALUE found;
         if (sends(FAST_EVENT_READ_MULTI)) {
             struct event event = {
@@ -410,7 +410,7 @@ static VALUE fast_fetch_multi(int argc, VALUE *argv, VALUE self) {
     batch batch;
 
     if (!rb_block_given_p() || !take_names(argc, argv, &count, &options) || !begin(&batch, self, options) ||
-        batch.options.tagged) {
+        batch.options.keeps || batch.options.tagged) {
         return fast_super(argc, argv);
     }
     struct event event = {.batch = &batch,

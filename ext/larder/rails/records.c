@@ -10,11 +10,13 @@
  */
 #include "rails/records.h"
 #include "base/arguments.h"
+#include "cache/attach.h"
 #include "cache/lease.h"
 #include "cache/read.h"
 #include "cache/tags.h"
 #include "cache/write.h"
 #include "cache/write_multi.h"
+#include "rails/fast_entry.h"
 #include "value/plain.h"
 
 #include <math.h>
@@ -76,9 +78,28 @@ static VALUE get_kept_entry(VALUE self, VALUE key, VALUE now) {
     return NIL_P(bytes) ? Qnil : entry_of(bytes, &item);
 }
 
+static VALUE is_early(VALUE self, VALUE key, VALUE now) {
+    larder_call call = glue_call(now);
+    larder_item item;
+
+    glue_check_string(key, "key");
+    larder *engine = glue_attach_to_read(cache_of(self));
+    return larder_exists(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), &item, &call) == LARDER_OK &&
+                   fast_entry_is_early(&item, NUM2LL(now))
+               ? Qtrue
+               : Qfalse;
+}
+
 static VALUE get_entries(VALUE self, VALUE keys, VALUE now) {
     larder_call call = glue_call(now);
 
+    return glue_get_multi(cache_of(self), keys, &call, entry_of);
+}
+
+static VALUE get_kept_entries(VALUE self, VALUE keys, VALUE now) {
+    larder_call call = glue_call(now);
+
+    call.flags = LARDER_CALL_STALE;
     return glue_get_multi(cache_of(self), keys, &call, entry_of);
 }
 
@@ -271,7 +292,9 @@ void records_init(VALUE store_module) {
     rb_define_method(records, "get_kept_entry", get_kept_entry, 2);
     rb_define_method(records, "kept", kept, 3);
     rb_define_method(records, "tagged", tagged, 3);
+    rb_define_method(records, "early?", is_early, 2);
     rb_define_method(records, "get_entries", get_entries, 2);
+    rb_define_method(records, "get_kept_entries", get_kept_entries, 2);
     rb_define_method(records, "get", get_record, 2);
     rb_define_method(records, "entry_of", entry_of_record, 1);
     rb_define_method(records, "set", set, 3);

@@ -31,6 +31,13 @@ module Larder
       # @!method get_entries(keys, now)
       #   @return [Hash{String => Array, String}] entries of those keys that were found
 
+      # @!method get_kept_entries(keys, now)
+      #   @return [Hash{String => Array, String}] the same, also of those that are stale
+
+      # @!method early?(key, now)
+      #   @param now [Integer]
+      #   @return [Boolean] is the value of a key to be computed again before it expires? By chance, see early_refresh
+
       # @!method get(key, now)
       #   @return [Array(String, Integer, Integer), nil] a record
 

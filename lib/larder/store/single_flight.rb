@@ -55,17 +55,19 @@ module Larder
         "seconds as a number or duration, from #{least} to #{Larder::Cache::MAX_TTL}"
       end
 
-      # As Rails', but with `single_flight: true` each value that this call computes is stored at once.
+      # As Rails', but with `single_flight: true`, or options by which stale values are served, each value that this
+      # call computes is stored at once.
       def fetch_multi(*names, &block)
-        given = names.last if names.last.is_a?(Hash)
-        return super unless block_given? && (@options.key?(:single_flight) || given&.key?(:single_flight))
+        given = names.last.is_a?(Hash) ? names.last : {}
+        return super unless block_given? && !names.empty? &&
+                            [@options, given].any? { |all| all.key?(:single_flight) || keeps?(all) }
 
         options = merged_options(given).dup # the block may change those of the store
-        return super unless flies?(options)
+        return super unless flies?(options) || keeps?(options)
 
-        names = names[0...-1] if given
+        names = names[0...-1] if names.last.equal?(given)
         instrument_multi(:read_multi, instrumented_keys(names, options), options) do |payload|
-          found = read_multi_entries(names, **options)
+          found = find_many(names, options, block)
           computed = fetch_missing(names - found.keys, options, block)
           payload[:hits] = instrumented_keys(found.keys, options)
           payload[:super_operation] = :fetch_multi
@@ -101,6 +103,11 @@ module Larder
         fly(name, text, options) { |stores| stores ? super : generate_alone(name, text, options, &block) }
       end
 
+      # What `fetch_multi` need not compute.
+      def find_many(names, options, _block)
+        read_multi_entries(names, **options)
+      end
+
       # Called by the fast path after a miss of `fetch`.
       def fetch_in_flight(name, key, options, block)
         arguments = Keys::INSTRUMENTS_KEYS ? [name, key, options] : [name, options]
@@ -126,15 +133,23 @@ module Larder
           status, lease = take_lease(key, options, nil)
           next unless status == Records::TAKEN
 
-          computed[name] = with_lease(key, lease, back_off_of(options)) { compute_one(name, options, block) }
+          computed[name] = or_old(name, key, options, block) do |timed|
+            with_lease(key, lease, back_off_of(options)) { compute_one(name, options, timed) }
+          end
           true
         end
         waiting.each do |name|
-          computed[name] = fly(name, normalize_key(name, options), options) do |stores|
-            stores ? compute_one(name, options, block) : block.call(name)
+          key = normalize_key(name, options)
+          computed[name] = or_old(name, key, options, block) do |timed|
+            fly(name, key, options) { |stores| stores ? compute_one(name, options, timed) : timed.call(name) }
           end
         end
         computed
+      end
+
+      # StaleServing answers an error of the block by an old value.
+      def or_old(_name, _key, _options, block)
+        yield block
       end
 
       def compute_one(name, options, block)

@@ -100,7 +100,7 @@ module Larder
         end
         return fetch_in_flight(name, key, options, block) unless entry
 
-        refresh(name, key, options, block, false) if entry.expired?
+        refresh_due(entry, name, key, options, block)
         instrument(:fetch_hit, name, options)
         entry.value
       end
@@ -119,14 +119,21 @@ module Larder
 
       # @return [ActiveSupport::Cache::Entry, nil] whose value can be read
       def kept_entry(name, key, options)
-        entry = stored_entry(key)
-        entry if entry && !entry.mismatched?(normalize_version(name, options)) &&
-                 within?(entry, options[:stale_while_revalidate])
+        usable(stored_entry(key), name, options, :stale_while_revalidate)
+      end
+
+      # @param length [Symbol] the option that says for how long a value is served after it has expired
+      def usable(entry, name, options, length)
+        entry if entry && !entry.mismatched?(normalize_version(name, options)) && within?(entry, options[length])
       end
 
       # The entry of a key, however stale.
       def stored_entry(key)
-        found = failsafe(:read_entry) { @records.get_kept_entry(key, now_ms) }
+        loadable(failsafe(:read_entry) { @records.get_kept_entry(key, now_ms) })
+      end
+
+      # The entry of what was found, if its value can be read.
+      def loadable(found)
         entry = entry_of(found) if found
         entry&.value
         entry
@@ -157,6 +164,13 @@ module Larder
           status, lease = take_lease(key, options, lease)
         end
         lease if status == Records::TAKEN
+      end
+
+      # Has a value computed again if it has expired, or soon will.
+      def refresh_due(entry, name, key, options, block)
+        early = !entry.expired? && options[:early_refresh] &&
+                failsafe(:read_entry, returning: false) { @records.early?(key, now_ms) }
+        refresh(name, key, options, block, early) if early || entry.expired?
       end
 
       # Computes a value again, later and once. Called by the fast path, too. Key and version are those of now: later
@@ -194,26 +208,28 @@ module Larder
       def save_block_result_to_cache(name, *key, options, &block)
         return super unless keeps?(options)
 
+        text = key.first || normalize_key(name, options)
+        or_old(name, text, options, block) { |timed| super(name, *key, options, &timed) }
+      end
+
+      # SingleFlight's. Yields the block, which has to be called then, with a clock around it.
+      def or_old(name, key, options, block)
         computes = false
         timed = lambda do |*given|
           computes = true
           computed_in { block.call(*given) }.tap { computes = false }
         end
-        begin
-          super(name, *key, options, &timed)
-        rescue StandardError => e
-          text = key.first || normalize_key(name, options)
-          raise if !computes || from_outside?(e) || Leases.of(@records, text) # which is of a refresh
+        yield timed
+      rescue StandardError => e
+        raise if !computes || from_outside?(e) || Leases.of(@records, key) # which is of a refresh
 
-          serve_after(e, name, text, options)
-        end
+        serve_after(e, name, key, options)
       end
 
       # The old value, which counts as fresh for a while, so that not every call fails.
       def serve_after(error, name, key, options)
-        entry = stored_entry(key)
-        raise error unless entry && !entry.mismatched?(normalize_version(name, options)) &&
-                           within?(entry, options[:stale_if_error])
+        entry = usable(stored_entry(key), name, options, :stale_if_error)
+        raise error unless entry
 
         back_off(key, options)
         report_stale(error)

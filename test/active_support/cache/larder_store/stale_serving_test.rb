@@ -331,13 +331,125 @@ module LarderStoreTests
       travel(11.seconds) { assert_equal([1, 2], %w[a b].map { |key| store.fetch(key, **WHILE) { 3 } }) }
     end
 
-    test "a value that took long to compute is computed again before it expires" do
+    on_both_paths "fetch_multi serves what has expired, and has it computed again once" do
+      [1, "text", { "a" => [1] }, Point.new(2), "long " * 40_000, nil].each do |old|
+        store.write_multi({ "a" => old, "b" => old }, WHILE)
+        store.delete("c")
+        travel 11.seconds do
+          store.write("b", "fresh", **WHILE)
+          gate, runs = Queue.new, Queue.new
+          block = lambda do |name|
+            runs << name
+            gate.pop if name == "a"
+            "#{name} new"
+          end
+          3.times do
+            found = store.fetch_multi("a", "b", "c", WHILE, &block)
+            assert_equal({ "a" => old, "b" => "fresh", "c" => "c new" }, found)
+          end
+          gate << true
+          assert_equal "a new", refreshed("a")
+          assert_equal(%w[a c], Array.new(runs.size) { runs.pop }.sort)
+        end
+      end
+    end
+
+    on_both_paths "fetch_multi serves it for so long only, and nothing of another version" do
+      store.write("a", "old", **WHILE)
+      travel(71.seconds) { assert_equal({ "a" => "new" }, store.fetch_multi("a", WHILE) { "new" }) }
+      store.write("b", "old", version: 1, **WHILE)
+      travel 11.seconds do
+        assert_equal({ "b" => "new" }, store.fetch_multi("b", version: 2, **WHILE) { "new" })
+        store.delete("b")
+        assert_equal({ "b" => "newer" }, store.fetch_multi("b", version: 2, **WHILE) { "newer" })
+      end
+    end
+
+    on_both_paths "fetch_multi answers an error of its block by old values" do
+      [IF_ERROR, { **IF_ERROR, single_flight: true }].each do |options|
+        store.write_multi({ "a" => 1, "b" => 2 }, options)
+        travel 11.seconds
+        reports = reported do
+          found = store.fetch_multi("a", "b", options) { |name| name == "a" ? raise(IOError) : 3 }
+          assert_equal({ "a" => 1, "b" => 3 }, found)
+        end
+        assert_equal [IOError], reports.map(&:class)
+        assert_equal({ "a" => 1 }, store.fetch_multi("a", options) { flunk "fresh for a while" })
+        assert_raises(IOError) { store.fetch_multi("a", "none", options) { raise IOError } }
+        reports_of { assert_equal({ "a" => 1 }, store.fetch_multi("a", force: true, **options) { raise IOError }) }
+        assert_equal({ "a" => 4 }, store.fetch_multi("a", force: true, **options) { 4 })
+      end
+    end
+
+    on_both_paths "by the options of the store, too, and a block of one argument" do
+      cache = new_store(**WHILE, **IF_ERROR)
+      cache.fetch_multi("a", "b") { "old" }
+      travel 11.seconds do
+        assert_equal({ "a" => "old", "b" => "old" }, cache.fetch_multi("a", "b", &:upcase))
+        assert Refreshes.await(30)
+        assert_equal({ "a" => "A", "b" => "B" }, cache.read_multi("a", "b"))
+        assert_equal({}, cache.fetch_multi { flunk })
+      end
+    end
+
+    on_both_paths "read_multi serves what has expired by an option of the call alone, and leaves it as it is" do
+      cache = new_store(**WHILE)
+      cache.write_multi({ "a" => 1, "b" => Point.new(2) })
+      travel 11.seconds do
+        assert_equal({ "a" => 1, "b" => Point.new(2) }, cache.read_multi("a", "b", "c", stale_while_revalidate: 60))
+        assert_equal({}, cache.read_multi("a", "b", "c"))
+        assert_equal({}, cache.read_multi("a", "b", "c", stale_while_revalidate: nil))
+        assert_equal({ "a" => 1 }, cache.read_multi("a", stale_while_revalidate: 60))
+      end
+    end
+
+    on_both_paths "two names of one key get values of their own from the multi forms" do
+      store.write("1", [[]], **WHILE)
+      travel 11.seconds do
+        values = store.read_multi("1", 1, stale_while_revalidate: 60).values
+        assert_equal [[[]], [[]]], values
+        refute_same(*values)
+      end
+    end
+
+    on_both_paths "the events of multi forms that serve what has expired have it among their hits" do
+      store.write_multi({ "a" => 1, "b" => 2 }, WHILE)
+      travel 11.seconds do
+        stale = []
+        events = ActiveSupport::Notifications.subscribed(->(event) { stale << event.payload[:key] }, "stale.larder") do
+          events_of do
+            store.read_multi("a", "c", stale_while_revalidate: 60)
+            store.fetch_multi("b", "c", WHILE) { 3 }
+            assert Refreshes.await(30)
+          end
+        end
+        hits = events.filter_map { |event| event.payload[:hits] }
+        assert_equal [[%w[a], %w[b]], %w[a b]], [hits, stale]
+      end
+    end
+
+    on_both_paths "a value that took long to compute is computed again before it expires" do
       options = { expires_in: 1000, early_refresh: true }
-      store.fetch("key", options) { sleep(0.2) && "old" }
-      assert_equal("old", store.fetch("key", options) { flunk "0.2 s is a small part of 1000 s" })
-      travel 999.8.seconds, with_usec: true do
-        values = Array.new(100) { store.fetch("key", options) { "new" } }
-        assert_equal "old", values.first
+      old = { "text" => "old", "object" => Parcel.new("old"), "kept" => "old" }
+      more = { "kept" => { stale_while_revalidate: 60 } }
+      old.each do |key, value|
+        all = { **options, **more.fetch(key, {}) }
+        store.fetch(key, all) { sleep(0.2) && value }
+        assert_equal(value, store.fetch(key, all) { flunk "0.2 s is a small part of 1000 s" })
+        travel 999.7.seconds, with_usec: true do
+          values = Array.new(100) { store.fetch(key, all) { "new" } }
+          assert_equal value, values.first
+          assert_equal "new", refreshed(key)
+        end
+      end
+    end
+
+    on_both_paths "so is a value of fetch_multi" do
+      options = { expires_in: 1000, early_refresh: true }
+      store.fetch_multi("key", options) { sleep(0.2) && "old" }
+      travel 999.7.seconds, with_usec: true do
+        values = Array.new(100) { store.fetch_multi("key", options) { "new" } }
+        assert_equal({ "key" => "old" }, values.first)
         assert_equal "new", refreshed
       end
     end
