@@ -18,6 +18,7 @@ require "larder/store/tags"
 require "larder/store/single_flight"
 require "larder/store/stale_serving"
 require "larder/store/stale_multi"
+require "larder/store/soft_timeout"
 require "larder/store/counters"
 require "larder/store/delete_matched"
 require "larder/store/maintenance"
@@ -38,6 +39,7 @@ module Larder
     include SingleFlight
     include StaleServing
     include StaleMulti
+    include SoftTimeout
     include Counters
     include DeleteMatched
     include Maintenance

@@ -13,7 +13,7 @@ static VALUE duration_class, write_options_class;
 static VALUE sym_expires_in, sym_expires_at, sym_namespace, sym_race_condition_ttl, sym_skip_nil, sym_compress,
     sym_compress_threshold, sym_version, sym_raw, sym_force, sym_unless_exist, sym_expire_in, sym_expired_in,
     sym_single_flight, sym_wait, sym_lease, sym_stale_while_revalidate, sym_stale_if_error, sym_early_refresh,
-    sym_jitter, sym_tags;
+    sym_jitter, sym_tags, sym_soft_timeout;
 
 /* Seconds, greater than 0, as a small Integer, Float or ActiveSupport::Duration of one. */
 static bool take_seconds(VALUE given, double *seconds) {
@@ -68,7 +68,7 @@ static __attribute__((noinline)) bool take_miss_option(struct taking *taking, VA
         *taken = take_life(value, &given) && (name != sym_jitter || given <= 1.0);
     } else if (name == sym_tags) {
         options->tagged = RTEST(value);
-    } else if (name == sym_wait || name == sym_lease) {
+    } else if (name == sym_wait || name == sym_lease || name == sym_soft_timeout) {
         *taken = take_life(value, &given);
     } else {
         return false;
@@ -259,6 +259,7 @@ void fast_options_init(VALUE module) {
     SYMBOL(early_refresh);
     SYMBOL(jitter);
     SYMBOL(tags);
+    SYMBOL(soft_timeout);
 #undef SYMBOL
     rb_define_private_method(rb_singleton_class(module), "_classes", set_classes, 2);
 }

@@ -27,6 +27,14 @@ module Larder
           Thread.current.thread_variable_set(VARIABLE, waiting + [work])
         end
 
+        # @return [Boolean] false: there is no room for it
+        def now(&work)
+          # In a thread of its own, as a block may end its thread, and the pool would lack that.
+          pool.post { Thread.new { run(work) }.join }
+        rescue Concurrent::RejectedExecutionError
+          false
+        end
+
         # The response is sent.
         def begin_waiting
           works = waiting
@@ -49,11 +57,8 @@ module Larder
           Thread.current.thread_variable_get(VARIABLE) || []
         end
 
-        # In a thread of its own, as a block may end its thread, and the pool would lack that.
         def start(work)
-          pool.post { Thread.new { run(work) }.join }
-        rescue Concurrent::RejectedExecutionError
-          work.call(false)
+          now(&work) || work.call(false)
         end
 
         def run(work)

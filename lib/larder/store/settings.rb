@@ -25,7 +25,7 @@ module Larder
       OPTIONS = (ActiveSupport::Cache::UNIVERSAL_OPTIONS + ActiveSupport::Cache::OPTION_ALIASES.values.flatten +
                  %i[persistent size max_size lock_timeout error_handler raise_errors max_key_size serializer compressor
                     coder raw expires_at version unless_exist force single_flight wait lease
-                    stale_while_revalidate stale_if_error early_refresh jitter tags]).uniq.freeze
+                    stale_while_revalidate stale_if_error soft_timeout early_refresh jitter tags]).uniq.freeze
 
       DEFAULT_COMPRESSOR = :gzip
       # Of ActiveSupport::Cache.format_version.

@@ -11,18 +11,19 @@ module Larder
     module StaleServing
       LENGTHS = %i[stale_while_revalidate stale_if_error].freeze
       KEEPING = [*LENGTHS, :early_refresh].freeze
+      SECONDS = [*LENGTHS, :soft_timeout].freeze
       # The longest of these decides how long an entry is kept.
       WINDOWS = [*LENGTHS, :race_condition_ttl].freeze
       # Seconds for which a value is served as fresh after its block has raised.
       BACK_OFF = 5
       # Of the current fiber: how long the last block took, in ms.
       COMPUTED = :larder_computed_ms
-      private_constant :LENGTHS, :KEEPING, :WINDOWS, :BACK_OFF, :COMPUTED
+      private_constant :LENGTHS, :KEEPING, :SECONDS, :WINDOWS, :BACK_OFF, :COMPUTED
 
       # @param options [Hash]
       # @raise [ArgumentError] names the option and what it takes
       def self.check(options)
-        LENGTHS.each do |name|
+        SECONDS.each do |name|
           given = options.fetch(name, nil)
           next if given.nil? || SingleFlight.length?(given, 0.001)
 
@@ -180,23 +181,29 @@ module Larder
         lease = take_over(key, options, early)
         return unless lease
 
-        key = key.dup.freeze
-        options = options.merge(namespace: nil, version: normalize_version(name, options), tags: texts_of(options))
-                         .except(:single_flight)
+        key, options = key.dup.freeze, terms_of_refresh(name, options)
         Refreshes.later do |runs|
           runs ? recompute(name, key, options, block, lease) : @records.lease_end(key, lease, 0, now_ms)
         end
       end
 
+      def terms_of_refresh(name, options)
+        options.merge(namespace: nil, version: normalize_version(name, options), tags: texts_of(options))
+               .except(:single_flight, :soft_timeout)
+      end
+
+      # @return [Array, nil] the value; nil: the block raised, which is reported
       def recompute(name, key, options, block, lease)
         arguments = Keys::INSTRUMENTS_KEYS ? [key, key] : [key]
-        with_lease(key, lease, BACK_OFF) do
+        value = with_lease(key, lease, BACK_OFF) do
           announce("refresh.larder", key, options) do
             save_block_result_to_cache(*arguments, options) { |_, write_options| block.call(name, write_options) }
           end
         end
+        [value]
       rescue StandardError => e
         report_stale(e)
+        nil
       end
 
       # SingleFlight's: how long the old value is fresh after an error.

@@ -504,8 +504,9 @@ module LarderStoreTests
     end
 
     test "wrong options name the option and what it takes" do
-      { stale_while_revalidate: 0, stale_if_error: "1", early_refresh: 1, jitter: Float::NAN }.each do |name, given|
-        error = assert_raises(ArgumentError) { store.fetch("key", name => given) { 1 } }
+      wrong = { stale_while_revalidate: 0, stale_if_error: "1", early_refresh: 1, jitter: Float::NAN, soft_timeout: 0 }
+      wrong.each do |name, given|
+        error = assert_raises(ArgumentError) { store.fetch("key", **IF_ERROR, name => given) { 1 } }
         assert_match(/:#{name} of LarderStore is #{Regexp.escape(given.inspect)}; it takes/, error.message)
         assert_raises(ArgumentError) { new_store(name => given) }
       end
