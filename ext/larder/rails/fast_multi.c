@@ -410,7 +410,8 @@ static VALUE fast_fetch_multi(int argc, VALUE *argv, VALUE self) {
     batch batch;
 
     if (!rb_block_given_p() || !take_names(argc, argv, &count, &options) || !begin(&batch, self, options) ||
-        batch.options.keeps || batch.options.tagged) {
+        batch.options.tagged ||
+        (batch.options.keeps && (batch.options.early || sends(FAST_EVENT_READ_MULTI)))) {
         return fast_super(argc, argv);
     }
     struct event event = {.batch = &batch,
@@ -425,7 +426,9 @@ static VALUE fast_fetch_multi(int argc, VALUE *argv, VALUE self) {
         ordered = send_about(&event, FAST_EVENT_NUMBER_READ_MULTI, key, fetch_multi_within);
     } else {
         VALUE found = read_names(&batch, count, argv);
-        ordered = found == Qundef ? Qundef : complete(&event, found);
+        /* Of what is not fresh, an old value may be served. */
+        bool may_be_stale = batch.options.keeps && found != Qundef && RHASH_SIZE(found) < (size_t)count;
+        ordered = found == Qundef || may_be_stale ? Qundef : complete(&event, found);
     }
     if (ordered == Qundef) {
         return fast_super(argc, argv);

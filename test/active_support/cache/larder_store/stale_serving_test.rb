@@ -25,9 +25,10 @@ module LarderStoreTests
       [1, "text", { "a" => [1] }, Point.new(2), "long " * 40_000, nil].each do |old|
         store.fetch("key", **WHILE, force: true) { old }
         travel 11.seconds do
-          runs = Queue.new
-          values = Array.new(10) { Thread.new { store.fetch("key", **WHILE) { runs << sleep(0.02) && "new" } } }
+          runs, gate = Queue.new, Queue.new
+          values = Array.new(10) { Thread.new { store.fetch("key", **WHILE) { runs << gate.pop && "new" } } }
           assert_equal [old], values.map(&:value).uniq
+          gate << true
           assert_equal "new", refreshed
           assert_equal 1, runs.size
         end
@@ -410,6 +411,9 @@ module LarderStoreTests
         assert_equal [[[]], [[]]], values
         refute_same(*values)
       end
+      store.write_multi({ "1" => "fresh", "2" => nil }, WHILE)
+      found = store.fetch_multi("1", 1, "2", "1", WHILE) { flunk }
+      assert_equal({ "1" => "fresh", 1 => "fresh", "2" => nil }, found)
     end
 
     on_both_paths "the events of multi forms that serve what has expired have it among their hits" do
