@@ -410,8 +410,7 @@ static VALUE fast_fetch_multi(int argc, VALUE *argv, VALUE self) {
     batch batch;
 
     if (!rb_block_given_p() || !take_names(argc, argv, &count, &options) || !begin(&batch, self, options) ||
-        batch.options.tagged ||
-        (batch.options.keeps && (batch.options.early || sends(FAST_EVENT_READ_MULTI)))) {
+        batch.options.tagged || (batch.options.keeps && (batch.options.early || sends(FAST_EVENT_READ_MULTI)))) {
         return fast_super(argc, argv);
     }
     struct event event = {.batch = &batch,

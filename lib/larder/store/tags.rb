@@ -21,7 +21,9 @@ module Larder
       def delete_tagged(*tags)
         texts = Tagging.texts(tags)
         instrument(:delete_tagged, texts) do
-          failsafe(:delete_tagged) { @cache.delete_tagged(*texts.map { |text| Tags.own(text) }) }
+          announce("delete_tagged.larder", texts, {}) do
+            failsafe(:delete_tagged) { @cache.delete_tagged(*texts.map { |text| Tags.own(text) }) }
+          end
         end
       end
 
