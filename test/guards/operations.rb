@@ -51,6 +51,7 @@ ITEMS = Array.new(CALLS) { |id| Item.new(id) }.freeze
 PRODUCTS = Array.new(CALLS) { |id| Product.new(id) }.freeze
 FRAGMENT = ("<li class=\"product\">A teapot of 1.2 litres</li>\n" * 42).freeze # 2 KB
 PAGE = FRAGMENT * 10
+TAGS = ["products/1"].freeze
 LISTENER = ->(*) {}
 
 # Records as a database gives them.
@@ -193,6 +194,10 @@ OPERATIONS = {
       store.fetch(["key", i % CALLS], expires_in: 300, single_flight: true) { VALUE }
       i += 1
     end
+  end,
+  "fetch, hit, a tag: given and of the entry" => lambda do |count|
+    store.fetch("tagged", expires_in: 300, tags: TAGS) { VALUE }
+    count.times { store.fetch("tagged", expires_in: 300, tags: TAGS) { VALUE } }
   end,
   "fetch, hit, on the ordinary path" => lambda do |count|
     i = 0

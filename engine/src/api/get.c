@@ -1,7 +1,7 @@
 /*
  * get.c — larder_get, larder_get_multi and larder_exists, with the fast path of an ordinary hit or miss.
  *
- * The fast path makes one attempt, on one slot, and reads plain values only. All other cases go to lard_read
+ * The fast path makes one attempt, on one slot, and reads plain records only. All other cases go to lard_read
  * (read.c), which starts again from the beginning: another type of record, another key with the same fingerprint,
  * an index that is changing, damage. So the fast path decides only clear hits and clear misses. No lock is assumed
  * or taken.
@@ -37,6 +37,37 @@ typedef struct {
 
 static inline int64_t now_of(const request *wanted) { return wanted->call ? wanted->call->now_ms : 0; }
 
+/* One attempt for a plain value with tags, of which none was deleted, in the place where the fast path found
+ * another record than it reads. */
+static bool get_tagged(lard_map *map, const request *wanted, const lard_place *place, larder_item *item) {
+    lard_view view = lard_view_of(map, lard_hash_shard(map, &wanted->key.hash));
+    uint64_t value = lard_load_acquire(place->slot), offset = LARD_SLOT_OFFSET(value);
+    lard_extension extension;
+    lard_record_info info;
+    size_t value_bytes;
+    if (!lard_record_of_slot(&view, value, &info) || LARD_WORD0_TYPE_BITS(info.word0) != LARD_TYPE_EXTENDED ||
+        !lard_record_is_key(&view, offset, &info, &wanted->key) ||
+        lard_record_extended(&view, offset, &info, &extension, wanted->out, wanted->capacity, &value_bytes) !=
+            LARDER_OK) {
+        return false;
+    }
+    lard_fence_acquire();
+    if (lard_load(place->slot) != value || lard_load(&view.header->epoch) != place->epoch ||
+        extension.kind != LARD_TYPE_PLAIN || extension.fields != LARD_FIELD_TAGS ||
+        (info.expiry_ms && lard_clock_has_passed(info.expiry_ms, now_of(wanted))) ||
+        lard_deletions_of(map, &extension, place->epoch) != LARD_TAGS_VALID) {
+        return false;
+    }
+    lard_reads_raise(map, &map->dircache[view.number], place->reads, place->slot, offset);
+    *item = (larder_item){
+        .size_bytes = value_bytes,
+        .expires_at_ms = (int64_t)info.expiry_ms,
+        .flags = (uint8_t)LARD_WORD1_FLAGS(info.word1),
+        .compute_ms = extension.compute_ms,
+    };
+    return true;
+}
+
 static __attribute__((noinline)) larder_status get_slowly(larder *cache, lard_map *map, const request *wanted,
                                                           const lard_place *place, const larder_allocator *more,
                                                           larder_item *item) {
@@ -44,7 +75,9 @@ static __attribute__((noinline)) larder_status get_slowly(larder *cache, lard_ma
     larder_item found = {0};
     lard_room room = {wanted->out, wanted->capacity, more};
     lard_steer_hear(map->dircache[lard_hash_shard(map, &wanted->key.hash)].hints, &wanted->key.hash);
-    larder_status status = lard_read(cache, map, &wanted->key, place, &room, &found, &hit, now_of(wanted));
+    bool is_found = place && get_tagged(map, wanted, place, &found);
+    larder_status status =
+        is_found ? LARDER_OK : lard_read(cache, map, &wanted->key, place, &room, &found, &hit, now_of(wanted));
     if (found.staleness && !(wanted->call && (wanted->call->flags & LARDER_CALL_STALE))) {
         return LARDER_MISS;
     }
@@ -101,20 +134,6 @@ LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset
     return difference == 0 && crc == LARD_WORD0_CRC(info->word0);
 }
 
-/* The same of an item with tags, of which none was deleted. */
-static __attribute__((noinline)) bool copy_tagged(lard_map *map, const lard_view *view, uint64_t slot,
-                                                  uint64_t epoch, const request *wanted, lard_record_info *info,
-                                                  size_t *value_bytes) {
-    lard_extension extension;
-    uint64_t offset = LARD_SLOT_OFFSET(slot);
-    return lard_record_of_slot(view, slot, info) && LARD_WORD0_TYPE_BITS(info->word0) == LARD_TYPE_EXTENDED &&
-           lard_record_is_key(view, offset, info, &wanted->key) &&
-           lard_record_extended(view, offset, info, &extension, wanted->out, wanted->capacity, value_bytes) ==
-               LARDER_OK &&
-           extension.kind == LARD_TYPE_PLAIN && extension.fields == LARD_FIELD_TAGS && !extension.compute_ms &&
-           lard_deletions_of(map, &extension, epoch) == LARD_TAGS_VALID;
-}
-
 /* The directory cache is out of date, so a miss by it proves nothing: renews it and reads again. */
 static __attribute__((noinline)) larder_status renew_and_get_slowly(larder *cache, lard_map *map,
                                                                     const request *wanted,
@@ -166,11 +185,8 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     uint64_t value = lard_load_acquire(slot);
     uint64_t offset = LARD_SLOT_OFFSET(value);
     lard_record_prefetch(&view, offset);
-    size_t value_bytes;
-    if (LARD_LIKELY(LARD_SLOT_FINGERPRINT(value) == wanted->key.hash.fingerprint &&
-                    copy_ordinary(fast, &view, offset, LARD_SLOT_GENERATION(value), wanted, &info))) {
-        value_bytes = LARD_WORD0_VALUE_BYTES(info.word0);
-    } else if (!copy_tagged(map, &view, value, epoch, wanted, &info, &value_bytes)) {
+    if (LARD_UNLIKELY(LARD_SLOT_FINGERPRINT(value) != wanted->key.hash.fingerprint ||
+                      !copy_ordinary(fast, &view, offset, LARD_SLOT_GENERATION(value), wanted, &info))) {
         const lard_place place = {slot, lard_reads_in(map, copy, bucket_number), epoch};
         return get_slowly(cache, map, wanted, &place, more, item);
     }
@@ -186,7 +202,7 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     lard_reads_raise(map, copy, lard_reads_in(map, copy, bucket_number), slot, offset);
     if (item) {
         *item = (larder_item){
-            .size_bytes = value_bytes,
+            .size_bytes = LARD_WORD0_VALUE_BYTES(info.word0),
             .expires_at_ms = (int64_t)expiry_ms,
             .flags = (uint8_t)LARD_WORD1_FLAGS(info.word1),
         };

@@ -77,7 +77,8 @@
  *
  * The table of deleted tags of a shard consists of lines of 8 words (segment/deletions.h; docs/adr/0032-tags.md):
  *
- *   0   floor (32) | checksum of the line, its place and the start (32)
+ *   0   1: a tag of this first line is in its second one (1) | floor (31) | checksum (32) of
+ *       the line, its place and the start
  *   8   7 cells: low 32 bits of the tag's hash above the line's (32) | 1: its second line (1) | stamp (31); 0:
  * none
  *
@@ -313,6 +314,8 @@ typedef struct {
 /* The table of deleted tags */
 #define LARD_LINE_CELLS 7u
 #define LARD_LINE_WORDS (1u + LARD_LINE_CELLS)
+#define LARD_LINE_GOES_ON (1ull << 63)
+#define LARD_LINE_FLOOR(w) ((w) >> 32 & LARD_CELL_STAMP_MASK)
 #define LARD_CELL_STAMP_MASK 0x7fffffffull
 #define LARD_CELL_SECOND 0x80000000ull
 #define LARD_TABLE_PAGES(pages) ((uint32_t)(pages) | (0xffffu - (uint32_t)(pages)) << 16)

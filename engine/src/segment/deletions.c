@@ -2,9 +2,10 @@
  * deletions.c — the table of a shard that tells which tags were deleted, and when.
  *
  * A tag has two lines, of which a deletion takes the one that has more room (Azar et al., "Balanced allocations",
- * 1999). If both are full, the oldest deletion of the two lines is forgotten, and the floor of its line raised to
- * it. A change is in an order in which each state means at least what it meant before: floor, cell, checksum. A
- * reader that finds no valid checksum tries again a few times, as a change takes some stores.
+ * 1999), but the first one while that is nearly empty: a bit of the first line says whether a reader must look at
+ * the second, too. If both are full, the oldest deletion of the two lines is forgotten, and the floor of its line
+ * raised to it. A change is in an order in which each state means at least what it meant before: floor, cell,
+ * checksum. A reader that finds no valid checksum tries again a few times, as a change takes some stores.
  */
 #include "segment/deletions.h"
 #include "base/hash.h"
@@ -14,6 +15,7 @@
 
 #define ATTEMPTS 8
 #define LINE_ATTEMPTS 64
+#define MANY_VACANCIES 3u          /* of a line that has more, the second line is not asked for */
 #define SEGMENTS_A_PAGE 64u        /* a table has one page for so many segments */
 #define MAX_TABLE_BYTES (1u << 20) /* of a shard: it is filled under the lock */
 
@@ -155,6 +157,7 @@ static uint64_t *find(uint64_t words[LARD_LINE_WORDS], uint64_t cell) {
 typedef struct {
     uint64_t since; /* counted from the start; 0: nothing is deleted */
     bool exact;
+    bool goes_on; /* a deletion may be in the second line */
 } lookup;
 
 /* Looks for a tag in one of its lines: as read_line, but each word is in use as soon as it is loaded. */
@@ -165,7 +168,7 @@ static inline bool look_in(const table *from, uint64_t hash, unsigned which, loo
     if (LARD_UNLIKELY(!at)) {
         return false;
     }
-    uint64_t head = lard_load(&at[0]), floor = head >> 32, sum = place_sum(from, line) + LINE_FACTORS[0] * floor;
+    uint64_t head = lard_load(&at[0]), sum = place_sum(from, line) + LINE_FACTORS[0] * (head >> 32);
 #pragma GCC unroll 7
     for (unsigned i = 1; i < LARD_LINE_WORDS; i++) {
         uint64_t word = lard_load(&at[i]), difference = word ^ cell;
@@ -178,18 +181,19 @@ static inline bool look_in(const table *from, uint64_t hash, unsigned which, loo
             return false;
         }
         const uint64_t *own = find(words, cell);
-        floor = words[0] >> 32;
+        head = words[0];
         stamp = own ? *own & LARD_CELL_STAMP_MASK : 0;
     }
-    found->exact = stamp && stamp >= floor;
-    found->since = found->exact ? stamp : floor;
+    found->goes_on = head & LARD_LINE_GOES_ON;
+    found->exact = stamp && stamp >= LARD_LINE_FLOOR(head);
+    found->since = found->exact ? stamp : LARD_LINE_FLOOR(head);
     return true;
 }
 
 /* As lard_deletions_since, of the table. */
 static inline uint64_t since_in(const table *from, uint64_t hash, bool *exact) {
-    lookup first, second;
-    if (LARD_UNLIKELY(!look_in(from, hash, 0, &first) || !look_in(from, hash, 1, &second))) {
+    lookup first, second = {0, false, false};
+    if (LARD_UNLIKELY(!look_in(from, hash, 0, &first) || (first.goes_on && !look_in(from, hash, 1, &second)))) {
         return LARD_DELETIONS_ALL;
     }
     uint64_t since = first.since > second.since ? first.since : second.since;
@@ -342,7 +346,7 @@ static void read_both(lard_view *view, const table *from, uint64_t hash, uint64_
             for (unsigned i = 1; i < LARD_LINE_WORDS; i++) {
                 words[which][i] = 0;
             }
-            words[which][0] = (stamp - from->start) << 32;
+            words[which][0] = (stamp - from->start) << 32 | LARD_LINE_GOES_ON; /* perhaps */
             store_line(view, from, lines[which], words[which]);
         }
     }
@@ -369,7 +373,7 @@ static uint64_t *choose(uint64_t words[2][LARD_LINE_WORDS], uint64_t hash, unsig
         *which = own[0] == NULL;
         return own[*which];
     }
-    *which = vacancies(words[1]) > vacancies(words[0]);
+    *which = vacancies(words[0]) <= MANY_VACANCIES && vacancies(words[1]) > vacancies(words[0]);
     for (unsigned i = 1; i < LARD_LINE_WORDS; i++) {
         if (words[*which][i] == 0) {
             return &words[*which][i];
@@ -389,8 +393,12 @@ bool lard_deletions_note(lard_view *view, uint64_t hash, uint64_t stamp) {
     table into = table_for(view, stamp);
     read_both(view, &into, hash, stamp, lines, words);
     uint64_t *cell = choose(words, hash, &which, &forgets), gone = *cell & LARD_CELL_STAMP_MASK;
-    if (forgets && gone > words[which][0] >> 32) {
-        words[which][0] = gone << 32;
+    if (forgets && gone > LARD_LINE_FLOOR(words[which][0])) {
+        words[which][0] = gone << 32 | (words[which][0] & LARD_LINE_GOES_ON);
+    }
+    if (which == 1 && !(words[0][0] & LARD_LINE_GOES_ON)) { /* before there is something to be found */
+        words[0][0] |= LARD_LINE_GOES_ON;
+        store_line(view, &into, lines[0], words[0]);
     }
     *cell = cell_of(hash, which) | (stamp - into.start);
     store_line(view, &into, lines[which], words[which]);

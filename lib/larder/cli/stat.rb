@@ -33,11 +33,13 @@ module Larder
 
         Exit codes: 0 done, 1 the file is missing or cannot be used, 2 wrong usage.
       TEXT
-      # Counts that only caches with single_flight or stale values have, with label and meaning.
-      FLIGHTS = { stale_hits: ["stale", "reads that an expired value answered"],
-                  leases: ["leased", "computed by one caller for all"],
-                  lost_leases: ["outdated", "not stored: the key was deleted or written before"] }.freeze
-      private_constant :BANNER, :FOOTER, :FLIGHTS
+      # Counts that only some caches have, with label and meaning.
+      RARE = { stale_hits: ["stale", "reads that an expired value answered"],
+                 leases: ["leased", "computed by one caller for all"],
+                 lost_leases: ["outdated", "not stored: the key was deleted or written before"],
+                 tag_deletes: ["tags", "deleted, each with all its items"],
+                 forgotten_misses: ["forgotten", "items gone with a tag that they may not have: too many deletions"] }.freeze
+      private_constant :BANNER, :FOOTER, :RARE
 
       private
 
@@ -68,7 +70,7 @@ module Larder
          line["stored", counts[:sets]],
          line["evicted", counts[:evictions]],
          line["expired", counts[:expirations]],
-         *flights(stats, line),
+         *rare(stats, line),
          *trouble(stats, line),
          "",
          line["processes", pids.size, ("   #{shown(pids)}" if pids.any?)],
@@ -80,8 +82,8 @@ module Larder
         stats[:counts_age] >= 1
       end
 
-      def flights(stats, line)
-        FLIGHTS.filter_map do |key, (label, meaning)|
+      def rare(stats, line)
+        RARE.filter_map do |key, (label, meaning)|
           line[label, Words.count(stats[key]), "   #{meaning}"] if stats[key].positive?
         end
       end
