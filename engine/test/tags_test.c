@@ -503,7 +503,7 @@ static void damage_takes_items_away_and_never_brings_them_back(void) {
         }
         CHECK(is(cache, "gone", NULL), "%d", kind);
         CHECK(put("new", "3", "t", NULL) == LARDER_OK, "%d", kind);
-        CHECK(put("new", "4", "t", NULL) == LARDER_OK && is(cache, "new", "4"), "%d: a store mends it", kind);
+        CHECK(put("new", "4", "t", NULL) == LARDER_OK && is(cache, "new", "4"), "%d: a store repairs it", kind);
         CHECK(is(cache, "gone", NULL) && delete_tag("t") == LARDER_OK && is(cache, "new", NULL), "%d", kind);
     }
     larder_close(cache);

@@ -74,10 +74,10 @@ void lard_tagged_forget(lard_map *map, uint64_t hash) {
     lard_deletions_forget(&view, lard_add(&map->control->stamp, 1) + 1);
 }
 
-static void mend(larder *cache, lard_map *map, uint64_t hash, const larder_call *call) {
+static void repair(larder *cache, lard_map *map, uint64_t hash, const larder_call *call) {
     lard_view view = lard_view_of(map, lard_deletions_shard(map, hash));
     if (lock_table(cache, &view, call) == LARDER_OK) {
-        lard_deletions_mend(&view, hash, lard_deletions_next(&view));
+        lard_deletions_repair(&view, hash, lard_deletions_next(&view));
         lard_shard_unlock(&view);
     }
 }
@@ -92,7 +92,7 @@ uint64_t lard_tagged_extend(larder *cache, lard_map *map, const larder_extra *ex
     for (unsigned i = 0; i < extra->tag_count; i++) {
         extension->tags[i] = lard_deletions_hash(map, extra->tags[i].text, extra->tags[i].bytes);
         if (lard_deletions_since(map, extension->tags[i], clear_epoch, NULL) == LARD_DELETIONS_ALL) {
-            mend(cache, map, extension->tags[i], call);
+            repair(cache, map, extension->tags[i], call);
         }
     }
     return stamp.origin;

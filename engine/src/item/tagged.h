@@ -7,7 +7,7 @@
 #include "segment/deletions.h"
 
 larder_stamp lard_tagged_now(const lard_map *map);
-/* Gives an item's extension its tags and its stamp, and returns the stamp's origin. Mends what of the tables
+/* Gives an item's extension its tags and its stamp, and returns the stamp's origin. Repairs what of the tables
  * cannot be read, as the item could never be. */
 uint64_t lard_tagged_extend(larder *cache, lard_map *map, const larder_extra *extra, lard_extension *extension,
                             const larder_call *call);

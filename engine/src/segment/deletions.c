@@ -405,7 +405,7 @@ bool lard_deletions_note(lard_view *view, uint64_t hash, uint64_t stamp) {
     return forgets;
 }
 
-void lard_deletions_mend(lard_view *view, uint64_t hash, uint64_t stamp) {
+void lard_deletions_repair(lard_view *view, uint64_t hash, uint64_t stamp) {
     uint64_t words[2][LARD_LINE_WORDS];
     uint32_t lines[2];
     table of = table_for(view, stamp);

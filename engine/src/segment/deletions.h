@@ -56,7 +56,7 @@ bool lard_deletions_begin(lard_view *view, unsigned pages, uint64_t stamp);
 /* Notes the deletion of a tag. True: an older one was forgotten for it. The shard has a table. */
 bool lard_deletions_note(lard_view *view, uint64_t hash, uint64_t stamp);
 /* Empties lines of the tag that cannot be read; takes what is older than the stamp for deleted. */
-void lard_deletions_mend(lard_view *view, uint64_t hash, uint64_t stamp);
+void lard_deletions_repair(lard_view *view, uint64_t hash, uint64_t stamp);
 /* The shard is being emptied, and had this epoch. */
 void lard_deletions_empty(lard_view *view, uint64_t epoch);
 /* Is the table whole, or absent? */

@@ -38,7 +38,8 @@ module Larder
                  leases: ["leased", "computed by one caller for all"],
                  lost_leases: ["outdated", "not stored: the key was deleted or written before"],
                  tag_deletes: ["tags", "deleted, each with all its items"],
-                 forgotten_misses: ["forgotten", "items gone with a tag that they may not have: too many deletions"] }.freeze
+                 forgotten_misses: ["forgotten",
+                                    "items gone with a tag that they may not have: too many deletions"] }.freeze
       private_constant :BANNER, :FOOTER, :RARE
 
       private
