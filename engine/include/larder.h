@@ -310,7 +310,8 @@ typedef struct larder_report { /* of larder_verify */
     uint64_t items;            /* live items checked */
     uint64_t records;          /* records checked in segments */
     uint64_t problems;         /* violated invariants; 0: the file is valid */
-    uint64_t reserved[7];
+    uint64_t stale_bytes;      /* of items that only LARDER_CALL_STALE finds, or whose tag was deleted */
+    uint64_t reserved[6];
     char first[240]; /* describes the first problem, or "" */
 } larder_report;
 

@@ -55,7 +55,10 @@ static void an_item_goes_with_each_of_its_tags(void) {
     CHECK(put("a", "5", "red round", NULL) == LARDER_OK && is(cache, "a", "5"), "it may come again");
     CHECK(delete_tag("red") == LARDER_OK && is(cache, "a", NULL) && is(cache, "b", NULL));
     CHECK(counts().tag_deletes == 2 && counts().tag_misses == 4 && counts().forgotten_misses == 0);
-    CHECK(sound(cache));
+    larder_report report;
+    CHECK(sound(cache) && larder_verify(cache, &report) == LARDER_OK);
+    CHECK(report.items == 4 && report.stale_bytes >= 3 * 48 && report.stale_bytes < 3 * 64, "%llu",
+          (unsigned long long)report.stale_bytes);
     larder_close(cache);
 }
 

@@ -71,6 +71,27 @@ class RailsApplicationTest < StoreCase
     assert_equal [200, "<p>Busy with Books</p>"], again
   end
 
+  test "fragments with tags go with a record of theirs, also one that is deleted while they are rendered" do
+    renders, page = in_rails(<<~RUBY)
+      toys, = make_shop
+      path = "/categories/\#{toys.id}/tagged"
+      renders = [rendered { get(path) }, rendered { get(path) }]
+      toys.products.first.update_columns(name: "Red ball")
+      renders << rendered { get(path) }
+      Rails.cache.delete_tagged(toys.products.first)
+      renders << rendered { get(path) }
+      Rails.cache.delete_tagged(toys)
+      renders << rendered { get(path) }
+      Rails.cache.delete_tagged(*toys.products)
+      renders << rendered { get("\#{path}?changes=1") } << rendered { get(path) } << rendered { get(path) }
+      [renders, get(path)]
+    RUBY
+    all = %w[Toys Ball Kite]
+    changed = ["Toys", "Red ball", "Kite"]
+    assert_equal [all, [], [], ["Toys", "Red ball"], ["Toys"], changed, changed, []], renders
+    assert_equal [200, "<h1>Toys</h1> Red ball Kite"], page
+  end
+
   slow_test "fragments outlive the application, and a second process uses them" do
     in_rails("make_shop && get('/categories/1')")
     again = in_rails("[rendered { get('/categories/1') }, get('/categories/1')]")

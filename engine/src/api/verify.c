@@ -14,6 +14,7 @@
  *
  * A lock-free delete may run at the same time; it only empties slots.
  */
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/key.h"
 #include "file/map.h"
@@ -197,6 +198,9 @@ static uint64_t check_slot(const lard_view *view, uint32_t bucket, lard_u64 *slo
                 lard_bucket_of(key.hash.second, count) != bucket)) {
         problem(report, view, "an item stands in bucket %u, where it cannot be found", bucket);
     } else {
+        bool is_stale = LARD_WORD0_TYPE(info.word0) == LARD_TYPE_EXTENDED &&
+                        lard_record_extended_is_stale(view, offset, &info, lard_clock_coarse_ms());
+        report->stale_bytes += is_stale ? lard_record_bytes_at(&info) : 0;
         lard_found found = lard_index_find(view, &key);
         if (found.slot && found.slot != slot) {
             lard_fence();

@@ -187,6 +187,7 @@ static VALUE cache_verify(VALUE self) {
     put(hash, "items", ULL2NUM(verify.report.items));
     put(hash, "records", ULL2NUM(verify.report.records));
     put(hash, "problems", ULL2NUM(verify.report.problems));
+    put(hash, "stale_bytes", ULL2NUM(verify.report.stale_bytes));
     put(hash, "first", verify.report.first[0] == '\0' ? Qnil : rb_utf8_str_new_cstr(verify.report.first));
     return hash;
 }

@@ -113,7 +113,7 @@ module Larder
       def stats
         stats = _stats
         reads = stats[:hits] + stats[:misses]
-        taken = (stats[:used_bytes] + stats[:index_bytes]).fdiv(stats[:capacity_bytes])
+        taken = stats.values_at(:used_bytes, :index_bytes, :table_bytes).sum.fdiv(stats[:capacity_bytes])
         oldest_ms = stats.delete(:oldest_age_ms)
         counts_ms = stats.delete(:counts_age_ms)
         stats.merge(hit_ratio: (stats[:hits].fdiv(reads) if reads.positive?), fullness: taken.clamp(0.0, 1.0),
@@ -124,7 +124,8 @@ module Larder
       # Walks every invariant of the file, one shard lock at a time.
       #
       # @return [Hash{Symbol => Integer, String, nil}] `:items` and `:records` walked, `:problems` found (0: sound) and
-      #   the `:first` of them in words, or nil
+      #   the `:first` of them in words, or nil; `:stale_bytes` of items that are kept although they are stale or a tag of
+      #   theirs was deleted
       # @raise [BusyError] a lock timed out
       # @raise [DamagedError, OpenError] the file cannot be used any more, and no other could be opened
       # @example

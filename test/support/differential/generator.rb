@@ -60,11 +60,12 @@ module Differential
       expires_at: ["nil", "Time.now + 5", "Time.now - 5", "Time.now", "Time.now.to_f + 5", "5.seconds.from_now",
                    "false"],
       own_option: ["1", "nil"], single_flight: %w[true true true false nil 1], wait: ["nil", "0", "0.01", '"1"'],
-      stale_if_error: ["nil", "60", "0.5", "0"], jitter: ["nil", "0", "2"]
+      stale_if_error: ["nil", "60", "0.5", "0"], jitter: ["nil", "0", "2"],
+      tags: ["nil", "[]", '"t"', '["t", :u]', ":t", "5", "Object.new", '"\xE9"', "[nil]"]
     }.freeze
     USUAL_OPTIONS = ["expires_in: 5", "expires_in: 1.minute", "expires_in: 0.25", "expires_in: 0.137",
                      "race_condition_ttl: 5", "skip_nil: true", 'namespace: "n"', "namespace: nil", "compress: true",
-                     "raw: true", "single_flight: true"].freeze
+                     "raw: true", "single_flight: true", 'tags: "t"'].freeze
 
     # Options by which the outcome would depend on the moment, or show a coder's bytes, in which there is one.
     OF_THE_MOMENT = /expire|race|raw|stale/
@@ -163,7 +164,8 @@ module Differential
       when 3 then "store.decrement(#{name})"
       when 4, 5 then "store.exist?(#{arguments(name, 5)})"
       when 6 then "store.fetch(#{arguments(name, 20)})"
-      else pick(["store.clear", "store.delete_multi([#{names}])", "store.namespace = #{pick(["nil", '"n"'])}",
+      else pick(["store.clear", "store.delete_tagged(\"t\")", "store.clear(namespace: \"n\")",
+                 "store.delete_multi([#{names}])", "store.namespace = #{pick(["nil", '"n"'])}",
                  "store.read(#{name}, raw: #{!@real_clock})"])
       end
     end

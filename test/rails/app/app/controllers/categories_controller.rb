@@ -12,4 +12,8 @@ class CategoriesController < ActionController::Base
   def busy
     @category = Category.find(params[:id])
   end
+
+  def tagged
+    @category = Category.find(params[:id])
+  end
 end
