@@ -7,7 +7,7 @@ require "rails"
 require "active_record/railtie"
 require "action_controller/railtie"
 require "action_view/railtie"
-require "active_support/core_ext/numeric/bytes"
+require "active_support/core_ext/numeric"
 require "larder"
 require "action_dispatch/middleware/session/larder_store" # for whoever has loaded larder before Rails
 require_relative "../lib/recipes"
@@ -21,7 +21,7 @@ module Recipes
     config.load_defaults Rails::VERSION::STRING.to_f
 
     # The two lines that this is an example of. RECIPES_CACHE_STORE and RECIPES_SESSION_STORE stand in for them.
-    cache = [:larder_store, Recipes.storage("cache.larder"), { size: 64.megabytes }]
+    cache = [:larder_store, Recipes.storage("cache.larder"), { size: 64.megabytes, expires_in: 1.hour }]
     sessions = [:larder_store, { file: Recipes.storage("sessions.larder"), ephemeral: true }]
 
     config.cache_store = Recipes.store_from("RECIPES_CACHE_STORE") || cache

@@ -40,7 +40,7 @@ class ApplicationController < ActionController::Base
     return page_of(&kept) unless perform_caching
 
     Current.cache = "hit"
-    page = Rails.cache.fetch(page_key(*key), expires_in: 1.hour) do
+    page = Rails.cache.fetch(page_key(*key)) do
       Current.cache = "miss"
       page_of(&kept)
     end

@@ -22,13 +22,14 @@ module Larder
         CLIENT = File.expand_path("client.rb", __dir__)
         # Seconds that the client may take.
         PATIENCE = 300
+        # Each process's own, and the same for all session stores.
+        CACHE = ["memory_store", { expires_in: 3600 }].freeze
 
         private
 
-        # The cache is the same for all, and each process's own.
         def start
           ENV.update("RAILS_ENV" => "production", "RECIPES_STORAGE" => File.join(@job["dir"], "application"),
-                     "RECIPES_DATABASE" => @job["database"], "RECIPES_CACHE_STORE" => JSON.generate(["memory_store"]),
+                     "RECIPES_DATABASE" => @job["database"], "RECIPES_CACHE_STORE" => JSON.generate(CACHE),
                      "RECIPES_SESSION_STORE" => JSON.generate([store.name, options]),
                      "RECIPES_REQUIRE" => store.definitions.join(File::PATH_SEPARATOR))
           require File.join(Pages::APPLICATION, "config/environment")
