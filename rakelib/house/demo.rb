@@ -6,6 +6,7 @@
 require "rbconfig"
 require "socket"
 require_relative "environment"
+require_relative "herd"
 require_relative "../../examples/recipes/lib/recipes"
 require_relative "../../lib/larder/cli/command"
 
@@ -20,6 +21,7 @@ module House
     PORT = 3000
     # Ports tried from there on.
     TRIED = 100
+    WORKERS = 2
 
     # Required programs, and their Debian packages.
     PROGRAMS = { "bundle" => "ruby-bundler", "cc" => "build-essential", "make" => "build-essential" }.freeze
@@ -36,21 +38,24 @@ module House
       stop it, start it with another --release, and see that you are still signed in.
       RECIPES_STORAGE names another directory; examples/recipes/README.md has all variables.
 
+      With --herd it sends 100 requests at once for one page, shows how often its slow query
+      runs and how long they wait, without and with what docs/guides/stampedes.md describes,
+      and ends.
+
       Needed: Ruby 3.1 or newer with its headers, Bundler, a C compiler, make.
 
       Options:
     TEXT
-    private_constant :PROGRAMS, :TRIED
+    private_constant :PROGRAMS, :TRIED, :WORKERS
 
     def initialize(...)
       super
-      @workers = 2
       @release = "1"
     end
 
     private
 
-    # Does not return: the process becomes the server.
+    # Without --herd it does not return: the process becomes the server.
     #
     # @raise [Error] naming what is missing or has failed
     def act
@@ -59,7 +64,15 @@ module House
       install_gems
       step("compile Larder", ["rake", "--silent", "compile"], chdir: ROOT)
       step("prepare the recipes", [RbConfig.ruby, "bin/prepare"], chdir: APPLICATION)
+      return show_herd if @herd
+
       serve(@port || first_free)
+    end
+
+    def show_herd
+      note "starting the application twice; this takes about ten seconds"
+      own = variables.merge("RECIPES_DATABASE" => Recipes.database)
+      say(Herd.new(own, APPLICATION, @workers || Herd::WORKERS).report)
     end
 
     def parser
@@ -69,7 +82,8 @@ module House
 
           @port = port
         end
-        options.on("--workers N", Integer, "processes, which share cache and sessions (#{@workers})") do |count|
+        options.on("--workers N", Integer,
+                   "processes, which share cache and sessions (#{WORKERS}; --herd: #{Herd::WORKERS})") do |count|
           raise OptionParser::InvalidArgument, count.to_s unless count.between?(0, 64)
 
           @workers = count
@@ -77,6 +91,7 @@ module House
         options.on("--release NAME", "what the foot of each page calls this version (#{@release})") do |name|
           @release = name
         end
+        options.on("--herd", "shows many requests at once, and ends") { @herd = true }
       end
     end
 
@@ -131,8 +146,9 @@ module House
     end
 
     def serve(port)
-      note "starting #{@workers.zero? ? "one process" : "#{@workers} workers"}"
-      settings = { "PORT" => port.to_s, "WEB_CONCURRENCY" => @workers.to_s, "RECIPES_RELEASE" => @release,
+      workers = @workers || WORKERS
+      note "starting #{workers.zero? ? "one process" : "#{workers} workers"}"
+      settings = { "PORT" => port.to_s, "WEB_CONCURRENCY" => workers.to_s, "RECIPES_RELEASE" => @release,
                    "RAILS_ENV" => ENV.fetch("RAILS_ENV", "production"), "RECIPES_GREETING" => greeting(port) }
       exec(variables.merge(settings), "bundle", "exec", "puma", "--silent", "--config", "config/puma.rb", "config.ru",
            chdir: APPLICATION)

@@ -2,8 +2,10 @@
 
 require "support/demo"
 require "net/http"
+require "timeout"
 
-# bin/demo, as somebody runs it: started, asked over HTTP, ended by Ctrl-C, and started again as another release.
+# bin/demo, as somebody runs it: started, asked over HTTP, ended by Ctrl-C, and started again as another release; and
+# with --herd.
 class DemoTest < ActiveSupport::TestCase
   include TemporaryDirectory
   include Demo
@@ -25,6 +27,37 @@ class DemoTest < ActiveSupport::TestCase
     end
   end
 
+  slow_test "--herd shows that a query runs often without the options and once with them, and leaves nothing" do
+    Dir.mkdir(path_of("temporary"))
+    output, status = Open3.capture2e(variables.merge("TMPDIR" => path_of("temporary")), RbConfig.ruby, demo, "--herd",
+                                     pgroup: true)
+    assert_predicate status, :success?, output
+    rows = output.scan(/^  (no option|\w+: .*?)  +(once|\d+ times)  +\d+ ms +\d+ ms$/)
+    assert_equal ["no option", "single_flight: true", "no option", "stale_while_revalidate: 1.minute"],
+                 rows.map(&:first), output
+    without, with = rows.map(&:last).partition.with_index { |_, row| row.even? }
+    assert_equal %w[once once], with, output
+    without.each { |runs| assert_operator runs.to_i, :>, 1, output }
+    assert_nothing_left(status.pid)
+  end
+
+  slow_test "--herd that is ended early leaves nothing" do
+    Dir.mkdir(path_of("temporary"))
+    reader, writer = IO.pipe
+    pid = Process.spawn(variables.merge("TMPDIR" => path_of("temporary")), RbConfig.ruby, demo, "--herd",
+                        %i[out err] => writer, pgroup: true)
+    writer.close
+    Timeout.timeout(LONGEST) { sleep(0.01) until Dir.glob(path_of("temporary/*/*/socket")).size == 2 }
+    Process.kill(:TERM, pid)
+    assert_match(/stopped by SIGTERM/, reader.read)
+    assert_equal 128 + Signal.list["TERM"], wait_for(pid).exitstatus
+    assert_nothing_left(pid)
+    pid = nil
+  ensure
+    end_group(pid) if pid
+    reader&.close
+  end
+
   test "a port that is taken is refused by name, and left alone where any will do" do
     taken = TCPServer.new("127.0.0.1", 0)
     output, status = Open3.capture2e(variables, RbConfig.ruby, demo, "--port", taken.addr[1].to_s)
@@ -35,6 +68,14 @@ class DemoTest < ActiveSupport::TestCase
   end
 
   private
+
+  # A worker of Puma that has lost its parent ends by itself.
+  def assert_nothing_left(group)
+    assert_empty Dir.children(path_of("temporary"))
+    assert_raises(Errno::ESRCH, "a process still runs") do
+      Timeout.timeout(LONGEST) { sleep(0.01) while Process.kill(0, -group) }
+    end
+  end
 
   def sign_in(address)
     form = get(address, "/session/new")
