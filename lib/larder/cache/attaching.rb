@@ -19,8 +19,10 @@ module Larder
       WAITING_ENVIRONMENTS = %w[development test].freeze
       # Seconds for which a diagnosis of the file system is repeated.
       OBSTACLE_FOR = 1
+      # Seconds between two looks of who waits for longer.
+      LOOK = 0.001
       MAIN_RACTOR = Ractor.current
-      private_constant :PAGE, :WAIT, :LONG_WAIT, :WAITING_ENVIRONMENTS, :OBSTACLE_FOR, :MAIN_RACTOR
+      private_constant :PAGE, :WAIT, :LONG_WAIT, :LOOK, :WAITING_ENVIRONMENTS, :OBSTACLE_FOR, :MAIN_RACTOR
 
       @warned = {}
 
@@ -40,6 +42,14 @@ module Larder
       # Runs the block once there is a file: now, or within the first call that needs it.
       def when_attached(&block)
         @attached ? yield : @when_attached = block
+      end
+
+      # Waits while another thread of this process makes or opens the file.
+      #
+      # @param seconds [Numeric] at most
+      def await_attaching(seconds)
+        deadline = monotonic_time + seconds
+        sleep(LOOK) while !@attached && @attaching&.alive? && monotonic_time < deadline
       end
 
       private

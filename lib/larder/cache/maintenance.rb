@@ -124,8 +124,8 @@ module Larder
       # Walks every invariant of the file, one shard lock at a time.
       #
       # @return [Hash{Symbol => Integer, String, nil}] `:items` and `:records` walked, `:problems` found (0: sound) and
-      #   the `:first` of them in words, or nil; `:stale_bytes` of items that are kept although they are stale or a tag of
-      #   theirs was deleted
+      #   the `:first` of them in words, or nil; `:stale_bytes` of items that are kept although they are stale, or a tag
+      #   of theirs was deleted
       # @raise [BusyError] a lock timed out
       # @raise [DamagedError, OpenError] the file cannot be used any more, and no other could be opened
       # @example

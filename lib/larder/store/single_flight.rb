@@ -172,8 +172,10 @@ module Larder
 
       # @return [Array] :found and the value; :leased and a lease; :alone; or :plain, as no lease can be stored
       def join_flight(name, key, options)
-        deadline = monotonic_now + (options[:wait] || WAIT).to_f
+        wait = (options[:wait] || WAIT).to_f
+        deadline = monotonic_now + wait
         over = nil
+        @cache.await_attaching(wait) # a new process of many that meet a key at once has no file yet
         loop do
           status, lease = take_lease(key, options, over)
           return [:leased, lease] if status == Records::TAKEN

@@ -17,6 +17,3 @@ module SlowQuery
 end
 
 ActiveSupport.on_load(:after_initialize) { Recipe.singleton_class.prepend(SlowQuery) }
-
-# A new process may compute without the others while it opens the cache. These workers have been running for a while.
-ActiveSupport::ForkTracker.after_fork { sleep(0.01) until Rails.cache.cache.size.positive? }

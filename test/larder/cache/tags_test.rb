@@ -52,7 +52,9 @@ class LarderCacheTagsTest < ActiveSupport::TestCase
     assert_raises(TypeError) { cache.set("k", "v", tags: ["t"], stamp: 5) }
     assert_raises(TypeError) { cache.set("k", "v", tags: ["t"], stamp: "short") }
     assert_raises(TypeError) { cache.delete_tagged("t", nil) }
-    assert_match "up to 128 tags, not 129", assert_raises(ArgumentError) { cache.set("k", "v", tags: ["t"] * 129) }.message
+    assert_match "up to 128 tags, not 129", assert_raises(ArgumentError) {
+      cache.set("k", "v", tags: ["t"] * 129)
+    }.message
     assert_nil cache.get("k")
     assert cache.set("k", "v", tags: ["t"] * Larder::Cache::MAX_TAGS)
     assert cache.delete_tagged

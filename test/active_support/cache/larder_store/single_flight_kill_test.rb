@@ -8,6 +8,7 @@ module LarderStoreTests
     FLIGHTS = Integer(ENV.fetch("LARDER_FLIGHTS", 12))
     THREADS = 6
     BLOCK_SECONDS = 0.05
+    LONG_TO_OPEN = 128 << 20
     OPTIONS = { single_flight: true, wait: 30, lease: 30 }.freeze
 
     # The block notes that it ran before it computes.
@@ -30,6 +31,24 @@ module LarderStoreTests
         values = Array.new(THREADS) { Thread.new { compute(key) } }.map(&:value)
         exit!(values.uniq.size == 1 && values.first == store.read(key) ? 0 : 1)
       end
+    end
+
+    test "processes that have not opened the file yet are among those who wait" do
+      10.times do |round|
+        name = "new #{round}.larder"
+        processes = Array.new(4) { fork { compute_in_new_process(name) } }
+        statuses = processes.map { |pid| Process.wait2(pid).last }
+        assert statuses.all?(&:success?)
+        assert_equal 1, new_store(name, size: LONG_TO_OPEN).read_counter("runs of key")
+        File.delete(path_of(name))
+      end
+    end
+
+    # In production calls wait for the file for a few milliseconds only.
+    def compute_in_new_process(name)
+      ENV["RAILS_ENV"] = "production"
+      @store = ActiveSupport::Cache.lookup_store(:larder_store, path_of(name), { size: LONG_TO_OPEN })
+      exit!(Array.new(THREADS) { Thread.new { compute("key") } }.map(&:value).uniq.size == 1 ? 0 : 1)
     end
 
     test "an owner that is killed costs one more run, and all others get one value" do
