@@ -265,7 +265,7 @@ typedef struct larder_store {
     X(deletes, "deletes that found the key")                                                                   \
     X(increments, "counters changed")                                                                          \
     X(evictions, "live items dropped to make room: each once, however many parts it has")                      \
-    X(expirations, "expired items dropped to make room or by prune")                                           \
+    X(expirations, "items dropped to make room or by prune that had expired, or whose tag was deleted")        \
     X(promotions, "items that eviction kept: they were read, or there was room")                               \
     X(damaged, "records whose checksum or shape was wrong")                                                    \
     X(repairs, "shards repaired after their lock's owner died")                                                \
@@ -526,8 +526,8 @@ larder_status larder_resize(larder *cache, uint64_t size_bytes, uint32_t keep, l
 larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, size_t prefix_bytes, void *buffer,
                           size_t buffer_bytes, size_t *count, size_t *used, const larder_call *call);
 
-/* Drops expired items now; `*dropped` (may be NULL) is their number. Holds a shard's lock for a few thousand items
- * at a time. */
+/* Drops expired items now, and those whose tag was deleted; `*dropped` (may be NULL) is their number. Holds a
+ * shard's lock for a few thousand items at a time. */
 larder_status larder_prune(larder *cache, uint64_t *dropped, const larder_call *call);
 
 larder_status larder_get_stats(larder *cache, larder_stats *stats);

@@ -544,6 +544,31 @@ static void pinned_items_may_leave_no_room_for_a_table(void) {
     larder_close(cache);
 }
 
+static void what_is_deleted_makes_room(void) {
+    static char value[16000];
+    char key[16];
+    uint64_t dropped;
+    larder_status status = LARDER_OK;
+    begin(1 << 20);
+    int pinned = 0;
+    for (; status == LARDER_OK && pinned < 100; pinned++) {
+        snprintf(key, sizeof key, "pinned %d", pinned);
+        larder_extra extra = {.tags = &(larder_tag){"t", 1}, .tag_count = 1};
+        larder_store store = {
+            .key = key, .key_bytes = strlen(key), .value = value, .value_bytes = 15000, .pin = 1};
+        store.extra = &extra;
+        status = larder_set(cache, &store, &at);
+    }
+    CHECK(status == LARDER_PIN_FULL && pinned > 20 && delete_tag("t") == LARDER_OK);
+    at.now_ms += 2000; /* what a refusal has counted is valid for a second */
+    larder_store store = {.key = "other", .key_bytes = 5, .value = value, .value_bytes = 15000, .pin = 1};
+    CHECK(larder_set(cache, &store, &at) == LARDER_OK && counts().pinned_bytes < 40000);
+    CHECK(put("k", "1", "t", NULL) == LARDER_OK && put("m", "1", "u", NULL) == LARDER_OK);
+    CHECK(delete_tag("t") == LARDER_OK && larder_prune(cache, &dropped, &at) == LARDER_OK && dropped == 1);
+    CHECK(is(cache, "m", "1") && counts().items == 2 && sound(cache));
+    larder_close(cache);
+}
+
 static void it_survives_a_close(void) {
     begin(20 << 20);
     CHECK(put("a", "1", "t", NULL) == LARDER_OK && put("b", "2", "u", NULL) == LARDER_OK);
@@ -597,6 +622,7 @@ static const test_case tests[] = {
          "damage takes items away, and never brings them back"),
     TEST(a_deletion_needs_no_lock_that_it_cannot_have, "a deletion needs no lock that it cannot have"),
     TEST(pinned_items_may_leave_no_room_for_a_table, "pinned items may leave no room for a table"),
+    TEST(what_is_deleted_makes_room, "what is deleted makes room: of pinned items, and by a prune"),
     TEST(it_survives_a_close, "it survives a close"),
     TEST(an_unattached_handle_clears_when_it_attaches, "a handle that is not attached clears when it attaches"),
 };

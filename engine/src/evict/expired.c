@@ -1,5 +1,6 @@
 /*
- * expired.c — drops expired items from a part of a shard's index. Under the shard's lock.
+ * expired.c — drops expired items, and those whose tag was deleted, from a part of a shard's index. Under the
+ * shard's lock.
  */
 #include "evict/expired.h"
 #include "base/count.h"
@@ -8,6 +9,14 @@
 #include "index/slot.h"
 #include "segment/pin.h"
 #include "segment/record.h"
+
+/* Not a large value that was deleted: its chunks would stay. */
+static bool has_ended(const lard_view *view, uint64_t slot, const lard_record_info *info, int64_t now_ms) {
+    bool is_large;
+    return lard_record_expired(info, now_ms) ||
+           (LARD_WORD0_TYPE(info->word0) == LARD_TYPE_EXTENDED &&
+            lard_record_extended_is_deleted(view, LARD_SLOT_OFFSET(slot), info, &is_large) && !is_large);
+}
 
 uint64_t lard_expired_drop(larder *cache, lard_view *view, uint32_t *next, uint32_t most, int64_t now_ms) {
     uint64_t dropped = 0, pinned = 0;
@@ -22,7 +31,7 @@ uint64_t lard_expired_drop(larder *cache, lard_view *view, uint32_t *next, uint3
                 continue;
             }
             uint64_t cost = lard_pin_cost_of(view, value);
-            if (!lard_record_expired(&info, now_ms)) {
+            if (!has_ended(view, value, &info, now_ms)) {
                 pinned += cost;
             } else if (lard_slot_replace(&bucket->slots[i], value, 0)) {
                 bool is_chunk = LARD_WORD0_TYPE(info.word0) == LARD_TYPE_CHUNK;

@@ -19,8 +19,7 @@ larder_stamp lard_tagged_now(const lard_map *map) {
 
 /* Locks the shard of a tag. Its table, if there is one, can be read then but for single lines. */
 static larder_status lock_table(larder *cache, lard_view *view, const larder_call *call) {
-    const larder_call blocking = {.now_ms = call ? call->now_ms : 0};
-    larder_status status = lard_shard_lock(cache, view, &blocking);
+    larder_status status = lard_shard_lock(cache, view, call);
     if (status == LARDER_OK && !lard_deletions_sane(view)) {
         lard_count(cache, LARD_STAT_resets, 1);
         lard_repair_empty(view);
@@ -50,11 +49,12 @@ static bool make_table(larder *cache, lard_view *view, uint64_t stamp, int64_t n
 }
 
 void lard_tagged_delete(larder *cache, lard_map *map, uint64_t hash, const larder_call *call) {
+    const larder_call blocking = {.now_ms = call ? call->now_ms : 0};
     lard_view view = lard_view_of(map, lard_deletions_shard(map, hash));
     if (lard_load(&map->control->stamp) == 0) {
-        use_all_shards(cache, map, call);
+        use_all_shards(cache, map, &blocking);
     }
-    if (lock_table(cache, &view, call) != LARDER_OK) {
+    if (lock_table(cache, &view, &blocking) != LARDER_OK) {
         lard_tagged_forget(map, hash);
         lard_count(cache, LARD_STAT_forgotten_tags, 1);
         return;

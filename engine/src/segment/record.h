@@ -167,6 +167,9 @@ larder_status lard_record_extended(const lard_view *view, uint64_t offset, const
 /* Has an extended record a fresh value, of which no tag was deleted? *kind is that of its value. */
 bool lard_record_extended_is_fresh(const lard_view *view, uint64_t offset, const lard_record_info *info,
                                    int64_t now_ms, unsigned *kind);
+/* Was a tag of an extended record's value deleted? *is_large: it has chunks. */
+bool lard_record_extended_is_deleted(const lard_view *view, uint64_t offset, const lard_record_info *info,
+                                     bool *is_large);
 /* Has an extended record a value that is stale, or of which a tag was deleted, and that nobody computes again? */
 bool lard_record_extended_is_stale(const lard_view *view, uint64_t offset, const lard_record_info *info,
                                    int64_t now_ms);

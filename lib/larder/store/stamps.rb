@@ -17,54 +17,65 @@ module Larder
       #   @return [String, nil] as Larder::Cache#stamp answered
       # @!attribute fiber
       #   @return [Fiber] that took it
-      # @!attribute ends
-      #   @return [Boolean] it ends with a block; otherwise with the write of its key
-      Stamp = Struct.new(:records, :key, :stamp, :fiber, :ends)
+      Stamp = Struct.new(:records, :key, :stamp, :fiber)
 
-      VARIABLE = :larder_stamps
-      MOST_NOTED = 1000
-      private_constant :VARIABLE, :MOST_NOTED
+      # Of a thread: stamps that end with a block, and by key those that end with the write of it.
+      RUNNING = :larder_running_stamps
+      NOTED = :larder_noted_stamps
+      MOST_KEYS = 1000
+      MOST_OF_A_KEY = 8
+      private_constant :RUNNING, :NOTED, :MOST_KEYS, :MOST_OF_A_KEY
 
       class << self
         # While the block runs, what the thread stores began at the stamp.
         def within(records, key, stamp)
-          own = Stamp.new(records, key, stamp, Fiber.current, true)
-          replace(all + [own])
+          own = Stamp.new(records, key, stamp, Fiber.current)
+          self.running += [own]
           yield
         ensure
-          replace(all.reject { |other| other.equal?(own) })
+          self.running = running.reject { |other| other.equal?(own) }
         end
 
         # For a read whose write follows, as in views. The oldest are forgotten if there are too many: then the write
         # begins at an older stamp, or at its own time.
         def note(records, key, stamp)
-          noted = all.count { |other| !other.ends }
-          replace(all.drop_while { |other| !other.ends && noted >= MOST_NOTED && (noted -= 1) } +
-                  [Stamp.new(records, key, stamp, Fiber.current, false)])
+          noted = Thread.current.thread_variable_get(NOTED) || {}
+          noted.shift if noted.size >= MOST_KEYS && !noted.key?(key)
+          stamps = (noted[key] ||= [])
+          stamps.shift if stamps.size >= MOST_OF_A_KEY
+          stamps << Stamp.new(records, key, stamp, Fiber.current)
+          Thread.current.thread_variable_set(NOTED, noted)
         end
 
         # @return [String, nil] the stamp of a write; nil: it began now
         def of(records, key)
-          mine = all.select { |one| one.records.equal?(records) }
-          own = mine.select { |one| one.key == key }
-          found = own.find { |one| one.fiber == Fiber.current } || own.first || mine.find(&:ends)
-          replace(all.reject { |one| one.equal?(found) }) if found && !found.ends
+          mine = running.select { |one| one.records.equal?(records) }
+          found = take_noted(records, key) || mine.reverse.find { |one| one.key == key } || mine.first
           found&.stamp
         end
 
         # Those that no write has followed.
         def forget_noted
-          replace(all.select(&:ends)) unless all.empty?
+          Thread.current.thread_variable_set(NOTED, nil)
         end
 
         private
 
-        def all
-          Thread.current.thread_variable_get(VARIABLE) || []
+        def running
+          Thread.current.thread_variable_get(RUNNING) || []
         end
 
-        def replace(list)
-          Thread.current.thread_variable_set(VARIABLE, list)
+        def running=(list)
+          Thread.current.thread_variable_set(RUNNING, list)
+        end
+
+        # The latest of this fiber, otherwise the oldest of another.
+        def take_noted(records, key)
+          stamps = Thread.current.thread_variable_get(NOTED)&.[](key) || []
+          mine = stamps.select { |one| one.records.equal?(records) }
+          found = mine.reverse.find { |one| one.fiber == Fiber.current } || mine.first
+          stamps.delete_if { |one| one.equal?(found) } if found
+          found
         end
       end
     end
