@@ -47,7 +47,7 @@ module Bench
       end,
       ["key is a record, us above its floor", "keys", "keys, record: larder above floor", :most, 2],
       *{ "version" => "version:", "namespace" => "namespace:", "race" => "race_condition_ttl:",
-         "raw" => "raw:" }.map do |pass, option|
+         "raw" => "raw:", "tags" => "two tags:" }.map do |pass, option|
         ["#{option}, us above the plain call", "keys", "keys, #{pass}: larder above plain", :most, 0.5]
       end,
       ["hit while one event is listened to, us above bare events", "subscriber",

@@ -10,7 +10,8 @@ module Larder
         # name of the pass => what it fetches
         CALLS = {
           "plain" => "plain", "record" => "a record is the key", "version" => "version:",
-          "namespace" => "namespace: in ISO-8859-1", "race" => "race_condition_ttl:", "raw" => "raw:"
+          "namespace" => "namespace: in ISO-8859-1", "race" => "race_condition_ttl:", "raw" => "raw:",
+          "tags" => "two tags:"
         }.to_h do |key, title|
           [key, Pass.new(key: key, title: "hit, #{title}", reading: true, clears: false, fills: :block).freeze]
         end.freeze
@@ -21,7 +22,8 @@ module Larder
 
         OPTIONS = { "plain" => {}, "version" => { version: "20261123120000" }.freeze,
                     "namespace" => { namespace: "Käse".encode("ISO-8859-1").freeze }.freeze,
-                    "race" => { race_condition_ttl: 10, expires_in: 300 }.freeze, "raw" => { raw: true }.freeze }.freeze
+                    "race" => { race_condition_ttl: 10, expires_in: 300 }.freeze, "raw" => { raw: true }.freeze,
+                    "tags" => { tags: %w[catalogue prices].freeze }.freeze }.freeze
 
         # @return [Array<Pass>]
         def self.passes
