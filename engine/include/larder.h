@@ -274,6 +274,9 @@ typedef struct larder_store {
     X(stale_hits, "hits of a stale item, by callers that take those")                                          \
     X(leases, "leases taken: values that one caller was to compute for all")                                   \
     X(lost_leases, "stores under a lease that had ended: the key was deleted or written, or it took too long") \
+    X(waits, "waits for a value that another caller computed")                                                 \
+    X(refreshes, "values computed again while a stale one, or one that was about to expire, was served")       \
+    X(lone_computes, "values that a caller computed for itself, as another had the lease")                     \
     X(tag_deletes, "tags deleted")                                                                             \
     X(tag_misses, "reads of an item of which a tag was deleted")                                               \
     X(forgotten_tags, "deletions of tags that were forgotten for newer ones")                                  \
@@ -461,6 +464,10 @@ larder_status larder_lease_end(larder *cache, const void *key, size_t key_bytes,
                                int64_t fresh_ms, const larder_call *call);
 larder_status larder_lease_wait(larder *cache, const void *key, size_t key_bytes, const larder_lease *lease,
                                 uint32_t wait_ms, const larder_call *call);
+
+/* Counts in the statistics what only the caller knows. `cache` may be NULL. */
+typedef enum larder_deed { LARDER_WAITED, LARDER_REFRESHED, LARDER_COMPUTED_ALONE } larder_deed;
+void larder_count_deed(larder *cache, larder_deed deed);
 
 /*
  * Tags: items can be stored with tags, and all items of a tag deleted, in the same time whatever their number.

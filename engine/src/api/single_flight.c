@@ -1,8 +1,9 @@
 /*
- * single_flight.c — larder_lease_take, larder_lease_end and larder_lease_wait.
+ * single_flight.c — larder_lease_take, larder_lease_end, larder_lease_wait and larder_count_deed.
  */
 #include "api/request.h"
 #include "base/clock.h"
+#include "base/count.h"
 #include "base/key.h"
 #include "handle/enter.h"
 #include "item/lease.h"
@@ -57,4 +58,11 @@ larder_status larder_lease_wait(larder *cache, const void *key, size_t key_bytes
     }
     lard_key wanted = lard_key_of(map, key, key_bytes);
     return lard_lease_wait(cache, map, &wanted, lease->token, wait_ms, call);
+}
+
+void larder_count_deed(larder *cache, larder_deed deed) {
+    static const unsigned counts[] = {LARD_STAT_waits, LARD_STAT_refreshes, LARD_STAT_lone_computes};
+    if (cache && (unsigned)deed < sizeof counts / sizeof *counts && lard_enter(cache)) {
+        lard_count(cache, counts[deed], 1);
+    }
 }

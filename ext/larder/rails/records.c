@@ -209,6 +209,12 @@ static VALUE lease_wait(VALUE self, VALUE key, VALUE lease, VALUE wait_ms, VALUE
     return glue_lease_wait(cache_of(self), key, lease, wait_ms, now);
 }
 
+/* Counts what a caller did, see larder_count_deed(). */
+static VALUE count_deed(VALUE self, VALUE deed) {
+    larder_count_deed(glue_handle_engine_or_null(cache_of(self)), (larder_deed)NUM2INT(deed));
+    return self;
+}
+
 static VALUE lease_end(VALUE self, VALUE key, VALUE lease, VALUE fresh_ms, VALUE now) {
     return glue_lease_end(cache_of(self), key, lease, fresh_ms, now);
 }
@@ -304,6 +310,10 @@ void records_init(VALUE store_module) {
     rb_define_method(records, "lease", lease, 4);
     rb_define_method(records, "lease_wait", lease_wait, 4);
     rb_define_method(records, "lease_end", lease_end, 4);
+    rb_define_method(records, "count_deed", count_deed, 1);
+    rb_define_const(records, "WAITED", INT2FIX(LARDER_WAITED));
+    rb_define_const(records, "REFRESHED", INT2FIX(LARDER_REFRESHED));
+    rb_define_const(records, "COMPUTED_ALONE", INT2FIX(LARDER_COMPUTED_ALONE));
     rb_define_const(records, "TAKEN", INT2FIX(LARDER_OK));
     rb_define_const(records, "LEASED", INT2FIX(LARDER_LEASED));
     rb_define_const(records, "PRESENT", INT2FIX(LARDER_NOT_STORED));

@@ -34,12 +34,16 @@ module Larder
         Exit codes: 0 done, 1 the file is missing or cannot be used, 2 wrong usage.
       TEXT
       # Counts that only some caches have, with label and meaning.
-      RARE = { stale_hits: ["stale", "reads that an expired value answered"],
-                 leases: ["leased", "computed by one caller for all"],
-                 lost_leases: ["outdated", "not stored: the key was deleted or written before"],
-                 tag_deletes: ["tags", "deleted, each with all its items"],
-                 forgotten_misses: ["forgotten",
-                                    "items gone with a tag that they may not have: too many deletions"] }.freeze
+      RARE = {
+        stale_hits: ["stale", "reads that an expired value answered"],
+        leases: ["leased", "computed by one caller for all"],
+        waits: ["waited", "for a value that another caller computed"],
+        refreshes: ["refreshed", "computed again while an old value was served"],
+        lone_computes: ["alone", "computed by a caller for itself, as another did it too"],
+        lost_leases: ["outdated", "not stored: the key was deleted or written before"],
+        tag_deletes: ["tags", "deleted, each with all its items"],
+        forgotten_misses: ["forgotten", "items gone with a tag that they may not have: too many deletions"]
+      }.freeze
       private_constant :BANNER, :FOOTER, :RARE
 
       private

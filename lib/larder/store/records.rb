@@ -75,6 +75,10 @@ module Larder
       # @!method lease_wait(key, lease, wait_ms, now)
       #   @return [Boolean] has the lease ended? Waits for that up to wait_ms, at most 20 ms
 
+      # @!method count_deed(deed)
+      #   @param deed [Integer] WAITED, REFRESHED or COMPUTED_ALONE
+      #   @return [self]
+
       # @!method lease_end(key, lease, fresh_ms, now)
       #   @param fresh_ms [Integer] how long an old value of the key is fresh from now on
       #   @return [Boolean] false: it had ended already

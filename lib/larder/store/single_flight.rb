@@ -184,11 +184,16 @@ module Larder
           joined = if status == Records::LEASED then await_value(name, key, options, lease, deadline)
                    else found_value(name, key, options)
                    end
-          announce("compute_alone.larder", key, options, waited: joined.last) if joined&.first == :alone
+          go_alone(key, options, joined.last) if joined&.first == :alone
           return joined if joined
 
           over = status == Records::PRESENT ? lease : nil
         end
+      end
+
+      def go_alone(key, options, waited)
+        @records.count_deed(Records::COMPUTED_ALONE)
+        announce("compute_alone.larder", key, options, waited: waited)
       end
 
       # @return [Array, nil] :found and the value; or nil
@@ -201,6 +206,7 @@ module Larder
       def await_value(name, key, options, lease, deadline)
         return [:alone, false] unless may_await?(key) && monotonic_now < deadline
 
+        @records.count_deed(Records::WAITED)
         announce("wait.larder", key, options) do |payload|
           ended = await_lease(key, lease, deadline)
           joined = found_value(name, key, options) if ended

@@ -196,6 +196,7 @@ module Larder
       def recompute(name, key, options, block, lease)
         arguments = Keys::INSTRUMENTS_KEYS ? [key, key] : [key]
         value = with_lease(key, lease, BACK_OFF) do
+          @records.count_deed(Records::REFRESHED)
           announce("refresh.larder", key, options) do
             save_block_result_to_cache(*arguments, options) { |_, write_options| block.call(name, write_options) }
           end

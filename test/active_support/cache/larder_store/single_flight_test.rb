@@ -358,6 +358,18 @@ module LarderStoreTests
       assert_equal("own", cache.fetch("key", FLIGHT) { "own" })
     end
 
+    on_both_paths "stats count who waited, who computed alone, and what was computed again" do
+      counts = %i[leases waits lone_computes refreshes stale_hits]
+      before = store.stats.values_at(*counts)
+      while_computing { assert_equal("own", store.fetch("key", **FLIGHT, wait: 0.01) { "own" }) }
+      store.fetch("old", expires_in: 5, stale_while_revalidate: 60) { 1 }
+      travel 6.seconds do
+        store.fetch("old", expires_in: 5, stale_while_revalidate: 60) { 2 }
+        assert Larder::Store::Refreshes.await(30)
+      end
+      assert_equal [2, 1, 1, 1, 1], store.stats.values_at(*counts).zip(before).map { |after, earlier| after - earlier }
+    end
+
     test "the events are those of a call without the option" do
       names = ->(&call) { events_of(&call).map(&:name) }
       plain = names.call { store.fetch("plain") { 1 } }
