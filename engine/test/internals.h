@@ -44,6 +44,7 @@
 #include "segment/pin.h"
 #include "segment/record.h"
 #include "segment/segment.h"
+#include "segment/tag_table.h"
 #include "index/bucket.h"
 #include "index/dircache.h"
 #include "index/ghost.h"

@@ -148,7 +148,7 @@ static void room_is_made_for_ever(void) {
 static void a_table_is_left_alone(void) {
     uint32_t orphan;
     CHECK(begin());
-    CHECK(lard_deletions_begin(&view, 1, 1) && lard_segment_take(&view, &orphan));
+    CHECK(lard_tag_table_begin(&view, 1, 0) && lard_segment_take(&view, &orphan));
     lard_store(&view.segments[orphan].state, LARD_SEGMENT_TABLE); /* of an owner that died while it made a table */
     lard_segment *row = &view.segments[lard_load(&view.directory[cache->map->super.segments_per_shard - 1])];
     uint64_t generation = lard_load(&row->generation);

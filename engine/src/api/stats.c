@@ -6,7 +6,7 @@
 #include "file/view.h"
 #include "handle/enter.h"
 #include "proc/process.h"
-#include "segment/deletions.h"
+#include "segment/tag_table.h"
 #include "segment/pin.h"
 #include "segment/segment.h"
 
@@ -79,7 +79,7 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats) {
             (uint64_t)(lard_load(&view.header->small_segments) + lard_load(&view.header->main_segments))
             << map->segment_shift;
         stats->pinned_bytes += lard_pin_bytes(&view);
-        stats->table_bytes += (uint64_t)lard_deletions_table(&view) << map->segment_shift;
+        stats->table_bytes += (uint64_t)lard_tag_table_size(&view) << map->segment_shift;
         stats->index_bytes += (uint64_t)lard_load(&view.header->index_pages) << map->segment_shift;
     }
     stats->oldest_age_ms = (uint64_t)now_ms - oldest_ms;

@@ -23,7 +23,7 @@
 #include "index/bucket.h"
 #include "index/index.h"
 #include "index/match.h"
-#include "segment/deletions.h"
+#include "segment/tag_table.h"
 #include "segment/pin.h"
 #include "segment/record.h"
 #include "shard/shard.h"
@@ -101,15 +101,15 @@ static void check_counts(const lard_view *view, larder_report *report) {
 }
 
 static void check_deletions(const lard_view *view, larder_report *report) {
-    if (!lard_deletions_sane(view)) {
+    if (!lard_tag_table_sane(view)) {
         problem(report, view, "the table of deleted tags is not in its segments");
     }
     for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
-        if (lard_load(&view->segments[s].state) == LARD_SEGMENT_TABLE && !lard_deletions_has_page(view, s)) {
+        if (lard_load(&view->segments[s].state) == LARD_SEGMENT_TABLE && !lard_tag_table_has_page(view, s)) {
             problem(report, view, "segment %u belongs to no table", s);
         }
     }
-    uint32_t unreadable = lard_deletions_unreadable(view);
+    uint32_t unreadable = lard_tag_table_unreadable(view);
     if (unreadable) {
         problem(report, view, "%u lines of the table of deleted tags cannot be read", unreadable);
     }

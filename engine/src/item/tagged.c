@@ -6,6 +6,7 @@
 #include "evict/evict.h"
 #include "file/view.h"
 #include "segment/segment.h"
+#include "segment/tag_table.h"
 #include "shard/repair.h"
 #include "shard/shard.h"
 
@@ -20,7 +21,7 @@ larder_stamp lard_tagged_now(const lard_map *map) {
 /* Locks the shard of a tag. Its table, if there is one, can be read then but for single lines. */
 static larder_status lock_table(larder *cache, lard_view *view, const larder_call *call) {
     larder_status status = lard_shard_lock(cache, view, call);
-    if (status == LARDER_OK && !lard_deletions_sane(view)) {
+    if (status == LARDER_OK && !lard_tag_table_sane(view)) {
         lard_count(cache, LARD_STAT_resets, 1);
         lard_repair_empty(view);
     }
@@ -40,12 +41,12 @@ static void use_all_shards(larder *cache, lard_map *map, const larder_call *call
 
 /* Makes the shard's table, for which items are evicted if they must. */
 static bool make_table(larder *cache, lard_view *view, uint64_t stamp, int64_t now_ms) {
-    unsigned pages = lard_deletions_pages(view->map);
+    unsigned pages = lard_tag_table_pages(view->map);
     uint32_t attempts = 2 * view->map->super.segments_per_shard;
     for (uint32_t i = 0; i < attempts && lard_load(&view->header->free_segments) <= pages; i++) {
         lard_evict_some(cache, view, UINT64_MAX, 1 + i * READS / attempts, now_ms);
     }
-    return lard_deletions_begin(view, pages, stamp);
+    return lard_tag_table_begin(view, pages, stamp - 1);
 }
 
 void lard_tagged_delete(larder *cache, lard_map *map, uint64_t hash, const larder_call *call) {
@@ -60,7 +61,7 @@ void lard_tagged_delete(larder *cache, lard_map *map, uint64_t hash, const larde
         return;
     }
     uint64_t stamp = lard_deletions_next(&view);
-    if (lard_deletions_table(&view) || make_table(cache, &view, stamp, call ? call->now_ms : 0)) {
+    if (lard_tag_table_size(&view) || make_table(cache, &view, stamp, call ? call->now_ms : 0)) {
         lard_count(cache, LARD_STAT_forgotten_tags, lard_deletions_note(&view, hash, stamp));
     } else { /* pinned items leave no room for a table */
         lard_deletions_forget(&view, stamp);

@@ -48,23 +48,11 @@ void lard_deletions_forget(const lard_view *view, uint64_t stamp);
 
 /* The stamp of a new deletion, later than those in the table. */
 uint64_t lard_deletions_next(const lard_view *view);
-unsigned lard_deletions_pages(const lard_map *map); /* of a new table */
-unsigned
-lard_deletions_table(const lard_view *view); /* pages of the shard's table; 0: there is none, or it is damaged */
-/* Makes a table of up to so many pages, if as many segments and one more are free. */
-bool lard_deletions_begin(lard_view *view, unsigned pages, uint64_t stamp);
 /* Notes the deletion of a tag. True: an older one was forgotten for it. The shard has a table. */
 bool lard_deletions_note(lard_view *view, uint64_t hash, uint64_t stamp);
 /* Empties lines of the tag that cannot be read; takes what is older than the stamp for deleted. */
 void lard_deletions_repair(lard_view *view, uint64_t hash, uint64_t stamp);
 /* The shard is being emptied, and had this epoch. */
 void lard_deletions_empty(lard_view *view, uint64_t epoch);
-/* Is the table whole, or absent? */
-bool lard_deletions_sane(const lard_view *view);
-bool lard_deletions_has_page(const lard_view *view, uint32_t segment);
-/* The number of lines that cannot be read. */
-uint32_t lard_deletions_unreadable(const lard_view *view);
-/* The owner of the lock has died: finishes its change of a line. */
-void lard_deletions_finish(lard_view *view);
 
 #endif

@@ -14,6 +14,7 @@
 #include "index/match.h"
 #include "index/slot.h"
 #include "segment/deletions.h"
+#include "segment/tag_table.h"
 #include "segment/pin.h"
 #include "segment/record.h"
 #include "segment/segment.h"
@@ -38,7 +39,7 @@ static bool sane(const lard_view *view) {
             return false;
         }
     }
-    return lard_deletions_sane(view);
+    return lard_tag_table_sane(view);
 }
 
 static bool is_named(const lard_view *view, uint32_t segment) {
@@ -59,7 +60,7 @@ static bool is_orphan(const lard_view *view, uint32_t segment) {
         return !is_named(view, segment);
     }
     if (state == LARD_SEGMENT_TABLE) {
-        return !lard_deletions_has_page(view, segment);
+        return !lard_tag_table_has_page(view, segment);
     }
     return (state == LARD_SEGMENT_SMALL || state == LARD_SEGMENT_MAIN) && lard_load(&row->write_offset) == 0 &&
            lard_load(&view->header->active[state - LARD_SEGMENT_SMALL]) != segment + 1;
@@ -196,7 +197,7 @@ void lard_repair_shard(larder *cache, lard_view *view) {
         return;
     }
     lard_index_resize_finish(view);
-    lard_deletions_finish(view);
+    lard_tag_table_finish(view);
     drop_orphans(view);
     check_active(view);
     lard_segment_recount(view);
