@@ -25,6 +25,19 @@ module Larder
   autoload :Doctor, "larder/doctor"
   autoload :Size, "larder/size"
   autoload :Tagging, "larder/tagging"
+
+  # Deletes the entries of tags in any Rails store. One that is not Larder's knows no tags and is cleared, so an
+  # application may use it in tests or in development.
+  #
+  # @param tags [Array<String, Symbol, Class, Object>] as of `tags:`
+  # @param cache [ActiveSupport::Cache::Store] the default is the application's
+  # @return [true, Object, nil] what `delete_tagged` or `clear` answers
+  # @raise [ArgumentError] something is no tag, or no store
+  # @example
+  #   Larder.delete_tagged("front page", cache: ActiveSupport::Cache::MemoryStore.new)
+  def self.delete_tagged(*tags, cache: Application.cache)
+    Tagging.delete(tags, cache)
+  end
 end
 
 require "larder/railtie" if defined?(Rails::Railtie)

@@ -92,6 +92,14 @@ class RailsApplicationTest < StoreCase
     assert_equal [200, "<h1>Toys</h1> Red ball Kite"], page
   end
 
+  test "an application whose store is another one deletes tags by clearing it" do
+    answers = in_rails(<<~RUBY, cache_store: ":memory_store")
+      Rails.cache.write("key", 1, tags: "t")
+      [Larder.delete_tagged("t") && true, Rails.cache.read("key")]
+    RUBY
+    assert_equal [true, nil], answers
+  end
+
   slow_test "fragments outlive the application, and a second process uses them" do
     in_rails("make_shop && get('/categories/1')")
     again = in_rails("[rendered { get('/categories/1') }, get('/categories/1')]")

@@ -108,7 +108,7 @@ module Larder
         # A counter of the engine, which has no version: it was one, or became one meanwhile.
         return count_number(key, delta, options) if record && counter_record?(record)
 
-        sum if swap(key, record, with_tags(record_of_sum(sum, entry, options), key, options))
+        sum if swap(key, record, record_of_sum(sum, entry, options), options)
       end
 
       def counter_tags(options)
@@ -155,12 +155,12 @@ module Larder
       end
 
       # @param record [Array, nil] what was read
-      def swap(key, record, replacement)
-        return @records.add(key, replacement, now_ms) unless record
+      def swap(key, record, replacement, options)
+        return @records.add(key, with_tags(replacement, key, options), now_ms) unless record
 
-        bytes, flags, ttl_ms, *more = replacement
+        bytes, flags, ttl_ms = replacement
         ttl_ms = Larder::Options::SHORTEST_MS if ttl_ms.negative?
-        @records.cas(key, record, [bytes, flags, ttl_ms, *more], now_ms)
+        @records.cas(key, record, [bytes, flags, ttl_ms], now_ms) # which leaves it its tags
       end
     end
   end

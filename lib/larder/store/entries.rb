@@ -26,7 +26,8 @@ module Larder
       end
 
       def write_entry(key, entry, **options)
-        record = with_tags(record_of(entry, options), key, options)
+        record = record_of(entry, options)
+        record = with_tags(record, key, options) unless Thread.current[AGAIN] # which leaves it its own
 
         store_safely(:write_entry) do
           if options[:unless_exist]

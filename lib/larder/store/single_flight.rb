@@ -280,8 +280,9 @@ module Larder
         lease = Leases.of(@records, key) if options && leases?(options)
         return super unless lease
 
-        Leases.drop(lease)
-        lease.bytes ? @records.set_leased(key, record, time, lease.bytes) : false
+        stored = lease.bytes ? @records.set_leased(key, record, time, lease.bytes) : false
+        Leases.drop(lease) # not if that raises: then it is given up
+        stored
       end
 
       def leases?(options)

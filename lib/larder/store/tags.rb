@@ -46,7 +46,7 @@ module Larder
       #
       # @api private
       def self.own(text)
-        "\0#{text}"
+        "\0".b << text.b
       end
 
       # Tags as they are in the file.
@@ -67,6 +67,7 @@ module Larder
       def stamping(name, options, key = nil, &block)
         return yield unless options[:tags] || (options[:namespace] && leases?(options))
 
+        texts_of(options) # raises for what is no tag, before the value is computed
         Stamps.within(@records, key || normalize_key(name, options), stamp, &block)
       end
 
@@ -82,7 +83,7 @@ module Larder
       end
 
       def stamp
-        failsafe(:read_entry) { @cache.stamp }
+        failsafe(:read_entry) { @cache.stamp } || Stamps::NEVER
       end
 
       def tagged?(options)
@@ -95,7 +96,15 @@ module Larder
         return tags if tags.instance_of?(Texts)
 
         prefix = namespace_prefix(options)
-        Texts.new([*(Tagging.texts(tags).map { |text| Tags.own(text) } if tags), *(prefix unless prefix.empty?)])
+        texts = Texts.new([*(if tags
+                               Tagging.texts(tags).map do |text|
+                                 Tags.own(text)
+                               end
+                             end), *(prefix unless prefix.empty?)])
+        return texts if texts.size <= Larder::Cache::MAX_TAGS
+
+        raise ArgumentError, "an entry takes up to #{Larder::Cache::MAX_TAGS} tags, of which its namespace is one; " \
+                             "these are #{texts.size}"
       end
 
       # @return [Array] the record, with its tags where it has any

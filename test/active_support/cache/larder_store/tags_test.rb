@@ -2,6 +2,8 @@
 
 require "support/store_case"
 require "active_record"
+require "delegate"
+require "timeout"
 
 module LarderStoreTests
   # tags: and delete_tagged, clear of a namespace, keys. Each test runs in C and on ActiveSupport's path.
@@ -24,7 +26,7 @@ module LarderStoreTests
     class Hammer < Tool
     end
 
-    teardown { Larder::Store::Stamps.forget_noted }
+    teardown { Larder::Store::Stamps.end_work }
 
     on_both_paths "an entry goes with each of its tags, and others stay" do
       store.write("a", 1, tags: %w[red round])
@@ -89,7 +91,7 @@ module LarderStoreTests
       assert_equal "new", store.read("fragment", tags: "t")
       assert_nil store.read("other", tags: "t")
       store.delete_tagged("t")
-      Larder::Store::Stamps.forget_noted
+      Larder::Store::Stamps.end_work
       store.write("other", "later", tags: "t")
       assert_equal "later", store.read("other")
     end
@@ -158,6 +160,114 @@ module LarderStoreTests
       assert_equal 7, store.increment("n")
       store.delete_tagged("t")
       assert_equal 1, store.increment("n")
+    end
+
+    on_both_paths "so does one that is counted with other tags, or in a namespace" do
+      named = new_store(namespace: "n")
+      [[store, { tags: "b" }], [named, {}], [named, { tags: "b" }]].each do |cache, more|
+        cache.write("n", 5, tags: "a")
+        assert_equal 6, cache.increment("n", 1, **more)
+        cache.delete_tagged("a")
+        assert_nil cache.read("n")
+        assert_equal 1, cache.increment("n", 1, **more)
+        cache.delete("n")
+      end
+      store.write("n:outside", 5)
+      assert_equal 6, named.increment("outside")
+      named.clear
+      assert_equal 6, store.read("n:outside")
+    end
+
+    on_both_paths "an entry that is kept for race_condition_ttl keeps its tags, whatever those of the caller are" do
+      options = { expires_in: 10, race_condition_ttl: 30 }
+      named = new_store(namespace: "n")
+      [[store, { tags: "other" }], [named, {}], [named, { tags: "other" }]].each do |cache, more|
+        cache.write("key", "old", tags: "t", **options)
+        travel 11.seconds do
+          cache.fetch("key", **options, **more) do
+            assert_equal "old", cache.read("key")
+            cache.delete_tagged("t")
+            assert_nil cache.read("key")
+          end
+        end
+        cache.delete("key")
+      end
+    end
+
+    on_both_paths "a view that also serves stale fragments does not keep one of before a deletion" do
+      options = { tags: "t", expires_in: 10, stale_while_revalidate: 60 }
+      2.times do
+        assert_nil store.read("fragment", options)
+        store.delete_tagged("t")
+        store.write("fragment", "old", options)
+        assert_nil store.read("fragment")
+        store.write("fragment", "older", expires_in: 10, stale_while_revalidate: 60)
+        travel 11.seconds
+      end
+    end
+
+    on_both_paths "too many tags are refused before the value is computed, and leave no lease" do
+      [{}, { single_flight: true }, { stale_while_revalidate: 9 }].each do |options|
+        error = assert_raises(ArgumentError) { store.fetch("key", tags: (1..129).to_a, **options) { flunk } }
+        assert_match "up to 128 tags", error.message
+        assert_raises(ArgumentError) { store.fetch("key", tags: [nil], **options) { flunk } }
+        assert_raises(ArgumentError) { store.fetch_multi("key", tags: (1..129).to_a, **options) { 1 } }
+        assert_equal(2, Timeout.timeout(20) { store.fetch("key", tags: "t", wait: 30, **options) { 2 } })
+        store.delete("key")
+      end
+      assert_raises(ArgumentError) { new_store(namespace: "n").write("key", 1, tags: (1..128).to_a) }
+    end
+
+    on_both_paths "a piece of work within another one, or in another fiber, forgets nothing of it" do
+      stamps = Larder::Store::Stamps
+      stamps.begin_work
+      assert_nil store.read("fragment", tags: "t")
+      stamps.begin_work
+      stamps.end_work
+      Fiber.new { stamps.begin_work || stamps.end_work }.resume
+      20_000.times { |i| store.read("another #{i}", tags: "t") } if Larder::Store::FastPath.report(store)[:on]
+      store.delete_tagged("t")
+      store.write("fragment", "old", tags: "t")
+      assert_nil store.read("fragment")
+    end
+
+    on_both_paths "a fiber that is left in a block concerns no other" do
+      left = Fiber.new { store.fetch("left", tags: "t") { Fiber.yield } }
+      left.resume
+      store.delete_tagged("t")
+      store.write("key", 1, tags: "t")
+      assert_equal 1, store.read("key")
+      assert_equal({ "a" => 1 }, store.fetch_multi("a", tags: "t") { 1 })
+      assert_equal({ "a" => 1 }, store.fetch_multi("a", tags: "t") { 2 })
+    end
+
+    test "a value that began without a file is not stored" do
+      path = path_of("later/test.larder")
+      File.write(path_of("later"), "")
+      late = ActiveSupport::Cache.lookup_store(:larder_store, path, { size: SIZE })
+      reports_of do
+        assert_equal("old", late.fetch("key", tags: "t") do
+          File.delete(path_of("later"))
+          100.times { late.write("other", 1) ? break : sleep(0.05) }
+          late.delete_tagged("t")
+          "old"
+        end)
+      end
+      assert_equal 1, late.read("other")
+      assert_nil late.read("key")
+      assert_equal("new", late.fetch("key", tags: "t") { "new" })
+      assert_equal "new", late.read("key")
+    end
+
+    test "a decorator has the tag of its record, and a text of any encoding is one" do
+      tool = Tool.create!
+      store.write("page", 1, tags: SimpleDelegator.new(tool))
+      store.delete_tagged(tool)
+      assert_nil store.read("page")
+      store.write("page", 1, tags: "t".encode("UTF-16LE"))
+      store.delete_tagged("t".encode("UTF-16LE"))
+      assert_nil store.read("page")
+      assert_match "has no id", assert_raises(ArgumentError) { store.delete_tagged(Tool.select(:type).first) }.message
     end
 
     on_both_paths "a clear while a value with tags is computed wins over it" do
@@ -249,7 +359,7 @@ module LarderStoreTests
       store.delete_tagged(Tool.find(7).becomes(Tool))
       assert_nil store.read("page")
       error = assert_raises(ArgumentError) { store.write("page", 1, tags: Tool.new) }
-      assert_match "save it first", error.message
+      assert_match "save it", error.message
     end
 
     test "what is no tag is named" do
@@ -257,7 +367,9 @@ module LarderStoreTests
         assert_match("is no tag", assert_raises(ArgumentError) { store.write("k", 1, tags: wrong) }.message)
         assert_match("is no tag", assert_raises(ArgumentError) { store.delete_tagged(wrong) }.message)
       end
-      assert_match "up to 128 tags", assert_raises(ArgumentError) { store.write("k", 1, tags: (1..129).to_a) }.message
+      assert_match "up to 128 tags, of which its namespace is one; these are 129", assert_raises(ArgumentError) {
+        store.write("k", 1, tags: (1..129).to_a)
+      }.message
       assert store.write("k", 1, tags: (1..128).to_a)
       assert store.delete_tagged(*(1..500))
       assert_nil store.read("k")
@@ -279,6 +391,7 @@ module LarderStoreTests
       Larder.delete_tagged("t", cache: memory)
       assert_nil memory.read("key")
       Larder.delete_tagged("t", cache: ActiveSupport::Cache::NullStore.new)
+      assert_match "is no cache store", assert_raises(ArgumentError) { Larder.delete_tagged("t", cache: nil) }.message
       store.write_multi({ "a" => 1, "b" => 2 }, tags: "t")
       store.write("c", 3)
       Larder.delete_tagged("t", cache: store)
