@@ -96,11 +96,9 @@ module Larder
         return tags if tags.instance_of?(Texts)
 
         prefix = namespace_prefix(options)
-        texts = Texts.new([*(if tags
-                               Tagging.texts(tags).map do |text|
-                                 Tags.own(text)
-                               end
-                             end), *(prefix unless prefix.empty?)])
+        texts = Texts.new
+        texts.concat(Tagging.texts(tags).map { |text| Tags.own(text) }) if tags
+        texts << prefix unless prefix.empty?
         return texts if texts.size <= Larder::Cache::MAX_TAGS
 
         raise ArgumentError, "an entry takes up to #{Larder::Cache::MAX_TAGS} tags, of which its namespace is one; " \
