@@ -264,7 +264,7 @@ static void it_agrees_with_a_model(void) {
         uint64_t value;
     } model[KEYS];
     uint64_t random = 26, hits = 0;
-    char key[16], words[100], tag[8], value[32];
+    char key[24], words[100], tag[8], value[32];
     memset(model, 0, sizeof model);
     begin(1 << 20);
     for (int round = 0; round < 60000; round++) {
@@ -527,7 +527,7 @@ static void a_deletion_needs_no_lock_that_it_cannot_have(void) {
 
 static void pinned_items_may_leave_no_room_for_a_table(void) {
     static char value[16000];
-    char key[16];
+    char key[24];
     larder_status status = LARDER_OK;
     begin(1 << 20);
     for (int i = 0; i < 100 && status == LARDER_OK; i++) {
@@ -546,7 +546,7 @@ static void pinned_items_may_leave_no_room_for_a_table(void) {
 
 static void what_is_deleted_makes_room(void) {
     static char value[16000];
-    char key[16];
+    char key[24];
     uint64_t dropped;
     larder_status status = LARDER_OK;
     begin(1 << 20);

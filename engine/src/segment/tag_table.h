@@ -76,8 +76,8 @@ static const uint64_t lard_tag_table_factors[LARD_LINE_WORDS] = {
     0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb, 0xff51afd7ed558ccd,
     0xc4ceb9fe1a85ec53, 0xd6e8feb86659fd93, 0xa0761d6478bd642f, 0xe7037ed1a0b428db};
 static inline uint64_t lard_tag_table_sum(const lard_tag_table *of, uint32_t line) {
-    return 0x2545f4914f6cdd1d * ((uint64_t)of->lines << 32 | line) + 0x8ebc6af09c88c6e3 * of->start +
-           0x589965cc75374cc3 * (of->view->number + 1);
+    return 0x2545f4914f6cdd1dull * ((uint64_t)of->lines << 32 | line) + 0x8ebc6af09c88c6e3ull * of->start +
+           0x589965cc75374cc3ull * (of->view->number + 1);
 }
 
 /* The cell of a tag in a line, or NULL. */
