@@ -579,7 +579,7 @@ static void it_survives_a_close(void) {
     larder_close(cache);
 }
 
-static void an_unattached_handle_clears_when_it_attaches(void) {
+static void an_unattached_handle_deletes_when_it_attaches(void) {
     begin(1 << 20);
     CHECK(put("a", "1", "t", NULL) == LARDER_OK && set(cache, "b", "2") == LARDER_OK);
     larder *first = cache;
@@ -592,6 +592,7 @@ static void an_unattached_handle_clears_when_it_attaches(void) {
         CHILD_CHECK(larder_open(link_path, &options, &cache, &error) == LARDER_OK);
         CHILD_CHECK(delete_tag("t") == LARDER_OK || larder_attached(cache) == 0);
         CHILD_CHECK(larder_attach(cache, 1000, &error) == LARDER_OK && is(cache, "a", NULL));
+        CHILD_CHECK(is(cache, "b", "2"));
         _exit(0);
     }
     CHECK(exited_well(pid));
@@ -624,7 +625,8 @@ static const test_case tests[] = {
     TEST(pinned_items_may_leave_no_room_for_a_table, "pinned items may leave no room for a table"),
     TEST(what_is_deleted_makes_room, "what is deleted makes room: of pinned items, and by a prune"),
     TEST(it_survives_a_close, "it survives a close"),
-    TEST(an_unattached_handle_clears_when_it_attaches, "a handle that is not attached clears when it attaches"),
+    TEST(an_unattached_handle_deletes_when_it_attaches,
+         "a handle that is not attached deletes the tag when it attaches, and nothing without tags"),
 };
 
 RUN("tags", tests)

@@ -58,6 +58,11 @@ module Larder
         raise(ArgumentError, "there is no Rails.cache; name a store by cache:")
     end
 
+    # @return [ActiveSupport::Executor, nil] of the Rails application
+    def executor
+      Rails.application&.executor if defined?(Rails) && Rails.respond_to?(:application)
+    end
+
     # The default path of a file. Each environment has a directory. If there is only a file of all environments, that
     # one is used, with a warning.
     #

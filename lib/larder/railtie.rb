@@ -49,9 +49,5 @@ module Larder
         Store::Refreshes.begin_waiting
       end
     end
-
-    config.after_initialize do |application|
-      Store::Refreshes.executor = application.executor if defined?(Store::Refreshes)
-    end
   end
 end

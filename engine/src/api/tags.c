@@ -2,7 +2,7 @@
  * tags.c — larder_stamp_now and larder_delete_tagged.
  *
  * A process that is not attached takes all items of a tag's shard for deleted if it has a map of the file;
- * otherwise it notes that the cache is to be cleared when it attaches (pending.c), and clears a file of a newer
+ * otherwise it notes the tag until it attaches (pending.c), and clears a file of a newer
  * version.
  */
 #include "api/request.h"
@@ -30,8 +30,10 @@ larder_status larder_stamp_now(larder *cache, larder_stamp *stamp) {
 static __attribute__((noinline)) larder_status delete_unattached(larder *cache, const larder_tag *tags,
                                                                  size_t count, const larder_call *call) {
     lard_map *map = lard_enter_unattached(cache);
-    if (!map && !lard_pending_note(cache, NULL, 0)) {
-        return larder_delete_tagged(cache, tags, count, call); /* another thread has attached it */
+    for (size_t i = 0; !map && i < count; i++) {
+        if (!lard_pending_note_tag(cache, tags[i].text, tags[i].bytes)) {
+            return larder_delete_tagged(cache, tags, count, call); /* another thread has attached it */
+        }
     }
     if (!map) {
         return lard_newer_clear(cache) ? LARDER_OK : lard_enter_failure(cache);

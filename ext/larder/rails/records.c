@@ -4,7 +4,8 @@
  * A record is [bytes, flags, ttl_ms] when stored, with stale_ms and compute_ms behind
  * if it is kept when it is stale, and tags and a stamp behind those if it has tags;
  * and [bytes, flags, expires_at_ms] when read. An
- * entry is [value, expires_at, version] of a plain value, and a String of any other:
+ * entry is [value, expires_at, version] of a plain value, with true behind if it is
+ * kept when it is stale, and a String of any other:
  * the bytes of Rails' coder, a raw value, a counter. Of such bytes that are kept it is
  * [bytes, expires_at].
  */
@@ -55,7 +56,11 @@ static VALUE entry_of(VALUE bytes, const larder_item *item) {
     rb_str_set_len(bytes, (long)stored.size_bytes);
     VALUE value = plain_load_string(stored.flags, bytes);
 
-    return value == Qundef ? Qnil : rb_ary_new_from_args(3, value, expires_at, version);
+    if (value == Qundef) {
+        return Qnil;
+    }
+    return item->fresh_until_ms ? rb_ary_new_from_args(4, value, expires_at, version, Qtrue)
+                                : rb_ary_new_from_args(3, value, expires_at, version);
 }
 
 static VALUE cache_of(VALUE self) { return rb_ivar_get(self, id_cache); }

@@ -2,6 +2,8 @@
 
 # The leases that threads of this process hold.
 
+require "concurrent/map"
+
 module Larder
   module Store
     # A lease is the right to compute the value of a key (see SingleFlight). The thread that took it holds it until it
@@ -18,7 +20,9 @@ module Larder
       #   @return [Fiber] that took it
       # @!attribute process
       #   @return [Integer] the id of the process that took it: a forked child copies the list, but holds nothing
-      Lease = Struct.new(:records, :key, :token, :fiber, :process) do
+      # @!attribute since
+      #   @return [Float] seconds of the monotonic clock
+      Lease = Struct.new(:records, :key, :token, :fiber, :process, :since) do
         # nil also for the lease of the process that forked this one.
         def bytes
           token if own?
@@ -31,7 +35,10 @@ module Larder
 
       VARIABLE = :larder_leases
       NONE = [].freeze
-      private_constant :VARIABLE, :NONE
+      # Keys whose blocks took longer than their leases, and for how many seconds.
+      OVERRUNS = Concurrent::Map.new
+      MOST_OVERRUNS = 100
+      private_constant :VARIABLE, :NONE, :OVERRUNS, :MOST_OVERRUNS
 
       class << self
         # @return [Array<Lease>] those of this thread
@@ -42,7 +49,7 @@ module Larder
         # @param bytes [String, nil] nil: another caller has the lease, and what this thread computes is not stored
         # @return [Lease]
         def hold(records, key, bytes)
-          lease = Lease.new(records, key.dup.freeze, bytes, Fiber.current, Process.pid)
+          lease = Lease.new(records, key.dup.freeze, bytes, Fiber.current, Process.pid, monotonic_now)
           replace(listed + [lease])
           lease
         end
@@ -51,6 +58,25 @@ module Larder
         #   the value: then what this one makes of it is not stored
         def of(records, key)
           listed.reverse_each.find { |lease| lease.key == key && lease.records.equal?(records) }
+        end
+
+        # A value that took longer than its lease was not stored if another caller has the next one, and might never be.
+        # So this process takes the next lease of the key for twice as long.
+        #
+        # @param seconds [Float] for which it was taken
+        def note_overrun(lease, seconds)
+          took = monotonic_now - lease.since
+          return if took < seconds
+
+          OVERRUNS.delete(OVERRUNS.keys.first) if OVERRUNS.size >= MOST_OVERRUNS
+          OVERRUNS[lease.key] = took
+        end
+
+        # @return [Float] for how long a lease of the key is to be taken
+        def seconds(key, given)
+          return given if OVERRUNS.empty?
+
+          (2 * (OVERRUNS[key] || 0)).clamp(given, Larder::Cache::MAX_TTL)
         end
 
         # Takes it off the list.
@@ -80,6 +106,10 @@ module Larder
         end
 
         private
+
+        def monotonic_now
+          Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        end
 
         def listed
           Thread.current.thread_variable_get(VARIABLE) || NONE

@@ -17,8 +17,12 @@ module Larder
       private_constant :THREADS, :MOST_WAITING, :VARIABLE
 
       class << self
+        attr_writer :executor
+
         # Rails' executor, if there is one.
-        attr_accessor :executor
+        def executor
+          @executor || Application.executor
+        end
 
         # @yieldparam runs [Boolean] false: there is no room for it
         def later(&work)

@@ -217,7 +217,7 @@ module Larder
 
       def take_lease(key, options, over)
         failsafe(:fetch) do
-          @records.lease(key, ((options[:lease] || LEASE).to_f * 1000).ceil, over, now_ms)
+          @records.lease(key, (Leases.seconds(key, (options[:lease] || LEASE).to_f) * 1000).ceil, over, now_ms)
         end
       end
 
@@ -282,6 +282,7 @@ module Larder
 
         stored = lease.bytes ? @records.set_leased(key, record, time, lease.bytes) : false
         Leases.drop(lease) # not if that raises: then it is given up
+        Leases.note_overrun(lease, (options[:lease] || LEASE).to_f) unless stored || lease.bytes.nil?
         stored
       end
 

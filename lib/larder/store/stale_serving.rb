@@ -134,11 +134,12 @@ module Larder
         loadable(failsafe(:read_entry) { @records.get_kept_entry(key, now_ms) })
       end
 
-      # The entry of what was found, if its value can be read.
+      # The entry of what was found, if its value can be read. Not one that has expired and was not to be served stale:
+      # it is there for race_condition_ttl.
       def loadable(found)
         entry = entry_of(found) if found
         entry&.value
-        entry
+        entry unless entry&.expired? && !(found.instance_of?(Array) && found.size.even?)
       rescue ActiveSupport::Cache::DeserializationError
         nil
       end
@@ -185,6 +186,9 @@ module Larder
         key, options = key.dup.freeze, terms_of_refresh(name, options)
         Refreshes.later do |runs|
           runs ? recompute(name, key, options, block, lease) : @records.lease_end(key, lease, 0, now_ms)
+        rescue Exception => e # rubocop:disable Lint/RescueException -- nobody else would learn of it
+          report_stale(e)
+          back_off(key, options)
         end
       end
 

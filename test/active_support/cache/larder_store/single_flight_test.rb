@@ -358,6 +358,20 @@ module LarderStoreTests
       assert_equal("own", cache.fetch("key", FLIGHT) { "own" })
     end
 
+    on_both_paths "a block that takes longer than its lease is stored in the end" do
+      runs = Queue.new
+      threads = Array.new(3) do
+        Thread.new do
+          until store.read("slow") || runs.size > 30
+            store.fetch("slow", **FLIGHT, lease: 0.05) { (runs << 1) && sleep(0.12) && "computed" }
+          end
+        end
+      end
+      threads.each(&:join)
+      assert_operator runs.size, :<=, 12
+      store.delete("slow")
+    end
+
     on_both_paths "stats count who waited, who computed alone, and what was computed again" do
       counts = %i[leases waits lone_computes refreshes stale_hits]
       before = store.stats.values_at(*counts)

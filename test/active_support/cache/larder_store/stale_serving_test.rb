@@ -43,6 +43,35 @@ module LarderStoreTests
       def ==(other) = other.is_a?(Parcel) && text == other.text
     end
 
+    on_both_paths "a refresh that ends in an error of any kind is reported, and not repeated at once" do
+      [NotImplementedError, Exception, SystemStackError].each do |error|
+        store.write("key", "old", **WHILE)
+        travel 11.seconds do
+          runs = Queue.new
+          reports = reports_of do
+            5.times do
+              assert_equal("old", store.fetch("key", **WHILE) { (runs << 1) && raise(error, "of the block") })
+              assert Refreshes.await(30)
+            end
+          end
+          assert_equal [1, [error]], [runs.size, reports.map { |report| report[:error].class }]
+        end
+        store.delete("key")
+      end
+    end
+
+    on_both_paths "what is kept for race_condition_ttl alone is not served" do
+      [1, Parcel.new("a")].each do |old|
+        store.write("key", old, expires_in: 10, race_condition_ttl: 60)
+        travel 11.seconds do
+          assert_nil store.read("key", **WHILE)
+          assert_equal({}, store.read_multi("key", **WHILE))
+          assert_equal({ "key" => 2 }, store.fetch_multi("key", **WHILE) { 2 })
+        end
+        store.delete("key")
+      end
+    end
+
     on_both_paths "so are objects, what is compressed, and what a coder of the application's dumps" do
       marshal = new_store("marshal.larder", coder: Marshal)
       { store => [{}, Parcel.new("a"), /a/], new_store => [{ compress: true }, "a" * 5000], marshal => [{}, "text"] }
