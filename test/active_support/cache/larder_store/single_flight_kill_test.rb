@@ -21,8 +21,11 @@ module LarderStoreTests
     end
 
     def start_owner(key)
-      fork { exit!(compute(key) ? 0 : 1) }.tap do
-        sleep 0.001 until store.read_counter("runs of #{key}")
+      fork { exit!(compute(key) ? 0 : 1) }.tap do |owner|
+        until store.read_counter("runs of #{key}")
+          refute Process.wait(owner, Process::WNOHANG), "the owner ended before its block began"
+          sleep 0.001
+        end
       end
     end
 
