@@ -182,7 +182,7 @@ module LarderStoreTests
       owner = Thread.new { store.fetch("key", single_flight: true) { begun << true && open.pop } }
       begun.pop
       events = own_events do
-        store.fetch("key", single_flight: true, wait: 0.05) { "own" }
+        store.fetch("key", single_flight: true, wait: 0.3) { "own" }
         store.fetch("key", single_flight: true, wait: 0) { "own" }
         waiter = Thread.new { store.fetch("key", single_flight: true, wait: 60) { flunk } }
         Thread.pass until waiter.stop?

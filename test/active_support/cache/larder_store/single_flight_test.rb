@@ -375,7 +375,7 @@ module LarderStoreTests
     on_both_paths "stats count who waited, who computed alone, and what was computed again" do
       counts = %i[leases waits lone_computes refreshes stale_hits]
       before = store.stats.values_at(*counts)
-      while_computing { assert_equal("own", store.fetch("key", **FLIGHT, wait: 0.01) { "own" }) }
+      while_computing { assert_equal("own", store.fetch("key", **FLIGHT, wait: 0.3) { "own" }) }
       store.fetch("old", expires_in: 5, stale_while_revalidate: 60) { 1 }
       travel 6.seconds do
         store.fetch("old", expires_in: 5, stale_while_revalidate: 60) { 2 }
