@@ -14,15 +14,27 @@ module Larder
       # The bytes of a counter. No entry dumped by Rails' coder matches.
       COUNTER = /\A-?\d{1,19}\z/
       LONGEST_COUNTER = 20
-      # Of the current fiber: what is stored is what was there.
-      AGAIN = :larder_stores_again
-      private_constant :Entry, :DeserializationError, :COUNTER, :LONGEST_COUNTER, :AGAIN
+      # Of the current fiber, in an Array: the record that a fetch with race_condition_ttl has read; the one that is
+      # stored again.
+      READ = :larder_record_read
+      AGAIN = :larder_record_again
+      private_constant :Entry, :DeserializationError, :COUNTER, :LONGEST_COUNTER, :READ, :AGAIN
 
       private
 
-      def read_entry(key, **)
+      def read_entry(key, race_condition_ttl: nil, **)
+        return read_to_store_again(key) if race_condition_ttl
+
         found = failsafe(:read_entry) { @records.get_entry(key, now_ms) }
         entry_of(found) if found
+      end
+
+      # For handle_expired_entry.
+      def read_to_store_again(key)
+        record = failsafe(:read_entry) { @records.get(key, now_ms) }
+        entry = entry_of(@records.entry_of(record)) if record
+        Thread.current[READ] = [key, record] if entry&.expired?
+        entry
       end
 
       def write_entry(key, entry, **options)
@@ -39,7 +51,8 @@ module Larder
       end
 
       def store_record(key, record, time, _options = nil)
-        return store_again(key, record, time) if Thread.current[AGAIN]
+        again = Thread.current[AGAIN]
+        return again.first ? @records.cas(key, again.first, record, time) : false if again
 
         stored = @records.set(key, record, time)
         raise refusal(key) unless stored || was_cleared?(record)
@@ -47,23 +60,18 @@ module Larder
         stored
       end
 
-      # Rails' fetch, which stores an entry that has expired again for race_condition_ttl.
+      # Rails' fetch, which stores an entry that has expired again for race_condition_ttl. Only over what it has read:
+      # that keeps its tags, and what was deleted or written meanwhile stays so.
       def handle_expired_entry(entry, key, options)
         return super unless entry && options[:race_condition_ttl]
 
+        read_key, record = Thread.current[READ]
         begin
-          Thread.current[AGAIN] = true
+          Thread.current[AGAIN] = [(record if read_key == key)]
           super
         ensure
-          Thread.current[AGAIN] = nil
+          Thread.current[READ] = Thread.current[AGAIN] = nil
         end
-      end
-
-      # Only over what is there: that keeps its tags, and what was deleted or written meanwhile stays so.
-      def store_again(key, record, time)
-        present = @records.get(key, time)
-        entry = entry_of(@records.entry_of(present)) if present
-        entry&.expired? ? @records.cas(key, present, record, time) : false
       end
 
       def delete_entry(key, **)
