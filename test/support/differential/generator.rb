@@ -255,7 +255,7 @@ module Differential
       when 15 then "{ later(#{pick(WAITS)}); #{value} }"
       when 16 then "{ |given| given << \"y\" if given.instance_of?(String) && !given.frozen?; #{value} }"
       when 17 then "{ store.namespace = #{pick(["nil", '"m"'])}; #{value} }"
-      when 18 then "{ |given, entry| [given, entry.class, entry&.expires_in, entry&.version] }"
+      when 18 then "{ |given, entry| [copy(given), entry.class, entry&.expires_in, copy(entry&.version)] }"
       when 19 then pick(["&:to_s", "&->(given) { given }", "&->(given, entry) { entry.class.name }", "&method(:Array)"])
       when 20 then "{ store.options[:#{pick(["skip_nil] = true", "expires_in] = 1050", "own_option] = 2"])}; #{value} }"
       else ""

@@ -241,7 +241,7 @@ module Differential
       when 8, 9, 10 then "{ #{call(depth - 1)}; #{value} }"
       when 11 then "{ #{pick(["listen(#{pattern})", "unlisten"])}; #{value} }"
       when 12 then "{ later(#{pick(WAITS)}); #{value} }"
-      when 13 then "{ |given, entry| [given, entry.class, entry&.expires_in, entry&.version.dup] }"
+      when 13 then "{ |given, entry| [copy(given), entry.class, entry&.expires_in, copy(entry&.version)] }"
       when 14 then "{ define(:#{pick(RailsStage::OVERRIDES.keys)}); #{value} }"
       else ""
       end
