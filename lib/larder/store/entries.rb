@@ -22,8 +22,8 @@ module Larder
 
       private
 
-      def read_entry(key, race_condition_ttl: nil, **)
-        return read_to_store_again(key) if race_condition_ttl
+      def read_entry(key, **options)
+        return read_to_store_again(key) if options[:race_condition_ttl]
 
         found = failsafe(:read_entry) { @records.get_entry(key, now_ms) }
         entry_of(found) if found
