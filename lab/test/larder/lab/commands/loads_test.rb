@@ -1,14 +1,15 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "stringio"
-require "support/report_schema"
+require "support/reported_runs"
 
 module Larder
   module Lab
     module Commands
       # Stores under load for real, in processes of their own, from the command line to the report.
       class LoadsTest < ActiveSupport::TestCase
+        include ReportedRuns
+
         test "latency: closed and open loop, and the report holds every histogram" do
           report, out = run_of("latency", "--only", "memory,larder", "--rounds", "2", "--seconds", "0.02")
           assert_match(/^Hits, closed loop/, out)
@@ -107,29 +108,11 @@ module Larder
         private
 
         def options_for(command, *arguments)
-          silent = CLI::Terminal.new(StringIO.new)
-          Commands.fetch(command).new(silent, silent).options_for(arguments)
+          options_of(Commands.fetch(command), *arguments)
         end
 
         def run_of(*arguments)
-          with_directory do |dir|
-            file = File.join(dir, "run.json")
-            outcome = lab(*arguments, "--seed", "1", "--json", file, env: { "COLUMNS" => "200", "TMPDIR" => dir })
-            assert_equal 0, outcome.status, outcome.err + outcome.out
-            report = JSON.parse(File.read(file))
-            assert_empty ReportSchema.errors(report)
-            assert_equal ["run.json"], Dir.children(dir)
-            assert_empty processes(dir)
-            [report, outcome.out]
-          end
-        end
-
-        def events(report, type)
-          report["chapters"].first.dig("details", "events").select { |event| event["event"] == type }
-        end
-
-        def measures(report)
-          report["chapters"].first["measures"].map { |measure| measure["key"] }
+          run_reported(*arguments, "--seed", "1")
         end
 
         def charts(report, kind)

@@ -1,13 +1,15 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "stringio"
+require "support/reported_runs"
 
 module Larder
   module Lab
     module Commands
       # Stampedes for real, from the command line to the report.
       class StampedeTest < ActiveSupport::TestCase
+        include ReportedRuns
+
         test "one caller computes for all, also after the first was killed, and none reads a stranger's value" do
           report, out = run_of("larder-single-flight", "--processes", "2", "--threads", "3", "--block-ms", "100")
           absent, killed = %w[absent killed].map { |kind| events(report, "rush").select { |each| each["of"] == kind } }
@@ -71,28 +73,11 @@ module Larder
         private
 
         def options_for(*arguments)
-          silent = CLI::Terminal.new(StringIO.new)
-          Stampede.new(silent, silent).options_for(arguments)
+          options_of(Stampede, *arguments)
         end
 
         def run_of(contender, *arguments)
-          with_directory do |dir|
-            file = File.join(dir, "run.json")
-            outcome = lab("stampede", "--quick", "--only", contender, *arguments, "--seed", "1", "--json", file,
-                          env: { "COLUMNS" => "200", "TMPDIR" => dir })
-            assert_equal 0, outcome.status, outcome.err + outcome.out
-            assert_equal ["run.json"], Dir.children(dir)
-            assert_empty processes(dir)
-            [JSON.parse(File.read(file)), outcome.out]
-          end
-        end
-
-        def events(report, type)
-          report["chapters"].first.dig("details", "events").select { |event| event["event"] == type }
-        end
-
-        def measures(report)
-          report["chapters"].first["measures"].map { |measure| measure["key"] }
+          run_reported("stampede", "--quick", "--only", contender, *arguments, "--seed", "1")
         end
       end
     end
