@@ -17,16 +17,9 @@ module Larder
       private_constant :THREADS, :MOST_WAITING, :VARIABLE
 
       class << self
-        attr_writer :executor
-
-        # Rails' executor, if there is one.
-        def executor
-          @executor || Application.executor
-        end
-
         # @yieldparam runs [Boolean] false: there is no room for it
         def later(&work)
-          return start(work) unless executor&.active?
+          return start(work) unless Application.executor&.active?
 
           Thread.current.thread_variable_set(VARIABLE, waiting + [work])
         end
@@ -67,6 +60,7 @@ module Larder
 
         def run(work)
           Thread.current.report_on_exception = false # the block's errors are reported by its work
+          executor = Application.executor
           executor ? executor.wrap { work.call(true) } : work.call(true)
         end
 
