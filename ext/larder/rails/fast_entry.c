@@ -170,9 +170,10 @@ enum fast_outcome fast_entry_read_kept(const fast_store *store, const fast_optio
     uint32_t flags = options->stale > 0.0 ? LARDER_CALL_STALE : 0;
     enum fast_outcome outcome = read_into(buffer, sizeof buffer, store, options, key, &found, flags, value);
 
-    int64_t now_ms = found.now_ms ? found.now_ms : fast_clock_ms(fast_clock_now());
-
-    return outcome == FAST_HIT ? judge_age(options, &found.item, now_ms) : outcome;
+    if (outcome != FAST_HIT) {
+        return outcome;
+    }
+    return judge_age(options, &found.item, found.now_ms ? found.now_ms : fast_clock_ms(fast_clock_now()));
 }
 
 /* The store of a plain value at `now`, under the version (nil or a String); false: the ordinary path has to decide

@@ -217,7 +217,7 @@ module Larder
 
       def take_lease(key, options, over)
         failsafe(:fetch) do
-          @records.lease(key, (Leases.seconds(key, (options[:lease] || LEASE).to_f) * 1000).ceil, over, now_ms)
+          @records.lease(key, (Leases.seconds(key, lease_seconds(options)) * 1000).ceil, over, now_ms)
         end
       end
 
@@ -282,8 +282,12 @@ module Larder
 
         stored = lease.bytes ? @records.set_leased(key, record, time, lease.bytes) : false
         Leases.drop(lease) # not if that raises: then it is given up
-        Leases.note_overrun(lease, (options[:lease] || LEASE).to_f) unless stored || lease.bytes.nil?
+        Leases.note_overrun(lease, lease_seconds(options)) unless stored || lease.bytes.nil?
         stored
+      end
+
+      def lease_seconds(options)
+        (options[:lease] || LEASE).to_f
       end
 
       def leases?(options)
