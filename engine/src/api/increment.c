@@ -205,15 +205,15 @@ static larder_status increment_extended(larder *cache, const void *key, size_t k
     }
     lard_key wanted = lard_key_of(map, key, key_bytes);
     op.key = &wanted;
-    lard_extension tagged;
+    lard_extension extension, *tagged = NULL;
     if (extra) {
-        lard_extension_init(&tagged, LARD_TYPE_PLAIN, 0);
-        lard_tagged_extend(cache, map, extra, &tagged, call);
+        tagged = &extension;
+        lard_extension_init(tagged, LARD_TYPE_PLAIN, 0);
+        lard_tagged_extend(cache, map, extra, tagged, call);
     }
-    status = increment(cache, map, &op, delta, initial, extra ? &tagged : NULL, call);
+    status = increment(cache, map, &op, delta, initial, tagged, call);
     if (status == LARDER_NOT_A_NUMBER && !lard_read_exists(cache, map, &wanted, NULL, op.now_ms)) {
-        status = increment(cache, map, &op, delta, initial, extra ? &tagged : NULL,
-                           call); /* it was large, and a chunk is missing */
+        status = increment(cache, map, &op, delta, initial, tagged, call); /* it was large; a chunk is missing */
     }
     if (status == LARDER_OK) {
         lard_count(cache, LARD_STAT_increments, 1);

@@ -136,14 +136,6 @@ static bool is_stale(const lard_view *view, const candidate *one, int64_t now_ms
            lard_record_extended_is_stale(view, one->offset, &one->info, now_ms);
 }
 
-/* Has the item expired, or was a tag of it deleted? */
-static bool has_ended(const lard_view *view, const candidate *one, int64_t now_ms) {
-    bool is_large;
-    return lard_record_expired(&one->info, now_ms) ||
-           (LARD_UNLIKELY(LARD_WORD0_TYPE(one->info.word0) == LARD_TYPE_EXTENDED) &&
-            lard_record_extended_is_deleted(view, one->offset, &one->info, &is_large));
-}
-
 /* Moves a record of the victim to the main queue if it stays, else empties its slot. */
 static void move_or_drop(larder *cache, lard_view *view, const candidate *one, uint32_t state, unsigned min_reads,
                          int64_t now_ms) {
@@ -153,10 +145,10 @@ static void move_or_drop(larder *cache, lard_view *view, const candidate *one, u
     if (!found.slot) {
         return;
     }
-    bool ghost = false, pinned = LARD_WORD0_PINNED(info->word0);
+    bool ghost = false, pinned = LARD_WORD0_PINNED(info->word0), is_large;
     bool is_chunk = LARD_WORD0_TYPE(info->word0) == LARD_TYPE_CHUNK; /* counted with its head */
     unsigned statistic = LARD_STAT_expirations;
-    if (!has_ended(view, one, now_ms)) {
+    if (!lard_record_has_ended(view, one->offset, info, now_ms, &is_large)) {
         if ((pinned || (lard_reads_of(found.reads, found.slot) >= min_reads && !is_stale(view, one, now_ms))) &&
             move_to_main(view, &found, info, one->bytes, state)) {
             lard_count(cache, LARD_STAT_promotions, !is_chunk);

@@ -10,12 +10,10 @@
 #include "segment/pin.h"
 #include "segment/record.h"
 
-/* Not a large value that was deleted: its chunks would stay. */
-static bool has_ended(const lard_view *view, uint64_t slot, const lard_record_info *info, int64_t now_ms) {
+/* Not a large value whose tag was deleted: its chunks would stay. */
+static bool is_to_drop(const lard_view *view, uint64_t slot, const lard_record_info *info, int64_t now_ms) {
     bool is_large;
-    return lard_record_expired(info, now_ms) ||
-           (LARD_WORD0_TYPE(info->word0) == LARD_TYPE_EXTENDED &&
-            lard_record_extended_is_deleted(view, LARD_SLOT_OFFSET(slot), info, &is_large) && !is_large);
+    return lard_record_has_ended(view, LARD_SLOT_OFFSET(slot), info, now_ms, &is_large) && !is_large;
 }
 
 uint64_t lard_expired_drop(larder *cache, lard_view *view, uint32_t *next, uint32_t most, int64_t now_ms) {
@@ -31,7 +29,7 @@ uint64_t lard_expired_drop(larder *cache, lard_view *view, uint32_t *next, uint3
                 continue;
             }
             uint64_t cost = lard_pin_cost_of(view, value);
-            if (!has_ended(view, value, &info, now_ms)) {
+            if (!is_to_drop(view, value, &info, now_ms)) {
                 pinned += cost;
             } else if (lard_slot_replace(&bucket->slots[i], value, 0)) {
                 bool is_chunk = LARD_WORD0_TYPE(info.word0) == LARD_TYPE_CHUNK;

@@ -144,14 +144,14 @@ larder_status lard_put_item(larder *cache, lard_map *map, const void *key, size_
                         .now_ms = lard_clock_of_call(call)};
     lard_extension extension;
     lard_extension_init(&extension, LARD_TYPE_PLAIN, item->compute_ms);
-    if (from && (from->fields & LARD_FIELD_TAGS)) { /* no deletion of the new file is of before its stamp, 0 */
-        extension.fields = LARD_FIELD_TAGS;
+    extension.fields = item->fresh_until_ms ? LARD_FIELD_FRESH : 0;
+    extension.fresh_until_ms = item->fresh_until_ms;
+    if (from && (from->fields & LARD_FIELD_TAGS)) { /* its stamp is 0: the new file has no earlier deletions */
+        extension.fields |= LARD_FIELD_TAGS;
         extension.tag_count = from->tag_count;
         memcpy(extension.tags, from->tags, from->tag_count * sizeof *from->tags);
     }
-    if (extension.fields || item->fresh_until_ms || item->compute_ms) {
-        extension.fields |= item->fresh_until_ms ? LARD_FIELD_FRESH : 0;
-        extension.fresh_until_ms = item->fresh_until_ms;
+    if (extension.fields || extension.compute_ms) {
         op.spec.type = LARD_TYPE_EXTENDED;
         op.spec.extension = &extension;
     }

@@ -170,6 +170,14 @@ bool lard_record_extended_is_fresh(const lard_view *view, uint64_t offset, const
 /* Was a tag of an extended record's value deleted? *is_large: it has chunks. */
 bool lard_record_extended_is_deleted(const lard_view *view, uint64_t offset, const lard_record_info *info,
                                      bool *is_large);
+/* Has the item of a record expired, or was a tag of it deleted? *is_large: that, and it has chunks. */
+static inline bool lard_record_has_ended(const lard_view *view, uint64_t offset, const lard_record_info *info,
+                                         int64_t now_ms, bool *is_large) {
+    *is_large = false;
+    return lard_record_expired(info, now_ms) ||
+           (LARD_UNLIKELY(LARD_WORD0_TYPE(info->word0) == LARD_TYPE_EXTENDED) &&
+            lard_record_extended_is_deleted(view, offset, info, is_large));
+}
 /* Has an extended record a value that is stale, or of which a tag was deleted, and that nobody computes again? */
 bool lard_record_extended_is_stale(const lard_view *view, uint64_t offset, const lard_record_info *info,
                                    int64_t now_ms);
