@@ -282,16 +282,16 @@ static void it_agrees_with_a_model(void) {
                 }
             }
             CHECK(larder_stamp_now(cache, &stamp) == LARDER_OK);
-            unsigned meanwhile = next_random(&random) % 64;
-            if (meanwhile < TAGS) {
-                snprintf(tag, sizeof tag, "t%u", meanwhile);
+            unsigned deleted = next_random(&random) % 64; /* between stamp and store */
+            if (deleted < TAGS) {
+                snprintf(tag, sizeof tag, "t%u", deleted);
                 CHECK(delete_tag(tag) == LARDER_OK);
                 for (unsigned i = 0; i < KEYS; i++) {
-                    model[i].present &= !(model[i].tags >> meanwhile & 1);
+                    model[i].present &= !(model[i].tags >> deleted & 1);
                 }
             }
             CHECK(put(key, value, words, &stamp) == LARDER_OK);
-            model[k].present = !(meanwhile < TAGS && tags >> meanwhile & 1);
+            model[k].present = !(deleted < TAGS && tags >> deleted & 1);
             model[k].tags = tags;
             model[k].value = (uint64_t)round;
         } else if (r % 5000 == 0) {

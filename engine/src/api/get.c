@@ -37,8 +37,8 @@ typedef struct {
 
 static inline int64_t now_of(const request *wanted) { return wanted->call ? wanted->call->now_ms : 0; }
 
-/* One attempt for a plain value with tags, of which none was deleted, in the place where the fast path found
- * another record than it reads. */
+/* Reads a plain value with tags at `place`, where the fast path found a record of a type that it does not read.
+ * One attempt. False: a tag was deleted, or lard_read has to decide. */
 static bool get_tagged(lard_map *map, const request *wanted, const lard_place *place, larder_item *item) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, &wanted->key.hash));
     uint64_t value = lard_load_acquire(place->slot), offset = LARD_SLOT_OFFSET(value);

@@ -46,7 +46,7 @@ static larder_status copy_item(copying *copy, const char *key, size_t key_bytes)
     if (status != LARDER_OK) {
         return LARDER_OK; /* it has expired */
     }
-    lard_hit hit; /* nobody changes the item meanwhile */
+    lard_hit hit; /* no other process is attached that could have changed the item */
     lard_key wanted = lard_key_of(copy->cache->map, key, key_bytes);
     lard_lookup(copy->cache, copy->cache->map, &wanted, NULL, NULL, 0, NULL, &hit, copy->call.now_ms);
     status = lard_put_item(copy->cache, copy->to, key, key_bytes, copy->value, &item, &hit.extension, &copy->call,

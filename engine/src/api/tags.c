@@ -2,8 +2,7 @@
  * tags.c — larder_stamp_now and larder_delete_tagged.
  *
  * A process that is not attached takes all items of a tag's shard for deleted if it has a map of the file;
- * otherwise it notes the tag until it attaches (pending.c), and clears a file of a newer
- * version.
+ * otherwise it notes the tag until it attaches (pending.c), and clears a file of a newer version.
  */
 #include "api/request.h"
 #include "base/count.h"

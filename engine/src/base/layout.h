@@ -79,8 +79,8 @@
  *
  *   0   1: a tag of this first line is in its second one (1) | floor (31) | checksum (32) of
  *       the line, its place and the start
- *   8   7 cells: low 32 bits of the tag's hash above the line's (32) | 1: its second line (1) | stamp (31); 0:
- * none
+ *   8   7 cells: low 32 bits of the tag's hash above the line's (32) | 1: its second line (1) | stamp (31);
+ *       0: none
  *
  *   Floor and stamps count from lard_shard.tags_start.
  */

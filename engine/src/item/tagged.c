@@ -12,7 +12,7 @@
 
 #define READS 4 /* counts of reads of items that stay, tried in turn: see evict/reserve.c */
 
-/* The epoch first: if the cache is cleared meanwhile, the stamp is of before. */
+/* Loads the epoch first: if the cache is cleared between the two loads, the stamp has the origin of before. */
 larder_stamp lard_tagged_now(const lard_map *map) {
     uint64_t origin = lard_deletions_origin(map, lard_load_acquire(&map->control->clear_epoch));
     return (larder_stamp){lard_load_acquire(&map->control->stamp), origin};

@@ -1,5 +1,5 @@
 /*
- * tag_table.c — makes, reads and changes the lard_tag_table of deleted tags.
+ * tag_table.c — makes, reads and changes the table of deleted tags.
  */
 #include "segment/tag_table.h"
 #include "base/pause.h"

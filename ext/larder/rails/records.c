@@ -1,13 +1,11 @@
 /*
  * records.c — Larder::Store::Records: entries of the Rails store's ordinary path.
  *
- * A record is [bytes, flags, ttl_ms] when stored, with stale_ms and compute_ms behind
- * if it is kept when it is stale, and tags and a stamp behind those if it has tags;
- * and [bytes, flags, expires_at_ms] when read. An
- * entry is [value, expires_at, version] of a plain value, with true behind if it is
- * kept when it is stale, and a String of any other:
- * the bytes of Rails' coder, a raw value, a counter. Of such bytes that are kept it is
- * [bytes, expires_at].
+ * A record is [bytes, flags, ttl_ms] when stored, with stale_ms and compute_ms behind if it is kept when it is
+ * stale, and tags and a stamp behind those if it has tags; and [bytes, flags, expires_at_ms] when read. An entry
+ * is [value, expires_at, version] of a plain value, with true behind if it is kept when it is stale, and a String
+ * of any other: the bytes of Rails' coder, a raw value, a counter. Of such bytes that are kept it is [bytes,
+ * expires_at].
  */
 #include "rails/records.h"
 #include "base/arguments.h"

@@ -8,9 +8,8 @@ module Larder
     #
     # A record is `[bytes, flags, ttl_ms]` when stored, or what {#kept} answers, and `[bytes, flags, expires_at_ms]`
     # when read. An entry is `[value, expires_at, version]` of a plain value, with true behind if it is kept when it is
-    # stale, and a String of any other: the bytes of
-    # Rails' coder, a raw value, a counter; `[bytes, expires_at]` if they are kept when they are stale. `now` is Unix
-    # time in milliseconds; nil is the clock.
+    # stale, and a String of any other: the bytes of Rails' coder, a raw value, a counter; `[bytes, expires_at]` if they
+    # are kept when they are stale. `now` is Unix time in milliseconds; nil is the clock.
     # @api private
     class Records
       # @param cache [Larder::Cache]

@@ -5,7 +5,7 @@
 module Larder
   module Store
     # A stamp tells which deletions of tags came later. It is taken before a value is computed and given to its store,
-    # so that a value is deleted whose tag was deleted meanwhile. An older stamp than necessary is always safe. The
+    # so that a deletion while it is computed deletes it. An older stamp than necessary is always safe. The
     # lists are each fiber's own, so they need no lock, and end with it.
     # @api private
     module Stamps
