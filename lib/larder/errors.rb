@@ -35,6 +35,9 @@ module Larder
   # The cache object was closed.
   class ClosedError < Error; end
 
+  # The store behind the file, which several machines share, could not serve: see `remote:` of LarderStore.
+  class RemoteError < Error; end
+
   # The file was truncated or replaced by one this process cannot use. Reads are misses until it is opened again.
   class DamagedError < Error; end
 end

@@ -22,6 +22,7 @@ require "larder/store/soft_timeout"
 require "larder/store/counters"
 require "larder/store/delete_matched"
 require "larder/store/maintenance"
+require "larder/store/levels"
 require "larder/store/fast_path"
 
 module Larder
@@ -43,6 +44,7 @@ module Larder
     include Counters
     include DeleteMatched
     include Maintenance
+    include Levels
     include FastPath
   end
 end

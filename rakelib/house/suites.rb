@@ -171,7 +171,9 @@ module House
       missing = "these are tests of Rails #{RailsTests::RAILS}, which is not the one chosen here" unless own
       argv = ["ruby", "-w", "-rbundler/setup", "-Ilib", "test/rails/suites/run.rb", RailsTests.directory,
               "--show-skips"]
+      over = argv.map { |word| word.sub(%r{suites/run}, "suites/remotes") }
       [rails_tests_job, job_of_rails_tests("Rails' tests of cache stores", "contract", argv, missing: missing),
+       job_of_rails_tests("Rails' tests over two levels", "contract", over, missing: missing),
        gem_tests_job, peers_job(missing)]
     end
 

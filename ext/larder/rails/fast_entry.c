@@ -155,12 +155,17 @@ enum fast_outcome fast_entry_read_long(const fast_store *store, const fast_optio
     return buffer ? read_into(buffer, size_bytes, store, options, key, &found, 0, value) : FAST_FALLBACK;
 }
 
+/* A miss here is none of a store with a second level. */
+static inline enum fast_outcome outcome_for(const fast_store *store, enum fast_outcome outcome) {
+    return outcome == FAST_MISS && store->handle.has_remote ? FAST_FALLBACK : outcome;
+}
+
 enum fast_outcome fast_entry_read(const fast_store *store, const fast_options *options, const fast_key *key,
                                   VALUE *value) {
     char buffer[GLUE_STACK_BYTES];
     fast_found found = {.string = Qundef, .bytes = buffer};
 
-    return read_into(buffer, sizeof buffer, store, options, key, &found, 0, value);
+    return outcome_for(store, read_into(buffer, sizeof buffer, store, options, key, &found, 0, value));
 }
 
 enum fast_outcome fast_entry_read_kept(const fast_store *store, const fast_options *options, const fast_key *key,
@@ -168,7 +173,8 @@ enum fast_outcome fast_entry_read_kept(const fast_store *store, const fast_optio
     char buffer[GLUE_STACK_BYTES];
     fast_found found = {.string = Qundef, .bytes = buffer};
     uint32_t flags = options->stale > 0.0 ? LARDER_CALL_STALE : 0;
-    enum fast_outcome outcome = read_into(buffer, sizeof buffer, store, options, key, &found, flags, value);
+    enum fast_outcome outcome =
+        outcome_for(store, read_into(buffer, sizeof buffer, store, options, key, &found, flags, value));
 
     if (outcome != FAST_HIT) {
         return outcome;
@@ -266,6 +272,9 @@ VALUE fast_entry_store(const fast_store *store, const fast_options *options, con
     VALUE answer = Qundef;
     double now = fast_clock_now(); /* first: no Ruby runs between taking bytes and storing them */
 
+    if (store->handle.has_remote) {
+        return Qundef;
+    }
     if (prepare(store, options, key, version, now, value, &plain, &record)) {
         answer = store_record(store, key, value, &plain, &record, fast_clock_ms(now));
     } else if (store->handle.plain_values && !options->compress && plain.kind == PLAIN_NONE && key->is_utf8 &&
@@ -287,6 +296,10 @@ VALUE fast_entry_write(const fast_store *store, const fast_options *options, con
 
 VALUE fast_entry_delete(const fast_store *store, const fast_key *key) {
     larder_call call = {.now_ms = fast_clock_read_ms()};
+
+    if (store->handle.has_remote) {
+        return Qundef;
+    }
     larder_status status = larder_delete(fast_handle_engine(store), key->text, key->bytes, &call);
 
     return status == LARDER_OK ? Qtrue : status == LARDER_MISS ? Qfalse : Qundef;
@@ -298,12 +311,12 @@ VALUE fast_entry_exists(const fast_store *store, const fast_options *options, co
     larder_status status = larder_exists(fast_handle_engine(store), key->text, key->bytes, &item, &call);
 
     if (status != LARDER_OK) {
-        return status == LARDER_MISS ? Qfalse : Qundef;
+        return status == LARDER_MISS && !store->handle.has_remote ? Qfalse : Qundef;
     }
     if (!plain_is_loadable(item.flags, item.size_bytes) || key->has_objects || !NIL_P(options->version)) {
         return Qundef;
     }
-    return has_expired(&item, call.now_ms) ? Qfalse : Qtrue;
+    return !has_expired(&item, call.now_ms) ? Qtrue : store->handle.has_remote ? Qundef : Qfalse;
 }
 
 static VALUE define_marker(VALUE module, const char *name) {

@@ -18,7 +18,9 @@ enum fast_outcome {
 
 void fast_entry_init(VALUE module);
 
-/* Reads an entry that has not expired and is of the key's version. One that has expired is deleted. */
+/* Reads an entry that has not expired and is of the key's version. One that has expired is deleted. Of a store
+ * with a second level, never FAST_MISS, nor is anything written, deleted or absent: the ordinary path asks that
+ * level. */
 enum fast_outcome fast_entry_read(const fast_store *store, const fast_options *options, const fast_key *key,
                                   VALUE *value);
 

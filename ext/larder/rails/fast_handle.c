@@ -28,20 +28,22 @@ static VALUE new_handle(const fast_handle *terms) {
     handle->max_key_bytes = terms->max_key_bytes;
     handle->plain_values = terms->plain_values;
     handle->plain_trees = terms->plain_trees;
+    handle->has_remote = terms->has_remote;
     RB_OBJ_WRITE(object, &handle->cache, terms->cache);
     RB_OBJ_WRITE(object, &handle->options, terms->options);
     return object;
 }
 
-/* FastPath.attach(store, cache, options, max_key_size, plain_values, plain_trees) sets @fast; to nil where Rails
- * has to look the options up. */
+/* FastPath.attach(store, cache, options, max_key_size, plain_values, plain_trees, has_remote) sets @fast; to nil
+ * where Rails has to look the options up. */
 static VALUE attach(VALUE module, VALUE store, VALUE cache, VALUE options, VALUE max_key_size, VALUE plain_values,
-                    VALUE plain_trees) {
+                    VALUE plain_trees, VALUE has_remote) {
     fast_handle terms = {.cache = cache,
                          .options = options,
                          .max_key_bytes = NUM2SIZET(max_key_size),
                          .plain_values = RTEST(plain_values),
-                         .plain_trees = RTEST(plain_trees)};
+                         .plain_trees = RTEST(plain_trees),
+                         .has_remote = RTEST(has_remote)};
 
     if (terms.max_key_bytes > LARDER_MAX_KEY) {
         terms.max_key_bytes = LARDER_MAX_KEY;
@@ -71,5 +73,5 @@ void fast_handle_init(VALUE module) {
     rb_gc_register_address(&fast_handle_last);
     fast_handle_id_fast = rb_intern("@fast");
     fast_handle_id_options = rb_intern("@options");
-    rb_define_method(rb_singleton_class(module), "attach", attach, 6);
+    rb_define_method(rb_singleton_class(module), "attach", attach, 7);
 }

@@ -13,6 +13,7 @@ typedef struct fast_handle {
     size_t max_key_bytes;
     bool plain_values; /* may a value be stored without asking a coder? */
     bool plain_trees;  /* also Arrays, Hashes and objects? */
+    bool has_remote;   /* is a second level asked for what is missing, and told of writes? */
 } fast_handle;
 
 /* For one call: the store with a copy of its handle, which may be replaced meanwhile. */

@@ -13,7 +13,8 @@
 /* Room for the keys of a batch: some hundred bytes each, and always for one. */
 #define KEY_ARENA_BYTES ((size_t)16 * 1024)
 
-static ID id_write_multi, id_fetch_missing, id_keys, id_read_multi_entries, id_write_values, id_store_records;
+static ID id_write_multi, id_fetch_missing, id_keys, id_read_multi_entries, id_read_remote_multi, id_update;
+static ID id_write_values, id_store_records;
 static VALUE sym_hits, sym_namespace, sym_super_operation, sym_fetch_multi;
 
 typedef struct batch {
@@ -24,18 +25,21 @@ typedef struct batch {
     size_t arena_used;
     bool is_list[GLUE_BATCH], has_objects[GLUE_BATCH];
     VALUE names[GLUE_BATCH];
+    VALUE missing; /* an Array of names; nil: no second level is to be asked for them */
     char arena[KEY_ARENA_BYTES];
 } batch;
 
 static bool begin(batch *batch, VALUE self, VALUE options) {
     batch->count = batch->arena_used = 0;
     return fast_options_are_simple(options) && fast_guard_passes(self, &batch->store) &&
-           fast_options_merge(batch->store.handle.options, options, &batch->options);
+           fast_options_merge(batch->store.handle.options, options, &batch->options) &&
+           !(batch->options.raw && batch->store.handle.has_remote);
 }
 
 /* Is what is written an ordinary record? */
 static bool is_simple_write(const batch *batch) {
-    return !batch->options.keeps && !batch->options.tagged && NIL_P(batch->options.namespace);
+    return !batch->options.keeps && !batch->options.tagged && NIL_P(batch->options.namespace) &&
+           !batch->store.handle.has_remote;
 }
 
 static bool expand(batch *batch, VALUE name) {
@@ -123,14 +127,25 @@ static bool read_batch(batch *batch, int count, const VALUE *names, int *next, c
         case FAST_FALLBACK:
             return false;
         default:
+            if (!NIL_P(batch->missing)) {
+                rb_ary_push(batch->missing, name);
+            }
             break;
         }
     }
     return true;
 }
 
+/* Adds what the second level has of the names that are missing. */
+static void read_remote(const batch *batch, VALUE call_options, VALUE found) {
+    VALUE options = fast_options_hash(batch->store.handle.options, call_options);
+
+    rb_funcall(found, id_update, 1,
+               rb_funcall(batch->store.self, id_read_remote_multi, 2, batch->missing, options));
+}
+
 /* A Hash of what was found; Qundef: the ordinary path has to read. */
-static VALUE read_names(batch *batch, int count, const VALUE *names) {
+static VALUE read_names(batch *batch, int count, const VALUE *names, VALUE call_options) {
     VALUE found = rb_hash_new();
     VALUE holder = Qnil;
     size_t slots = count < GLUE_BATCH ? (size_t)count : GLUE_BATCH;
@@ -138,11 +153,15 @@ static VALUE read_names(batch *batch, int count, const VALUE *names) {
     bool simple = true;
 
     batch->options.life.race = 0.0; /* has no effect on a read_multi */
+    batch->missing = batch->store.handle.has_remote ? rb_ary_new() : Qnil;
     for (int next = 0; next < count && simple;) {
         simple = read_batch(batch, count, names, &next, buffers, found);
         rb_thread_check_ints();
     }
     ALLOCV_END(holder);
+    if (simple && !NIL_P(batch->missing) && RARRAY_LEN(batch->missing) > 0) {
+        read_remote(batch, call_options, found);
+    }
     return simple ? found : Qundef;
 }
 
@@ -190,7 +209,7 @@ static VALUE options_of(const struct event *event) {
 
 /* Reads, by the ordinary path where C cannot. */
 static VALUE read_within(struct event *event) {
-    VALUE found = read_names(event->batch, event->count, event->names);
+    VALUE found = read_names(event->batch, event->count, event->names, event->call_options);
 
     if (found == Qundef) {
         VALUE arguments[2] = {rb_ary_new_from_values(event->count, event->names), options_of(event)};
@@ -233,7 +252,7 @@ static VALUE fast_read_multi(int argc, VALUE *argv, VALUE self) {
             VALUE key = named(&event, rb_ary_new_from_values(count, argv));
             found = send_about(&event, FAST_EVENT_NUMBER_READ_MULTI, key, read_multi_within);
         } else {
-            found = read_names(&batch, count, argv);
+            found = read_names(&batch, count, argv, options);
         }
         if (found != Qundef) {
             return found;
@@ -424,7 +443,7 @@ static VALUE fast_fetch_multi(int argc, VALUE *argv, VALUE self) {
         VALUE key = named(&event, rb_ary_new_from_values(count, argv));
         ordered = send_about(&event, FAST_EVENT_NUMBER_READ_MULTI, key, fetch_multi_within);
     } else {
-        VALUE found = read_names(&batch, count, argv);
+        VALUE found = read_names(&batch, count, argv, options);
         /* Of what is not fresh, an old value may be served. */
         bool may_be_stale = batch.options.keeps && found != Qundef && RHASH_SIZE(found) < (size_t)count;
         ordered = found == Qundef || may_be_stale ? Qundef : complete(&event, found);
@@ -444,6 +463,8 @@ void fast_multi_init(VALUE module) {
     id_keys = rb_intern("keys");
     id_fetch_missing = rb_intern("fetch_missing");
     id_read_multi_entries = rb_intern("read_multi_entries");
+    id_read_remote_multi = rb_intern("read_remote_multi");
+    id_update = rb_intern("update");
     id_write_values = rb_intern("write_values");
     id_store_records = rb_intern("store_records");
     sym_hits = ID2SYM(rb_intern("hits"));

@@ -107,7 +107,8 @@ static bool take(struct taking *taking, VALUE name, VALUE value) {
     if (is_switch(name)) {
         return !RTEST(value);
     }
-    if (name == sym_raw) { /* has no effect */
+    if (name == sym_raw) { /* has no effect without a second level */
+        options->raw = RTEST(value);
         return true;
     }
     bool taken;

@@ -17,6 +17,7 @@ typedef struct fast_options {
     bool keeps;                 /* what is written is kept when it is stale: Store::StaleServing writes it */
     bool tagged;                /* has tags: Store::Tags writes it */
     bool early;                 /* early_refresh */
+    bool raw;                   /* a second level alone has the value */
     bool stale_of_call;         /* stale_while_revalidate is an option of the call */
     double stale;               /* stale_while_revalidate in seconds; 0: none */
 } fast_options;

@@ -69,6 +69,8 @@ module ActiveSupport
         @max_key_size = settings.max_key_size
         @plain_values = settings.plain_values
         @plain_trees = settings.plain_trees
+        @remote = settings.remote
+        @local_expires_in = settings.local_expires_in
         @settings = settings
         @options.default = nil # it would add options that were not given
         use(settings.open)
@@ -96,7 +98,8 @@ module ActiveSupport
       def use(cache)
         @cache = cache
         @records = Larder::Store::Records.new(cache)
-        Larder::Store::FastPath.attach(self, cache, @options, @max_key_size, @plain_values, @plain_trees)
+        Larder::Store::FastPath.attach(self, cache, @options, @max_key_size, @plain_values, @plain_trees,
+                                        !@remote.nil?)
       end
     end
   end

@@ -176,7 +176,8 @@ module Larder
 
       # The same for an entry that the fast path cannot read.
       def value_read(key, name, version)
-        value_of(read_entry(key), normalize_version(name, version: version))
+        version = normalize_version(name, version: version)
+        value_of(read_entry(key, version: version), version)
       end
 
       # Called by the fast path, within an event, to store a value that it cannot.
@@ -194,8 +195,9 @@ module Larder
 
       # The same, to find out whether there is a live entry.
       def entry_live?(key, name, version)
-        entry = read_entry(key)
-        (entry && !entry.expired? && !entry.mismatched?(normalize_version(name, version: version))) || false
+        version = normalize_version(name, version: version)
+        entry = read_entry(key, version: version)
+        (entry && !entry.expired? && !entry.mismatched?(version)) || false
       end
 
       def value_of(entry, version)

@@ -38,13 +38,17 @@ module Larder
             add_value(found, name, entry)
           end
         end
-        delete_multi_entries(expired, **options) if expired.any?
+        delete_expired(expired, **options) if expired.any?
         results
       end
 
       # Is the method of one entry another one than ours? Then it is called for each, as Rails' stores do.
       def overridden?(name)
-        !method(name).owner.equal?(Entries)
+        ![Entries, Levels].include?(method(name).owner)
+      end
+
+      def delete_expired(keys, **options)
+        delete_multi_entries(keys, **options)
       end
 
       def add_value(found, name, entry)

@@ -25,7 +25,8 @@ module Larder
       OPTIONS = (ActiveSupport::Cache::UNIVERSAL_OPTIONS + ActiveSupport::Cache::OPTION_ALIASES.values.flatten +
                  %i[persistent size max_size lock_timeout error_handler raise_errors max_key_size serializer compressor
                     coder raw expires_at version unless_exist force single_flight wait lease
-                    stale_while_revalidate stale_if_error soft_timeout early_refresh jitter tags]).uniq.freeze
+                    stale_while_revalidate stale_if_error soft_timeout early_refresh jitter tags remote local_expires_in
+                    sign_with]).uniq.freeze
 
       DEFAULT_COMPRESSOR = :gzip
       # Of ActiveSupport::Cache.format_version.
@@ -49,6 +50,11 @@ module Larder
       # @return [Boolean] also lists, hashes and whatever else Larder::Tree knows?
       attr_reader :plain_trees
 
+      # @return [Remote, nil] the second level
+      attr_reader :remote
+      # @return [Float] seconds for which a copy of an entry of the second level is used
+      attr_reader :local_expires_in
+
       # @raise [ArgumentError] names the option, what it was given and what it takes
       def initialize(path, options, keywords)
         path, options = nil, path if path.is_a?(Hash) && options.nil?
@@ -59,6 +65,7 @@ module Larder
         warn_of_misspelt(options)
         take_engine_options(options)
         take_failure_options(options)
+        take_remote(options)
         @max_key_size = key_limit(options.delete(:max_key_size))
         default_compression(options)
         check(":expires_in", options[:expires_in], "seconds as a number or duration") do |given|
@@ -159,6 +166,28 @@ module Larder
         end
         @raise_errors = options.delete(:raise_errors) { false }
         check(":raise_errors", @raise_errors, "true or false") { |given| [true, false].include?(given) }
+      end
+
+      # What the remote store's options say of all entries holds here, too.
+      def take_remote(options)
+        given, sign_with = options.delete(:remote), options.delete(:sign_with)
+        life = options.delete(:local_expires_in)
+        return without_remote(local_expires_in: life, sign_with: sign_with) if given.nil?
+
+        check(":local_expires_in", life, "seconds as a positive number or duration") do
+          life.nil? || (duration?(life) && life.to_f.positive?)
+        end
+        check(":remote", given, "a store, or what config.cache_store takes: [:redis_cache_store, { url: … }]") do
+          given.is_a?(Symbol) || given.is_a?(ActiveSupport::Cache::Store) || (given.is_a?(Array) && given.any?)
+        end
+        @local_expires_in = (life || Levels::LOCAL_EXPIRES_IN).to_f
+        @remote = Remote.new(given, journal: "#{path}.journal", sign_with: sign_with)
+        options.replace(@remote.inherited.merge(options))
+      end
+
+      def without_remote(given)
+        name, = given.compact.first
+        raise ::ArgumentError, "#{name.inspect} of LarderStore is for a store with remote:, which is missing" if name
       end
 
       # The default is Rails', if it has one; the engine's limit always holds.

@@ -18,7 +18,7 @@ module Larder
       BACK_OFF = 5
       # Of the current fiber: how long the last block took, in ms.
       COMPUTED = :larder_computed_ms
-      private_constant :LENGTHS, :KEEPING, :SECONDS, :WINDOWS, :BACK_OFF, :COMPUTED
+      private_constant :KEEPING, :SECONDS, :WINDOWS, :BACK_OFF, :COMPUTED
 
       # @param options [Hash]
       # @raise [ArgumentError] names the option and what it takes

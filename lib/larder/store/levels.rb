@@ -1,0 +1,367 @@
+# frozen_string_literal: true
+
+# Two levels: what this machine's file does not have, a store that several machines share is asked for. It gets every
+# change, too.
+
+require "larder/store/remote"
+
+module Larder
+  module Store
+    # `remote:`. The file has copies of entries of the remote store, each for `local_expires_in` at most from when that
+    # store was asked. Changes are applied to the remote store first, then to the file.
+    #
+    # A copy must not be older than what this machine has deleted or written since. So a lease of the key in the file is
+    # taken before the remote store is read or written, and the copy is stored under it: who deletes or writes the key
+    # in between ends the lease.
+    module Levels
+      # Seconds for which a copy is used.
+      LOCAL_EXPIRES_IN = 5
+      # After so many ms of a call of the remote store no copy is stored.
+      LEASE_MS = 10_000
+      # Seconds for which Rails' stores keep an entry for race_condition_ttl after it has expired.
+      RACE = 300
+      # Methods that must not be answered from the file.
+      WITHOUT_COPY = %i[raw unless_exist].freeze
+      private_constant :LEASE_MS, :RACE, :WITHOUT_COPY
+
+      # As Rails'. The version is found first: a copy of another version is no hit.
+      def fetch(name, options = nil, &block)
+        super(name, with_version(name, options), &block)
+      end
+
+      # As Rails'.
+      def read(name, options = nil)
+        super(name, with_version(name, options))
+      end
+
+      # As Rails'.
+      def exist?(name, options = nil)
+        super(name, with_version(name, options))
+      end
+
+      # Counters are in the remote store alone; otherwise as without one.
+      def increment(name, amount = 1, options = nil, **keywords)
+        @remote ? count_remotely(:increment, name, amount, options, keywords) : super
+      end
+
+      # As increment.
+      def decrement(name, amount = 1, options = nil, **keywords)
+        @remote ? count_remotely(:decrement, name, amount, options, keywords) : super
+      end
+
+      # As Rails'. The remote store decides what it can match.
+      def delete_matched(matcher, options = nil)
+        return super unless @remote
+
+        merged = merged_options(options)
+        pattern = matcher.is_a?(Regexp) ? key_matcher(matcher, merged) : namespace_key(matcher, merged)
+        failsafe(:delete_matched) do
+          next @remote.delete_matched(pattern) unless pattern.is_a?(String)
+
+          @remote.change(:delete_matched, [pattern]) { @remote.delete_matched(pattern) }
+        end
+      ensure
+        super if @remote
+      end
+
+      # As Rails'. The remote store decides whether it can empty a namespace alone.
+      def clear(options = nil)
+        return super unless @remote
+
+        prefix = namespace_prefix(merged_options(options))
+        failsafe(:clear) do
+          @remote.change(:clear, [prefix]) { @remote.clear(prefix, options || {}) }
+          true
+        end
+      ensure
+        super if @remote
+      end
+
+      # Not with a remote store.
+      def delete_tagged(*)
+        @remote ? refuse_tags : super
+      end
+
+      private
+
+      # Tags'.
+      def texts_of(options)
+        @remote && options[:tags] && !options[:tags].instance_of?(Tags::Texts) ? refuse_tags : super
+      end
+
+      def refuse_tags
+        raise ::ArgumentError, "tags of LarderStore are of one machine; a store with remote: takes none"
+      end
+
+      def with_version(name, options)
+        return options unless @remote && !(options && options[:version])
+
+        version = normalize_version(name, merged_options(options))
+        version ? { **(options || {}), version: version } : options
+      end
+
+      # Entries'.
+      def read_entry(key, **options)
+        return super unless @remote
+        return remote_entry(key, options) if options[:raw]
+
+        copy = super(key)
+        return copy if copy && !copy.expired? && !copy.mismatched?(options[:version])
+
+        live(fill(key, options), options)
+      end
+
+      # Multi's.
+      def read_multi_entries(names, **options)
+        return super unless @remote
+        return read_remote_multi(names, options) if options[:raw]
+
+        found = super
+        missing = names.reject { |name| found.key?(name) }
+        missing.empty? ? found : found.merge(read_remote_multi(missing, options))
+      end
+
+      # What the remote store has of names that the file has not. Called by the fast path, too.
+      def read_remote_multi(names, options)
+        keys = names.to_h { |name| [name, normalize_key(name, options)] }
+        entries = fill_many(keys.values.uniq, options)
+        names.each_with_object({}) do |name, found|
+          entry = live(entries[keys[name]], {})
+          add_value(found, name, entry) if entry && !entry.mismatched?(normalize_version(name, options))
+        end
+      end
+
+      # Rails' fetch stores an entry again that has expired a short while ago.
+      def live(entry, options)
+        entry unless entry&.expired? && !options[:race_condition_ttl]
+      end
+
+      # StaleServing's.
+      def stored_entry(key)
+        copy = super
+        return copy if @remote.nil? || (copy && !copy.expired?)
+
+        entry = fill(key, {})
+        entry&.value
+        entry || copy
+      rescue ActiveSupport::Cache::DeserializationError
+        nil
+      end
+
+      # StaleMulti's.
+      def kept_entries(names, options)
+        found = super
+        return found unless @remote
+
+        missing = names.reject { |name| found.key?(name) && !found[name].expired? }
+        keys = missing.to_h { |name| [name, normalize_key(name, options)] }
+        entries = fill_many(keys.values.uniq, options)
+        missing.each do |name|
+          entry = usable(entries[keys[name]], name, options, :stale_while_revalidate)
+          found[name] = entry if entry
+        end
+        found
+      end
+
+      # Reads the remote store, and stores a copy in the file.
+      #
+      # @return [ActiveSupport::Cache::Entry, nil] also one that has expired
+      def fill(key, options)
+        failsafe(:read_entry) do
+          leased([key]) do |leases|
+            since = now
+            entry = @remote.ready? ? @remote.read(key) : nil
+            leases.delete(key) if entry && leases[key] && keep_copy(key, entry, since, leases[key], options)
+            entry
+          end
+        end
+      end
+
+      # The same for many.
+      def fill_many(keys, options)
+        failsafe(:read_multi_entries, returning: {}) do
+          leased(keys) do |leases|
+            since = now
+            entries = @remote.ready? ? @remote.read_multi(keys, options) : {}
+            entries.each do |key, entry|
+              leases.delete(key) if leases[key] && keep_copy(key, entry, since, leases[key], options)
+            end
+          end
+        end
+      end
+
+      def remote_entry(key, options)
+        failsafe(:read_entry) { @remote.read(key, options) if @remote.ready? }
+      end
+
+      # Yields leases of those keys of which there are some to have, by key. Ends those that are left.
+      def leased(keys)
+        time = now_ms
+        leases = keys.to_h { |key| [key, lease_for_copy(key, time)] }.compact
+        yield leases
+      ensure
+        leases&.each { |key, lease| failsafe(:read_entry) { @records.lease_end(key, lease, 0, now_ms) } }
+      end
+
+      # @return [String, nil] nil: another caller has it, or the file cannot serve
+      def lease_for_copy(key, time)
+        failsafe(:read_entry) do
+          status, lease = @records.lease(key, LEASE_MS, nil, time)
+          status, lease = @records.lease(key, LEASE_MS, lease, time) if status == Records::PRESENT
+          lease if status == Records::TAKEN
+        end
+      end
+
+      # @return [Boolean] was a copy stored? Then the lease has ended
+      def keep_copy(key, entry, since, lease, options)
+        record = copy_of(key, entry, since, options)
+        record ? failsafe(:read_entry) { @records.set_leased(key, record, now_ms, lease) } : false
+      end
+
+      # The record of a copy; nil: it would have expired.
+      def copy_of(key, entry, since, options)
+        expires_at = [entry.expires_at, since + @local_expires_in].compact.min
+        left = expires_at - now
+        return unless left.positive?
+
+        copy = ActiveSupport::Cache::Entry.new(entry.value, version: entry.version, expires_at: expires_at)
+        with_tags(record_of(copy, { expires_in: left }), key, options.slice(:namespace))
+      rescue ActiveSupport::Cache::DeserializationError
+        nil
+      end
+
+      # Entries'.
+      def write_entry(key, entry, **options)
+        return super unless @remote
+
+        store_safely(:write_entry) do
+          if WITHOUT_COPY.any? { |option| options[option] }
+            write_remotely(key, entry, options)
+          elsif (lease = leases?(options) && Leases.of(@records, key))
+            write_leased(lease, key, entry, options)
+          else
+            write_many({ key => entry }, options) { |kept| @remote.write(key, entry, kept) }
+          end
+        end
+      end
+
+      # Multi's.
+      def write_multi_entries(entries, **options)
+        return super unless @remote && WITHOUT_COPY.none? { |option| options[option] } && !leases?(options)
+        return entries if entries.empty?
+
+        store_safely(:write_multi_entries) do
+          write_many(entries, options) { |kept| @remote.write_multi(entries, kept) } && entries
+        end
+      end
+
+      # What must not be there, or is no entry, has no copy.
+      def write_remotely(key, entry, options)
+        terms = [kept_in(entry, options), options.slice(*WITHOUT_COPY)]
+        return changed(key) { @remote.write(key, entry, *terms) if @remote.ready? } if options[:unless_exist]
+
+        changed(key) { @remote.change(:delete, [key]) { @remote.write(key, entry, *terms) } }
+      end
+
+      # What another caller deletes or writes at the same time wins in the file. One who has the lease may have read the
+      # remote store before: he loses it. If the remote store does not answer, this machine has the value all the same.
+      def write_many(entries, options)
+        leased(entries.keys) do |leases|
+          since = now
+          left = entries.keys
+          stored = written?(left) { yield kept_in(entries.values.first, options) }
+          left -= leases.keys.select { |key| keep_copy(key, entries[key], since, leases[key], options) } if stored
+          stored
+        ensure
+          leases.clear
+          @cache.delete_multi(left, now: now) if left&.any?
+        end
+      end
+
+      # @return [Boolean] the block's value; true: the remote store will be told later
+      def written?(keys, &block)
+        stored = @remote.change(:delete, keys, &block)
+        stored.nil? || stored
+      rescue RemoteError => e
+        failed(:write_entry, true, e)
+      end
+
+      # A value that this thread has computed under a lease: what was deleted meanwhile stays so.
+      def write_leased(lease, key, entry, options)
+        return store_record(key, nil, now_ms, options) unless lease.bytes
+        return Leases.drop(lease) && false if @records.lease_wait(key, lease.bytes, 0, now_ms)
+
+        since = now
+        return false unless written?([key]) { @remote.write(key, entry, kept_in(entry, options)) }
+
+        record = copy_of(key, entry, since, options)
+        return true if record && store_record(key, record, now_ms, options)
+
+        @remote.change(:delete, [key]) { @remote.delete(key) }
+        false
+      end
+
+      # Entries'.
+      def delete_entry(key, **)
+        return super unless @remote
+
+        deleted(:delete_entry, [key], -> { super }) { @remote.delete(key) }
+      end
+
+      # Multi's.
+      def delete_multi_entries(keys, **)
+        return super unless @remote
+
+        deleted(:delete_multi_entries, keys, -> { super }) { @remote.delete_multi(keys) }
+      end
+
+      # The remote store's answer, or the file's where that one will be told later.
+      def deleted(method, keys, local, &block)
+        told = begin
+          failsafe(method) { @remote.change(:delete, keys, &block) }
+        ensure
+          copies = local.call
+        end
+        told.nil? ? copies : told
+      end
+
+      # Multi's. Only copies have expired: the remote store may have others.
+      def delete_expired(keys, **options)
+        @remote ? @cache.delete_multi(keys, now: now) : super
+      end
+
+      def count_remotely(operation, name, amount, options, keywords)
+        options = merged_options(options ? options.merge(keywords) : keywords)
+        key = normalize_key(name, options)
+        instrument(operation, instrumented_key(name, key), amount: amount) do
+          failsafe(operation) do
+            changed(key) { @remote.count(operation, key, Integer(amount), options) if @remote.ready? }
+          end
+        end
+      end
+
+      # Changes the remote store, and removes copies, also if that failed.
+      def changed(*keys)
+        yield
+      ensure
+        @cache.delete_multi(keys, now: now)
+      end
+
+      # Failsafe's. One report of many failures of the remote store in a row.
+      def failed(method, returning, error)
+        return super if !error.is_a?(RemoteError) || @raise_errors || @remote.report?
+
+        returning
+      end
+
+      # @return [Float, nil] seconds for which the remote store has to keep the entry
+      def kept_in(entry, options)
+        return unless entry.expires_at
+
+        windows = StaleServing::LENGTHS.filter_map { |name| options[name]&.to_f }
+        windows << RACE if options[:race_condition_ttl]
+        entry.expires_at - now + windows.max.to_f
+      end
+    end
+  end
+end

@@ -1,0 +1,224 @@
+# frozen_string_literal: true
+
+# The second level: a Rails store that several machines share.
+
+require "larder/store/remote/adapters"
+require "larder/store/remote/journal"
+
+module Larder
+  module Store
+    # Entries in a store of any kind, under the keys that LarderStore makes. Unlike that store's own methods, these
+    # raise if it cannot serve.
+    #
+    # A change that could not be applied is listed in a journal. Until all listed changes are applied, the remote store
+    # is not asked for anything: it may have what this machine has deleted.
+    #
+    # If the journal overflows, it is unknown what to delete. Then the generation is raised, a number that keys in the
+    # remote store begin with, so that nothing of before is found.
+    # @api private
+    class Remote
+      # Of the remote store, where LarderStore has none of its own.
+      INHERITED = %i[expires_in race_condition_ttl skip_nil].freeze
+      # The options of LarderStore alone.
+      OWN = %i[single_flight wait lease stale_while_revalidate stale_if_error soft_timeout early_refresh jitter
+               tags].freeze
+      CODECS = %i[coder serializer compressor].freeze
+      # The key of the generation, and for how many seconds it is known.
+      GENERATION = "larder/generation"
+      GENERATION_KNOWN = 5
+      # Seconds between two attempts to apply what the journal lists, and two reports of failures.
+      RETRY = 1
+      REPORT = 60
+      private_constant :INHERITED, :OWN, :CODECS, :GENERATION, :GENERATION_KNOWN, :RETRY, :REPORT
+
+      # @return [ActiveSupport::Cache::Store]
+      attr_reader :store
+
+      # @param given [ActiveSupport::Cache::Store, Symbol, Array] a store, or what config.cache_store takes
+      # @param journal [String] the path of the journal
+      # @param sign_with [String, Array<String>, nil] the key of signatures, see Larder::Codecs
+      # @raise [ArgumentError] it is no store, or one of Larder
+      def initialize(given, journal:, sign_with: nil)
+        @store = given.is_a?(ActiveSupport::Cache::Store) ? given : built(given, sign_with)
+        if @store.is_a?(Larder::Store)
+          raise ::ArgumentError, "remote: of LarderStore is a LarderStore, which no other machine can reach; it " \
+                                 "takes a store on a server, as [:redis_cache_store, { url: … }]"
+        end
+
+        @adapter = Adapters.of(@store)
+        @journal = Journal.new(journal)
+        @generation = 0
+        @retry_at = @known_until = @silent_until = 0
+      end
+
+      # May it be asked? Applies what the journal lists, if that is due.
+      # @return [Boolean]
+      def ready?
+        return true if @journal.empty?
+
+        if monotonic_now >= @retry_at
+          @retry_at = monotonic_now + RETRY
+          catch_up
+        end
+        @journal.empty?
+      end
+
+      # Yields to apply a change, or lists it.
+      #
+      # @param kind [Symbol] as of Journal#note
+      # @param texts [Array<String>]
+      # @return [Object, nil] what the block returned; nil: the change is listed
+      # @raise [RemoteError] the same, and the store did not answer
+      def change(kind, texts)
+        return yield if ready?
+
+        @journal.note(kind, texts)
+        nil
+      rescue RemoteError
+        @journal.note(kind, texts)
+        raise
+      end
+
+      # @return [Boolean] is it time to report a failure?
+      def report?
+        return false if monotonic_now < @silent_until
+
+        @silent_until = monotonic_now + REPORT
+        true
+      end
+
+      # @return [Hash{Symbol=>Object}] options of the remote store that hold for LarderStore, too
+      def inherited
+        @store.options.slice(*INHERITED).compact
+      end
+
+      # @return [ActiveSupport::Cache::Entry, nil] also one that has expired
+      def read(key, options = {})
+        attempt(:read) { @store.send(:read_entry, name_of(key), **options.slice(:raw)) }
+      end
+
+      # @return [Hash{String=>ActiveSupport::Cache::Entry}] of the keys that were found, by one call of the remote store
+      def read_multi(keys, options = {})
+        names = keys.to_h { |key| [name_of(key), key] }
+        attempt(:read_multi) do
+          @adapter.read_entries(names.keys, **options.slice(:raw)).transform_keys { |name| names[name] }
+        end
+      end
+
+      # @param entry [ActiveSupport::Cache::Entry]
+      # @param kept_in [Float, nil] seconds after which the remote store may forget it
+      # @param more [Hash] unless_exist
+      # @return [Boolean] was it stored?
+      def write(key, entry, kept_in, more = {})
+        attempt(:write) { stored?(@store.send(:write_entry, name_of(key), entry, **terms(kept_in), **more)) }
+      end
+
+      # @param entries [Hash{String=>ActiveSupport::Cache::Entry}]
+      def write_multi(entries, kept_in)
+        named = entries.transform_keys { |key| name_of(key) }
+        attempt(:write_multi) { stored?(@store.send(:write_multi_entries, named, **terms(kept_in))) }
+      end
+
+      # @return [Boolean] was it there?
+      def delete(key)
+        attempt(:delete) { @store.send(:delete_entry, name_of(key)) ? true : false }
+      end
+
+      # @return [Integer] how many were there
+      def delete_multi(keys)
+        attempt(:delete_multi) { @store.send(:delete_multi_entries, keys.map { |key| name_of(key) }).to_i }
+      end
+
+      # @param prefix [String] what the keys start with; empty: all
+      def clear(prefix, options = {})
+        prefix = @store.send(:namespace_key, generation_key(prefix), @store.options).delete_suffix(":")
+        call(:clear, **options.except(*OWN, :namespace), **(prefix.empty? ? {} : { namespace: prefix }))
+      end
+
+      # @param pattern [Regexp, String] of keys
+      def delete_matched(pattern)
+        call(:delete_matched, pattern.is_a?(String) ? generation_key(pattern) : pattern)
+      end
+
+      # @param operation [Symbol] increment or decrement
+      # @return [Integer, nil] as of the remote store's method
+      def count(operation, key, amount, options)
+        call(operation, generation_key(key), amount, **options.except(*OWN, :namespace, :version))
+      end
+
+      private
+
+      # With Larder's coder, unless another one is asked for.
+      def built(given, sign_with)
+        name, *arguments = given
+        options = arguments.last.is_a?(Hash) ? arguments.pop : {}
+        options = options.merge(coder: coder(sign_with)) if CODECS.none? { |option| options.key?(option) }
+        ActiveSupport::Cache.lookup_store([name, *arguments, options])
+      end
+
+      def coder(sign_with)
+        terms = sign_with ? { sign_with: sign_with } : { trusted: true } # as Rails' own serializer takes it to be
+        Larder::Coder.new(serializer: Larder::Serializers[:native, **terms])
+      end
+
+      def call(method, *arguments, **options)
+        attempt(method) { @store.public_send(method, *arguments, **options) }
+      end
+
+      def name_of(key)
+        @store.send(:normalize_key, generation_key(key), @store.options)
+      end
+
+      def generation_key(key)
+        learn_generation if monotonic_now >= @known_until
+        @generation.zero? ? key : "larder/#{@generation}/".b << key.b
+      end
+
+      # Another machine may have raised it. The remote store may have lost it.
+      def learn_generation
+        @known_until = monotonic_now + GENERATION_KNOWN
+        found = attempt(:read) { @store.read(GENERATION, raw: true) }.to_i
+        attempt(:write) { @store.write(GENERATION, @generation, raw: true) } if found < @generation
+        @generation = [found, @generation].max
+      end
+
+      # By time: later ones are higher, also after the remote store has lost it.
+      def raise_generation
+        @generation = [@generation + 1, Time.now.to_i].max
+        attempt(:write) { @store.write(GENERATION, @generation, raw: true) }
+      end
+
+      # Applies what the journal lists.
+      def catch_up
+        if @journal.overflown?
+          raise_generation
+          @journal.recovered
+        end
+        @journal.each do |kind, texts|
+          kind == :delete ? delete_multi(texts) : texts.each { |text| public_send(kind, text) }
+        end
+      rescue RemoteError
+        nil # the next attempt is due in a while
+      end
+
+      def monotonic_now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+
+      # memcached counts whole seconds, and takes 0 for never.
+      def terms(kept_in)
+        kept_in ? { expires_in: [kept_in.ceil, 1].max } : {}
+      end
+
+      def stored?(answer)
+        answer ? true : false
+      end
+
+      def attempt(method)
+        yield
+      rescue *@adapter.errors => e
+        raise RemoteError, "the remote store could not #{method}: #{e.class}: #{e.message}"
+      end
+    end
+  end
+end

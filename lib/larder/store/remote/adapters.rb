@@ -1,0 +1,130 @@
+# frozen_string_literal: true
+
+# What differs between the stores that can be the second level: which errors they swallow, and how they read many
+# entries.
+
+module Larder
+  module Store
+    class Remote
+      # Rails' stores on servers answer an error by a miss, and a delete that failed as one that found nothing.
+      # LarderStore has to know the difference. So an adapter has its store raise.
+      # @api private
+      module Adapters
+        # Of any other store: which errors it raises, and which it answers by a miss, is its own affair.
+        class Any
+          # @param store [ActiveSupport::Cache::Store]
+          def initialize(store)
+            @store = store
+          end
+
+          # @return [Array<Class>] that mean that the store could not serve
+          def errors
+            [SystemCallError, IOError]
+          end
+
+          # @param names [Array<String>] keys as the store has them
+          # @return [Hash{String=>ActiveSupport::Cache::Entry}] also entries that have expired
+          def read_entries(names, **options)
+            names.to_h { |name| [name, @store.send(:read_entry, name, **options)] }.compact
+          end
+
+          private
+
+          # @param payloads [Hash{String=>String}] bytes as the store has them
+          def entries_of(payloads, options)
+            payloads.transform_values { |payload| @store.send(:deserialize_entry, payload, **options) }.compact
+          end
+        end
+
+        # RedisCacheStore: Redis, Valkey.
+        class Redis < Any
+          # In place of the store's `failsafe`.
+          module Raising
+            private
+
+            def failsafe(_method, **)
+              yield
+            end
+          end
+
+          def initialize(store)
+            super
+            store.extend(Raising)
+          end
+
+          def errors
+            [::Redis::BaseError, ConnectionPool::Error, ConnectionPool::TimeoutError]
+          end
+
+          def read_entries(names, **options)
+            payloads = @store.redis.then { |redis| redis.mget(*names) }
+            entries_of(names.zip(payloads).to_h.compact, options)
+          end
+        end
+
+        # MemCacheStore.
+        class Memcached < Any
+          # In place of the store's `rescue_error_with`.
+          module Raising
+            private
+
+            def rescue_error_with(_fallback)
+              yield
+            end
+          end
+
+          def initialize(store)
+            super
+            store.extend(Raising)
+            @data = store.instance_variable_get(:@data)
+          end
+
+          def errors
+            [Dalli::DalliError, ConnectionPool::Error, ConnectionPool::TimeoutError]
+          end
+
+          # Dalli leaves out the keys of a server that it cannot reach: they are missing.
+          def read_entries(names, **options)
+            entries_of(@data.with { |client| client.get_multi(names) }, options)
+          end
+        end
+
+        # Solid Cache, on whatever database.
+        class SolidCache < Any
+          # In place of the store's `failsafe`.
+          module Raising
+            private
+
+            def failsafe(_method, **)
+              yield
+            end
+          end
+
+          def initialize(store)
+            super
+            store.extend(Raising)
+          end
+
+          def errors
+            [ActiveRecord::ActiveRecordError]
+          end
+
+          def read_entries(names, **options)
+            entries_of(@store.send(:read_serialized_entries, names).compact, options)
+          end
+        end
+
+        # By the names of classes, which need not be loaded.
+        NAMES = { "ActiveSupport::Cache::RedisCacheStore" => Redis, "ActiveSupport::Cache::MemCacheStore" => Memcached,
+                  "SolidCache::Store" => SolidCache }.freeze
+        private_constant :NAMES
+
+        # @return [Any] the adapter of a store
+        def self.of(store)
+          name = store.class.ancestors.map(&:name).find { |ancestor| NAMES.key?(ancestor) }
+          NAMES.fetch(name, Any).new(store)
+        end
+      end
+    end
+  end
+end

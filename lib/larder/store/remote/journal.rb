@@ -1,0 +1,151 @@
+# frozen_string_literal: true
+
+# Lists the changes that the remote store has not got because it did not answer.
+
+require "securerandom"
+
+module Larder
+  module Store
+    class Remote
+      # A change stays listed until it was applied, whichever process applies it, and whatever is killed. The list is in
+      # a file of its own beside the cache's, which `clear` does not empty. What that file cannot take is listed in the
+      # memory of the process.
+      #
+      # A file that is full has forgotten changes: then {#overflown?}.
+      # @api private
+      class Journal
+        SIZE = 4 << 20
+        # Prefixes of what is listed, by its kind.
+        KINDS = { delete: "d/", clear: "c/", delete_matched: "m/" }.freeze
+        # A random token of the latest change, or nothing after all were applied.
+        PENDING = "pending"
+        OVERFLOWN = "overflown"
+        # Held by the process that applies changes, for so many seconds at most.
+        LOCK = "lock"
+        LOCKED = 10
+        # Seconds to live of an entry that was applied: it can be swapped, but not deleted, by its bytes.
+        NONE = 0.001
+        # Seconds that a request may spend on applying changes, and how many it applies at once.
+        LIMIT = 0.1
+        BATCH = 100
+        # Changes in memory.
+        MOST = 1024
+        YES = "1"
+        NO = "0"
+        private_constant :SIZE, :KINDS, :PENDING, :OVERFLOWN, :LOCK, :LOCKED, :NONE, :LIMIT, :BATCH, :MOST, :YES,
+                         :NO
+
+        # @param path [String] of its file, which is made when the first change is listed
+        def initialize(path)
+          @path = path
+          @memory = []
+          @mutex = Mutex.new
+        end
+
+        # @param kind [Symbol] delete, clear or delete_matched
+        # @param texts [Array<String>] keys, or what keys start with, or patterns
+        # @return [void]
+        def note(kind, texts)
+          token = SecureRandom.bytes(8)
+          raise FullError, "lock timeout" unless cache.set(PENDING, token, pin: true)
+
+          texts.each do |text|
+            cache.set(KINDS.fetch(kind) + text, token, pin: true) || raise(FullError, "lock timeout")
+          end
+        rescue FullError
+          overflow
+        rescue Larder::Error
+          remember(kind, texts)
+        end
+
+        # @return [Boolean]
+        def empty?
+          return false if @memory.any?
+          return true unless there?
+
+          cache.get(PENDING).to_s == "" && !overflown?
+        rescue Larder::Error
+          false # what it lists is unknown
+        end
+
+        # @return [Boolean] are there changes that it does not list?
+        def overflown?
+          @memory.size >= MOST || cache.get(OVERFLOWN) == YES
+        end
+
+        # Visits what is listed for {LIMIT} seconds, unless another process does. Changes are taken off the list when
+        # the block returns; an exception ends the visit.
+        #
+        # @yieldparam kind [Symbol]
+        # @yieldparam texts [Array<String>]
+        # @return [void]
+        def each(&block)
+          return unless there? ? cache.add(LOCK, "", ttl: LOCKED) : @memory.any?
+
+          begin
+            each_remembered(&block)
+            each_listed(&block) if there?
+          ensure
+            cache.delete(LOCK) if there?
+          end
+        end
+
+        # All entries of the remote store that are older have been made unreadable.
+        # @return [void]
+        def recovered
+          @mutex.synchronize { @memory = [] }
+          cache.set(OVERFLOWN, NO, pin: true) if there?
+        end
+
+        private
+
+        def there?
+          @cache || File.exist?(@path)
+        end
+
+        # Its mark of an overflow takes its room before others can.
+        def cache
+          @cache ||= Larder::Cache.open(@path, size: SIZE).tap { |made| made.add(OVERFLOWN, NO, pin: true) }
+        end
+
+        def overflow
+          cache.set(OVERFLOWN, YES, pin: true) || raise(BusyError, "lock timeout")
+        rescue Larder::Error
+          @mutex.synchronize { @memory = [nil] * MOST }
+        end
+
+        def remember(kind, texts)
+          @mutex.synchronize { @memory = (@memory + texts.map { |text| [kind, text] }).first(MOST) }
+        end
+
+        def each_remembered
+          @memory.compact.group_by(&:first).each do |kind, changes|
+            yield kind, changes.map(&:last)
+            @mutex.synchronize { @memory -= changes }
+          end
+        end
+
+        def each_listed(&block)
+          limit = monotonic_now + LIMIT
+          pending = cache.get(PENDING)
+          whole = KINDS.all? do |kind, prefix|
+            cache.each_key(prefix: prefix).each_slice(BATCH).all? do |entries|
+              visit(kind, prefix, entries, &block) && monotonic_now < limit
+            end
+          end
+          cache.cas(PENDING, pending, "") if whole && pending
+        end
+
+        def visit(kind, prefix, entries)
+          listed = entries.to_h { |entry| [entry, cache.get(entry).to_s] }.reject { |_, token| token.empty? }
+          yield kind, listed.keys.map { |entry| entry.byteslice(prefix.bytesize..) } if listed.any?
+          listed.each { |entry, token| cache.cas(entry, token, "", ttl: NONE) } # unless it was listed again meanwhile
+        end
+
+        def monotonic_now
+          Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,183 @@
+# frozen_string_literal: true
+
+# Two levels, while the remote store fails: a real Redis that is killed, stopped and started again.
+
+require "support/store_case"
+require "support/servers"
+require "redis"
+
+module LarderStore
+  # Larder::Store::Levels and Larder::Store::Remote::Journal.
+  class LevelsFailuresTest < StoreCase
+    setup do
+      type = Larder::Lab::Servers.fetch("redis")
+      skip "Redis is not installed" unless type.path
+
+      @server = type.new(directory).tap(&:start)
+      @far = ActiveSupport::Cache.lookup_store(remote)
+      @one = machine("one")
+      @one.write("k", "old")
+      @two = machine("two")
+      @two.read("k")
+    end
+
+    teardown { @server&.stop }
+
+    test "reads of copies go on, and others are misses, reported once" do
+      die
+      assert_equal "old", @one.read("k")
+      errors = reported { 5.times { assert_nil @one.read("none") } }
+      assert_equal [Larder::RemoteError], errors.map(&:class)
+      assert_match(/remote store could not read: Redis::/, errors.first.message)
+      assert_equal "made", @one.fetch("other") { "made" }
+      assert_equal "made", @one.read("other")
+      assert_equal({ "k" => "old", "m" => 1 }, @one.fetch_multi("k", "m") { 1 })
+    end
+
+    test "a delete while it is dead is applied before the remote store is read again" do
+      die
+      assert_same true, @one.delete("k")
+      assert_nil @one.read("k")
+      revive("k" => "old")
+      assert(eventually { @one.read("k").nil? && !@far.exist?("k") })
+      assert_not @far.exist?("k")
+      assert_equal "old", @two.read("k"), "the copy of another machine, for local_expires_in"
+    end
+
+    test "it is not read until all deletes were applied" do
+      die
+      @one.delete_multi(%w[k other])
+      revive("k" => "old", "other" => "old")
+      stop
+      assert_nil @one.read("k")
+      resume
+      assert(eventually { @one.read("k").nil? && !@far.exist?("k") && !@far.exist?("other") })
+    end
+
+    test "a delete survives the death of its process" do
+      die
+      run_child { @one.delete("k") }
+      revive("k" => "old")
+      assert(eventually { @one.read("k").nil? && !@far.exist?("k") })
+    end
+
+    test "what is written while it is dead is here at once, and deleted there" do
+      die
+      assert_same true, @one.write("k", "new")
+      assert_equal "new", @one.read("k")
+      revive("k" => "old")
+      assert(eventually { @one.read("other").nil? && !@far.exist?("k") })
+      assert_equal "new", @one.read("k")
+      travel(6) { assert_nil @one.read("k") }
+    end
+
+    test "clear and delete_matched while it is dead are applied later" do
+      die
+      @one.delete_matched("k*")
+      revive("k" => "old", "other" => 1)
+      assert(eventually { @one.read("x").nil? && !@far.exist?("k") })
+      assert @far.exist?("other")
+
+      die
+      @one.clear
+      revive("other" => 1)
+      assert(eventually { @one.read("x").nil? && !@far.exist?("other") })
+    end
+
+    test "counters and unless_exist answer nil" do
+      die
+      assert_nil @one.increment("n")
+      assert_nil @one.write("u", 1, unless_exist: true)
+      assert_nil @one.read("u")
+    end
+
+    test "with raise_errors each call raises, and a delete is listed all the same" do
+      strict = machine("one", raise_errors: true)
+      die
+      assert_raises(Larder::RemoteError) { strict.read("none") }
+      assert_raises(Larder::RemoteError) { strict.delete("k") }
+      assert_nil @one.read("k")
+      revive("k" => "old")
+      assert(eventually { @one.read("k").nil? && !@far.exist?("k") })
+    end
+
+    test "a read-only server is one that fails" do
+      @far.redis.with { |redis| redis.call("replicaof", "127.0.0.1", "1") }
+      assert_same true, @one.delete("k")
+      assert_nil @one.read("k")
+      @far.redis.with { |redis| redis.call("replicaof", "no", "one") }
+      assert(eventually { @one.read("x").nil? && !@far.exist?("k") })
+    end
+
+    test "a full server is one that fails" do
+      @far.redis.with { |redis| redis.call("config", "set", "maxmemory", "1") }
+      assert_same true, @one.write("k", "new")
+      assert_equal "new", @one.read("k")
+      @far.redis.with { |redis| redis.call("config", "set", "maxmemory", "0") }
+      assert(eventually { @one.read("x").nil? && !@far.exist?("k") })
+    end
+
+    test "bytes that nobody has dumped are a miss" do
+      @far.redis.with { |redis| redis.set("bad", "\x00\x11garbage") }
+      assert_nil @one.read("bad")
+      assert_equal 1, @one.fetch("bad") { 1 }
+      assert_equal 1, @two.read("bad")
+    end
+
+    test "a journal that overflows makes all that the remote store has unreadable" do
+      die
+      20_000.times.each_slice(1000) { |slice| @one.delete_multi(slice.map { |number| "#{"key" * 40}#{number}" }) }
+      revive("k" => "old", "key" => "old")
+      assert_equal "made", @one.fetch("key") { "made" }
+      assert(eventually { @one.fetch("key2") { "made" } && @far.read("larder/generation", raw: true) })
+      assert_nil @one.read("k")
+      travel(6, with_usec: true) { assert_nil @two.read("k") }
+      assert(eventually { @one.write("k", "new") && machine("three").read("k") == "new" })
+      assert_equal "old", @far.read("k")
+    end
+
+    private
+
+    def remote
+      [:redis_cache_store, { url: @server.endpoint.fetch("url"), reconnect_attempts: 0, timeout: 0.3,
+                             error_handler: nil, coder: Larder::Coder.new(serializer: :native) }]
+    end
+
+    def machine(name, **options)
+      new_store("#{name}.larder", remote: remote, **options)
+    end
+
+    def die
+      Process.kill(:KILL, @server.pid)
+      @server.stop
+    end
+
+    # It has lost its memory; these entries are there again, as of a copy.
+    def revive(entries)
+      @server.start
+      @far.write_multi(entries)
+    end
+
+    def stop
+      Process.kill(:STOP, @server.pid)
+    end
+
+    def resume
+      Process.kill(:CONT, @server.pid)
+    end
+
+    # While another attempt is due.
+    def eventually
+      60.times { yield ? (return true) : Kernel.sleep(0.1) }
+      false
+    end
+
+    def run_child(&block)
+      pid = fork do
+        block.call
+        Process.kill(:KILL, Process.pid)
+      end
+      Process.wait(pid)
+    end
+  end
+end

@@ -1,0 +1,280 @@
+# frozen_string_literal: true
+
+# Two levels: `remote:`. A machine is a file of its own here, and the remote store one in memory that counts its calls.
+
+require "support/store_case"
+
+module LarderStore
+  # Larder::Store::Levels, over a remote store that cannot fail.
+  class LevelsTest < StoreCase
+    # Counts what reaches it.
+    class Counting < ActiveSupport::Cache::MemoryStore
+      attr_reader :calls
+
+      %i[read_entry write_entry delete_entry].each do |name|
+        define_method(name) do |key, *arguments, **options|
+          (@calls ||= []) << [name, key]
+          super(key, *arguments, **options)
+        end
+      end
+      private :read_entry, :write_entry, :delete_entry
+
+      def calls_during
+        @calls = []
+        yield
+        @calls
+      end
+    end
+
+    Product = Struct.new(:id, :version) do
+      def cache_key = "products/#{id}"
+      def cache_version = version
+    end
+
+    def remote
+      @remote ||= Counting.new
+    end
+
+    def machine(name, **options)
+      new_store("#{name}.larder", remote: remote, raise_errors: true, **options)
+    end
+
+    setup do
+      @one = machine("one")
+      @two = machine("two")
+      [@one, @two].each { |store| store.read("none") } # asks for the generation
+    end
+
+    on_both_paths "what one machine writes, another reads" do
+      assert_same true, @one.write("k", [1, "two"])
+      assert_equal [1, "two"], @two.read("k")
+      assert_equal [1, "two"], @two.fetch("k") { flunk }
+      assert @two.exist?("k")
+      assert_nil @two.read("none")
+      assert_not @two.exist?("none")
+    end
+
+    on_both_paths "a second read asks the file alone" do
+      @one.write("k", 1)
+      @two.read("k")
+      assert_empty(remote.calls_during { 3.times { assert_equal 1, @two.fetch("k") { flunk } } })
+      assert_empty(remote.calls_during { assert_equal 1, @one.read("k") })
+    end
+
+    test "a hit in the file is answered in C" do
+      @one.write("k", 1)
+      assert_equal({ on: true, reasons: [] }, @one.stats[:fast_path])
+      ordinary = 0
+      @one.define_singleton_method(:read_entry) { |*a, **o| (ordinary += 1) && super(*a, **o) }
+      @two.read("k")
+      @two.read("k")
+      assert_equal 0, ordinary
+    end
+
+    test "a copy is used for local_expires_in, and no longer than its entry" do
+      two = machine("short", local_expires_in: 2)
+      @one.write("k", "old")
+      assert_equal "old", two.read("k")
+      remote.write("k", "new")
+      travel(1.9, with_usec: true) { assert_equal "old", two.read("k") }
+      travel(2.1, with_usec: true) { assert_equal "new", two.read("k") }
+
+      @one.write("brief", 1, expires_in: 1)
+      assert_equal 1, two.read("brief")
+      travel(1.1, with_usec: true) { assert_nil two.read("brief") }
+    end
+
+    test "a copy's age counts from when the remote store was asked" do
+      two = machine("short", local_expires_in: 2)
+      @one.write("k", "old")
+      remote.define_singleton_method(:read_entry) do |*arguments, **options|
+        super(*arguments, **options).tap { Kernel.sleep(0.3) }
+      end
+      asked = Time.now
+      two.read("k")
+      remote.singleton_class.remove_method(:read_entry)
+      remote.write("k", "new")
+      travel_to(asked + 1.9, with_usec: true) { assert_equal "old", two.read("k") }
+      travel_to(asked + 2.05, with_usec: true) { assert_equal "new", two.read("k") }
+    end
+
+    on_both_paths "a copy of another version is no hit" do
+      @one.write(Product.new(1, "v1"), "first")
+      assert_equal "first", @two.read(Product.new(1, "v1"))
+      @one.write(Product.new(1, "v2"), "second")
+      assert_equal "second", @two.read(Product.new(1, "v2"))
+      assert_equal "second", @two.fetch(Product.new(1, "v2")) { flunk }
+      assert_nil @two.read(Product.new(1, "v3"))
+      assert_equal({ "x" => 1 }, @two.fetch("k", version: "9") { { "x" => 1 } })
+      assert_equal({ "x" => 1 }, @one.read("k", version: "9"))
+      assert_nil @one.read("k", version: "10")
+    end
+
+    on_both_paths "a delete is of the remote store and of the machine that deletes" do
+      @one.write("k", 1)
+      @two.read("k")
+      assert_same true, @two.delete("k")
+      assert_nil @two.read("k")
+      assert_nil remote.read("k")
+      assert_same false, @two.delete("k")
+    end
+
+    on_both_paths "the multi forms ask the remote store for what is missing" do
+      @one.write_multi({ "a" => 1, "b" => 2 }, expires_in: 60)
+      @two.read("a")
+      remote.write("c", 3)
+      calls = remote.calls_during do
+        assert_equal({ "a" => 1, "b" => 2, "c" => 3 }, @two.read_multi("a", "b", "c", "d"))
+      end
+      assert_equal %w[b c d], calls.map(&:last)
+      assert_equal({ "a" => 1, "e" => "made e" }, @two.fetch_multi("a", "e") { |name| "made #{name}" })
+      assert_equal "made e", @one.read("e")
+      assert_equal 2, @two.delete_multi(%w[a b none])
+      assert_equal({ "c" => 3 }, @two.read_multi("a", "b", "c"))
+    end
+
+    on_both_paths "counters, raw values and unless_exist are the remote store's" do
+      assert_equal 1, @one.increment("n")
+      assert_equal 4, @two.increment("n", 3)
+      assert_equal 3, @one.decrement("n")
+      assert_equal 3, @two.read("n", raw: true).to_i
+      assert_equal 3, @two.read_counter("n")
+      assert_same true, @one.write("u", 1, unless_exist: true)
+      assert_same false, @two.write("u", 2, unless_exist: true)
+      assert_equal 1, @two.read("u")
+      @one.write("r", "bytes", raw: true)
+      remote.write("r", "others", raw: true)
+      assert_equal "others", @one.read("r", raw: true)
+      assert_equal({ "r" => "others" }, @one.read_multi("r", raw: true))
+    end
+
+    test "clear empties both levels" do
+      @one.write("k", 1)
+      @one.write("k", 2, namespace: "n")
+      assert_same true, @one.clear
+      assert_nil remote.read("k")
+      assert_nil @one.read("k")
+      assert_nil @one.read("k", namespace: "n")
+    end
+
+    test "delete_matched deletes in both levels" do
+      @one.write_multi({ "p/1" => 1, "p/2" => 2, "q" => 3 })
+      @one.delete_matched(%r{\Ap/})
+      assert_equal({ "q" => 3 }, @one.read_multi("p/1", "p/2", "q"))
+      assert_equal({ "q" => 3 }, remote.read_multi("p/1", "p/2", "q"))
+    end
+
+    test "namespaces are those of both stores" do
+      inner = ActiveSupport::Cache::MemoryStore.new(namespace: "far")
+      one = new_store("n.larder", remote: inner, namespace: "near")
+      one.write("k", 1)
+      assert_equal 1, inner.read("near:k")
+      assert_equal 1, new_store("m.larder", remote: inner).read("near:k")
+    end
+
+    test "what the remote store's options say of entries holds here" do
+      one = new_store("e.larder", remote: [:memory_store, { expires_in: 60, skip_nil: true }])
+      one.write("k", 1)
+      travel(61, with_usec: true) { assert_nil one.read("k") }
+      one.fetch("nil") { nil }
+      assert_not one.exist?("nil")
+    end
+
+    test "a value that is deleted while it is read from the remote store leaves no copy" do
+      @one.write("k", "old")
+      meanwhile(:read_entry) { @two.delete("k") }
+      @two.read("k")
+      assert_nil @two.read("k")
+    end
+
+    test "a value that is written while an older one is read from the remote store wins" do
+      @one.write("k", "old")
+      meanwhile(:read_entry) { @two.write("k", "new") }
+      assert_equal "old", @two.read("k")
+      assert_equal "new", @two.read("k")
+    end
+
+    test "of two writes at the same time, the copy is what the remote store has" do
+      meanwhile(:write_entry, before: true) { @two.write("k", "first") }
+      @two.write("k", "second")
+      assert_equal remote.read("k"), @two.read("k")
+      meanwhile(:write_entry, before: false) { @two.write("j", "second") }
+      @two.write("j", "first")
+      assert_equal remote.read("j"), @two.read("j")
+    end
+
+    test "single flight: the value that another machine has is not computed" do
+      @one.write("k", 1)
+      assert_equal 1, @two.fetch("k", single_flight: true) { flunk }
+      assert_equal 2, @two.fetch("j", single_flight: true) { 2 }
+      assert_equal 2, @one.read("j")
+    end
+
+    test "single flight: a delete while the value is computed wins in both levels" do
+      assert_equal 1, @two.fetch("k", single_flight: true) { @two.delete("k") || 1 }
+      assert_nil remote.read("k")
+      assert_nil @two.read("k")
+
+      inner = remote
+      meanwhile(:write_entry, before: false) { @two.delete("j") }
+      @two.fetch("j", single_flight: true) { 1 }
+      assert_nil inner.read("j")
+      assert_nil @two.read("j")
+    end
+
+    test "stale serving: an old value of the remote store is served and computed again" do
+      options = { expires_in: 10, stale_while_revalidate: 60 }
+      @one.fetch("k", **options) { "old" }
+      travel(20, with_usec: true) do
+        assert_equal "old", @two.fetch("k", **options) { "new" }
+        assert(wait_until { @two.read("k") == "new" })
+        assert_equal "new", @one.read("k")
+      end
+    end
+
+    test "race_condition_ttl: one caller computes, others have the old value" do
+      @one.write("k", "old", expires_in: 10, race_condition_ttl: 10)
+      travel(12, with_usec: true) do
+        value = @two.fetch("k", race_condition_ttl: 10) do
+          assert_equal "old", @one.fetch("k", race_condition_ttl: 10) { flunk }
+          "new"
+        end
+        assert_equal "new", value
+        assert_equal "new", @two.read("k")
+      end
+    end
+
+    test "tags are refused" do
+      [-> { @one.write("k", 1, tags: "t") }, -> { @one.fetch("k", tags: "t") { 1 } },
+       -> { @one.delete_tagged("t") }].each do |call|
+        assert_match(/tags .* remote:/, assert_raises(ArgumentError, &call).message)
+      end
+    end
+
+    test "what it takes is checked" do
+      { { remote: 5 } => /:remote .* is 5/, { remote: [] } => /:remote/, { remote: :no_store } => /no_store/,
+        { remote: remote, local_expires_in: 0 } => /:local_expires_in/, { local_expires_in: 5 } => /remote:/,
+        { remote: @one } => /LarderStore, which no other/ }.each do |options, message|
+        error = assert_raises(StandardError, options.inspect) { new_store("x.larder", **options) }
+        assert_match message, error.message
+      end
+    end
+
+    private
+
+    # Runs the block within the next call of the remote store's method.
+    def meanwhile(name, before: false, &block)
+      inner = remote
+      inner.define_singleton_method(name) do |*arguments, **options|
+        singleton_class.remove_method(name)
+        block.call if before
+        super(*arguments, **options).tap { block.call unless before }
+      end
+    end
+
+    def wait_until
+      100.times { yield ? (return true) : Kernel.sleep(0.02) }
+      false
+    end
+  end
+end
