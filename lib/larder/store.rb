@@ -22,6 +22,7 @@ require "larder/store/soft_timeout"
 require "larder/store/counters"
 require "larder/store/delete_matched"
 require "larder/store/maintenance"
+require "larder/store/remote_tags"
 require "larder/store/levels"
 require "larder/store/fast_path"
 
@@ -44,6 +45,7 @@ module Larder
     include Counters
     include DeleteMatched
     include Maintenance
+    include RemoteTags
     include Levels
     include FastPath
   end

@@ -22,7 +22,9 @@ module Larder
       RACE = 300
       # Methods that must not be answered from the file.
       WITHOUT_COPY = %i[raw unless_exist].freeze
-      private_constant :LEASE_MS, :RACE, :WITHOUT_COPY
+      # When the remote store was asked, and the stamp of before.
+      Asked = Struct.new(:at, :stamp)
+      private_constant :LEASE_MS, :RACE, :WITHOUT_COPY, :Asked
 
       # As Rails'. The version is found first: a copy of another version is no hit.
       def fetch(name, options = nil, &block)
@@ -77,21 +79,7 @@ module Larder
         super if @remote
       end
 
-      # Not with a remote store.
-      def delete_tagged(*)
-        @remote ? refuse_tags : super
-      end
-
       private
-
-      # Tags'.
-      def texts_of(options)
-        @remote && options[:tags] && !options[:tags].instance_of?(Tags::Texts) ? refuse_tags : super
-      end
-
-      def refuse_tags
-        raise ::ArgumentError, "tags of LarderStore are of one machine; a store with remote: takes none"
-      end
 
       def with_version(name, options)
         return options unless @remote && !(options && options[:version])
@@ -169,10 +157,9 @@ module Larder
       def fill(key, options)
         failsafe(:read_entry) do
           leased([key]) do |leases|
-            since = now
+            asked = Asked.new(now, stamp)
             entry = @remote.ready? ? @remote.read(key) : nil
-            leases.delete(key) if entry && leases[key] && keep_copy(key, entry, since, leases[key], options)
-            entry
+            keep_copies(entry ? { key => entry } : {}, asked, leases, options)[key]
           end
         end
       end
@@ -181,12 +168,19 @@ module Larder
       def fill_many(keys, options)
         failsafe(:read_multi_entries, returning: {}) do
           leased(keys) do |leases|
-            since = now
+            asked = Asked.new(now, stamp)
             entries = @remote.ready? ? @remote.read_multi(keys, options) : {}
-            entries.each do |key, entry|
-              leases.delete(key) if leases[key] && keep_copy(key, entry, since, leases[key], options)
-            end
+            keep_copies(entries, asked, leases, options)
           end
+        end
+      end
+
+      # @return [Hash{String=>ActiveSupport::Cache::Entry}] those of the entries that no tag has deleted
+      def keep_copies(entries, asked, leases, options)
+        opened(entries).each_with_object({}) do |(key, (entry, tags)), found|
+          found[key] = entry
+          terms = options.slice(:namespace).merge(tags: tags)
+          leases.delete(key) if leases[key] && keep_copy(key, entry, asked, leases[key], terms)
         end
       end
 
@@ -213,19 +207,21 @@ module Larder
       end
 
       # @return [Boolean] was a copy stored? Then the lease has ended
-      def keep_copy(key, entry, since, lease, options)
-        record = copy_of(key, entry, since, options)
+      def keep_copy(key, entry, asked, lease, options)
+        record = copy_of(entry, asked, options)
         record ? failsafe(:read_entry) { @records.set_leased(key, record, now_ms, lease) } : false
       end
 
       # The record of a copy; nil: it would have expired.
-      def copy_of(key, entry, since, options)
-        expires_at = [entry.expires_at, since + @local_expires_in].compact.min
+      def copy_of(entry, asked, options)
+        expires_at = [entry.expires_at, asked.at + @local_expires_in].compact.min
         left = expires_at - now
         return unless left.positive?
 
         copy = ActiveSupport::Cache::Entry.new(entry.value, version: entry.version, expires_at: expires_at)
-        with_tags(record_of(copy, { expires_in: left }), key, options.slice(:namespace))
+        record = record_of(copy, { expires_in: left })
+        texts = texts_of(options)
+        texts.empty? ? record : @records.tagged(record, texts, asked.stamp)
       rescue ActiveSupport::Cache::DeserializationError
         nil
       end
@@ -235,24 +231,32 @@ module Larder
         return super unless @remote
 
         store_safely(:write_entry) do
+          asked = asked_for(key, options)
+          far = with_versions(entry, options, asked.stamp)
           if WITHOUT_COPY.any? { |option| options[option] }
-            write_remotely(key, entry, options)
+            write_remotely(key, far, options)
           elsif (lease = leases?(options) && Leases.of(@records, key))
-            write_leased(lease, key, entry, options)
+            write_leased(lease, key, entry, options, asked) { |kept| @remote.write(key, far, kept) }
           else
-            write_many({ key => entry }, options) { |kept| @remote.write(key, entry, kept) }
+            write_many({ key => entry }, options, asked) { |kept| @remote.write(key, far, kept) }
           end
         end
       end
 
       # Multi's.
       def write_multi_entries(entries, **options)
-        return super unless @remote && WITHOUT_COPY.none? { |option| options[option] } && !leases?(options)
+        return super if @remote.nil? || leases?(options) || tagged?(options) ||
+                        WITHOUT_COPY.any? { |option| options[option] }
         return entries if entries.empty?
 
         store_safely(:write_multi_entries) do
-          write_many(entries, options) { |kept| @remote.write_multi(entries, kept) } && entries
+          write_many(entries, options, Asked.new(now)) { |kept| @remote.write_multi(entries, kept) } && entries
         end
+      end
+
+      # A write begins now, its value where it began to be computed.
+      def asked_for(key, options)
+        Asked.new(now, (Stamps.of(@records, key) || stamp(options) if tagged?(options)))
       end
 
       # What must not be there, or is no entry, has no copy.
@@ -265,16 +269,15 @@ module Larder
 
       # What another caller deletes or writes at the same time wins in the file. One who has the lease may have read the
       # remote store before: he loses it. If the remote store does not answer, this machine has the value all the same.
-      def write_many(entries, options)
+      def write_many(entries, options, asked)
         leased(entries.keys) do |leases|
-          since = now
           left = entries.keys
           stored = written?(left) { yield kept_in(entries.values.first, options) }
-          left -= leases.keys.select { |key| keep_copy(key, entries[key], since, leases[key], options) } if stored
+          left -= leases.keys.select { |key| keep_copy(key, entries[key], asked, leases[key], options) } if stored
           stored
         ensure
           leases.clear
-          @cache.delete_multi(left, now: now) if left&.any?
+          drop_copies(left) if left&.any?
         end
       end
 
@@ -287,14 +290,13 @@ module Larder
       end
 
       # A value that this thread has computed under a lease: what was deleted meanwhile stays so.
-      def write_leased(lease, key, entry, options)
+      def write_leased(lease, key, entry, options, asked, &block)
         return store_record(key, nil, now_ms, options) unless lease.bytes
         return Leases.drop(lease) && false if @records.lease_wait(key, lease.bytes, 0, now_ms)
 
-        since = now
-        return false unless written?([key]) { @remote.write(key, entry, kept_in(entry, options)) }
+        return false unless written?([key]) { block.call(kept_in(entry, options)) }
 
-        record = copy_of(key, entry, since, options)
+        record = copy_of(entry, asked, options)
         return true if record && store_record(key, record, now_ms, options)
 
         @remote.change(:delete, [key]) { @remote.delete(key) }
@@ -327,7 +329,7 @@ module Larder
 
       # Multi's. Only copies have expired: the remote store may have others.
       def delete_expired(keys, **options)
-        @remote ? @cache.delete_multi(keys, now: now) : super
+        @remote ? drop_copies(keys) : super
       end
 
       def count_remotely(operation, name, amount, options, keywords)
@@ -344,7 +346,11 @@ module Larder
       def changed(*keys)
         yield
       ensure
-        @cache.delete_multi(keys, now: now)
+        drop_copies(keys)
+      end
+
+      def drop_copies(keys)
+        failsafe(:delete_multi_entries) { @cache.delete_multi(keys, now: now) }
       end
 
       # Failsafe's. One report of many failures of the remote store in a row.

@@ -58,7 +58,7 @@ module Larder
         options = merged_options(options)
         key = normalize_key(name, options)
         value = read_kept(name, key, options)
-        note_stamp(key) if value.nil? && tagged?(options)
+        note_stamp(key, options) if value.nil? && tagged?(options)
         return value unless value.nil? && flies?(options) && Leases.of(@records, key).nil?
 
         read_in_flight(name, key, options)

@@ -22,7 +22,7 @@ module Larder
         texts = Tagging.texts(tags)
         instrument(:delete_tagged, texts) do
           announce("delete_tagged.larder", texts, {}) do
-            failsafe(:delete_tagged) { @cache.delete_tagged(*texts.map { |text| Tags.own(text) }) }
+            drop_tagged(texts)
           end
         end
       end
@@ -32,13 +32,16 @@ module Larder
         given = names.last if names.last.is_a?(Hash)
         return super unless block_given? && given && given[:tags]
 
-        Stamps.within(@records, nil, stamp) { super }
+        Stamps.within(@records, nil, stamp(merged_options(given))) { super }
       end
 
       # As Rails'. A view's write with tags follows its read.
       def read(name, options = nil)
         value = super
-        note_stamp(normalize_key(name, merged_options(options))) if value.nil? && options.is_a?(Hash) && options[:tags]
+        if value.nil? && options.is_a?(Hash) && options[:tags]
+          options = merged_options(options)
+          note_stamp(normalize_key(name, options), options)
+        end
         value
       end
 
@@ -68,7 +71,7 @@ module Larder
         return yield unless options[:tags] || (options[:namespace] && leases?(options))
 
         texts_of(options) # raises for what is no tag, before the value is computed
-        Stamps.within(@records, key || normalize_key(name, options), stamp, &block)
+        Stamps.within(@records, key || normalize_key(name, options), stamp(options), &block)
       end
 
       # Was the cache cleared while the value of a record was computed? Then it is not stored.
@@ -78,11 +81,15 @@ module Larder
       end
 
       # Called by the fast path, too.
-      def note_stamp(key)
-        Stamps.note(@records, key.dup.freeze, stamp)
+      def note_stamp(key, options = nil)
+        Stamps.note(@records, key.dup.freeze, stamp(options))
       end
 
-      def stamp
+      def drop_tagged(texts)
+        failsafe(:delete_tagged) { @cache.delete_tagged(*texts.map { |text| Tags.own(text) }) }
+      end
+
+      def stamp(_options = nil)
         failsafe(:read_entry) { @cache.stamp } || Stamps::NEVER
       end
 

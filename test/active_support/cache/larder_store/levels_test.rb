@@ -244,11 +244,71 @@ module LarderStore
       end
     end
 
-    test "tags are refused" do
-      [-> { @one.write("k", 1, tags: "t") }, -> { @one.fetch("k", tags: "t") { 1 } },
-       -> { @one.delete_tagged("t") }].each do |call|
-        assert_match(/tags .* remote:/, assert_raises(ArgumentError, &call).message)
+    on_both_paths "delete_tagged deletes on this machine at once, and on others when they ask" do
+      @one.write("k", 1, tags: %w[red blue])
+      @one.fetch("j", tags: :red) { 2 }
+      @one.write("none", 3)
+      assert_equal({ "k" => 1, "j" => 2, "none" => 3 }, @two.read_multi("k", "j", "none"))
+      assert_equal 1, @two.read("k")
+      assert_same true, @one.delete_tagged("red")
+      assert_equal({ "none" => 3 }, @one.read_multi("k", "j", "none"))
+      assert_equal 1, @two.read("k"), "a copy, for local_expires_in"
+      assert_equal({ "none" => 3 }, machine("three").read_multi("k", "j", "none"))
+      travel(6, with_usec: true) { assert_equal({ "none" => 3 }, @two.read_multi("k", "j", "none")) }
+      @two.delete_tagged("blue")
+      assert_equal 5, @two.fetch("k", tags: %w[red blue]) { 5 }
+      assert_equal 5, @one.read("k")
+    end
+
+    on_both_paths "a tag that is deleted while a value is computed, on any machine, deletes it" do
+      [@one, @two].each do |deleting|
+        assert_equal 1, @one.fetch("k", tags: "t") { deleting.delete_tagged("t") && 1 }
+        assert_nil machine("three").read("k")
       end
+      assert_equal({ "a" => 1 }, @one.fetch_multi("a", tags: "t") { @two.delete_tagged("t") && 1 })
+      assert_nil machine("three").read("a")
+    end
+
+    test "a tag whose version the remote store has lost deletes its entries" do
+      @one.write("k", 1, tags: "t")
+      remote.delete("larder/tag/t")
+      assert_nil @two.read("k")
+    end
+
+    test "tags are found in single flight, stale serving and namespaces" do
+      @one.fetch("k", tags: "t", single_flight: true, namespace: "n") { 1 }
+      options = { tags: "t", expires_in: 10, stale_while_revalidate: 60 }
+      @one.fetch("j", **options) { "old" }
+      assert_equal 1, @two.read("k", namespace: "n")
+      travel(20) do
+        assert_equal "old", @two.fetch("j", **options) { "new" }
+        assert(wait_until { @two.read("j") == "new" })
+      end
+      @one.delete_tagged("t")
+      three = machine("three")
+      assert_equal [nil, nil], [three.read("k", namespace: "n"), three.read("j")]
+    end
+
+    test "a value that looks like one with tags is found as it was written" do
+      odd = ["larder/tagged/1", { "t" => "x" }, 5]
+      @one.write("k", odd)
+      assert_equal odd, @two.read("k")
+    end
+
+    on_both_paths "if the file cannot be opened, the remote store answers" do
+      File.write(path_of("file"), "")
+      cache = ActiveSupport::Cache.lookup_store(:larder_store, path_of("file/x.larder"), remote: remote)
+      reports = reported do
+        assert_same true, cache.write("k", 1, tags: "t")
+        assert_equal 1, cache.read("k")
+        assert_equal({ "k" => 1, "j" => 2 }, cache.fetch_multi("k", "j") { 2 })
+        assert_equal 2, cache.fetch("j", single_flight: true) { flunk }
+        cache.delete_tagged("t")
+        assert_nil cache.read("k")
+        assert_same true, cache.delete("j")
+        assert_equal 1, cache.increment("n")
+      end
+      assert(reports.all?(Larder::OpenError))
     end
 
     test "what it takes is checked" do

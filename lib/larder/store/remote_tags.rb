@@ -1,0 +1,114 @@
+# frozen_string_literal: true
+
+# Tags of entries in the remote store.
+
+require "securerandom"
+
+module Larder
+  module Store
+    # The remote store has a version of each tag, a random text. An entry with tags has the versions that were current
+    # before its value was computed, and is a miss if one has changed since. `delete_tagged` changes it. A version that
+    # the remote store has lost is another one when it is made again. So nothing is ever found that was deleted.
+    #
+    # In the file, copies have their tags as entries have without a remote store.
+    # @api private
+    module RemoteTags
+      # What the keys of versions begin with.
+      KEY = "larder/tag/"
+      # The first of three in the Array that is the value of an entry with tags: then the versions, then the value.
+      MARK = "larder/tagged/1"
+      private_constant :KEY, :MARK
+
+      # A stamp, and the versions of that moment.
+      class Stamp < String
+        # @return [Hash{String=>String}, nil] nil: the remote store could not tell
+        attr_reader :versions
+
+        # @api private
+        def initialize(stamp, versions)
+          super(stamp)
+          @versions = versions
+        end
+      end
+
+      private
+
+      # Tags'.
+      def stamp(options = nil)
+        return super unless @remote && options && options[:tags]
+
+        tags = tags_of(texts_of(options))
+        Stamp.new(super, failsafe(:read_multi_entries) { tag_versions(tags) if @remote.ready? })
+      end
+
+      # Tags'. First in the remote store: what is read there from now on is no longer found.
+      def drop_tagged(texts)
+        return super unless @remote
+
+        keys = texts.map { |text| tag_key(text) }
+        failsafe(:delete_tagged) do
+          @remote.change(:delete, keys) { @remote.write_multi(keys.to_h { |key| [key, new_version] }, nil) }
+        end
+      ensure
+        super if @remote
+      end
+
+      def tags_of(texts)
+        texts.filter_map { |text| text.byteslice(1..).force_encoding(Encoding::UTF_8) if text.start_with?("\0") }
+      end
+
+      def tag_key(text)
+        KEY.b << text.b
+      end
+
+      def new_version
+        ActiveSupport::Cache::Entry.new(SecureRandom.hex(8))
+      end
+
+      # @return [Hash{String=>String}] versions by tag; those that are missing are made
+      def tag_versions(tags)
+        keys = tags.to_h { |text| [text, tag_key(text)] }
+        found = @remote.read_multi(keys.values)
+        missing = keys.values - found.keys
+        missing.each { |key| @remote.write(key, new_version, nil, unless_exist: true) }
+        found.update(@remote.read_multi(missing)) if missing.any?
+        keys.transform_values { |key| found[key]&.value }
+      end
+
+      # What the remote store gets for an entry that is written with these options and began at the stamp.
+      def with_versions(entry, options, stamp)
+        return entry unless options[:tags] || marked?(entry.value)
+
+        versions = (stamp.versions if stamp.is_a?(Stamp)) || {}
+        tags_of(texts_of(options)).each { |text| versions[text] ||= "" } # unknown: such an entry is never found
+        ActiveSupport::Cache::Entry.new([MARK, versions, entry.value], expires_at: entry.expires_at,
+                                                                       version: entry.version)
+      end
+
+      def marked?(value)
+        value.is_a?(Array) && value.size == 3 && value.first == MARK && value[1].is_a?(Hash)
+      end
+
+      # @param entries [Hash{String=>ActiveSupport::Cache::Entry}] as the remote store has them
+      # @return [Hash{String=>Array(ActiveSupport::Cache::Entry, Array<String>)}] those that were not deleted by a tag,
+      #   as they were written, with their tags
+      def opened(entries)
+        entries = entries.transform_values { |entry| opened_one(entry) }.compact
+        tags = entries.values.flat_map { |_, versions| versions.keys }.uniq
+        current = tags.empty? ? {} : tag_versions(tags)
+        entries.select! { |_, (_, versions)| versions.all? { |text, version| current[text] == version } }
+        entries.transform_values { |entry, versions| [entry, versions.keys] }
+      end
+
+      # @return [Array(ActiveSupport::Cache::Entry, Hash), nil] nil: its value cannot be read
+      def opened_one(entry)
+        value = entry.value
+        return [entry, {}] unless marked?(value)
+
+        [ActiveSupport::Cache::Entry.new(value[2], expires_at: entry.expires_at, version: entry.version), value[1]]
+      rescue ActiveSupport::Cache::DeserializationError
+        nil
+      end
+    end
+  end
+end
