@@ -177,15 +177,24 @@ module Larder
       # Another machine may have raised it. The remote store may have lost it.
       def learn_generation
         @known_until = monotonic_now + GENERATION_KNOWN
-        found = attempt(:read) { @store.read(GENERATION, raw: true) }.to_i
-        attempt(:write) { @store.write(GENERATION, @generation, raw: true) } if found < @generation
+        found = attempt(:read) { @store.send(:read_entry, generation_name, raw: true) }&.value.to_i
+        write_generation if found < @generation
         @generation = [found, @generation].max
+      end
+
+      def generation_name
+        @store.send(:normalize_key, GENERATION, @store.options)
+      end
+
+      def write_generation
+        entry = ActiveSupport::Cache::Entry.new(@generation)
+        attempt(:write) { @store.send(:write_entry, generation_name, entry, raw: true) }
       end
 
       # By time: later ones are higher, also after the remote store has lost it.
       def raise_generation
         @generation = [@generation + 1, Time.now.to_i].max
-        attempt(:write) { @store.write(GENERATION, @generation, raw: true) }
+        write_generation
       end
 
       # Applies what the journal lists.
