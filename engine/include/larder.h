@@ -487,6 +487,16 @@ larder_status larder_stamp_now(larder *cache, larder_stamp *stamp);
 larder_status larder_delete_tagged(larder *cache, const larder_tag *tags, size_t count, const larder_call *call);
 
 /*
+ * For a file whose items are copies of those of another store. larder_trust: somebody will remove copies that
+ * change there, for so long from now on (0: no longer). OK, INVALID (more than LARDER_MAX_TRUST_MS), or why this
+ * process cannot reach the file. larder_trusted: OK or MISS, in all processes. Reads do not ask; a new file is not
+ * trusted.
+ */
+#define LARDER_MAX_TRUST_MS 60000u
+larder_status larder_trust(larder *cache, uint32_t for_ms);
+larder_status larder_trusted(larder *cache);
+
+/*
  * Adds `delta` to a signed 64-bit counter and stores the sum in `*result`. An absent key starts from `initial` and
  * gets the TTL `ttl_ms` (0: never expires; negative: INVALID). The expiry of a present key does not change. A
  * plain value that is a decimal integer without flags becomes a counter, but one with tags, which it keeps.

@@ -317,6 +317,32 @@ module Larder
       _stamp
     end
 
+    # The longest time of {#trust}, in seconds.
+    MAX_TRUST = 60
+
+    # Says that items are copies of what another store has, and that somebody removes those that change there, for so
+    # long from now on. Nothing else depends on it.
+    #
+    # @param seconds [Numeric] 0: no longer
+    # @return [true]
+    # @raise [Larder::InvalidArgument] more than {MAX_TRUST} seconds
+    # @raise (see #delete)
+    # @example
+    #   cache.trust(3)
+    #   cache.trusted? #=> true
+    def trust(seconds)
+      unless seconds.is_a?(Numeric) && (0..MAX_TRUST).cover?(seconds)
+        raise InvalidArgument, "trust takes seconds from 0 to #{MAX_TRUST}, not #{seconds.inspect}"
+      end
+
+      _trust((seconds * 1000).ceil)
+    end
+
+    # @!method trusted?
+    #   @return [Boolean] is it within the time of the latest {#trust} of all processes?
+    #   @example
+    #     cache.trusted? #=> false
+
     # Deletes all items that have one of the tags, in the same time whatever their number. They take their room until
     # they are evicted, which they are before others. A deletion that raises is applied when a file is opened.
     #

@@ -139,7 +139,8 @@ typedef struct {
     lard_u64 inode[2];    /* of this file: number, creation time in ns or 0. A copy has another one */
     lard_u64 uptime_ms;   /* of the machine at the first open; if it is less now, there was a boot since */
     lard_u64 stamp;       /* raised by each deletion of tags, see segment/deletions.h */
-    lard_u64 reserved[7];
+    lard_u64 trusted_until_ms; /* of the monotonic clock, see larder_trust */
+    lard_u64 reserved[6];
 } lard_control;
 
 /* `clean`. After a crash of the machine only a file that is LARD_CLEAN is kept. */

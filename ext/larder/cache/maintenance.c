@@ -1,6 +1,6 @@
 /*
- * maintenance.c — native methods about the whole file: _scan, _clear, _resize, _prune, _verify, _stats, and its
- * processes.
+ * maintenance.c — native methods about the whole file: _scan, _clear, _resize, _prune, _verify, _stats, _trust,
+ * and its processes.
  *
  * The first five may walk the file or take every shard lock in turn, so they run
  * without the GVL.
@@ -77,7 +77,7 @@ static VALUE cache_scan(VALUE self, VALUE cursor, VALUE prefix, VALUE now, VALUE
     return result;
 }
 
-/* ---- clear, resize, prune ---- */
+/* ---- clear ---- */
 
 static void run_clear(larder *engine, void *arg) { *(larder_status *)arg = larder_clear(engine); }
 
@@ -88,6 +88,19 @@ static VALUE cache_clear(VALUE self) {
     raise_unless_ok(self, status);
     return self;
 }
+
+/* ---- trust ---- */
+
+static VALUE cache_trust(VALUE self, VALUE for_ms) {
+    raise_unless_ok(self, larder_trust(glue_attach_to_change(self), NUM2UINT(for_ms)));
+    return Qtrue;
+}
+
+static VALUE cache_trusted(VALUE self) {
+    return larder_trusted(glue_attach_to_read(self)) == LARDER_OK ? Qtrue : Qfalse;
+}
+
+/* ---- resize, prune ---- */
 
 struct resize {
     uint64_t size_bytes;
@@ -199,6 +212,8 @@ void glue_maintenance_init(VALUE cache_class) {
     glue_private_const(cache_class, "KEEP_TRIAL", INT2FIX(LARDER_KEEP_TRIAL));
     rb_define_private_method(cache_class, "_scan", cache_scan, 4);
     rb_define_private_method(cache_class, "_clear", cache_clear, 0);
+    rb_define_private_method(cache_class, "_trust", cache_trust, 1);
+    rb_define_method(cache_class, "trusted?", cache_trusted, 0);
     rb_define_private_method(cache_class, "_resize", cache_resize, 2);
     rb_define_private_method(cache_class, "_prune", cache_prune, 1);
     rb_define_private_method(cache_class, "_stats", cache_stats, 0);

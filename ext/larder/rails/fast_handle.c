@@ -29,21 +29,23 @@ static VALUE new_handle(const fast_handle *terms) {
     handle->plain_values = terms->plain_values;
     handle->plain_trees = terms->plain_trees;
     handle->has_remote = terms->has_remote;
+    handle->needs_trust = terms->needs_trust;
     RB_OBJ_WRITE(object, &handle->cache, terms->cache);
     RB_OBJ_WRITE(object, &handle->options, terms->options);
     return object;
 }
 
-/* FastPath.attach(store, cache, options, max_key_size, plain_values, plain_trees, has_remote) sets @fast; to nil
- * where Rails has to look the options up. */
+/* FastPath.attach(store, cache, options, max_key_size, plain_values, plain_trees, has_remote, needs_trust) sets
+ * @fast; to nil where Rails has to look the options up. */
 static VALUE attach(VALUE module, VALUE store, VALUE cache, VALUE options, VALUE max_key_size, VALUE plain_values,
-                    VALUE plain_trees, VALUE has_remote) {
+                    VALUE plain_trees, VALUE has_remote, VALUE needs_trust) {
     fast_handle terms = {.cache = cache,
                          .options = options,
                          .max_key_bytes = NUM2SIZET(max_key_size),
                          .plain_values = RTEST(plain_values),
                          .plain_trees = RTEST(plain_trees),
-                         .has_remote = RTEST(has_remote)};
+                         .has_remote = RTEST(has_remote),
+                         .needs_trust = RTEST(needs_trust)};
 
     if (terms.max_key_bytes > LARDER_MAX_KEY) {
         terms.max_key_bytes = LARDER_MAX_KEY;
@@ -73,5 +75,5 @@ void fast_handle_init(VALUE module) {
     rb_gc_register_address(&fast_handle_last);
     fast_handle_id_fast = rb_intern("@fast");
     fast_handle_id_options = rb_intern("@options");
-    rb_define_method(rb_singleton_class(module), "attach", attach, 7);
+    rb_define_method(rb_singleton_class(module), "attach", attach, 8);
 }

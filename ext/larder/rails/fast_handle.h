@@ -14,6 +14,7 @@ typedef struct fast_handle {
     bool plain_values; /* may a value be stored without asking a coder? */
     bool plain_trees;  /* also Arrays, Hashes and objects? */
     bool has_remote;   /* is a second level asked for what is missing, and told of writes? */
+    bool needs_trust;  /* is that level asked for everything while its copies are not trusted? */
 } fast_handle;
 
 /* For one call: the store with a copy of its handle, which may be replaced meanwhile. */
@@ -62,6 +63,11 @@ static inline const fast_handle *fast_handle_of(VALUE store) {
  */
 static inline larder *fast_handle_engine(const fast_store *store) {
     return glue_handle_engine_or_null(store->handle.cache);
+}
+
+/* May the file answer, rather than the second level? */
+static inline bool fast_handle_answers(const fast_store *store) {
+    return !store->handle.needs_trust || larder_trusted(fast_handle_engine(store)) == LARDER_OK;
 }
 
 #endif

@@ -33,7 +33,7 @@ static bool begin(batch *batch, VALUE self, VALUE options) {
     batch->count = batch->arena_used = 0;
     return fast_options_are_simple(options) && fast_guard_passes(self, &batch->store) &&
            fast_options_merge(batch->store.handle.options, options, &batch->options) &&
-           !(batch->options.raw && batch->store.handle.has_remote);
+           !(batch->store.handle.has_remote && (batch->options.raw || !fast_handle_answers(&batch->store)));
 }
 
 /* Is what is written an ordinary record? */

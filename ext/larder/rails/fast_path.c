@@ -31,7 +31,8 @@ static bool expand(fast_call *call, VALUE name) {
 static inline __attribute__((always_inline)) bool begin(fast_call *call, VALUE self, VALUE name, VALUE options) {
     return fast_options_are_simple(options) && fast_guard_passes(self, &call->store) &&
            fast_options_merge(call->store.handle.options, options, &call->options) &&
-           !(call->options.raw && call->store.handle.has_remote) && expand(call, name) &&
+           !(call->store.handle.has_remote && (call->options.raw || !fast_handle_answers(&call->store))) &&
+           expand(call, name) &&
            (call->key.is_utf8 || !(fast_instrumentation_subscribed || call->options.keeps ||
                                    call->options.single_flight || call->options.tagged));
 }

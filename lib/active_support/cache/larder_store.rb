@@ -71,6 +71,7 @@ module ActiveSupport
         @plain_trees = settings.plain_trees
         @remote = settings.remote
         @local_expires_in = settings.local_expires_in
+        @backplane = settings.backplane
         @settings = settings
         @options.default = nil # it would add options that were not given
         use(settings.open)
@@ -99,7 +100,7 @@ module ActiveSupport
         @cache = cache
         @records = Larder::Store::Records.new(cache)
         Larder::Store::FastPath.attach(self, cache, @options, @max_key_size, @plain_values, @plain_trees,
-                                        !@remote.nil?)
+                                        !@remote.nil?, !@backplane.nil?)
       end
     end
   end

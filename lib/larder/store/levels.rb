@@ -4,6 +4,7 @@
 # change, too.
 
 require "larder/store/remote"
+require "larder/store/backplane"
 
 module Larder
   module Store
@@ -14,8 +15,9 @@ module Larder
     # taken before the remote store is read or written, and the copy is stored under it: who deletes or writes the key
     # in between ends the lease.
     module Levels
-      # Seconds for which a copy is used.
+      # Seconds for which a copy is used, and where other machines tell of changes.
       LOCAL_EXPIRES_IN = 5
+      LONGER = 60
       # After so many ms of a call of the remote store no copy is stored.
       LEASE_MS = 10_000
       # Seconds for which Rails' stores keep an entry for race_condition_ttl after it has expired.
@@ -63,7 +65,10 @@ module Larder
           @remote.change(:delete_matched, [pattern]) { @remote.delete_matched(pattern) }
         end
       ensure
-        super if @remote
+        if @remote
+          super
+          tell(:prefix, [""])
+        end
       end
 
       # As Rails'. The remote store decides whether it can empty a namespace alone.
@@ -76,7 +81,10 @@ module Larder
           true
         end
       ensure
-        super if @remote
+        if @remote
+          super
+          tell(:prefix, [prefix])
+        end
       end
 
       private
@@ -94,9 +102,10 @@ module Larder
         return remote_entry(key, options) if options[:raw]
 
         copy = super(key)
-        return copy if copy && !copy.expired? && !copy.mismatched?(options[:version])
+        copy = nil if copy && (copy.expired? || copy.mismatched?(options[:version]))
+        return copy if copy && trusted?
 
-        live(fill(key, options), options)
+        live(fill(key, options) { copy }, options)
       end
 
       # Multi's.
@@ -105,14 +114,16 @@ module Larder
         return read_remote_multi(names, options) if options[:raw]
 
         found = super
-        missing = names.reject { |name| found.key?(name) }
-        missing.empty? ? found : found.merge(read_remote_multi(missing, options))
+        return found.merge(read_remote_multi(names - found.keys, options)) if trusted?
+
+        read_remote_multi(names, options) { found }
       end
 
       # What the remote store has of names that the file has not. Called by the fast path, too.
+      # Yields if that does not answer.
       def read_remote_multi(names, options)
         keys = names.to_h { |name| [name, normalize_key(name, options)] }
-        entries = fill_many(keys.values.uniq, options)
+        entries = fill_many(keys.values.uniq, options) { return yield if block_given? }
         names.each_with_object({}) do |name, found|
           entry = live(entries[keys[name]], {})
           add_value(found, name, entry) if entry && !entry.mismatched?(normalize_version(name, options))
@@ -127,11 +138,11 @@ module Larder
       # StaleServing's.
       def stored_entry(key)
         copy = super
-        return copy if @remote.nil? || (copy && !copy.expired?)
+        return copy if @remote.nil? || (copy && !copy.expired? && trusted?)
 
-        entry = fill(key, {})
+        entry = fill(key, {}) { copy }
         entry&.value
-        entry || copy
+        entry
       rescue ActiveSupport::Cache::DeserializationError
         nil
       end
@@ -141,38 +152,73 @@ module Larder
         found = super
         return found unless @remote
 
-        missing = names.reject { |name| found.key?(name) && !found[name].expired? }
-        keys = missing.to_h { |name| [name, normalize_key(name, options)] }
-        entries = fill_many(keys.values.uniq, options)
-        missing.each do |name|
+        asked = trusted? ? names.reject { |name| found.key?(name) && !found[name].expired? } : names
+        keys = asked.to_h { |name| [name, normalize_key(name, options)] }
+        entries = fill_many(keys.values.uniq, options) { return found }
+        asked.each do |name|
           entry = usable(entries[keys[name]], name, options, :stale_while_revalidate)
-          found[name] = entry if entry
+          entry ? found[name] = entry : found.delete(name)
         end
         found
       end
 
-      # Reads the remote store, and stores a copy in the file.
+      # May copies be used?
+      def trusted?
+        @backplane.nil? || failsafe(:read_entry, returning: false) { @cache.trusted? }
+      end
+
+      # May the remote store be asked?
+      def ready?
+        @backplane&.start(@cache, ->(error) { failed(:backplane, nil, RemoteError.new(error.message)) })
+        @remote.ready?
+      end
+
+      # Tells other machines that their copies are old.
+      def tell(kind, texts)
+        @backplane&.publish(kind, texts)
+      end
+
+      # Reads the remote store, and stores a copy in the file. Yields if that store does not answer.
       #
       # @return [ActiveSupport::Cache::Entry, nil] also one that has expired
-      def fill(key, options)
-        failsafe(:read_entry) do
+      def fill(key, options, &block)
+        asking(:read_entry, block) do
           leased([key]) do |leases|
-            asked = Asked.new(now, stamp)
-            entry = @remote.ready? ? @remote.read(key) : nil
+            asked = ask
+            entry = @remote.read(key)
             keep_copies(entry ? { key => entry } : {}, asked, leases, options)[key]
           end
         end
       end
 
       # The same for many.
-      def fill_many(keys, options)
-        failsafe(:read_multi_entries, returning: {}) do
+      #
+      # @return [Hash{String=>ActiveSupport::Cache::Entry}]
+      def fill_many(keys, options, &block)
+        return {} if keys.empty?
+
+        asking(:read_multi_entries, block) do
           leased(keys) do |leases|
-            asked = Asked.new(now, stamp)
-            entries = @remote.ready? ? @remote.read_multi(keys, options) : {}
-            keep_copies(entries, asked, leases, options)
+            asked = ask
+            keep_copies(@remote.read_multi(keys, options), asked, leases, options)
           end
-        end
+        end || {}
+      end
+
+      # After the leases were taken: what is listed later has ended them.
+      def ask
+        raise Remote::Waiting unless ready?
+
+        Asked.new(now, stamp)
+      end
+
+      def asking(method, otherwise)
+        yield
+      rescue Remote::Waiting
+        otherwise&.call
+      rescue RemoteError => e
+        failed(method, nil, e)
+        otherwise&.call
       end
 
       # @return [Hash{String=>ActiveSupport::Cache::Entry}] those of the entries that no tag has deleted
@@ -185,7 +231,7 @@ module Larder
       end
 
       def remote_entry(key, options)
-        failsafe(:read_entry) { @remote.read(key, options) if @remote.ready? }
+        asking(:read_entry, nil) { ask && @remote.read(key, options) }
       end
 
       # Yields leases of those keys of which there are some to have, by key. Ends those that are left.
@@ -262,7 +308,7 @@ module Larder
       # What must not be there, or is no entry, has no copy.
       def write_remotely(key, entry, options)
         terms = [kept_in(entry, options), options.slice(*WITHOUT_COPY)]
-        return changed(key) { @remote.write(key, entry, *terms) if @remote.ready? } if options[:unless_exist]
+        return changed(key) { @remote.write(key, entry, *terms) if ready? } if options[:unless_exist]
 
         changed(key) { @remote.change(:delete, [key]) { @remote.write(key, entry, *terms) } }
       end
@@ -278,6 +324,7 @@ module Larder
         ensure
           leases.clear
           drop_copies(left) if left&.any?
+          tell(:keys, entries.keys)
         end
       end
 
@@ -297,10 +344,10 @@ module Larder
         return false unless written?([key]) { block.call(kept_in(entry, options)) }
 
         record = copy_of(entry, asked, options)
-        return true if record && store_record(key, record, now_ms, options)
-
-        @remote.change(:delete, [key]) { @remote.delete(key) }
-        false
+        stored = record && store_record(key, record, now_ms, options)
+        @remote.change(:delete, [key]) { @remote.delete(key) } unless stored
+        tell(:keys, [key])
+        stored ? true : false
       end
 
       # Entries'.
@@ -323,6 +370,7 @@ module Larder
           failsafe(method) { @remote.change(:delete, keys, &block) }
         ensure
           copies = local.call
+          tell(:keys, keys)
         end
         told.nil? ? copies : told
       end
@@ -337,7 +385,7 @@ module Larder
         key = normalize_key(name, options)
         instrument(operation, instrumented_key(name, key), amount: amount) do
           failsafe(operation) do
-            changed(key) { @remote.count(operation, key, Integer(amount), options) if @remote.ready? }
+            changed(key) { @remote.count(operation, key, Integer(amount), options) if ready? }
           end
         end
       end
@@ -347,6 +395,7 @@ module Larder
         yield
       ensure
         drop_copies(keys)
+        tell(:keys, keys)
       end
 
       def drop_copies(keys)

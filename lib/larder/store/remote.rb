@@ -17,6 +17,14 @@ module Larder
     # remote store begin with, so that nothing of before is found.
     # @api private
     class Remote
+      # It must not be asked, because it has not got all changes.
+      class Waiting < RemoteError
+        # @api private
+        def initialize
+          super("the remote store has not got all changes of this machine yet")
+        end
+      end
+
       # Of the remote store, where LarderStore has none of its own.
       INHERITED = %i[expires_in race_condition_ttl skip_nil].freeze
       # The options of LarderStore alone.
@@ -33,6 +41,10 @@ module Larder
 
       # @return [ActiveSupport::Cache::Store]
       attr_reader :store
+      # @return [Journal]
+      attr_reader :journal
+      # @return [#call, nil] called with the kind and the texts of changes of the journal that were applied
+      attr_writer :applied
 
       # @param given [ActiveSupport::Cache::Store, Symbol, Array] a store, or what config.cache_store takes
       # @param journal [String] the path of the journal
@@ -77,6 +89,14 @@ module Larder
       rescue RemoteError
         @journal.note(kind, texts)
         raise
+      end
+
+      # @return [Boolean]
+      def answers?
+        attempt(:read) { @store.send(:read_entry, generation_name, raw: true) }
+        true
+      rescue RemoteError
+        false
       end
 
       # @return [Boolean] is it time to report a failure?
@@ -205,6 +225,7 @@ module Larder
         end
         @journal.each do |kind, texts|
           kind == :delete ? delete_multi(texts) : texts.each { |text| public_send(kind, text) }
+          @applied&.call(kind, texts)
         end
       rescue RemoteError
         nil # the next attempt is due in a while

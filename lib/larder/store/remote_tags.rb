@@ -50,7 +50,10 @@ module Larder
           @remote.change(:delete, keys) { @remote.write_multi(keys.to_h { |key| [key, new_version] }, nil) }
         end
       ensure
-        super if @remote
+        if @remote
+          super
+          tell(:tags, texts.map { |text| Tags.own(text) })
+        end
       end
 
       def tags_of(texts)

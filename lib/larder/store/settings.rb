@@ -25,8 +25,8 @@ module Larder
       OPTIONS = (ActiveSupport::Cache::UNIVERSAL_OPTIONS + ActiveSupport::Cache::OPTION_ALIASES.values.flatten +
                  %i[persistent size max_size lock_timeout error_handler raise_errors max_key_size serializer compressor
                     coder raw expires_at version unless_exist force single_flight wait lease
-                    stale_while_revalidate stale_if_error soft_timeout early_refresh jitter tags remote local_expires_in
-                    sign_with]).uniq.freeze
+                    stale_while_revalidate stale_if_error soft_timeout early_refresh jitter tags remote
+                    local_expires_in backplane sign_with]).uniq.freeze
 
       DEFAULT_COMPRESSOR = :gzip
       # Of ActiveSupport::Cache.format_version.
@@ -52,6 +52,8 @@ module Larder
 
       # @return [Remote, nil] the second level
       attr_reader :remote
+      # @return [Backplane, nil] that tells machines of changes
+      attr_reader :backplane
       # @return [Float] seconds for which a copy of an entry of the second level is used
       attr_reader :local_expires_in
 
@@ -170,9 +172,9 @@ module Larder
 
       # What the remote store's options say of all entries holds here, too.
       def take_remote(options)
-        given, sign_with = options.delete(:remote), options.delete(:sign_with)
+        given, sign_with, backplane = options.delete(:remote), options.delete(:sign_with), options.delete(:backplane)
         life = options.delete(:local_expires_in)
-        return without_remote(local_expires_in: life, sign_with: sign_with) if given.nil?
+        return without_remote(local_expires_in: life, sign_with: sign_with, backplane: backplane) if given.nil?
 
         check(":local_expires_in", life, "seconds as a positive number or duration") do
           life.nil? || (duration?(life) && life.to_f.positive?)
@@ -180,8 +182,9 @@ module Larder
         check(":remote", given, "a store, or what config.cache_store takes: [:redis_cache_store, { url: … }]") do
           given.is_a?(Symbol) || given.is_a?(ActiveSupport::Cache::Store) || (given.is_a?(Array) && given.any?)
         end
-        @local_expires_in = (life || Levels::LOCAL_EXPIRES_IN).to_f
         @remote = Remote.new(given, journal: "#{path}.journal", sign_with: sign_with)
+        @backplane = Backplane.new(backplane, path: "#{path}.backplane", remote: @remote) if backplane
+        @local_expires_in = (life || (backplane ? Levels::LONGER : Levels::LOCAL_EXPIRES_IN)).to_f
         options.replace(@remote.inherited.merge(options))
       end
 

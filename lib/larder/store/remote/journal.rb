@@ -35,6 +35,12 @@ module Larder
         private_constant :SIZE, :KINDS, :PENDING, :OVERFLOWN, :LOCK, :LOCKED, :NONE, :LIMIT, :BATCH, :MOST, :YES,
                          :NO
 
+        # An id of the machine.
+        MACHINE = "machine"
+        # Were other machines not told of a change?
+        UNSENT = "unsent"
+        private_constant :MACHINE, :UNSENT
+
         # @param path [String] of its file, which is made when the first change is listed
         def initialize(path)
           @path = path
@@ -88,6 +94,29 @@ module Larder
           ensure
             cache.delete(LOCK) if there?
           end
+        end
+
+        # @return [String] the same in all processes, unless the file cannot be opened
+        def machine
+          cache.add(MACHINE, SecureRandom.hex(8), pin: true)
+          cache.get(MACHINE) || SecureRandom.hex(8)
+        rescue Larder::Error
+          SecureRandom.hex(8)
+        end
+
+        # @param yes [Boolean]
+        def unsent=(yes)
+          cache.set(UNSENT, yes ? YES : NO, pin: true)
+          @unsent = false
+        rescue Larder::Error
+          @unsent = yes # so this process knows
+        end
+
+        # @return [Boolean]
+        def unsent?
+          @unsent || cache.get(UNSENT) == YES
+        rescue Larder::Error
+          false
         end
 
         # All entries of the remote store that are older have been made unreadable.

@@ -1,0 +1,181 @@
+# frozen_string_literal: true
+
+# Tells other machines which copies they have to remove, and removes those that they name.
+
+require "active_support/fork_tracker"
+require "json"
+require "securerandom"
+require "larder/codecs/optional_gems"
+require "larder/store/backplane/redis"
+require "larder/store/backplane/postgresql"
+
+module Larder
+  module Store
+    # One process of a machine, which has the lock of a file beside the cache, listens to the other machines and removes
+    # what they name. When it dies, the kernel gives the lock to the next. In each process a thread waits for it.
+    #
+    # Every second the listener has an answer of the server, it says that copies are trusted for {TRUSTED} seconds. It
+    # begins with an empty file, because it has not heard of what changed before.
+    # @api private
+    class Backplane
+      TRUSTED = 3
+      ROUND = 1
+      # Bytes of a message: NOTIFY of PostgreSQL takes 8,000.
+      LONGEST = 7000
+      # Of the format of messages. What a later version sends is taken for: all copies are old.
+      VERSION = 1
+      ADAPTERS = { "redis" => Redis, "rediss" => Redis, "unix" => Redis, "postgres" => Postgresql,
+                   "postgresql" => Postgresql }.freeze
+      private_constant :TRUSTED, :ROUND, :LONGEST, :VERSION, :ADAPTERS
+
+      # @param url [String] of a Redis, Valkey or PostgreSQL
+      # @raise [ArgumentError] it is of none of these
+      # @raise [Larder::MissingGemError]
+      def self.adapter(url)
+        scheme = url[/\A([a-z]+):/, 1] if url.is_a?(String)
+        ADAPTERS[scheme]&.new(url) || raise(::ArgumentError, "backplane: of LarderStore is #{url.inspect}; it takes " \
+                                                             "the URL of a Redis or Valkey (redis://, rediss://, " \
+                                                             "unix://) or of a PostgreSQL (postgresql://)")
+      end
+
+      # @param url [String]
+      # @param path [String] of the file whose lock decides which process listens
+      # @param remote [Remote]
+      def initialize(url, path:, remote:)
+        @adapter = Backplane.adapter(url)
+        @path = path
+        @remote = remote
+        @channel = "larder:#{remote.store.options[:namespace]}"
+        @mutex = Mutex.new
+        @machine = nil
+      end
+
+      # Listens from now on, if this process is the one that has to.
+      #
+      # @param cache [Larder::Cache] with the copies
+      # @param report [#call] told of errors
+      # @return [void]
+      def start(cache, report)
+        return if @pid == Process.pid && @thread&.alive?
+
+        @mutex.synchronize do
+          next if @pid == Process.pid && @thread&.alive?
+
+          @pid = Process.pid
+          @cache = cache
+          @report = report
+          @thread = Thread.new { listen }.tap do |thread|
+            thread.name = "larder-backplane"
+            thread.report_on_exception = false
+          end
+        end
+      end
+
+      # Ends listening, for tests and for programs that close the cache.
+      # @return [void]
+      def stop
+        @thread&.kill&.join
+        release
+      end
+
+      # Tells the other machines that copies are old: of keys, of tags, or of all keys that start with a text.
+      #
+      # @param kind [Symbol] keys, tags or prefix
+      # @param texts [Array<String>]
+      # @return [Boolean] false: the server did not answer. The others find that out by themselves, unless only this
+      #   machine cannot reach it: then it tells them later that all copies are old
+      def publish(kind, texts)
+        messages(kind, texts).each { |message| @adapter.publish(@channel, message) }
+        true
+      rescue *@adapter.errors => e
+        @remote.journal.unsent = true
+        @report&.call(e)
+        false
+      end
+
+      private
+
+      def messages(kind, texts)
+        parts = [[]]
+        bytes = 0
+        texts.each do |text|
+          text = [text].pack("m0")
+          parts << [] && bytes = 0 if (bytes += text.bytesize + 4) > LONGEST
+          parts.last << text
+        end
+        parts.map { |part| JSON.generate([VERSION, machine, kind, part]) }
+      end
+
+      # Own messages are not heeded: what this machine has written is in its file.
+      def machine
+        @machine ||= @remote.journal.machine
+      end
+
+      def listen
+        lock
+        loop do
+          attend
+        rescue *@adapter.errors => e
+          @report.call(e)
+          alone
+          sleep(ROUND)
+        end
+      end
+
+      # A child process must not keep the lock when its parent dies.
+      def lock
+        @lock = File.open(@path, File::RDWR | File::CREAT, 0o600)
+        @forks = ActiveSupport::ForkTracker.after_fork { @lock&.close }
+        @lock.flock(File::LOCK_EX)
+      end
+
+      def release
+        ActiveSupport::ForkTracker.unregister(@forks) if @forks
+        @lock&.close
+        @lock = @forks = nil
+      end
+
+      def attend
+        @adapter.listen(@channel, ROUND) do |event, message|
+          case event
+          when :begun then begin_anew
+          when :message then heed(message)
+          end
+          @cache.trust(TRUSTED)
+        end
+      end
+
+      # What was changed before this machine listened is not known.
+      def begin_anew
+        @cache.clear
+        return unless @remote.journal.unsent?
+
+        @adapter.publish(@channel, messages(:prefix, [""]).first)
+        @remote.journal.unsent = false
+      end
+
+      def heed(message)
+        version, machine, kind, texts = JSON.parse(message)
+        return if machine == self.machine
+
+        version == VERSION ? drop(kind, texts.map { |text| text.unpack1("m0") }) : @cache.clear
+      rescue JSON::ParserError, ArgumentError, TypeError, NoMethodError
+        @cache.clear # whatever it says
+      end
+
+      def drop(kind, texts)
+        case kind
+        when "keys" then @cache.delete_multi(texts)
+        when "tags" then @cache.delete_tagged(*texts)
+        else texts.each { |prefix| prefix.empty? ? @cache.clear : @cache.delete_tagged(prefix) }
+        end
+      end
+
+      # Nobody tells this machine of changes. If the remote store does not answer either, the copies are all there is;
+      # they end after local_expires_in.
+      def alone
+        @remote.answers? ? @cache.trust(0) : @cache.trust(TRUSTED)
+      end
+    end
+  end
+end

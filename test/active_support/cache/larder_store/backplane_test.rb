@@ -1,0 +1,217 @@
+# frozen_string_literal: true
+
+# Machines tell each other of changes, over real servers. A machine is a file of its own here, of one process or more.
+
+require "support/store_case"
+require "support/servers"
+require "dalli"
+require "redis"
+
+module LarderStore
+  # What holds for Larder::Store::Backplane over every server.
+  module BackplaneTests
+    extend ActiveSupport::Concern
+
+    included do
+      setup do
+        @server = start(server_name) || skip("#{server_name} is not installed")
+        @far = start("memcached") || skip("memcached is not installed")
+        @logger, Dalli.logger = Dalli.logger, Logger.new(nil)
+        @one, @two = machine("one"), machine("two")
+      end
+
+      teardown do
+        [@one, @two, @three_here].compact.each { |store| store.instance_variable_get(:@backplane).stop }
+        [@server, @far].compact.each(&:stop)
+        @places.each { |place| FileUtils.rm_rf(place) }
+        Dalli.logger = @logger if @logger
+      end
+
+      test "a delete and a write on one machine end the copies of the others" do
+        @one.write("k", "old")
+        assert_equal "old", @two.read("k")
+        @one.write("k", "new")
+        assert(soon { @two.read("k") == "new" })
+        @one.delete("k")
+        assert(soon { @two.read("k").nil? })
+      end
+
+      test "so do the multi forms, tags, namespaces and clear" do
+        @one.write_multi({ "a" => 1, "b" => 2 })
+        @one.write("t", 3, tags: "tag")
+        @one.write("n", 4, namespace: "n")
+        read = -> { [@two.read_multi("a", "b", "t"), @two.read("n", namespace: "n")] }
+        assert_equal [{ "a" => 1, "b" => 2, "t" => 3 }, 4], read.call
+        @one.delete_multi(%w[a])
+        assert(soon { read.call == [{ "b" => 2, "t" => 3 }, 4] })
+        @one.delete_tagged("tag")
+        assert(soon { read.call == [{ "b" => 2 }, 4] })
+        @one.clear
+        assert(soon { read.call == [{}, nil] })
+      end
+
+      test "keys of any bytes and many keys" do
+        names = Array.new(300) { |number| "#{"long" * 50}/#{number}" }
+        @one.write_multi(names.to_h { |name| [name, 1] })
+        assert_equal names.size, @two.read_multi(*names).size
+        @one.delete_multi(names)
+        assert(soon { @two.read_multi(*names).empty? })
+      end
+
+      test "a machine keeps its copy of what it writes" do
+        @two.write("k", 2)
+        assert_equal 2, @one.read("k")
+        far = ActiveSupport::Cache.lookup_store(remote)
+        far.delete("k")
+        Kernel.sleep(0.05)
+        assert_equal 2, @two.read("k")
+      end
+
+      test "one process of a machine listens, and another one goes on when it is killed" do
+        first = child { @three = machine("three").tap { |store| store.read("x") } }
+        assert(soon { @three_here ||= machine("three").tap { |store| store.read("x") } })
+        assert(soon { @three_here.cache.trusted? })
+        @one.write("k", "old")
+        assert_equal "old", @three_here.read("k")
+        Process.kill(:KILL, first)
+        Process.wait(first)
+        @one.write("k", "new")
+        assert(soon { @three_here.read("k") == "new" })
+      end
+
+      test "a forked process has a thread of its own, and does not keep its parent's lock" do
+        @one.write("k", "old")
+        reader = child { soon(30) { @two.read("k") == "new" } && exit!(0) }
+        @two.instance_variable_get(:@backplane).stop
+        @one.write("k", "new")
+        assert_predicate Process.wait2(reader).last, :success?
+      end
+
+      test "without the server a machine asks the remote store, and copies of before are gone when it is back" do
+        far = ActiveSupport::Cache.lookup_store(remote)
+        @one.write("k", "old")
+        @two.read("k")
+        stop_server
+        assert(soon(8) { !@two.cache.trusted? })
+        start_server
+        far.write("k", "new")
+        assert(soon(8) { @two.read("k") == "new" })
+      end
+    end
+
+    private
+
+    # In a directory that another user may enter, as PostgreSQL does not run as root.
+    def start(name)
+      type = Larder::Lab::Servers.fetch(name)
+      return unless type.path
+
+      @places = [*@places, Dir.mktmpdir("larder-test-#{name}")]
+      type.new(@places.last).tap(&:start)
+    end
+
+    def remote
+      [:mem_cache_store, @far.endpoint.fetch("url"), { coder: Larder::Coder.new, protocol: :meta }]
+    end
+
+    def backplane
+      @server.endpoint.fetch("url")
+    end
+
+    def stop_server
+      Process.kill(:KILL, @server.pid)
+      @server.stop
+    end
+
+    def start_server
+      @server.start
+    end
+
+    def machine(name, **options)
+      new_store("#{name}.larder", remote: remote, backplane: backplane, **options).tap do |store|
+        store.read("none")
+        soon { store.cache.trusted? }
+      end
+    end
+
+    def child
+      fork do
+        yield
+        sleep
+      end
+    end
+
+    def soon(seconds = 3)
+      deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
+      until (found = yield)
+        return false if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+
+        Kernel.sleep(0.01)
+      end
+      found
+    end
+  end
+
+  # With PUBLISH and SUBSCRIBE.
+  class BackplaneOverRedisTest < StoreCase
+    include BackplaneTests
+
+    def server_name
+      "redis"
+    end
+
+    test "what a later version says ends all copies" do
+      @one.write("k", "old")
+      @two.read("k")
+      far = ActiveSupport::Cache.lookup_store(remote)
+      far.write("k", "new")
+      RedisClient.new(path: backplane.delete_prefix("unix://")).call("PUBLISH", "larder:", '[2, "other", "odd"]')
+      assert(soon { @two.read("k") == "new" })
+      far.write("k", "newer")
+      RedisClient.new(path: backplane.delete_prefix("unix://")).call("PUBLISH", "larder:", "no JSON")
+      assert(soon { @two.read("k") == "newer" })
+    end
+
+    test "what could not be told is told when the server is back" do
+      @one.write("k", "old")
+      @two.read("k")
+      stop_server
+      @one.write("k", "new")
+      start_server
+      assert(soon(8) { @two.read("k") == "new" })
+      assert(soon { !@one.instance_variable_get(:@remote).journal.unsent? })
+    end
+
+    test "a server that stops answering is one that fails" do
+      @one.write("k", "old")
+      @two.read("k")
+      Process.kill(:STOP, @server.pid)
+      assert(soon(8) { !@two.cache.trusted? })
+      ActiveSupport::Cache.lookup_store(remote).write("k", "new")
+      assert_equal "new", @two.read("k")
+    ensure
+      Process.kill(:CONT, @server.pid)
+    end
+
+    test "with the remote store and the server dead copies are used" do
+      @one.write("k", "old")
+      stop_server
+      @far.stop
+      Kernel.sleep(1.5)
+      assert_equal "old", @one.read("k")
+      assert(soon(5) { @one.cache.trusted? })
+      travel(61) { assert_nil @one.read("k") }
+    end
+  end
+
+  # With NOTIFY and LISTEN.
+  class BackplaneOverPostgresqlTest < StoreCase
+    include BackplaneTests
+
+    # The gem is in the bundle of one stack.
+    def server_name
+      Gem.loaded_specs.key?("pg") || skip("the gem pg is not in the bundle")
+      "postgresql"
+    end
+  end
+end
