@@ -23,6 +23,7 @@ require "larder/store/counters"
 require "larder/store/delete_matched"
 require "larder/store/maintenance"
 require "larder/store/remote_tags"
+require "larder/store/remote_flight"
 require "larder/store/levels"
 require "larder/store/fast_path"
 
@@ -46,6 +47,7 @@ module Larder
     include DeleteMatched
     include Maintenance
     include RemoteTags
+    include RemoteFlight
     include Levels
     include FastPath
   end

@@ -23,7 +23,7 @@ module Larder
       LEAST = { wait: 0, lease: 0.001 }.freeze
       # Between two looks of a fiber. Its scheduler runs others in between.
       LOOK = 0.005
-      private_constant :WAIT, :LEASE, :LEAST, :LOOK
+      private_constant :LEASE, :LEAST, :LOOK
 
       # @param options [Hash]
       # @raise [ArgumentError] names the option and what it takes

@@ -210,6 +210,34 @@ module LarderStore
       assert_equal 2, @one.read("j")
     end
 
+    test "single flight: of several machines one computes, and the others have its value" do
+      runs = Queue.new
+      machines = [@one, @two, machine("three")]
+      values = machines.map do |store|
+        Thread.new do
+          store.fetch("k", single_flight: true, tags: "t") do
+            runs << 1
+            Kernel.sleep(0.2)
+            "made"
+          end
+        end
+      end.map(&:value)
+      assert_equal %w[made made made], values
+      assert_equal 1, runs.size
+      assert_empty(remote.calls_during { machines.each { |store| assert_equal "made", store.read("k") } })
+      assert_not remote.exist?("larder/lease/k")
+      @one.delete_tagged("t")
+      assert_nil @one.read("k")
+    end
+
+    test "single flight: a machine that dies is followed by another when its lease ends" do
+      remote.write("larder/lease/k", "of one that died", expires_in: 0.3)
+      assert_equal "made", @one.fetch("k", single_flight: true) { "made" }
+      remote.write("larder/lease/j", "of one that is slow", expires_in: 10)
+      assert_equal "alone", @one.fetch("j", single_flight: true, wait: 0.1) { "alone" }
+      assert_nil remote.read("j")
+    end
+
     test "single flight: a delete while the value is computed wins in both levels" do
       assert_equal 1, @two.fetch("k", single_flight: true) { @two.delete("k") || 1 }
       assert_nil remote.read("k")

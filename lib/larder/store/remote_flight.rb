@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+# Single flight among machines that share a remote store.
+
+require "securerandom"
+
+module Larder
+  module Store
+    # The caller that has the lease of a key on its machine takes one in the remote store, too: an entry that is written
+    # only where there is none, and ends after `lease:`. Who does not get it waits until the value is there.
+    # @api private
+    module RemoteFlight
+      # What the keys of leases begin with.
+      KEY = "larder/lease/"
+      # Seconds between two looks for the value.
+      LOOK = 0.02
+      private_constant :KEY, :LOOK
+
+      private
+
+      # SingleFlight's.
+      def fly(name, key, options)
+        return super unless @remote
+
+        super { |stores| stores ? fly_far(name, key, options) { |alone| yield !alone } : yield(false) }
+      end
+
+      # Answers the value of another machine, or yields to compute it: true, if this caller is not to store it.
+      def fly_far(name, key, options)
+        lease = ActiveSupport::Cache::Entry.new(SecureRandom.hex(8))
+        taken, found = join_far(name, key, options, lease)
+        return found.value if found
+        return yield(taken == :alone) unless taken == true
+
+        begin
+          yield false
+        ensure
+          give_up_far(key, lease)
+        end
+      end
+
+      # @return [Array] true: the lease is taken; nil and an entry; :alone: waited as long as it may; or nothing, as the
+      #   remote store does not answer
+      def join_far(name, key, options, lease)
+        deadline = monotonic_now + (options[:wait] || SingleFlight::WAIT).to_f
+        failsafe(:fetch) do
+          until take_far(key, options, lease)
+            sleep(LOOK)
+            found = found_far(name, key, options)
+            return [nil, found] if found
+            return [:alone] if monotonic_now > deadline
+          end
+          true
+        end
+      end
+
+      def take_far(key, options, lease)
+        return true unless ready? # then each machine computes
+
+        @remote.write(far_key(key), lease, lease_seconds(options), unless_exist: true)
+      end
+
+      # The value that another machine has stored, of which this one keeps a copy for those who wait here.
+      def found_far(name, key, options)
+        asked = ask
+        entry = @remote.read(key)
+        entry, tags = opened(entry ? { key => entry } : {})[key]
+        return if entry.nil? || entry.expired? || entry.mismatched?(normalize_version(name, options))
+
+        record = copy_of(entry, asked, options.slice(:namespace).merge(tags: tags))
+        store_record(key, record, now_ms, options) if record && Leases.of(@records, key)&.bytes
+        entry
+      end
+
+      # Unless it has ended, and another machine has one.
+      def give_up_far(key, lease)
+        failsafe(:fetch) do
+          @remote.delete(far_key(key)) if @remote.ready? && @remote.read(far_key(key))&.value == lease.value
+        end
+      end
+
+      def far_key(key)
+        KEY.b << key.b
+      end
+    end
+  end
+end
