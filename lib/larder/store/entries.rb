@@ -23,8 +23,12 @@ module Larder
       private
 
       def read_entry(key, **options)
-        return read_to_store_again(key) if options[:race_condition_ttl]
+        return read_far(key, options) if @remote
 
+        options[:race_condition_ttl] ? read_to_store_again(key) : file_entry(key)
+      end
+
+      def file_entry(key)
         found = failsafe(:read_entry) { @records.get_entry(key, now_ms) }
         entry_of(found) if found
       end
@@ -38,6 +42,8 @@ module Larder
       end
 
       def write_entry(key, entry, **options)
+        return write_far(key, entry, options) if @remote
+
         record = record_of(entry, options)
         record = with_tags(record, key, options) unless Thread.current[AGAIN] # which leaves it its own
 

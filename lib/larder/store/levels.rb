@@ -28,16 +28,6 @@ module Larder
       Asked = Struct.new(:at, :stamp)
       private_constant :LEASE_MS, :RACE, :WITHOUT_COPY, :Asked
 
-      # As Rails'. The version is found first: a copy of another version is no hit.
-      def fetch(name, options = nil, &block)
-        super(name, with_version(name, options), &block)
-      end
-
-      # As Rails'.
-      def read(name, options = nil)
-        super(name, with_version(name, options))
-      end
-
       # As Rails'.
       def exist?(name, options = nil)
         super(name, with_version(name, options))
@@ -89,19 +79,19 @@ module Larder
 
       private
 
+      # The options of a call, with the version of its key.
       def with_version(name, options)
-        return options unless @remote && !(options && options[:version])
+        return options if @remote.nil? || (options && options[:version])
 
         version = normalize_version(name, merged_options(options))
         version ? { **(options || {}), version: version } : options
       end
 
-      # Entries'.
-      def read_entry(key, **options)
-        return super unless @remote
+      # For Entries. A copy of another version is no hit.
+      def read_far(key, options)
         return remote_entry(key, options) if options[:raw]
 
-        copy = super(key)
+        copy = file_entry(key)
         copy = nil if copy && (copy.expired? || copy.mismatched?(options[:version]))
         return copy if copy && trusted?
 
@@ -272,10 +262,8 @@ module Larder
         nil
       end
 
-      # Entries'.
-      def write_entry(key, entry, **options)
-        return super unless @remote
-
+      # For Entries.
+      def write_far(key, entry, options)
         store_safely(:write_entry) do
           asked = asked_for(key, options)
           far = with_versions(entry, options, asked.stamp)

@@ -45,6 +45,7 @@ module Larder
 
       # As Rails'.
       def fetch(name, options = nil, &block)
+        options = with_version(name, options) if @remote
         return super unless block_given? && (keeps?(@options) || (options.is_a?(Hash) && keeps?(options)))
 
         fetch_kept(name, merged_options(options), block)
@@ -53,6 +54,7 @@ module Larder
       # As Rails'. With `stale_while_revalidate:` among the options of the call, as the `cache` of a view gives them,
       # what is stale is found, but for one caller, who has the lease for the write that follows.
       def read(name, options = nil)
+        options = with_version(name, options) if @remote
         return super unless options.is_a?(Hash) && options.key?(:stale_while_revalidate) && keeps?(options)
 
         options = merged_options(options)
