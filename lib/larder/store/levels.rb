@@ -163,6 +163,15 @@ module Larder
         @remote.ready?
       end
 
+      # Of the journal's changes, which were not in the remote store yet when other machines were told.
+      def tell_of_applied(kind, texts)
+        case kind
+        when :delete then tell(:keys, texts)
+        when :clear then tell(:prefix, texts)
+        else tell(:prefix, [""])
+        end
+      end
+
       # Tells other machines that their copies are old.
       def tell(kind, texts)
         @backplane&.publish(kind, texts)

@@ -13,8 +13,7 @@ module Larder
     # A change that could not be applied is listed in a journal. Until all listed changes are applied, the remote store
     # is not asked for anything: it may have what this machine has deleted.
     #
-    # If the journal overflows, it is unknown what to delete. Then the generation is raised, a number that keys in the
-    # remote store begin with, so that nothing of before is found.
+    # If the journal overflows, it is unknown what to delete. Then the remote store is cleared.
     # @api private
     class Remote
       # It must not be asked, because it has not got all changes.
@@ -31,13 +30,12 @@ module Larder
       OWN = %i[single_flight wait lease stale_while_revalidate stale_if_error soft_timeout early_refresh jitter
                tags].freeze
       CODECS = %i[coder serializer compressor].freeze
-      # The key of the generation, and for how many seconds it is known.
-      GENERATION = "larder/generation"
-      GENERATION_KNOWN = 5
+      # A key that is read to find out whether the store answers.
+      PROBE = "larder/probe"
       # Seconds between two attempts to apply what the journal lists, and two reports of failures.
       RETRY = 1
       REPORT = 60
-      private_constant :INHERITED, :OWN, :CODECS, :GENERATION, :GENERATION_KNOWN, :RETRY, :REPORT
+      private_constant :INHERITED, :OWN, :CODECS, :PROBE, :RETRY, :REPORT
 
       # @return [ActiveSupport::Cache::Store]
       attr_reader :store
@@ -59,8 +57,7 @@ module Larder
 
         @adapter = Adapters.of(@store)
         @journal = Journal.new(journal)
-        @generation = 0
-        @retry_at = @known_until = @silent_until = 0
+        @retry_at = @silent_until = 0
       end
 
       # May it be asked? Applies what the journal lists, if that is due.
@@ -93,7 +90,7 @@ module Larder
 
       # @return [Boolean]
       def answers?
-        attempt(:read) { @store.send(:read_entry, generation_name, raw: true) }
+        read(PROBE)
         true
       rescue RemoteError
         false
@@ -151,19 +148,19 @@ module Larder
 
       # @param prefix [String] what the keys start with; empty: all
       def clear(prefix, options = {})
-        prefix = @store.send(:namespace_key, generation_key(prefix), @store.options).delete_suffix(":")
+        prefix = @store.send(:namespace_key, prefix, @store.options).delete_suffix(":")
         call(:clear, **options.except(*OWN, :namespace), **(prefix.empty? ? {} : { namespace: prefix }))
       end
 
       # @param pattern [Regexp, String] of keys
       def delete_matched(pattern)
-        call(:delete_matched, pattern.is_a?(String) ? generation_key(pattern) : pattern)
+        call(:delete_matched, pattern)
       end
 
       # @param operation [Symbol] increment or decrement
       # @return [Integer, nil] as of the remote store's method
       def count(operation, key, amount, options)
-        call(operation, generation_key(key), amount, **options.except(*OWN, :namespace, :version))
+        call(operation, key, amount, **options.except(*OWN, :namespace, :version))
       end
 
       private
@@ -186,42 +183,15 @@ module Larder
       end
 
       def name_of(key)
-        @store.send(:normalize_key, generation_key(key), @store.options)
-      end
-
-      def generation_key(key)
-        learn_generation if monotonic_now >= @known_until
-        @generation.zero? ? key : "larder/#{@generation}/".b << key.b
-      end
-
-      # Another machine may have raised it. The remote store may have lost it.
-      def learn_generation
-        @known_until = monotonic_now + GENERATION_KNOWN
-        found = attempt(:read) { @store.send(:read_entry, generation_name, raw: true) }&.value.to_i
-        write_generation if found < @generation
-        @generation = [found, @generation].max
-      end
-
-      def generation_name
-        @store.send(:normalize_key, GENERATION, @store.options)
-      end
-
-      def write_generation
-        entry = ActiveSupport::Cache::Entry.new(@generation)
-        attempt(:write) { @store.send(:write_entry, generation_name, entry, raw: true) }
-      end
-
-      # By time: later ones are higher, also after the remote store has lost it.
-      def raise_generation
-        @generation = [@generation + 1, Time.now.to_i].max
-        write_generation
+        @store.send(:normalize_key, key, @store.options)
       end
 
       # Applies what the journal lists.
       def catch_up
         if @journal.overflown?
-          raise_generation
+          clear("")
           @journal.recovered
+          @applied&.call(:clear, [""])
         end
         @journal.each do |kind, texts|
           kind == :delete ? delete_multi(texts) : texts.each { |text| public_send(kind, text) }

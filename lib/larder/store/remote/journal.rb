@@ -119,7 +119,7 @@ module Larder
           false
         end
 
-        # All entries of the remote store that are older have been made unreadable.
+        # The remote store was cleared.
         # @return [void]
         def recovered
           @mutex.synchronize { @memory = [] }
