@@ -4,14 +4,14 @@ require_relative "../support/base"
 require_relative "../support/spin_model"
 
 module Proof
-  # Has spin go through every state of the models in engine/model/, and of each of their mutations until it finds what
-  # is wrong there.
+  # Has spin go through every state of the models in engine/model/ and proof/models/, and of each of their mutations
+  # until it finds what is wrong there.
   class Models < Base
     NAME = "models"
     TITLE = "No order of steps, loads and stores that C11 allows breaks a protocol, whoever dies meanwhile"
     HELP = "spin explores every state of models of the protocols, and must find what is broken in each mutation"
 
-    DIRECTORY = File.join(ROOT, "engine/model")
+    DIRECTORIES = ["engine/model", "proof/models"].map { |name| File.join(ROOT, name) }.freeze
     VERIFIER = ["-DSAFETY", "-DCOLLAPSE", "-DVECTORSZ=8192", "-DMEMLIM=6000", "-w"].freeze
     ENDED_EARLY = /Search not completed|max search depth too small|out of memory|error:/
     BOUND_TOO_SMALL = /assertion violated \(count\[\d+\]<|invalid array index|VECTORSZ|depth too small/
@@ -24,7 +24,7 @@ module Proof
     # @param report [Proof::Report]
     # @return [void]
     def attack(report)
-      SpinModel.all(DIRECTORY).each do |model|
+      DIRECTORIES.flat_map { |directory| SpinModel.all(directory) }.each do |model|
         report.count("models", 1)
         explore(report, model)
         caught = mutations_of(model).select { |mutation| catches?(report, model, mutation) }

@@ -3,7 +3,7 @@
 # Reads the comment at the head of a model: with which bounds spin runs it, and which mutations of it spin must find.
 
 module Proof
-  # One model of engine/model/, in Promela.
+  # One model of engine/model/ or proof/models/, in Promela.
   class SpinModel
     # A way to break the model on purpose: `name` is the macro that does, `settings` are its bounds.
     Mutation = Struct.new(:name, :settings, :text)
