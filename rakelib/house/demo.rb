@@ -7,6 +7,7 @@ require "rbconfig"
 require "socket"
 require_relative "environment"
 require_relative "herd"
+require_relative "machines"
 require_relative "../../examples/recipes/lib/recipes"
 require_relative "../../lib/larder/cli/command"
 
@@ -42,6 +43,10 @@ module House
       runs and how long they wait, without and with what docs/guides/stampedes.md describes,
       and ends.
 
+      With --machines 3 it starts as many machines with a Redis behind them, shows a change
+      that all of them hear of and what they answer while Redis is dead
+      (docs/guides/many-machines.md), and ends.
+
       Needed: Ruby 3.1 or newer with its headers, Bundler, a C compiler, make.
 
       Options:
@@ -63,6 +68,8 @@ module House
       free!(@port) if @port
       install_gems
       step("compile Larder", ["rake", "--silent", "compile"], chdir: ROOT)
+      return show_machines if @machines
+
       step("prepare the recipes", [RbConfig.ruby, "bin/prepare"], chdir: APPLICATION)
       return show_herd if @herd
 
@@ -73,6 +80,12 @@ module House
       note "starting the application twice; this takes about ten seconds"
       own = variables.merge("RECIPES_DATABASE" => Recipes.database)
       say(Herd.new(own, APPLICATION, @workers || Herd::WORKERS).report)
+    end
+
+    # They use the gems of the repository.
+    def show_machines
+      own = Environment.variables(File.join(ROOT, "Gemfile"))
+      say(Machines.new(@machines, own, ->(text) { note(text) }).report)
     end
 
     def parser
@@ -92,6 +105,11 @@ module House
           @release = name
         end
         options.on("--herd", "shows many requests at once, and ends") { @herd = true }
+        options.on("--machines N", Integer, "shows so many machines, 2 to 8, and ends") do |count|
+          raise OptionParser::InvalidArgument, count.to_s unless count.between?(2, 8)
+
+          @machines = count
+        end
       end
     end
 

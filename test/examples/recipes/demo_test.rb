@@ -5,7 +5,7 @@ require "net/http"
 require "timeout"
 
 # bin/demo, as somebody runs it: started, asked over HTTP, ended by Ctrl-C, and started again as another release; and
-# with --herd.
+# with --herd or --machines.
 class DemoTest < ActiveSupport::TestCase
   include TemporaryDirectory
   include Demo
@@ -38,6 +38,19 @@ class DemoTest < ActiveSupport::TestCase
     without, with = rows.map(&:last).partition.with_index { |_, row| row.even? }
     assert_equal %w[once once], with, output
     without.each { |runs| assert_operator runs.to_i, :>, 1, output }
+    assert_nothing_left(status.pid)
+  end
+
+  slow_test "--machines shows a change, a killed Redis and a delete that is not forgotten, and leaves nothing" do
+    Dir.mkdir(path_of("temporary"))
+    output, status = Open3.capture2e(variables.merge("TMPDIR" => path_of("temporary")), RbConfig.ruby, demo,
+                                     "--machines", "3", pgroup: true)
+    assert_predicate status, :success?, output
+    { /^machine 1 writes 10: all read it +10 +10 +10$/ => 1, /^machine 1 writes 12.* 12 +12 \([\d.]+ ms\) +12 \(/ => 1,
+      /^Redis is killed: all read +12 +12 +12$/ => 1, /^machine 2 deletes it: all read +12 +nothing +12$/ => 1,
+      /^Redis is back.*(nothing \([\d.]+ s\) *){3}$/ => 1, /^.* takes( +[\d.]+ µs){3}$/ => 2 }.each do |row, times|
+      assert_equal times, output.scan(row).size, output
+    end
     assert_nothing_left(status.pid)
   end
 
