@@ -36,6 +36,8 @@ module Larder
         ADAPTERS[scheme]&.new(url) || raise(::ArgumentError, "backplane: of LarderStore is #{url.inspect}; it takes " \
                                                              "the URL of a Redis or Valkey (redis://, rediss://, " \
                                                              "unix://) or of a PostgreSQL (postgresql://)")
+      rescue URI::InvalidURIError => e
+        raise ::ArgumentError, "backplane: of LarderStore is no URL: #{e.message}"
       end
 
       # @param url [String]

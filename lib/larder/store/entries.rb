@@ -101,6 +101,8 @@ module Larder
       # The block's value; false: the value can never be stored, nil: the cache could not serve.
       def store_safely(method)
         yield
+      rescue Larder::UnserializableError
+        raise
       rescue Larder::InvalidArgument => e
         failed(method, false, e)
       rescue *Failsafe::ERRORS => e

@@ -254,7 +254,13 @@ module Larder
       # @return [Boolean] was a copy stored? Then the lease has ended
       def keep_copy(key, entry, asked, lease, options)
         record = copy_of(entry, asked, options)
-        record ? failsafe(:read_entry) { @records.set_leased(key, record, now_ms, lease) } : false
+        record ? failsafe(:read_entry) { copied?(key, record, lease) } : false
+      end
+
+      def copied?(key, record, lease)
+        @records.set_leased(key, record, now_ms, lease)
+      rescue Larder::InvalidArgument # it is too long for the file
+        false
       end
 
       # The record of a copy; nil: it would have expired.
@@ -284,6 +290,9 @@ module Larder
             write_many({ key => entry }, options, asked) { |kept| @remote.write(key, far, kept) }
           end
         end
+      rescue Larder::UnserializableError
+        delete_entry(key) # the old value, as the new one is refused
+        raise
       end
 
       # Multi's.
@@ -295,6 +304,9 @@ module Larder
         store_safely(:write_multi_entries) do
           write_many(entries, options, Asked.new(now)) { |kept| @remote.write_multi(entries, kept) } && entries
         end
+      rescue Larder::UnserializableError
+        delete_multi_entries(entries.keys)
+        raise
       end
 
       # A write begins now, its value where it began to be computed.

@@ -2,6 +2,7 @@
 
 # The second level: a Rails store that several machines share.
 
+require "zlib"
 require "larder/store/remote/adapters"
 require "larder/store/remote/journal"
 
@@ -37,6 +38,16 @@ module Larder
       REPORT = 60
       private_constant :INHERITED, :OWN, :CODECS, :PROBE, :RETRY, :REPORT
 
+      # LarderStore sends the events.
+      module Quiet
+        private
+
+        def instrument(*)
+          yield({}) if block_given?
+        end
+      end
+      private_constant :Quiet
+
       # @return [ActiveSupport::Cache::Store]
       attr_reader :store
       # @return [Journal]
@@ -62,6 +73,7 @@ module Larder
 
       # May it be asked? Applies what the journal lists, if that is due.
       # @return [Boolean]
+      # @raise [RemoteError] the journal cannot be opened
       def ready?
         return true if @journal.empty?
 
@@ -70,6 +82,10 @@ module Larder
           catch_up
         end
         @journal.empty?
+      rescue RemoteError
+        raise
+      rescue Larder::Error => e
+        raise RemoteError, "the remote store is not asked, as its journal cannot be read: #{e.message}"
       end
 
       # Yields to apply a change, or lists it.
@@ -170,12 +186,14 @@ module Larder
         name, *arguments = given
         options = arguments.last.is_a?(Hash) ? arguments.pop : {}
         options = options.merge(coder: coder(sign_with)) if CODECS.none? { |option| options.key?(option) }
-        ActiveSupport::Cache.lookup_store([name, *arguments, options])
+        ActiveSupport::Cache.lookup_store([name, *arguments, options]).extend(Quiet)
       end
 
+      # What Rails' own coder wrote is trusted, as Rails does, and Rails' own can read compressed Strings of this one.
       def coder(sign_with)
-        terms = sign_with ? { sign_with: sign_with } : { trusted: true } # as Rails' own serializer takes it to be
-        Larder::Coder.new(serializer: Larder::Serializers[:native, **terms])
+        return Larder::Coder.new(serializer: Larder::Serializers[:native, sign_with: sign_with]) if sign_with
+
+        Larder::Coder.new(serializer: Larder::Serializers[:native, trusted: true], compressor: Zlib)
       end
 
       def call(method, *arguments, **options)
@@ -197,7 +215,7 @@ module Larder
           kind == :delete ? delete_multi(texts) : texts.each { |text| public_send(kind, text) }
           @applied&.call(kind, texts)
         end
-      rescue RemoteError
+      rescue Larder::Error
         nil # the next attempt is due in a while
       end
 

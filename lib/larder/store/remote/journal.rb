@@ -65,18 +65,17 @@ module Larder
         end
 
         # @return [Boolean]
+        # @raise [Larder::Error] it is unknown, as its file cannot be opened
         def empty?
           return false if @memory.any?
           return true unless there?
 
           cache.get(PENDING).to_s == "" && !overflown?
-        rescue Larder::Error
-          false # what it lists is unknown
         end
 
         # @return [Boolean] are there changes that it does not list?
         def overflown?
-          @memory.size >= MOST || cache.get(OVERFLOWN) == YES
+          @memory.size >= MOST || (there? && cache.get(OVERFLOWN) == YES)
         end
 
         # Visits what is listed for {LIMIT} seconds, unless another process does. Changes are taken off the list when

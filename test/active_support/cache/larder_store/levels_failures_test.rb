@@ -71,6 +71,38 @@ module LarderStore
       travel(6) { assert_nil @one.read("k") }
     end
 
+    test "without a place for its file and its journal, a delete is remembered by the process" do
+      File.write(path_of("file"), "")
+      cache = ActiveSupport::Cache.lookup_store(:larder_store, path_of("file/x.larder"), remote: remote,
+                                                                                         error_handler: nil)
+      die
+      cache.delete("k")
+      assert_nil cache.read("k")
+      revive("k" => "old")
+      assert(eventually { cache.read("x").nil? && !@far.exist?("k") })
+      cache.write("k", "new")
+      assert_equal "new", cache.read("k")
+    end
+
+    test "with a journal that cannot be opened the remote store is not asked, and the report says why" do
+      Dir.mkdir(path_of("odd.larder.journal"))
+      cache = ActiveSupport::Cache.lookup_store(:larder_store, path_of("odd.larder"), remote: remote)
+      errors = reported { 3.times { assert_nil cache.read("k") } }
+      assert_equal 1, errors.size
+      assert_match(/journal cannot be read: .*odd.larder.journal/, errors.first.message)
+    end
+
+    test "Rails' own coder reads Strings that Larder's has compressed" do
+      rails = ActiveSupport::Cache::RedisCacheStore.new(url: @server.endpoint.fetch("url"))
+      one = new_store("zlib.larder", remote: [:redis_cache_store, { url: @server.endpoint.fetch("url") }])
+      one.write("long", "x" * 5000)
+      one.write("list", [1] * 5000)
+      assert_equal "x" * 5000, rails.read("long")
+      assert_nil rails.read("list")
+      rails.write("theirs", ["y"] * 2000, expires_in: 60)
+      assert_equal ["y"] * 2000, one.read("theirs")
+    end
+
     test "clear and delete_matched while it is dead are applied later" do
       die
       @one.delete_matched("k*")

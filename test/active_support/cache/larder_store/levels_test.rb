@@ -338,10 +338,43 @@ module LarderStore
       assert(reports.all?(Larder::OpenError))
     end
 
+    test "a value that cannot be serialized is an error, and the old one is gone" do
+      far = ActiveSupport::Cache::MemoryStore.new(coder: Larder::Coder.new)
+      one = new_store("s.larder", remote: far)
+      one.write("k", 1)
+      assert_raises(Larder::UnserializableError) { one.write("k", proc {}) }
+      assert_nil one.read("k")
+      assert_nil far.read("k")
+      one.write("k", 1)
+      assert_raises(Larder::UnserializableError) { one.write_multi({ "k" => proc {} }) }
+      assert_nil one.read("k")
+    end
+
+    test "a value that is too long for the file is read from the remote store each time" do
+      one = new_store("long.larder", remote: remote, size: 1 << 20)
+      value = "x" * (1 << 20)
+      assert_empty(reported do
+        assert_same true, one.write("k", value)
+        2.times { assert_equal value, one.read("k") }
+      end)
+    end
+
+    test "each call sends one event" do
+      one = new_store("events.larder", remote: [:memory_store, {}])
+      calls = { "increment" => -> { one.increment("n") }, "decrement" => -> { one.decrement("n") },
+                "write" => -> { one.write("k", 1) }, "read" => -> { one.read("none") },
+                "delete" => -> { one.delete("k") }, "delete_matched" => -> { one.delete_matched(/k/) } }
+      calls.each do |name, call|
+        assert_equal ["cache_#{name}.active_support"], events_of(&call).map(&:name)
+      end
+    end
+
     test "what it takes is checked" do
       { { remote: 5 } => /:remote .* is 5/, { remote: [] } => /:remote/, { remote: :no_store } => /no_store/,
         { remote: remote, local_expires_in: 0 } => /:local_expires_in/, { local_expires_in: 5 } => /remote:/,
-        { remote: @one } => /LarderStore, which no other/ }.each do |options, message|
+        { remote: @one } => /LarderStore, which no other/,
+        { remote: remote, backplane: "redis://[bad" } => /backplane: .* no URL/,
+        { remote: remote, backplane: "http://x" } => /backplane: .*redis:/ }.each do |options, message|
         error = assert_raises(StandardError, options.inspect) { new_store("x.larder", **options) }
         assert_match message, error.message
       end
