@@ -317,7 +317,7 @@ module Larder
       _stamp
     end
 
-    # The longest time of {#trust}, in seconds.
+    # The longest time of {#trust_for}, in seconds.
     MAX_TRUST = 60
 
     # Says that items are copies of what another store has, and that somebody removes those that change there, for so
@@ -328,18 +328,18 @@ module Larder
     # @raise [Larder::InvalidArgument] more than {MAX_TRUST} seconds
     # @raise (see #delete)
     # @example
-    #   cache.trust(3)
+    #   cache.trust_for(3)
     #   cache.trusted? #=> true
-    def trust(seconds)
+    def trust_for(seconds)
       unless seconds.is_a?(Numeric) && (0..MAX_TRUST).cover?(seconds)
-        raise InvalidArgument, "trust takes seconds from 0 to #{MAX_TRUST}, not #{seconds.inspect}"
+        raise InvalidArgument, "trust_for takes seconds from 0 to #{MAX_TRUST}, not #{seconds.inspect}"
       end
 
       _trust((seconds * 1000).ceil)
     end
 
     # @!method trusted?
-    #   @return [Boolean] is it within the time of the latest {#trust} of all processes?
+    #   @return [Boolean] is it within the time of the latest {#trust_for} of all processes?
     #   @example
     #     cache.trusted? #=> false
 

@@ -143,7 +143,7 @@ module Larder
           when :begun then begin_anew
           when :message then heed(message)
           end
-          @cache.trust(TRUSTED)
+          @cache.trust_for(TRUSTED)
         end
       end
 
@@ -176,7 +176,7 @@ module Larder
       # Nobody tells this machine of changes. If the remote store does not answer either, the copies are all there is;
       # they end after local_expires_in.
       def alone
-        @remote.answers? ? @cache.trust(0) : @cache.trust(TRUSTED)
+        @remote.answers? ? @cache.trust_for(0) : @cache.trust_for(TRUSTED)
       end
     end
   end

@@ -10,7 +10,7 @@ class LarderCacheCloseTest < ActiveSupport::TestCase
 
   CALLS = {
     get: ["k"], get_multi: [["k"]], set: %w[k v], add: %w[k v], replace: %w[k v], cas: %w[k v w],
-    stamp: [], delete_tagged: ["t"],
+    stamp: [], delete_tagged: ["t"], trust_for: [1], trusted?: [],
     set_multi: [{ "k" => "v" }], delete: ["k"], delete_multi: [["k"]], increment: ["k"], decrement: ["k"],
     touch: ["k"], exist?: ["k"], ttl: ["k"], clear: [], prune: [], stats: [], verify: [], size: [], max_value: [],
     max_pinned: [], pids: [], process: [], process_lives?: [0], resize: [8 << 20], fits_in?: [8 << 20]

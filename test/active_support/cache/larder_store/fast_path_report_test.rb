@@ -121,7 +121,7 @@ module LarderStoreTests
         def initialize(...)
           super
           @options.default = 1
-          FastPath.attach(self, @cache, @options, 4096, true, true)
+          FastPath.attach(self, @cache, @options, 4096, true, true, false, false)
         end
       end
       assert_equal "the store's options are no plain Hash", reason_where(odd.new(path_of, size: SIZE)) { odd }
