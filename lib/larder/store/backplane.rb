@@ -98,17 +98,15 @@ module Larder
       private
 
       def messages(kind, texts)
-        parts = [[]]
         bytes = 0
-        texts.each do |text|
-          text = [text].pack("m0")
-          parts << [] && bytes = 0 if (bytes += text.bytesize + 4) > LONGEST
-          parts.last << text
+        parts = texts.map { |text| [text].pack("m0") }.slice_when do |before, text|
+          bytes += before.bytesize + 4
+          (bytes + text.bytesize > LONGEST).tap { |is_full| bytes = 0 if is_full }
         end
         parts.map { |part| JSON.generate([VERSION, machine, kind, part]) }
       end
 
-      # Own messages are not heeded: what this machine has written is in its file.
+      # Own messages are ignored: what this machine has written is in its file.
       def machine
         @machine ||= @remote.journal.machine
       end
@@ -140,15 +138,15 @@ module Larder
       def attend
         @adapter.listen(@channel, ROUND) do |event, message|
           case event
-          when :begun then begin_anew
-          when :message then heed(message)
+          when :begun then empty_and_announce
+          when :message then receive(message)
           end
           @cache.trust_for(TRUSTED)
         end
       end
 
       # What was changed before this machine listened is not known.
-      def begin_anew
+      def empty_and_announce
         @cache.clear
         return unless @remote.journal.unsent?
 
@@ -156,7 +154,7 @@ module Larder
         @remote.journal.unsent = false
       end
 
-      def heed(message)
+      def receive(message)
         version, machine, kind, texts = JSON.parse(message)
         return if machine == self.machine
 

@@ -58,6 +58,15 @@ module LarderStore
         assert(soon { @two.read_multi(*names).empty? })
       end
 
+      test "keys as long as there may be, more than one message takes" do
+        names = Array.new(7) { |number| "#{number}#{"k" * 4000}" }
+        @one.write_multi(names.to_h { |name| [name, 1] })
+        @two.read_multi(*names)
+        @one.delete_multi(names)
+        assert(soon { @two.read_multi(*names).empty? })
+        assert_not @one.instance_variable_get(:@remote).journal.unsent?
+      end
+
       test "a machine keeps its copy of what it writes" do
         @two.write("k", 2)
         assert_equal 2, @one.read("k")
