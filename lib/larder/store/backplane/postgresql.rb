@@ -2,18 +2,20 @@
 
 # Messages by LISTEN and NOTIFY of PostgreSQL, with the gem pg.
 
+require "larder/store/backplane/server"
+
 module Larder
   module Store
     class Backplane
       # Listening needs a connection of its own to the server, not one of a pool that gives connections to others
       # between transactions, as PgBouncer does.
       # @api private
-      class Postgresql
+      class Postgresql < Server
         # @param url [String]
         def initialize(url)
+          super()
           Codecs::OptionalGems.need("pg", gem: "pg", who: "backplane: #{url.inspect}")
           @url = url
-          @mutex = Mutex.new
         end
 
         # @return (see Redis#errors)
@@ -23,7 +25,7 @@ module Larder
 
         # @param (see Redis#publish)
         def publish(channel, message)
-          @mutex.synchronize { publisher.exec_params("SELECT pg_notify($1, $2)", [channel, message]) }
+          publishing { |connection| connection.exec_params("SELECT pg_notify($1, $2)", [channel, message]) }
         rescue PG::Error
           @publisher&.close
           @pid = nil
@@ -50,13 +52,6 @@ module Larder
 
         def connect
           PG.connect(@url, connect_timeout: 2, keepalives: 1, tcp_user_timeout: 2000)
-        end
-
-        # A connection of this process.
-        def publisher
-          @publisher = connect unless @pid == Process.pid
-          @pid = Process.pid
-          @publisher
         end
       end
     end

@@ -2,19 +2,21 @@
 
 # Messages by publish and subscribe of Redis or Valkey, with redis-client, which the gem redis has, too.
 
+require "larder/store/backplane/server"
+
 module Larder
   module Store
     class Backplane
       # @api private
-      class Redis
+      class Redis < Server
         TIMEOUT = 2
         private_constant :TIMEOUT
 
         # @param url [String]
         def initialize(url)
+          super()
           Codecs::OptionalGems.need("redis-client", gem: "redis-client", who: "backplane: #{url.inspect}")
           @config = RedisClient.config(**place(url), timeout: TIMEOUT, reconnect_attempts: 1)
-          @mutex = Mutex.new
         end
 
         # @return [Array<Class>] that mean that the server could not serve
@@ -25,14 +27,14 @@ module Larder
         # @param channel [String]
         # @param message [String]
         def publish(channel, message)
-          @mutex.synchronize { publisher.call("PUBLISH", channel, message) }
+          publishing { |client| client.call("PUBLISH", channel, message) }
         end
 
         # Yields :begun; :message and a message; :silence after each `round` in which the server has answered.
         #
         # @param round [Numeric] seconds
         def listen(channel, round)
-          client = @config.new_client
+          client = connect
           subscription = client.pubsub
           subscription.call("SUBSCRIBE", channel)
           asked = 0
@@ -59,11 +61,8 @@ module Larder
           url.start_with?("unix:") ? { path: url.delete_prefix("unix:").sub(%r{\A//}, "") } : { url: url }
         end
 
-        # A connection of this process.
-        def publisher
-          @publisher = @config.new_client unless @pid == Process.pid
-          @pid = Process.pid
-          @publisher
+        def connect
+          @config.new_client
         end
       end
     end

@@ -27,6 +27,29 @@ module Larder
           def read_entries(names, **options)
             names.to_h { |name| [name, @store.send(:read_entry, name, **options)] }.compact
           end
+        end
+
+        # In place of the methods by which these stores rescue errors.
+        module Raising
+          private
+
+          # Of RedisCacheStore and Solid Cache.
+          def failsafe(_method, **)
+            yield
+          end
+
+          # Of MemCacheStore.
+          def rescue_error_with(_fallback)
+            yield
+          end
+        end
+
+        # Of a store on a server.
+        class Server < Any
+          def initialize(store)
+            super
+            store.extend(Raising)
+          end
 
           private
 
@@ -37,21 +60,7 @@ module Larder
         end
 
         # RedisCacheStore: Redis, Valkey.
-        class Redis < Any
-          # In place of the store's `failsafe`.
-          module Raising
-            private
-
-            def failsafe(_method, **)
-              yield
-            end
-          end
-
-          def initialize(store)
-            super
-            store.extend(Raising)
-          end
-
+        class Redis < Server
           def errors
             [::Redis::BaseError, ConnectionPool::Error, ConnectionPool::TimeoutError]
           end
@@ -63,19 +72,9 @@ module Larder
         end
 
         # MemCacheStore.
-        class Memcached < Any
-          # In place of the store's `rescue_error_with`.
-          module Raising
-            private
-
-            def rescue_error_with(_fallback)
-              yield
-            end
-          end
-
+        class Memcached < Server
           def initialize(store)
             super
-            store.extend(Raising)
             @data = store.instance_variable_get(:@data)
           end
 
@@ -90,21 +89,7 @@ module Larder
         end
 
         # Solid Cache, on whatever database.
-        class SolidCache < Any
-          # In place of the store's `failsafe`.
-          module Raising
-            private
-
-            def failsafe(_method, **)
-              yield
-            end
-          end
-
-          def initialize(store)
-            super
-            store.extend(Raising)
-          end
-
+        class SolidCache < Server
           def errors
             [ActiveRecord::ActiveRecordError]
           end
