@@ -41,6 +41,7 @@ static void init_cache(VALUE larder_module) {
     rb_define_const(cache, "MIN_SIZE", ULL2NUM(LARDER_MIN_SIZE));
     rb_define_const(cache, "MAX_SIZE", ULL2NUM(LARDER_MAX_SIZE));
     rb_define_const(cache, "DEFAULT_SIZE", ULL2NUM(LARDER_DEFAULT_SIZE));
+    rb_define_const(cache, "MAX_TRUST", UINT2NUM(LARDER_MAX_TRUST_MS / 1000));
     rb_define_const(cache, "MAX_TTL", LL2NUM(LARDER_MAX_TTL_MS / 1000));
     glue_handle_init();
     glue_open_init(cache);

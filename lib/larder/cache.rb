@@ -48,6 +48,8 @@ module Larder
     #   DEFAULT_SIZE = 268435456
     #   # Tags of an item.
     #   MAX_TAGS = 128
+    #   # Seconds of the longest {#trust_for}.
+    #   MAX_TRUST = 60
     #   # Seconds of the longest TTL.
     #   MAX_TTL = 2199023255
     #   # The version of the engine this was compiled with.
@@ -316,9 +318,6 @@ module Larder
     def stamp
       _stamp
     end
-
-    # The longest time of {#trust_for}, in seconds.
-    MAX_TRUST = 60
 
     # Says that items are copies of what another store has, and that somebody removes those that change there, for so
     # long from now on. Nothing else depends on it.

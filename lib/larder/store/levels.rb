@@ -22,7 +22,7 @@ module Larder
       LEASE_MS = 10_000
       # Seconds for which Rails' stores keep an entry for race_condition_ttl after it has expired.
       RACE = 300
-      # Methods that must not be answered from the file.
+      # Options of entries of which the file has no copy.
       WITHOUT_COPY = %i[raw unless_exist].freeze
       # When the remote store was asked, and the stamp of before.
       Asked = Struct.new(:at, :stamp)
@@ -345,7 +345,7 @@ module Larder
         failed(:write_entry, true, e)
       end
 
-      # A value that this thread has computed under a lease: what was deleted meanwhile stays so.
+      # A value that this thread has computed under a lease. If the key was deleted since, it is not stored.
       def write_leased(lease, key, entry, options, asked, &block)
         return store_record(key, nil, now_ms, options) unless lease.bytes
         return Leases.drop(lease) && false if @records.lease_wait(key, lease.bytes, 0, now_ms)

@@ -30,16 +30,14 @@ module Larder
         BATCH = 100
         # Changes in memory.
         MOST = 1024
-        YES = "1"
-        NO = "0"
-        private_constant :SIZE, :KINDS, :PENDING, :OVERFLOWN, :LOCK, :LOCKED, :NONE, :LIMIT, :BATCH, :MOST, :YES,
-                         :NO
-
         # An id of the machine.
         MACHINE = "machine"
         # Were other machines not told of a change?
         UNSENT = "unsent"
-        private_constant :MACHINE, :UNSENT
+        YES = "1"
+        NO = "0"
+        private_constant :SIZE, :KINDS, :PENDING, :OVERFLOWN, :LOCK, :LOCKED, :NONE, :LIMIT, :BATCH, :MOST, :MACHINE,
+                         :UNSENT, :YES, :NO
 
         # @param path [String] of its file, which is made when the first change is listed
         def initialize(path)
@@ -167,7 +165,7 @@ module Larder
         def visit(kind, prefix, entries)
           listed = entries.to_h { |entry| [entry, cache.get(entry).to_s] }.reject { |_, token| token.empty? }
           yield kind, listed.keys.map { |entry| entry.byteslice(prefix.bytesize..) } if listed.any?
-          listed.each { |entry, token| cache.cas(entry, token, "", ttl: NONE) } # unless it was listed again meanwhile
+          listed.each { |entry, token| cache.cas(entry, token, "", ttl: NONE) } # not if listed again
         end
 
         def monotonic_now
