@@ -52,6 +52,10 @@ module ActiveSupport
       # @return [Larder::Cache] the cache of bytes underneath
       attr_reader :cache
 
+      # @api private
+      # @return [Larder::Store::Remote, nil] the second level
+      attr_reader :remote
+
       # Checks its arguments. The first call that needs the file opens it, or makes it with its directories.
       #
       # @param path [String, Pathname, nil] the file; nil is LARDER_PATH's or the environment's, see above

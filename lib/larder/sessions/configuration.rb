@@ -14,8 +14,9 @@ module Larder
   module Sessions
     # The options of sessions.
     class Configuration
-      # The name of the default file, see Application.file.
+      # The names of default files, see Application.file: of sessions, and of copies of sessions.
       FILE = "sessions.larder"
+      COPIES = "session_copies.larder"
       # Bytes of that file.
       SIZE = 64 << 20
       # Seconds without a use after which a session ends.
@@ -58,6 +59,8 @@ module Larder
       #   in the store of `backed_by:`; 0: each request checks; nil: none does, which is right for one machine
       # @param ephemeral [Boolean, nil] in production, sessions may be lost with the file
       # @param cache [ActiveSupport::Cache::Store, Symbol, Array, nil] a store that has the sessions instead of a file
+      # @param backplane [String, nil] the URL of a Redis, Valkey or PostgreSQL, by which machines tell each other which
+      #   copies of the sessions in `cache:` are old; the copies are in a file on each machine, see `file:` and `size:`
       # @param serializer [Symbol] :json, :hybrid or :marshal, see {Format}
       # @param migrate_from [Symbol, Array, Class, #find_session, #call, nil] the store that had the sessions before:
       #   :cookie_store, :cache_store, :mem_cache_store or :active_record_store, with options as in [:cache_store,
@@ -72,17 +75,16 @@ module Larder
       #   raised; nil: 503
       # @raise [InvalidArgument] naming the option
       def initialize(file: nil, size: nil, backed_by: nil, check_ends_every: CHECK_ENDS, ephemeral: nil, cache: nil,
-                     serializer: :json, idle_timeout: IDLE, anonymous_timeout: ANONYMOUS, max_lifetime: nil,
-                     per_user: PER_USER, user: nil, migrate_from: nil, on_full: nil)
-        raise InvalidArgument, "file: and cache: exclude each other: sessions are kept in one place" if file && cache
-        raise InvalidArgument, "cache: is a store already; backed_by: stands behind a file" if cache && backed_by
-
+                     backplane: nil, serializer: :json, idle_timeout: IDLE, anonymous_timeout: ANONYMOUS,
+                     max_lifetime: nil, per_user: PER_USER, user: nil, migrate_from: nil, on_full: nil)
+        check_place(file, cache, backed_by, backplane)
         @file = file
         @size = size.nil? ? SIZE : bytes(:size, size)
         @backed_by = backed_by
         @check_ends = check_ends_every&.zero? ? 0 : seconds(:check_ends_every, check_ends_every)
         @ephemeral = ephemeral
         @cache = cache
+        @backplane = backplane
         @migrate_from = migrate_from
         @format = Format.fetch(serializer)
         @user = Identity.finder(user)
@@ -174,9 +176,29 @@ module Larder
                                           ends_life: life && Backends::Tombstones.beyond(life))
       end
 
+      def check_place(file, cache, backed_by, backplane)
+        raise InvalidArgument, "cache: is a store already; backed_by: stands behind a file" if cache && backed_by
+
+        if backplane && !cache
+          raise InvalidArgument, "backplane: is for sessions that machines share by cache:, which is missing"
+        elsif file && cache && !backplane
+          raise InvalidArgument, "file: and cache: exclude each other: sessions are kept in one place"
+        end
+      end
+
       def on_store
+        return on_copies if @backplane
+
         require_relative "backends/store"
         Backends::Store.new(store(:cache, @cache))
+      end
+
+      def on_copies
+        require_relative "backends/copied"
+        require_relative "backends/store_builder"
+        store = Backends::StoreBuilder.copied(:cache, @cache, path: path(COPIES), size: @size, backplane: @backplane)
+        check_max_age(:cache, store.remote.store)
+        Backends::Copied.new(store)
       end
 
       def store(option, given, **how)
@@ -192,8 +214,8 @@ module Larder
         self.class.report(MaxAgeError.new(option, store, age))
       end
 
-      def path
-        Application.absolute(@file || Application.own(Application.file(FILE)))
+      def path(name = FILE)
+        Application.absolute(@file || Application.own(Application.file(name)))
       end
 
       def production?

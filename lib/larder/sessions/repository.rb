@@ -70,14 +70,7 @@ module Larder
       # @param key [String]
       # @return [Found, nil] nil: there is none, it has ended, or it cannot be read, which is reported
       def find(key)
-        name = PREFIX + key
-        bytes = @backend.read(name) || restored(key)
-        record = bytes && parse(bytes)
-        return if record.nil? || record.moved?
-        return over(key) if @lifetimes.over?(record, now)
-        return over(key) if @backend.check_due?(name) && ended_elsewhere?(record, key) # not in each request
-
-        Found.new(key, bytes, record, @format.load(record.values, &@report))
+        found_copy(key) || found_stored(key)
       rescue UnreadableError => error
         @report.call(error)
         nil
@@ -167,6 +160,28 @@ module Larder
       end
 
       private
+
+      # Whatever a copy tells but that there is a session may be old.
+      def found_copy(key)
+        bytes = @backend.read_copy(PREFIX + key)
+        record = bytes && parse(bytes)
+        found(key, bytes, record) unless record.nil? || record.moved? || @lifetimes.over?(record, now)
+      end
+
+      def found_stored(key)
+        name = PREFIX + key
+        bytes = @backend.read(name) || restored(key)
+        record = bytes && parse(bytes)
+        return if record.nil? || record.moved?
+        return over(key) if @lifetimes.over?(record, now)
+        return over(key) if @backend.check_due?(name) && ended_elsewhere?(record, key) # not in each request
+
+        found(key, bytes, record)
+      end
+
+      def found(key, bytes, record)
+        Found.new(key, bytes, record, @format.load(record.values, &@report))
+      end
 
       # @param instead [String, nil] the key of a session that is about to end
       # @param sign_in [Boolean] see {Index#admit}

@@ -68,6 +68,10 @@ module Larder
           @file.read(key)
         end
 
+        # The file has no copies.
+        # @return [nil]
+        def read_copy(_key); end
+
         # @param (see File#add)
         # @return (see File#add)
         def add(key, bytes, ttl, pin: false)

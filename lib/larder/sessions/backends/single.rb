@@ -5,6 +5,10 @@ module Larder
     module Backends
       # What a backend answers that keeps sessions in one place: there is no copy to reload, and nobody else to ask.
       module Single
+        # @param _key [String]
+        # @return [String, nil] bytes of a copy on this machine, which may be older than the session; nil: there is none
+        def read_copy(_key); end
+
         # @param _key [String] of an entry that is missing
         # @return [String, nil] bytes of its copy
         def reload(_key); end

@@ -108,11 +108,15 @@ module Larder
         def acquire(lock, mine)
           limit = now + PATIENCE
           until @store.add(lock, mine, LOCKED)
-            return false if now > limit
+            return false unless patient?(limit)
 
             sleep rand(PAUSE)
           end
           true
+        end
+
+        def patient?(limit)
+          now <= limit
         end
 
         def now

@@ -26,6 +26,20 @@ module Larder
         HANDLERS = %i[redis_cache_store solid_cache_store larder_store].freeze
         private_constant :CODERS, :WAITS, :TIMEOUTS, :HANDLERS
 
+        # Values are kept as they are also where the caller did not say so.
+        module Raw
+          private
+
+          def write_entry(key, entry, **options)
+            super(key, entry, **options, raw: true)
+          end
+
+          def deserialize_entry(payload, **options)
+            super(payload, **options, raw: true)
+          end
+        end
+        private_constant :Raw
+
         # @param option [Symbol] whose value it is, for messages
         # @param given [ActiveSupport::Cache::Store, Symbol, Array] what `config.cache_store` takes
         # @param behind [Boolean] it is behind a file: it raises errors, and has short timeouts
@@ -33,6 +47,18 @@ module Larder
         # @raise [InvalidArgument] it would read Marshal
         def self.build(option, given, behind: false)
           new(option, behind).build(*given)
+        end
+
+        # @param path [String] of a file for copies
+        # @param size [Integer] of that file
+        # @param backplane [String] by which machines tell each other which copies are old
+        # @return [ActiveSupport::Cache::LarderStore] before the store that is built
+        # @raise [InvalidArgument]
+        def self.copied(option, given, path:, size:, backplane:)
+          store = build(option, given, behind: true).extend(Raw)
+          ActiveSupport::Cache.lookup_store(:larder_store, path, { size: size, remote: store, backplane: backplane })
+        rescue ::ArgumentError => error
+          raise InvalidArgument, error.message.sub(" of LarderStore", " of sessions")
         end
 
         def initialize(option, behind)

@@ -52,7 +52,7 @@ module Larder
         setup { @browser = Browser.new }
 
         STORES.each do |name, typed|
-          %i[cache backed_by].each do |option|
+          %i[cache backed_by copies].each do |option|
             test "who is signed in stays so over a restart, in #{name} by #{option}:" do
               start(option, typed)
               get("/count?n")
@@ -110,9 +110,9 @@ module Larder
         end
 
         # A FileStore is for one process, and connections of Solid Cache cannot be inherited by a fork.
-        STORES.slice("Redis", "memcached").each do |name, typed|
-          test "of two processes that change one session both changes are kept, in #{name} by cache:" do
-            start(:cache, typed)
+        STORES.slice("Redis", "memcached").to_a.product(%i[cache copies]).each do |(name, typed), option|
+          test "of two processes that change one session both changes are kept, in #{name} by #{option}:" do
+            start(option, typed)
             get("/sign_in?7")
             pids = %w[a b].map { |key| fork { exit!(20.times.all? { get("/count?#{key}") }) } }
             pids.each { |pid| assert_predicate wait_for(pid), :success? }
@@ -138,8 +138,9 @@ module Larder
         def restart
           @files = @files.to_i + 1
           Sessions.use(nil)
-          own = { @option => @given }
-          own.update(file: path_of("sessions#{@files}.larder"), size: 1 << 20) if @option == :backed_by
+          own = { (@option == :copies ? :cache : @option) => @given }
+          own.update(backplane: endpoint("redis")["url"]) if @option == :copies
+          own.update(file: path_of("sessions#{@files}.larder"), size: 1 << 20) unless @option == :cache
           @application = Rack::Session::Larder.new(APPLICATION, **own)
         end
 

@@ -1,0 +1,186 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "benchmark"
+require "redis"
+require "support/reported_errors"
+require "support/servers"
+require "larder/sessions"
+require "larder/sessions/backends/copied"
+
+module Larder
+  module Sessions
+    module Backends
+      # Two machines, each with a file of copies and a listener of its own, before one real Redis.
+      class CopiedTest < ActiveSupport::TestCase
+        include ReportedErrors
+        include TemporaryCaches
+
+        A = "a" * 32
+        B = "b" * 32
+        NAME = Store.name_of(Repository::PREFIX + A)
+
+        # A machine, and what is asked of its sessions.
+        class Machine
+          attr_reader :repository, :statistics, :copies
+
+          def initialize(**options)
+            @now = Time.now.to_i
+            @repository = Configuration.new(size: 1 << 20, **options).repository
+            @repository.instance_variable_set(:@clock, -> { @now })
+            @statistics = Statistics.new(repository)
+            @copies = repository.backend.instance_variable_get(:@copies)
+          end
+
+          def find(key = A)
+            repository.find(key)
+          end
+
+          def values(key = A)
+            find(key)&.values
+          end
+
+          def change(found, more)
+            repository.commit(found, found.values.merge(more))
+          end
+
+          # As if the time had come.
+          def later(seconds)
+            @now += seconds
+          end
+
+          def stop
+            copies.instance_variable_get(:@backplane).stop
+          end
+        end
+
+        setup do
+          type = Larder::Lab::Servers.fetch("redis")
+          skip "Redis is not installed" unless type.path
+
+          @server = type.new(directory).tap(&:start)
+          @here = machine("here")
+          @there = machine("there")
+          @here.repository.begin(A, { "user_id" => 1 })
+          assert(soon { [@here, @there].all? { |one| one.values && one.copies.cache.trusted? } })
+        end
+
+        teardown do
+          [@here, @there].compact.each(&:stop)
+          @server&.stop
+        end
+
+        test "who signs in on one machine is signed in on the other, which answers from its copy" do
+          assert_equal [{ "user_id" => 1 }] * 2, [@here.values, @there.values]
+          assert_equal [true, true], [@here, @there].map { |one| one.statistics.logged_in?(1) }
+          assert_equal 1, @there.statistics.for(1).size
+          far { |redis| redis.set(NAME, "behind its back") }
+          assert_equal({ "user_id" => 1 }, @there.values)
+        end
+
+        test "what a request changes on one machine the other finds" do
+          @here.change(@here.find, "cart" => 3)
+          assert_equal({ "user_id" => 1, "cart" => 3 }, @here.values)
+          assert(soon { @there.values == { "user_id" => 1, "cart" => 3 } })
+        end
+
+        test "changes on both machines at the same time are all kept" do
+          before = [@here, @there].map(&:find)
+          @here.change(before.first, "here" => 1)
+          @there.change(before.last, "there" => 2)
+          all = { "user_id" => 1, "here" => 1, "there" => 2 }
+          assert(soon { [@here, @there].all? { |one| one.values == all } })
+        end
+
+        test "what ends on one machine ends on the other, also for a slow request" do
+          slow = @there.find
+          assert @here.repository.end(A)
+          assert_nil @here.find
+          assert(soon { @there.find.nil? })
+          refute @there.change(slow, "more" => 1)
+          assert_equal [nil, nil], [@here, @there].map(&:find)
+        end
+
+        test "a logout on one machine ends the user's sessions on all" do
+          @there.repository.begin(B, { "user_id" => 1 })
+          assert(soon { @here.find(B) })
+          assert_equal 2, @here.statistics.logout(1)
+          assert(soon { [@here, @there].product([A, B]).none? { |one, key| one.find(key) } })
+          refute @there.statistics.logged_in?(1)
+        end
+
+        test "an old copy does not end a session that is used on the other machine" do
+          @there.stop
+          @there.copies.cache.trust_for(60)
+          [@here, @there].each { |one| one.later(20 * 86_400) }
+          @here.change(@here.find, "cart" => 3)
+          assert_equal({ "user_id" => 1 }, @there.values)
+          @there.later(20 * 86_400)
+          assert_equal({ "user_id" => 1, "cart" => 3 }, @there.values)
+        end
+
+        test "while the store is dead copies are found, changes are refused at once, and each machine reports once" do
+          errors = reported do
+            die
+            assert_equal({ "user_id" => 1 }, @here.values)
+            took = Benchmark.realtime { refute @here.change(@here.find, "cart" => 3) }
+            assert_operator took, :<, Store.const_get(:PATIENCE) / 2
+            2.times { assert_nil @there.find(B) }
+          end
+          assert_equal [Larder::RemoteError] * 2, errors.map(&:class)
+        end
+
+        test "what has ended while the store was dead does not come back with it" do
+          bytes = far { |redis| redis.get(NAME) }
+          die
+          @here.repository.end(A)
+          assert_nil @here.find
+          @server.start
+          far { |redis| redis.set(NAME, bytes) }
+          assert(soon(10) { @here.find.nil? && far { |redis| redis.get(NAME).nil? } })
+          assert(soon { @there.find.nil? })
+        end
+
+        test "options that do not belong together are refused" do
+          { { backplane: "redis://localhost" } => /backplane: is for sessions that machines share by cache:/,
+            { cache: :memory_store, backplane: 7 } => /backplane: of sessions is 7; it takes the URL/,
+            { cache: :memory_store, file: "x" } => /file: and cache: exclude each other/ }.each do |options, message|
+            assert_match message, assert_raises(InvalidArgument) { Configuration.new(**options).repository }.message
+          end
+        end
+
+        private
+
+        def machine(name)
+          Machine.new(cache: [:redis_cache_store, { url: url }], backplane: url, file: path_of("#{name}.larder"))
+        end
+
+        def url
+          @server.endpoint.fetch("url")
+        end
+
+        def far
+          client = Redis.new(url: url)
+          yield client
+        ensure
+          client&.close
+        end
+
+        def die
+          Process.kill(:KILL, @server.pid)
+          @server.stop
+        end
+
+        def soon(seconds = 3)
+          limit = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
+          until (answer = yield)
+            return false if Process.clock_gettime(Process::CLOCK_MONOTONIC) > limit
+
+            sleep 0.005
+          end
+          answer
+        end
+      end
+    end
+  end
+end
