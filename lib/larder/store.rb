@@ -22,9 +22,13 @@ require "larder/store/soft_timeout"
 require "larder/store/counters"
 require "larder/store/delete_matched"
 require "larder/store/maintenance"
+require "larder/store/remote"
+require "larder/store/backplane"
+require "larder/store/copies"
+require "larder/store/remote_reads"
+require "larder/store/remote_changes"
 require "larder/store/remote_tags"
 require "larder/store/remote_flight"
-require "larder/store/levels"
 require "larder/store/fast_path"
 
 module Larder
@@ -48,7 +52,9 @@ module Larder
     include Maintenance
     include RemoteTags
     include RemoteFlight
-    include Levels
+    include Copies
+    include RemoteReads
+    include RemoteChanges
     include FastPath
   end
 end

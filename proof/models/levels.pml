@@ -1,8 +1,9 @@
 /*
  * levels.pml — a key in the file of a machine and in the remote store that it shares with another one.
  *
- * Models     fill, write_many, delete_entry of levels.rb, Remote#ready? and #change, and the journal. The lease of a
- *            key in the file is as in docs/adr/0030-single-flight.md; the file's other steps are atomic.
+ * Models     fill of copies.rb, write_many and delete_entry of remote_changes.rb, Remote#ready? and #change, and the
+ *            journal. The lease of a key in the file is as in docs/adr/0030-single-flight.md; the file's other steps are
+ *            atomic.
  * Left out   the backplane, which only removes copies; values under single flight; a write whose answer was lost and
  *            that the server applies after later commands.
  * Numbers    each change gets the next number when it is applied, a write that is not when it looks for the lease.

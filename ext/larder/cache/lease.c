@@ -52,6 +52,31 @@ VALUE glue_lease_take(VALUE cache, VALUE key, VALUE lease_ms, VALUE over, VALUE 
     return Qnil;
 }
 
+VALUE glue_leases_take(VALUE cache, VALUE keys, VALUE lease_ms, VALUE now) {
+    VALUE taken = rb_hash_new();
+    larder_call call = glue_call(now);
+    int64_t ms = NUM2LL(lease_ms);
+
+    glue_check_array(keys, "keys");
+    larder *engine = glue_attach_to_change(cache);
+    for (long i = 0; i < RARRAY_LEN(keys); i++) {
+        VALUE key = rb_ary_entry(keys, i);
+        larder_lease lease = {{0, 0}, 0, 0, 0, 0};
+
+        glue_check_string(key, "key");
+        const char *bytes = RSTRING_PTR(key);
+        size_t size = (size_t)RSTRING_LEN(key);
+        larder_status status = larder_lease_take(engine, bytes, size, ms, &lease, &call);
+        if (status == LARDER_NOT_STORED) {
+            status = larder_lease_take(engine, bytes, size, ms, &lease, &call);
+        }
+        if (status == LARDER_OK) {
+            rb_hash_aset(taken, key, string_of(&lease));
+        }
+    }
+    return taken;
+}
+
 static void run_wait(larder *engine, void *arg) {
     waiting *wait = arg;
 

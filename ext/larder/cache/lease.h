@@ -14,6 +14,9 @@
  * nil or the lease that a NOT_STORED answered. */
 VALUE glue_lease_take(VALUE cache, VALUE key, VALUE lease_ms, VALUE over, VALUE now);
 
+/* The leases of those keys of which no other caller has one, also where a key has a value: a Hash. */
+VALUE glue_leases_take(VALUE cache, VALUE keys, VALUE lease_ms, VALUE now);
+
 /* Has the lease ended? Waits for that up to `wait_ms`, at most 20 ms, without the GVL. */
 VALUE glue_lease_wait(VALUE cache, VALUE key, VALUE lease, VALUE wait_ms, VALUE now);
 

@@ -208,6 +208,10 @@ static VALUE lease(VALUE self, VALUE key, VALUE lease_ms, VALUE over, VALUE now)
     return glue_lease_take(cache_of(self), key, lease_ms, over, now);
 }
 
+static VALUE leases(VALUE self, VALUE keys, VALUE lease_ms, VALUE now) {
+    return glue_leases_take(cache_of(self), keys, lease_ms, now);
+}
+
 static VALUE lease_wait(VALUE self, VALUE key, VALUE lease, VALUE wait_ms, VALUE now) {
     return glue_lease_wait(cache_of(self), key, lease, wait_ms, now);
 }
@@ -251,30 +255,54 @@ static VALUE set_multi(VALUE self, VALUE records, VALUE now) {
 
 static double seconds(VALUE given) { return NIL_P(given) ? 0.0 : NUM2DBL(given); }
 
+/* A plain value, and the flags and the TTL of its record. False: the entry is for a coder. */
+static bool take_plain(VALUE value, const double *expires_at, const plain_life *life, VALUE version,
+                       int64_t now_ms, bool trees, plain_value *taken, larder_store *terms) {
+    if (!(NIL_P(version) || plain_is_version(version)) ||
+        !(plain_from(value, taken) || (trees && plain_from_tree(value, taken)))) {
+        return false;
+    }
+    bool has_version = !NIL_P(version) && RSTRING_LEN(version) > 0;
+    if (has_version) {
+        plain_add_version(taken, version);
+    }
+    return plain_terms(taken, expires_at, life, !NIL_P(version) && !has_version, now_ms, &terms->flags,
+                       &terms->ttl_ms);
+}
+
 static VALUE plain(VALUE self, VALUE value, VALUE expires_at, VALUE expires_in, VALUE race, VALUE version,
                    VALUE now, VALUE trees) {
     plain_life life = {seconds(expires_in), seconds(race)};
     double expiry = seconds(expires_at);
     plain_value taken;
-    uint8_t flags;
-    int64_t ttl_ms;
+    larder_store terms;
 
     (void)self;
-    if (!(NIL_P(version) || plain_is_version(version)) ||
-        !(plain_from(value, &taken) || (RTEST(trees) && plain_from_tree(value, &taken)))) {
-        return Qnil;
-    }
-    bool has_version = !NIL_P(version) && RSTRING_LEN(version) > 0;
-    if (has_version) {
-        plain_add_version(&taken, version);
-    }
-    if (!plain_terms(&taken, NIL_P(expires_at) ? NULL : &expiry, &life, !NIL_P(version) && !has_version,
-                     NUM2LL(now), &flags, &ttl_ms)) {
+    if (!take_plain(value, NIL_P(expires_at) ? NULL : &expiry, &life, version, NUM2LL(now), RTEST(trees), &taken,
+                    &terms)) {
         return Qnil;
     }
     VALUE bytes = plain_bytes(value, &taken);
     RB_GC_GUARD(value);
-    return rb_ary_new_from_args(3, bytes, UINT2NUM(flags), LL2NUM(ttl_ms));
+    return rb_ary_new_from_args(3, bytes, UINT2NUM(terms.flags), LL2NUM(terms.ttl_ms));
+}
+
+/* set_leased of the record that `plain` makes. */
+static VALUE set_plain_leased(VALUE self, VALUE key, VALUE value, VALUE expires_at, VALUE version, VALUE now,
+                              VALUE trees, VALUE lease) {
+    larder_lease held = glue_lease_of(lease);
+    larder_extra extra = {.lease = &held};
+    larder_store terms = {.mode = LARDER_SET, .extra = &extra};
+    double expiry = NUM2DBL(expires_at);
+    plain_life life = {expiry - (double)NUM2LL(now) / 1000.0, 0.0};
+    plain_value taken;
+
+    if (!take_plain(value, &expiry, &life, version, NUM2LL(now), RTEST(trees), &taken, &terms)) {
+        return Qnil;
+    }
+    VALUE answer = glue_set(cache_of(self), key, plain_bytes(value, &taken), &terms, now);
+    RB_GC_GUARD(value);
+    return answer;
 }
 
 static VALUE terms(VALUE self, VALUE expires_in, VALUE race, VALUE now) {
@@ -311,6 +339,8 @@ void records_init(VALUE store_module) {
     rb_define_method(records, "cas", cas, 4);
     rb_define_method(records, "set_leased", set_leased, 4);
     rb_define_method(records, "lease", lease, 4);
+    rb_define_method(records, "leases", leases, 3);
+    rb_define_method(records, "set_plain_leased", set_plain_leased, 7);
     rb_define_method(records, "lease_wait", lease_wait, 4);
     rb_define_method(records, "lease_end", lease_end, 4);
     rb_define_method(records, "count_deed", count_deed, 1);

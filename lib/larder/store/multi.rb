@@ -44,7 +44,7 @@ module Larder
 
       # Is the method of one entry another one than ours? Then it is called for each, as Rails' stores do.
       def overridden?(name)
-        ![Entries, Levels].include?(method(name).owner)
+        ![Entries, RemoteChanges].include?(method(name).owner)
       end
 
       def delete_expired(keys, **options)

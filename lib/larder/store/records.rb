@@ -72,6 +72,11 @@ module Larder
       #   @return [Array(Integer, String), nil] TAKEN, LEASED (by another caller) or PRESENT (there is a value), and the
       #     lease; nil: none can be stored
 
+      # @!method leases(keys, lease_ms, now)
+      #   @param keys [Array<String>]
+      #   @return [Hash{String => String}] leases of those keys of which no other caller has one, also where there is a
+      #     value
+
       # @!method lease_wait(key, lease, wait_ms, now)
       #   @return [Boolean] has the lease ended? Waits for that up to wait_ms, at most 20 ms
 
@@ -88,6 +93,10 @@ module Larder
       #   @param expires_in [Float, nil] seconds, as race_condition_ttl
       #   @param trees [Boolean] are Arrays, Hashes and objects plain?
       #   @return [Array(String, Integer, Integer), nil] the record of a plain value; nil: the entry is for a coder
+
+      # @!method set_plain_leased(key, value, expires_at, version, now, trees, lease)
+      #   @param expires_at [Float] Unix seconds
+      #   @return [Boolean, nil] as set_leased for the record that plain makes; nil: the entry is for a coder
 
       # @!method terms(expires_in, race_condition_ttl, now)
       #   @return [Array(Integer, Integer)] flags and ttl_ms of the record of an entry that a coder dumped

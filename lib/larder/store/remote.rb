@@ -33,10 +33,12 @@ module Larder
       CODECS = %i[coder serializer compressor].freeze
       # A key that is read to find out whether the store answers.
       PROBE = "larder/probe"
-      # Seconds between two attempts to apply what the journal lists, and two reports of failures.
+      # Seconds between two attempts to apply what the journal lists, after a failure and otherwise, and two reports of
+      # failures.
       RETRY = 1
+      PAUSE = 0.1
       REPORT = 60
-      private_constant :INHERITED, :OWN, :CODECS, :PROBE, :RETRY, :REPORT
+      private_constant :INHERITED, :OWN, :CODECS, :PROBE, :RETRY, :PAUSE, :REPORT
 
       # LarderStore sends the events.
       module Quiet
@@ -215,6 +217,7 @@ module Larder
           kind == :delete ? delete_multi(texts) : texts.each { |text| public_send(kind, text) }
           @applied&.call(kind, texts)
         end
+        @retry_at = monotonic_now + PAUSE
       rescue Larder::Error
         nil # the next attempt is due in a while
       end

@@ -64,10 +64,12 @@ module Larder
       def found_far(name, key, options)
         asked = ask
         entry = @remote.read(key)
-        entry, tags = opened(entry ? { key => entry } : {})[key]
+        entries = entry ? { key => entry } : {}
+        tags = open_entries(entries)[key]
+        entry = entries[key]
         return if entry.nil? || entry.expired? || entry.mismatched?(normalize_version(name, options))
 
-        record = copy_of(entry, asked, options.slice(:namespace).merge(tags: tags))
+        record = copy_of(entry, asked, texts_of({ namespace: options[:namespace], tags: tags }))
         store_record(key, record, now_ms, options) if record && Leases.of(@records, key)&.bytes
         entry
       end

@@ -92,25 +92,37 @@ module Larder
         value.is_a?(Array) && value.size == 3 && value.first == MARK && value[1].is_a?(Hash)
       end
 
+      # Makes the entries what they were when they were written. Removes those that a tag has deleted, and those whose
+      # value cannot be read.
+      #
       # @param entries [Hash{String=>ActiveSupport::Cache::Entry}] as the remote store has them
-      # @return [Hash{String=>Array(ActiveSupport::Cache::Entry, Array<String>)}] those that were not deleted by a tag,
-      #   as they were written, with their tags
-      def opened(entries)
-        entries = entries.transform_values { |entry| opened_one(entry) }.compact
-        tags = entries.values.flat_map { |_, versions| versions.keys }.uniq
-        current = tags.empty? ? {} : tag_versions(tags)
-        entries.select! { |_, (_, versions)| versions.all? { |text, version| current[text] == version } }
-        entries.transform_values { |entry, versions| [entry, versions.keys] }
+      # @return [Hash{String=>Array<String>}] tags of those that have any
+      def open_entries(entries)
+        versions = versions_of(entries)
+        return versions if versions.empty?
+
+        current = tag_versions(versions.values.flat_map(&:keys).uniq)
+        versions.each do |key, by_tag|
+          entry = entries.delete(key)
+          next unless by_tag.all? { |text, version| current[text] == version }
+
+          entries[key] = ActiveSupport::Cache::Entry.new(entry.value[2], expires_at: entry.expires_at,
+                                                                         version: entry.version)
+        end
+        versions.slice(*entries.keys).transform_values(&:keys)
       end
 
-      # @return [Array(ActiveSupport::Cache::Entry, Hash), nil] nil: its value cannot be read
-      def opened_one(entry)
-        value = entry.value
-        return [entry, {}] unless marked?(value)
-
-        [ActiveSupport::Cache::Entry.new(value[2], expires_at: entry.expires_at, version: entry.version), value[1]]
-      rescue ActiveSupport::Cache::DeserializationError
-        nil
+      # @return [Hash{String=>Hash{String=>String}}] by key, of the entries that have tags
+      def versions_of(entries)
+        versions = {}
+        entries.delete_if do |key, entry|
+          value = entry.value
+          versions[key] = value[1] if marked?(value)
+          false
+        rescue ActiveSupport::Cache::DeserializationError
+          true
+        end
+        versions
       end
     end
   end

@@ -184,7 +184,7 @@ module Larder
         end
         @remote = Remote.new(given, journal: "#{path}.journal", sign_with: sign_with)
         @backplane = Backplane.new(backplane, path: "#{path}.backplane", remote: @remote) if backplane
-        @local_expires_in = (life || (backplane ? Levels::LONGER : Levels::LOCAL_EXPIRES_IN)).to_f
+        @local_expires_in = (life || (backplane ? Copies::LONGER : Copies::LOCAL_EXPIRES_IN)).to_f
         options.replace(@remote.inherited.merge(options))
       end
 

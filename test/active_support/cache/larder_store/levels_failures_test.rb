@@ -7,7 +7,7 @@ require "support/servers"
 require "redis"
 
 module LarderStore
-  # Larder::Store::Levels and Larder::Store::Remote::Journal.
+  # Two levels and Larder::Store::Remote::Journal.
   class LevelsFailuresTest < StoreCase
     setup do
       type = Larder::Lab::Servers.fetch("redis")

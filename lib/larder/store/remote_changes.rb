@@ -1,0 +1,219 @@
+# frozen_string_literal: true
+
+# Changes of a store with two levels.
+
+module Larder
+  module Store
+    # They are applied to the remote store first, then to the file, and other machines are told.
+    module RemoteChanges
+      # Seconds for which Rails' stores keep an entry for race_condition_ttl after it has expired.
+      RACE = 300
+      # Options of entries of which the file has no copy.
+      WITHOUT_COPY = %i[raw unless_exist].freeze
+      private_constant :RACE, :WITHOUT_COPY
+
+      # Counters are in the remote store alone; otherwise as without one.
+      def increment(name, amount = 1, options = nil, **keywords)
+        @remote ? count_remotely(:increment, name, amount, options, keywords) : super
+      end
+
+      # As increment.
+      def decrement(name, amount = 1, options = nil, **keywords)
+        @remote ? count_remotely(:decrement, name, amount, options, keywords) : super
+      end
+
+      # As Rails'. The remote store decides what it can match.
+      def delete_matched(matcher, options = nil)
+        return super unless @remote
+
+        merged = merged_options(options)
+        pattern = matcher.is_a?(Regexp) ? key_matcher(matcher, merged) : namespace_key(matcher, merged)
+        failsafe(:delete_matched) do
+          next @remote.delete_matched(pattern) unless pattern.is_a?(String)
+
+          @remote.change(:delete_matched, [pattern]) { @remote.delete_matched(pattern) }
+        end
+      ensure
+        if @remote
+          super
+          tell(:prefix, [""])
+        end
+      end
+
+      # As Rails'. The remote store decides whether it can empty a namespace alone.
+      def clear(options = nil)
+        return super unless @remote
+
+        prefix = namespace_prefix(merged_options(options))
+        failsafe(:clear) do
+          @remote.change(:clear, [prefix]) { @remote.clear(prefix, options || {}) }
+          true
+        end
+      ensure
+        if @remote
+          super
+          tell(:prefix, [prefix])
+        end
+      end
+
+      private
+
+      # Of the journal's changes, which were not in the remote store yet when other machines were told.
+      def tell_of_applied(kind, texts)
+        case kind
+        when :delete then tell(:keys, texts)
+        when :clear then tell(:prefix, texts)
+        else tell(:prefix, [""])
+        end
+      end
+
+      # Tells other machines that their copies are old.
+      def tell(kind, texts)
+        @backplane&.publish(kind, texts)
+      end
+
+      # For Entries.
+      def write_far(key, entry, options)
+        store_safely(:write_entry) do
+          asked = asked_for(key, options)
+          far = with_versions(entry, options, asked.stamp)
+          if WITHOUT_COPY.any? { |option| options[option] }
+            write_remotely(key, far, options)
+          elsif (lease = leases?(options) && Leases.of(@records, key))
+            write_leased(lease, key, entry, options, asked) { |kept| @remote.write(key, far, kept) }
+          else
+            write_many({ key => entry }, options, asked) { |kept| @remote.write(key, far, kept) }
+          end
+        end
+      rescue Larder::UnserializableError
+        delete_entry(key) # the old value, as the new one is refused
+        raise
+      end
+
+      # Multi's.
+      def write_multi_entries(entries, **options)
+        return super if @remote.nil? || leases?(options) || tagged?(options) ||
+                        WITHOUT_COPY.any? { |option| options[option] }
+        return entries if entries.empty?
+
+        store_safely(:write_multi_entries) do
+          write_many(entries, options, Copies::Asked.new(now)) { |kept| @remote.write_multi(entries, kept) } && entries
+        end
+      rescue Larder::UnserializableError
+        delete_multi_entries(entries.keys)
+        raise
+      end
+
+      # A write begins now, its value where it began to be computed.
+      def asked_for(key, options)
+        Copies::Asked.new(now, (Stamps.of(@records, key) || stamp(options) if tagged?(options)))
+      end
+
+      # What must not be there, or is no entry, has no copy.
+      def write_remotely(key, entry, options)
+        terms = [kept_in(entry, options), options.slice(*WITHOUT_COPY)]
+        return changed(key) { @remote.write(key, entry, *terms) if ready? } if options[:unless_exist]
+
+        changed(key) { @remote.change(:delete, [key]) { @remote.write(key, entry, *terms) } }
+      end
+
+      # What another caller deletes or writes at the same time wins in the file. One who has the lease may have read the
+      # remote store before: he loses it. If the remote store does not answer, this machine has the value all the same.
+      def write_many(entries, options, asked)
+        leased(entries.keys) do |leases|
+          left = entries.keys
+          stored = written?(left) { yield kept_in(entries.values.first, options) }
+          left -= copied(entries, asked, leases, texts_of(options)) if stored
+          stored
+        ensure
+          leases.clear
+          drop_copies(left) if left&.any?
+          tell(:keys, entries.keys)
+        end
+      end
+
+      def copied(entries, asked, leases, texts)
+        leases.keys.select { |key| keep_copy(key, entries[key], asked, leases[key], texts) }
+      end
+
+      # @return [Boolean] the block's value; true: the remote store will be told later
+      def written?(keys, &block)
+        stored = @remote.change(:delete, keys, &block)
+        stored.nil? || stored
+      rescue RemoteError => e
+        failed(:write_entry, true, e)
+      end
+
+      # A value that this thread has computed under a lease. If the key was deleted since, it is not stored.
+      def write_leased(lease, key, entry, options, asked, &block)
+        return store_record(key, nil, now_ms, options) unless lease.bytes
+        return Leases.drop(lease) && false if @records.lease_wait(key, lease.bytes, 0, now_ms)
+
+        return false unless written?([key]) { block.call(kept_in(entry, options)) }
+
+        record = copy_of(entry, asked, texts_of(options))
+        stored = record && store_record(key, record, now_ms, options)
+        @remote.change(:delete, [key]) { @remote.delete(key) } unless stored
+        tell(:keys, [key])
+        stored ? true : false
+      end
+
+      # Entries'.
+      def delete_entry(key, **)
+        return super unless @remote
+
+        deleted(:delete_entry, [key], -> { super }) { @remote.delete(key) }
+      end
+
+      # Multi's.
+      def delete_multi_entries(keys, **)
+        return super unless @remote
+
+        deleted(:delete_multi_entries, keys, -> { super }) { @remote.delete_multi(keys) }
+      end
+
+      # The remote store's answer, or the file's where that one will be told later.
+      def deleted(method, keys, local, &block)
+        told = begin
+          failsafe(method) { @remote.change(:delete, keys, &block) }
+        ensure
+          copies = local.call
+          tell(:keys, keys)
+        end
+        told.nil? ? copies : told
+      end
+
+      # Multi's. Only copies have expired: the remote store may have others.
+      def delete_expired(keys, **options)
+        @remote ? drop_copies(keys) : super
+      end
+
+      def count_remotely(operation, name, amount, options, keywords)
+        options = merged_options(options ? options.merge(keywords) : keywords)
+        key = normalize_key(name, options)
+        instrument(operation, instrumented_key(name, key), amount: amount) do
+          failsafe(operation) do
+            changed(key) { @remote.count(operation, key, Integer(amount), options) if ready? }
+          end
+        end
+      end
+
+      # Changes the remote store, and removes copies, also if that failed.
+      def changed(*keys)
+        yield
+      ensure
+        drop_copies(keys)
+        tell(:keys, keys)
+      end
+
+      # @return [Float, nil] seconds for which the remote store has to keep the entry
+      def kept_in(entry, options)
+        return unless entry.expires_at
+
+        windows = StaleServing::LENGTHS.filter_map { |name| options[name]&.to_f }
+        windows << RACE if options[:race_condition_ttl]
+        entry.expires_at - now + windows.max.to_f
+      end
+    end
+  end
+end
