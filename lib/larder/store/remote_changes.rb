@@ -22,17 +22,15 @@ module Larder
         @remote ? count_remotely(:decrement, name, amount, options, keywords) : super
       end
 
-      # As Rails'. The remote store decides what it can match.
+      # As Rails'. The remote store decides what it can match. If it does not answer, it will be asked later to delete
+      # what matches a glob, or, as a Regexp cannot be listed, everything.
       def delete_matched(matcher, options = nil)
         return super unless @remote
 
         merged = merged_options(options)
         pattern = matcher.is_a?(Regexp) ? key_matcher(matcher, merged) : namespace_key(matcher, merged)
-        failsafe(:delete_matched) do
-          next @remote.delete_matched(pattern) unless pattern.is_a?(String)
-
-          @remote.change(:delete_matched, [pattern]) { @remote.delete_matched(pattern) }
-        end
+        later = pattern.is_a?(String) ? [:delete_matched, [pattern]] : [:clear, [""]]
+        failsafe(:delete_matched) { @remote.change(*later) { @remote.delete_matched(pattern) } }
       ensure
         if @remote
           super

@@ -156,6 +156,19 @@ module LarderStore
       assert_nil @one.read("k", namespace: "n")
     end
 
+    test "after a delete_matched with a Regexp that failed, the remote store is cleared before it is read" do
+      files = path_of("files")
+      one = new_store("files.larder", remote: [:file_store, files], error_handler: nil)
+      one.write_multi({ "k1" => 1, "other" => 2 })
+      File.rename(files, "#{files}.away")
+      File.write(files, "")
+      one.delete_matched(/k/)
+      File.delete(files)
+      File.rename("#{files}.away", files)
+      assert_nil one.read("k1")
+      assert_nil new_store("again.larder", remote: [:file_store, files]).read("k1")
+    end
+
     test "delete_matched deletes in both levels" do
       @one.write_multi({ "p/1" => 1, "p/2" => 2, "q" => 3 })
       @one.delete_matched(%r{\Ap/})
