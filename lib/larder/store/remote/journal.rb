@@ -11,7 +11,9 @@ module Larder
       # a file of its own beside the cache's, which `clear` does not empty. What that file cannot take is listed in the
       # memory of the process.
       #
-      # A file that is full has forgotten changes: then {#overflown?}.
+      # A file that is full has forgotten changes: then {#overflown?}. So has one that was emptied, because the machine
+      # crashed, or a later version of Larder made it. That changes were listed is known by another, empty file, which
+      # is made before the first and removed after the last.
       # @api private
       class Journal
         SIZE = 4 << 20
@@ -42,6 +44,7 @@ module Larder
         # @param path [String] of its file, which is made when the first change is listed
         def initialize(path)
           @path = path
+          @mark = "#{path}.pending"
           @memory = []
           @mutex = Mutex.new
         end
@@ -51,6 +54,7 @@ module Larder
         # @return [void]
         def note(kind, texts)
           token = SecureRandom.bytes(8)
+          mark if cache # which must be open before there is a mark
           raise FullError, "lock timeout" unless cache.set(PENDING, token, pin: true)
 
           texts.each do |text|
@@ -121,17 +125,42 @@ module Larder
         def recovered
           @mutex.synchronize { @memory = [] }
           cache.set(OVERFLOWN, NO, pin: true) if there?
+          unmark
         end
 
         private
 
         def there?
-          @cache || File.exist?(@path)
+          @cache || File.exist?(@path) || File.exist?(@mark)
         end
 
-        # Its mark of an overflow takes its room before others can.
+        # The mark of an overflow takes its room before others can.
         def cache
-          @cache ||= Larder::Cache.open(@path, size: SIZE).tap { |made| made.add(OVERFLOWN, NO, pin: true) }
+          @cache ||= opened(File.exist?(@mark))
+        end
+
+        def opened(listed)
+          Larder::Cache.open(@path, size: SIZE, lazy: :required).tap do |made|
+            made.add(OVERFLOWN, listed ? YES : NO, pin: true)
+          end
+        end
+
+        # Survives a crash of the machine.
+        def mark
+          return if File.exist?(@mark)
+
+          File.open(@mark, File::CREAT | File::WRONLY, 0o600, &:fsync)
+          File.open(File.dirname(@mark), &:fsync)
+        rescue SystemCallError
+          nil # the list itself is in place
+        end
+
+        # Unless a change was listed since.
+        def unmark
+          File.delete(@mark) if File.exist?(@mark)
+          mark unless empty?
+        rescue SystemCallError
+          nil
         end
 
         def overflow
@@ -159,7 +188,7 @@ module Larder
               visit(kind, prefix, entries, &block) && monotonic_now < limit
             end
           end
-          cache.cas(PENDING, pending, "") if whole && pending
+          unmark if whole && pending && cache.cas(PENDING, pending, "")
         end
 
         def visit(kind, prefix, entries)

@@ -156,6 +156,45 @@ module LarderStore
       assert_equal 1, @two.read("bad")
     end
 
+    test "a journal that was emptied while it listed changes clears the remote store before it is read again" do
+      die
+      run_child { @one.delete("k") }
+      assert_path_exists path_of("one.larder.journal.pending")
+      made_by_newer(path_of("one.larder.journal"))
+      revive("k" => "old", "other" => 1)
+      assert(eventually { @one.read("x").nil? && !@far.exist?("k") })
+      assert_not @far.exist?("other")
+      assert(eventually { @one.read("x").nil? && !File.exist?(path_of("one.larder.journal.pending")) })
+    end
+
+    test "a journal that lists nothing may be emptied" do
+      die
+      run_child { @one.delete("k") }
+      revive("k" => "old", "other" => 1)
+      run_child { eventually { @one.read("x").nil? && !File.exist?(path_of("one.larder.journal.pending")) } }
+      assert_not @far.exist?("k")
+      made_by_newer(path_of("one.larder.journal"))
+      assert(eventually { @one.read("other") == 1 })
+    end
+
+    test "while a later version of Larder has a journal that lists changes, the remote store is not asked" do
+      die
+      @one.delete("k")
+      format = made_by_newer(path_of("one.larder.journal"))
+      revive("k" => "old")
+      output = run_ruby(<<~RUBY, path_of("one.larder"), *remote_url, options: ["-rbundler/setup"])
+        require "active_support/cache/larder_store"
+        ActiveSupport::Cache.format_version = 7.1
+        told = []
+        store = ActiveSupport::Cache::LarderStore.new(ARGV.first, remote: [:redis_cache_store, { url: ARGV.last }],
+          error_handler: ->(exception:, **) { told << exception.message[/in use by a newer/] })
+        p store.read("y"), store.delete("other"), told.uniq
+      RUBY
+      assert_equal ["nil", "false", '["in use by a newer"]'], output.lines(chomp: true)
+      made_by_newer(path_of("one.larder.journal"), format)
+      assert(eventually { @one.read("x").nil? && !@far.exist?("k") })
+    end
+
     test "a journal that overflows clears the remote store before it is read again" do
       die
       20_000.times.each_slice(1000) { |slice| @one.delete_multi(slice.map { |number| "#{"key" * 40}#{number}" }) }
@@ -170,6 +209,17 @@ module LarderStore
     def remote
       [:redis_cache_store, { url: @server.endpoint.fetch("url"), reconnect_attempts: 0, timeout: 0.3,
                              error_handler: nil, coder: Larder::Coder.new(serializer: :native) }]
+    end
+
+    def remote_url
+      @server.endpoint.fetch("url")
+    end
+
+    # @return [Integer] the version of the file's format before
+    def made_by_newer(path, version = 99)
+      before = File.binread(path, 4, 8).unpack1("L<")
+      File.open(path, "r+b") { |file| [0, 4096].each { |superblock| file.pwrite([version].pack("L<"), superblock + 8) } }
+      before
     end
 
     def machine(name, **options)
