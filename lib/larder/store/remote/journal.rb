@@ -2,6 +2,7 @@
 
 # Lists the changes that the remote store has not got because it did not answer.
 
+require "fileutils"
 require "securerandom"
 
 module Larder
@@ -157,7 +158,7 @@ module Larder
 
         # Unless a change was listed since.
         def unmark
-          File.delete(@mark) if File.exist?(@mark)
+          FileUtils.rm_f(@mark)
           mark unless empty?
         rescue SystemCallError
           nil

@@ -218,7 +218,7 @@ module LarderStore
     # @return [Integer] the version of the file's format before
     def made_by_newer(path, version = 99)
       before = File.binread(path, 4, 8).unpack1("L<")
-      File.open(path, "r+b") { |file| [0, 4096].each { |superblock| file.pwrite([version].pack("L<"), superblock + 8) } }
+      File.open(path, "r+b") { |file| [8, 4104].each { |at| file.pwrite([version].pack("L<"), at) } }
       before
     end
 
