@@ -28,23 +28,26 @@ module Larder
                    "postgresql" => Postgresql }.freeze
       private_constant :TRUSTED, :ROUND, :LONGEST, :VERSION, :ADAPTERS
 
-      # @param url [String] of a Redis, Valkey or PostgreSQL
+      # @param given [String, Array<String>] the URL of a Redis, Valkey or PostgreSQL, or those of nodes of one cluster
       # @raise [ArgumentError] it is of none of these
       # @raise [Larder::MissingGemError]
-      def self.adapter(url)
-        scheme = url[/\A([a-z]+):/, 1] if url.is_a?(String)
-        ADAPTERS[scheme]&.new(url) || raise(::ArgumentError, "backplane: of LarderStore is #{url.inspect}; it takes " \
-                                                             "the URL of a Redis or Valkey (redis://, rediss://, " \
-                                                             "unix://) or of a PostgreSQL (postgresql://)")
+      def self.adapter(given)
+        urls = Array(given)
+        types = urls.map { |url| ADAPTERS[url[/\A([a-z]+):/, 1]] if url.is_a?(String) }.uniq
+        return types.first.new(*urls) if types == [Redis] || (types == [Postgresql] && urls.one?)
+
+        raise ::ArgumentError, "backplane: of LarderStore is #{given.inspect}; it takes the URL of a Redis or Valkey " \
+                               "(redis://, rediss://, unix://) or of a PostgreSQL (postgresql://), or an Array of " \
+                               "URLs of nodes of one Redis or Valkey cluster"
       rescue URI::InvalidURIError => e
         raise ::ArgumentError, "backplane: of LarderStore is no URL: #{e.message}"
       end
 
-      # @param url [String]
+      # @param given [String, Array<String>] as of {.adapter}
       # @param path [String] of the file whose lock decides which process listens
       # @param remote [Remote]
-      def initialize(url, path:, remote:)
-        @adapter = Backplane.adapter(url)
+      def initialize(given, path:, remote:)
+        @adapter = Backplane.adapter(given)
         @path = path
         @remote = remote
         @channel = "larder:#{remote.store.options[:namespace]}"

@@ -27,8 +27,7 @@ module Larder
         def publish(channel, message)
           publishing { |connection| connection.exec_params("SELECT pg_notify($1, $2)", [channel, message]) }
         rescue PG::Error
-          @publisher&.close
-          @pid = nil
+          reconnecting
           raise
         end
 

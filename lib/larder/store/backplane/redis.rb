@@ -12,11 +12,12 @@ module Larder
         TIMEOUT = 2
         private_constant :TIMEOUT
 
-        # @param url [String]
-        def initialize(url)
+        # @param urls [Array<String>] of one server, or of nodes of one cluster, which pass messages on to each other
+        def initialize(*urls)
           super()
-          Codecs::OptionalGems.need("redis-client", gem: "redis-client", who: "backplane: #{url.inspect}")
-          @config = RedisClient.config(**place(url), timeout: TIMEOUT, reconnect_attempts: 1)
+          Codecs::OptionalGems.need("redis-client", gem: "redis-client", who: "backplane: #{urls.first.inspect}")
+          @configs = urls.map { |url| RedisClient.config(**place(url), timeout: TIMEOUT, reconnect_attempts: 1) }
+          @heard = @configs.dup
         end
 
         # @return [Array<Class>] that mean that the server could not serve
@@ -24,17 +25,28 @@ module Larder
           [RedisClient::Error]
         end
 
+        # If a node does not answer, the next one is told, now and from now on.
+        #
         # @param channel [String]
         # @param message [String]
         def publish(channel, message)
-          publishing { |client| client.call("PUBLISH", channel, message) }
+          failures = 0
+          begin
+            publishing { |client| client.call("PUBLISH", channel, message) }
+          rescue RedisClient::Error
+            raise if (failures += 1) >= @configs.size
+
+            reconnecting { @configs.rotate! }
+            retry
+          end
         end
 
-        # Yields :begun; :message and a message; :silence after each `round` in which the server has answered.
+        # Yields :begun; :message and a message; :silence after each `round` in which the server has answered. If that
+        # fails, the next call listens to the next node.
         #
         # @param round [Numeric] seconds
         def listen(channel, round)
-          client = connect
+          client = @heard.first.new_client
           subscription = client.pubsub
           subscription.call("SUBSCRIBE", channel)
           asked = 0
@@ -50,6 +62,9 @@ module Larder
             end
             asked = event ? 0 : asked + 1
           end
+        rescue RedisClient::Error
+          @heard.rotate!
+          raise
         ensure
           subscription&.close
           client&.close
@@ -62,7 +77,7 @@ module Larder
         end
 
         def connect
-          @config.new_client
+          @configs.first.new_client
         end
       end
     end

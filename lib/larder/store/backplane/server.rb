@@ -22,6 +22,15 @@ module Larder
             yield @publisher
           end
         end
+
+        # The next message gets another connection. Yields before.
+        def reconnecting
+          @mutex.synchronize do
+            @publisher&.close
+            @pid = nil
+            yield if block_given?
+          end
+        end
       end
     end
   end

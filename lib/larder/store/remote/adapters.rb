@@ -3,6 +3,8 @@
 # What differs between the stores that can be the second level: which errors they swallow, and how they read many
 # entries.
 
+require "larder/store/remote/redis_cluster"
+
 module Larder
   module Store
     class Remote
@@ -59,15 +61,30 @@ module Larder
           end
         end
 
-        # RedisCacheStore: Redis, Valkey.
+        # RedisCacheStore: Redis, Valkey, or a cluster. Its client is one of the gem redis, or of redis-client.
         class Redis < Server
+          def initialize(store)
+            super
+            store.extend(RedisCluster)
+          end
+
           def errors
-            [::Redis::BaseError, ConnectionPool::Error, ConnectionPool::TimeoutError]
+            [*(::Redis::BaseError if defined?(::Redis::BaseError)), *(::RedisClient::Error if defined?(::RedisClient)),
+             ConnectionPool::Error, ConnectionPool::TimeoutError]
           end
 
           def read_entries(names, **options)
-            payloads = @store.redis.then { |redis| redis.mget(*names) }
-            entries_of(names.zip(payloads).to_h.compact, options)
+            entries_of(@store.redis.then { |client| values(client, names) }.compact, options)
+          end
+
+          private
+
+          # @return [Hash{String=>String, nil}]
+          def values(client, names)
+            return names.zip(RedisCluster.values(client, names)).to_h if RedisCluster.client?(client)
+            return names.zip(client.mget(*names)).to_h if client.respond_to?(:mget)
+
+            client.nodes_for(names).map { |node, keys| keys.zip(node.call("MGET", *keys)).to_h }.reduce({}, :merge)
           end
         end
 

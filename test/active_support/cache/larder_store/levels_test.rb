@@ -387,7 +387,9 @@ module LarderStore
         { remote: remote, local_expires_in: 0 } => /:local_expires_in/, { local_expires_in: 5 } => /remote:/,
         { remote: @one } => /LarderStore, which no other/,
         { remote: remote, backplane: "redis://[bad" } => /backplane: .* no URL/,
-        { remote: remote, backplane: "http://x" } => /backplane: .*redis:/ }.each do |options, message|
+        { remote: remote, backplane: "http://x" } => /backplane: .*redis:/,
+        { remote: remote, backplane: [] } => /backplane: .*redis:/,
+        { remote: remote, backplane: %w[postgresql://a postgresql://b] } => /nodes of one/ }.each do |options, message|
         error = assert_raises(StandardError, options.inspect) { new_store("x.larder", **options) }
         assert_match message, error.message
       end
