@@ -18,13 +18,14 @@ module Larder
         BATCH = 1000
         # What keys begin with that are asked for to find out whether their nodes answer.
         PROBE = "larder/probe/"
-        private_constant :BATCH, :PROBE
+        # By the names of classes, which need not be loaded. Without its gem, `Redis::Cluster` is a module of commands.
+        CLIENTS = %w[Redis::Cluster RedisClient::Cluster].freeze
+        private_constant :BATCH, :PROBE, :CLIENTS
 
         # @param client [Object] as RedisCacheStore has it
         # @return [Boolean]
         def self.client?(client)
-          (defined?(::Redis::Cluster) && client.is_a?(::Redis::Cluster)) ||
-            (defined?(::RedisClient::Cluster) && client.is_a?(::RedisClient::Cluster)) || false
+          client.class.ancestors.any? { |ancestor| CLIENTS.include?(ancestor.name) }
         end
 
         # @param client [Redis::Cluster, RedisClient::Cluster]
