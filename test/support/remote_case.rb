@@ -21,7 +21,7 @@ class RemoteCase < StoreCase
   private
 
   # @return [ActiveSupport::Cache::LarderStore] the one of another machine, or of another process of it
-  def machine(name, **options)
+  def machine(name, remote: self.remote, **options)
     new_store("#{name}.larder", remote: remote, **options).tap { |store| (@machines ||= []) << store }
   end
 

@@ -89,19 +89,42 @@ module Larder
         end
 
         # MemCacheStore.
+        #
+        # With failover, Dalli's default, a key of a server that does not answer goes to another one, and so does its
+        # delete. The first has the old value when it is back. Without, an error says so.
         class Memcached < Server
+          DEFAULTS = { failover: false }.freeze
+
+          # @raise [ArgumentError] with failover among several servers
           def initialize(store)
             super
             @data = store.instance_variable_get(:@data)
+            return unless @data.with { |client| fails_over?(client.send(:ring)) }
+
+            raise ::ArgumentError, "remote: of LarderStore is a MemCacheStore of several servers with failover, so " \
+                                   "what was deleted is there again when its server is back; give it failover: false"
           end
 
           def errors
             [Dalli::DalliError, ConnectionPool::Error, ConnectionPool::TimeoutError]
           end
 
-          # Dalli leaves out the keys of a server that it cannot reach: they are missing.
+          # Of servers that do not answer, keys are missing.
+          #
+          # @raise [Dalli::RingError] all that would be found is on such servers
           def read_entries(names, **options)
-            entries_of(@data.with { |client| client.get_multi(names) }, options)
+            payloads = @data.with do |client|
+              client.get_multi(names).tap do |found|
+                names.each { |name| client.send(:ring).server_for_key(name) } if found.empty?
+              end
+            end
+            entries_of(payloads, options)
+          end
+
+          private
+
+          def fails_over?(ring)
+            ring.servers.size > 1 && ring.instance_variable_get(:@failover)
           end
         end
 
@@ -119,7 +142,15 @@ module Larder
         # By the names of classes, which need not be loaded.
         NAMES = { "ActiveSupport::Cache::RedisCacheStore" => Redis, "ActiveSupport::Cache::MemCacheStore" => Memcached,
                   "SolidCache::Store" => SolidCache }.freeze
-        private_constant :NAMES
+        # Options of stores that LarderStore makes.
+        DEFAULTS = { mem_cache_store: Memcached::DEFAULTS }.freeze
+        private_constant :NAMES, :DEFAULTS
+
+        # @param name [Symbol, Class] of a store, as of config.cache_store
+        # @return [Hash{Symbol=>Object}] options unless others are given
+        def self.defaults(name)
+          DEFAULTS.fetch(name, {})
+        end
 
         # @return [Any] the adapter of a store
         def self.of(store)
