@@ -179,6 +179,9 @@ enum fast_outcome fast_entry_read_kept(const fast_store *store, const fast_optio
     if (outcome != FAST_HIT) {
         return outcome;
     }
+    if (store->handle.has_remote && found.item.staleness != LARDER_FRESH) {
+        return FAST_FALLBACK; /* the second level may have a fresh one */
+    }
     return judge_age(options, &found.item, found.now_ms ? found.now_ms : fast_clock_ms(fast_clock_now()));
 }
 

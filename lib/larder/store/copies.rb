@@ -69,7 +69,7 @@ module Larder
           next unless (lease = leases[key])
 
           texts = tags.key?(key) ? texts_of({ namespace: namespace, tags: tags[key] }) : untagged
-          leases.delete(key) if keep_copy(key, entry, asked, lease, texts)
+          leases.delete(key) if keep_copy(key, entry, asked, lease, texts, options)
         end
       end
 
@@ -82,13 +82,14 @@ module Larder
       end
 
       # @param texts [Texts] tags of the entry
+      # @param options [Hash] may say that the copy is kept when it is stale, for when the remote store does not answer
       # @return [Boolean] was a copy stored? Then the lease has ended
-      def keep_copy(key, entry, asked, lease, texts)
+      def keep_copy(key, entry, asked, lease, texts, options)
         failsafe(:read_entry) do
-          stored = set_plain_copy(key, entry, asked, lease) if texts.empty?
+          stored = set_plain_copy(key, entry, asked, lease) if texts.empty? && !keeps?(options)
           next stored unless stored.nil?
 
-          record = copy_of(entry, asked, texts)
+          record = copy_of(entry, asked, texts, options)
           record ? @records.set_leased(key, record, now_ms, lease) : false
         rescue Larder::InvalidArgument # it is too long for the file
           false
@@ -108,13 +109,13 @@ module Larder
       end
 
       # The record of a copy; nil: it would have expired.
-      def copy_of(entry, asked, texts)
+      def copy_of(entry, asked, texts, options)
         expires_at = end_of_copy(entry, asked)
         left = expires_at - now
         return unless left.positive?
 
         copy = ActiveSupport::Cache::Entry.new(entry.value, version: entry.version, expires_at: expires_at)
-        record = record_of(copy, { expires_in: left })
+        record = record_of(copy, { **options.slice(*StaleServing::WINDOWS), expires_in: left })
         texts.empty? ? record : @records.tagged(record, texts, asked.stamp)
       rescue ActiveSupport::Cache::DeserializationError
         nil

@@ -187,7 +187,7 @@ module Larder
       def built(given, sign_with)
         name, *arguments = given
         options = arguments.last.is_a?(Hash) ? arguments.pop : {}
-        options = Adapters.defaults(name).merge(options)
+        options = Adapters.with_defaults(name, options)
         options = options.merge(coder: coder(sign_with)) if CODECS.none? { |option| options.key?(option) }
         ActiveSupport::Cache.lookup_store([name, *arguments, options]).extend(Quiet)
       end

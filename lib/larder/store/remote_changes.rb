@@ -121,7 +121,7 @@ module Larder
         leased(entries.keys) do |leases|
           left = entries.keys
           stored = written?(left) { yield kept_in(entries.values.first, options) }
-          left -= copied(entries, asked, leases, texts_of(options)) if stored
+          left -= copied(entries, asked, leases, options) if stored
           stored
         ensure
           leases.clear
@@ -130,8 +130,9 @@ module Larder
         end
       end
 
-      def copied(entries, asked, leases, texts)
-        leases.keys.select { |key| keep_copy(key, entries[key], asked, leases[key], texts) }
+      def copied(entries, asked, leases, options)
+        texts = texts_of(options)
+        leases.keys.select { |key| keep_copy(key, entries[key], asked, leases[key], texts, options) }
       end
 
       # @return [Boolean] the block's value; true: the remote store will be told later
@@ -149,7 +150,7 @@ module Larder
 
         return false unless written?([key]) { block.call(kept_in(entry, options)) }
 
-        record = copy_of(entry, asked, texts_of(options))
+        record = copy_of(entry, asked, texts_of(options), options)
         stored = record && store_record(key, record, now_ms, options)
         @remote.change(:delete, [key]) { @remote.delete(key) } unless stored
         tell(:keys, [key])

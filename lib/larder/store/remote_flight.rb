@@ -69,7 +69,7 @@ module Larder
         entry = entries[key]
         return if entry.nil? || entry.expired? || entry.mismatched?(normalize_version(name, options))
 
-        record = copy_of(entry, asked, texts_of({ namespace: options[:namespace], tags: tags }))
+        record = copy_of(entry, asked, texts_of({ namespace: options[:namespace], tags: tags }), options)
         store_record(key, record, now_ms, options) if record && Leases.of(@records, key)&.bytes
         entry
       end

@@ -60,15 +60,11 @@ module Larder
       end
 
       # StaleServing's.
-      def stored_entry(key)
+      def stored_entry(key, options)
         copy = super
         return copy if @remote.nil? || (copy && !copy.expired? && trusted?)
 
-        entry = fill(key, {}) { copy }
-        entry&.value
-        entry
-      rescue ActiveSupport::Cache::DeserializationError
-        nil
+        softly(copy, options) { fill(key, options) { copy } }
       end
 
       # StaleMulti's.

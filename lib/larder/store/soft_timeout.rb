@@ -35,8 +35,26 @@ module Larder
         entry.value
       end
 
+      # RemoteReads'. Yields to ask the remote store.
+      #
+      # @param copy [ActiveSupport::Cache::Entry, nil] what this machine has
+      # @return [ActiveSupport::Cache::Entry, nil] the copy, if that takes long and the copy may be served
+      def softly(copy, options)
+        return yield unless copy && options[:soft_timeout] && within?(copy, options[:stale_if_error])
+
+        done, found = Concurrent::Event.new, nil
+        begun = Refreshes.now do
+          found = yield
+        ensure
+          done.set
+        end
+        return yield unless begun
+
+        done.wait(options[:soft_timeout].to_f) ? found : copy
+      end
+
       def old_entry(name, key, options)
-        usable(stored_entry(key), name, options, :stale_if_error)
+        usable(stored_entry(key, options), name, options, :stale_if_error)
       end
 
       # @return [Array, Symbol, nil] the value; the reason why it is not there; nil: the pool is full

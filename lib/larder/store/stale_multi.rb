@@ -54,7 +54,7 @@ module Larder
         found = failsafe(:read_multi_entries, returning: {}) { @records.get_kept_entries(keys, now_ms) }
         again = keys.uniq.size < keys.size # two names of one key get values of their own
         names.zip(keys).each_with_object({}) do |(name, key), entries|
-          entry = again ? stored_entry(key) : loadable(found[key])
+          entry = again ? stored_entry(key, options) : loadable(found[key])
           entry = usable(entry, name, options, :stale_while_revalidate)
           entries[name] = entry if entry
         end

@@ -18,7 +18,7 @@ module Larder
       BACK_OFF = 5
       # Of the current fiber: how long the last block took, in ms.
       COMPUTED = :larder_computed_ms
-      private_constant :KEEPING, :SECONDS, :WINDOWS, :BACK_OFF, :COMPUTED
+      private_constant :KEEPING, :SECONDS, :BACK_OFF, :COMPUTED
 
       # @param options [Hash]
       # @raise [ArgumentError] names the option and what it takes
@@ -123,7 +123,7 @@ module Larder
 
       # @return [ActiveSupport::Cache::Entry, nil] whose value can be read
       def kept_entry(name, key, options)
-        usable(stored_entry(key), name, options, :stale_while_revalidate)
+        usable(stored_entry(key, options), name, options, :stale_while_revalidate)
       end
 
       # @param length [Symbol] the option that says for how long a value is served after it has expired
@@ -132,7 +132,7 @@ module Larder
       end
 
       # The entry of a key, however stale.
-      def stored_entry(key)
+      def stored_entry(key, _options)
         loadable(failsafe(:read_entry) { @records.get_kept_entry(key, now_ms) })
       end
 
@@ -164,7 +164,7 @@ module Larder
       def take_over(key, options, early)
         status, lease = take_lease(key, options, nil)
         if status == Records::PRESENT
-          return unless early || stored_entry(key)&.expired? # another caller was faster
+          return unless early || stored_entry(key, options)&.expired? # another caller was faster
 
           status, lease = take_lease(key, options, lease)
         end
@@ -243,7 +243,7 @@ module Larder
 
       # The old value, which counts as fresh for a while, so that not every call fails.
       def serve_after(error, name, key, options)
-        entry = usable(stored_entry(key), name, options, :stale_if_error)
+        entry = usable(stored_entry(key, options), name, options, :stale_if_error)
         raise error unless entry
 
         back_off(key, options)

@@ -55,11 +55,22 @@ module Larder
         # @return [ActiveSupport::Cache::LarderStore] before the store that is built
         # @raise [InvalidArgument]
         def self.copied(option, given, path:, size:, backplane:)
-          store = build(option, given, behind: true).extend(Raw)
+          store = build(option, shared(given), behind: true).extend(Raw)
           ActiveSupport::Cache.lookup_store(:larder_store, path, { size: size, remote: store, backplane: backplane })
         rescue ::ArgumentError => error
           raise InvalidArgument, error.message.sub(" of LarderStore", " of sessions")
         end
+
+        # With what LarderStore gives to the stores that it makes.
+        def self.shared(given)
+          kind, *rest = given
+          return given unless kind.is_a?(Symbol)
+
+          require "active_support/cache/larder_store"
+          options = rest.grep(Hash).reduce({}, :merge)
+          [kind, *rest.grep_v(Hash), ::Larder::Store::Remote::Adapters.with_defaults(kind, options)]
+        end
+        private_class_method :shared
 
         def initialize(option, behind)
           @option = option

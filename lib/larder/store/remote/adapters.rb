@@ -14,6 +14,12 @@ module Larder
       module Adapters
         # Of any other store: which errors it raises, and which it answers by a miss, is its own affair.
         class Any
+          # @param _options [Hash] that the store is given
+          # @return [Hash{Symbol=>Object}] options unless others are given
+          def self.defaults(_options)
+            {}
+          end
+
           # @param store [ActiveSupport::Cache::Store]
           def initialize(store)
             @store = store
@@ -62,7 +68,23 @@ module Larder
         end
 
         # RedisCacheStore: Redis, Valkey, or a cluster. Its client is one of the gem redis, or of redis-client.
+        #
+        # While a server hangs, or is gone, not every call waits for it: after six errors of connections in ten seconds,
+        # more than those of a pool whose server was started again, no call is made for two, and then for trial.
         class Redis < Server
+          BREAKER = { error_threshold: 6, error_threshold_timeout: 10, error_timeout: 2, success_threshold: 1 }.freeze
+          private_constant :BREAKER
+
+          # One for all connections to one server. With the gem redis before 5, there is none.
+          def self.defaults(options)
+            return {} if options.key?(:redis) || Array(options[:url]).size > 1
+
+            require "redis-client"
+            { circuit_breaker: RedisClient::CircuitBreaker.new(**BREAKER) }
+          rescue LoadError
+            {}
+          end
+
           def initialize(store)
             super
             store.extend(RedisCluster)
@@ -93,7 +115,9 @@ module Larder
         # With failover, Dalli's default, a key of a server that does not answer goes to another one, and so does its
         # delete. The first has the old value when it is back. Without, an error says so.
         class Memcached < Server
-          DEFAULTS = { failover: false }.freeze
+          def self.defaults(_options)
+            { failover: false }
+          end
 
           # @raise [ArgumentError] with failover among several servers
           def initialize(store)
@@ -142,14 +166,15 @@ module Larder
         # By the names of classes, which need not be loaded.
         NAMES = { "ActiveSupport::Cache::RedisCacheStore" => Redis, "ActiveSupport::Cache::MemCacheStore" => Memcached,
                   "SolidCache::Store" => SolidCache }.freeze
-        # Options of stores that LarderStore makes.
-        DEFAULTS = { mem_cache_store: Memcached::DEFAULTS }.freeze
-        private_constant :NAMES, :DEFAULTS
+        # The same of stores that LarderStore makes.
+        MADE = { mem_cache_store: Memcached, redis_cache_store: Redis }.freeze
+        private_constant :NAMES, :MADE
 
         # @param name [Symbol, Class] of a store, as of config.cache_store
-        # @return [Hash{Symbol=>Object}] options unless others are given
-        def self.defaults(name)
-          DEFAULTS.fetch(name, {})
+        # @param options [Hash] that are given
+        # @return [Hash{Symbol=>Object}] with others beside them
+        def self.with_defaults(name, options)
+          { **MADE.fetch(name, Any).defaults(options), **options }
         end
 
         # @return [Any] the adapter of a store

@@ -9,6 +9,8 @@ require "redis"
 module LarderStore
   # Two levels and Larder::Store::Remote::Journal.
   class LevelsFailuresTest < StoreCase
+    TIMEOUT = 0.3
+
     setup do
       type = Larder::Lab::Servers.fetch("redis")
       skip "Redis is not installed" unless type.path
@@ -156,6 +158,60 @@ module LarderStore
       assert_equal 1, @two.read("bad")
     end
 
+    test "of many reads of a remote store that hangs only the first ones wait, and it is asked again afterwards" do
+      stop
+      began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      20.times { |number| assert_nil @one.read("none#{number}") }
+      assert_operator Process.clock_gettime(Process::CLOCK_MONOTONIC) - began, :<, TIMEOUT * 20 / 2
+      resume
+      @far.write("later", 1)
+      assert(eventually { @one.read("later") == 1 })
+    end
+
+    KEPT = { expires_in: 3600, stale_while_revalidate: 60, stale_if_error: 600 }.freeze
+
+    on_both_paths "an old copy is served while the remote store is dead, and computed again once" do
+      @two.fetch("j", **KEPT) { "old" }
+      die
+      travel(10, with_usec: true) do
+        assert_equal "old", @two.fetch("j", **KEPT) { "new" }
+        assert(eventually { @two.fetch("j", **KEPT) { flunk } == "new" })
+        assert_equal "new", @two.read("j")
+      end
+    end
+
+    on_both_paths "if its block raises, for as long as stale_if_error says" do
+      @two.fetch("j", **KEPT) { "old" }
+      die
+      travel(300, with_usec: true) { assert_equal "old", @two.fetch("j", **KEPT) { raise "no database" } }
+      travel(700, with_usec: true) { assert_raises(RuntimeError) { @two.fetch("j", **KEPT) { raise "no database" } } }
+    end
+
+    on_both_paths "an old copy is not served if the remote store answers, nor if it was deleted" do
+      @two.fetch("j", **KEPT) { "old" }
+      @one.write("j", "new", expires_in: 3600)
+      travel(10, with_usec: true) do
+        assert_equal "new", @two.fetch("j", **KEPT) { flunk }
+        die
+        @two.delete("j")
+        assert_equal "computed", @two.fetch("j", **KEPT) { "computed" }
+      end
+    end
+
+    test "with soft_timeout an old copy is the answer to a remote store that hangs" do
+      slow = new_store("slow.larder", remote: [:redis_cache_store, { url: remote_url, read_timeout: 2 }])
+      options = { expires_in: 3600, stale_if_error: 600, soft_timeout: 0.1 }
+      slow.fetch("j", **options) { "old" }
+      stop
+      travel(10, with_usec: true) do
+        began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        assert_equal "old", slow.fetch("j", **options) { "new" }
+        assert_operator Process.clock_gettime(Process::CLOCK_MONOTONIC) - began, :<, 1
+      end
+      resume
+      Larder::Store::Refreshes.await(5)
+    end
+
     test "a journal that was emptied while it listed changes clears the remote store before it is read again" do
       die
       run_child { @one.delete("k") }
@@ -207,7 +263,7 @@ module LarderStore
     private
 
     def remote
-      [:redis_cache_store, { url: @server.endpoint.fetch("url"), reconnect_attempts: 0, timeout: 0.3,
+      [:redis_cache_store, { url: @server.endpoint.fetch("url"), reconnect_attempts: 0, read_timeout: TIMEOUT,
                              error_handler: nil, coder: Larder::Coder.new(serializer: :native) }]
     end
 
