@@ -13,7 +13,7 @@
 /* Room for the keys of a batch: some hundred bytes each, and always for one. */
 #define KEY_ARENA_BYTES ((size_t)16 * 1024)
 
-static ID id_write_multi, id_fetch_missing, id_keys, id_read_multi_entries, id_read_remote_multi, id_update;
+static ID id_write_multi, id_fetch_missing, id_keys, id_read_multi_entries, id_read_remote_multi;
 static ID id_write_values, id_store_records;
 static VALUE sym_hits, sym_namespace, sym_super_operation, sym_fetch_multi;
 
@@ -129,6 +129,7 @@ static bool read_batch(batch *batch, int count, const VALUE *names, int *next, c
         default:
             if (!NIL_P(batch->missing)) {
                 rb_ary_push(batch->missing, name);
+                rb_hash_aset(found, name, Qnil); /* its place in the order */
             }
             break;
         }
@@ -136,12 +137,19 @@ static bool read_batch(batch *batch, int count, const VALUE *names, int *next, c
     return true;
 }
 
-/* Adds what the second level has of the names that are missing. */
+/* Adds what the second level has of the names that are missing, and removes the others. */
 static void read_remote(const batch *batch, VALUE call_options, VALUE found) {
     VALUE options = fast_options_hash(batch->store.handle.options, call_options);
+    VALUE remote = rb_funcall(batch->store.self, id_read_remote_multi, 2, batch->missing, options);
 
-    rb_funcall(found, id_update, 1,
-               rb_funcall(batch->store.self, id_read_remote_multi, 2, batch->missing, options));
+    for (long i = 0; i < RARRAY_LEN(batch->missing); i++) {
+        VALUE name = rb_ary_entry(batch->missing, i), value = rb_hash_lookup2(remote, name, Qundef);
+        if (value == Qundef) {
+            rb_hash_delete(found, name);
+        } else {
+            rb_hash_aset(found, name, value);
+        }
+    }
 }
 
 /* A Hash of what was found; Qundef: the ordinary path has to read. */
@@ -381,6 +389,9 @@ static VALUE fetch_missing(struct event *event, VALUE found) {
 
 /* What was found, and what the block of the calling method makes of the rest, which `writes` gets. */
 static VALUE complete(struct event *event, VALUE found) {
+    if (RHASH_SIZE(found) == (size_t)event->count) {
+        return found; /* in the order of the names */
+    }
     VALUE ordered = rb_hash_new();
     bool in_flight = event->batch->options.single_flight;
     VALUE computed = in_flight ? fetch_missing(event, found) : found;
@@ -464,7 +475,6 @@ void fast_multi_init(VALUE module) {
     id_fetch_missing = rb_intern("fetch_missing");
     id_read_multi_entries = rb_intern("read_multi_entries");
     id_read_remote_multi = rb_intern("read_remote_multi");
-    id_update = rb_intern("update");
     id_write_values = rb_intern("write_values");
     id_store_records = rb_intern("store_records");
     sym_hits = ID2SYM(rb_intern("hits"));

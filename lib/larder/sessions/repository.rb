@@ -70,7 +70,8 @@ module Larder
       # @param key [String]
       # @return [Found, nil] nil: there is none, it has ended, or it cannot be read, which is reported
       def find(key)
-        found_copy(key) || found_stored(key)
+        name = PREFIX + key
+        found_copy(key, name) || found_stored(key, name)
       rescue UnreadableError => error
         @report.call(error)
         nil
@@ -162,14 +163,13 @@ module Larder
       private
 
       # Whatever a copy tells but that there is a session may be old.
-      def found_copy(key)
-        bytes = @backend.read_copy(PREFIX + key)
+      def found_copy(key, name)
+        bytes = @backend.read_copy(name)
         record = bytes && parse(bytes)
         found(key, bytes, record) unless record.nil? || record.moved? || @lifetimes.over?(record, now)
       end
 
-      def found_stored(key)
-        name = PREFIX + key
+      def found_stored(key, name)
         bytes = @backend.read(name) || restored(key)
         record = bytes && parse(bytes)
         return if record.nil? || record.moved?
