@@ -35,6 +35,11 @@ class RemoteCase < StoreCase
     type.new(@places.last).tap { |server| (@servers ||= []) << server }.start
   end
 
+  # @return [Larder::Lab::Server] one for all tests of this process, which start it again if they kill it
+  def start_once(name)
+    TestServers.server(name) || skip("#{name} is not installed")
+  end
+
   def kill(server)
     Process.kill(:KILL, server.pid)
     server.stop
@@ -74,9 +79,12 @@ class RemoteCase < StoreCase
       (1..).each { |number| ends ? break : change(one, names[number % names.size], number, last) }
     end
     reading = Thread.new { Kernel.sleep(0.001) && two.read_multi(*names.sample(3)) until ends }
-    yield
-    ends = true
-    [changing, reading].each(&:value)
+    begin
+      yield
+    ensure
+      ends = true
+      [changing, reading].each(&:join)
+    end
     assert(soon(20) { caught_up?(one) && caught_up?(two) })
     one.clear(namespace: "none") # begins when all is applied
     travel(120) { assert_empty(names.select { |name| older?(two.read(name), last[name]) }) }

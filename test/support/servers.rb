@@ -12,8 +12,13 @@ module TestServers
   # @param name [String] in Larder::Lab::Servers
   # @return [Hash{String => Object}, nil] its endpoint; nil where it is not installed
   def endpoint(name)
-    @endpoints ||= {}
-    @endpoints.fetch(name) { @endpoints[name] = start(name) }
+    server(name)&.endpoint
+  end
+
+  # @return [Larder::Lab::Server, nil] the same, started
+  def server(name)
+    @servers ||= {}
+    @servers.fetch(name) { @servers[name] = start(name) }
   end
 
   def start(name)
@@ -26,7 +31,7 @@ module TestServers
       server.stop
       FileUtils.rm_rf(directory)
     end
-    server.endpoint
+    server
   end
   private_class_method :start
 end

@@ -81,3 +81,36 @@ class OverSolidCacheTest < LarderCase
     SolidCacheApplication.cache_store
   end
 end
+
+# The gems of these databases are in the bundle of one stack.
+class OverSolidCacheOnPostgresqlTest < LarderCase
+  include OverRemote
+
+  private
+
+  def remote
+    skip "the gem pg is not in the bundle" unless Gem.loaded_specs.key?("pg")
+    SolidCacheApplication.cache_store(url_of("postgresql"))
+  end
+end
+
+class OverSolidCacheOnMariadbTest < LarderCase
+  include OverRemote
+
+  private
+
+  def remote
+    skip "the gem trilogy is not in the bundle" unless Gem.loaded_specs.key?("trilogy")
+    SolidCacheApplication.cache_store(url_of("mariadb"))
+  end
+end
+
+class OverValkeyTest < LarderCase
+  include OverRemote
+
+  private
+
+  def remote
+    [:redis_cache_store, { url: url_of("valkey") }].tap { |given| ActiveSupport::Cache.lookup_store(given).clear }
+  end
+end
