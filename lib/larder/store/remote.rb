@@ -75,7 +75,7 @@ module Larder
 
       # May it be asked? Applies what the journal lists, if that is due.
       # @return [Boolean]
-      # @raise [RemoteError] the journal cannot be opened
+      # @raise [RemoteError] what the journal lists could not be applied, or the journal not opened
       def ready?
         return true if @journal.empty?
 
@@ -207,7 +207,7 @@ module Larder
         @store.send(:normalize_key, key, @store.options)
       end
 
-      # Applies what the journal lists.
+      # Applies what the journal lists. What the store refuses is said each time.
       def catch_up
         if @journal.overflown?
           clear("")
@@ -219,8 +219,6 @@ module Larder
           @applied&.call(kind, texts)
         end
         @retry_at = monotonic_now + PAUSE
-      rescue Larder::Error
-        nil # the next attempt is due in a while
       end
 
       def monotonic_now

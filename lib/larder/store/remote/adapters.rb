@@ -164,8 +164,9 @@ module Larder
         end
 
         # By the names of classes, which need not be loaded.
-        NAMES = { "ActiveSupport::Cache::RedisCacheStore" => Redis, "ActiveSupport::Cache::MemCacheStore" => Memcached,
-                  "SolidCache::Store" => SolidCache }.freeze
+        NAMES = { "ActiveSupport::Cache::RedisCacheStore" => Redis,
+                  "ActiveSupport::Cache::DeprecatedRedisCacheStore" => Redis, # of Rails 8.2, with the gem redis
+                  "ActiveSupport::Cache::MemCacheStore" => Memcached, "SolidCache::Store" => SolidCache }.freeze
         # The same of stores that LarderStore makes.
         MADE = { mem_cache_store: Memcached, redis_cache_store: Redis }.freeze
         private_constant :NAMES, :MADE

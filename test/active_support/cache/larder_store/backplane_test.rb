@@ -213,6 +213,17 @@ module LarderStore
     end
   end
 
+  # The same, of which a few tests run each time.
+  class BackplaneOverValkeyTest < BackplaneOverRedisTest
+    def self.runnable_methods
+      ENV["LARDER_SLOW_TESTS"] ? super : super.grep(/a_delete_and_a_write|multi_forms|told_when_the_server_is_back/)
+    end
+
+    def server_name
+      "valkey"
+    end
+  end
+
   # With NOTIFY and LISTEN.
   class BackplaneOverPostgresqlTest < StoreCase
     include BackplaneTests

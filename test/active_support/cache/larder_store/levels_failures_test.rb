@@ -12,8 +12,8 @@ module LarderStore
     TIMEOUT = 0.3
 
     setup do
-      type = Larder::Lab::Servers.fetch("redis")
-      skip "Redis is not installed" unless type.path
+      type = Larder::Lab::Servers.fetch(server_name)
+      skip "#{type.title} is not installed" unless type.path
 
       @server = type.new(directory).tap(&:start)
       @far = ActiveSupport::Cache.lookup_store(remote)
@@ -262,6 +262,10 @@ module LarderStore
 
     private
 
+    def server_name
+      "redis"
+    end
+
     def remote
       [:redis_cache_store, { url: @server.endpoint.fetch("url"), reconnect_attempts: 0, read_timeout: TIMEOUT,
                              error_handler: nil, coder: Larder::Coder.new(serializer: :native) }]
@@ -313,6 +317,19 @@ module LarderStore
         Process.kill(:KILL, Process.pid)
       end
       Process.wait(pid)
+    end
+  end
+
+  # The same, of which a few tests run each time.
+  class LevelsFailuresOverValkeyTest < LevelsFailuresTest
+    def self.runnable_methods
+      ENV["LARDER_SLOW_TESTS"] ? super : super.grep(/reads_of_copies|death_of_its_process|read-only/)
+    end
+
+    private
+
+    def server_name
+      "valkey"
     end
   end
 end
