@@ -27,7 +27,7 @@ module Larder
 
       # Answers the value of another machine, or yields to compute it: true, if this caller is not to store it.
       def fly_far(name, key, options)
-        lease = ActiveSupport::Cache::Entry.new(SecureRandom.hex(8))
+        lease = SecureRandom.hex(8)
         taken, found = join_far(name, key, options, lease)
         return found.value if found
         return yield(taken == :alone) unless taken == true
@@ -57,7 +57,9 @@ module Larder
       def take_far(key, options, lease)
         return true unless ready? # then each machine computes
 
-        @remote.write(far_key(key), lease, lease_seconds(options), unless_exist: true)
+        seconds = lease_seconds(options)
+        entry = ActiveSupport::Cache::Entry.new(lease, expires_in: seconds) # for a store that keeps what has expired
+        @remote.write(far_key(key), entry, seconds, unless_exist: true)
       end
 
       # The value that another machine has stored, of which this one keeps a copy for those who wait here.
@@ -77,7 +79,7 @@ module Larder
       # Unless it has ended, and another machine has one.
       def give_up_far(key, lease)
         failsafe(:fetch) do
-          @remote.delete(far_key(key)) if @remote.ready? && @remote.read(far_key(key))&.value == lease.value
+          @remote.delete(far_key(key)) if @remote.ready? && @remote.read(far_key(key))&.value == lease
         end
       end
 

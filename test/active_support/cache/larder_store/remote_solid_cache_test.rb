@@ -40,6 +40,16 @@ module LarderStore
         assert_empty far.read_multi("j", "n")
       end
 
+      test "single flight: the lease of a machine that is killed ends" do
+        pid = fork do
+          @one.fetch("f", single_flight: true, lease: 0.5) { Process.kill(:KILL, Process.pid) && Kernel.sleep }
+        end
+        Process.wait(pid)
+        assert far.exist?("larder/lease/f")
+        assert_equal "made", @two.fetch("f", single_flight: true, lease: 1, wait: 5) { "made" }
+        assert_equal "made", far.read("f")
+      end
+
       slow_test "under load no delete is lost while the database is killed twice" do
         under_load(@one, @two, Array.new(30, &:to_s)) do
           2.times do
