@@ -52,6 +52,7 @@ module Larder
         @remote = remote
         @channel = "larder:#{remote.store.options[:namespace]}"
         @mutex = Mutex.new
+        @sending = Mutex.new
         @machine = nil
       end
 
@@ -61,10 +62,10 @@ module Larder
       # @param report [#call] told of errors
       # @return [void]
       def start(cache, report)
-        return if @pid == Process.pid && @thread&.alive?
+        return if listening?
 
         @mutex.synchronize do
-          next if @pid == Process.pid && @thread&.alive?
+          next if listening?
 
           @pid = Process.pid
           @cache = cache
@@ -85,20 +86,38 @@ module Larder
 
       # Tells the other machines that copies are old: of keys, of tags, or of all keys that start with a text.
       #
+      # If the server does not answer, the others find that out by themselves, unless only this machine cannot reach
+      # it. So the listener tells them as soon as it can that all copies are old, and until then nobody waits for the
+      # server.
+      #
       # @param kind [Symbol] keys, tags or prefix
       # @param texts [Array<String>]
-      # @return [Boolean] false: the server did not answer. The others find that out by themselves, unless only this
-      #   machine cannot reach it: then it tells them later that all copies are old
+      # @return [Boolean] false: they will be told later
       def publish(kind, texts)
-        messages(kind, texts).each { |message| @adapter.publish(@channel, message) }
-        true
-      rescue *@adapter.errors => e
-        @remote.journal.unsent = true
-        @report&.call(e)
-        false
+        error = @sending.synchronize do
+          return false if listening? && @remote.journal.unsent?
+
+          failure_of(kind, texts)
+        end
+        @report&.call(error) if error
+        error.nil?
       end
 
       private
+
+      # Or waits to be the one that listens.
+      def listening?
+        @pid == Process.pid && @thread&.alive?
+      end
+
+      # @return [StandardError, nil] why the messages could not be sent
+      def failure_of(kind, texts)
+        messages(kind, texts).each { |message| @adapter.publish(@channel, message) }
+        nil
+      rescue *@adapter.errors => e
+        @remote.journal.unsent = true
+        e
+      end
 
       def messages(kind, texts)
         bytes = 0
@@ -141,20 +160,22 @@ module Larder
       def attend
         @adapter.listen(@channel, ROUND) do |event, message|
           case event
-          when :begun then empty_and_announce
+          when :begun then @cache.clear # what was changed before is not known
           when :message then receive(message)
           end
           @cache.trust_for(TRUSTED)
+          tell_the_unsent
         end
       end
 
-      # What was changed before this machine listened is not known.
-      def empty_and_announce
-        @cache.clear
+      # What is changed from now on is told by who changes it.
+      def tell_the_unsent
         return unless @remote.journal.unsent?
 
-        @adapter.publish(@channel, messages(:prefix, [""]).first)
-        @remote.journal.unsent = false
+        @sending.synchronize do
+          @remote.journal.unsent = false
+          failure_of(:prefix, [""])
+        end
       end
 
       def receive(message)

@@ -202,6 +202,19 @@ module LarderStore
       Process.kill(:CONT, @server.pid)
     end
 
+    test "nobody waits for a server that does not answer, and all is told when it does" do
+      @one.write("k", "old")
+      @two.read("k")
+      Process.kill(:STOP, @server.pid)
+      Timeout.timeout(30) { 100.times { |number| @one.write("k", number) } }
+      assert @one.instance_variable_get(:@remote).journal.unsent?
+      Process.kill(:CONT, @server.pid)
+      assert(soon(8) { @two.read("k") == 99 })
+      assert(soon(8) { !@one.instance_variable_get(:@remote).journal.unsent? })
+    ensure
+      Process.kill(:CONT, @server.pid)
+    end
+
     test "with the remote store and the server dead copies are used" do
       @one.write("k", "old")
       stop_server
