@@ -9,8 +9,11 @@ module Larder
     class Backplane
       # @api private
       class Redis < Server
-        TIMEOUT = 2
-        private_constant :TIMEOUT
+        # Seconds that a call waits for its answer, twice at most.
+        TIMEOUT = 1
+        # Rounds without an answer after which the server that is listened to has failed.
+        ROUNDS = 2
+        private_constant :TIMEOUT, :ROUNDS
 
         # @param urls [Array<String>] of one server, or of nodes of one cluster, which pass messages on to each other
         def initialize(*urls)
@@ -52,7 +55,7 @@ module Larder
           asked = 0
           loop do
             event, _, message = subscription.next_event(round)
-            raise RedisClient::ReadTimeoutError, "no answer for #{asked * round} s" if event.nil? && asked >= TIMEOUT
+            raise RedisClient::ReadTimeoutError, "no answer for #{asked * round} s" if event.nil? && asked >= ROUNDS
 
             case event
             when nil then subscription.call("PING")
