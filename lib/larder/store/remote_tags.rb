@@ -80,10 +80,11 @@ module Larder
 
       # What the remote store gets for an entry that is written with these options and began at the stamp.
       def with_versions(entry, options, stamp)
-        return entry unless options[:tags] || marked?(entry.value)
+        tags = options[:tags] ? tags_of(texts_of(options)) : []
+        return entry if tags.empty? && !marked?(entry.value)
 
         versions = (stamp.versions if stamp.is_a?(Stamp)) || {}
-        tags_of(texts_of(options)).each { |text| versions[text] ||= "" } # unknown: such an entry is never found
+        tags.each { |text| versions[text] ||= "" } # unknown: such an entry is never found
         ActiveSupport::Cache::Entry.new([MARK, versions, entry.value], expires_at: entry.expires_at,
                                                                        version: entry.version)
       end
@@ -101,7 +102,8 @@ module Larder
         versions = versions_of(entries)
         return versions if versions.empty?
 
-        current = tag_versions(versions.values.flat_map(&:keys).uniq)
+        tags = versions.values.flat_map(&:keys).uniq
+        current = tags.empty? ? {} : tag_versions(tags)
         versions.each do |key, by_tag|
           entry = entries.delete(key)
           next unless by_tag.all? { |text, version| current[text] == version }

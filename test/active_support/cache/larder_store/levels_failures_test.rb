@@ -94,6 +94,11 @@ module LarderStore
       assert_match(/journal cannot be read: .*odd.larder.journal/, errors.first.message)
     end
 
+    test "a value that looks like one with tags, of which it has none" do
+      @one.write("odd", ["larder/tagged/1", {}, 5])
+      assert_equal ["larder/tagged/1", {}, 5], @two.read("odd")
+    end
+
     test "Rails' own coder reads Strings that Larder's has compressed" do
       rails = ActiveSupport::Cache::RedisCacheStore.new(url: @server.endpoint.fetch("url"))
       one = new_store("zlib.larder", remote: [:redis_cache_store, { url: @server.endpoint.fetch("url") }])
