@@ -7,7 +7,7 @@ require "support/remote_case"
 require "redis"
 
 module LarderStore
-  # Larder::Store::Levels.
+  # Two levels.
   class RemoteClocksTest < RemoteCase
     LOCAL = 2
     # Seconds by which the second machine is ahead or behind.

@@ -28,7 +28,8 @@ module LarderStore
     # A process in a namespace.
     class Machine
       def initialize(namespace, file)
-        given = [file, { remote: [:redis_cache_store, { url: URL, read_timeout: 0.3, connect_timeout: 0.3, reconnect_attempts: 0 }],
+        far = { url: URL, read_timeout: 0.3, connect_timeout: 0.3, reconnect_attempts: 0 }
+        given = [file, { remote: [:redis_cache_store, far],
                          backplane: URL, local_expires_in: LOCAL, size: 8 << 20, error_handler: nil }]
         @process = IO.popen(["ip", "netns", "exec", namespace, RbConfig.ruby, "-rbundler/setup", "-Ilib", "-e", PROGRAM,
                              [Marshal.dump(given)].pack("m0")], "r+")
