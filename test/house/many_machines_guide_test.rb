@@ -3,6 +3,7 @@
 require "test_helper"
 require "support/command"
 require "support/servers"
+require "support/redis_cluster"
 
 module House
   # The guide to many machines: each configuration runs, on two machines, which are two applications here.
@@ -20,6 +21,7 @@ module House
       require "active_support"
       require "active_support/all"
       require "active_support/cache/larder_store"
+      require "redis-clustering" if Gem.loaded_specs.key?("redis-clustering")
       config = Struct.new(:cache_store).new
       %s
       given = config.cache_store
@@ -34,14 +36,28 @@ module House
       end
     RUBY
 
-    test "there are four configurations" do
-      assert_equal 4, BLOCKS.size
+    # Of an application with Solid Cache.
+    SOLID = <<~RUBY
+      require "minitest"
+      require "support/solid_cache_application"
+      SolidCacheApplication.boot
+      SolidCacheApplication.connect(ENV.fetch("DATABASE_URL"))
+    RUBY
+    # What a configuration needs, by what it names, and what is set.
+    NEEDS = { "REDIS_URL" => :redis_url, "MEMCACHE_SERVERS" => :memcached_servers, "DATABASE_URL" => :postgresql_url,
+              "REDIS_CLUSTER" => :redis_cluster }.freeze
+
+    teardown do
+      @running&.each(&:stop)
+      @places&.each { |place| FileUtils.rm_rf(place) }
+    end
+
+    test "there are five configurations" do
+      assert_equal 5, BLOCKS.size
       assert(BLOCKS.all?(/config\.cache_store = :larder_store/))
     end
 
     BLOCKS.each_with_index do |block, number|
-      next if block.include?("solid_cache") # test/rails/suites/remotes.rb runs it
-
       test "configuration #{number + 1} runs: #{block[/remote: (.*?)$/, 1]}" do
         assert_equal "from the other machine", machine("one", block, "write")
         assert_equal "from the other machine", machine("two", block, "read")
@@ -53,13 +69,41 @@ module House
     private
 
     def machine(name, block, action)
-      variables = { "LARDER_TEST_FILE" => path_of("#{name}.larder"), "REDIS_URL" => url_of("redis"),
-                    "MEMCACHE_SERVERS" => url_of("memcached") }
-      program = format(PROGRAM, block)
-      out, error, status = Open3.capture3(variables, "ruby", "-w", "-rbundler/setup", "-Ilib", "-e", program, action,
-                                          chdir: ROOT)
+      @needed ||= NEEDS.filter_map { |variable, need| [variable, send(need)] if block.include?(variable) }.to_h
+      variables = { "LARDER_TEST_FILE" => path_of("#{name}.larder"), **@needed }
+      program = (block.include?("solid_cache") ? SOLID : "") + format(PROGRAM, block)
+      out, error, status = Open3.capture3(variables, "ruby", "-w", "-rbundler/setup", "-Ilib", "-Itest", "-e", program,
+                                          action, chdir: ROOT)
       assert_predicate status, :success?, error
       out
+    end
+
+    def redis_url
+      url_of("redis")
+    end
+
+    def postgresql_url
+      skip "the gem pg is not in the bundle" unless Gem.loaded_specs.key?("pg")
+      url_of("postgresql")
+    end
+
+    def memcached_servers
+      type = Larder::Lab::Servers.fetch("memcached")
+      skip "memcached is not installed" unless type.path
+
+      Array.new(3) { run_in_place { |place| type.new(place) } }.map { |server| server.endpoint.fetch("url") }.join(",")
+    end
+
+    def redis_cluster
+      skip "redis-server is not installed" unless RedisCluster::Node.path
+      skip "the gem redis-clustering is not in the bundle" unless Gem.loaded_specs.key?("redis-clustering")
+
+      run_in_place { |place| RedisCluster.new(place) }.urls.join(",")
+    end
+
+    def run_in_place
+      (@places ||= []) << Dir.mktmpdir("larder-test")
+      yield(@places.last).tap { |server| (@running ||= []) << server }.start
     end
 
     def url_of(server)

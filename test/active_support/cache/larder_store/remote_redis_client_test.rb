@@ -87,21 +87,22 @@ module LarderStore
     end
 
     test "a dead server is one that fails, and gets its deletes when it is back" do
+      entries = Array.new(20) { |number| ["k#{number}", number] }.to_h # some of them on each server of a ring
       @kinds.each do |kind, client|
         far = Store.new(client: client, coder: Larder::Coder.new)
         one = new_store("#{kind}.larder", remote: far)
-        one.write_multi("a" => 1, "b" => 2, "c" => 3)
+        one.write_multi(entries)
         kill(@servers_here.first)
         errors = reported do
-          assert_equal({ "a" => 1, "b" => 2, "c" => 3 }, one.read_multi("a", "b", "c"))
-          one.delete_multi(%w[a b c])
-          assert_empty one.read_multi("a", "b", "c")
+          assert_equal entries, one.read_multi(*entries.keys)
+          one.delete_multi(entries.keys)
+          assert_empty one.read_multi(*entries.keys)
         end
         assert_equal [Larder::RemoteError], errors.map(&:class)
         @servers_here.first.start
-        ActiveSupport::Cache::Store.instance_method(:write_multi).bind_call(far, { "a" => 1, "c" => 3 })
+        far.write_multi(entries)
         assert(soon { caught_up?(one) })
-        assert_empty %w[a b c].select { |key| far.exist?(key) }
+        assert_empty(entries.keys.select { |key| far.exist?(key) })
       end
     end
 
@@ -117,7 +118,7 @@ module LarderStore
       assert_nil far.read("k")
     end
 
-    test "a cluster's client gets a command for each key" do
+    slow_test "a cluster's client gets a command for each key" do
       skip "the gem redis-clustering is not in the bundle" unless Gem.loaded_specs.key?("redis-clustering")
 
       require "redis-cluster-client"

@@ -120,7 +120,7 @@ module LarderStore
       "trilogy"
     end
 
-    test "a database that does not answer is one that fails" do
+    slow_test "a database that does not answer is one that fails" do
       halt(@server)
       assert_equal "old", @two.read("k")
       @one.delete("k") # takes read_timeout
