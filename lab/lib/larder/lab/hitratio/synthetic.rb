@@ -3,6 +3,7 @@
 # Generates traces: patterns that distinguish policies, each from a seed, the same on every machine.
 
 require_relative "../errors"
+require_relative "ranks"
 require_relative "trace"
 
 module Larder
@@ -105,25 +106,6 @@ module Larder
           raise UsageError, "#{name} of #{pattern} is #{value.inspect}; it takes #{range.min} to #{range.max}"
         end
         private_class_method :requests, :shifting, :scanning, :settings, :checked
-
-        # Objects by how popular they are: the n-th is asked for 1 / n ** skew times as often as the first (Zipf's law),
-        # drawn by inversion of the cumulated shares.
-        class Ranks
-          # @param count [Integer]
-          # @param skew [Float] 0: all alike
-          def initialize(count, skew)
-            sum = 0.0
-            @cumulated = Array.new(count) { |i| sum += 1.0 / ((i + 1)**skew) }
-            @sum = sum
-          end
-
-          # @return [Integer] from 0
-          def draw(random)
-            wanted = random.rand * @sum
-            @cumulated.bsearch_index { |share| share >= wanted } || (@cumulated.size - 1)
-          end
-        end
-        private_constant :Ranks
       end
     end
   end
