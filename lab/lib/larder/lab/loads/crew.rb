@@ -6,8 +6,7 @@
 require "json"
 require_relative "../contenders"
 require_relative "../errors"
-require_relative "herd"
-require_relative "mix"
+require_relative "hand"
 
 module Larder
   module Lab
@@ -19,8 +18,10 @@ module Larder
 
         # @param size [Integer]
         # @param job [Hash{String=>Object}] of the worker
-        def initialize(size, job)
+        # @param hand [Class] what serves in each process, made of the job and a number, as {Hand} is
+        def initialize(size, job, hand: Hand)
           @job = job
+          @hand = hand
           @members = []
           size.times { |number| @members << recruit(number) }
         end
@@ -35,8 +36,7 @@ module Larder
         # Asks some members at once.
         # @param count [Integer]
         # @param from [Integer] the first of them
-        # @param order [Hash] "do" => "open"; "mix" with "mix", "start" and "seconds"; or a method of {Herd} with its
-        #   arguments
+        # @param order [Hash] what the hands take: "do", and more
         # @return [Array<Hash{String=>Object}>] their answers
         # @raise [Invalid, Unavailable] what any of them says
         # @raise [Ended]
@@ -74,7 +74,7 @@ module Larder
           pid = fork do
             [orders_writer, answers, *@members.flat_map { |member| [member.orders, member.answers] }].each(&:close)
             $stdin.reopen(File::NULL)
-            Service.new(@job, number, orders, answers_writer).run
+            Service.new(@hand.new(@job, number), orders, answers_writer).run
           ensure
             exit!(0) # runs nothing that this process has inherited
           end
@@ -84,13 +84,11 @@ module Larder
 
         # One process as it is inside.
         class Service
-          # @param job [Hash{String=>Object}]
-          # @param number [Integer]
+          # @param hand [#serve]
           # @param orders [IO]
           # @param answers [IO]
-          def initialize(job, number, orders, answers)
-            @job = job
-            @number = number
+          def initialize(hand, orders, answers)
+            @hand = hand
             @orders = orders
             @answers = answers
           end
@@ -102,7 +100,7 @@ module Larder
               @orders.each_line { |line| waiting << JSON.parse(line) }
               exit!(0)
             end
-            loop { answer { serve(waiting.pop) } }
+            loop { answer { @hand.serve(waiting.pop) } }
           end
 
           private
@@ -112,29 +110,11 @@ module Larder
             @answers.flush
           rescue Unavailable => error
             @answers.puts(JSON.generate(unavailable: error.message))
+          rescue Invalid => error
+            @answers.puts(JSON.generate(invalid: error.message))
           rescue StandardError, LoadError => error
             warn error.full_message(highlight: false)
             @answers.puts(JSON.generate(invalid: "#{error.class}: #{error.message.lines.first.to_s.strip}"))
-          end
-
-          def serve(order)
-            case (name = order["do"])
-            when "open" then open_store(order["endpoint"])
-            when "mix" then mix(order)
-            else Herd.new(@store, @job).public_send(name, **order.except("do").transform_keys(&:to_sym))
-            end
-          end
-
-          def open_store(endpoint)
-            type = Contenders.fetch(@job["contender"])
-            @store = type.new(dir: @job["dir"], endpoint: endpoint, threads: @job["crew_threads"] || 1).open.store
-            Mix.fill(@store) unless type.shared?
-            @store.read(["shared", 0]) # connects
-            {}
-          end
-
-          def mix(order)
-            Mix.new(@store, order["mix"], @number).run(order["start"], order["seconds"]).to_h
           end
         end
         private_constant :Service
