@@ -86,10 +86,11 @@ module Larder
           "#{value.abs < 10 ? format("%.1f", value) : value.round} %"
         end
 
+        # @param number [Numeric]
+        # @return [Integer] of three significant digits, or less than 1,000
         def significant_integer(number)
-          number < 1000 ? number.round : number.round(2 - Math.log10(number).floor)
+          number < 1000 ? number.round : number.round(2 - Math.log10(number).floor).to_i
         end
-        private_class_method :significant_integer
 
         # Units go up by thousands, from a thousand.
         def scaled(number, units)
