@@ -44,6 +44,12 @@ module Larder
           "config.cache_store = #{[name, *place].join(", ")}#{hash}\n"
         end
 
+        # @return [String] the store as an element of a list, as remote: of LarderStore takes it
+        def element
+          pairs = options.map { |key, value| "    #{key}: #{value}" }
+          "[#{[name, *place, ("{\n#{pairs.join(",\n")}\n  }" if pairs.any?)].compact.join(", ")}]"
+        end
+
         # @return [String, nil] lines for the Gemfile
         def gemfile
           own = "larder" if choice.store == "larder" || larders?

@@ -82,7 +82,7 @@ module Larder
         end
 
         def of_one_host(profile)
-          layers = "; in front of a server, which would be the second level, it was not measured"
+          layers = "; before a server it is a way for several machines, see there"
           "it is one host's: each of #{@question.hosts} would fill its own and not see the others' writes and deletes" \
             "#{layers if profile.key == "larder"}"
         end

@@ -40,6 +40,8 @@ module Larder
       module Fields
         # Of a round trip: to a server on the same host, as it is measured.
         LOCAL = "local"
+        # Of a lifetime.
+        NEVER = "never"
         WHO = %w[hosts processes nobody].freeze
         POLICIES = %w[unknown allkeys-lru allkeys-lfu allkeys-random volatile-lru volatile-lfu volatile-random
                       volatile-ttl noeviction].freeze
@@ -61,6 +63,17 @@ module Larder
           ->(text, option) { names.include?(text) ? text : refuse.call(text, option, "one of #{names.join(", ")}") }
         end
         trip = ->(text, option) { Units.duration(text, option) unless text == LOCAL }
+        share = lambda do |text, option|
+          number = Float(text.delete_suffix("%"), exception: false)
+          number /= 100 if number && text.end_with?("%")
+          number && (0.0..1.0).cover?(number) ? number : refuse.call(text, option, "a share, such as 90% or 0.9")
+        end
+        rate = lambda do |text, option|
+          number = Float(text, exception: false)
+          number&.finite? && number >= 0 ? number : refuse.call(text, option, "a number of changes, such as 10 or 0.5")
+        end
+        never = ->(text, option) { Units.duration(text, option) unless text == NEVER }
+        several = ->(question) { question.hosts > 1 && question.shared_by == "hosts" }
         some = lambda do |text, option|
           Units.size(text, option).then { |n| n.positive? ? n : refuse.call(text, option, "more than 0") }
         end
@@ -98,6 +111,18 @@ module Larder
           Field.new(key: :region_rtt, flag: "--region-rtt TIME", words: ["round trip between regions"], default: "60ms",
                     ask: "How long is a round trip between regions?", parse: Units.method(:duration),
                     apt: ->(question) { question.regions > 1 }),
+          Field.new(key: :hit_ratio, flag: "--hit-ratio SHARE", default: "90%", parse: share, apt: several,
+                    words: ["reads that a copy on the machine itself would", "answer; larder-lab layered computes it"],
+                    ask: "Which share of its reads would a machine answer from copies of its own?"),
+          Field.new(key: :changes, flag: "--changes N", words: ["changes a second by all machines"], default: "10",
+                    ask: "How many values do all machines change in a second?", parse: rate, apt: several),
+          Field.new(key: :stale, flag: "--stale TIME", default: "5s", parse: Units.method(:duration), apt: several,
+                    words: ["how long after a change on one machine others",
+                            "may answer the old value, whatever fails"],
+                    ask: "How long after a change may another machine answer the old value, whatever fails?"),
+          Field.new(key: :expires_in, flag: "--expires-in TIME", words: ["after which values expire anyway"],
+                    default: NEVER, parse: never, apt: ->(question) { several.call(question) && question.regions > 1 },
+                    ask: "After which time do values expire anyway?"),
           Field.new(key: :size, flag: "--size BYTES", words: ["all that is cached, before compression"],
                     default: "1gb", ask: "How much is cached in all, before compression?", parse: some),
           Field.new(key: :memory, flag: "--memory BYTES", words: ["a machine's memory that a cache may take"],

@@ -9,6 +9,7 @@ require_relative "flips"
 require_relative "ranking"
 require_relative "sections/answer"
 require_relative "sections/given"
+require_relative "sections/machines"
 require_relative "sections/times"
 require_relative "sections/wire"
 require_relative "tried"
@@ -70,7 +71,7 @@ module Larder
         end
 
         def sections(tried)
-          [*given, *Sections::Times.new(@ranking).to_a, *wire_section,
+          [*given, *Sections::Times.new(@ranking).to_a, *wire_section, *machines.to_a,
            *Sections::Answer.new(@ranking, flips, configuration, tried).to_a]
         end
 
@@ -85,6 +86,11 @@ module Larder
 
         def flips
           @flips ||= Flips.new(@ranking)
+        end
+
+        # Larder before the choice, where several machines share that.
+        def machines
+          @machines ||= Sections::Machines.new(Arrangements.new(@ranking), configuration)
         end
 
         def wire_section
@@ -126,7 +132,7 @@ module Larder
         def conclusions
           ["Take #{best}: #{per_call(best)} a call (#{interval(best)}), the mean of a write and " \
            "#{format("%g", @options.question.reads)} reads.",
-           *objections, ties, default, aside, nearest].compact
+           *objections, *machines.conclusions, ties, default, aside, nearest].compact
         end
 
         def best

@@ -1,7 +1,9 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/sample_parts"
 require "larder/lab/advice/configuration"
+require "larder/lab/advice/sections/machines"
 require "larder/lab/servers"
 
 module Larder
@@ -57,6 +59,17 @@ module Larder
           end
         end
 
+        Lines = Struct.new(:code)
+
+        # What is advised for several machines that share a server.
+        def before(store)
+          parts = SampleParts.build(stores: SampleParts::STORES.slice("larder", "larder with codecs", store))
+          ranking = SampleParts.ranking(parts, hosts: "4")
+          given = Configuration.new(ranking.best, room: 20_000_000)
+          blocks = Sections::Machines.new(Arrangements.new(ranking), given).to_a.flat_map(&:blocks)
+          Lines.new(blocks.find { |block| block.kind == "code" }.text.gsub(/^gem .*\n/, ""))
+        end
+
         setup do
           skip "the codecs' gems are not installed: bin/lab installs them" unless File.exist?("#{GEMFILE}.lock")
         end
@@ -81,6 +94,19 @@ module Larder
           with_server("memcached") do |url|
             assert_equal "ActiveSupport::Cache::MemCacheStore",
                          boot(configuration("memcached", "native", "brotli-5"), "MEMCACHE_SERVERS" => url)
+          end
+        end
+
+        test "an application boots with Larder before Redis, and before memcached" do
+          with_server("redis") do |redis|
+            with_server("memcached") do |memcached|
+              { "redis" => "REDIS_URL", "memcached" => "MEMCACHE_SERVERS" }.each do |store, variable|
+                lines = before(store)
+                assert_includes lines.code, "ENV.fetch(\"#{variable}\")"
+                assert_equal "ActiveSupport::Cache::LarderStore",
+                             boot(lines, "REDIS_URL" => redis, "MEMCACHE_SERVERS" => memcached)
+              end
+            end
           end
         end
 

@@ -45,6 +45,10 @@ module Larder
             %w[--hosts 0] => /--hosts 0: a whole number from 1 on/,
             %w[--shared-by all] => /--shared-by all: one of hosts, processes, nobody/,
             %w[--size 0] => /--size 0: more/,
+            %w[--hit-ratio 90] => /--hit-ratio 90: a share, such as 90% or 0.9/,
+            %w[--changes few] => /--changes few: a number of changes/,
+            %w[--stale soon] => /--stale soon: a duration is written/,
+            %w[--expires-in 5] => /--expires-in 5: a duration is written/,
             %w[--payload /missing] => /no such file; an expression begins with ruby:/,
             %w[--stores etcd] => /unknown in --stores: etcd; known: larder/ }.each do |arguments, message|
             error = assert_raises(UsageError) { Options.new.parse(arguments) }
@@ -73,6 +77,16 @@ module Larder
           interview(question, "hash\n5\n2\n")
           assert_equal ["hash", 5.0, 2, "hosts"], [question.payload, question.reads, question.hosts, question.shared_by]
           refute question.given?(:rtt)
+        end
+
+        test "what several machines decide by is asked of several machines" do
+          question = Options.new.parse(%w[--hosts 4 --hit-ratio 95% --changes 0.5 --stale 10s]).question
+          keys = %i[hit_ratio changes stale expires_in]
+          assert_equal([0.95, 0.5, 10.0, nil], keys.map { |key| question.public_send(key) })
+          asked = /Which share of its reads/
+          refute_match(asked, interview(Question.new, "\n" * 20))
+          assert_match(asked, interview(Question.new(hosts: "4"), "\n" * 20))
+          refute_match(asked, interview(Question.new(hosts: "4", shared_by: "processes"), "\n" * 20))
         end
 
         test "what only several regions have is asked of several regions" do

@@ -62,6 +62,22 @@ module Larder
           assert_match(/^The nearest change of the answer: --/, words)
         end
 
+        test "for several machines: ways with Larder before the server, why not others, and lines that are a store" do
+          arguments = %w[--hosts 4 --regions 2 --hit-ratio 95% --stale 10s --reads 100]
+          made = chapter(*arguments)
+          shown = text(made)
+          assert_match(/^Several machines: Larder before redis$/, shown)
+          assert_match(/^  the same, backplane, one +\d/, shown)
+          assert_match(/^  redis alone, each † +\d/, shown)
+          assert_match(/nothing tells the servers of other\s+regions of a change/, shown)
+          assert_match(/^  local_expires_in: 10$/, shown.gsub(/^  /, ""))
+          assert_match(/^Put Larder before it, with a backplane, and one server for all regions: /,
+                       made.conclusions.join("\n"))
+          refute_match(/Several machines/, text(chapter("--hosts", "1")))
+          assert_match(/Larder before it is not advised: a copy may be old/,
+                       chapter("--hosts", "4", "--stale", "0").conclusions.join("\n"))
+        end
+
         test "a choice that something speaks against says so" do
           words = chapter("--persistent", "--rtt", "0.5ms").conclusions.join("\n")
           assert_match(/\ATake file .*^What speaks against it: it removes nothing when it is full/m, words)
