@@ -78,11 +78,14 @@ module Larder
           rows = [["remote store", "threads of each process, #{Fleet::POOL} at most", @fleet.remote_connections],
                   ["backplane", "one listener of each machine", @fleet.listeners],
                   ["backplane", "each process that changes something", @fleet.publishers]]
-          table(CONNECTIONS, rows, notes: [
-                  "They are opened when they are first used. Redis takes #{count(REDIS_CLIENTS)} unless maxclients " \
-                  "says more, PostgreSQL #{POSTGRESQL_CLIENTS} (max_connections). Idle, they take about " \
-                  "#{Reports::Figures.bytes(@fleet.connection_bytes)} of a Redis' memory."
-                ])
+          table(CONNECTIONS, rows, notes: [connection_notes])
+        end
+
+        def connection_notes
+          idle, busy = %i[idle busy].map { |state| Reports::Figures.bytes(@fleet.connection_bytes(state)) }
+          "They are opened when they are first used. Redis takes #{count(REDIS_CLIENTS)} unless maxclients says " \
+            "more, PostgreSQL #{POSTGRESQL_CLIENTS} (max_connections). In a Redis they take #{idle} of memory while " \
+            "idle, and #{busy} if all have just been used."
         end
 
         def by_expiry

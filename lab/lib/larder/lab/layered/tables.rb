@@ -97,7 +97,31 @@ module Larder
           rows = each_traffic do |seen, arrangement, rtt|
             [seen.reads, seen.hit_ratio, formula(seen, arrangement, rtt), seen.times.mean, seen.times.percentile(TAIL)]
           end
-          section("A machine that reads while another changes", table(TRAFFIC, rows, notes: [traffic_notes]))
+          section("A machine that reads while another changes", table(TRAFFIC, rows, notes: [traffic_notes]), curves)
+        end
+
+        # The same means as lines over the round trip.
+        def curves
+          series = Arrangement::NAMES.filter_map do |arrangement|
+            points = @plan.watched.filter_map do |rtt|
+              seen = @results.traffic(arrangement, rtt)
+              [rtt, seen.times.mean] if seen&.times&.mean
+            end
+            { label: title(arrangement), points: points, highlight: arrangement == "backplane" } if points.size > 1
+          end
+          return if series.empty?
+
+          Document::Curves.build(title: "Mean of a read, over the round trip", sentence: curve_sentence(series),
+                                 x: { title: "round trip", format: "seconds" }, series: series,
+                                 y: { title: "mean of a read", scale: "log", format: "seconds" })
+        end
+
+        def curve_sentence(series)
+          ends = series.map do |line|
+            "#{line[:label]} from #{duration(line[:points].first.last)} to #{duration(line[:points].last.last)}"
+          end
+          "The mean of a read, as the round trip grows from #{duration(@plan.watched.first)} to " \
+            "#{duration(@plan.watched.last)}: #{ends.join(", ")}."
         end
 
         def traffic_notes

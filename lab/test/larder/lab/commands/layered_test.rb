@@ -36,9 +36,8 @@ module Larder
 
         test "a server that is not there is said, and the exit code tells" do
           run = lab(*%w[layered --quick --remotes memcached --rtt 0], env: { "PATH" => "/" })
-          skip "memcached is where it is always looked for" unless run.out.include?("not on the PATH")
           assert_equal 1, run.status
-          assert_match(/memcached is not on the PATH: install it/, run.out)
+          assert_match(/memcached is not on the PATH: install it/, run.out.gsub(/\s+/, " "))
         end
 
         test "the model measures nothing, and follows its options" do

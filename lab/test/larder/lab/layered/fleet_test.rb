@@ -19,6 +19,10 @@ module Larder
           assert_equal [160_000, 0, 0], connections(fleet(threads: 16, backplane: false))
         end
 
+        test "a connection that has just been used takes more memory" do
+          assert_equal [129_000 * 1800, 129_000 * 27_000], %i[idle busy].map { |state| fleet.connection_bytes(state) }
+        end
+
         test "each machine is told of each change" do
           assert_equal 100_000, fleet.messages
           assert_equal 0, fleet(backplane: false).messages
