@@ -26,7 +26,9 @@ module Larder
 
           Recommends a cache store, serializer and compressor. It measures the parts of a
           call with your value on this machine, computes what a read and a write take in
-          your network, and says what would change the recommendation.
+          your network, and says what would change the recommendation. If several machines
+          share the store, it compares it with Larder in front of it, and in several
+          regions one server for all with one in each.
 
           In a terminal it asks for what was not given. Otherwise it uses the defaults,
           and lists them.
@@ -35,6 +37,7 @@ module Larder
           Examples:
             larder-lab advise --payload product.json --reads 20 --hosts 4 --size 10gb
             larder-lab advise --payload ruby:'{ id: 1, at: Time.now }' --rtt 0.2ms
+            larder-lab advise --hosts 40 --regions 2 --hit-ratio 95% --stale 10s
             larder-lab advise --published
 
           Exit codes: 0 advised, 1 nothing can be advised, 2 wrong usage.

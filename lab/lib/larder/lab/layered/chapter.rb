@@ -76,7 +76,7 @@ module Larder
           return [] unless miss && alone && writes.all?
 
           remote = @plan.remotes.first
-          ["At #{trip(rtt)} a miss that #{remote} answers takes #{duration(miss)}, from #{remote} alone " \
+          ["#{place(rtt)}, a miss that #{remote} answers takes #{duration(miss)}, from #{remote} alone " \
            "#{duration(alone)}. A write takes #{duration(writes[1])}, with a backplane #{duration(writes[2])}, alone " \
            "#{duration(writes[0])}."]
         end
@@ -86,15 +86,14 @@ module Larder
           copies, told = %w[copies backplane].map { |arrangement| @results.traffic(arrangement, rtt) }
           return [] unless copies && told
 
-          ["Of changes on another machine, both #{trip(rtt)} from redis, #{old(told)} with a backplane when the " \
-           "write had returned, and #{old(copies)} without one; the bound is local_expires_in, " \
-           "#{duration(@plan.expires)} here."]
+          ["#{place(rtt)}, when the write on another machine had returned, #{old(told)} with a backplane, and " \
+           "#{old(copies)} without one. The bound there is local_expires_in, #{duration(@plan.expires)} here."]
         end
 
         def old(seen)
           late = seen.ages.count { |age, _| age.positive? }
           most = " (#{duration(seen.age(100))} at most)" if late.positive?
-          "#{late} of #{seen.ages.size} were not seen at once#{most}"
+          "#{late} of #{seen.ages.size} changes were not seen at once#{most}"
         end
 
         def regions

@@ -13,6 +13,10 @@ module Larder
         # Names in {Servers} by names of remote stores here; the second region has a Redis of its own.
         SERVERS = { "redis" => "redis", "redis-2" => "redis", "memcached" => "memcached" }.freeze
 
+        # Part of what is said of a server that is missing, which commands know that measure servers of the user's.
+        OTHER_REMEDY = / or pass --\S+-url/
+        private_constant :OTHER_REMEDY
+
         # @param plan [Plan]
         # @param directory [String]
         def initialize(plan, directory)
@@ -74,6 +78,8 @@ module Larder
             hosting = Hosting.new(SERVERS.fetch(remote), File.join(@directory, "#{remote}-server"))
             [hosting, proxy(remote, hosting)]
           end
+        rescue Unavailable => error
+          raise Unavailable, error.message.sub(OTHER_REMEDY, "")
         end
 
         def proxy(remote, hosting)

@@ -162,7 +162,7 @@ module Larder
             [topology.title, far.times.mean, far.hit_ratio, near.age(100), far.age(50), far.age(100),
              bound(topology.arrangement, topology)]
           end
-          section("Two regions", table(REGIONS, rows, notes: region_notes))
+          section("Two regions", table(REGIONS, rows, notes: region_notes)) if rows.any?
         end
 
         def region_notes

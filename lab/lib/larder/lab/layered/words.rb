@@ -34,6 +34,11 @@ module Larder
           rtt.positive? ? duration(rtt) : "local"
         end
 
+        # As the beginning of a sentence.
+        def place(rtt)
+          rtt.positive? ? "At a round trip of #{duration(rtt)}" : "On the same machine"
+        end
+
         # In a table whose heading names the remote store.
         def short(arrangement)
           SHORT.fetch(arrangement)
