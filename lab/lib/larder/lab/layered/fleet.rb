@@ -45,7 +45,7 @@ module Larder
         # Each process that changes something keeps a connection for its messages.
         # @return [Integer]
         def publishers
-          backplane ? machines * workers : 0
+          backplane && changes.positive? ? machines * workers : 0
         end
 
         # @return [Float] of a machine's reads, those that its file answers

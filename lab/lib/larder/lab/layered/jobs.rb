@@ -2,7 +2,6 @@
 
 # Writes the orders of each visit: which machines there are, where they find their servers, and how long it takes.
 
-require_relative "fleet"
 require_relative "plan"
 
 module Larder
@@ -17,8 +16,7 @@ module Larder
         SETTLING = 0.4
         # Threads that read, of a machine.
         THREADS = 5
-        # The simulation: machines, processes of each, and what they do a second, all together.
-        SIMULATED = { machines: 8, workers: 3, reads: 1200.0, changes: 36.0, keys: 200, expires: 1.0 }.freeze
+        # Seconds of the simulation.
         SIMULATION = { warm_up: 1.5, traffic: 3.0 }.freeze
 
         # @param plan [Plan]
@@ -45,12 +43,6 @@ module Larder
           when "fleet" then 2.0 + SIMULATION.values.sum
           else 1.3 + warm_up + @plan.traffic + @plan.watching + settling(task) + (10 * (task.rtt || @plan.far))
           end
-        end
-
-        # @return [Fleet] of the simulation, at the rates that are wanted
-        def self.simulated(plan)
-          Fleet.new(**SIMULATED, threads: 1, skew: plan.skew, bytes: plan.bytes, key_bytes: 11, backplane: true,
-                                 rtt: plan.near || 0.0)
         end
 
         private
@@ -93,14 +85,15 @@ module Larder
         end
 
         def fleet(_task, dir)
-          wanted = Jobs.simulated(@plan)
+          wanted = @plan.simulated
           processes = wanted.machines * wanted.workers
+          arrangement = wanted.backplane ? "backplane" : "copies"
           places = Array.new(processes) do |number|
-            @places.place("backplane", "redis", @plan.near || 0.0, path: "#{dir}/#{number / wanted.workers}.larder",
-                                                                   expires: wanted.expires)
+            @places.place(arrangement, "redis", wanted.rtt, path: "#{dir}/#{number / wanted.workers}.larder",
+                                                            expires: wanted.expires)
           end
-          { places: places, processes: processes, keys: wanted.keys, threads: 1, servers: [@places.target("redis")],
-            reads: Array.new(processes, wanted.reads / processes), **SIMULATION,
+          { places: places, processes: processes, keys: wanted.keys, threads: wanted.threads, **SIMULATION,
+            servers: [@places.target("redis")], reads: Array.new(processes, wanted.reads / processes),
             changes: Array.new(processes, wanted.changes / processes) }
         end
 

@@ -53,6 +53,8 @@ module Larder
         DEFAULTS = { expires: 0.5, expires_in: 1.0, reads: 200.0, changes: 10.0, keys: 200, skew: 0.9, bytes: 2000,
                      machines: 1000, workers: 32, threads: 3, worker_reads: 100.0, all_changes: 100.0,
                      all_keys: 1_000_000 }.freeze
+        SIMULATED = { machines: 8, workers: 3, threads: 1, reads: 1200.0, changes: 36.0, keys: 200, key_bytes: 11,
+                      expires: 1.0, backplane: true }.freeze
         # Rails' clients give up after a second; a call may need two round trips.
         LONGEST = 0.45
         # Durations that a run waits for.
@@ -81,7 +83,7 @@ module Larder
         # @raise [UsageError]
         def plan
           @plan ||= Plan.new(remotes: remotes, rtts: rtts, rounds: @given[:rounds] || @mode[:rounds], fleet: fleet,
-                             simulated: true, directory: @directory, seed: seed,
+                             simulated: simulated, directory: @directory, seed: seed,
                              **@mode.slice(:seconds, :traffic, :watching),
                              **%i[expires expires_in reads changes keys skew bytes].to_h { |key| [key, value(key)] })
         end
@@ -117,6 +119,11 @@ module Larder
                     reads: value(:worker_reads) * value(:machines) * value(:workers), changes: value(:all_changes),
                     keys: value(:all_keys), skew: value(:skew), bytes: value(:bytes), key_bytes: 40,
                     expires: Plan::LONGER, backplane: true, rtt: rtts.find(&:positive?) || 0.0)
+        end
+
+        # As large as two processors can run.
+        def simulated
+          Fleet.new(**SIMULATED, skew: value(:skew), bytes: value(:bytes), rtt: rtts.find(&:positive?) || 0.0)
         end
 
         def parser

@@ -19,7 +19,7 @@ module Larder
 
       # What a run is to do. remotes, rtts, rounds: see {Options}; seconds: for each kind of call; traffic, watching:
       # seconds of each; expires: local_expires_in without a backplane; expires_in: of entries of two regions; reads,
-      # changes: a second; fleet: the one that is computed.
+      # changes: a second; fleet: the one that is computed; simulated: one that is small enough to be run, nil: none is.
       Plan = Struct.new(:remotes, :rtts, :rounds, :seconds, :traffic, :watching, :expires, :expires_in, :reads,
                         :changes, :keys, :skew, :bytes, :fleet, :simulated, :directory, :seed, keyword_init: true) do
         # @return [Array<Float>] round trips that are a network

@@ -105,9 +105,10 @@ module Larder
           found = @found.fetch(Task.new(part: "fleet", remote: "redis").place, []).first or return
           seconds = Jobs::SIMULATION[:traffic]
           reads = found["reads"].sum { |times| times["count"] } / seconds
-          [Jobs.simulated(plan).with(reads: reads, changes: found["changes"] / seconds),
+          [plan.simulated.with(reads: reads, changes: found["changes"] / seconds),
            { hit_ratio: hit_ratio(found), reads: found["server"]["get"] / seconds,
              writes: found["server"]["set"].to_i / seconds, messages: found["server"]["publish"].to_i / seconds,
+             pings: found["server"]["ping"].to_i / seconds,
              **found.slice("connections", "listeners", "connection_bytes").transform_keys(&:to_sym) }]
         end
 

@@ -12,11 +12,16 @@ module Larder
           "reads answered by files, %" => [->(fleet) { fleet.hit_ratio * 100 }, ->(seen) { seen[:hit_ratio] * 100 }],
           "GET a second" => [:remote_reads.to_proc, ->(seen) { seen[:reads] }],
           "SET a second" => [:changes.to_proc, ->(seen) { seen[:writes] }],
-          "PUBLISH a second" => [:changes.to_proc, ->(seen) { seen[:messages] }],
+          "PUBLISH a second" => [->(fleet) { fleet.messages / fleet.machines }, ->(seen) { seen[:messages] }],
+          "PING a second" => [:pings.to_proc, ->(seen) { seen[:pings] }],
           "connections" => [->(fleet) { fleet.remote_connections + fleet.listeners + fleet.publishers },
                             ->(seen) { seen[:connections] }],
           "of them listening" => [:listeners.to_proc, ->(seen) { seen[:listeners] }]
         }.freeze
+
+        # A formula's word for none.
+        NOTHING = 1e-6
+        private_constant :NOTHING
 
         module_function
 
@@ -26,13 +31,21 @@ module Larder
         def rows(fleet, counted)
           FIGURES.map do |words, (formula, count)|
             expected, found = [formula.call(fleet), count.call(counted)].map(&:to_f)
-            [words, expected, found, found.zero? ? nil : (expected / found) - 1]
+            [words, expected, found, apart(expected, found)]
           end
         end
 
+        # Of what is not there nothing is expected.
+        def apart(expected, found)
+          return (expected / found) - 1 unless found.zero?
+
+          expected < NOTHING ? 0.0 : Float::INFINITY
+        end
+        private_class_method :apart
+
         # @return [Float] how far that is off by most
         def worst(fleet, counted)
-          rows(fleet, counted).filter_map { |row| row.last&.abs }.max
+          rows(fleet, counted).map { |row| row.last.abs }.max
         end
       end
     end

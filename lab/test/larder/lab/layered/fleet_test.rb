@@ -17,6 +17,7 @@ module Larder
         test "connections: a pool for each process, one listener for each machine, one publisher for each process" do
           assert_equal [96_000, 1000, 32_000], connections(fleet)
           assert_equal [160_000, 0, 0], connections(fleet(threads: 16, backplane: false))
+          assert_equal 0, fleet(changes: 0).publishers
         end
 
         test "a connection that has just been used takes more memory" do
@@ -63,19 +64,29 @@ module Larder
           end
         end
 
-        slow_test "24 processes ask of a Redis what the formulae say" do
-          skip "redis-server is not installed" unless Servers.fetch("redis").path
-          plan = Options.parse(%w[--remotes redis --rtt 0 --seed 1 --rounds 1]).plan
-          results = Runner.new(plan, progress: Progress.new(CLI::Terminal.new(StringIO.new)))
-                          .run([Task.new(part: "fleet", remote: "redis", round: 1)])
-          assert_empty results.rejected.map { |_, error| error.message }
-          expected, counted = results.simulation
-          apart = Simulated.rows(expected, counted)
-          assert_equal 24 + 8 + 24, counted[:connections]
-          apart.each { |words, *, off| assert_in_delta 0, off, TOLERANCE, "#{words}: #{apart.inspect}" }
+        { "what the formulae say" => {},
+          "the same without a backplane" => { backplane: false, expires: 0.5 },
+          "as much where nothing changes" => { changes: 0.0, expires: 0.3, keys: 1000 } }.each do |words, changes|
+          slow_test "24 processes ask of a Redis #{words}" do
+            skip "redis-server is not installed" unless Servers.fetch("redis").path
+            expected, counted = simulated(changes)
+            Simulated.rows(expected, counted).each do |what, formula, count, off|
+              assert_in_delta 0, off, TOLERANCE, "#{what}: #{formula} by formula, #{count} counted"
+            end
+          end
         end
 
         private
+
+        # A fleet of the size of a run's, but for some.
+        def simulated(changes)
+          plan = Options.parse(%w[--remotes redis --rtt 0 --seed 1]).plan
+          plan.simulated = plan.simulated.with(**changes)
+          results = Runner.new(plan, progress: Progress.new(CLI::Terminal.new(StringIO.new)))
+                          .run([Task.new(part: "fleet", remote: "redis", round: 1)])
+          assert_empty(results.rejected.map { |_, error| error.message })
+          results.simulation
+        end
 
         # In a process of its own, whose threads end with it.
         def tell(key, url, dir)
