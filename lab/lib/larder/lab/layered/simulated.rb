@@ -19,9 +19,9 @@ module Larder
           "of them listening" => [:listeners.to_proc, ->(seen) { seen[:listeners] }]
         }.freeze
 
-        # A formula's word for none.
-        NOTHING = 1e-6
-        private_constant :NOTHING
+        # Behind the point; what is less than that is none.
+        DIGITS = 6
+        private_constant :DIGITS
 
         module_function
 
@@ -30,7 +30,7 @@ module Larder
         # @return [Array<Array>] words, by formula, counted, and how far they are apart
         def rows(fleet, counted)
           FIGURES.map do |words, (formula, count)|
-            expected, found = [formula.call(fleet), count.call(counted)].map(&:to_f)
+            expected, found = [formula.call(fleet), count.call(counted)].map { |number| number.to_f.round(DIGITS) }
             [words, expected, found, apart(expected, found)]
           end
         end
@@ -39,7 +39,7 @@ module Larder
         def apart(expected, found)
           return (expected / found) - 1 unless found.zero?
 
-          expected < NOTHING ? 0.0 : Float::INFINITY
+          expected.zero? ? 0.0 : Float::INFINITY
         end
         private_class_method :apart
 
