@@ -33,7 +33,9 @@ module Larder
         return yield(taken == :alone) unless taken == true
 
         begin
-          yield false
+          # Another machine may have stored the value since it was missed here.
+          found = failsafe(:fetch) { found_far(name, key, options) if @remote.ready? }
+          found ? found.value : yield(false)
         ensure
           give_up_far(key, lease)
         end

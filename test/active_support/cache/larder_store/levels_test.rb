@@ -262,6 +262,13 @@ module LarderStore
       assert_nil @two.read("j")
     end
 
+    test "single flight among machines: a value that was stored before the lease was taken is not computed again" do
+      meanwhile(:write_entry, before: true) { @one.write("k", "theirs") }
+      assert_equal "theirs", @two.fetch("k", single_flight: true) { flunk }
+      assert_equal "theirs", @two.read("k")
+      assert_equal "mine", @two.fetch("other", single_flight: true) { "mine" }
+    end
+
     test "stale serving: an old value of the remote store is served and computed again" do
       options = { expires_in: 10, stale_while_revalidate: 60 }
       @one.fetch("k", **options) { "old" }
