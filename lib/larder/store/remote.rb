@@ -12,7 +12,8 @@ module Larder
     # raise if it cannot serve.
     #
     # A change that could not be applied is listed in a journal. Until all listed changes are applied, the remote store
-    # is not asked for anything: it may have what this machine has deleted.
+    # is not asked for anything: it may have what this machine has deleted. If it is several servers, of which others
+    # may answer, it is asked for keys that are not listed.
     #
     # If the journal overflows, it is unknown what to delete. Then the remote store is cleared.
     # @api private
@@ -77,17 +78,12 @@ module Larder
       # @return [Boolean]
       # @raise [RemoteError] what the journal lists could not be applied, or the journal not opened
       def ready?
-        return true if @journal.empty?
+        reading_journal do
+          next true if @journal.empty?
 
-        if monotonic_now >= @retry_at
-          @retry_at = monotonic_now + RETRY
-          catch_up
+          catch_up_if_due
+          @journal.empty? || in_part?
         end
-        @journal.empty?
-      rescue RemoteError
-        raise
-      rescue Larder::Error => e
-        raise RemoteError, "the remote store is not asked, as its journal cannot be read: #{e.message}"
       end
 
       # Yields to apply a change, or lists it.
@@ -97,7 +93,7 @@ module Larder
       # @return [Object, nil] what the block returned; nil: the change is listed
       # @raise [RemoteError] the same, and the store did not answer
       def change(kind, texts)
-        return yield if ready?
+        return yield if ready? && clear_of?(kind, texts)
 
         @journal.note(kind, texts)
         nil
@@ -129,12 +125,15 @@ module Larder
 
       # @return [ActiveSupport::Cache::Entry, nil] also one that has expired
       def read(key, options = {})
+        wait_for([key])
         attempt(:read) { @store.send(:read_entry, name_of(key), **options.slice(:raw)) }
       end
 
       # @return [Hash{String=>ActiveSupport::Cache::Entry}] of the keys that were found, by one call of the remote store
       def read_multi(keys, options = {})
-        names = keys.to_h { |key| [name_of(key), key] }
+        names = unlisted(keys).to_h { |key| [name_of(key), key] }
+        return {} if names.empty?
+
         attempt(:read_multi) do
           @adapter.read_entries(names.keys, **options.slice(:raw)).transform_keys { |name| names[name] }
         end
@@ -145,6 +144,7 @@ module Larder
       # @param more [Hash] unless_exist
       # @return [Boolean] was it stored?
       def write(key, entry, kept_in, more = {})
+        wait_for([key]) if more[:unless_exist]
         attempt(:write) { stored?(@store.send(:write_entry, name_of(key), entry, **terms(kept_in), **more)) }
       end
 
@@ -178,10 +178,37 @@ module Larder
       # @param operation [Symbol] increment or decrement
       # @return [Integer, nil] as of the remote store's method
       def count(operation, key, amount, options)
+        wait_for([key])
         call(operation, key, amount, **options.except(*OWN, :namespace, :version))
       end
 
       private
+
+      # Is it several servers, and is it known which keys to wait for?
+      def in_part?
+        @journal.of_keys? && attempt(:ask) { @adapter.several? }
+      end
+
+      # Is none of the keys listed?
+      def clear_of?(kind, texts)
+        @journal.empty? || (kind == :delete && unlisted(texts).size == texts.size)
+      end
+
+      def wait_for(keys)
+        raise Waiting if unlisted(keys).empty?
+      end
+
+      def unlisted(keys)
+        reading_journal { @journal.unlisted(keys) }
+      end
+
+      def reading_journal
+        yield
+      rescue RemoteError
+        raise
+      rescue Larder::Error => e
+        raise RemoteError, "the remote store is not asked, as its journal cannot be read: #{e.message}"
+      end
 
       # With Larder's coder, unless another one is asked for.
       def built(given, sign_with)
@@ -205,6 +232,16 @@ module Larder
 
       def name_of(key)
         @store.send(:normalize_key, key, @store.options)
+      end
+
+      # If one of several servers does not answer, others may be asked.
+      def catch_up_if_due
+        return if monotonic_now < @retry_at
+
+        @retry_at = monotonic_now + RETRY
+        catch_up
+      rescue RemoteError
+        in_part? || raise
       end
 
       # Applies what the journal lists. What the store refuses is said each time.

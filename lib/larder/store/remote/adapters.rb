@@ -30,6 +30,11 @@ module Larder
             [SystemCallError, IOError]
           end
 
+          # @return [Boolean] may some of its servers answer while others do not?
+          def several?
+            false
+          end
+
           # @param names [Array<String>] keys as the store has them
           # @return [Hash{String=>ActiveSupport::Cache::Entry}] also entries that have expired
           def read_entries(names, **options)
@@ -95,6 +100,10 @@ module Larder
              ConnectionPool::Error, ConnectionPool::TimeoutError]
           end
 
+          def several?
+            @store.redis.then { |client| RedisCluster.client?(client) || (client.try(:nodes)&.size || 1) > 1 }
+          end
+
           def read_entries(names, **options)
             entries_of(@store.redis.then { |client| values(client, names) }.compact, options)
           end
@@ -123,7 +132,7 @@ module Larder
           def initialize(store)
             super
             @data = store.instance_variable_get(:@data)
-            return unless @data.with { |client| fails_over?(client.send(:ring)) }
+            return unless several? && @data.with { |client| client.send(:ring).instance_variable_get(:@failover) }
 
             raise ::ArgumentError, "remote: of LarderStore is a MemCacheStore of several servers with failover, so " \
                                    "what was deleted is there again when its server is back; give it failover: false"
@@ -131,6 +140,10 @@ module Larder
 
           def errors
             [Dalli::DalliError, ConnectionPool::Error, ConnectionPool::TimeoutError]
+          end
+
+          def several?
+            @data.with { |client| client.send(:ring).servers.size > 1 }
           end
 
           # Of servers that do not answer, keys are missing.
@@ -144,18 +157,16 @@ module Larder
             end
             entries_of(payloads, options)
           end
-
-          private
-
-          def fails_over?(ring)
-            ring.servers.size > 1 && ring.instance_variable_get(:@failover)
-          end
         end
 
         # Solid Cache, on whatever database.
         class SolidCache < Server
           def errors
             [ActiveRecord::ActiveRecordError]
+          end
+
+          def several?
+            @store.connections.names.size > 1
           end
 
           def read_entries(names, **options)

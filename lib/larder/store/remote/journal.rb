@@ -23,6 +23,8 @@ module Larder
         # A random token of the latest change, or nothing after all were applied.
         PENDING = "pending"
         OVERFLOWN = "overflown"
+        # The same of changes of more than keys that are listed.
+        WIDE = "wide"
         # Held by the process that applies changes, for so many seconds at most.
         LOCK = "lock"
         LOCKED = 10
@@ -39,8 +41,8 @@ module Larder
         UNSENT = "unsent"
         YES = "1"
         NO = "0"
-        private_constant :SIZE, :KINDS, :PENDING, :OVERFLOWN, :LOCK, :LOCKED, :NONE, :LIMIT, :BATCH, :MOST, :MACHINE,
-                         :UNSENT, :YES, :NO
+        private_constant :SIZE, :KINDS, :PENDING, :OVERFLOWN, :WIDE, :LOCK, :LOCKED, :NONE, :LIMIT, :BATCH, :MOST,
+                         :MACHINE, :UNSENT, :YES, :NO
 
         # @param path [String] of its file, which is made when the first change is listed
         def initialize(path)
@@ -56,10 +58,10 @@ module Larder
         def note(kind, texts)
           token = SecureRandom.bytes(8)
           mark if cache # which must be open before there is a mark
-          raise FullError, "lock timeout" unless cache.set(PENDING, token, pin: true)
-
-          texts.each do |text|
-            cache.set(KINDS.fetch(kind) + text, token, pin: true) || raise(FullError, "lock timeout")
+          marks = kind == :delete ? [PENDING] : [WIDE, PENDING]
+          # Marks last: who applies what is listed must not take off those of what it has not seen.
+          [*texts.map { |text| KINDS.fetch(kind) + text }, *marks].each do |entry|
+            cache.set(entry, token, pin: true) || raise(FullError, "lock timeout")
           end
         rescue FullError
           overflow
@@ -74,6 +76,17 @@ module Larder
           return true unless there?
 
           cache.get(PENDING).to_s == "" && !overflown?
+        end
+
+        # @return [Boolean] is it known of each key whether it is listed?
+        def of_keys?
+          @memory.empty? && !overflown? && cache.get(WIDE).to_s == ""
+        end
+
+        # @param keys [Array<String>]
+        # @return [Array<String>] those that are not listed
+        def unlisted(keys)
+          empty? ? keys : keys.select { |key| cache.get(KINDS.fetch(:delete) + key).to_s == "" }
         end
 
         # @return [Boolean] are there changes that it does not list?
@@ -183,13 +196,16 @@ module Larder
 
         def each_listed(&block)
           limit = monotonic_now + LIMIT
-          pending = cache.get(PENDING)
+          marks = [WIDE, PENDING].to_h { |mark| [mark, cache.get(mark)] }.compact
           whole = KINDS.all? do |kind, prefix|
             cache.each_key(prefix: prefix).each_slice(BATCH).all? do |entries|
               visit(kind, prefix, entries, &block) && monotonic_now < limit
             end
           end
-          unmark if whole && pending && cache.cas(PENDING, pending, "")
+          return unless whole
+
+          marks.each { |mark, token| cache.cas(mark, token, "") }
+          unmark
         end
 
         def visit(kind, prefix, entries)

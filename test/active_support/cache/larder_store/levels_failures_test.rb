@@ -256,6 +256,19 @@ module LarderStore
       assert(eventually { @one.read("x").nil? && !@far.exist?("k") })
     end
 
+    test "what is listed while another process applies the list is not forgotten" do
+      %i[delete clear].each do |kind|
+        journal, other = Array.new(2) { Larder::Store::Remote::Journal.new(path_of("#{kind}.journal")) }
+        applied = []
+        journal.send(:cache).define_singleton_method(:set) do |*arguments, **options|
+          other.each { |_kind, texts| applied.concat(texts) }
+          super(*arguments, **options)
+        end
+        journal.note(kind, ["k"])
+        assert(!journal.empty? || applied == ["k"], "#{kind} is listed, and nobody looks for it")
+      end
+    end
+
     test "a journal that overflows clears the remote store before it is read again" do
       die
       20_000.times.each_slice(1000) { |slice| @one.delete_multi(slice.map { |number| "#{"key" * 40}#{number}" }) }

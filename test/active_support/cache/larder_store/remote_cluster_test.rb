@@ -79,6 +79,9 @@ module LarderStore
         assert_nil @one.read(names.last)
       end
       assert_equal [Larder::RemoteError] * 2, errors.map(&:class) # one of each machine
+      alive = names_of(@cluster.nodes.first, 1).first
+      @one.write(alive, "new")
+      assert_equal "new", machine("three").read(alive), "of another node"
       @cluster.heal
       far = ActiveSupport::Cache.lookup_store(remote)
       far.write(names.last, "old, of a copy")

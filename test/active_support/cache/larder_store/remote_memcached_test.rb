@@ -61,6 +61,24 @@ module LarderStore
       assert_not far.exist?(name)
     end
 
+    test "while a server is dead, keys of the others are read and written on all machines" do
+      dead, alive = names_of(@nodes[1]), @names - names_of(@nodes[1])
+      kill(@nodes[1])
+      @one.delete(dead.first)
+      @one.write(dead.last, "new")
+      @one.write(alive.first, "new")
+      far.write(alive.last, "new")
+      assert_equal "new", machine("three").read(alive.first)
+      travel(6, with_usec: true) do
+        assert_equal "new", @one.read(alive.last)
+        assert_equal alive.sort, @one.read_multi(*@names).keys.sort
+        assert_nil @one.read(dead.last)
+      end
+      assert_same true, @one.delete_tagged("t")
+      @one.clear
+      assert_nil @one.read(alive.first)
+    end
+
     test "a server that was stopped has its values when it goes on, and not those that were deleted" do
       one = machine("one", remote: far_of(protocol: timed_out_protocol))
       name = names_of(@nodes[1]).first
