@@ -260,8 +260,9 @@ module LarderStore
       %i[delete clear].each do |kind|
         journal, other = Array.new(2) { Larder::Store::Remote::Journal.new(path_of("#{kind}.journal")) }
         applied = []
+        apply = ->(_kind, texts) { applied.concat(texts) }
         journal.send(:cache).define_singleton_method(:set) do |*arguments, **options|
-          other.each { |_kind, texts| applied.concat(texts) }
+          other.each(&apply)
           super(*arguments, **options)
         end
         journal.note(kind, ["k"])
