@@ -101,7 +101,9 @@ module Larder
           end
 
           def several?
-            @store.redis.then { |client| RedisCluster.client?(client) || (client.try(:nodes)&.size || 1) > 1 }
+            @store.redis.then do |client|
+              RedisCluster.client?(client) || (client.respond_to?(:nodes) && client.nodes.size > 1)
+            end
           end
 
           def read_entries(names, **options)

@@ -90,8 +90,10 @@ module Larder
         end
 
         # Rails'.
-        def delete_multi_entries(entries, **)
-          redis.then { |client| RedisCluster.client?(client) ? RedisCluster.delete(client, entries) : super }
+        def delete_multi_entries(entries, **options)
+          redis.then do |client|
+            RedisCluster.client?(client) ? RedisCluster.delete(client, entries) : super(entries, **options)
+          end
         end
       end
     end

@@ -106,6 +106,22 @@ module LarderStore
       end
     end
 
+    test "several URLs of the gem redis: one server is dead, and the other is asked" do
+      urls = @servers_here.map { |server| server.endpoint.fetch("url") }
+      remote = [:redis_cache_store, { url: urls, reconnect_attempts: 0, coder: Larder::Coder.new }]
+      one = new_store("urls.larder", remote: remote)
+      names = Array.new(20) { |number| "k#{number}" }
+      one.write_multi(names.to_h { |name| [name, 1] })
+      kill(@servers_here.first)
+      names.each { |name| one.write(name, 2) }
+      assert_not one.instance_variable_get(:@remote).journal.empty?
+      there = names.select { |name| new_store("other.larder", remote: remote).read(name) }
+      assert_includes 1..19, there.size
+      travel(6, with_usec: true) { assert_equal(there, names.select { |name| one.read(name) }) }
+      @servers_here.first.start
+      assert(soon { caught_up?(one) })
+    end
+
     test "a refused command is an error, too" do
       far = Store.new(client: @kinds[:pooled])
       one = new_store("refused.larder", remote: far)
