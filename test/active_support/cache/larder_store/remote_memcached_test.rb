@@ -74,7 +74,6 @@ module LarderStore
         assert_equal alive.sort, @one.read_multi(*@names).keys.sort
         assert_nil @one.read(dead.last)
       end
-      assert_same true, @one.delete_tagged("t")
       @one.clear
       assert_nil @one.read(alive.first)
     end
