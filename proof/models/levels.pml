@@ -27,7 +27,8 @@
  * mutation JOURNAL_NOT_ASKED PROCESSES=1 OPERATIONS=2 TICKS=1 CHANGES=0: the remote store is read while changes are listed
  * mutation JOURNAL_BEFORE_LEASE OPERATIONS=2 TICKS=1 CHANGES=0: whether any is listed is asked before the lease
  * mutation OFF_THE_LIST_FIRST OPERATIONS=2 TICKS=1 CHANGES=0: a change is taken off the list before it is applied
- * mutation LISTED_AGAIN OPERATIONS=2 TICKS=0 FLIPS=3 ENDED=0: what was listed again meanwhile is taken off the list
+ * mutation LISTED_AGAIN OPERATIONS=2 TICKS=0 FLIPS=2 ENDED=0: what was listed again meanwhile is taken off the list
+ * mutation MARK_FIRST OPERATIONS=2 TICKS=1 CHANGES=0: the journal is marked before the change is listed
  * mutation OVERFLOW_FORGOTTEN PROCESSES=1 OPERATIONS=2 TICKS=1 CHANGES=0: a journal that is full forgets the change
  * mutation WRITE_LEAVES_LEASE OPERATIONS=2 TICKS=1 CHANGES=0: a write without the lease leaves it to its owner
  */
@@ -62,13 +63,14 @@ byte copy;    /* its number; 0: none */
 byte expires; /* the tick at which it does */
 byte lease;   /* its owner; 0: none */
 byte listed;  /* the token of the delete that the journal lists; 0: none */
+byte mark;    /* that of the latest change that was listed; 0: all were applied */
 byte tokens;
 bool overflown; /* the journal has forgotten changes */
 bool broken;  /* the link to the remote store */
 byte own;     /* no read may answer this number or an earlier one */
 
 #define MAX(a, b) ((a) > (b) -> (a) : (b))
-#define PENDING (listed || overflown)
+#define PENDING (mark || overflown)
 
 inline delete_far() {
     numbers++;
@@ -88,7 +90,13 @@ inline write_far() {
 inline list() {
 #ifndef NO_JOURNAL
     if
-    :: atomic { tokens++; listed = tokens }
+#ifdef MARK_FIRST
+    :: atomic { tokens++; token = tokens; mark = token };
+        atomic { listed = token; token = 0 }
+#else
+    :: atomic { tokens++; token = tokens; listed = token };
+        atomic { mark = token; token = 0 }
+#endif
 #ifdef OVERFLOW_FORGOTTEN
     :: skip
 #else
@@ -108,10 +116,10 @@ inline catch_up() {
         :: overflown = false
         :: skip /* the answer is lost */
         fi
-    :: listed && !broken ->
-        token = listed;
+    :: mark && !broken ->
+        atomic { seen = mark; token = listed }
 #ifdef OFF_THE_LIST_FIRST
-        listed = 0;
+        atomic { listed = 0; mark = 0 }
         if
         :: skip
         :: goto killed
@@ -121,7 +129,10 @@ inline catch_up() {
         :: else
         fi
 #else
-        atomic { delete_far() };
+        if
+        :: token -> atomic { delete_far() }
+        :: else
+        fi;
         if
         :: atomic {
             if
@@ -131,6 +142,10 @@ inline catch_up() {
             :: listed == token -> listed = 0
             :: else
 #endif
+            fi;
+            if
+            :: mark == seen -> mark = 0
+            :: else
             fi
         }
         :: skip
@@ -138,6 +153,7 @@ inline catch_up() {
 #endif
     :: else
     fi;
+    seen = 0;
     token = 0
 }
 
@@ -156,7 +172,7 @@ inline may_die() {
 }
 
 proctype Process(byte me) {
-    byte operations, floor, mine, answer, asked, token, number;
+    byte operations, floor, mine, answer, asked, token, seen, number;
     bool pending;
 
 again:
