@@ -107,7 +107,7 @@ module Larder
       # @param found [Found]
       # @param values [Hash{String => Object}]
       # @param bound [Array<String>, nil] who is bound to it from now on; nil: who was
-      # @return [Boolean] false: it has ended meanwhile, or could not be kept
+      # @return [Boolean] false: it has ended meanwhile, or could not be kept; if somebody signs out, it ends then
       # @raise [LossyValueError] naming a value that cannot be kept
       # @raise [NoRoomError] somebody is signed in, or signs in, and there is no room
       def commit(found, values, bound: nil)
@@ -121,8 +121,8 @@ module Larder
         after = changed(found.record, values, bound)
         outcome = swap(found, after)
         outcome = apply(change, found.key, bound) if outcome == :changed
-        # A sign-out also ends the session where another request has renewed its id.
-        end_successors(found.key) if !outcome && (found.record.users - after.users).any?
+        # A sign-out that could not be stored ends the session, also where another request has renewed its id.
+        self.end(found.key) if !outcome && (found.record.users - after.users).any?
         outcome
       end
 

@@ -61,13 +61,13 @@ module Larder
       # @return [Boolean] see {Sessions.logged_in?}
       def logged_in?(user)
         user = Identity.of(user)
-        @index.users.keys(user).reverse_each.any? { |key| record(key, user) }
+        keys_of(user).reverse_each.any? { |key| record(key, user) }
       end
 
       # @return [Time, nil] see {Sessions.last_seen}
       def last_seen(user)
         user = Identity.of(user)
-        times = @index.users.keys(user).filter_map { |key| record(key, user)&.used }
+        times = keys_of(user).filter_map { |key| record(key, user)&.used }
         seen = [*times, @index.users.seen(user)].max
         Time.at(seen) if seen.positive?
       end
@@ -75,8 +75,9 @@ module Larder
       # @return [Array<Info>] see {Sessions.for}
       def for(user)
         user = Identity.of(user)
+        keys = keys_of(user)
         secret = secret()
-        found = @index.users.keys(user).filter_map do |key|
+        found = keys.filter_map do |key|
           record = record(key, user)
           record && Info.new(handle: handle(record, key, secret), record: record, format: @repository.format)
         end
@@ -148,7 +149,7 @@ module Larder
       def end_all(user, kept)
         ended = 0
         PASSES.times do
-          keys = @index.users.keys(user) - kept_of(kept)
+          keys = keys_of(user) - kept_of(kept)
           break if keys.empty?
 
           ended += end_each(keys, user)
@@ -173,6 +174,11 @@ module Larder
 
       def kept_of(key)
         key ? [key, *@repository.successors(key)] : []
+      end
+
+      # @raise [Larder::RemoteError] they are not known
+      def keys_of(user)
+        @index.users.keys(user).tap { |keys| @repository.backend.check_answers if keys.empty? }
       end
 
       def record(key, user)
@@ -217,7 +223,7 @@ module Larder
       def key_with(code, user)
         secret = secret()
         same = ->(key) { OpenSSL.fixed_length_secure_compare(code(key, secret), code) }
-        keys = @index.users.keys(user)
+        keys = keys_of(user)
         keys.find(&same) || keys.find { |key| @repository.predecessors(key).any?(&same) }
       end
 

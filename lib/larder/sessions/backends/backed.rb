@@ -72,6 +72,10 @@ module Larder
         # @return [nil]
         def read_copy(_key); end
 
+        # The file answers.
+        # @return [void]
+        def check_answers; end
+
         # @param (see File#add)
         # @return (see File#add)
         def add(key, bytes, ttl, pin: false)

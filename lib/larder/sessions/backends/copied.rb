@@ -25,6 +25,15 @@ module Larder
           bytes.b if bytes.is_a?(String)
         end
 
+        # @return [void]
+        # @raise [Larder::RemoteError] the store does not answer, or has not got all changes of this machine yet
+        def check_answers
+          return if @copies.remote.ready? && @copies.remote.answers?
+
+          raise Larder::RemoteError, "#{self} cannot tell which sessions there are: the store does not answer, or " \
+                                     "has not got all changes of this machine yet; try again"
+        end
+
         private
 
         # While the store does not answer, nobody gives the lock back.

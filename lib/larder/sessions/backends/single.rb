@@ -9,6 +9,10 @@ module Larder
         # @return [String, nil] bytes of a copy on this machine, which may be older than the session; nil: there is none
         def read_copy(_key); end
 
+        # @return [void]
+        # @raise [Larder::RemoteError] what was not found may be there, as the store does not answer
+        def check_answers; end
+
         # @param _key [String] of an entry that is missing
         # @return [String, nil] bytes of its copy
         def reload(_key); end

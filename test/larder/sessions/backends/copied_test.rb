@@ -144,6 +144,28 @@ module Larder
           assert(soon { @there.find.nil? })
         end
 
+        test "who signs out while the store is dead is signed out, here at once and elsewhere when it is back" do
+          bytes = far { |redis| redis.get(NAME) }
+          found = @here.find
+          die
+          refute @here.repository.commit(found, {})
+          assert_nil @here.find
+          @server.start
+          far { |redis| redis.set(NAME, bytes) }
+          assert(soon(10) { @here.find.nil? && far { |redis| redis.get(NAME).nil? } })
+          assert(soon { @there.find.nil? })
+        end
+
+        test "while the store is dead nobody is told who is signed in, or that somebody was logged out" do
+          die
+          { logged_in?: [1], for: [1], last_seen: [1], logout: [1] }.each do |method, arguments|
+            error = assert_raises(Larder::RemoteError) { @here.statistics.public_send(method, *arguments) }
+            assert_match(/RedisCacheStore, with copies on each machine cannot tell which sessions/, error.message)
+          end
+          @server.start
+          assert(soon(5) { answered? { refute @here.statistics.logged_in?(2) } })
+        end
+
         test "options that do not belong together are refused" do
           { { backplane: "redis://localhost" } => /backplane: is for sessions that machines share by cache:/,
             { cache: :memory_store, backplane: 7 } => /backplane: of sessions is 7; it takes the URL/,
@@ -153,6 +175,13 @@ module Larder
         end
 
         private
+
+        def answered?
+          yield
+          true
+        rescue Larder::RemoteError
+          false
+        end
 
         def machine(name)
           Machine.new(cache: [:redis_cache_store, { url: url }], backplane: url, file: path_of("#{name}.larder"))
