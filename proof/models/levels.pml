@@ -9,13 +9,14 @@
  * Numbers    each change gets the next number when it is applied, a write that is not when it looks for the lease.
  * Asserts    no read that began more than EXPIRES ticks after the remote store applied a change answers an earlier
  *            number; none answers what its machine has deleted or overwritten by a call that had answered before.
- * Bounds     PROCESSES of the machine, each with OPERATIONS, each may be killed before any step; CHANGES by the other
- *            machine; TICKS of the clock; a link that breaks and answers that are lost at any moment.
+ * Bounds     PROCESSES of the machine, each with OPERATIONS (the second with SECOND), each may be killed before any
+ *            step; CHANGES by the other machine; TICKS of the clock; a link that breaks and answers that are lost at
+ *            any moment.
  *
  * quick: PROCESSES=1 OPERATIONS=2 TICKS=3
  * full:  PROCESSES=1 OPERATIONS=3 TICKS=4
  * full:  PROCESSES=2 OPERATIONS=1 TICKS=3
- * full:  PROCESSES=2 OPERATIONS=2 TICKS=2 FLIPS=1 ENDED=0
+ * full:  PROCESSES=2 OPERATIONS=2 SECOND=1 TICKS=1 FLIPS=1 ENDED=0
  *
  * mutation NO_LEASE OPERATIONS=2 TICKS=1 CHANGES=0: a copy is stored whether or not the lease has ended
  * mutation LEASE_AFTER_ASKING OPERATIONS=2 TICKS=1 CHANGES=0: the lease is taken when the remote store has answered
@@ -37,6 +38,9 @@
 #endif
 #ifndef OPERATIONS
 #define OPERATIONS 1
+#endif
+#ifndef SECOND
+#define SECOND OPERATIONS
 #endif
 #ifndef CHANGES
 #define CHANGES 1
@@ -178,7 +182,7 @@ proctype Process(byte me) {
 again:
     atomic {
         if
-        :: operations < OPERATIONS -> operations++
+        :: operations < (me == 2 -> SECOND : OPERATIONS) -> operations++
         :: else -> goto killed
         fi;
         if
