@@ -55,6 +55,7 @@ module Larder
       damage: "no damage was found in it",
       pressure: "it is large enough for what is read",
       pinned: "it has room for more pinned items",
+      remote: "the store behind it has all changes",
       fast_path: "simple calls are answered in C"
     }.freeze
     # If one of these finds a problem, the others are skipped: their commands would not help for a file that is not

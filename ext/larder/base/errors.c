@@ -100,6 +100,10 @@ bool glue_is_refusal(larder_status status) {
     return klass == CLASS_Busy || klass == CLASS_Full || klass == CLASS_Damaged;
 }
 
+bool glue_is_too_long(larder_status status) {
+    return status == LARDER_KEY_TOO_LONG || status == LARDER_VALUE_TOO_LARGE;
+}
+
 bool glue_is_full(larder_status status) { return class_of(status) == CLASS_Full; }
 
 void glue_raise(larder_status status) { rb_raise(exceptions[class_of(status)], "%s", larder_status_text(status)); }

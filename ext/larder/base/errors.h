@@ -17,6 +17,9 @@ void glue_errors_init(VALUE larder_module);
 /* Was a store refused, which drops the old value: busy, full or damaged? */
 bool glue_is_refusal(larder_status status);
 
+/* Is the key or the value too long for any such file? */
+bool glue_is_too_long(larder_status status);
+
 /* Was there no room, for any item or for a pinned one? */
 bool glue_is_full(larder_status status);
 

@@ -118,12 +118,16 @@ static VALUE stored(larder_status status, VALUE key, bool pin) {
     glue_raise_for_key(status, key);
 }
 
-VALUE glue_set(VALUE cache, VALUE key, VALUE value, const larder_store *terms, VALUE now) {
+larder_status glue_set_status(VALUE cache, VALUE key, VALUE value, const larder_store *terms, VALUE now) {
     write_t write = {.perform = perform_set, .store = *terms, .call = glue_call(now)};
 
     glue_check_string(key, "key");
     glue_check_string(value, "value");
-    return stored(perform(cache, &write, key, value, Qnil), key, terms->pin);
+    return perform(cache, &write, key, value, Qnil);
+}
+
+VALUE glue_set(VALUE cache, VALUE key, VALUE value, const larder_store *terms, VALUE now) {
+    return stored(glue_set_status(cache, key, value, terms, now), key, terms->pin);
 }
 
 VALUE glue_cas(VALUE cache, VALUE key, VALUE expected, VALUE value, const larder_store *terms, VALUE now) {

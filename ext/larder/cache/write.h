@@ -11,8 +11,14 @@
 void glue_write_init(VALUE cache_class);
 
 /*
- * Stores a String under a key: true, or false where the condition did not hold or the store was refused. `terms`
- * has everything but key and value. Raises TypeError, and what the engine answers otherwise.
+ * Stores a String under a key. Answers what the engine does, OK unless it was not stored. `terms` has everything
+ * but key and value. Raises TypeError, and if there is no file.
+ */
+larder_status glue_set_status(VALUE cache, VALUE key, VALUE value, const larder_store *terms, VALUE now);
+
+/*
+ * The same: true, or false where the condition did not hold or the store was refused. Raises also what the engine
+ * answers otherwise.
  */
 VALUE glue_set(VALUE cache, VALUE key, VALUE value, const larder_store *terms, VALUE now);
 

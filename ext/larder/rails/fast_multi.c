@@ -25,7 +25,7 @@ typedef struct batch {
     size_t arena_used;
     bool is_list[GLUE_BATCH], has_objects[GLUE_BATCH];
     VALUE names[GLUE_BATCH];
-    VALUE missing; /* an Array of names; nil: no second level is to be asked for them */
+    VALUE missing; /* keys by name; nil: no second level is to be asked for them */
     char arena[KEY_ARENA_BYTES];
 } batch;
 
@@ -76,6 +76,15 @@ static bool take_names(int argc, VALUE *argv, int *count, VALUE *options) {
     return argc > 0;
 }
 
+/* Makes the key of a lookup the last one expanded. */
+static void restore_key(batch *batch, const larder_lookup *lookup, size_t i) {
+    memcpy(batch->key.text, lookup->key, lookup->key_bytes);
+    batch->key.bytes = lookup->key_bytes;
+    batch->key.is_list = batch->is_list[i];
+    batch->key.has_objects = batch->has_objects[i];
+    batch->key.name = batch->names[i];
+}
+
 static enum fast_outcome decode_lookup(batch *batch, const larder_lookup *lookup, size_t i, int64_t now_ms,
                                        VALUE *value) {
     fast_found found = {Qundef, lookup->buffer, lookup->item, now_ms};
@@ -86,14 +95,15 @@ static enum fast_outcome decode_lookup(batch *batch, const larder_lookup *lookup
     if (lookup->status != LARDER_OK && lookup->status != LARDER_BUFFER_TOO_SMALL) {
         return FAST_FALLBACK;
     }
-    memcpy(batch->key.text, lookup->key, lookup->key_bytes);
-    batch->key.bytes = lookup->key_bytes;
-    batch->key.is_list = batch->is_list[i];
-    batch->key.has_objects = batch->has_objects[i];
-    batch->key.name = batch->names[i];
+    restore_key(batch, lookup, i);
     return lookup->status == LARDER_OK
                ? fast_entry_decode(&batch->store, &batch->options, &batch->key, &found, value)
                : fast_entry_read_long(&batch->store, &batch->options, &batch->key, lookup->item.size_bytes, value);
+}
+
+static VALUE missing_key(batch *batch, const larder_lookup *lookup, size_t i) {
+    restore_key(batch, lookup, i);
+    return fast_key_string(&batch->key, batch->options.namespace);
 }
 
 /* Reads names up to a full batch from `*next` on into `found`. False: the ordinary path has to. */
@@ -128,7 +138,7 @@ static bool read_batch(batch *batch, int count, const VALUE *names, int *next, c
             return false;
         default:
             if (!NIL_P(batch->missing)) {
-                rb_ary_push(batch->missing, name);
+                rb_hash_aset(batch->missing, name, missing_key(batch, &lookups[i], i));
                 rb_hash_aset(found, name, Qnil); /* its place in the order */
             }
             break;
@@ -137,19 +147,30 @@ static bool read_batch(batch *batch, int count, const VALUE *names, int *next, c
     return true;
 }
 
+struct filling {
+    VALUE remote, found;
+};
+
+static int fill_place(VALUE name, VALUE key, VALUE arg) {
+    const struct filling *filling = (struct filling *)arg;
+    VALUE value = rb_hash_lookup2(filling->remote, name, Qundef);
+
+    (void)key;
+    if (value == Qundef) {
+        rb_hash_delete(filling->found, name);
+    } else {
+        rb_hash_aset(filling->found, name, value);
+    }
+    return ST_CONTINUE;
+}
+
 /* Adds what the second level has of the names that are missing, and removes the others. */
 static void read_remote(const batch *batch, VALUE call_options, VALUE found) {
     VALUE options = fast_options_hash(batch->store.handle.options, call_options);
-    VALUE remote = rb_funcall(batch->store.self, id_read_remote_multi, 2, batch->missing, options);
+    struct filling filling = {rb_funcall(batch->store.self, id_read_remote_multi, 2, batch->missing, options),
+                              found};
 
-    for (long i = 0; i < RARRAY_LEN(batch->missing); i++) {
-        VALUE name = rb_ary_entry(batch->missing, i), value = rb_hash_lookup2(remote, name, Qundef);
-        if (value == Qundef) {
-            rb_hash_delete(found, name);
-        } else {
-            rb_hash_aset(found, name, value);
-        }
-    }
+    rb_hash_foreach(batch->missing, fill_place, (VALUE)&filling);
 }
 
 /* A Hash of what was found; Qundef: the ordinary path has to read. */
@@ -161,13 +182,13 @@ static VALUE read_names(batch *batch, int count, const VALUE *names, VALUE call_
     bool simple = true;
 
     batch->options.life.race = 0.0; /* has no effect on a read_multi */
-    batch->missing = batch->store.handle.has_remote ? rb_ary_new() : Qnil;
+    batch->missing = batch->store.handle.has_remote ? rb_hash_new() : Qnil;
     for (int next = 0; next < count && simple;) {
         simple = read_batch(batch, count, names, &next, buffers, found);
         rb_thread_check_ints();
     }
     ALLOCV_END(holder);
-    if (simple && !NIL_P(batch->missing) && RARRAY_LEN(batch->missing) > 0) {
+    if (simple && !NIL_P(batch->missing) && RHASH_SIZE(batch->missing) > 0) {
         read_remote(batch, call_options, found);
     }
     return simple ? found : Qundef;

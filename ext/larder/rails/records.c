@@ -20,7 +20,7 @@
 
 #include <math.h>
 
-static ID id_cache;
+static ID id_cache, id_value, id_version, id_expires_at;
 
 /*
  * The least number of seconds that is that many whole ms. Rails compares it with Time.now.to_f, the engine and the
@@ -287,22 +287,84 @@ static VALUE plain(VALUE self, VALUE value, VALUE expires_at, VALUE expires_in, 
     return rb_ary_new_from_args(3, bytes, UINT2NUM(terms.flags), LL2NUM(terms.ttl_ms));
 }
 
-/* set_leased of the record that `plain` makes. */
-static VALUE set_plain_leased(VALUE self, VALUE key, VALUE value, VALUE expires_at, VALUE version, VALUE now,
-                              VALUE trees, VALUE lease) {
-    larder_lease held = glue_lease_of(lease);
-    larder_extra extra = {.lease = &held};
-    larder_store terms = {.mode = LARDER_SET, .extra = &extra};
-    double expiry = NUM2DBL(expires_at);
-    plain_life life = {expiry - (double)NUM2LL(now) / 1000.0, 0.0};
+/* What all copies of a keep_copies() have in common. */
+typedef struct keeping {
+    VALUE self, leases, now;
+    VALUE rest; /* entries that are for a coder, by key */
+    int64_t now_ms;
+    double latest; /* Unix seconds */
+    bool trees;
+    glue_tags tags;
+    larder_extra extra;
+    larder_status wrong; /* the first failure of one */
+    VALUE wrong_key;
+} keeping;
+
+/* A copy of a plain entry; false: it is for a coder. `lease` is that of the key, which ends if it is stored. */
+static bool keep_plain(keeping *keeping, VALUE key, VALUE entry, const larder_lease *lease) {
+    VALUE value = rb_funcallv(entry, id_value, 0, NULL), version = rb_funcallv(entry, id_version, 0, NULL);
+    VALUE given = rb_funcallv(entry, id_expires_at, 0, NULL);
+    double expires_at = NIL_P(given) ? keeping->latest : fmin(NUM2DBL(given), keeping->latest);
+    plain_life life = {expires_at - (double)keeping->now_ms / 1000.0, 0.0};
+    larder_store terms = {.mode = LARDER_SET, .extra = &keeping->extra};
     plain_value taken;
 
-    if (!take_plain(value, &expiry, &life, version, NUM2LL(now), RTEST(trees), &taken, &terms)) {
-        return Qnil;
+    if (life.expires_in <= 0.0) {
+        return true;
     }
-    VALUE answer = glue_set(cache_of(self), key, plain_bytes(value, &taken), &terms, now);
+    if (!take_plain(value, &expires_at, &life, version, keeping->now_ms, keeping->trees, &taken, &terms)) {
+        return false;
+    }
+    keeping->extra.lease = lease;
+    larder_status status =
+        glue_set_status(cache_of(keeping->self), key, plain_bytes(value, &taken), &terms, keeping->now);
     RB_GC_GUARD(value);
-    return answer;
+    if (status == LARDER_OK) {
+        rb_hash_delete(keeping->leases, key);
+    } else if (status != LARDER_NOT_STORED && !glue_is_refusal(status) && !glue_is_too_long(status) &&
+               keeping->wrong == LARDER_OK) {
+        keeping->wrong = status;
+        keeping->wrong_key = key;
+    }
+    return true;
+}
+
+static int keep_copy(VALUE key, VALUE entry, VALUE arg) {
+    keeping *keeping = (struct keeping *)arg;
+    VALUE lease = rb_hash_lookup2(keeping->leases, key, Qnil);
+
+    if (!NIL_P(lease)) {
+        larder_lease held = glue_lease_of(lease);
+        if (!keep_plain(keeping, key, entry, &held)) {
+            rb_hash_aset(keeping->rest, key, entry);
+        }
+    }
+    return ST_CONTINUE;
+}
+
+/* Stores plain entries whose keys have leases, each under its lease. */
+static VALUE keep_copies(VALUE self, VALUE entries, VALUE leases, VALUE latest, VALUE now, VALUE trees, VALUE tags,
+                         VALUE stamp) {
+    keeping keeping = {.self = self,
+                       .leases = leases,
+                       .now = now,
+                       .rest = rb_hash_new(),
+                       .now_ms = NUM2LL(now),
+                       .latest = NUM2DBL(latest),
+                       .trees = RTEST(trees),
+                       .wrong_key = Qnil};
+
+    glue_check_hash(entries, "entries");
+    glue_check_hash(leases, "leases");
+    glue_tags_take(tags, &keeping.tags);
+    glue_tags_into(&keeping.extra, &keeping.tags, stamp);
+    rb_hash_foreach(entries, keep_copy, (VALUE)&keeping);
+    RB_GC_GUARD(keeping.tags.packed);
+    RB_GC_GUARD(keeping.rest);
+    if (keeping.wrong != LARDER_OK) {
+        glue_raise_for_key(keeping.wrong, keeping.wrong_key); /* all others were stored */
+    }
+    return keeping.rest;
 }
 
 static VALUE terms(VALUE self, VALUE expires_in, VALUE race, VALUE now) {
@@ -325,6 +387,9 @@ void records_init(VALUE store_module) {
     VALUE records = rb_define_class_under(store_module, "Records", rb_cObject);
 
     id_cache = rb_intern("@cache");
+    id_value = rb_intern("value");
+    id_version = rb_intern("version");
+    id_expires_at = rb_intern("expires_at");
     rb_define_method(records, "get_entry", get_entry, 2);
     rb_define_method(records, "get_kept_entry", get_kept_entry, 2);
     rb_define_method(records, "kept", kept, 3);
@@ -340,7 +405,7 @@ void records_init(VALUE store_module) {
     rb_define_method(records, "set_leased", set_leased, 4);
     rb_define_method(records, "lease", lease, 4);
     rb_define_method(records, "leases", leases, 3);
-    rb_define_method(records, "set_plain_leased", set_plain_leased, 7);
+    rb_define_method(records, "keep_copies", keep_copies, 7);
     rb_define_method(records, "lease_wait", lease_wait, 4);
     rb_define_method(records, "lease_end", lease_end, 4);
     rb_define_method(records, "count_deed", count_deed, 1);

@@ -16,7 +16,8 @@ module Larder
       MANY_EVICTED = 0.1
       # The part of the room for pinned items from which stores, or sign-ins, will soon be refused.
       PINNED = 0.8
-      private_constant :SIZE, :ENOUGH_READS, :FULL, :FEW_HITS, :MANY_EVICTED, :PINNED
+      REPORTS = "grep LarderStore log/*.log"
+      private_constant :REPORTS, :SIZE, :ENOUGH_READS, :FULL, :FEW_HITS, :MANY_EVICTED, :PINNED
 
       private
 
@@ -76,6 +77,17 @@ module Larder
       def full_of_pinned(share)
         "#{per_cent(share)} of the room for pinned items is used; when it is full, stores with `pin: true` raise " \
           "Larder::FullError"
+      end
+
+      # Also outside of the application, by the file that is there as long as changes are listed.
+      def remote
+        told = @stats && @stats[:remote]
+        return if told.nil? && !File.exist?("#{@path}.journal.pending")
+        return :sound if told && !told[:waiting]
+
+        ["the store behind it (remote:) has not got #{told ? told[:listed] : "all"} changes of this machine, as it " \
+         "does not answer or refuses them: until it has, it is not read",
+         "#{REPORTS} # see that it answers; they are applied by the next call after that"]
       end
 
       # Only for the application's store.

@@ -34,14 +34,19 @@ module Larder
       def self.adapter(given)
         urls = Array(given)
         types = urls.map { |url| ADAPTERS[url[/\A([a-z]+):/, 1]] if url.is_a?(String) }.uniq
-        return types.first.new(*urls) if types == [Redis] || (types == [Postgresql] && urls.one?)
+        return made(types.first, urls) if types == [Redis] || (types == [Postgresql] && urls.one?)
 
         raise ::ArgumentError, "backplane: of LarderStore is #{given.inspect}; it takes the URL of a Redis or Valkey " \
                                "(redis://, rediss://, unix://) or of a PostgreSQL (postgresql://), or an Array of " \
                                "URLs of nodes of one Redis or Valkey cluster"
-      rescue URI::InvalidURIError => e
-        raise ::ArgumentError, "backplane: of LarderStore is no URL: #{e.message}"
       end
+
+      def self.made(type, urls)
+        type.new(*urls)
+      rescue URI::InvalidURIError, ::ArgumentError => e
+        raise ::ArgumentError, "backplane: of LarderStore is no URL of a server: #{e.message}"
+      end
+      private_class_method :made
 
       # @param given [String, Array<String>] as of {.adapter}
       # @param path [String] of the file whose lock decides which process listens
@@ -59,9 +64,9 @@ module Larder
       # Listens from now on, if this process is the one that has to.
       #
       # @param cache [Larder::Cache] with the copies
-      # @param report [#call] told of errors
+      # @yieldparam error [StandardError] told of errors
       # @return [void]
-      def start(cache, report)
+      def start(cache, &report)
         return if listening?
 
         @mutex.synchronize do

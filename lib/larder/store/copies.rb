@@ -13,11 +13,13 @@ module Larder
       # Seconds for which a copy is used, and where other machines tell of changes.
       LOCAL_EXPIRES_IN = 5
       LONGER = 60
+      # Seconds in which a file is opened.
+      OPENING = 1
       # After so many ms of a call of the remote store no copy is stored.
       LEASE_MS = 10_000
       # When the remote store was asked, and the stamp of before.
       Asked = Struct.new(:at, :stamp)
-      private_constant :LEASE_MS
+      private_constant :LEASE_MS, :OPENING
 
       private
 
@@ -55,22 +57,47 @@ module Larder
 
       # After the leases were taken: what is listed later has ended them.
       def ask
-        raise Remote::Waiting unless ready?
-
+        listen
         Asked.new(now, stamp)
       end
 
       # @return [Hash{String=>ActiveSupport::Cache::Entry}] those of the entries that no tag has deleted
       def keep_copies(entries, asked, leases, options)
         tags = open_entries(entries)
-        namespace = options[:namespace]
-        untagged = texts_of({ namespace: namespace })
-        entries.each do |key, entry|
-          next unless (lease = leases[key])
+        keep_tagged(entries.except(*tags.keys), nil, asked, leases, options)
+        tags.each { |key, texts| keep_tagged({ key => entries[key] }, texts, asked, leases, options) }
+        entries
+      end
 
-          texts = tags.key?(key) ? texts_of({ namespace: namespace, tags: tags[key] }) : untagged
-          leases.delete(key) if keep_copy(key, entry, asked, lease, texts, options)
+      def keep_tagged(entries, tags, asked, leases, options)
+        keep_all(entries, texts_of({ namespace: options[:namespace], tags: tags }), asked, leases, options)
+      end
+
+      # Takes leases that have ended, as their copies were stored, off the Hash.
+      #
+      # @param texts [Texts] tags of the entries
+      # @param options [Hash] may say that copies are kept when they are stale, for when that store does not answer
+      # @return [void]
+      def keep_all(entries, texts, asked, leases, options)
+        failsafe(:read_entry) do
+          rest = keep_plain(entries, texts, asked, leases, options)
+          rest.each { |key, entry| keep_record(key, entry, texts, asked, leases, options) }
         end
+      end
+
+      # @return [Hash{String=>ActiveSupport::Cache::Entry}] those that are for a coder
+      def keep_plain(entries, texts, asked, leases, options)
+        return entries if !@plain_values || @options[:compress] || keeps?(options)
+
+        @records.keep_copies(entries, leases, asked.at + @local_expires_in, now_ms, @plain_trees, texts, asked.stamp)
+      end
+
+      def keep_record(key, entry, texts, asked, leases, options)
+        return unless (lease = leases[key]) && (record = copy_of(entry, asked, texts, options))
+
+        leases.delete(key) if @records.set_leased(key, record, now_ms, lease)
+      rescue Larder::InvalidArgument # it is too long for the file
+        nil
       end
 
       # Yields leases of those keys of which there are some to have, by key. Ends those that are left.
@@ -79,33 +106,6 @@ module Larder
         yield leases
       ensure
         leases&.each { |key, lease| failsafe(:read_entry) { @records.lease_end(key, lease, 0, now_ms) } }
-      end
-
-      # @param texts [Texts] tags of the entry
-      # @param options [Hash] may say that the copy is kept when it is stale, for when the remote store does not answer
-      # @return [Boolean] was a copy stored? Then the lease has ended
-      def keep_copy(key, entry, asked, lease, texts, options)
-        failsafe(:read_entry) do
-          stored = set_plain_copy(key, entry, asked, lease) if texts.empty? && !keeps?(options)
-          next stored unless stored.nil?
-
-          record = copy_of(entry, asked, texts, options)
-          record ? @records.set_leased(key, record, now_ms, lease) : false
-        rescue Larder::InvalidArgument # it is too long for the file
-          false
-        end
-      end
-
-      # @return [Boolean, nil] nil: the entry is for a coder
-      def set_plain_copy(key, entry, asked, lease)
-        return if !@plain_values || @options[:compress]
-
-        time = now
-        expires_at = end_of_copy(entry, asked)
-        return false unless expires_at > time
-
-        @records.set_plain_leased(key, entry.value, expires_at, entry.version, Larder::Options.unix_ms(time),
-                                  @plain_trees, lease)
       end
 
       # The record of a copy; nil: it would have expired.
@@ -128,7 +128,9 @@ module Larder
         at && at < latest ? at : latest
       end
 
+      # Waits while the file is opened: a miss of it is no failure, but a delete that is applied later is reported.
       def drop_copies(keys)
+        @cache.await_attaching(OPENING)
         failsafe(:delete_multi_entries) { @cache.delete_multi(keys, now: now) }
       end
     end

@@ -71,13 +71,15 @@ module Larder
 
       # Statistics of all processes together: hits, misses, hit_ratio, items, fullness, evictions and others, see
       # Larder::Cache#stats; and `:fast_path`, whether simple calls of this store are answered in C, and if not, why.
+      # With `remote:` also `:remote`, whether that store waits for changes that it has not got, how many these are, and
+      # whether copies are trusted.
       #
       # @return [Hash{Symbol=>Object}, nil] nil where the cache could not serve
       # @example
       #   Rails.cache.stats[:hit_ratio]
       #   Rails.cache.stats[:fast_path] #=> { on: true, reasons: [] }
       def stats
-        failsafe(:stats) { @cache.stats.merge(fast_path: FastPath.report(self)) }
+        failsafe(:stats) { @cache.stats.merge(fast_path: FastPath.report(self), **stats_of_remote) }
       end
 
       # @return [String]
@@ -86,6 +88,10 @@ module Larder
       end
 
       private
+
+      def stats_of_remote
+        @remote ? { remote: { **@remote.stats, trusted: @backplane.nil? || @cache.trusted? } } : {}
+      end
 
       # One walk: items are kept until the target is reached, all others are deleted.
       def shrink(target_size, deadline)

@@ -94,9 +94,13 @@ module Larder
       #   @param trees [Boolean] are Arrays, Hashes and objects plain?
       #   @return [Array(String, Integer, Integer), nil] the record of a plain value; nil: the entry is for a coder
 
-      # @!method set_plain_leased(key, value, expires_at, version, now, trees, lease)
-      #   @param expires_at [Float] Unix seconds
-      #   @return [Boolean, nil] as set_leased for the record that plain makes; nil: the entry is for a coder
+      # @!method keep_copies(entries, leases, latest, now, trees, tags, stamp)
+      #   Stores plain entries under leases of their keys, as set_leased does, and takes the leases that have ended so
+      #   off the Hash. An entry without a lease, or that has expired, is not stored.
+      #   @param entries [Hash{String => ActiveSupport::Cache::Entry}]
+      #   @param leases [Hash{String => String}]
+      #   @param latest [Float] Unix seconds: when the copies expire, unless their entries do before
+      #   @return [Hash{String => ActiveSupport::Cache::Entry}] entries that have leases and are for a coder
 
       # @!method terms(expires_in, race_condition_ttl, now)
       #   @return [Array(Integer, Integer)] flags and ttl_ms of the record of an entry that a coder dumped

@@ -63,27 +63,26 @@ module Larder
       # @param sign_with [String, Array<String>, nil] the key of signatures, see Larder::Codecs
       # @raise [ArgumentError] it is no store, or one of Larder
       def initialize(given, journal:, sign_with: nil)
-        @store = given.is_a?(ActiveSupport::Cache::Store) ? given : built(given, sign_with)
+        @store = given.is_a?(ActiveSupport::Cache::Store) ? signed_by_itself(given, sign_with) : built(given, sign_with)
         if @store.is_a?(Larder::Store)
           raise ::ArgumentError, "remote: of LarderStore is a LarderStore, which no other machine can reach; it " \
                                  "takes a store on a server, as [:redis_cache_store, { url: … }]"
         end
 
         @adapter = Adapters.of(@store)
+        @store = @adapter.store
+        @store.extend(Quiet) unless @store.equal?(given)
         @journal = Journal.new(journal)
-        @retry_at = @silent_until = 0
+        @prefix = @adapter.prefix
+        @retry_at = 0
+        @silent_until = {}
       end
 
       # May it be asked? Applies what the journal lists, if that is due.
       # @return [Boolean]
       # @raise [RemoteError] what the journal lists could not be applied, or the journal not opened
       def ready?
-        reading_journal do
-          next true if @journal.empty?
-
-          catch_up_if_due
-          @journal.empty? || in_part?
-        end
+        reading_journal { caught_up? || in_part? }
       end
 
       # Yields to apply a change, or lists it.
@@ -104,18 +103,25 @@ module Larder
 
       # @return [Boolean]
       def answers?
-        read(PROBE)
+        attempt(:read) { @store.send(:read_entry, name_of(PROBE)) }
         true
       rescue RemoteError
         false
       end
 
-      # @return [Boolean] is it time to report a failure?
-      def report?
-        return false if monotonic_now < @silent_until
+      # @param of [Object] what has failed
+      # @return [Boolean] is it time to report a failure of that?
+      def report?(of = nil)
+        return false if monotonic_now < @silent_until.fetch(of, 0)
 
-        @silent_until = monotonic_now + REPORT
+        @silent_until[of] = monotonic_now + REPORT
         true
+      end
+
+      # @return [Hash{Symbol=>Object}] for people, without asking the remote store
+      # @raise [Larder::Error] the journal cannot be opened
+      def stats
+        { store: @store.class.name, waiting: !@journal.empty?, listed: @journal.size, overflown: @journal.overflown? }
       end
 
       # @return [Hash{Symbol=>Object}] options of the remote store that hold for LarderStore, too
@@ -123,15 +129,20 @@ module Larder
         @store.options.slice(*INHERITED).compact
       end
 
+      # Applies what the journal lists, if that is due.
+      #
       # @return [ActiveSupport::Cache::Entry, nil] also one that has expired
+      # @raise [Waiting] the key is listed
       def read(key, options = {})
         wait_for([key])
         attempt(:read) { @store.send(:read_entry, name_of(key), **options.slice(:raw)) }
       end
 
-      # @return [Hash{String=>ActiveSupport::Cache::Entry}] of the keys that were found, by one call of the remote store
+      # The same for many, by one call of the remote store.
+      #
+      # @return [Hash{String=>ActiveSupport::Cache::Entry}] of the keys that were found
       def read_multi(keys, options = {})
-        names = unlisted(keys).to_h { |key| [name_of(key), key] }
+        names = to_ask(keys).to_h { |key| [name_of(key), key] }
         return {} if names.empty?
 
         attempt(:read_multi) do
@@ -195,7 +206,25 @@ module Larder
       end
 
       def wait_for(keys)
-        raise Waiting if unlisted(keys).empty?
+        raise Waiting if to_ask(keys).empty?
+      end
+
+      # @return [Array<String>] those of the keys for which the remote store may be asked
+      # @raise [Waiting] it may not be asked for any
+      def to_ask(keys)
+        reading_journal do
+          next keys if caught_up?
+
+          in_part? ? @journal.unlisted(keys) : raise(Waiting)
+        end
+      end
+
+      # Is nothing listed, or no longer?
+      def caught_up?
+        return true if @journal.empty?
+
+        catch_up_if_due
+        @journal.empty?
       end
 
       def unlisted(keys)
@@ -210,13 +239,34 @@ module Larder
         raise RemoteError, "the remote store is not asked, as its journal cannot be read: #{e.message}"
       end
 
-      # With Larder's coder, unless another one is asked for.
       def built(given, sign_with)
         name, *arguments = given
         options = arguments.last.is_a?(Hash) ? arguments.pop : {}
-        options = Adapters.with_defaults(name, options)
-        options = options.merge(coder: coder(sign_with)) if CODECS.none? { |option| options.key?(option) }
-        ActiveSupport::Cache.lookup_store([name, *arguments, options]).extend(Quiet)
+        options = with_coder(Adapters.with_defaults(name, options), sign_with)
+        looked_up(name, [*arguments, options])
+      end
+
+      def looked_up(name, arguments)
+        ActiveSupport::Cache.lookup_store([name, *arguments])
+      rescue LoadError, StandardError => e
+        raise ::ArgumentError, "remote: of LarderStore is #{name.inspect}, and that store cannot be made: #{e.message}"
+      end
+
+      # Larder's, unless another one is asked for.
+      def with_coder(options, sign_with)
+        own = CODECS.find { |option| options.key?(option) }
+        return options.merge(coder: coder(sign_with)) unless own
+
+        signed_by_itself(options, sign_with, "has #{own}: of its own")
+      end
+
+      # @return [Object] what is given
+      # @raise [ArgumentError] it is to be signed here
+      def signed_by_itself(given, sign_with, because = "was made by the application")
+        return given unless sign_with
+
+        raise ::ArgumentError, "sign_with: of LarderStore has no effect, as the remote store #{because}; give that " \
+                               "one coder: Larder::Coder.new(serializer: Larder::Serializers[:native, sign_with: …])"
       end
 
       # What Rails' own coder wrote is trusted, as Rails does, and Rails' own can read compressed Strings of this one.
@@ -230,8 +280,9 @@ module Larder
         attempt(method) { @store.public_send(method, *arguments, **options) }
       end
 
+      # As the store makes it, which takes twenty calls.
       def name_of(key)
-        @store.send(:normalize_key, key, @store.options)
+        @prefix && Adapters::ORDINARY.match?(key) ? @prefix + key : @store.send(:normalize_key, key, nil)
       end
 
       # If one of several servers does not answer, others may be asked.
@@ -262,9 +313,8 @@ module Larder
         Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
 
-      # memcached counts whole seconds, and takes 0 for never.
       def terms(kept_in)
-        kept_in ? { expires_in: [kept_in.ceil, 1].max } : {}
+        kept_in ? { expires_in: @adapter.ttl(kept_in) } : {}
       end
 
       def stored?(answer)

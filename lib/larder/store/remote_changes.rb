@@ -10,7 +10,10 @@ module Larder
       RACE = 300
       # Options of entries of which the file has no copy.
       WITHOUT_COPY = %i[raw unless_exist].freeze
-      private_constant :RACE, :WITHOUT_COPY
+      # Options of raw entries that are not to be lost if the remote store does not take a new value: it keeps the old
+      # one. `kept:` is of sessions, and no option of applications.
+      KEEPING = %i[unless_exist kept].freeze
+      private_constant :RACE, :WITHOUT_COPY, :KEEPING
 
       # Counters are in the remote store alone; otherwise as without one.
       def increment(name, amount = 1, options = nil, **keywords)
@@ -110,7 +113,9 @@ module Larder
       # What must not be there, or is no entry, has no copy.
       def write_remotely(key, entry, options)
         terms = [kept_in(entry, options), options.slice(*WITHOUT_COPY)]
-        return changed(key) { @remote.write(key, entry, *terms) if ready? } if options[:unless_exist]
+        if KEEPING.any? { |option| options[option] }
+          return changed(key) { @remote.write(key, entry, *terms) if ready? }
+        end
 
         changed(key) { @remote.change(:delete, [key]) { @remote.write(key, entry, *terms) } }
       end
@@ -130,9 +135,11 @@ module Larder
         end
       end
 
+      # @return [Array<String>] keys of which there are copies now
       def copied(entries, asked, leases, options)
-        texts = texts_of(options)
-        leases.keys.select { |key| keep_copy(key, entries[key], asked, leases[key], texts, options) }
+        keys = leases.keys
+        keep_all(entries, texts_of(options), asked, leases, options)
+        keys - leases.keys
       end
 
       # @return [Boolean] the block's value; true: the remote store will be told later

@@ -7,7 +7,8 @@ require "securerandom"
 module Larder
   module Store
     # The caller that has the lease of a key on its machine takes one in the remote store, too: an entry that is written
-    # only where there is none, and ends after `lease:`. Who does not get it waits until the value is there.
+    # only where there is none, and ends after `lease:`. Who does not get it waits until the value is there. Who finds
+    # one of its own machine takes it over: that one was killed, as its lease on the machine has ended.
     # @api private
     module RemoteFlight
       # What the keys of leases begin with.
@@ -25,20 +26,27 @@ module Larder
         super { |stores| stores ? fly_far(name, key, options) { |alone| yield !alone } : yield(false) }
       end
 
+      # SingleFlight's. In the file alone: a call of the remote store takes and ends a lease of the key itself, so that
+      # this caller could never take it over.
+      def found_value(name, key, options)
+        return super unless @remote
+        return unless trusted?
+
+        version = normalize_version(name, options)
+        value = value_of(file_entry(key), version)
+        [:found, value] unless value.equal?(FastPath::NONE) || value.equal?(FastPath::EXPIRED)
+      end
+
       # Answers the value of another machine, or yields to compute it: true, if this caller is not to store it.
       def fly_far(name, key, options)
-        lease = SecureRandom.hex(8)
+        lease = "#{@remote.journal.machine}/#{SecureRandom.hex(8)}"
+        taken = true # for all that is known if this is interrupted
         taken, found = join_far(name, key, options, lease)
-        return found.value if found
-        return yield(taken == :alone) unless taken == true
-
-        begin
-          # Another machine may have stored the value since it was missed here.
-          found = failsafe(:fetch) { found_far(name, key, options) if @remote.ready? }
-          found ? found.value : yield(false)
-        ensure
-          give_up_far(key, lease)
-        end
+        # Another machine may have stored the value since it was missed here.
+        found ||= failsafe(:fetch) { found_far(name, key, options) if @remote.ready? } if taken == true
+        found ? found.value : yield(taken == :alone)
+      ensure
+        give_up_far(key, lease) if taken == true
       end
 
       # @return [Array] true: the lease is taken; nil and an entry; :alone: waited as long as it may; or nothing, as the
@@ -46,22 +54,41 @@ module Larder
       def join_far(name, key, options, lease)
         deadline = monotonic_now + (options[:wait] || SingleFlight::WAIT).to_f
         failsafe(:fetch) do
+          return [true] if take_at_first(key, options, lease)
+
           until take_far(key, options, lease)
+            return [:alone] unless may_await_far?(key) && monotonic_now < deadline
+
             sleep(LOOK)
             found = found_far(name, key, options)
             return [nil, found] if found
-            return [:alone] if monotonic_now > deadline
           end
-          true
+          [true]
         end
       end
 
-      def take_far(key, options, lease)
+      # As SingleFlight's may_await?, of one who has the lease of the key on this machine.
+      def may_await_far?(key)
+        own = Leases.of(@records, key)
+        Leases.held.all? { |lease| lease.equal?(own) || lease.key < key }
+      end
+
+      # @param terms [Hash] unless_exist
+      # @return [Boolean] has this caller the lease?
+      def take_far(key, options, lease, terms = { unless_exist: true })
         return true unless ready? # then each machine computes
 
         seconds = lease_seconds(options)
         entry = ActiveSupport::Cache::Entry.new(lease, expires_in: seconds) # for a store that keeps what has expired
-        @remote.write(far_key(key), entry, seconds, unless_exist: true)
+        @remote.write(far_key(key), entry, seconds, terms)
+      end
+
+      # Takes the lease, also from one of this machine.
+      def take_at_first(key, options, lease)
+        return true if take_far(key, options, lease)
+
+        held = @remote.read(far_key(key))&.value
+        held.to_s.start_with?("#{@remote.journal.machine}/") && take_far(key, options, lease, {})
       end
 
       # The value that another machine has stored, of which this one keeps a copy for those who wait here.

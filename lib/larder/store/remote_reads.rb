@@ -35,23 +35,40 @@ module Larder
       # Multi's.
       def read_multi_entries(names, **options)
         return super unless @remote
-        return read_remote_multi(names, options) if options[:raw]
+        return read_remote_multi(keys_of(names, options), options) if options[:raw]
 
         found = super
-        return found.merge(read_remote_multi(names - found.keys, options)) if trusted?
+        return found.merge(read_remote_multi(keys_of(names - found.keys, options), options)) if trusted?
 
-        read_remote_multi(names, options) { found }
+        read_remote_multi(keys_of(names, options), options) { found }
       end
 
       # What the remote store has of names that the file has not. Called by the fast path, too.
       # Yields if that does not answer.
-      def read_remote_multi(names, options)
-        keys = names.to_h { |name| [name, normalize_key(name, options)] }
-        entries = fill_many(keys.values.uniq, options) { return yield if block_given? }
-        names.each_with_object({}) do |name, found|
-          entry = live(entries[keys[name]], {})
-          add_value(found, name, entry) if entry && !entry.mismatched?(normalize_version(name, options))
+      #
+      # @param keys [Hash{Object=>String}] by name
+      def read_remote_multi(keys, options)
+        entries = far_entries(keys.values.uniq, options) { return yield if block_given? }
+        found = {}
+        keys.each do |name, key|
+          next unless (entry = live(entries[key], {}))
+
+          version = normalize_version(name, options)
+          add_value(found, name, entry) unless version && entry.mismatched?(version)
         end
+        found
+      end
+
+      # What is raw has no copy.
+      def far_entries(keys, options, &block)
+        return fill_many(keys, options, &block) unless options[:raw]
+
+        asking(:read_multi_entries, block) { ask && @remote.read_multi(keys, options) } || {}
+      end
+
+      # @return [Hash{Object=>String}] keys by name
+      def keys_of(names, options)
+        names.to_h { |name| [name, normalize_key(name, options)] }
       end
 
       # Rails' fetch stores an entry again that has expired a short while ago.
@@ -73,7 +90,7 @@ module Larder
         return found unless @remote
 
         asked = trusted? ? names.reject { |name| found.key?(name) && !found[name].expired? } : names
-        keys = asked.to_h { |name| [name, normalize_key(name, options)] }
+        keys = keys_of(asked, options)
         entries = fill_many(keys.values.uniq, options) { return found }
         asked.each do |name|
           entry = usable(entries[keys[name]], name, options, :stale_while_revalidate)
@@ -97,17 +114,19 @@ module Larder
 
       # May the remote store be asked?
       def ready?
-        @backplane&.start(@cache, method(:backplane_failed))
+        listen
         @remote.ready?
       end
 
-      def backplane_failed(error)
-        failed(:backplane, nil, RemoteError.new(error.message))
+      def listen
+        @backplane&.start(@cache) do |error|
+          failed(:backplane, nil, RemoteError.new("the backplane does not answer: #{error.class}: #{error.message}"))
+        end
       end
 
-      # Failsafe's. One report of many failures of the remote store in a row.
+      # Failsafe's. One report of many failures in a row, of the remote store and of the backplane.
       def failed(method, returning, error)
-        return super if !error.is_a?(RemoteError) || @raise_errors || @remote.report?
+        return super if !error.is_a?(RemoteError) || @raise_errors || @remote.report?(method == :backplane)
 
         returning
       end

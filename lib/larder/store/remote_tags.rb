@@ -17,7 +17,9 @@ module Larder
       KEY = "larder/tag/"
       # The first of three in the Array that is the value of an entry with tags: then the versions, then the value.
       MARK = "larder/tagged/1"
-      private_constant :KEY, :MARK
+      # In reports of values that cannot be read.
+      WHO = "remote:"
+      private_constant :KEY, :MARK, :WHO
 
       # A stamp, and the versions of that moment.
       class Stamp < String
@@ -118,7 +120,7 @@ module Larder
       def versions_of(entries)
         versions = {}
         entries.delete_if do |key, entry|
-          value = entry.value
+          value = Codecs::Reading.guard(WHO, 0) { entry.value } # damaged bytes fail when they are asked for
           versions[key] = value[1] if marked?(value)
           false
         rescue ActiveSupport::Cache::DeserializationError

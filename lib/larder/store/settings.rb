@@ -176,11 +176,12 @@ module Larder
         life = options.delete(:local_expires_in)
         return without_remote(local_expires_in: life, sign_with: sign_with, backplane: backplane) if given.nil?
 
-        check(":local_expires_in", life, "seconds as a positive number or duration") do
-          life.nil? || (duration?(life) && life.to_f.positive?)
+        most = Larder::Cache::MAX_TTL
+        check(":local_expires_in", life, "seconds as a positive number or duration, at most #{most}") do
+          life.nil? || (duration?(life) && life.to_f.positive? && life.to_f <= most)
         end
         check(":remote", given, "a store, or what config.cache_store takes: [:redis_cache_store, { url: … }]") do
-          given.is_a?(Symbol) || given.is_a?(ActiveSupport::Cache::Store) || (given.is_a?(Array) && given.any?)
+          given.is_a?(ActiveSupport::Cache::Store) || [given].flatten(1).first.is_a?(Symbol)
         end
         @remote = Remote.new(given, journal: "#{path}.journal", sign_with: sign_with)
         @backplane = Backplane.new(backplane, path: "#{path}.backplane", remote: @remote) if backplane

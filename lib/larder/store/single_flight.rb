@@ -108,6 +108,14 @@ module Larder
         read_multi_entries(names, **options)
       end
 
+      # Rails' fetch, which would store an entry again that has expired a short while ago: callers would take it for the
+      # new value. Here they wait for that.
+      def handle_expired_entry(entry, key, options)
+        return super unless entry&.expired? && options[:race_condition_ttl] && flies?(options)
+
+        super(entry, key, options.except(:race_condition_ttl)) unless @remote # which may have a newer one
+      end
+
       # Called by the fast path after a miss of `fetch`.
       def fetch_in_flight(name, key, options, block)
         arguments = Keys::INSTRUMENTS_KEYS ? [name, key, options] : [name, options]
@@ -186,6 +194,7 @@ module Larder
                    end
           go_alone(key, options, joined.last) if joined&.first == :alone
           return joined if joined
+          return [:alone] if over && status == Records::PRESENT && monotonic_now > deadline # it changes all the time
 
           over = status == Records::PRESENT ? lease : nil
         end

@@ -12,6 +12,9 @@ module Larder
       # LarderStore has to know the difference. So an adapter has its store raise.
       # @api private
       module Adapters
+        # A key that all stores use as it is: neither long, nor with characters that one of them escapes.
+        ORDINARY = /\A[!-$&-~]{1,100}\z/
+
         # Of any other store: which errors it raises, and which it answers by a miss, is its own affair.
         class Any
           # @param _options [Hash] that the store is given
@@ -19,6 +22,9 @@ module Larder
           def self.defaults(_options)
             {}
           end
+
+          # @return [ActiveSupport::Cache::Store] that raises where it could not serve
+          attr_reader :store
 
           # @param store [ActiveSupport::Cache::Store]
           def initialize(store)
@@ -30,9 +36,20 @@ module Larder
             [SystemCallError, IOError]
           end
 
+          # @return [String, nil] what it puts before a key that is {ORDINARY}, and changes nothing else; nil: unknown
+          def prefix
+            nil
+          end
+
           # @return [Boolean] may some of its servers answer while others do not?
           def several?
             false
+          end
+
+          # @param seconds [Float] that an entry is to be kept
+          # @return [Numeric] as the store takes them
+          def ttl(seconds)
+            [seconds, 0.001].max
           end
 
           # @param names [Array<String>] keys as the store has them
@@ -59,16 +76,32 @@ module Larder
 
         # Of a store on a server.
         class Server < Any
+          # Classes and modules whose normalize_key is known.
+          NONE = {}.freeze
+          KNOWN = /\A(ActiveSupport::Cache::(Store|RedisCacheStore|MemCacheStore)|SolidCache::Store.*)\z/
+          private_constant :KNOWN, :NONE
+
+          # The given store stays as it is: the application may use it, too.
           def initialize(store)
-            super
-            store.extend(Raising)
+            super(store.clone.extend(Raising))
+          end
+
+          def prefix
+            namespace = @store.options[:namespace]
+            return if namespace.respond_to?(:call) || !KNOWN.match?(@store.method(:normalize_key).owner.name)
+
+            prefix = namespace ? "#{namespace}:" : ""
+            prefix.b if prefix.empty? || ORDINARY.match?(prefix)
           end
 
           private
 
-          # @param payloads [Hash{String=>String}] bytes as the store has them
-          def entries_of(payloads, options)
-            payloads.transform_values { |payload| @store.send(:deserialize_entry, payload, **options) }.compact
+          # @param payloads [Hash{String=>String, nil}] bytes as the store has them
+          def entries_of(payloads, raw)
+            payloads.each_with_object({}) do |(name, payload), entries|
+              entry = @store.send(:deserialize_entry, payload, **(raw ? { raw: raw } : NONE)) if payload
+              entries[name] = entry if entry
+            end
           end
         end
 
@@ -92,7 +125,7 @@ module Larder
 
           def initialize(store)
             super
-            store.extend(RedisCluster)
+            @store.extend(RedisCluster)
           end
 
           def errors
@@ -106,8 +139,8 @@ module Larder
             end
           end
 
-          def read_entries(names, **options)
-            entries_of(@store.redis.then { |client| values(client, names) }.compact, options)
+          def read_entries(names, raw: false)
+            entries_of(@store.redis.then { |client| values(client, names) }, raw)
           end
 
           private
@@ -133,7 +166,7 @@ module Larder
           # @raise [ArgumentError] with failover among several servers
           def initialize(store)
             super
-            @data = store.instance_variable_get(:@data)
+            @data = @store.instance_variable_get(:@data)
             return unless several? && @data.with { |client| client.send(:ring).instance_variable_get(:@failover) }
 
             raise ::ArgumentError, "remote: of LarderStore is a MemCacheStore of several servers with failover, so " \
@@ -148,16 +181,21 @@ module Larder
             @data.with { |client| client.send(:ring).servers.size > 1 }
           end
 
+          # It counts whole seconds, and takes 0 for never.
+          def ttl(seconds)
+            [seconds.ceil, 1].max
+          end
+
           # Of servers that do not answer, keys are missing.
           #
           # @raise [Dalli::RingError] all that would be found is on such servers
-          def read_entries(names, **options)
+          def read_entries(names, raw: false)
             payloads = @data.with do |client|
               client.get_multi(names).tap do |found|
                 names.each { |name| client.send(:ring).server_for_key(name) } if found.empty?
               end
             end
-            entries_of(payloads, options)
+            entries_of(payloads, raw)
           end
         end
 
@@ -171,8 +209,8 @@ module Larder
             @store.connections.names.size > 1
           end
 
-          def read_entries(names, **options)
-            entries_of(@store.send(:read_serialized_entries, names).compact, options)
+          def read_entries(names, raw: false)
+            entries_of(@store.send(:read_serialized_entries, names), raw)
           end
         end
 

@@ -89,6 +89,16 @@ module Larder
           empty? ? keys : keys.select { |key| cache.get(KINDS.fetch(:delete) + key).to_s == "" }
         end
 
+        # @return [Integer] how many changes are listed
+        def size
+          return @memory.compact.size unless there?
+
+          listed = KINDS.values.sum do |prefix|
+            cache.each_key(prefix: prefix).count { |entry| cache.get(entry).to_s != "" }
+          end
+          @memory.compact.size + listed
+        end
+
         # @return [Boolean] are there changes that it does not list?
         def overflown?
           @memory.size >= MOST || (there? && cache.get(OVERFLOWN) == YES)

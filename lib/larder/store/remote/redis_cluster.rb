@@ -2,6 +2,8 @@
 
 # What RedisCacheStore does otherwise if its client is one of a Redis Cluster, whose nodes have different keys.
 
+require "concurrent/map"
+
 module Larder
   module Store
     class Remote
@@ -20,12 +22,16 @@ module Larder
         PROBE = "larder/probe/"
         # By the names of classes, which need not be loaded. Without its gem, `Redis::Cluster` is a module of commands.
         CLIENTS = %w[Redis::Cluster RedisClient::Cluster].freeze
-        private_constant :BATCH, :PROBE, :CLIENTS
+        # Is a class that of such a client?
+        KINDS = Concurrent::Map.new
+        private_constant :BATCH, :PROBE, :CLIENTS, :KINDS
 
         # @param client [Object] as RedisCacheStore has it
         # @return [Boolean]
         def self.client?(client)
-          client.class.ancestors.any? { |ancestor| CLIENTS.include?(ancestor.name) }
+          KINDS.compute_if_absent(client.class) do
+            client.class.ancestors.any? { |ancestor| CLIENTS.include?(ancestor.name) }
+          end
         end
 
         # @param client [Redis::Cluster, RedisClient::Cluster]

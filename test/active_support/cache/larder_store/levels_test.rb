@@ -242,6 +242,16 @@ module LarderStore
       assert_nil @one.read("k")
     end
 
+    test "single flight: a copy of another version, or one that is not trusted, is computed again" do
+      @one.write(Product.new(1, "1"), "old")
+      assert_equal("new", Timeout.timeout(5) { @one.fetch(Product.new(1, "2"), single_flight: true) { "new" } })
+      assert_equal "new", @two.fetch(Product.new(1, "2"), single_flight: true) { flunk }
+      @one.write("k", "old")
+      remote.delete("k")
+      @one.define_singleton_method(:trusted?) { false }
+      assert_equal("new", Timeout.timeout(5) { @one.fetch("k", single_flight: true) { "new" } })
+    end
+
     test "single flight: a machine that dies is followed by another when its lease ends" do
       remote.write("larder/lease/k", "of one that died", expires_in: 0.3)
       assert_equal "made", @one.fetch("k", single_flight: true) { "made" }
@@ -277,6 +287,24 @@ module LarderStore
         assert(wait_until { @two.read("k") == "new" })
         assert_equal "new", @one.read("k")
       end
+    end
+
+    test "race_condition_ttl with single flight: who finds an expired entry computes or waits" do
+      options = { expires_in: 10, race_condition_ttl: 20, single_flight: true }
+      @one.fetch("k", **options) { "old" }
+      travel(11, with_usec: true) do
+        assert_equal "new", @two.fetch("k", **options) { "new" }
+        assert_equal "new", @one.fetch("k", **options) { flunk }
+      end
+    end
+
+    test "raw values have no copies, also in the multi forms" do
+      one = new_store("raw.larder", remote: [:memory_store, {}])
+      one.write("k", [1, 2])
+      new_store("raw.larder").clear
+      one.read_multi("k", raw: true)
+      one.fetch_multi("k", raw: true) { flunk }
+      assert_equal [1, 2], one.read("k")
     end
 
     test "race_condition_ttl: one caller computes, others have the old value" do
@@ -379,6 +407,22 @@ module LarderStore
       end)
     end
 
+    test "statistics tell what the remote store waits for" do
+      one = new_store("told.larder", remote: [:memory_store, {}])
+      assert_equal({ store: "ActiveSupport::Cache::MemoryStore", waiting: false, listed: 0, overflown: false,
+                     trusted: true }, one.stats[:remote])
+      one.remote.journal.note(:delete, %w[a b])
+      assert_equal({ waiting: true, listed: 2 }, one.stats[:remote].slice(:waiting, :listed))
+      [one, path_of("told.larder")].each do |subject|
+        found = Larder::Doctor.run(subject).findings.find { |finding| finding.check == :remote }
+        assert_match(/has not got (2|all) changes/, found.what)
+      end
+      one.read("anything")
+      assert_equal({ waiting: false, listed: 0 }, one.stats[:remote].slice(:waiting, :listed))
+      assert_includes Larder::Doctor.run(one).sound.keys, :remote
+      assert_nil new_store("alone.larder").stats[:remote]
+    end
+
     test "each call sends one event" do
       one = new_store("events.larder", remote: [:memory_store, {}])
       calls = { "increment" => -> { one.increment("n") }, "decrement" => -> { one.decrement("n") },
@@ -389,11 +433,34 @@ module LarderStore
       end
     end
 
+    test "a signature that would have no effect is refused" do
+      [remote, [:memory_store, { coder: Marshal }], [:memory_store, { serializer: Marshal }],
+       [:memory_store, { compressor: Zlib }]].each do |given|
+        error = assert_raises(ArgumentError) { new_store("x.larder", remote: given, sign_with: "s" * 16) }
+        assert_match(/sign_with: .* no effect.*Larder::Coder/, error.message)
+      end
+    end
+
+    test "an entry of which the bytes are damaged is a miss" do
+      one = new_store("damaged.larder", remote: [:memory_store, { compress: true }], error_handler: nil)
+      one.write("k", "long" * 5000)
+      payload = one.remote.store.instance_variable_get(:@data)["k"]
+      payload.setbyte(payload.bytesize / 2, payload.getbyte(payload.bytesize / 2) ^ 0x55)
+      new_store("damaged.larder").clear
+      reads = [-> { one.read("k") }, -> { one.exist?("k") || nil }, -> { one.read_multi("k")["k"] },
+               -> { one.fetch("k", force: false) { nil } }]
+      assert_equal([NilClass] * reads.size, reads.map { |read| read.call.class })
+    end
+
     test "what it takes is checked" do
-      { { remote: 5 } => /:remote .* is 5/, { remote: [] } => /:remote/, { remote: :no_store } => /no_store/,
+      { { remote: 5 } => /:remote .* is 5/, { remote: [] } => /:remote/, { remote: :no_store } => /remote: .*no_store/,
+        { remote: ["memory_store"] } => /:remote .* is/, { remote: [ActiveSupport::Cache::MemoryStore] } => /:remote/,
+        { remote: [:memory_store, 5] } => /remote: .*:memory_store.* cannot be made/,
         { remote: remote, local_expires_in: 0 } => /:local_expires_in/, { local_expires_in: 5 } => /remote:/,
+        { remote: remote, local_expires_in: Float::INFINITY } => /:local_expires_in .* at most/,
         { remote: @one } => /LarderStore, which no other/,
         { remote: remote, backplane: "redis://[bad" } => /backplane: .* no URL/,
+        { remote: remote, backplane: "redis://localhost/abc" } => /backplane: .*abc/,
         { remote: remote, backplane: "http://x" } => /backplane: .*redis:/,
         { remote: remote, backplane: [] } => /backplane: .*redis:/,
         { remote: remote, backplane: %w[postgresql://a postgresql://b] } => /nodes of one/ }.each do |options, message|

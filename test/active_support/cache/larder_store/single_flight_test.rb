@@ -187,6 +187,17 @@ module LarderStoreTests
       end
     end
 
+    on_both_paths "race_condition_ttl does not keep an entry that has expired from being computed" do
+      options = { expires_in: 10, race_condition_ttl: 20, **FLIGHT }
+      store.fetch("key", options) { "old" }
+      travel 11.seconds do
+        while_computing("key", "new", **options) do
+          assert_equal "own", store.fetch("key", options.merge(wait: 0)) { "own" }
+        end
+        assert_equal "new", store.fetch("key", options) { flunk "the block ran" }
+      end
+    end
+
     on_both_paths "a nested call of the same key computes by itself" do
       assert_equal(3, store.fetch("key", FLIGHT) { store.fetch("key", FLIGHT) { 1 } + 2 })
       assert_equal 3, store.read("key")

@@ -1,0 +1,100 @@
+# frozen_string_literal: true
+
+# Single flight among machines whose owner is killed or interrupted, over a real Redis.
+
+require "support/remote_case"
+require "redis"
+
+module LarderStore
+  class RemoteFlightTest < RemoteCase
+    # Seconds after which a caller has waited for a lease that nobody holds.
+    SOON = 1
+    OPTIONS = { single_flight: true, wait: 20, lease: 20 }.freeze
+
+    setup do
+      @server = start("redis")
+      @one, @two = machine("one"), machine("two")
+    end
+
+    test "a process that is killed is followed by another of its machine at once" do
+      kill_in_block
+      assert_equal "next", within(SOON) { @one.fetch("k", OPTIONS) { "next" } }
+      assert_equal "next", @two.fetch("k", OPTIONS) { flunk }
+    end
+
+    test "one of another machine has what that one makes" do
+      kill_in_block
+      waiting = Thread.new { @two.fetch("k", OPTIONS) { flunk } }
+      sleep(0.1)
+      @one.fetch("k", OPTIONS) { "next" }
+      assert_equal("next", within(SOON) { waiting.value })
+    end
+
+    test "callers on two machines that hold a lease each do not wait for each other" do
+      times = [@one, @two].zip([%w[na nb], %w[nb na]]).map do |store, (outer, inner)|
+        Thread.new do
+          begun = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+          store.fetch(outer, OPTIONS) { sleep(0.3) && store.fetch(inner, OPTIONS) { inner } }
+          Process.clock_gettime(Process::CLOCK_MONOTONIC) - begun
+        end
+      end.map(&:value)
+      assert_operator times.max, :<, 2
+    end
+
+    test "an entry of the remote store lives as long as it says, to the millisecond" do
+      @one.write("k", 1, expires_in: 0.3)
+      assert_includes 1..300, Redis.new(url: @server.endpoint["url"]).pttl("k")
+      sleep(0.35)
+      assert @one.write("k", 2, unless_exist: true)
+    end
+
+    test "one that is interrupted where its lease was just taken leaves none" do
+      @one.remote.store.singleton_class.prepend(interruption)
+      assert_raises(Timeout::Error) { @one.fetch("k", OPTIONS) { flunk } }
+      assert_empty Redis.new(url: @server.endpoint["url"]).keys("larder/lease/*")
+      assert_equal "next", within(SOON) { @two.fetch("k", OPTIONS) { "next" } }
+    end
+
+    test "one that is interrupted while it waits leaves the lease to its owner" do
+      begun, go_on = Queue.new, Queue.new
+      owner = Thread.new { @two.fetch("k", OPTIONS) { begun.push(true) && go_on.pop } }
+      begun.pop
+      assert_raises(Timeout::Error) { Timeout.timeout(0.1) { @one.fetch("k", OPTIONS) { flunk } } }
+      waiting = Thread.new { @one.fetch("k", OPTIONS) { flunk } }
+      sleep(0.1)
+      go_on.push("made")
+      assert_equal %w[made made], [owner.value, waiting.value]
+    end
+
+    private
+
+    def remote
+      [:redis_cache_store, { url: @server.endpoint["url"] }]
+    end
+
+    # A process of machine one dies while it computes.
+    def kill_in_block
+      reader, writer = IO.pipe
+      pid = fork { @one.fetch("k", OPTIONS) { writer.write("in block") && writer.close && sleep } }
+      reader.read(8)
+      Process.kill(:KILL, pid)
+      Process.wait(pid)
+    end
+
+    def within(seconds, &block)
+      Timeout.timeout(seconds, &block)
+    end
+
+    # A write of the remote store that is interrupted when it has been applied.
+    def interruption
+      Module.new do
+        private
+
+        def write_entry(*, **)
+          super
+          raise Timeout::Error, "interrupted"
+        end
+      end
+    end
+  end
+end
