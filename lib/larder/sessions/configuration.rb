@@ -2,6 +2,7 @@
 
 # Checks the options of sessions, and makes a Repository with its backend of them.
 
+require "pathname"
 require_relative "../application"
 require_relative "../size"
 require_relative "errors"
@@ -14,7 +15,8 @@ module Larder
   module Sessions
     # The options of sessions.
     class Configuration
-      # The names of default files, see Application.file: of sessions, and of copies of sessions.
+      # The names of default files, see Application.file: of sessions, and of copies of those that machines share and
+      # of changes that their store has not got.
       FILE = "sessions.larder"
       COPIES = "session_copies.larder"
       # Bytes of that file.
@@ -29,6 +31,8 @@ module Larder
                ":redis_cache_store, or ephemeral: true where everybody may sign in again"
       # Seconds until a session that was ended on another machine ends on this one, at most.
       CHECK_ENDS = 30
+      # Stores of `cache:` that machines share, by their names.
+      SHARED = %i[redis_cache_store mem_cache_store solid_cache_store].freeze
       # Wrong letters with which a misspelled option is still recognized, unless it is short.
       TYPOS = 2
       SHORT = 4
@@ -48,7 +52,7 @@ module Larder
         "per_user:"                                                          => %w[max_sessions sessions_per_user],
         "user:"                                                              => %w[user_id user_key]
       }.freeze
-      private_constant :LOSSES, :TYPOS, :SHORT, :MEANT
+      private_constant :LOSSES, :SHARED, :TYPOS, :SHORT, :MEANT
 
       # @param file [String, Pathname, nil] where sessions are kept, in a file of their own
       # @param size [Integer, String, nil] bytes of that file when it is created, also as "64MB"; signed-in sessions
@@ -60,7 +64,8 @@ module Larder
       # @param ephemeral [Boolean, nil] in production, sessions may be lost with the file
       # @param cache [ActiveSupport::Cache::Store, Symbol, Array, nil] a store that has the sessions instead of a file
       # @param backplane [String, nil] the URL of a Redis, Valkey or PostgreSQL, by which machines tell each other which
-      #   copies of the sessions in `cache:` are old; the copies are in a file on each machine, see `file:` and `size:`
+      #   copies of the sessions in `cache:` are old; the copies are in a file on each machine, see `file:` and `size:`.
+      #   Redis, memcached and Solid Cache have a file also without, of changes that they have not got
       # @param serializer [Symbol] :json, :hybrid or :marshal, see {Format}
       # @param migrate_from [Symbol, Array, Class, #find_session, #call, nil] the store that had the sessions before:
       #   :cookie_store, :cache_store, :mem_cache_store or :active_record_store, with options as in [:cache_store,
@@ -78,11 +83,11 @@ module Larder
                      backplane: nil, serializer: :json, idle_timeout: IDLE, anonymous_timeout: ANONYMOUS,
                      max_lifetime: nil, per_user: PER_USER, user: nil, migrate_from: nil, on_full: nil)
         check_place(file, cache, backed_by, backplane)
-        @file = file
+        @file = name_of_file(file)
         @size = size.nil? ? SIZE : bytes(:size, size)
         @backed_by = backed_by
-        @check_ends = check_ends_every&.zero? ? 0 : seconds(:check_ends_every, check_ends_every)
-        @ephemeral = ephemeral
+        @check_ends = self.class.seconds(:check_ends_every, check_ends_every, from: 0)
+        @ephemeral = switch(:ephemeral, ephemeral)
         @cache = cache
         @backplane = backplane
         @migrate_from = migrate_from
@@ -91,9 +96,9 @@ module Larder
         @hint = SignInHint.new(self.class.method(:report)) unless user
         @per_user = count(:per_user, per_user)
         @on_full = callable(:on_full, on_full)
-        @lifetimes = Lifetimes.new(idle: seconds(:idle_timeout, idle_timeout),
-                                   anonymous: seconds(:anonymous_timeout, anonymous_timeout),
-                                   max: seconds(:max_lifetime, max_lifetime))
+        @lifetimes = Lifetimes.new(idle: self.class.seconds(:idle_timeout, idle_timeout),
+                                   anonymous: self.class.seconds(:anonymous_timeout, anonymous_timeout),
+                                   max: self.class.seconds(:max_lifetime, max_lifetime))
       end
 
       # @return [#call, nil] see {#initialize}
@@ -128,8 +133,31 @@ module Larder
       def self.split(options)
         own, others = options.partition { |name, _| OPTIONS.include?(name.to_sym) }.map(&:to_h)
         others.each_key { |name| check_name(name) }
-        life = others[:expire_after] || others[:max_age]
+        life = %i[expire_after max_age].filter_map { |name| seconds(name, others[name]) }.first
         [{ **(life ? { idle_timeout: life, anonymous_timeout: life } : {}), **own.transform_keys(&:to_sym) }, others]
+      end
+
+      # @return [String] cookies are asked for by Strings
+      # @raise [InvalidArgument]
+      # @api private
+      def self.name_of_cookie(given)
+        return given.to_s if (given.is_a?(String) || given.is_a?(Symbol)) && !given.empty?
+
+        raise InvalidArgument, "key: #{given.inspect} is no name of a cookie"
+      end
+
+      # @param from [Integer, nil] the least; nil: above 0
+      # @return [Float, nil]
+      # @raise [InvalidArgument]
+      # @api private
+      def self.seconds(name, given, from: nil)
+        return if given.nil?
+
+        number = given.to_f if given.respond_to?(:to_f) && !given.is_a?(String)
+        return number if number&.finite? && (from ? number >= from : number.positive?)
+
+        least = from ? "from #{from} on" : "above 0"
+        raise InvalidArgument, "#{name}: #{given.inspect} is no number of seconds #{least}"
       end
 
       # An unknown option may be Rack's and is accepted. A name of another store, or a misspelled one, is refused.
@@ -181,24 +209,29 @@ module Larder
 
         if backplane && !cache
           raise InvalidArgument, "backplane: is for sessions that machines share by cache:, which is missing"
-        elsif file && cache && !backplane
+        elsif file && cache && !backplane && !shared?(cache)
           raise InvalidArgument, "file: and cache: exclude each other: sessions are kept in one place"
         end
       end
 
+      # Is it the name of a store that machines share?
+      def shared?(cache)
+        SHARED.include?([cache].flatten(1).first)
+      end
+
       def on_store
-        return on_copies if @backplane
+        require_relative "backends/store_builder"
+        return on_shared if @backplane || shared?(@cache)
 
         require_relative "backends/store"
         Backends::Store.new(store(:cache, @cache))
       end
 
-      def on_copies
-        require_relative "backends/copied"
-        require_relative "backends/store_builder"
-        store = Backends::StoreBuilder.copied(:cache, @cache, path: path(COPIES), size: @size, backplane: @backplane)
+      def on_shared
+        require_relative "backends/shared"
+        store = Backends::StoreBuilder.shared(:cache, @cache, path: path(COPIES), size: @size, backplane: @backplane)
         check_max_age(:cache, store.remote.store)
-        Backends::Copied.new(store)
+        Backends::Shared.new(store, copies: !@backplane.nil?)
       end
 
       def store(option, given, **how)
@@ -228,13 +261,16 @@ module Larder
         raise InvalidArgument, error.message
       end
 
-      def seconds(name, given)
-        return if given.nil?
+      def switch(name, given)
+        return given if [true, false, nil].include?(given)
 
-        number = given.to_f if given.respond_to?(:to_f) && !given.is_a?(String)
-        return number if number&.finite? && number.positive?
+        raise InvalidArgument, "#{name}: #{given.inspect} is neither true nor false"
+      end
 
-        raise InvalidArgument, "#{name}: #{given.inspect} is no number of seconds above 0"
+      def name_of_file(given)
+        return given if given.nil? || given.is_a?(String) || given.is_a?(Pathname)
+
+        raise InvalidArgument, "file: #{given.inspect} is no path: a String or a Pathname"
       end
 
       def callable(name, given)

@@ -37,7 +37,7 @@ module Larder
       # @raise [InvalidArgument]
       def initialize(app, options = {})
         own, racks = Configuration.split(options)
-        racks[:key] = racks[:key].to_s if racks[:key] # cookies are asked for by Strings
+        racks[:key] = Configuration.name_of_cookie(racks[:key]) if racks.key?(:key)
         @configuration = Configuration.new(**own)
         keep_by(@configuration.repository)
         super(app, { same_site: self.class::SAME_SITE, **racks })

@@ -143,6 +143,9 @@ module Larder
 
         @source.delete(request, id) unless values.empty?
         [sid, found]
+      rescue Larder::RemoteError => error # it is moved when the store answers
+        @report.call(error)
+        nil
       end
 
       private
@@ -219,7 +222,7 @@ module Larder
         backend.read(SECRET) || begin
           bytes = backend.reload(SECRET) || SecureRandom.bytes(32)
           backend.add(SECRET, bytes, nil, pin: true)
-          backend.read(SECRET) || raise(Error, "#{backend} kept no secret for migrate_from:")
+          backend.read(SECRET) || backend.refused("the secret of migrate_from:")
         end
       end
     end

@@ -208,7 +208,7 @@ module Larder
         backend = @repository.backend
         backend.read(SECRET) || begin
           backend.add(SECRET, SecureRandom.bytes(32), nil, pin: true)
-          backend.read(SECRET) || raise(Error, "#{backend} kept no secret for handles")
+          backend.read(SECRET) || backend.refused("the secret of handles")
         end
       end
 

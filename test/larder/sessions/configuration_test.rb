@@ -6,6 +6,7 @@ require "active_support/cache"
 require "support/reported_errors"
 require "support/environment"
 require "larder/sessions"
+require "rack/session/larder"
 
 module Larder
   module Sessions
@@ -54,10 +55,22 @@ module Larder
           { anonymous_timeout: -1 }                        => /anonymous_timeout: -1 is no number of seconds/,
           { user: 5 }                                      => /user: 5 is no key/,
           { cache: :null_store, backed_by: :memory_store }   => /cache: is a store already/,
-          { backed_by: :memory_store, check_ends_every: -1 } => /check_ends_every: -1 is no number of seconds above 0/,
+          { backed_by: :memory_store, check_ends_every: -1 } => /check_ends_every: -1 is no number .* from 0 on/,
+          { ephemeral: "yes" }                               => /ephemeral: "yes" is neither true nor false/,
+          { file: 5 }                                        => /file: 5 is no path/,
+          { cache: :no_store }                               => /cache: :no_store cannot be made/,
           { cache: :null_store, file: path_of }              => /file: and cache: exclude each other/
         }.each do |options, message|
           assert_match message, assert_raises(InvalidArgument) { Sessions.repository(**options) }.message
+        end
+      end
+
+      test "so are those of the cookie" do
+        { { expire_after: "1 day" } => /expire_after: "1 day" is no number/, { max_age: -5 } => /max_age: -5 is no/,
+          { key: nil } => /key: nil is no name of a cookie/,
+          { key: "" } => /key: "" is no name/ }.each do |options, message|
+          error = assert_raises(InvalidArgument) { Rack::Session::Larder.new(nil, file: path_of, **options) }
+          assert_match message, error.message
         end
       end
 

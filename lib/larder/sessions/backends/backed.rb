@@ -72,6 +72,12 @@ module Larder
         # @return [nil]
         def read_copy(_key); end
 
+        # @param (see Single#refused)
+        # @raise (see Single#refused)
+        def refused(what)
+          @file.refused(what)
+        end
+
         # The file answers.
         # @return [void]
         def check_answers; end

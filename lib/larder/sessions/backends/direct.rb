@@ -11,8 +11,10 @@ module Larder
       # Values are raw Strings, which Redis and memcached keep without a coder. Anything else is not Larder's.
       class Direct
         # @param store [ActiveSupport::Cache::Store]
-        def initialize(store)
+        # @param options [Hash] of each write
+        def initialize(store, **options)
           @store = store
+          @options = options
           @local_cache = store.respond_to?(:with_local_cache)
         end
 
@@ -33,7 +35,7 @@ module Larder
         # @param options [Hash] of ActiveSupport::Cache::Store#write
         # @return [Boolean, nil]
         def write(name, value, **options)
-          direct { @store.write(name, value, raw: true, **options) }
+          direct { @store.write(name, value, raw: true, **@options, **options) }
         end
 
         # A FileStore says of an expired entry that it exists, until it is read.

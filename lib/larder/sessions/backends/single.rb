@@ -13,6 +13,12 @@ module Larder
         # @raise [Larder::RemoteError] what was not found may be there, as the store does not answer
         def check_answers; end
 
+        # @param what [String] that could not be stored, and without which the caller cannot go on
+        # @raise [Error]
+        def refused(what)
+          raise Error, "#{self} did not take #{what}: see that it has room and can be written, and try again"
+        end
+
         # @param _key [String] of an entry that is missing
         # @return [String, nil] bytes of its copy
         def reload(_key); end

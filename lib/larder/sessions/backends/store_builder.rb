@@ -51,18 +51,18 @@ module Larder
 
         # @param path [String] of a file for copies
         # @param size [Integer] of that file
-        # @param backplane [String] by which machines tell each other which copies are old
+        # @param backplane [String, nil] by which machines tell each other which copies are old
         # @return [ActiveSupport::Cache::LarderStore] before the store that is built
         # @raise [InvalidArgument]
-        def self.copied(option, given, path:, size:, backplane:)
-          store = build(option, shared(given), behind: true).extend(Raw)
+        def self.shared(option, given, path:, size:, backplane:)
+          store = build(option, with_defaults(given), behind: true).clone.extend(Raw) # the given one stays as it is
           ActiveSupport::Cache.lookup_store(:larder_store, path, { size: size, remote: store, backplane: backplane })
         rescue ::ArgumentError => error
           raise InvalidArgument, error.message.sub(" of LarderStore", " of sessions")
         end
 
         # With what LarderStore gives to the stores that it makes.
-        def self.shared(given)
+        def self.with_defaults(given)
           kind, *rest = given
           return given unless kind.is_a?(Symbol)
 
@@ -70,7 +70,7 @@ module Larder
           options = rest.grep(Hash).reduce({}, :merge)
           [kind, *rest.grep_v(Hash), ::Larder::Store::Remote::Adapters.with_defaults(kind, options)]
         end
-        private_class_method :shared
+        private_class_method :with_defaults
 
         def initialize(option, behind)
           @option = option
@@ -92,11 +92,16 @@ module Larder
           coder = CODERS.find { |name| options[name] }
           raise InvalidArgument, "#{@option}: sessions are bytes already: leave out #{coder}:" if coder
 
-          arguments = rest.grep_v(Hash)
           options = { **options, **(@behind ? behind(kind, options) : {}), coder: BytesCoder }
+          looked_up(kind, rest.grep_v(Hash), options)
+        end
+
+        def looked_up(kind, arguments, options)
           return memcached(arguments, options) if kind == :mem_cache_store
 
           ActiveSupport::Cache.lookup_store(kind, *arguments, options)
+        rescue LoadError, StandardError => e
+          raise InvalidArgument, "#{@option}: #{kind.inspect} cannot be made: #{e.message}"
         end
 
         def memcached(arguments, options)

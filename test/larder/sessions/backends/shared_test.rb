@@ -6,13 +6,13 @@ require "redis"
 require "support/reported_errors"
 require "support/servers"
 require "larder/sessions"
-require "larder/sessions/backends/copied"
+require "larder/sessions/backends/shared"
 
 module Larder
   module Sessions
     module Backends
       # Two machines, each with a file of copies and a listener of its own, before one real Redis.
-      class CopiedTest < ActiveSupport::TestCase
+      class SharedTest < ActiveSupport::TestCase
         include ReportedErrors
         include TemporaryCaches
 
@@ -29,7 +29,7 @@ module Larder
             @repository = Configuration.new(size: 1 << 20, **options).repository
             @repository.instance_variable_set(:@clock, -> { @now })
             @statistics = Statistics.new(repository)
-            @copies = repository.backend.instance_variable_get(:@copies)
+            @copies = repository.backend.instance_variable_get(:@larder)
           end
 
           def find(key = A)
@@ -130,7 +130,8 @@ module Larder
             2.times { assert_nil @there.find(B) }
           end
           assert_empty errors.map(&:class) - [Larder::RemoteError]
-          assert_operator errors.size, :<=, 2
+          stores, backplanes = errors.partition { |error| error.message.start_with?("the remote store") }
+          assert_operator [stores.size, backplanes.size].max, :<=, 2, errors.map(&:message).inspect
         end
 
         test "what has ended while the store was dead does not come back with it" do
@@ -166,6 +167,48 @@ module Larder
           assert(soon(5) { answered? { refute @here.statistics.logged_in?(2) } })
         end
 
+        test "a change that the store refuses leaves the session as it was" do
+          far { |redis| redis.config(:set, "maxmemory-policy", "noeviction") }
+          { "maxmemory" => %w[1 0], "min-replicas-to-write" => %w[3 0] }.each do |name, (refusing, taking)|
+            far { |redis| redis.config(:set, name, refusing) }
+            found = [@here, machine("alone", backplane: nil)].map do |one|
+              refute one.change(one.find, "cart" => 3)
+              assert_raises(Larder::RemoteError) { one.statistics.for(1) }
+              one
+            end
+            far { |redis| redis.config(:set, name, taking) }
+            wanted = @there.values
+            assert_equal 1, wanted["user_id"]
+            refute_equal 3, wanted["cart"]
+            assert(soon(5) { [*found, @there].all? { |one| one.values == wanted } })
+            assert(soon(5) { @here.change(@here.find, "cart" => name) })
+          end
+        end
+
+        test "without a backplane each request asks the store, and what ends while that is dead stays ended" do
+          here, there = %w[a b].map { |name| machine(name, backplane: nil) }
+          far { |redis| redis.set(NAME, redis.get(NAME).sub('"user_id":1', '"user_id":2')) }
+          assert_equal({ "user_id" => 2 }, there.values)
+          bytes = far { |redis| redis.get(NAME) }
+          die
+          here.repository.end(A)
+          assert_raises(Larder::RemoteError) { there.statistics.logout(1) }
+          @server.start
+          far { |redis| redis.set(NAME, bytes) }
+          assert(soon(10) { here.find.nil? && there.find.nil? })
+        end
+
+        test "a store that the application has made stays as it is" do
+          store = ActiveSupport::Cache::RedisCacheStore.new(url: url, error_handler: nil)
+          one = Machine.new(cache: store, backplane: url, file: path_of("made.larder"))
+          assert_equal({ "user_id" => 1 }, one.values)
+          store.write("mine", { a: 1 })
+          assert_equal({ a: 1 }, store.read("mine"))
+          one.stop
+          die
+          assert_nil store.read("mine")
+        end
+
         test "options that do not belong together are refused" do
           { { backplane: "redis://localhost" } => /backplane: is for sessions that machines share by cache:/,
             { cache: :memory_store, backplane: 7 } => /backplane: of sessions is 7; it takes the URL/,
@@ -183,8 +226,8 @@ module Larder
           false
         end
 
-        def machine(name)
-          Machine.new(cache: [:redis_cache_store, { url: url }], backplane: url, file: path_of("#{name}.larder"))
+        def machine(name, backplane: url)
+          Machine.new(cache: [:redis_cache_store, { url: url }], backplane: backplane, file: path_of("#{name}.larder"))
         end
 
         def url
