@@ -106,7 +106,7 @@ module House
         end
         options.on("--herd", "shows many requests at once, and ends") { @herd = true }
         options.on("--machines N", Integer, "shows so many machines, 2 to 8, and ends") do |count|
-          raise OptionParser::InvalidArgument, count.to_s unless count.between?(2, 8)
+          raise OptionParser::InvalidArgument, "#{count}, it takes 2 to 8" unless count.between?(2, 8)
 
           @machines = count
         end

@@ -4,6 +4,8 @@ require "test_helper"
 require "support/command"
 require "support/servers"
 require "support/redis_cluster"
+require "active_support/cache/larder_store"
+require "redis"
 
 module House
   # The guide to many machines: each configuration runs, on two machines, which are two applications here.
@@ -14,7 +16,7 @@ module House
 
     ROOT = File.expand_path("../..", __dir__)
     TEXT = File.read(File.join(ROOT, "docs/guides/many-machines.md"), encoding: "UTF-8")
-    BLOCKS = TEXT.scan(/^```ruby\n(.*?)^```/m).flatten.freeze
+    BLOCKS, OTHERS = TEXT.scan(/^```ruby\n(.*?)^```/m).flatten.partition { |block| block.include?("config.") }
 
     # What a machine runs: a process of an application with that configuration.
     PROGRAM = <<~RUBY
@@ -55,6 +57,13 @@ module House
     test "there are five configurations" do
       assert_equal 5, BLOCKS.size
       assert(BLOCKS.all?(/config\.cache_store = :larder_store/))
+    end
+
+    test "the statistics that it shows are those of a store" do
+      shown = OTHERS.find { |block| block.include?("stats[:remote]") }[/#=> \{ (.*) \}/, 1]
+      store = ActiveSupport::Cache::RedisCacheStore.new(url: "redis://127.0.0.1:1")
+      cache = ActiveSupport::Cache::LarderStore.new(path_of("shown.larder"), remote: store)
+      assert_equal shown, (cache.stats[:remote].map { |name, value| "#{name}: #{value.inspect}" }.join(", "))
     end
 
     BLOCKS.each_with_index do |block, number|

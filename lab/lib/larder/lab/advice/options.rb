@@ -141,6 +141,10 @@ module Larder
         end
 
         def understood
+          if question.regions > question.hosts
+            raise UsageError, "--regions #{question.regions} is more than there are machines (--hosts #{question.hosts})"
+          end
+
           compressors
         end
 

@@ -61,8 +61,12 @@ module Larder
             "servers. #{@parts.serializers.size} serializers, #{@parts.stores.size} stores."
         end
 
+        def rounds
+          @options.rounds == 1 ? "1 round" : "#{@options.rounds} rounds"
+        end
+
         def facts
-          ["#{@options.rounds} rounds, each in fresh processes",
+          ["#{rounds}, each in fresh processes",
            "blocks of #{format("%g", @options.seconds)} s or more", "seed #{@options.seed}"]
         end
 
@@ -197,7 +201,7 @@ module Larder
           assumed = @options.question.assumed.map(&:option) - ["--payload"]
           [("The value is an example: give your own with --payload." unless @options.question.given?(:payload)),
            ("Assumed, not said: #{assumed.join(", ")}." if assumed.any?),
-           ("#{@options.rounds} rounds: intervals of so few are rough; --thorough takes seven." if
+           ("#{rounds}: intervals of so few are rough; --thorough takes seven." if
              @options.rounds < FEW_ROUNDS),
            ("--quick leaves out #{Options::SLOW.join(", ")}." if @options.quick?)].compact
         end
