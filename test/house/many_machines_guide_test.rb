@@ -63,7 +63,7 @@ module House
       shown = OTHERS.find { |block| block.include?("stats[:remote]") }[/#=> \{ (.*) \}/, 1]
       store = ActiveSupport::Cache::RedisCacheStore.new(url: "redis://127.0.0.1:1")
       cache = ActiveSupport::Cache::LarderStore.new(path_of("shown.larder"), remote: store)
-      assert_equal shown, (cache.stats[:remote].map { |name, value| "#{name}: #{value.inspect}" }.join(", "))
+      assert_equal shown, cache.stats[:remote].map { |name, value| "#{name}: #{value.inspect}" }.join(", ")
     end
 
     BLOCKS.each_with_index do |block, number|
