@@ -6,8 +6,9 @@
  * writers, which know nothing of leases, end them. Eviction may move the record, which changes its slot: then the
  * change is repeated, for the token is still there. See docs/adr/0030-single-flight.md.
  *
- * Callers that wait sleep on a word of the hints. The word is only advice: a process in another container has
- * another one, so they look at the lease again every 20 ms.
+ * Callers that wait sleep on a word of the hints, whose lowest bit says that somebody does, so that a store need
+ * not ask the kernel for each key. The word is only advice: a process in another container has another one, so
+ * they look at the lease again every 20 ms.
  */
 #include "item/lease.h"
 #include "base/clock.h"
@@ -29,8 +30,9 @@
 
 #define ATTEMPTS 64
 #define LOOK_MS 20 /* how often those who wait look */
+#define AWAITED 1u /* of the word */
 
-/* The word that is raised when a lease of the key is stored or ended. */
+/* The word that is raised, by 2, when a lease of the key is stored or ended. */
 static uint32_t *ended_word(lard_map *map, const lard_key *key) {
     lard_shard_hints *hints = map->dircache[lard_hash_shard(map, &key->hash)].hints;
     return &hints->leases_ended[key->hash.fingerprint % LARD_LEASE_WORDS];
@@ -38,8 +40,13 @@ static uint32_t *ended_word(lard_map *map, const lard_key *key) {
 
 static void wake(lard_map *map, const lard_key *key) {
     uint32_t *word = ended_word(map, key);
-    __atomic_add_fetch(word, 1, __ATOMIC_SEQ_CST);
-    lard_futex_wake_all(word);
+    uint32_t before = __atomic_load_n(word, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(word, &before, (before & ~AWAITED) + 2, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_RELAXED)) {
+    }
+    if (before & AWAITED) {
+        lard_futex_wake_all(word);
+    }
 }
 
 /* Has the record that was found a lease whose owner may still store? */
@@ -211,7 +218,7 @@ larder_status lard_lease_end(larder *cache, lard_map *map, const lard_key *key, 
 larder_status lard_lease_wait(larder *cache, lard_map *map, const lard_key *key, const uint64_t token[2],
                               uint32_t wait_ms, const larder_call *call) {
     uint32_t *word = ended_word(map, key);
-    uint32_t before = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+    uint32_t before = __atomic_or_fetch(word, AWAITED, __ATOMIC_SEQ_CST);
     int64_t now_ms = lard_clock_of_call(call);
     lard_hit hit;
     lard_lookup(cache, map, key, NULL, NULL, 0, NULL, &hit, now_ms);
