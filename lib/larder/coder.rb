@@ -35,6 +35,11 @@ module Larder
       super(@signature ? @configured.enclosed : @configured, compressor_of(compressor))
     end
 
+    # @return [Boolean]
+    def signed?
+      !@signature.nil?
+    end
+
     # @param entry [ActiveSupport::Cache::Entry]
     # @param threshold [Numeric] bytes
     # @return [String]

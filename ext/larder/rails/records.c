@@ -15,12 +15,13 @@
 #include "cache/tags.h"
 #include "cache/write.h"
 #include "cache/write_multi.h"
+#include "rails/copies.h"
 #include "rails/fast_entry.h"
 #include "value/plain.h"
 
 #include <math.h>
 
-static ID id_cache, id_value, id_version, id_expires_at;
+static ID id_cache;
 
 /*
  * The least number of seconds that is that many whole ms. Rails compares it with Time.now.to_f, the engine and the
@@ -61,12 +62,12 @@ static VALUE entry_of(VALUE bytes, const larder_item *item) {
                                 : rb_ary_new_from_args(3, value, expires_at, version);
 }
 
-static VALUE cache_of(VALUE self) { return rb_ivar_get(self, id_cache); }
+VALUE records_cache(VALUE self) { return rb_ivar_get(self, id_cache); }
 
 static VALUE get_entry(VALUE self, VALUE key, VALUE now) {
     larder_call call = glue_call(now);
     larder_item item;
-    VALUE bytes = glue_get(cache_of(self), key, &item, &call);
+    VALUE bytes = glue_get(records_cache(self), key, &item, &call);
 
     return NIL_P(bytes) ? Qnil : entry_of(bytes, &item);
 }
@@ -77,7 +78,7 @@ static VALUE get_kept_entry(VALUE self, VALUE key, VALUE now) {
     larder_item item = {0};
 
     call.flags = LARDER_CALL_STALE;
-    VALUE bytes = glue_get(cache_of(self), key, &item, &call);
+    VALUE bytes = glue_get(records_cache(self), key, &item, &call);
     return NIL_P(bytes) ? Qnil : entry_of(bytes, &item);
 }
 
@@ -86,7 +87,7 @@ static VALUE is_early(VALUE self, VALUE key, VALUE now) {
     larder_item item;
 
     glue_check_string(key, "key");
-    larder *engine = glue_attach_to_read(cache_of(self));
+    larder *engine = glue_attach_to_read(records_cache(self));
     return larder_exists(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), &item, &call) == LARDER_OK &&
                    fast_entry_is_early(&item, NUM2LL(now))
                ? Qtrue
@@ -96,20 +97,20 @@ static VALUE is_early(VALUE self, VALUE key, VALUE now) {
 static VALUE get_entries(VALUE self, VALUE keys, VALUE now) {
     larder_call call = glue_call(now);
 
-    return glue_get_multi(cache_of(self), keys, &call, entry_of);
+    return glue_get_multi(records_cache(self), keys, &call, entry_of);
 }
 
 static VALUE get_kept_entries(VALUE self, VALUE keys, VALUE now) {
     larder_call call = glue_call(now);
 
     call.flags = LARDER_CALL_STALE;
-    return glue_get_multi(cache_of(self), keys, &call, entry_of);
+    return glue_get_multi(records_cache(self), keys, &call, entry_of);
 }
 
 static VALUE get_record(VALUE self, VALUE key, VALUE now) {
     larder_call call = glue_call(now);
     larder_item item;
-    VALUE bytes = glue_get(cache_of(self), key, &item, &call);
+    VALUE bytes = glue_get(records_cache(self), key, &item, &call);
 
     return NIL_P(bytes) ? Qnil : rb_ary_new_from_args(3, bytes, UINT2NUM(item.flags), LL2NUM(item.expires_at_ms));
 }
@@ -184,7 +185,7 @@ static VALUE store(VALUE self, VALUE key, VALUE record, VALUE now, larder_mode m
     extra.lease = lease;
     terms.mode = (uint8_t)mode;
     terms.extra = lease || RARRAY_LEN(record) >= KEPT ? &extra : NULL;
-    VALUE answer = glue_set(cache_of(self), key, rb_ary_entry(record, 0), &terms, now);
+    VALUE answer = glue_set(records_cache(self), key, rb_ary_entry(record, 0), &terms, now);
     RB_GC_GUARD(tags.packed);
     return answer;
 }
@@ -205,25 +206,25 @@ static VALUE set_leased(VALUE self, VALUE key, VALUE record, VALUE now, VALUE le
 }
 
 static VALUE lease(VALUE self, VALUE key, VALUE lease_ms, VALUE over, VALUE now) {
-    return glue_lease_take(cache_of(self), key, lease_ms, over, now);
+    return glue_lease_take(records_cache(self), key, lease_ms, over, now);
 }
 
 static VALUE leases(VALUE self, VALUE keys, VALUE lease_ms, VALUE now) {
-    return glue_leases_take(cache_of(self), keys, lease_ms, now);
+    return glue_leases_take(records_cache(self), keys, lease_ms, now);
 }
 
 static VALUE lease_wait(VALUE self, VALUE key, VALUE lease, VALUE wait_ms, VALUE now) {
-    return glue_lease_wait(cache_of(self), key, lease, wait_ms, now);
+    return glue_lease_wait(records_cache(self), key, lease, wait_ms, now);
 }
 
 /* Counts what a caller did, see larder_count_deed(). */
 static VALUE count_deed(VALUE self, VALUE deed) {
-    larder_count_deed(glue_handle_engine_or_null(cache_of(self)), (larder_deed)NUM2INT(deed));
+    larder_count_deed(glue_handle_engine_or_null(records_cache(self)), (larder_deed)NUM2INT(deed));
     return self;
 }
 
 static VALUE lease_end(VALUE self, VALUE key, VALUE lease, VALUE fresh_ms, VALUE now) {
-    return glue_lease_end(cache_of(self), key, lease, fresh_ms, now);
+    return glue_lease_end(records_cache(self), key, lease, fresh_ms, now);
 }
 
 static VALUE cas(VALUE self, VALUE key, VALUE expected, VALUE record, VALUE now) {
@@ -235,7 +236,8 @@ static VALUE cas(VALUE self, VALUE key, VALUE expected, VALUE record, VALUE now)
     terms.extra = RARRAY_LEN(record) >= KEPT ? &extra : NULL;
     terms.expected_flags = (uint8_t)NUM2UINT(rb_ary_entry(expected, 1));
     terms.expected_expires_at_ms = NUM2LL(rb_ary_entry(expected, 2));
-    VALUE answer = glue_cas(cache_of(self), key, rb_ary_entry(expected, 0), rb_ary_entry(record, 0), &terms, now);
+    VALUE answer =
+        glue_cas(records_cache(self), key, rb_ary_entry(expected, 0), rb_ary_entry(record, 0), &terms, now);
     RB_GC_GUARD(tags.packed);
     return answer;
 }
@@ -250,14 +252,13 @@ static VALUE set_multi(VALUE self, VALUE records, VALUE now) {
     glue_check_hash(records, "records");
     VALUE rows = glue_rows_new((long)RHASH_SIZE(records));
     rb_hash_foreach(records, collect_record, rows);
-    return glue_rows_store(cache_of(self), rows, now);
+    return glue_rows_store(records_cache(self), rows, now);
 }
 
 static double seconds(VALUE given) { return NIL_P(given) ? 0.0 : NUM2DBL(given); }
 
-/* A plain value, and the flags and the TTL of its record. False: the entry is for a coder. */
-static bool take_plain(VALUE value, const double *expires_at, const plain_life *life, VALUE version,
-                       int64_t now_ms, bool trees, plain_value *taken, larder_store *terms) {
+bool records_take_plain(VALUE value, const double *expires_at, const plain_life *life, VALUE version,
+                        int64_t now_ms, bool trees, plain_value *taken, larder_store *terms) {
     if (!(NIL_P(version) || plain_is_version(version)) ||
         !(plain_from(value, taken) || (trees && plain_from_tree(value, taken)))) {
         return false;
@@ -278,93 +279,13 @@ static VALUE plain(VALUE self, VALUE value, VALUE expires_at, VALUE expires_in, 
     larder_store terms;
 
     (void)self;
-    if (!take_plain(value, NIL_P(expires_at) ? NULL : &expiry, &life, version, NUM2LL(now), RTEST(trees), &taken,
-                    &terms)) {
+    if (!records_take_plain(value, NIL_P(expires_at) ? NULL : &expiry, &life, version, NUM2LL(now), RTEST(trees),
+                            &taken, &terms)) {
         return Qnil;
     }
     VALUE bytes = plain_bytes(value, &taken);
     RB_GC_GUARD(value);
     return rb_ary_new_from_args(3, bytes, UINT2NUM(terms.flags), LL2NUM(terms.ttl_ms));
-}
-
-/* What all copies of a keep_copies() have in common. */
-typedef struct keeping {
-    VALUE self, leases, now;
-    VALUE rest; /* entries that are for a coder, by key */
-    int64_t now_ms;
-    double latest; /* Unix seconds */
-    bool trees;
-    glue_tags tags;
-    larder_extra extra;
-    larder_status wrong; /* the first failure of one */
-    VALUE wrong_key;
-} keeping;
-
-/* A copy of a plain entry; false: it is for a coder. `lease` is that of the key, which ends if it is stored. */
-static bool keep_plain(keeping *keeping, VALUE key, VALUE entry, const larder_lease *lease) {
-    VALUE value = rb_funcallv(entry, id_value, 0, NULL), version = rb_funcallv(entry, id_version, 0, NULL);
-    VALUE given = rb_funcallv(entry, id_expires_at, 0, NULL);
-    double expires_at = NIL_P(given) ? keeping->latest : fmin(NUM2DBL(given), keeping->latest);
-    plain_life life = {expires_at - (double)keeping->now_ms / 1000.0, 0.0};
-    larder_store terms = {.mode = LARDER_SET, .extra = &keeping->extra};
-    plain_value taken;
-
-    if (life.expires_in <= 0.0) {
-        return true;
-    }
-    if (!take_plain(value, &expires_at, &life, version, keeping->now_ms, keeping->trees, &taken, &terms)) {
-        return false;
-    }
-    keeping->extra.lease = lease;
-    larder_status status =
-        glue_set_status(cache_of(keeping->self), key, plain_bytes(value, &taken), &terms, keeping->now);
-    RB_GC_GUARD(value);
-    if (status == LARDER_OK) {
-        rb_hash_delete(keeping->leases, key);
-    } else if (status != LARDER_NOT_STORED && !glue_is_refusal(status) && !glue_is_too_long(status) &&
-               keeping->wrong == LARDER_OK) {
-        keeping->wrong = status;
-        keeping->wrong_key = key;
-    }
-    return true;
-}
-
-static int keep_copy(VALUE key, VALUE entry, VALUE arg) {
-    keeping *keeping = (struct keeping *)arg;
-    VALUE lease = rb_hash_lookup2(keeping->leases, key, Qnil);
-
-    if (!NIL_P(lease)) {
-        larder_lease held = glue_lease_of(lease);
-        if (!keep_plain(keeping, key, entry, &held)) {
-            rb_hash_aset(keeping->rest, key, entry);
-        }
-    }
-    return ST_CONTINUE;
-}
-
-/* Stores plain entries whose keys have leases, each under its lease. */
-static VALUE keep_copies(VALUE self, VALUE entries, VALUE leases, VALUE latest, VALUE now, VALUE trees, VALUE tags,
-                         VALUE stamp) {
-    keeping keeping = {.self = self,
-                       .leases = leases,
-                       .now = now,
-                       .rest = rb_hash_new(),
-                       .now_ms = NUM2LL(now),
-                       .latest = NUM2DBL(latest),
-                       .trees = RTEST(trees),
-                       .wrong_key = Qnil};
-
-    glue_check_hash(entries, "entries");
-    glue_check_hash(leases, "leases");
-    glue_tags_take(tags, &keeping.tags);
-    glue_tags_into(&keeping.extra, &keeping.tags, stamp);
-    rb_hash_foreach(entries, keep_copy, (VALUE)&keeping);
-    RB_GC_GUARD(keeping.tags.packed);
-    RB_GC_GUARD(keeping.rest);
-    if (keeping.wrong != LARDER_OK) {
-        glue_raise_for_key(keeping.wrong, keeping.wrong_key); /* all others were stored */
-    }
-    return keeping.rest;
 }
 
 static VALUE terms(VALUE self, VALUE expires_in, VALUE race, VALUE now) {
@@ -387,9 +308,6 @@ void records_init(VALUE store_module) {
     VALUE records = rb_define_class_under(store_module, "Records", rb_cObject);
 
     id_cache = rb_intern("@cache");
-    id_value = rb_intern("value");
-    id_version = rb_intern("version");
-    id_expires_at = rb_intern("expires_at");
     rb_define_method(records, "get_entry", get_entry, 2);
     rb_define_method(records, "get_kept_entry", get_kept_entry, 2);
     rb_define_method(records, "kept", kept, 3);
@@ -405,7 +323,7 @@ void records_init(VALUE store_module) {
     rb_define_method(records, "set_leased", set_leased, 4);
     rb_define_method(records, "lease", lease, 4);
     rb_define_method(records, "leases", leases, 3);
-    rb_define_method(records, "keep_copies", keep_copies, 7);
+    copies_init(records);
     rb_define_method(records, "lease_wait", lease_wait, 4);
     rb_define_method(records, "lease_end", lease_end, 4);
     rb_define_method(records, "count_deed", count_deed, 1);

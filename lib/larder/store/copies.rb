@@ -43,14 +43,19 @@ module Larder
 
       # The same for many.
       #
-      # @return [Hash{String=>ActiveSupport::Cache::Entry}]
+      # @return [Hash{String=>ActiveSupport::Cache::Entry, String}] a String is the value of an entry that is live and
+      #   has no version
       def fill_many(keys, options, &block)
         return {} if keys.empty?
 
         asking(:read_multi_entries, block) do
           leased(keys) do |leases|
             asked = ask
-            keep_copies(@remote.read_multi(keys, options), asked, leases, options)
+            found = @remote.read_multi(keys)
+            strings = keep_strings(found, asked, leases, options)
+            next strings if found.empty?
+
+            keep_copies(@remote.entries_of(found), asked, leases, options).update(strings)
           end
         end || {}
       end
@@ -59,6 +64,18 @@ module Larder
       def ask
         listen
         Asked.new(now, stamp)
+      end
+
+      # Takes Strings off what was found.
+      #
+      # @param found [Hash{String=>String}] bytes of Rails' coder
+      # @return [Hash{String=>String}] their values
+      def keep_strings(found, asked, leases, options)
+        return {} unless @remote.bytes? && plain_copies?(options)
+
+        failsafe(:read_entry, returning: {}) do
+          @records.keep_strings(found, leases, *terms_of_copies(texts_of({ namespace: options[:namespace] }), asked))
+        end
       end
 
       # @return [Hash{String=>ActiveSupport::Cache::Entry}] those of the entries that no tag has deleted
@@ -87,9 +104,18 @@ module Larder
 
       # @return [Hash{String=>ActiveSupport::Cache::Entry}] those that are for a coder
       def keep_plain(entries, texts, asked, leases, options)
-        return entries if !@plain_values || @options[:compress] || keeps?(options)
+        return entries unless plain_copies?(options)
 
-        @records.keep_copies(entries, leases, asked.at + @local_expires_in, now_ms, @plain_trees, texts, asked.stamp)
+        @records.keep_copies(entries, leases, *terms_of_copies(texts, asked), @plain_trees)
+      end
+
+      # Are plain values stored without asking a coder?
+      def plain_copies?(options)
+        @plain_values && !@options[:compress] && !keeps?(options)
+      end
+
+      def terms_of_copies(texts, asked)
+        [asked.at + @local_expires_in, now_ms, texts, asked.stamp]
       end
 
       def keep_record(key, entry, texts, asked, leases, options)

@@ -94,7 +94,12 @@ module Larder
       #   @param trees [Boolean] are Arrays, Hashes and objects plain?
       #   @return [Array(String, Integer, Integer), nil] the record of a plain value; nil: the entry is for a coder
 
-      # @!method keep_copies(entries, leases, latest, now, trees, tags, stamp)
+      # @!method keep_strings(payloads, leases, latest, now, tags, stamp)
+      #   Does what keep_copies does for Strings without a version in bytes of Rails' coder, from Rails 7.1 on.
+      #   @param payloads [Hash{String => String}] from which those that are live Strings are removed
+      #   @return [Hash{String => String}] these Strings
+
+      # @!method keep_copies(entries, leases, latest, now, tags, stamp, trees)
       #   Stores plain entries under leases of their keys, as set_leased does, and takes the leases that have ended so
       #   off the Hash. An entry without a lease, or that has expired, is not stored.
       #   @param entries [Hash{String => ActiveSupport::Cache::Entry}]

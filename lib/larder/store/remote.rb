@@ -140,14 +140,23 @@ module Larder
 
       # The same for many, by one call of the remote store.
       #
-      # @return [Hash{String=>ActiveSupport::Cache::Entry}] of the keys that were found
-      def read_multi(keys, options = {})
-        names = to_ask(keys).to_h { |key| [name_of(key), key] }
-        return {} if names.empty?
+      # @return [Hash{String=>Object}] of the keys that were found, for {#entries_of}
+      def read_multi(keys, raw: false)
+        keys = to_ask(keys)
+        return {} if keys.empty?
 
-        attempt(:read_multi) do
-          @adapter.read_entries(names.keys, **options.slice(:raw)).transform_keys { |name| names[name] }
-        end
+        attempt(:read_multi) { @adapter.find(keys, keys.map { |key| name_of(key) }, raw) }
+      end
+
+      # @param found [Hash{String=>Object}] what {#read_multi} has found
+      # @return [Hash{String=>ActiveSupport::Cache::Entry}]
+      def entries_of(found, raw: false)
+        attempt(:read_multi) { @adapter.entries_of(found, raw) }
+      end
+
+      # @return [Boolean] does {#read_multi} find bytes of Rails' coder, which this process may read without that?
+      def bytes?
+        @adapter.bytes?
       end
 
       # @param entry [ActiveSupport::Cache::Entry]

@@ -51,7 +51,9 @@ module Larder
         entries = far_entries(keys.values.uniq, options) { return yield if block_given? }
         found = {}
         keys.each do |name, key|
-          next unless (entry = live(entries[key], {}))
+          entry = entries[key]
+          next found[name] = entry if entry.instance_of?(String)
+          next unless (entry = live(entry, {}))
 
           version = normalize_version(name, options)
           add_value(found, name, entry) unless version && entry.mismatched?(version)
@@ -63,7 +65,9 @@ module Larder
       def far_entries(keys, options, &block)
         return fill_many(keys, options, &block) unless options[:raw]
 
-        asking(:read_multi_entries, block) { ask && @remote.read_multi(keys, options) } || {}
+        asking(:read_multi_entries, block) do
+          ask && @remote.entries_of(@remote.read_multi(keys, raw: true), raw: true)
+        end || {}
       end
 
       # @return [Hash{Object=>String}] keys by name

@@ -73,10 +73,10 @@ module Larder
       # @return [Hash{String=>String}] versions by tag; those that are missing are made
       def tag_versions(tags)
         keys = tags.to_h { |text| [text, tag_key(text)] }
-        found = @remote.read_multi(keys.values)
+        found = @remote.entries_of(@remote.read_multi(keys.values))
         missing = keys.values - found.keys
         missing.each { |key| @remote.write(key, new_version, nil, unless_exist: true) }
-        found.update(@remote.read_multi(missing)) if missing.any?
+        found.update(@remote.entries_of(@remote.read_multi(missing))) if missing.any?
         keys.transform_values { |key| found[key]&.value }
       end
 

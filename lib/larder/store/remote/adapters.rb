@@ -52,10 +52,29 @@ module Larder
             [seconds, 0.001].max
           end
 
-          # @param names [Array<String>] keys as the store has them
+          # @return [Boolean] does {#find} find bytes of Rails' coder, which are not signed?
+          def bytes?
+            false
+          end
+
+          # @param keys [Array<String>]
+          # @param names [Array<String>] the same as the store has them
+          # @return [Hash{String=>Object}] what is there, by the keys, for {#entries_of}
+          def find(keys, names, raw)
+            by_key(keys, names.map { |name| @store.send(:read_entry, name, **(raw ? { raw: true } : {})) })
+          end
+
+          # @param found [Hash{String=>Object}] as of {#find}
           # @return [Hash{String=>ActiveSupport::Cache::Entry}] also entries that have expired
-          def read_entries(names, **options)
-            names.to_h { |name| [name, @store.send(:read_entry, name, **options)] }.compact
+          def entries_of(found, _raw)
+            found
+          end
+
+          private
+
+          # @param found [Array<Object, nil>] in the order of the keys
+          def by_key(keys, found)
+            keys.zip(found).to_h.compact
           end
         end
 
@@ -76,10 +95,9 @@ module Larder
 
         # Of a store on a server.
         class Server < Any
-          # Classes and modules whose normalize_key is known.
-          NONE = {}.freeze
+          # Classes and modules whose private methods are known.
           KNOWN = /\A(ActiveSupport::Cache::(Store|RedisCacheStore|MemCacheStore)|SolidCache::Store.*)\z/
-          private_constant :KNOWN, :NONE
+          private_constant :KNOWN
 
           # The given store stays as it is: the application may use it, too.
           def initialize(store)
@@ -88,20 +106,31 @@ module Larder
 
           def prefix
             namespace = @store.options[:namespace]
-            return if namespace.respond_to?(:call) || !KNOWN.match?(@store.method(:normalize_key).owner.name)
+            return if namespace.respond_to?(:call) || !known?(:normalize_key)
 
             prefix = namespace ? "#{namespace}:" : ""
             prefix.b if prefix.empty? || ORDINARY.match?(prefix)
           end
 
+          def bytes?
+            return @bytes unless @bytes.nil?
+
+            coder = @store.instance_variable_get(:@coder)
+            @bytes = coder.is_a?(ActiveSupport::Cache::Coder) && known?(:deserialize_entry) &&
+                     !(coder.is_a?(Larder::Coder) && coder.signed?)
+          end
+
+          # @param found [Hash{String=>String}] bytes as the store has them
+          def entries_of(found, raw)
+            found.transform_values do |bytes|
+              @store.send(:deserialize_entry, bytes, **(raw ? { raw: raw } : {}))
+            end.compact
+          end
+
           private
 
-          # @param payloads [Hash{String=>String, nil}] bytes as the store has them
-          def entries_of(payloads, raw)
-            payloads.each_with_object({}) do |(name, payload), entries|
-              entry = @store.send(:deserialize_entry, payload, **(raw ? { raw: raw } : NONE)) if payload
-              entries[name] = entry if entry
-            end
+          def known?(method)
+            KNOWN.match?(@store.method(method).owner.name)
           end
         end
 
@@ -139,18 +168,21 @@ module Larder
             end
           end
 
-          def read_entries(names, raw: false)
-            entries_of(@store.redis.then { |client| values(client, names) }, raw)
+          def find(keys, names, _raw)
+            by_key(keys, @store.redis.then { |client| values(client, names) })
           end
 
           private
 
-          # @return [Hash{String=>String, nil}]
+          # @return [Array<String, nil>]
           def values(client, names)
-            return names.zip(RedisCluster.values(client, names)).to_h if RedisCluster.client?(client)
-            return names.zip(client.mget(*names)).to_h if client.respond_to?(:mget)
+            return RedisCluster.values(client, names) if RedisCluster.client?(client)
+            return client.mget(*names) if client.respond_to?(:mget)
 
-            client.nodes_for(names).map { |node, keys| keys.zip(node.call("MGET", *keys)).to_h }.reduce({}, :merge)
+            found = client.nodes_for(names).map do |node, keys|
+              keys.zip(node.call("MGET", *keys)).to_h
+            end.reduce({}, :merge)
+            found.values_at(*names)
           end
         end
 
@@ -189,13 +221,13 @@ module Larder
           # Of servers that do not answer, keys are missing.
           #
           # @raise [Dalli::RingError] all that would be found is on such servers
-          def read_entries(names, raw: false)
-            payloads = @data.with do |client|
-              client.get_multi(names).tap do |found|
-                names.each { |name| client.send(:ring).server_for_key(name) } if found.empty?
+          def find(keys, names, _raw)
+            found = @data.with do |client|
+              client.get_multi(names).tap do |values|
+                names.each { |name| client.send(:ring).server_for_key(name) } if values.empty?
               end
             end
-            entries_of(payloads, raw)
+            by_key(keys, found.values_at(*names))
           end
         end
 
@@ -209,8 +241,8 @@ module Larder
             @store.connections.names.size > 1
           end
 
-          def read_entries(names, raw: false)
-            entries_of(@store.send(:read_serialized_entries, names), raw)
+          def find(keys, names, _raw)
+            by_key(keys, @store.send(:read_serialized_entries, names).values_at(*names))
           end
         end
 

@@ -1,0 +1,11 @@
+/*
+ * copies.h — copies of entries of the remote store: Records#keep_copies and #keep_strings.
+ */
+#ifndef LARDER_COPIES_H
+#define LARDER_COPIES_H
+
+#include <ruby.h>
+
+void copies_init(VALUE records_class);
+
+#endif
