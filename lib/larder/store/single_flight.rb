@@ -108,14 +108,6 @@ module Larder
         read_multi_entries(names, **options)
       end
 
-      # Rails' fetch, which would store an entry again that has expired a short while ago: callers would take it for the
-      # new value. Here they wait for that.
-      def handle_expired_entry(entry, key, options)
-        return super unless entry&.expired? && options[:race_condition_ttl] && flies?(options)
-
-        super(entry, key, options.except(:race_condition_ttl)) unless @remote # which may have a newer one
-      end
-
       # Called by the fast path after a miss of `fetch`.
       def fetch_in_flight(name, key, options, block)
         arguments = Keys::INSTRUMENTS_KEYS ? [name, key, options] : [name, options]
