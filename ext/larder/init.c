@@ -14,6 +14,7 @@
 #include "cache/tags.h"
 #include "cache/write.h"
 #include "cache/write_multi.h"
+#include "rails/copies.h"
 #include "rails/fast_path.h"
 #include "rails/records.h"
 #include "value/json_check.h"
@@ -57,6 +58,7 @@ static void init_store(VALUE larder_module) {
     VALUE store = rb_define_module_under(larder_module, "Store");
 
     records_init(store);
+    copies_init(store);
     fast_path_init(store);
 }
 

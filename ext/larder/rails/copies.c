@@ -158,10 +158,12 @@ static VALUE keep_strings(VALUE self, VALUE payloads, VALUE leases, VALUE latest
     return visit(self, payloads, terms, false, keep_string);
 }
 
-void copies_init(VALUE records_class) {
+void copies_init(VALUE store_module) {
+    VALUE records = rb_const_get(store_module, rb_intern("Records"));
+
     id_value = rb_intern("value");
     id_version = rb_intern("version");
     id_expires_at = rb_intern("expires_at");
-    rb_define_method(records_class, "keep_copies", keep_copies, 7);
-    rb_define_method(records_class, "keep_strings", keep_strings, 6);
+    rb_define_method(records, "keep_copies", keep_copies, 7);
+    rb_define_method(records, "keep_strings", keep_strings, 6);
 }

@@ -6,6 +6,6 @@
 
 #include <ruby.h>
 
-void copies_init(VALUE records_class);
+void copies_init(VALUE store_module);
 
 #endif

@@ -15,7 +15,6 @@
 #include "cache/tags.h"
 #include "cache/write.h"
 #include "cache/write_multi.h"
-#include "rails/copies.h"
 #include "rails/fast_entry.h"
 #include "value/plain.h"
 
@@ -323,7 +322,6 @@ void records_init(VALUE store_module) {
     rb_define_method(records, "set_leased", set_leased, 4);
     rb_define_method(records, "lease", lease, 4);
     rb_define_method(records, "leases", leases, 3);
-    copies_init(records);
     rb_define_method(records, "lease_wait", lease_wait, 4);
     rb_define_method(records, "lease_end", lease_end, 4);
     rb_define_method(records, "count_deed", count_deed, 1);

@@ -67,13 +67,13 @@ module Larder
       end
 
       # Rails' fetch, which stores an entry that has expired again for race_condition_ttl. Only over what it has read:
-      # that keeps its tags, and what was deleted or written meanwhile stays so. With single flight it is dropped: callers
-      # would take it for the new value, and now they wait for that.
+      # that keeps its tags, and what was deleted or written meanwhile stays so. With single flight it is dropped, as
+      # callers would take it for the new value, for which they wait now.
       def handle_expired_entry(entry, key, options)
         return super unless entry && options[:race_condition_ttl]
 
         if entry.expired? && flies?(options)
-          return @remote ? nil : super(entry, key, options.except(:race_condition_ttl)) # that one may have a newer entry
+          return @remote ? nil : super(entry, key, options.except(:race_condition_ttl)) # which may have a newer one
         end
 
         read_key, record = Thread.current[READ]
