@@ -75,6 +75,7 @@ module Larder
 
       # For Entries.
       def write_far(key, entry, options)
+        refuse_tags(options) if options[:raw]
         store_safely(:write_entry) do
           asked = asked_for(key, options)
           far = with_versions(entry, options, asked.stamp)
@@ -93,9 +94,10 @@ module Larder
 
       # Multi's.
       def write_multi_entries(entries, **options)
-        return super if @remote.nil? || leases?(options) || tagged?(options) ||
-                        WITHOUT_COPY.any? { |option| options[option] }
+        return super unless @remote
         return entries if entries.empty?
+        return write_each(entries, options) if leases?(options) || tagged?(options) ||
+                                               WITHOUT_COPY.any? { |option| options[option] }
 
         store_safely(:write_multi_entries) do
           write_many(entries, options, Copies::Asked.new(now)) { |kept| @remote.write_multi(entries, kept) } && entries
@@ -105,9 +107,21 @@ module Larder
         raise
       end
 
+      def write_each(entries, options)
+        entries.map { |key, entry| write_entry(key, entry, **options) }.all? && entries
+      end
+
       # A write begins now, its value where it began to be computed.
       def asked_for(key, options)
         Copies::Asked.new(now, (Stamps.of(@records, key) || stamp(options) if tagged?(options)))
+      end
+
+      # @raise [ArgumentError] there are any, and nothing beside the bytes that could have them
+      def refuse_tags(options)
+        return unless options[:tags] && texts_of(options).any? { |text| text.start_with?("\0") }
+
+        raise ::ArgumentError, "tags: of LarderStore with remote: cannot be those of a raw value or a counter, which " \
+                               "delete_tagged would not delete; leave out tags:, or raw:"
       end
 
       # What must not be there, or is no entry, has no copy.
@@ -196,6 +210,7 @@ module Larder
 
       def count_remotely(operation, name, amount, options, keywords)
         options = merged_options(options ? options.merge(keywords) : keywords)
+        refuse_tags(options)
         key = normalize_key(name, options)
         instrument(operation, instrumented_key(name, key), amount: amount) do
           failsafe(operation) do

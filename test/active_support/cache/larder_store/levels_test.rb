@@ -298,6 +298,30 @@ module LarderStore
       end
     end
 
+    test "write_multi of any options reaches the remote store" do
+      [{ raw: true }, { single_flight: true }, { stale_if_error: 60 }, { tags: "t" }, { unless_exist: true }, {},
+       { namespace: "n" }].each do |options|
+        remote.clear
+        assert_equal({ "a" => "1", "b" => "2" }, @one.write_multi({ "a" => "1", "b" => "2" }, **options))
+        read = options.slice(:raw, :namespace)
+        assert_equal({ "a" => "1", "b" => "2" }, @two.read_multi("a", "b", **read), options.inspect)
+        @one.delete_multi(%w[a b], read)
+        assert_empty @two.read_multi("a", "b", **read) if read[:raw]
+        @two.clear
+      end
+    end
+
+    test "raw values and counters have no tags, which is said" do
+      { write: ["k", "v", { raw: true }], fetch: ["k", { raw: true }], write_multi: [{ "k" => "v" }, { raw: true }],
+        increment: ["n", 1, {}] }.each do |method, (*arguments, options)|
+        error = assert_raises(ArgumentError, method) do
+          @one.public_send(method, *arguments, { **options, tags: "t" }) { "v" }
+        end
+        assert_match(/tags: .* raw value or a counter/, error.message)
+      end
+      assert_equal 1, @one.increment("n", 1, namespace: "n")
+    end
+
     test "raw values have no copies, also in the multi forms" do
       one = new_store("raw.larder", remote: [:memory_store, {}])
       one.write("k", [1, 2])
