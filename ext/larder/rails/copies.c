@@ -87,7 +87,7 @@ static int keep_entry(VALUE key, VALUE entry, VALUE arg) {
     return ST_CONTINUE;
 }
 
-/* The String in bytes of Rails' coder that has no version, and when it expires (0: never); or nil. */
+/* The String in bytes of Rails' coder that has no version, and when it expires (INFINITY: never); or nil. */
 static VALUE string_in(VALUE payload, double *expires_at) {
     if (!RB_TYPE_P(payload, T_STRING) || RSTRING_LEN(payload) < BODY_AT ||
         memcmp(RSTRING_PTR(payload), SIGNATURE, TYPE_AT) != 0) {
@@ -100,7 +100,7 @@ static VALUE string_in(VALUE payload, double *expires_at) {
     if (version_bytes >= 0 || isnan(*expires_at)) {
         return Qnil;
     }
-    *expires_at = *expires_at < 0.0 ? 0.0 : *expires_at;
+    *expires_at = *expires_at < 0.0 ? INFINITY : *expires_at;
     rb_encoding *encoding = bytes[TYPE_AT] == TYPE_UTF8     ? rb_utf8_encoding()
                             : bytes[TYPE_AT] == TYPE_BINARY ? rb_ascii8bit_encoding()
                             : bytes[TYPE_AT] == TYPE_ASCII  ? rb_usascii_encoding()
@@ -113,10 +113,10 @@ static int keep_string(VALUE key, VALUE payload, VALUE arg) {
     double expires_at;
     VALUE value = string_in(payload, &expires_at);
 
-    if (NIL_P(value) || (expires_at > 0.0 && expires_at <= (double)keeping->now_ms / 1000.0)) {
+    if (NIL_P(value) || expires_at <= (double)keeping->now_ms / 1000.0) {
         return ST_CONTINUE;
     }
-    keep(keeping, key, value, expires_at > 0.0 ? fmin(expires_at, keeping->latest) : keeping->latest, Qnil);
+    keep(keeping, key, value, fmin(expires_at, keeping->latest), Qnil);
     rb_hash_aset(keeping->done, key, value);
     return ST_DELETE;
 }

@@ -51,6 +51,7 @@ class LarderStoreCopiesTest < ActiveSupport::TestCase
 
   test "what is no String, expired, compressed or has a version is left" do
     payloads = { "hash" => dump({ a: 1 }), "old" => dump("old", expires_at: SECONDS),
+                 "epoch" => dump("old", expires_at: 0.0),
                  "version" => dump("v", version: "1"),
                  "long" => Larder::Coder.new.dump_compressed(Entry.new("x" * 5000), 100), "counter" => "5",
                  "marshal" => Marshal.dump("a"), "nothing" => "", "integer" => 5, "nil" => nil }
