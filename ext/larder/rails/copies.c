@@ -87,6 +87,16 @@ static int keep_entry(VALUE key, VALUE entry, VALUE arg) {
     return ST_CONTINUE;
 }
 
+/* `count` bytes, up to 8, the lowest first. */
+static uint64_t number_in(const char *bytes, unsigned count) {
+    uint64_t number = 0;
+
+    for (unsigned i = count; i-- > 0;) {
+        number = number << 8 | (unsigned char)bytes[i];
+    }
+    return number;
+}
+
 /* The String in bytes of Rails' coder that has no version, and when it expires (INFINITY: never); or nil. */
 static VALUE string_in(VALUE payload, double *expires_at) {
     if (!RB_TYPE_P(payload, T_STRING) || RSTRING_LEN(payload) < BODY_AT ||
@@ -94,9 +104,9 @@ static VALUE string_in(VALUE payload, double *expires_at) {
         return Qnil;
     }
     const char *bytes = RSTRING_PTR(payload);
-    int32_t version_bytes;
-    memcpy(expires_at, bytes + EXPIRES_AT, sizeof *expires_at);
-    memcpy(&version_bytes, bytes + VERSION_BYTES_AT, sizeof version_bytes);
+    int32_t version_bytes = (int32_t)(uint32_t)number_in(bytes + VERSION_BYTES_AT, 4);
+    uint64_t seconds = number_in(bytes + EXPIRES_AT, 8);
+    memcpy(expires_at, &seconds, sizeof *expires_at);
     if (version_bytes >= 0 || isnan(*expires_at)) {
         return Qnil;
     }
