@@ -52,7 +52,9 @@ module Larder
     # @return [ActiveSupport::Cache::Entry]
     # @raise [ActiveSupport::Cache::DeserializationError] which stores treat as a miss
     def load(dumped)
-      Codecs::Reading.guard(@configured, dumped.bytesize) do
+      Codecs::Reading.guard(@configured, dumped.is_a?(String) ? dumped.bytesize : 0) do
+        raise UnreadableError, "foreign (no String)" unless dumped.is_a?(String)
+
         entry = super(@signature ? verified(dumped) : dumped)
         raise UnreadableError, "foreign (no entry)" unless entry.is_a?(ActiveSupport::Cache::Entry)
 

@@ -147,6 +147,13 @@ class LarderCoderTest < ActiveSupport::TestCase
     end
   end
 
+  test "what is no String is a miss, too, as a client with mixed-up answers has it" do
+    signing = Larder::Coder.new(serializer: Larder::Serializers[:native, sign_with: "s" * 16])
+    [true, 5, nil, { a: 1 }].product([Larder::Coder.new, signing]).each do |found, coder|
+      assert_raises(ActiveSupport::Cache::DeserializationError, found.inspect) { coder.load(found) }
+    end
+  end
+
   test "entries of Rails' own formats are read: Marshal's where the store is trusted" do
     value = { "a" => "é" }
     entries = %w[marshal_7_1 message_pack].to_h do |name|

@@ -30,6 +30,7 @@ static VALUE new_handle(const fast_handle *terms) {
     handle->plain_trees = terms->plain_trees;
     handle->has_remote = terms->has_remote;
     handle->needs_trust = terms->needs_trust;
+    handle->listens = terms->listens;
     RB_OBJ_WRITE(object, &handle->cache, terms->cache);
     RB_OBJ_WRITE(object, &handle->options, terms->options);
     return object;
@@ -57,6 +58,16 @@ static VALUE attach(VALUE module, VALUE store, VALUE cache, VALUE options, VALUE
     return module;
 }
 
+/* FastPath.listens(store, yes): may copies that are trusted be answered? */
+static VALUE set_listens(VALUE module, VALUE store, VALUE yes) {
+    VALUE object = rb_ivar_get(store, fast_handle_id_fast);
+
+    if (glue_is(object, &fast_handle_type)) {
+        ((fast_handle *)RTYPEDDATA_DATA(object))->listens = RTEST(yes);
+    }
+    return module;
+}
+
 /* A subclass, or whoever made a copy of a store, has set @options anew: it needs a handle of its own. */
 VALUE fast_handle_renew(VALUE store, VALUE object, VALUE options) {
     if (RB_OBJ_FROZEN(store) || !fast_options_hold_all(options)) {
@@ -76,4 +87,5 @@ void fast_handle_init(VALUE module) {
     fast_handle_id_fast = rb_intern("@fast");
     fast_handle_id_options = rb_intern("@options");
     rb_define_method(rb_singleton_class(module), "attach", attach, 8);
+    rb_define_method(rb_singleton_class(module), "listens", set_listens, 2);
 }

@@ -15,6 +15,7 @@ typedef struct fast_handle {
     bool plain_trees;  /* also Arrays, Hashes and objects? */
     bool has_remote;   /* is a second level asked for what is missing, and told of writes? */
     bool needs_trust;  /* is that level asked for everything while its copies are not trusted? */
+    bool listens;      /* and has this process begun to see to it that they are not trusted wrongly? */
 } fast_handle;
 
 /* For one call: the store with a copy of its handle, which may be replaced meanwhile. */
@@ -67,7 +68,8 @@ static inline larder *fast_handle_engine(const fast_store *store) {
 
 /* May the file answer, rather than the second level? */
 static inline bool fast_handle_answers(const fast_store *store) {
-    return !store->handle.needs_trust || larder_trusted(fast_handle_engine(store)) == LARDER_OK;
+    return !store->handle.needs_trust ||
+           (store->handle.listens && larder_trusted(fast_handle_engine(store)) == LARDER_OK);
 }
 
 #endif

@@ -15,7 +15,8 @@ module Larder
     # what they name. When it dies, the kernel gives the lock to the next. In each process a thread waits for it.
     #
     # Every second the listener has an answer of the server, it says that copies are trusted for {TRUSTED} seconds. It
-    # begins with an empty file, because it has not heard of what changed before.
+    # begins with an empty file, because it has not heard of what changed before. From when it has the lock until then
+    # no copy is trusted. A process tries to get the lock at once when it uses the store for the first time.
     # @api private
     class Backplane
       TRUSTED = 3
@@ -64,9 +65,10 @@ module Larder
       # Listens from now on, if this process is the one that has to.
       #
       # @param cache [Larder::Cache] with the copies
+      # @param forked [#call] called in a child process, which does not listen
       # @yieldparam error [StandardError] told of errors
       # @return [void]
-      def start(cache, &report)
+      def start(cache, forked: nil, &report)
         return if listening?
 
         @mutex.synchronize do
@@ -75,7 +77,9 @@ module Larder
           @pid = Process.pid
           @cache = cache
           @report = report
-          @thread = Thread.new { listen }.tap do |thread|
+          follow_forks(forked)
+          has_lock = try_lock
+          @thread = Thread.new { listen(has_lock) }.tap do |thread|
             thread.name = "larder-backplane"
             thread.report_on_exception = false
           end
@@ -138,8 +142,8 @@ module Larder
         @machine ||= @remote.journal.machine
       end
 
-      def listen
-        lock
+      def listen(has_lock)
+        wait_for_lock unless has_lock
         loop do
           attend
         rescue *@adapter.errors => e
@@ -150,10 +154,41 @@ module Larder
       end
 
       # A child process must not keep the lock when its parent dies.
-      def lock
-        @lock = File.open(@path, File::RDWR | File::CREAT, 0o600)
-        @forks = ActiveSupport::ForkTracker.after_fork { @lock&.close }
-        @lock.flock(File::LOCK_EX)
+      def follow_forks(forked)
+        release
+        @forks = ActiveSupport::ForkTracker.after_fork do
+          @lock&.close
+          forked&.call
+        end
+      end
+
+      def try_lock
+        lock(File::LOCK_EX | File::LOCK_NB)
+      rescue SystemCallError
+        false # the thread reports that
+      end
+
+      def wait_for_lock
+        lock(File::LOCK_EX)
+      rescue SystemCallError => e
+        @report.call(e)
+        sleep(ROUND)
+        retry
+      end
+
+      # Nobody has heard of what changed until now.
+      #
+      # @return [Boolean] has this process the lock?
+      def lock(how)
+        @lock ||= File.open(@path, File::RDWR | File::CREAT, 0o600)
+        return false unless @lock.flock(how)
+
+        begin
+          @cache.trust_for(0)
+        rescue Larder::Error
+          nil # there is no file, and no copy
+        end
+        true
       end
 
       def release

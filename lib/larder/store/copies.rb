@@ -25,7 +25,12 @@ module Larder
 
       # May copies be used?
       def trusted?
-        @backplane.nil? || failsafe(:read_entry, returning: false) { @cache.trusted? }
+        return true unless @backplane
+
+        failsafe(:read_entry, returning: false) do
+          listen
+          @cache.trusted?
+        end
       end
 
       # Reads the remote store, and stores a copy in the file. Yields if that store does not answer.

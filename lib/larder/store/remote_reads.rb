@@ -122,10 +122,14 @@ module Larder
         @remote.ready?
       end
 
+      # From its first use on, a process sees to it that somebody listens to the backplane.
       def listen
-        @backplane&.start(@cache) do |error|
+        return unless @backplane
+
+        @backplane.start(@cache, forked: -> { FastPath.listens(self, false) }) do |error|
           failed(:backplane, nil, RemoteError.new("the backplane does not answer: #{error.class}: #{error.message}"))
         end
+        FastPath.listens(self, true)
       end
 
       # Failsafe's. One report of many failures in a row, of the remote store and of the backplane.

@@ -50,6 +50,27 @@ module LarderStore
         assert(soon { read.call == [{}, nil] })
       end
 
+      test "a process that is the first of its machine again does not answer what was changed before" do
+        @one.write("k", "old")
+        told, tells = IO.pipe
+        only = child do
+          store = machine("again")
+          tells.write(soon { store.read("k") == "old" && store.cache.trusted? && store.read("k") })
+          tells.close
+          Kernel.sleep
+        end
+        tells.close
+        assert_equal "old", told.read(3)
+        Process.kill(:KILL, only)
+        Process.wait(only)
+        @one.delete("k")
+        next_one = child do
+          store = new_store("again.larder", remote: remote, backplane: backplane)
+          exit!([store.read("k"), store.exist?("k")] == [nil, false])
+        end
+        assert_predicate Process.wait2(next_one).last, :success?
+      end
+
       test "keys of any bytes and many keys" do
         names = Array.new(300) { |number| "#{"long" * 50}/#{number}" }
         @one.write_multi(names.to_h { |name| [name, 1] })
