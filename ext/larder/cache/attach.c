@@ -35,7 +35,8 @@ static bool is_failure(glue_handle *handle, larder_status status) {
     return now_ms - handle->locked_since_ms >= LOCKED_TOO_LONG_MS;
 }
 
-/* Without the GVL, as it may make a file. Why it could not is raised by the next call that needs the file. */
+/* Without the GVL, as it may make a file. Why it could not is raised by the next call that needs the file. True:
+ * another process makes or closes it, and is soon done. */
 static VALUE cache_attach(VALUE cache) {
     glue_handle *handle = glue_handle_of(cache);
     larder_error error;
@@ -47,6 +48,8 @@ static VALUE cache_attach(VALUE cache) {
     } else if (is_failure(handle, error.status)) {
         handle->reported = handle->reported && handle->failure.status == error.status;
         handle->failure = error;
+    } else {
+        return Qtrue;
     }
     return Qnil;
 }

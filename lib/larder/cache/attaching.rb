@@ -44,12 +44,17 @@ module Larder
         @attached ? yield : @when_attached = block
       end
 
-      # Waits while another thread of this process makes or opens the file.
+      # Waits while another thread of this process, or another process, makes or opens the file.
       #
       # @param seconds [Numeric] at most
       def await_attaching(seconds)
         deadline = monotonic_time + seconds
-        sleep(LOOK) while !@attached && @attaching&.alive? && monotonic_time < deadline
+        until @attached || monotonic_time >= deadline
+          if @attaching&.alive? then sleep(LOOK)
+          elsif @attaching&.value then start_attaching
+          else break
+          end
+        end
       end
 
       private
