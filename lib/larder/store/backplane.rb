@@ -67,12 +67,12 @@ module Larder
       # @param cache [Larder::Cache] with the copies
       # @param forked [#call] called in a child process, which does not listen
       # @yieldparam error [StandardError] told of errors
-      # @return [void]
+      # @return [Boolean] false: there can be no thread, as in the handler of a signal
       def start(cache, forked: nil, &report)
-        return if listening?
+        return true if listening?
 
         @mutex.synchronize do
-          next if listening?
+          next true if listening?
 
           @pid = Process.pid
           @cache = cache
@@ -83,7 +83,10 @@ module Larder
             thread.name = "larder-backplane"
             thread.report_on_exception = false
           end
+          true
         end
+      rescue ThreadError
+        false
       end
 
       # Ends listening, for tests and for programs that close the cache.

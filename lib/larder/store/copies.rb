@@ -27,10 +27,7 @@ module Larder
       def trusted?
         return true unless @backplane
 
-        failsafe(:read_entry, returning: false) do
-          listen
-          @cache.trusted?
-        end
+        failsafe(:read_entry, returning: false) { listen && @cache.trusted? }
       end
 
       # Reads the remote store, and stores a copy in the file. Yields if that store does not answer.

@@ -123,13 +123,16 @@ module Larder
       end
 
       # From its first use on, a process sees to it that somebody listens to the backplane.
+      #
+      # @return [Boolean] does it?
       def listen
-        return unless @backplane
+        return true unless @backplane
 
-        @backplane.start(@cache, forked: -> { FastPath.listens(self, false) }) do |error|
+        listens = @backplane.start(@cache, forked: -> { FastPath.listens(self, false) }) do |error|
           failed(:backplane, nil, RemoteError.new("the backplane does not answer: #{error.class}: #{error.message}"))
         end
-        FastPath.listens(self, true)
+        FastPath.listens(self, listens)
+        listens
       end
 
       # Failsafe's. One report of many failures in a row, of the remote store and of the backplane.

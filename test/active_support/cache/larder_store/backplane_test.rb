@@ -71,6 +71,19 @@ module LarderStore
         assert_predicate Process.wait2(next_one).last, :success?
       end
 
+      test "the handler of a signal reads, also as the first call of a process" do
+        store = new_store("signal.larder", remote: [:file_store, path_of("files")], backplane: backplane)
+        store.remote.store.write("k", "value")
+        read = nil
+        before = trap("USR2") { read = store.read("k") }
+        Process.kill("USR2", Process.pid)
+        assert(soon { read })
+        assert_equal "value", read
+      ensure
+        trap("USR2", before || "DEFAULT")
+        store&.instance_variable_get(:@backplane)&.stop
+      end
+
       test "keys of any bytes and many keys" do
         names = Array.new(300) { |number| "#{"long" * 50}/#{number}" }
         @one.write_multi(names.to_h { |name| [name, 1] })
