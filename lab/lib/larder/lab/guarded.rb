@@ -13,6 +13,9 @@ module Larder
       include Clock
 
       WARDEN = File.expand_path("warden.rb", __dir__)
+      # What is for this Ruby, as an allocator that is preloaded, is not for the program.
+      UNSET = { "RUBYOPT" => nil, "LD_PRELOAD" => nil }.freeze
+      private_constant :UNSET
 
       # @return [Integer, nil] pid of the program; nil if it could not be started
       attr_reader :pid
@@ -34,7 +37,7 @@ module Larder
       def start
         duty_reader, @duty = IO.pipe
         pid_reader, pid_writer = IO.pipe
-        @warden = Process.spawn({ "RUBYOPT" => nil }, RbConfig.ruby, "--disable=gems", WARDEN, "run", @signal,
+        @warden = Process.spawn(UNSET, RbConfig.ruby, "--disable=gems", WARDEN, "run", @signal,
                                 @user || "-", *@command, in: duty_reader, out: pid_writer, err: [@log, "a"],
                                 chdir: @dir, pgroup: true)
         duty_reader.close
