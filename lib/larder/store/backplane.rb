@@ -5,6 +5,7 @@
 require "active_support/fork_tracker"
 require "json"
 require "securerandom"
+require "larder/application"
 require "larder/codecs/optional_gems"
 require "larder/store/backplane/redis"
 require "larder/store/backplane/postgresql"
@@ -93,6 +94,7 @@ module Larder
       # @return [void]
       def stop
         @thread&.kill&.join
+        @replaying&.kill&.join
         release
       end
 
@@ -208,7 +210,24 @@ module Larder
           end
           @cache.trust_for(TRUSTED)
           tell_the_unsent
+          replay
         end
+      end
+
+      # Applies what the journal lists, also if the application makes no call. In a thread of its own, as the listener
+      # must not wait for the remote store.
+      def replay
+        return if @replaying&.alive? || @remote.journal.empty?
+
+        @replaying = Thread.new do
+          executor = Application.executor # gives connections to a database back
+          executor ? executor.wrap { @remote.ready? } : @remote.ready?
+        rescue RemoteError
+          nil # the next call reports it
+        end
+        @replaying.report_on_exception = false
+      rescue Larder::Error, ThreadError
+        nil # the same
       end
 
       # What is changed from now on is told by who changes it.

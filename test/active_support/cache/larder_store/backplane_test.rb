@@ -84,6 +84,22 @@ module LarderStore
         store&.instance_variable_get(:@backplane)&.stop
       end
 
+      test "what a machine could not apply is applied when the remote store is back, without a call of it" do
+        name, url, options = remote
+        store = machine("idle", remote: [name, url, { **options, down_retry_delay: 1 }])
+        store.write("k", "old")
+        Process.kill(:KILL, @far.pid)
+        @far.stop
+        store.delete("k")
+        assert store.stats[:remote][:waiting]
+        @far.start
+        ActiveSupport::Cache.lookup_store(remote).write("k", "old")
+        assert(soon(10) { !store.stats[:remote][:waiting] }, "still listed")
+        assert_nil ActiveSupport::Cache.lookup_store(remote).read("k")
+      ensure
+        store&.instance_variable_get(:@backplane)&.stop
+      end
+
       test "keys of any bytes and many keys" do
         names = Array.new(300) { |number| "#{"long" * 50}/#{number}" }
         @one.write_multi(names.to_h { |name| [name, 1] })
