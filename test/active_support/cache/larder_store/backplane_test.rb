@@ -23,7 +23,7 @@ module LarderStore
       teardown do
         [@one, @two, @three_here].compact.each { |store| store.instance_variable_get(:@backplane).stop }
         [@server, @far].compact.each(&:stop)
-        @places.each { |place| FileUtils.rm_rf(place) }
+        @places&.each { |place| FileUtils.rm_rf(place) }
         Dalli.logger = @logger if @logger
       end
 
