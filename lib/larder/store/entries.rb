@@ -67,7 +67,7 @@ module Larder
       end
 
       # Rails' fetch, which stores an entry that has expired again for race_condition_ttl. Only over what it has read:
-      # that keeps its tags, and what was deleted or written meanwhile stays so. With single flight it is dropped, as
+      # that keeps its tags, and what was deleted or written since stays so. With single flight it is dropped, as
       # callers would take it for the new value, for which they wait now.
       def handle_expired_entry(entry, key, options)
         return super unless entry && options[:race_condition_ttl]

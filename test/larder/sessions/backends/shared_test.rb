@@ -139,8 +139,7 @@ module Larder
           die
           @here.repository.end(A)
           assert_nil @here.find
-          @server.start
-          far { |redis| redis.set(NAME, bytes) }
+          start_with(bytes)
           assert(soon(10) { @here.find.nil? && far { |redis| redis.get(NAME).nil? } })
           assert(soon { @there.find.nil? })
         end
@@ -151,8 +150,7 @@ module Larder
           die
           refute @here.repository.commit(found, {})
           assert_nil @here.find
-          @server.start
-          far { |redis| redis.set(NAME, bytes) }
+          start_with(bytes)
           assert(soon(10) { @here.find.nil? && far { |redis| redis.get(NAME).nil? } })
           assert(soon { @there.find.nil? })
         end
@@ -193,8 +191,7 @@ module Larder
           die
           here.repository.end(A)
           assert_raises(Larder::RemoteError) { there.statistics.logout(1) }
-          @server.start
-          far { |redis| redis.set(NAME, bytes) }
+          start_with(bytes)
           assert(soon(10) { here.find.nil? && there.find.nil? })
         end
 
@@ -239,6 +236,12 @@ module Larder
           yield client
         ensure
           client&.close
+        end
+
+        # With the session that the store had.
+        def start_with(bytes)
+          @server.start
+          far { |redis| redis.set(NAME, bytes) }
         end
 
         def die

@@ -142,8 +142,8 @@ module Larder
 
         def understood
           if question.regions > question.hosts
-            raise UsageError,
-"--regions #{question.regions} is more than there are machines (--hosts #{question.hosts})"
+            raise UsageError, "--regions #{question.regions} is more than there are machines (--hosts " \
+                              "#{question.hosts})"
           end
 
           compressors
