@@ -2,6 +2,7 @@
  * lease.c — takes, awaits and ends leases of keys.
  */
 #include "cache/lease.h"
+#include "base/arguments.h"
 #include "base/errors.h"
 #include "cache/attach.h"
 
@@ -71,7 +72,7 @@ VALUE glue_leases_take(VALUE cache, VALUE keys, VALUE lease_ms, VALUE now) {
             status = larder_lease_take(engine, bytes, size, ms, &lease, &call);
         }
         if (status == LARDER_OK) {
-            rb_hash_aset(taken, key, string_of(&lease));
+            rb_hash_aset(taken, glue_hash_key(key), string_of(&lease));
         }
     }
     return taken;

@@ -5,6 +5,7 @@
  * larger ones into a String of their size at once; the largest without the GVL.
  */
 #include "cache/read.h"
+#include "base/arguments.h"
 #include "base/clock.h"
 #include "base/errors.h"
 #include "cache/attach.h"
@@ -151,7 +152,7 @@ static void get_batch(VALUE self, const VALUE *keys, size_t count, char *arena, 
             value = decode(value, &lookup->item);
         }
         if (!NIL_P(value)) {
-            rb_hash_aset(found, keys[i], value);
+            rb_hash_aset(found, glue_hash_key(keys[i]), value);
         }
     }
 }

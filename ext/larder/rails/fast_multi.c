@@ -3,6 +3,7 @@
  * GLUE_BATCH keys at a time by the engine's multi forms.
  */
 #include "rails/fast_multi.h"
+#include "base/arguments.h"
 #include "rails/fast_clock.h"
 #include "rails/fast_event.h"
 #include "rails/fast_guard.h"
@@ -103,7 +104,7 @@ static enum fast_outcome decode_lookup(batch *batch, const larder_lookup *lookup
 
 static VALUE missing_key(batch *batch, const larder_lookup *lookup, size_t i) {
     restore_key(batch, lookup, i);
-    return fast_key_string(&batch->key, batch->options.namespace);
+    return glue_hash_key(fast_key_string(&batch->key, batch->options.namespace));
 }
 
 /* Reads names up to a full batch from `*next` on into `found`. False: the ordinary path has to. */
@@ -129,7 +130,7 @@ static bool read_batch(batch *batch, int count, const VALUE *names, int *next, c
     }
 
     for (size_t i = 0; i < batch->count; i++) {
-        VALUE name = names[first + (int)i], value;
+        VALUE name = glue_hash_key(names[first + (int)i]), value;
         switch (decode_lookup(batch, &lookups[i], i, call.now_ms, &value)) {
         case FAST_HIT:
             rb_hash_aset(found, name, value);
@@ -307,7 +308,7 @@ static int add_record(VALUE name, VALUE value, VALUE arg) {
     writing->simple = expand(batch, name) && batch->key.is_utf8 &&
                       fast_key_version(&batch->key, batch->options.version, &version);
     if (writing->simple) {
-        VALUE key = rb_utf8_str_new(batch->key.text, (long)batch->key.bytes);
+        VALUE key = rb_obj_freeze(rb_utf8_str_new(batch->key.text, (long)batch->key.bytes));
         record = fast_entry_record(&batch->store, &batch->options, &batch->key, version, writing->now, value);
         writing->simple = record != Qundef;
         if (writing->simple) {
@@ -424,9 +425,9 @@ static VALUE complete(struct event *event, VALUE found) {
             value = rb_hash_lookup(computed, name);
         } else if (value == Qundef) {
             value = rb_yield(name);
-            rb_hash_aset(event->writes, name, value);
+            rb_hash_aset(event->writes, glue_hash_key(name), value);
         }
-        rb_hash_aset(ordered, name, value);
+        rb_hash_aset(ordered, glue_hash_key(name), value);
     }
     if (event->batch->options.skip_nil) {
         rb_hash_foreach(event->writes, drop_nil, Qnil);

@@ -63,6 +63,12 @@ module Larder
         @machine = nil
       end
 
+      # Does this process listen, or wait to be the one that does?
+      # @return [Boolean, nil]
+      def listening?
+        @pid == Process.pid && @thread&.alive?
+      end
+
       # Listens from now on, if this process is the one that has to.
       #
       # @param cache [Larder::Cache] with the copies
@@ -70,8 +76,6 @@ module Larder
       # @yieldparam error [StandardError] told of errors
       # @return [Boolean] false: there can be no thread, as in the handler of a signal
       def start(cache, forked: nil, &report)
-        return true if listening?
-
         @mutex.synchronize do
           next true if listening?
 
@@ -118,11 +122,6 @@ module Larder
       end
 
       private
-
-      # Or waits to be the one that listens.
-      def listening?
-        @pid == Process.pid && @thread&.alive?
-      end
 
       # @return [StandardError, nil] why the messages could not be sent
       def failure_of(kind, texts)

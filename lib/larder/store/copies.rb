@@ -65,7 +65,7 @@ module Larder
       # After the leases were taken: what is listed later has ended them.
       def ask
         listen
-        Asked.new(now, stamp)
+        Asked.new(now_ms / 1000.0, stamp)
       end
 
       # Takes Strings off what was found.

@@ -291,7 +291,9 @@ module Larder
 
       # As the store makes it, which takes twenty calls.
       def name_of(key)
-        @prefix && Adapters::ORDINARY.match?(key) ? @prefix + key : @store.send(:normalize_key, key, nil)
+        return @store.send(:normalize_key, key, nil) unless @prefix && Adapters::ORDINARY.match?(key)
+
+        @prefix.empty? ? key : @prefix + key
       end
 
       # If one of several servers does not answer, others may be asked.

@@ -128,11 +128,15 @@ module Larder
       def listen
         return true unless @backplane
 
-        listens = @backplane.start(@cache, forked: -> { FastPath.listens(self, false) }) do |error|
-          failed(:backplane, nil, RemoteError.new("the backplane does not answer: #{error.class}: #{error.message}"))
-        end
+        listens = @backplane.listening? || listen_from_now_on
         FastPath.listens(self, listens)
         listens
+      end
+
+      def listen_from_now_on
+        @backplane.start(@cache, forked: -> { FastPath.listens(self, false) }) do |error|
+          failed(:backplane, nil, RemoteError.new("the backplane does not answer: #{error.class}: #{error.message}"))
+        end
       end
 
       # Failsafe's. One report of many failures in a row, of the remote store and of the backplane.
