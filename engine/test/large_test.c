@@ -98,6 +98,30 @@ static void a_missing_chunk_is_a_miss_for_calls_that_read_no_value(void) {
     larder_close(cache);
 }
 
+/* How many keys are listed; SIZE_MAX: an error. */
+static size_t listed(larder *cache) {
+    char keys[LARDER_MAX_KEY + 4];
+    uint64_t cursor = 0;
+    size_t count, used, sum = 0;
+    do {
+        if (larder_scan(cache, &cursor, "", 0, keys, sizeof keys, &count, &used, NULL) != LARDER_OK) {
+            return SIZE_MAX;
+        }
+        sum += count;
+    } while (cursor);
+    return sum;
+}
+
+static void a_missing_chunk_is_not_listed(void) {
+    larder *cache = open_cache(8 << 20);
+    static unsigned char value[BYTES];
+    CHECK(set_bytes(cache, "whole", value, BYTES, 0) == LARDER_OK);
+    CHECK(listed(cache) == 1);
+    store_and_lose_a_chunk(cache, "lost");
+    CHECK(listed(cache) == 1, "it is a miss for get");
+    larder_close(cache);
+}
+
 static void a_whole_large_value_is_present_for_them(void) {
     larder *cache = open_cache(8 << 20);
     static unsigned char value[BYTES];
@@ -328,6 +352,7 @@ static const test_case tests[] = {
     TEST(a_group_of_chunks_has_one_shard, "a group of chunks stands in one shard, groups are spread"),
     TEST(overwritten_while_read, "a large value that is only overwritten is hardly ever a miss"),
     TEST(a_missing_chunk_is_a_miss, "a large value that lost a chunk is a miss and leaves nothing behind"),
+    TEST(a_missing_chunk_is_not_listed, "a large value that lost a chunk is not among the keys"),
     TEST(a_missing_chunk_is_a_miss_for_calls_that_read_no_value,
          "exists, touch, replace, add and increment find no large value that lost a chunk"),
     TEST(the_newest_value_of_a_few_chunks_is_there, "a value of a few chunks that was just stored is there"),

@@ -11,6 +11,7 @@
 #include "file/view.h"
 #include "handle/enter.h"
 #include "index/bucket.h"
+#include "item/large.h"
 #include "item/read.h"
 #include "segment/record.h"
 
@@ -85,13 +86,16 @@ static int64_t listed_key(larder *cache, const lard_view *view, lard_u64 *slot, 
             return -1;
         }
         bool fit = lard_record_of_slot(view, settled, &info) && is_listed(view, offset, &info, now_ms, all);
+        lard_head head = {{0, 0}, 0, 0};
         if (fit) {
             lard_record_copy_key(view, offset, &info, key);
+            lard_record_head(view, offset, &info, &head);
         }
         lard_fence_acquire();
         if (lard_load(slot) == value) {
             size_t key_bytes = LARD_WORD0_KEY_BYTES(info.word0);
-            fit = fit && (all || value == settled || is_found(cache, view->map, key, key_bytes, now_ms));
+            fit = fit && (all || value == settled || is_found(cache, view->map, key, key_bytes, now_ms)) &&
+                  (all || !head.value_bytes || lard_large_is_whole(cache, view->map, &head));
             return fit ? (int64_t)key_bytes : -1;
         }
     }

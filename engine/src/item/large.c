@@ -119,6 +119,22 @@ larder_status lard_large_read(larder *cache, lard_map *map, const lard_key *key,
     return at == head->value_bytes ? LARDER_OK : LARDER_MISS;
 }
 
+bool lard_large_is_whole(larder *cache, lard_map *map, const lard_head *head) {
+    walk steps;
+    if (!plausible(map, head)) {
+        return false;
+    }
+    begin_walk(&steps, map, head);
+    for (uint32_t i = 0; i < head->chunks; i++) {
+        lard_hit hit;
+        const prefetched *chunk = next_of_walk(&steps, map, head, i);
+        if (lard_lookup(cache, map, &chunk->key, &chunk->place, NULL, 0, NULL, &hit, 0) != LARDER_OK) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void lard_large_drop(lard_map *map, const lard_head *head) {
     walk steps;
     if (!plausible(map, head)) {

@@ -13,6 +13,8 @@ size_t lard_large_chunk_bytes(const lard_map *map);
  * is missing; BUFFER_TOO_SMALL. */
 larder_status lard_large_read(larder *cache, lard_map *map, const lard_key *key, const lard_hit *found,
                               lard_room *room);
+/* Are all chunks there? Unlike a read, it leaves them as old as they were. */
+bool lard_large_is_whole(larder *cache, lard_map *map, const lard_head *head);
 /* Writes the chunks of spec->value; the caller publishes *head. */
 larder_status lard_large_write(larder *cache, lard_map *map, const lard_key *key, const lard_record_spec *spec,
                                lard_head *head, const larder_call *call);
