@@ -54,13 +54,17 @@ module House
       "&cache->next_look_ms", "&cache->next_touch_ms", "&cache->store_count", "&cache->store_ms", "&cache->slot",
       "&cache->incarnation", "&cache->counters", "&cache->next_value_id", "&copy->pages[p]",
       "&copy->epoch", "&copy->shape", "&renewal->renewing", "&cache->counted_ms", "&cache->lived", "&guarded[i].map",
-      "&guarded[i].base", "&guarded[i].bytes", "&questions", "&map->fd", "word", "byte", "&hints->sampled",
+      "&guarded[i].base", "&guarded[i].bytes", "&questions", "&map->fd", "&view->map->unadvised", "word",
+      "byte", "&hints->sampled",
       "&hints->heard[end % LARD_HEARD]", "&hints->heard_end", "&shadow->score"
     ].freeze
 
     # Where pointers into a map are made, and words are not stored to through them: the lines, without blanks around.
     POINTERS = {
-      "advice.c" => ["posix_madvise(map->base + from, to - from, advice);"],
+      "advice.c" => [
+        "posix_madvise(map->base + from, to - from, advice);",
+        "if (count > MOST_PAGES || to > round_up(map->bytes) || mincore(map->base + from, to - from, pages) != 0) {"
+      ],
       "bucket.h" => ["return (lard_bucket *)(view->base + view->map->super.data_offset) + " \
                      "(((segment - page) << shift) + number);"],
       "sigbus.c" => [

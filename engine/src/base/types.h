@@ -82,6 +82,7 @@ typedef struct lard_map {
     uint32_t reads_mask; /* of bucket numbers, which select a word of lard_shard_hints.reads */
     bool has_shared_hints;
     bool is_on_disk;     /* stores to its pages may wait for the disk */
+    uint32_t unadvised;  /* segments that lard_advice_segment need not look at, as others were in memory */
     size_t short_record; /* longest record for which the rest of a segment is left unused */
     size_t chunk_record; /* longest record of a chunk */
     size_t record_limit; /* longest record of a whole value, but for pinned ones */

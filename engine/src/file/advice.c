@@ -14,6 +14,9 @@
 
 #include <sys/mman.h>
 
+#define MOST_PAGES 264     /* of 4 KiB in a segment of 1 MiB, and some around it */
+#define MOST_UNADVISED 15u /* segments after one that is in memory */
+
 static uint64_t round_down(uint64_t at) { return at & ~((uint64_t)lard_page_bytes() - 1); }
 
 static uint64_t round_up(uint64_t at) { return round_down(at + lard_page_bytes() - 1); }
@@ -57,6 +60,32 @@ void lard_advice_index(const lard_view *view, uint32_t segment) {
     advise_kept(view->map, in_file(view, lard_view_segment_offset(view, segment)), view->map->super.segment_bytes);
 }
 
+/* Are all pages in memory? The advice makes the kernel look each up, which takes ten times as long. */
+static bool are_in_memory(const lard_map *map, uint64_t from, uint64_t to) {
+    unsigned char pages[MOST_PAGES];
+    uint64_t count = (to - from) / lard_page_bytes();
+    if (count > MOST_PAGES || to > round_up(map->bytes) || mincore(map->base + from, to - from, pages) != 0) {
+        return false;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        if (!(pages[i] & 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Most files are in memory as a whole, so that a system call for each segment would be in vain. */
 void lard_advice_segment(const lard_view *view, uint32_t segment) {
-    advise_soon(view->map, in_file(view, lard_view_segment_offset(view, segment)), view->map->super.segment_bytes);
+    uint64_t at = in_file(view, lard_view_segment_offset(view, segment));
+    uint64_t from = round_down(at), to = round_up(at + view->map->super.segment_bytes);
+    uint32_t unadvised = __atomic_load_n(&view->map->unadvised, __ATOMIC_RELAXED);
+    if (unadvised) {
+        unadvised--;
+    } else if (are_in_memory(view->map, from, to)) {
+        unadvised = MOST_UNADVISED;
+    } else {
+        advise(view->map, from, to, POSIX_MADV_WILLNEED);
+    }
+    __atomic_store_n(&view->map->unadvised, unadvised, __ATOMIC_RELAXED);
 }

@@ -9,7 +9,8 @@
 void lard_advice_map(const lard_map *map); /* after it was mapped */
 void lard_advice_shard(
     const lard_view *view); /* at this process's first use of a shard, and after it was emptied */
-void lard_advice_index(const lard_view *view, uint32_t segment);   /* a page of the index: read it and keep it */
-void lard_advice_segment(const lard_view *view, uint32_t segment); /* starts to read it, and does not wait */
+void lard_advice_index(const lard_view *view, uint32_t segment); /* a page of the index: read it and keep it */
+/* Starts to read it, if it is not in memory, and does not wait. Looks at few segments as long as all are. */
+void lard_advice_segment(const lard_view *view, uint32_t segment);
 
 #endif
