@@ -1,7 +1,7 @@
 /*
  * victim.c — chooses the segment to empty next.
  *
- * A segment in which every record has expired comes first, then one that is mostly dead, then the oldest segment
+ * A segment that is mostly dead comes first, then one in which every record has expired, then the oldest segment
  * of the small or the main queue. Under the shard's lock.
  */
 #include "evict/victim.h"
@@ -13,29 +13,43 @@
 /* Numbers + 1 of segments that may be emptied; 0: there is none. */
 typedef struct {
     uint32_t expired;   /* every record has expired */
-    uint32_t dead;      /* most of it is dead */
     uint32_t oldest[2]; /* the oldest of small and main */
     uint32_t second[2]; /* the second oldest */
 } prospects;
 
-static prospects look_over(const lard_view *view, int64_t now_ms, bool open_too) {
-    prospects found = {0, 0, {0, 0}, {0, 0}};
-    uint64_t sequences[2] = {UINT64_MAX, UINT64_MAX}, seconds[2] = {UINT64_MAX, UINT64_MAX};
-    const uint32_t active[2] = {lard_load(&view->header->active[0]), lard_load(&view->header->active[1])};
+/* 0: small, 1: main; more: it has no records. */
+static uint32_t queue_of(const lard_segment *row) { return lard_load(&row->state) - LARD_SEGMENT_SMALL; }
+
+/* Number + 1 of a segment most of which is dead. Values in chunks that are overwritten leave such ones so often
+ * that to look over all rows would take a twentieth of a write. */
+static uint32_t mostly_dead(const lard_view *view) {
     const uint32_t *dead = lard_dead_in(view->map, view->number, 0), most = lard_dead_most(view->map);
     const uint32_t count = view->map->super.segments_per_shard;
     for (uint32_t s = 0; s < count; s++) {
+        if (LARD_UNLIKELY(__atomic_load_n(&dead[s], __ATOMIC_RELAXED) >= most)) {
+            uint32_t queue = queue_of(&view->segments[s]);
+            if (queue <= 1 && s + 1 != lard_load(&view->header->active[queue])) {
+                return s + 1;
+            }
+        }
+    }
+    return 0;
+}
+
+static prospects look_over(const lard_view *view, int64_t now_ms, bool open_too) {
+    prospects found = {0, {0, 0}, {0, 0}};
+    uint64_t sequences[2] = {UINT64_MAX, UINT64_MAX}, seconds[2] = {UINT64_MAX, UINT64_MAX};
+    const uint32_t active[2] = {lard_load(&view->header->active[0]), lard_load(&view->header->active[1])};
+    const uint32_t count = view->map->super.segments_per_shard;
+    for (uint32_t s = 0; s < count; s++) {
         const lard_segment *row = &view->segments[s];
-        uint32_t queue = lard_load(&row->state) - LARD_SEGMENT_SMALL;
-        if (queue > LARD_SEGMENT_MAIN - LARD_SEGMENT_SMALL || (!open_too && s + 1 == active[queue])) {
+        uint32_t queue = queue_of(row);
+        if (queue > 1 || (!open_too && s + 1 == active[queue])) {
             continue;
         }
         if (lard_load(&row->max_expiry_ms) <= (uint64_t)now_ms && !found.expired &&
             lard_load(&row->write_offset)) {
             found.expired = s + 1;
-        }
-        if (!found.dead && __atomic_load_n(&dead[s], __ATOMIC_RELAXED) >= most) {
-            found.dead = s + 1;
         }
         uint64_t sequence = lard_load(&row->sequence);
         if (sequence < sequences[queue]) {
@@ -68,6 +82,10 @@ static void note_oldest_main(lard_view *view, uint32_t oldest) {
 }
 
 uint32_t lard_victim_choose(lard_view *view, int64_t now_ms) {
+    uint32_t dead = mostly_dead(view);
+    if (dead) {
+        return dead;
+    }
     prospects found = look_over(view, now_ms, false);
     uint32_t small = lard_load(&view->header->small_segments);
     uint32_t main_count = lard_load(&view->header->main_segments);
@@ -78,7 +96,7 @@ uint32_t lard_victim_choose(lard_view *view, int64_t now_ms) {
                      (uint64_t)small << 16 <= shared * lard_steer_small_share(view);
     queue = found.oldest[queue] ? queue : !queue;
     note_oldest_main(view, found.oldest[1]);
-    uint32_t victim = found.expired ? found.expired : found.dead ? found.dead : found.oldest[queue];
+    uint32_t victim = found.expired ? found.expired : found.oldest[queue];
     if (victim) {
         prefetch_next(view, victim, &found, queue);
         return victim;
