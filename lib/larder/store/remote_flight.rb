@@ -32,9 +32,7 @@ module Larder
         return super unless @remote
         return unless trusted?
 
-        version = normalize_version(name, options)
-        value = value_of(file_entry(key), version)
-        [:found, value] unless value.equal?(FastPath::NONE) || value.equal?(FastPath::EXPIRED)
+        landed(value_of(file_entry(key), normalize_version(name, options)))
       end
 
       # Answers the value of another machine, or yields to compute it: true, if this caller is not to store it.
@@ -57,7 +55,7 @@ module Larder
           return [true] if take_at_first(key, options, lease)
 
           until take_far(key, options, lease)
-            return [:alone] unless may_await_far?(key) && monotonic_now < deadline
+            return [:alone] unless may_await?(key, Leases.of(@records, key)) && monotonic_now < deadline
 
             sleep(LOOK)
             found = found_far(name, key, options)
@@ -65,12 +63,6 @@ module Larder
           end
           [true]
         end
-      end
-
-      # As SingleFlight's may_await?, of one who has the lease of the key on this machine.
-      def may_await_far?(key)
-        own = Leases.of(@records, key)
-        Leases.held.all? { |lease| lease.equal?(own) || lease.key < key }
       end
 
       # @param terms [Hash] unless_exist

@@ -199,7 +199,10 @@ module Larder
 
       # @return [Array, nil] :found and the value; or nil
       def found_value(name, key, options)
-        value = value_read(key, name, options[:version])
+        landed(value_read(key, name, options[:version]))
+      end
+
+      def landed(value)
         [:found, value] unless value.equal?(FastPath::NONE) || value.equal?(FastPath::EXPIRED)
       end
 
@@ -229,9 +232,11 @@ module Larder
         ended
       end
 
-      def may_await?(key)
-        held = Leases.held
-        held.empty? || held.all? { |lease| lease.key < key || (lease.fiber != Fiber.current && scheduled?) }
+      # @param own [Leases::Lease, nil] that this caller has of the key itself
+      def may_await?(key, own = nil)
+        Leases.held.all? do |lease|
+          lease.equal?(own) || lease.key < key || (lease.fiber != Fiber.current && scheduled?)
+        end
       end
 
       def scheduled?
