@@ -14,8 +14,8 @@
 
 #include <sys/mman.h>
 
-#define MOST_PAGES 264     /* of 4 KiB in a segment of 1 MiB, and some around it */
-#define MOST_UNADVISED 15u /* segments after one that is in memory */
+#define MAX_PAGES 264     /* of 4 KiB in a segment of 1 MiB, and some around it */
+#define MAX_UNADVISED 15u /* segments after one that is in memory */
 
 static uint64_t round_down(uint64_t at) { return at & ~((uint64_t)lard_page_bytes() - 1); }
 
@@ -62,9 +62,9 @@ void lard_advice_index(const lard_view *view, uint32_t segment) {
 
 /* Are all pages in memory? The advice makes the kernel look each up, which takes ten times as long. */
 static bool are_in_memory(const lard_map *map, uint64_t from, uint64_t to) {
-    unsigned char pages[MOST_PAGES];
+    unsigned char pages[MAX_PAGES];
     uint64_t count = (to - from) / lard_page_bytes();
-    if (count > MOST_PAGES || to > round_up(map->bytes) || mincore(map->base + from, to - from, pages) != 0) {
+    if (count > MAX_PAGES || to > round_up(map->bytes) || mincore(map->base + from, to - from, pages) != 0) {
         return false;
     }
     for (uint64_t i = 0; i < count; i++) {
@@ -83,7 +83,7 @@ void lard_advice_segment(const lard_view *view, uint32_t segment) {
     if (unadvised) {
         unadvised--;
     } else if (are_in_memory(view->map, from, to)) {
-        unadvised = MOST_UNADVISED;
+        unadvised = MAX_UNADVISED;
     } else {
         advise(view->map, from, to, POSIX_MADV_WILLNEED);
     }
