@@ -94,8 +94,10 @@ static int64_t listed_key(larder *cache, const lard_view *view, lard_u64 *slot, 
         lard_fence_acquire();
         if (lard_load(slot) == value) {
             size_t key_bytes = LARD_WORD0_KEY_BYTES(info.word0);
-            fit = fit && (all || value == settled || is_found(cache, view->map, key, key_bytes, now_ms)) &&
-                  (all || !head.value_bytes || lard_large_is_whole(cache, view->map, &head));
+            if (fit && !all) {
+                fit = value != settled ? is_found(cache, view->map, key, key_bytes, now_ms)
+                                       : !head.value_bytes || lard_large_is_whole(cache, view->map, &head);
+            }
             return fit ? (int64_t)key_bytes : -1;
         }
     }

@@ -84,23 +84,12 @@ static const prefetched *next_of_walk(walk *steps, lard_map *map, const lard_hea
     return &steps->ahead[i % 3];
 }
 
-larder_status lard_large_read(larder *cache, lard_map *map, const lard_key *key, const lard_hit *found,
-                              lard_room *room) {
-    const lard_head *head = &found->head;
+/* Copies the chunks to `out`, or only looks for them if that is NULL. */
+static larder_status read_chunks(larder *cache, lard_map *map, const lard_head *head, char *out,
+                                 bool raises_reads) {
     size_t at = 0;
     walk steps;
-    if (!plausible(map, head)) {
-        return LARDER_MISS;
-    }
     begin_walk(&steps, map, head);
-    if (room && head->value_bytes > room->capacity && !lard_lookup_grow(room, head->value_bytes)) {
-        return LARDER_BUFFER_TOO_SMALL;
-    }
-    char *out = room ? room->bytes : NULL;
-    /* By the head, which was written last: the first chunks of a long value are old as soon as it is complete. */
-    lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
-    bool is_young = lard_segment_is_open(&view, found->offset) ||
-                    lard_reads_is_young(map, &map->dircache[view.number], found->offset);
     for (uint32_t i = 0; i < head->chunks; i++) {
         larder_item item;
         lard_hit hit;
@@ -110,7 +99,7 @@ larder_status lard_large_read(larder *cache, lard_map *map, const lard_key *key,
         if (status != LARDER_OK) {
             return LARDER_MISS;
         }
-        if (!is_young) {
+        if (raises_reads) {
             lard_reads_raise(map, &map->dircache[lard_hash_shard(map, &chunk->key.hash)], hit.reads, hit.slot,
                              hit.offset);
         }
@@ -119,20 +108,24 @@ larder_status lard_large_read(larder *cache, lard_map *map, const lard_key *key,
     return at == head->value_bytes ? LARDER_OK : LARDER_MISS;
 }
 
-bool lard_large_is_whole(larder *cache, lard_map *map, const lard_head *head) {
-    walk steps;
+larder_status lard_large_read(larder *cache, lard_map *map, const lard_key *key, const lard_hit *found,
+                              lard_room *room) {
+    const lard_head *head = &found->head;
     if (!plausible(map, head)) {
-        return false;
+        return LARDER_MISS;
     }
-    begin_walk(&steps, map, head);
-    for (uint32_t i = 0; i < head->chunks; i++) {
-        lard_hit hit;
-        const prefetched *chunk = next_of_walk(&steps, map, head, i);
-        if (lard_lookup(cache, map, &chunk->key, &chunk->place, NULL, 0, NULL, &hit, 0) != LARDER_OK) {
-            return false;
-        }
+    if (room && head->value_bytes > room->capacity && !lard_lookup_grow(room, head->value_bytes)) {
+        return LARDER_BUFFER_TOO_SMALL;
     }
-    return true;
+    /* By the head, which was written last: the first chunks of a long value are old as soon as it is complete. */
+    lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
+    bool is_young = lard_segment_is_open(&view, found->offset) ||
+                    lard_reads_is_young(map, &map->dircache[view.number], found->offset);
+    return read_chunks(cache, map, head, room ? room->bytes : NULL, !is_young);
+}
+
+bool lard_large_is_whole(larder *cache, lard_map *map, const lard_head *head) {
+    return plausible(map, head) && read_chunks(cache, map, head, NULL, false) == LARDER_OK;
 }
 
 void lard_large_drop(lard_map *map, const lard_head *head) {
