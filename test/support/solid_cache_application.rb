@@ -68,7 +68,7 @@ module SolidCacheApplication
 
   # As the gem's installer has it.
   def load_schema
-    SolidCache::Record.with_connection do |connection|
+    SolidCache::Record.connection_pool.with_connection do |connection|
       connection.create_table "solid_cache_entries", if_not_exists: true do |table|
         table.binary "key", limit: 1024, null: false
         table.binary "value", limit: 536_870_912, null: false

@@ -102,7 +102,7 @@ module LarderStore
 
     # As a replica is.
     def read_only(value)
-      SolidCache::Record.with_connection do |connection|
+      SolidCache::Record.connection_pool.with_connection do |connection|
         connection.execute("SET default_transaction_read_only = #{value}")
       end
     end
