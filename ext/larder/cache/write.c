@@ -139,32 +139,35 @@ VALUE glue_cas(VALUE cache, VALUE key, VALUE expected, VALUE value, const larder
     return stored(perform(cache, &write, key, value, expected), key, terms->pin);
 }
 
-static VALUE cache_set(VALUE self, VALUE key, VALUE value, VALUE ttl_ms, VALUE mode, VALUE pin, VALUE now) {
-    larder_store terms = {.ttl_ms = NUM2LL(ttl_ms), .mode = (uint8_t)NUM2UINT(mode), .pin = RTEST(pin)};
+/* _set(key, value, ttl_ms, mode, pin, now) */
+static VALUE cache_set(int argc, VALUE *argv, VALUE self) {
+    rb_check_arity(argc, 6, 6);
+    larder_store terms = {.ttl_ms = NUM2LL(argv[2]), .mode = (uint8_t)NUM2UINT(argv[3]), .pin = RTEST(argv[4])};
 
-    return glue_set(self, key, value, &terms, now);
+    return glue_set(self, argv[0], argv[1], &terms, argv[5]);
 }
 
-/* As _set, with tags. */
+/* As _set, with tags and a stamp behind. */
 static VALUE cache_set_tagged(int argc, VALUE *argv, VALUE self) {
-    VALUE key, value, ttl_ms, mode, pin, now, list, stamp;
     larder_extra extra = {0};
     glue_tags tags;
 
-    rb_scan_args(argc, argv, "80", &key, &value, &ttl_ms, &mode, &pin, &now, &list, &stamp);
+    rb_check_arity(argc, 8, 8);
     larder_store terms = {
-        .ttl_ms = NUM2LL(ttl_ms), .mode = (uint8_t)NUM2UINT(mode), .pin = RTEST(pin), .extra = &extra};
-    glue_tags_take(list, &tags);
-    glue_tags_into(&extra, &tags, stamp);
-    VALUE answer = glue_set(self, key, value, &terms, now);
+        .ttl_ms = NUM2LL(argv[2]), .mode = (uint8_t)NUM2UINT(argv[3]), .pin = RTEST(argv[4]), .extra = &extra};
+    glue_tags_take(argv[6], &tags);
+    glue_tags_into(&extra, &tags, argv[7]);
+    VALUE answer = glue_set(self, argv[0], argv[1], &terms, argv[5]);
     RB_GC_GUARD(tags.packed);
     return answer;
 }
 
-static VALUE cache_cas(VALUE self, VALUE key, VALUE expected, VALUE value, VALUE ttl_ms, VALUE pin, VALUE now) {
-    larder_store terms = {.ttl_ms = NUM2LL(ttl_ms), .pin = RTEST(pin)};
+/* _cas(key, expected, value, ttl_ms, pin, now) */
+static VALUE cache_cas(int argc, VALUE *argv, VALUE self) {
+    rb_check_arity(argc, 6, 6);
+    larder_store terms = {.ttl_ms = NUM2LL(argv[3]), .pin = RTEST(argv[4])};
 
-    return glue_cas(self, key, expected, value, &terms, now);
+    return glue_cas(self, argv[0], argv[1], argv[2], &terms, argv[5]);
 }
 
 static VALUE cache_touch(VALUE self, VALUE key, VALUE ttl_ms, VALUE now) {
@@ -195,12 +198,13 @@ static VALUE cache_increment(VALUE self, VALUE key, VALUE delta, VALUE initial, 
     return increment(self, key, delta, initial, ttl_ms, now, NULL);
 }
 
-static VALUE cache_increment_tagged(VALUE self, VALUE key, VALUE delta, VALUE initial, VALUE ttl_ms, VALUE now,
-                                    VALUE list) {
+/* _increment_tagged(key, delta, initial, ttl_ms, now, tags) */
+static VALUE cache_increment_tagged(int argc, VALUE *argv, VALUE self) {
     glue_tags tags;
 
-    glue_tags_take(list, &tags);
-    VALUE sum = increment(self, key, delta, initial, ttl_ms, now, &tags);
+    rb_check_arity(argc, 6, 6);
+    glue_tags_take(argv[5], &tags);
+    VALUE sum = increment(self, argv[0], argv[1], argv[2], argv[3], argv[4], &tags);
     RB_GC_GUARD(tags.packed);
     return sum;
 }
@@ -259,11 +263,11 @@ void glue_write_init(VALUE cache_class) {
     glue_private_const(cache_class, "SET", INT2FIX(LARDER_SET));
     glue_private_const(cache_class, "ADD", INT2FIX(LARDER_ADD));
     glue_private_const(cache_class, "REPLACE", INT2FIX(LARDER_REPLACE));
-    rb_define_private_method(cache_class, "_set", cache_set, 6);
+    rb_define_private_method(cache_class, "_set", cache_set, -1);
     rb_define_private_method(cache_class, "_set_tagged", cache_set_tagged, -1);
-    rb_define_private_method(cache_class, "_cas", cache_cas, 6);
+    rb_define_private_method(cache_class, "_cas", cache_cas, -1);
     rb_define_private_method(cache_class, "_increment", cache_increment, 5);
-    rb_define_private_method(cache_class, "_increment_tagged", cache_increment_tagged, 6);
+    rb_define_private_method(cache_class, "_increment_tagged", cache_increment_tagged, -1);
     rb_define_private_method(cache_class, "_touch", cache_touch, 3);
     rb_define_private_method(cache_class, "_delete", cache_delete, 2);
     rb_define_private_method(cache_class, "_delete_multi", cache_delete_multi, 2);

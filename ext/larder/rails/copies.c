@@ -131,20 +131,22 @@ static int keep_string(VALUE key, VALUE payload, VALUE arg) {
     return ST_DELETE;
 }
 
-static VALUE visit(VALUE self, VALUE all, const VALUE *terms, bool trees, int (*each)(VALUE, VALUE, VALUE)) {
+/* The arguments: entries, leases, latest, now, tags, stamp. */
+static VALUE visit(VALUE self, const VALUE *argv, bool trees, int (*each)(VALUE, VALUE, VALUE)) {
+    VALUE all = argv[0];
     keeping keeping = {.self = self,
-                       .leases = terms[0],
-                       .now = terms[2],
+                       .leases = argv[1],
+                       .now = argv[3],
                        .done = rb_hash_new(),
-                       .now_ms = NUM2LL(terms[2]),
-                       .latest = NUM2DBL(terms[1]),
+                       .now_ms = NUM2LL(argv[3]),
+                       .latest = NUM2DBL(argv[2]),
                        .trees = trees,
                        .wrong_key = Qnil};
 
     glue_check_hash(all, "entries");
-    glue_check_hash(terms[0], "leases");
-    glue_tags_take(terms[3], &keeping.tags);
-    glue_tags_into(&keeping.extra, &keeping.tags, terms[4]);
+    glue_check_hash(argv[1], "leases");
+    glue_tags_take(argv[4], &keeping.tags);
+    glue_tags_into(&keeping.extra, &keeping.tags, argv[5]);
     rb_hash_foreach(all, each, (VALUE)&keeping);
     RB_GC_GUARD(keeping.tags.packed);
     RB_GC_GUARD(keeping.done);
@@ -154,18 +156,16 @@ static VALUE visit(VALUE self, VALUE all, const VALUE *terms, bool trees, int (*
     return keeping.done;
 }
 
-static VALUE keep_copies(VALUE self, VALUE entries, VALUE leases, VALUE latest, VALUE now, VALUE tags, VALUE stamp,
-                         VALUE trees) {
-    VALUE terms[] = {leases, latest, now, tags, stamp};
-
-    return visit(self, entries, terms, RTEST(trees), keep_entry);
+/* keep_copies(entries, leases, latest, now, tags, stamp, trees) */
+static VALUE keep_copies(int argc, VALUE *argv, VALUE self) {
+    rb_check_arity(argc, 7, 7);
+    return visit(self, argv, RTEST(argv[6]), keep_entry);
 }
 
-static VALUE keep_strings(VALUE self, VALUE payloads, VALUE leases, VALUE latest, VALUE now, VALUE tags,
-                          VALUE stamp) {
-    VALUE terms[] = {leases, latest, now, tags, stamp};
-
-    return visit(self, payloads, terms, false, keep_string);
+/* keep_strings(payloads, leases, latest, now, tags, stamp) */
+static VALUE keep_strings(int argc, VALUE *argv, VALUE self) {
+    rb_check_arity(argc, 6, 6);
+    return visit(self, argv, false, keep_string);
 }
 
 void copies_init(VALUE store_module) {
@@ -174,6 +174,6 @@ void copies_init(VALUE store_module) {
     id_value = rb_intern("value");
     id_version = rb_intern("version");
     id_expires_at = rb_intern("expires_at");
-    rb_define_method(records, "keep_copies", keep_copies, 7);
-    rb_define_method(records, "keep_strings", keep_strings, 6);
+    rb_define_method(records, "keep_copies", keep_copies, -1);
+    rb_define_method(records, "keep_strings", keep_strings, -1);
 }

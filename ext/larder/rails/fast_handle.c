@@ -38,15 +38,16 @@ static VALUE new_handle(const fast_handle *terms) {
 
 /* FastPath.attach(store, cache, options, max_key_size, plain_values, plain_trees, has_remote, needs_trust) sets
  * @fast; to nil where Rails has to look the options up. */
-static VALUE attach(VALUE module, VALUE store, VALUE cache, VALUE options, VALUE max_key_size, VALUE plain_values,
-                    VALUE plain_trees, VALUE has_remote, VALUE needs_trust) {
-    fast_handle terms = {.cache = cache,
+static VALUE attach(int argc, VALUE *argv, VALUE module) {
+    rb_check_arity(argc, 8, 8);
+    VALUE store = argv[0], options = argv[2];
+    fast_handle terms = {.cache = argv[1],
                          .options = options,
-                         .max_key_bytes = NUM2SIZET(max_key_size),
-                         .plain_values = RTEST(plain_values),
-                         .plain_trees = RTEST(plain_trees),
-                         .has_remote = RTEST(has_remote),
-                         .needs_trust = RTEST(needs_trust)};
+                         .max_key_bytes = NUM2SIZET(argv[3]),
+                         .plain_values = RTEST(argv[4]),
+                         .plain_trees = RTEST(argv[5]),
+                         .has_remote = RTEST(argv[6]),
+                         .needs_trust = RTEST(argv[7])};
 
     if (terms.max_key_bytes > LARDER_MAX_KEY) {
         terms.max_key_bytes = LARDER_MAX_KEY;
@@ -86,6 +87,6 @@ void fast_handle_init(VALUE module) {
     rb_gc_register_address(&fast_handle_last);
     fast_handle_id_fast = rb_intern("@fast");
     fast_handle_id_options = rb_intern("@options");
-    rb_define_method(rb_singleton_class(module), "attach", attach, 8);
+    rb_define_method(rb_singleton_class(module), "attach", attach, -1);
     rb_define_method(rb_singleton_class(module), "listens", set_listens, 2);
 }

@@ -270,16 +270,18 @@ bool records_take_plain(VALUE value, const double *expires_at, const plain_life 
                        &terms->ttl_ms);
 }
 
-static VALUE plain(VALUE self, VALUE value, VALUE expires_at, VALUE expires_in, VALUE race, VALUE version,
-                   VALUE now, VALUE trees) {
-    plain_life life = {seconds(expires_in), seconds(race)};
+/* plain(value, expires_at, expires_in, race_condition_ttl, version, now, trees) */
+static VALUE plain(int argc, VALUE *argv, VALUE self) {
+    rb_check_arity(argc, 7, 7);
+    VALUE value = argv[0], expires_at = argv[1];
+    plain_life life = {seconds(argv[2]), seconds(argv[3])};
     double expiry = seconds(expires_at);
     plain_value taken;
     larder_store terms;
 
     (void)self;
-    if (!records_take_plain(value, NIL_P(expires_at) ? NULL : &expiry, &life, version, NUM2LL(now), RTEST(trees),
-                            &taken, &terms)) {
+    if (!records_take_plain(value, NIL_P(expires_at) ? NULL : &expiry, &life, argv[4], NUM2LL(argv[5]),
+                            RTEST(argv[6]), &taken, &terms)) {
         return Qnil;
     }
     VALUE bytes = plain_bytes(value, &taken);
@@ -332,6 +334,6 @@ void records_init(VALUE store_module) {
     rb_define_const(records, "LEASED", INT2FIX(LARDER_LEASED));
     rb_define_const(records, "PRESENT", INT2FIX(LARDER_NOT_STORED));
     rb_define_method(records, "set_multi", set_multi, 2);
-    rb_define_method(records, "plain", plain, 7);
+    rb_define_method(records, "plain", plain, -1);
     rb_define_method(records, "terms", terms, 3);
 }
