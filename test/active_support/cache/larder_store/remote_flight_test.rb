@@ -75,7 +75,7 @@ module LarderStore
     # A process of machine one dies while it computes.
     def kill_in_block
       reader, writer = IO.pipe
-      pid = fork { @one.fetch("k", OPTIONS) { writer.write("in block") && writer.close && sleep } }
+      pid = fork { @one.fetch("k", OPTIONS) { writer.write("in block") && sleep } }
       reader.read(8)
       Process.kill(:KILL, pid)
       Process.wait(pid)
