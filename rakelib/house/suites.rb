@@ -64,6 +64,9 @@ module House
     # Run once without a sanitizer, by the proof `faults`: thousands of forks, which under a sanitizer take minutes.
     CALLS_TESTS = "calls_test calls_use_test"
 
+    # Where YJIT is on, it compiles methods at their second call, not the thirtieth, which few tests reach.
+    COMPILED = ("--yjit-call-threshold=2" if ENV["RUBY_YJIT_ENABLE"] == "1")
+
     CLANG_FORMAT = 14
 
     # Test files that take long, in seconds, by what their paths begin with. Each is a job of its own.
@@ -258,7 +261,7 @@ module House
       includes = (lab ? ["lab/lib", "lab/test", "lib"] : ["lib", "test"]).map { |path| "-I#{File.join(ROOT, path)}" }
       gemfile ||= lab ? Environment.lab_gemfile : Environment.gemfile
       Job.new(name, suite: suite || (lab ? "lab" : "ruby"), after: ["compile"], weight: weight, missing: missing,
-                    limit: 600, env: Environment.variables(gemfile),
+                    limit: 600, env: Environment.variables(gemfile).merge("RUBYOPT" => COMPILED),
                     argv: ["ruby", "-w", "-rbundler/setup", *includes, *arguments])
     end
 
