@@ -183,9 +183,9 @@ typedef enum larder_staleness {
 } larder_staleness;
 
 typedef struct {
-    /* Returns memory for a value of `bytes`, or NULL: it is not to be read. Must not use the cache. No lock is
-     * held, so it may leave the call by longjmp. */
-    void *(*allocate)(void *context, size_t bytes);
+    /* Returns memory for a value of `bytes` with these flags, or NULL: it is not to be read. Must not use the
+     * cache. No lock is held, so it may leave the call by longjmp. */
+    void *(*allocate)(void *context, size_t bytes, uint8_t flags);
     void *context;
 } larder_allocator;
 
@@ -194,8 +194,9 @@ typedef struct larder_lookup { /* a lookup of larder_get_multi */
     size_t key_bytes;
     void *buffer;
     size_t buffer_bytes;
-    larder_item item;     /* out */
-    larder_status status; /* out: OK, MISS, BUFFER_TOO_SMALL, KEY_TOO_LONG, INVALID */
+    const larder_allocator *more; /* as of larder_get_allocated(); may be NULL */
+    larder_item item;             /* out */
+    larder_status status;         /* out: OK, MISS, BUFFER_TOO_SMALL, KEY_TOO_LONG, INVALID */
     uint32_t reserved;
 } larder_lookup;
 

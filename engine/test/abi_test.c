@@ -25,10 +25,11 @@ static void what_is_given_has_its_places(void) {
     AT(larder_lookup, key_bytes, 8);
     AT(larder_lookup, buffer, 16);
     AT(larder_lookup, buffer_bytes, 24);
-    AT(larder_lookup, item, 32);
-    AT(larder_lookup, status, 64);
-    AT(larder_lookup, reserved, 68);
-    BYTES(larder_lookup, 72);
+    AT(larder_lookup, more, 32);
+    AT(larder_lookup, item, 40);
+    AT(larder_lookup, status, 72);
+    AT(larder_lookup, reserved, 76);
+    BYTES(larder_lookup, 80);
     AT(larder_store, key, 0);
     AT(larder_store, key_bytes, 8);
     AT(larder_store, value, 16);

@@ -216,13 +216,15 @@ static void all_kinds_come_through_many_at_once(void) {
 typedef struct {
     unsigned char memory[40000];
     size_t asked[4], most; /* lengths that were asked for, and what there is */
+    uint8_t flags;         /* of the last */
     unsigned times;
     jmp_buf *leave; /* not NULL: by longjmp */
 } pool;
 
-static void *take(void *context, size_t bytes) {
+static void *take(void *context, size_t bytes, uint8_t flags) {
     pool *this = context;
     this->asked[this->times++ & 3] = bytes;
+    this->flags = flags;
     if (this->leave) {
         longjmp(*this->leave, 1);
     }
@@ -268,6 +270,36 @@ static void a_long_value_is_copied_into_memory_that_is_asked_for(void) {
     larder_close(cache);
 }
 
+static void long_values_of_many_are_copied_into_memory_that_is_asked_for(void) {
+    enum { COUNT = 4 };
+    static unsigned char value[40000], buffers[COUNT][100];
+    static const size_t lengths[COUNT] = {100, 101, 6000, sizeof value};
+    static pool pools[COUNT];
+    larder_allocator more[COUNT];
+    larder_lookup lookups[COUNT];
+    larder *cache = open_cache(16 << 20);
+    describe(value, sizeof value, 5, 6);
+    for (size_t i = 0; i < COUNT; i++) {
+        static const char *const keys[COUNT] = {"a", "b", "c", "d"};
+        larder_store store = {
+            .key = keys[i], .key_bytes = 1, .value = value, .value_bytes = lengths[i], .flags = (uint8_t)(i + 7)};
+        CHECK(cache && larder_set(cache, &store, NULL) == LARDER_OK);
+        pools[i] = (pool){.most = i == 2 ? 5999 : sizeof value};
+        more[i] = (larder_allocator){take, &pools[i]};
+        lookups[i] = (larder_lookup){
+            .key = keys[i], .key_bytes = 1, .buffer = buffers[i], .buffer_bytes = 100, .more = &more[i]};
+    }
+    CHECK(larder_get_multi(cache, lookups, COUNT, NULL) == LARDER_OK);
+    for (size_t i = 0; i < COUNT; i++) {
+        CHECK(lookups[i].status == (i == 2 ? LARDER_BUFFER_TOO_SMALL : LARDER_OK) &&
+              lookups[i].item.size_bytes == lengths[i]);
+        CHECK(pools[i].times == (i > 0) &&
+              (i == 0 || (pools[i].asked[0] == lengths[i] && pools[i].flags == i + 7)));
+        CHECK(i == 2 || memcmp(i == 0 ? buffers[i] : pools[i].memory, value, lengths[i]) == 0, "%zu", i);
+    }
+    larder_close(cache);
+}
+
 static void asking_for_memory_may_end_the_read(void) {
     static unsigned char value[40000];
     static pool pool;
@@ -306,8 +338,8 @@ static bool replace(void) {
     return write(writer.to[1], "", 1) == 1 && read(writer.from[0], &one, 1) == 1;
 }
 
-static void *take_while_it_is_replaced(void *context, size_t bytes) {
-    void *memory = take(context, bytes);
+static void *take_while_it_is_replaced(void *context, size_t bytes, uint8_t flags) {
+    void *memory = take(context, bytes, flags);
     return ((pool *)context)->times > 1 || replace() ? memory : NULL;
 }
 
@@ -350,6 +382,8 @@ static const test_case tests[] = {
     TEST(all_kinds_come_through_many_at_once, "values of all kinds come through many at once, and are counted"),
     TEST(a_long_value_is_copied_into_memory_that_is_asked_for,
          "a long value is copied into memory that is asked for"),
+    TEST(long_values_of_many_are_copied_into_memory_that_is_asked_for,
+         "long values of many are copied into memory that is asked for, once each"),
     TEST(asking_for_memory_may_end_the_read, "asking for memory may end the read by longjmp"),
     TEST(a_value_that_is_replaced_meanwhile_is_read_whole,
          "a value that is replaced while memory is asked for is read whole"),

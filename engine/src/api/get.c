@@ -30,8 +30,7 @@
 typedef struct {
     lard_key key;
     uint64_t tail; /* lard_word_tail of the key */
-    void *out;
-    size_t capacity;
+    lard_room room;
     const larder_call *call; /* may be NULL */
 } request;
 
@@ -47,8 +46,8 @@ static bool get_tagged(lard_map *map, const request *wanted, const lard_place *p
     size_t value_bytes;
     if (!lard_record_of_slot(&view, value, &info) || LARD_WORD0_TYPE_BITS(info.word0) != LARD_TYPE_EXTENDED ||
         !lard_record_is_key(&view, offset, &info, &wanted->key) ||
-        lard_record_extended(&view, offset, &info, &extension, wanted->out, wanted->capacity, &value_bytes) !=
-            LARDER_OK) {
+        lard_record_extended(&view, offset, &info, &extension, wanted->room.bytes, wanted->room.capacity,
+                             &value_bytes) != LARDER_OK) {
         return false;
     }
     lard_fence_acquire();
@@ -68,16 +67,15 @@ static bool get_tagged(lard_map *map, const request *wanted, const lard_place *p
     return true;
 }
 
-static __attribute__((noinline)) larder_status get_slowly(larder *cache, lard_map *map, const request *wanted,
-                                                          const lard_place *place, const larder_allocator *more,
-                                                          larder_item *item) {
+static __attribute__((noinline)) larder_status get_slowly(larder *cache, lard_map *map, request *wanted,
+                                                          const lard_place *place, larder_item *item) {
     lard_hit hit;
     larder_item found = {0};
-    lard_room room = {wanted->out, wanted->capacity, more};
     lard_steer_hear(map->dircache[lard_hash_shard(map, &wanted->key.hash)].hints, &wanted->key.hash);
     bool is_found = place && get_tagged(map, wanted, place, &found);
     larder_status status =
-        is_found ? LARDER_OK : lard_read(cache, map, &wanted->key, place, &room, &found, &hit, now_of(wanted));
+        is_found ? LARDER_OK
+                 : lard_read(cache, map, &wanted->key, place, &wanted->room, &found, &hit, now_of(wanted));
     if (found.staleness && !(wanted->call && (wanted->call->flags & LARDER_CALL_STALE))) {
         return LARDER_MISS;
     }
@@ -90,13 +88,17 @@ static __attribute__((noinline)) larder_status get_slowly(larder *cache, lard_ma
     return status;
 }
 
+static __attribute__((noinline)) bool grow(lard_room *room, size_t bytes, uint64_t word1) {
+    return lard_lookup_grow(room, bytes, word1);
+}
+
 /*
  * Copies the value of the record at `offset`. Compares the key and computes the checksum on the way, so that each
- * word is loaded once. False, with undefined content of the buffer, unless it is a whole and undamaged plain
- * record of that key and generation that fits the buffer and is not pinned.
+ * word is loaded once. False, with undefined content of the room, unless it is a whole and undamaged plain
+ * record of that key and generation that fits the room and is not pinned.
  */
 LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset, uint32_t generation,
-                               const request *wanted, lard_record_info *info) {
+                               request *wanted, lard_record_info *info) {
     const lard_u64 *words = lard_view_words(view, offset);
     size_t key_bytes = wanted->key.bytes;
     const unsigned char *key = wanted->key.data;
@@ -107,10 +109,13 @@ LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset
     info->word0 = lard_load(&words[0]);
     info->word1 = lard_load(&words[1]);
     size_t value_bytes = LARD_WORD0_VALUE_BYTES(info->word0);
-    if (LARD_UNLIKELY(
-            LARD_WORD0_KIND(info->word0) != LARD_WORD0_KIND(LARD_WORD0(0, LARD_TYPE_PLAIN, key_bytes, 0)) ||
-            LARD_RECORD_HEADER + LARD_ALIGN8(key_bytes + value_bytes) > left || value_bytes > wanted->capacity ||
-            !lard_record_is_sealed(info->word0, info->word1, generation))) {
+    if (LARD_UNLIKELY(LARD_WORD0_KIND(info->word0) !=
+                          LARD_WORD0_KIND(LARD_WORD0(0, LARD_TYPE_PLAIN, key_bytes, 0)) ||
+                      LARD_RECORD_HEADER + LARD_ALIGN8(key_bytes + value_bytes) > left ||
+                      !lard_record_is_sealed(info->word0, info->word1, generation))) {
+        return false;
+    }
+    if (LARD_UNLIKELY(value_bytes > wanted->room.capacity) && !grow(&wanted->room, value_bytes, info->word1)) {
         return false;
     }
     uint64_t crc = lard_crc_step(fast, LARD_CRC_START, lard_record_checked(info->word0, info->word1));
@@ -126,27 +131,25 @@ LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset
     if (LARD_LIKELY(value_bytes >= 8)) {
         uint64_t joint = lard_load(words);
         difference |= (joint ^ wanted->tail) & of_key;
-        crc = lard_crc_out_from(fast, crc, joint, words, rest, wanted->out, value_bytes);
+        crc = lard_crc_out_from(fast, crc, joint, words, rest, wanted->room.bytes, value_bytes);
     } else {
         difference |= rest ? (lard_load(words) ^ wanted->tail) & of_key : 0;
-        crc = lard_crc_out_few(fast, crc, words, rest, wanted->out, value_bytes);
+        crc = lard_crc_out_few(fast, crc, words, rest, wanted->room.bytes, value_bytes);
     }
     return difference == 0 && crc == LARD_WORD0_CRC(info->word0);
 }
 
 /* The directory cache is out of date, so a miss by it proves nothing: renews it and reads again. */
-static __attribute__((noinline)) larder_status renew_and_get_slowly(larder *cache, lard_map *map,
-                                                                    const request *wanted,
-                                                                    const larder_allocator *more,
+static __attribute__((noinline)) larder_status renew_and_get_slowly(larder *cache, lard_map *map, request *wanted,
                                                                     larder_item *item) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, &wanted->key.hash));
     lard_dircache_renew(map, &view);
-    return get_slowly(cache, map, wanted, NULL, more, item);
+    return get_slowly(cache, map, wanted, NULL, item);
 }
 
 /* The fast path, in the buckets that the directory cache knows. */
-LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const request *wanted,
-                                 const lard_buckets *buckets, const larder_allocator *more, larder_item *item) {
+LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, request *wanted,
+                                 const lard_buckets *buckets, larder_item *item) {
     uint32_t number = lard_hash_shard(map, &wanted->key.hash);
     const lard_dircache *copy = &map->dircache[number];
     lard_view view = lard_view_of(map, number);
@@ -156,7 +159,7 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
         return LARDER_MISS;
     }
     if (LARD_UNLIKELY(buckets->epoch != epoch)) {
-        return renew_and_get_slowly(cache, map, wanted, more, item);
+        return renew_and_get_slowly(cache, map, wanted, item);
     }
     uint32_t moves = lard_load_acquire(&view.header->moves);
     /* Half of all items are in the first bucket and need not wait for the second, which is prefetched meanwhile.
@@ -176,7 +179,7 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
                        lard_load(&view.header->bucket_count) != buckets->count ||
                        lard_load(&view.header->epoch) != epoch;
         if (LARD_UNLIKELY(changed)) {
-            return renew_and_get_slowly(cache, map, wanted, more, item);
+            return renew_and_get_slowly(cache, map, wanted, item);
         }
         lard_steer_hear(copy->hints, &wanted->key.hash);
         return LARDER_MISS;
@@ -188,11 +191,11 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, const 
     if (LARD_UNLIKELY(LARD_SLOT_FINGERPRINT(value) != wanted->key.hash.fingerprint ||
                       !copy_ordinary(fast, &view, offset, LARD_SLOT_GENERATION(value), wanted, &info))) {
         const lard_place place = {slot, lard_reads_in(map, copy, bucket_number), epoch};
-        return get_slowly(cache, map, wanted, &place, more, item);
+        return get_slowly(cache, map, wanted, &place, item);
     }
     lard_fence_acquire();
     if (LARD_UNLIKELY(lard_load(slot) != value || lard_load(&view.header->epoch) != epoch)) {
-        return get_slowly(cache, map, wanted, NULL, more, item);
+        return get_slowly(cache, map, wanted, NULL, item);
     }
     lard_steer_hear(copy->hints, &wanted->key.hash);
     uint64_t expiry_ms = LARD_WORD1_EXPIRY_MS(info.word1);
@@ -227,11 +230,12 @@ LARD_INLINE void counted_one(larder *cache, lard_map *map, larder_status status)
 }
 
 LARD_INLINE void prepare(lard_map *map, request *wanted, const void *key, size_t key_bytes, void *buffer,
-                         size_t buffer_bytes, const larder_call *call) {
+                         size_t buffer_bytes, const larder_allocator *more, const larder_call *call) {
     static char none;
     wanted->tail = lard_word_tail(key, key_bytes);
-    wanted->out = buffer ? buffer : &none;
-    wanted->capacity = buffer ? buffer_bytes : 0;
+    wanted->room.bytes = buffer ? buffer : &none;
+    wanted->room.capacity = buffer ? buffer_bytes : 0;
+    wanted->room.more = more;
     wanted->call = call;
     wanted->key.data = key;
     wanted->key.bytes = key_bytes;
@@ -251,10 +255,10 @@ LARD_INLINE larder_status get(larder *cache, const void *key, size_t key_bytes, 
         return LARDER_MISS;
     }
     lard_buckets buckets;
-    prepare(map, &wanted, key, key_bytes, buffer, buffer_bytes, call);
+    prepare(map, &wanted, key, key_bytes, buffer, buffer_bytes, more, call);
     lard_dircache_pair(map, &wanted.key.hash, &buckets);
-    status = LARD_LIKELY(lard_crc_hardware) ? answer(true, cache, map, &wanted, &buckets, more, item)
-                                            : get_slowly(cache, map, &wanted, NULL, more, item);
+    status = LARD_LIKELY(lard_crc_hardware) ? answer(true, cache, map, &wanted, &buckets, item)
+                                            : get_slowly(cache, map, &wanted, NULL, item);
     counted_one(cache, map, status);
     return status;
 }
@@ -281,7 +285,7 @@ static void get_batch(larder *cache, lard_map *map, larder_lookup *lookups, size
         one->status =
             one->reserved ? LARDER_INVALID : lard_request_check_key(cache, one->key, one->key_bytes, NULL);
         if (LARD_LIKELY(one->status == LARDER_OK)) {
-            prepare(map, &wanted[i], one->key, one->key_bytes, one->buffer, one->buffer_bytes, call);
+            prepare(map, &wanted[i], one->key, one->key_bytes, one->buffer, one->buffer_bytes, one->more, call);
             lard_dircache_prefetch_buckets(map, &wanted[i].key.hash, &buckets[i]);
         }
     }
@@ -294,8 +298,8 @@ static void get_batch(larder *cache, lard_map *map, larder_lookup *lookups, size
         larder_lookup *one = &lookups[i];
         if (LARD_LIKELY(one->status == LARDER_OK)) {
             one->status = LARD_LIKELY(lard_crc_hardware)
-                              ? answer(true, cache, map, &wanted[i], &buckets[i], NULL, &one->item)
-                              : get_slowly(cache, map, &wanted[i], NULL, NULL, &one->item);
+                              ? answer(true, cache, map, &wanted[i], &buckets[i], &one->item)
+                              : get_slowly(cache, map, &wanted[i], NULL, &one->item);
             hits += one->status == LARDER_OK;
             misses += one->status == LARDER_MISS;
         }

@@ -114,7 +114,8 @@ larder_status lard_large_read(larder *cache, lard_map *map, const lard_key *key,
     if (!plausible(map, head)) {
         return LARDER_MISS;
     }
-    if (room && head->value_bytes > room->capacity && !lard_lookup_grow(room, head->value_bytes)) {
+    if (room && head->value_bytes > room->capacity &&
+        !lard_lookup_grow(room, head->value_bytes, found->info.word1)) {
         return LARDER_BUFFER_TOO_SMALL;
     }
     /* By the head, which was written last: the first chunks of a long value are old as soon as it is complete. */

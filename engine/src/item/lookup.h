@@ -26,12 +26,15 @@ typedef struct { /* where a value goes */
     const larder_allocator *more; /* NULL: there is no more */
 } lard_room;
 
-/* Makes room for a longer value. False: there is none. */
-static inline bool lard_lookup_grow(lard_room *room, size_t bytes) {
-    void *more = room->more ? room->more->allocate(room->more->context, bytes) : NULL;
+/* Makes room for a longer value. False: there is none, and is not asked for again. */
+static inline bool lard_lookup_grow(lard_room *room, size_t bytes, uint64_t word1) {
+    uint8_t flags = (uint8_t)LARD_WORD1_FLAGS(word1);
+    void *more = room->more ? room->more->allocate(room->more->context, bytes, flags) : NULL;
     if (more) {
         room->bytes = more;
         room->capacity = bytes;
+    } else {
+        room->more = NULL;
     }
     return more != NULL;
 }

@@ -37,7 +37,7 @@ larder_status lard_read(larder *cache, lard_map *map, const lard_key *key, const
         larder_status status = lard_lookup(cache, map, key, place, room ? room->bytes : NULL,
                                            room ? room->capacity : 0, item, hit, now_ms);
         place = NULL;
-        if (status == LARDER_BUFFER_TOO_SMALL && lard_lookup_grow(room, item->size_bytes)) {
+        if (status == LARDER_BUFFER_TOO_SMALL && lard_lookup_grow(room, item->size_bytes, hit->info.word1)) {
             again = (lard_place){hit->slot, hit->reads, hit->epoch};
             place = &again;
             continue;

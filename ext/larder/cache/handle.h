@@ -24,7 +24,10 @@
 /* Keys or pairs handed to the engine at a time by the multi methods. */
 #define GLUE_BATCH 64
 
-/* A value up to this size is read onto the C stack by one call of the engine; the same of each in a batch. */
+/* A value up to the first size is read onto the C stack. A longer one is copied once, into a String of its size,
+ * unless it is an Array or Hash, whose bytes are not needed afterwards: up to the second size, or the third in a
+ * batch. */
+#define GLUE_SHORT_BYTES 512
 #define GLUE_STACK_BYTES 4096
 #define GLUE_BATCH_VALUE_BYTES 1024
 

@@ -1,8 +1,8 @@
 /*
  * read.c — native methods that read: _get, _get_multi, _exist, _ttl.
  *
- * Small values are copied to the C stack and then into a String of their size;
- * larger ones into a String of their size at once; the largest without the GVL.
+ * Short values are copied to the C stack and then into a String of their size;
+ * longer ones into a String of their size at once; the longest without the GVL.
  */
 #include "cache/read.h"
 #include "base/arguments.h"
@@ -70,31 +70,30 @@ static VALUE get_large(VALUE self, VALUE key, larder_item *item, const larder_ca
     }
 }
 
-void *glue_allocate_string(void *value, size_t bytes) {
+void *glue_allocate(void *context, size_t bytes, uint8_t flags) {
+    glue_room *room = context;
+
     if (bytes >= GLUE_RELEASE_BYTES) {
         return NULL;
     }
-    VALUE string = *(VALUE *)value = rb_str_new(NULL, (long)bytes);
-    return RSTRING_PTR(string);
+    if (bytes <= room->bytes && PLAIN_KIND(flags) == PLAIN_TREE) {
+        room->string = Qundef;
+        return room->buffer;
+    }
+    room->string = rb_str_new(NULL, (long)bytes);
+    return RSTRING_PTR(room->string);
 }
 
-/* Reads into the buffer, or into a String. */
-static VALUE get_into(VALUE self, VALUE key, char *buffer, size_t bytes, larder_item *item,
+/* The value that was read; nil: a miss. */
+static VALUE value_in(const glue_room *room, VALUE self, VALUE key, larder_status status, larder_item *item,
                       const larder_call *call) {
-    VALUE value = Qnil;
-    larder_allocator more = {glue_allocate_string, &value};
-    larder *engine = glue_attach_to_read(self);
-    larder_status status =
-        larder_get_allocated(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), buffer, bytes, &more, item, call);
-
-    RB_GC_GUARD(key); /* garbage may be collected in the call */
     switch (status) {
     case LARDER_OK:
-        if (NIL_P(value)) {
-            return rb_str_new(buffer, (long)item->size_bytes);
+        if (room->string == Qundef) {
+            return rb_str_new(room->buffer, (long)item->size_bytes);
         }
-        rb_str_set_len(value, (long)item->size_bytes);
-        return value;
+        rb_str_set_len(room->string, (long)item->size_bytes);
+        return room->string;
     case LARDER_MISS:
         return Qnil;
     case LARDER_BUFFER_TOO_SMALL:
@@ -105,10 +104,16 @@ static VALUE get_into(VALUE self, VALUE key, char *buffer, size_t bytes, larder_
 }
 
 VALUE glue_get(VALUE self, VALUE key, larder_item *item, const larder_call *call) {
-    char buffer[GLUE_STACK_BYTES];
+    char buffer[GLUE_SHORT_BYTES];
+    glue_room room = {Qundef, buffer, sizeof buffer};
+    larder_allocator more = {glue_allocate, &room};
 
     glue_check_string(key, "key");
-    return get_into(self, key, buffer, sizeof buffer, item, call);
+    larder *engine = glue_attach_to_read(self);
+    larder_status status = larder_get_allocated(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), buffer,
+                                                sizeof buffer, &more, item, call);
+    RB_GC_GUARD(key); /* garbage may be collected in the call */
+    return value_in(&room, self, key, status, item, call);
 }
 
 static VALUE cache_get(VALUE self, VALUE key, VALUE now) {
@@ -122,32 +127,19 @@ static VALUE cache_get(VALUE self, VALUE key, VALUE now) {
 static void get_batch(VALUE self, const VALUE *keys, size_t count, char *arena, const larder_call *call,
                       glue_decoder decode, VALUE found) {
     larder_lookup lookups[GLUE_BATCH];
+    glue_rooms rooms;
     larder *engine = glue_attach_to_read(self);
 
     for (size_t i = 0; i < count; i++) {
-        lookups[i] = (larder_lookup){.key = RSTRING_PTR(keys[i]),
-                                     .key_bytes = (size_t)RSTRING_LEN(keys[i]),
-                                     .buffer = arena + i * GLUE_BATCH_VALUE_BYTES,
-                                     .buffer_bytes = GLUE_BATCH_VALUE_BYTES};
+        lookups[i] = (larder_lookup){.key = RSTRING_PTR(keys[i]), .key_bytes = (size_t)RSTRING_LEN(keys[i])};
+        glue_rooms_for(&rooms, i, arena + i * GLUE_BATCH_VALUE_BYTES, &lookups[i]);
     }
     larder_get_multi(engine, lookups, count, call);
 
     for (size_t i = 0; i < count; i++) {
         larder_lookup *lookup = &lookups[i];
-        VALUE value = Qnil;
+        VALUE value = value_in(&rooms.room[i], self, keys[i], lookup->status, &lookup->item, call);
 
-        switch (lookup->status) {
-        case LARDER_OK:
-            value = rb_str_new(lookup->buffer, (long)lookup->item.size_bytes);
-            break;
-        case LARDER_MISS:
-            break;
-        case LARDER_BUFFER_TOO_SMALL:
-            value = get_into(self, keys[i], NULL, 0, &lookup->item, call);
-            break;
-        default:
-            glue_raise_for_key(lookup->status, keys[i]);
-        }
         if (!NIL_P(value) && decode != NULL) {
             value = decode(value, &lookup->item);
         }

@@ -132,27 +132,21 @@ enum fast_outcome fast_entry_decode(const fast_store *store, const fast_options 
     return decode_plain(store, options, key, found, value);
 }
 
-/* Reads into the buffer, or into a String, found->string, if that is too short. */
 static inline __attribute__((always_inline)) enum fast_outcome
-read_into(char *buffer, size_t bytes, const fast_store *store, const fast_options *options, const fast_key *key,
-          fast_found *found, uint32_t flags, VALUE *value) {
+read_one(char buffer[GLUE_STACK_BYTES], const fast_store *store, const fast_options *options, const fast_key *key,
+         fast_found *found, uint32_t flags, VALUE *value) {
+    glue_room room = {Qundef, buffer, GLUE_STACK_BYTES};
+    larder_allocator more = {glue_allocate, &room};
     larder_call call = {.now_ms = found->now_ms = fast_clock_read_ms(), .flags = flags};
-    larder_allocator more = {glue_allocate_string, &found->string};
-    larder_status status = larder_get_allocated(fast_handle_engine(store), key->text, key->bytes, buffer, bytes,
-                                                &more, &found->item, &call);
+    larder_status status = larder_get_allocated(fast_handle_engine(store), key->text, key->bytes, buffer,
+                                                GLUE_SHORT_BYTES, &more, &found->item, &call);
 
+    found->string = room.string;
+    found->bytes = buffer;
     if (RB_LIKELY(status == LARDER_OK)) {
         return fast_entry_decode(store, options, key, found, value);
     }
     return status == LARDER_MISS ? FAST_MISS : FAST_FALLBACK;
-}
-
-enum fast_outcome fast_entry_read_long(const fast_store *store, const fast_options *options, const fast_key *key,
-                                       size_t size_bytes, VALUE *value) {
-    fast_found found = {.string = Qundef};
-    char *buffer = glue_allocate_string(&found.string, size_bytes);
-
-    return buffer ? read_into(buffer, size_bytes, store, options, key, &found, 0, value) : FAST_FALLBACK;
 }
 
 /* A miss here is none of a store with a second level. */
@@ -163,18 +157,17 @@ static inline enum fast_outcome outcome_for(const fast_store *store, enum fast_o
 enum fast_outcome fast_entry_read(const fast_store *store, const fast_options *options, const fast_key *key,
                                   VALUE *value) {
     char buffer[GLUE_STACK_BYTES];
-    fast_found found = {.string = Qundef, .bytes = buffer};
+    fast_found found;
 
-    return outcome_for(store, read_into(buffer, sizeof buffer, store, options, key, &found, 0, value));
+    return outcome_for(store, read_one(buffer, store, options, key, &found, 0, value));
 }
 
 enum fast_outcome fast_entry_read_kept(const fast_store *store, const fast_options *options, const fast_key *key,
                                        VALUE *value) {
     char buffer[GLUE_STACK_BYTES];
-    fast_found found = {.string = Qundef, .bytes = buffer};
+    fast_found found;
     uint32_t flags = options->stale > 0.0 ? LARDER_CALL_STALE : 0;
-    enum fast_outcome outcome =
-        outcome_for(store, read_into(buffer, sizeof buffer, store, options, key, &found, flags, value));
+    enum fast_outcome outcome = outcome_for(store, read_one(buffer, store, options, key, &found, flags, value));
 
     if (outcome != FAST_HIT) {
         return outcome;

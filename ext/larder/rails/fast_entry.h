@@ -31,10 +31,6 @@ enum fast_outcome fast_entry_read_kept(const fast_store *store, const fast_optio
 /* Is the value to be computed again before it expires? By chance, see early_refresh. */
 bool fast_entry_is_early(const larder_item *item, int64_t now_ms);
 
-/* fast_entry_read() for a value that is known to be too long for the stack. */
-enum fast_outcome fast_entry_read_long(const fast_store *store, const fast_options *options, const fast_key *key,
-                                       size_t size_bytes, VALUE *value);
-
 /* What was found under a key, as a String or on the stack. */
 typedef struct fast_found {
     VALUE string; /* Qundef: see bytes */

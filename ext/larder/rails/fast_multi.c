@@ -4,6 +4,7 @@
  */
 #include "rails/fast_multi.h"
 #include "base/arguments.h"
+#include "cache/read.h"
 #include "rails/fast_clock.h"
 #include "rails/fast_event.h"
 #include "rails/fast_guard.h"
@@ -86,20 +87,15 @@ static void restore_key(batch *batch, const larder_lookup *lookup, size_t i) {
     batch->key.name = batch->names[i];
 }
 
-static enum fast_outcome decode_lookup(batch *batch, const larder_lookup *lookup, size_t i, int64_t now_ms,
-                                       VALUE *value) {
-    fast_found found = {Qundef, lookup->buffer, lookup->item, now_ms};
+static enum fast_outcome decode_lookup(batch *batch, const larder_lookup *lookup, size_t i, VALUE string,
+                                       int64_t now_ms, VALUE *value) {
+    fast_found found = {string, lookup->buffer, lookup->item, now_ms};
 
-    if (lookup->status == LARDER_MISS) {
-        return FAST_MISS;
-    }
-    if (lookup->status != LARDER_OK && lookup->status != LARDER_BUFFER_TOO_SMALL) {
-        return FAST_FALLBACK;
+    if (lookup->status != LARDER_OK) {
+        return lookup->status == LARDER_MISS ? FAST_MISS : FAST_FALLBACK;
     }
     restore_key(batch, lookup, i);
-    return lookup->status == LARDER_OK
-               ? fast_entry_decode(&batch->store, &batch->options, &batch->key, &found, value)
-               : fast_entry_read_long(&batch->store, &batch->options, &batch->key, lookup->item.size_bytes, value);
+    return fast_entry_decode(&batch->store, &batch->options, &batch->key, &found, value);
 }
 
 static VALUE missing_key(batch *batch, const larder_lookup *lookup, size_t i) {
@@ -110,6 +106,7 @@ static VALUE missing_key(batch *batch, const larder_lookup *lookup, size_t i) {
 /* Reads names up to a full batch from `*next` on into `found`. False: the ordinary path has to. */
 static bool read_batch(batch *batch, int count, const VALUE *names, int *next, char *buffers, VALUE found) {
     larder_lookup lookups[GLUE_BATCH];
+    glue_rooms rooms;
     int first = *next;
     larder_call call = {.now_ms = fast_clock_read_ms()};
 
@@ -120,9 +117,8 @@ static bool read_batch(batch *batch, int count, const VALUE *names, int *next, c
             return false;
         }
         larder_lookup *lookup = &lookups[batch->count];
-        *lookup = (larder_lookup){.key_bytes = batch->key.bytes,
-                                  .buffer = buffers + batch->count * GLUE_BATCH_VALUE_BYTES,
-                                  .buffer_bytes = GLUE_BATCH_VALUE_BYTES};
+        *lookup = (larder_lookup){.key_bytes = batch->key.bytes};
+        glue_rooms_for(&rooms, batch->count, buffers + batch->count * GLUE_BATCH_VALUE_BYTES, lookup);
         lookup->key = keep_key(batch);
     }
     if (larder_get_multi(fast_handle_engine(&batch->store), lookups, batch->count, &call) != LARDER_OK) {
@@ -131,7 +127,7 @@ static bool read_batch(batch *batch, int count, const VALUE *names, int *next, c
 
     for (size_t i = 0; i < batch->count; i++) {
         VALUE name = glue_hash_key(names[first + (int)i]), value;
-        switch (decode_lookup(batch, &lookups[i], i, call.now_ms, &value)) {
+        switch (decode_lookup(batch, &lookups[i], i, rooms.room[i].string, call.now_ms, &value)) {
         case FAST_HIT:
             rb_hash_aset(found, name, value);
             break;
