@@ -25,6 +25,7 @@ unless try_static_assert("sizeof(void *) == 8")
   abort "larder: a 64-bit Ruby is needed, and a working C compiler (see mkmf.log in #{Dir.pwd})"
 end
 abort "larder: the C compiler has no <stdatomic.h>; use GCC 9, clang 9 or newer" unless have_header("stdatomic.h")
+have_func("rb_hash_new_capa") # since Ruby 3.2
 
 # name of the object file => source. Objects have a prefix, as both directories may have a file of the same name.
 def objects(directory, prefix)

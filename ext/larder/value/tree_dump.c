@@ -190,7 +190,7 @@ static bool dump_array(writer *w, VALUE array) {
 
 /* Of a time, its parts without Larder::Tree. */
 static bool dump_time(writer *w, VALUE time) {
-    VALUE parts[4];
+    VALUE parts[TREE_TIME_PARTS];
 
     if (!tree_time_parts(time, parts) || !room(w, 4)) {
         return false;
@@ -198,8 +198,8 @@ static bool dump_time(writer *w, VALUE time) {
     put(w, TREE_OTHER);
     put(w, TREE_CODE_TIME);
     put(w, TREE_ARRAY);
-    put(w, 4);
-    for (unsigned i = 0; i < 4; i++) {
+    put(w, TREE_TIME_PARTS);
+    for (unsigned i = 0; i < TREE_TIME_PARTS; i++) {
         if (!dump_value(w, parts[i])) {
             return false;
         }

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #define MAX_CAPACITY 4096u
+#define FEW 8 /* values that are read onto the C stack before their Array is made */
 
 typedef struct {
     const unsigned char *at, *end;
@@ -127,11 +128,26 @@ static VALUE load_symbol_again(reader *r) {
     return take_count(r, &number) && number < r->symbols ? r->symbol[number] : Qundef;
 }
 
+/* Values that follow; false: one is not whole. */
+static bool load_values(reader *r, size_t count, VALUE *values) {
+    for (size_t i = 0; i < count; i++) {
+        step(r);
+        if ((values[i] = load_value(r)) == Qundef) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static VALUE load_array(reader *r) {
+    VALUE few[FEW];
     size_t count;
 
     if (!take_size(r, &count)) {
         return Qundef;
+    }
+    if (count <= FEW) {
+        return load_values(r, count, few) ? rb_ary_new_from_values((long)count, few) : Qundef;
     }
     /* Limited, as each of nested lists could name as many as there are bytes. */
     VALUE array = rb_ary_new_capa((long)(count < MAX_CAPACITY ? count : MAX_CAPACITY));
@@ -148,6 +164,15 @@ static VALUE load_array(reader *r) {
 
 /* ---- Hashes ---- */
 
+static VALUE new_hash(size_t count) {
+#ifdef HAVE_RB_HASH_NEW_CAPA
+    return rb_hash_new_capa((long)(count < MAX_CAPACITY ? count : MAX_CAPACITY));
+#else
+    (void)count;
+    return rb_hash_new();
+#endif
+}
+
 /* Keys are refused that contain NaNs: all of them have the same hash and equal nothing, so a Hash of many would
  * take forever. */
 static VALUE load_hash(reader *r) {
@@ -156,7 +181,7 @@ static VALUE load_hash(reader *r) {
     if (!take_size(r, &count) || 2 * count > left(r)) {
         return Qundef;
     }
-    VALUE hash = rb_hash_new();
+    VALUE hash = new_hash(count);
     for (size_t i = 0; i < count; i++) {
         unsigned nans = r->nans;
         step(r);
@@ -186,7 +211,7 @@ static VALUE load_shaped(reader *r, size_t number) {
             return Qundef;
         }
     }
-    VALUE hash = rb_hash_new();
+    VALUE hash = new_hash(count);
     rb_hash_bulk_insert(2 * count, pairs, hash);
     return hash;
 }
@@ -234,18 +259,44 @@ static VALUE load_shape_again(reader *r) {
     return take_count(r, &number) ? load_shaped(r, number) : Qundef;
 }
 
+/* A Time, by Larder::Tree where it has to be asked. */
+static VALUE made_time(const reader *r, const VALUE parts[TREE_TIME_PARTS]) {
+    VALUE time = tree_time_made(parts);
+
+    return time != Qundef || !tree_objects_loaded()
+               ? time
+               : tree_objects_make(TREE_CODE_TIME, rb_ary_new_from_values(TREE_TIME_PARTS, parts), r->trusted,
+                                   r->kept, r->records);
+}
+
+/* Without an Array of its parts, which are not numbered. */
+static VALUE load_time(reader *r) {
+    VALUE parts[TREE_TIME_PARTS];
+
+    r->at += 2;
+    return load_values(r, TREE_TIME_PARTS, parts) ? made_time(r, parts) : Qundef;
+}
+
 static VALUE load_other(reader *r) {
     if (r->at == r->end) {
         return Qundef;
     }
     unsigned code = *r->at++, nans = r->nans;
+    if (code == TREE_CODE_TIME && NIL_P(r->ended) && left(r) > 2 && r->at[0] == TREE_ARRAY &&
+        r->at[1] == TREE_TIME_PARTS) {
+        return load_time(r);
+    }
     VALUE parts = load_value(r);
     if (parts == Qundef || (code == TREE_CODE_SET && r->nans != nans)) {
         return Qundef;
     }
-    VALUE time = code == TREE_CODE_TIME ? tree_time_made(parts) : Qundef;
-    if (time != Qundef || !tree_objects_loaded()) {
+    if (code == TREE_CODE_TIME && RB_TYPE_P(parts, T_ARRAY) && RARRAY_LEN(parts) == TREE_TIME_PARTS) {
+        VALUE time = made_time(r, RARRAY_CONST_PTR(parts));
+        RB_GC_GUARD(parts);
         return time;
+    }
+    if (!tree_objects_loaded()) {
+        return Qundef;
     }
     if ((code == TREE_CODE_RECORD || code == TREE_CODE_RECORDS) && NIL_P(r->records)) {
         r->records = rb_ary_new();

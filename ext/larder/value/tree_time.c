@@ -28,7 +28,7 @@ static bool is_zone(VALUE zone) {
            rb_enc_str_asciionly_p(zone);
 }
 
-bool tree_time_parts(VALUE time, VALUE parts[4]) {
+bool tree_time_parts(VALUE time, VALUE parts[TREE_TIME_PARTS]) {
     parts[0] = asked(time, id_to_i);
     parts[2] = parts[3] = Qnil;
     if (!FIXNUM_P(parts[0]) || rb_ivar_count(time) || !is_nanoseconds(asked(time, id_subsec))) {
@@ -50,16 +50,15 @@ static VALUE local_time(const struct timespec *at, VALUE offset, VALUE zone) {
     return asked(time, id_utc_offset) == offset && RTEST(rb_equal(asked(time, id_zone), zone)) ? time : Qundef;
 }
 
-VALUE tree_time_made(VALUE parts) {
+VALUE tree_time_made(const VALUE parts[TREE_TIME_PARTS]) {
+    VALUE offset = parts[2], zone = parts[3];
     struct timespec at;
 
-    if (!RB_TYPE_P(parts, T_ARRAY) || RARRAY_LEN(parts) != 4 || !FIXNUM_P(rb_ary_entry(parts, 0)) ||
-        !FIXNUM_P(rb_ary_entry(parts, 1))) {
+    if (!FIXNUM_P(parts[0]) || !FIXNUM_P(parts[1])) {
         return Qundef;
     }
-    VALUE offset = rb_ary_entry(parts, 2), zone = rb_ary_entry(parts, 3);
-    at.tv_sec = FIX2LONG(rb_ary_entry(parts, 0));
-    at.tv_nsec = FIX2LONG(rb_ary_entry(parts, 1));
+    at.tv_sec = FIX2LONG(parts[0]);
+    at.tv_nsec = FIX2LONG(parts[1]);
     if (at.tv_nsec < 0 || at.tv_nsec > 999999999) {
         return Qundef;
     }

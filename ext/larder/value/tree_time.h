@@ -10,13 +10,15 @@
 #include <ruby.h>
 #include <stdbool.h>
 
+enum { TREE_TIME_PARTS = 4 };
+
 void tree_time_init(void);
 
 /* Fills `parts` for a Time without methods of its own, of whole nanoseconds, in UTC or in local time. False:
  * Larder::Tree has to be asked. */
-bool tree_time_parts(VALUE time, VALUE parts[4]);
+bool tree_time_parts(VALUE time, VALUE parts[TREE_TIME_PARTS]);
 
 /* The Time, or Qundef: Larder::Tree has to be asked. */
-VALUE tree_time_made(VALUE parts);
+VALUE tree_time_made(const VALUE parts[TREE_TIME_PARTS]);
 
 #endif
