@@ -83,6 +83,22 @@ static const unsigned char class_of_status[LARDER_STATUS_COUNT] = {
 
 static VALUE exceptions[CLASS_COUNT];
 
+void glue_check_stack(void) {
+    if (RB_UNLIKELY(ruby_stack_check())) {
+        rb_exc_raise(rb_exc_new_cstr(rb_eSysStackError, "stack level too deep"));
+    }
+}
+
+/* Its frame touches each of its pages, so that what is missing shows here, where nothing is locked. */
+__attribute__((noinline)) void glue_check_deep_stack(void) {
+    volatile char room[64 * 1024];
+
+    for (size_t i = sizeof room; i > 0; i -= 4096) {
+        room[i - 1] = 0;
+    }
+    glue_check_stack();
+}
+
 void glue_errors_init(VALUE larder_module) {
 #define FETCH_CLASS(name, constant)                                              \
     exceptions[CLASS_##name] = rb_const_get(larder_module, rb_intern(constant)); \

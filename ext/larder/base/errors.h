@@ -32,4 +32,14 @@ NORETURN(void glue_raise_for_key(larder_status status, VALUE key));
 VALUE glue_open_error(const larder_error *error, const char *path);
 NORETURN(void glue_raise_open(const larder_error *error, const char *path));
 
+/*
+ * Raises SystemStackError if less than some 16 KB are left of the machine stack, as Ruby does before it calls a
+ * method of its own in C. Beyond its end a signal leaves the call wherever it is: with a lock of malloc, at which
+ * all threads then wait, or with one of the file. To be called before the engine, and at each level of a value.
+ */
+void glue_check_stack(void);
+
+/* The same for calls that take up to 80 KB. */
+void glue_check_deep_stack(void);
+
 #endif

@@ -57,6 +57,7 @@ static VALUE cache_attach(VALUE cache) {
 static void attach(VALUE cache, glue_handle *handle) {
     larder *engine = glue_handle_engine(handle);
 
+    glue_check_deep_stack();
     if (larder_attached(engine) == 0 || (handle->strict && larder_attached(engine) < 0)) {
         if (handle->lazy) {
             rb_funcall(cache, rb_intern("attach_in_background"), 0);
@@ -82,6 +83,7 @@ static void raise_unattached(VALUE cache, const larder_error *error) {
 larder *glue_attach_to_change(VALUE cache) {
     glue_handle *handle = glue_handle_of(cache);
 
+    glue_check_stack();
     if (larder_attached(glue_handle_engine(handle)) != 1 || (handle->lazy && !handle->was_attached)) {
         attach(cache, handle);
         if (handle->required && larder_attached(glue_handle_engine(handle)) != 1) {

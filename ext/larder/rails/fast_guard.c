@@ -11,6 +11,7 @@
  * if no later check has begun.
  */
 #include "rails/fast_guard.h"
+#include "base/errors.h"
 #include "rails/fast_clock.h"
 #include "rails/fast_instrumentation.h"
 #include "rails/fast_log.h"
@@ -52,6 +53,7 @@ static void check_if_due(void) {
 }
 
 bool fast_guard_passes(VALUE self, fast_store *store) {
+    glue_check_stack();
     fast_clock_tick();
     check_if_due();
     if (fast_instrumentation_wanted(FAST_EVENT_OLD_PAYLOADS) || !holds(&known, RBASIC_CLASS(self)) ||

@@ -4,6 +4,7 @@
  */
 #include "rails/fast_multi.h"
 #include "base/arguments.h"
+#include "base/errors.h"
 #include "cache/read.h"
 #include "rails/fast_clock.h"
 #include "rails/fast_event.h"
@@ -110,7 +111,8 @@ static bool read_batch(batch *batch, int count, const VALUE *names, int *next, c
     int first = *next;
     larder_call call = {.now_ms = fast_clock_read_ms()};
 
-    fast_clock_tick(); /* other threads may have run since the last batch */
+    glue_check_stack(); /* below the frame of this */
+    fast_clock_tick();  /* other threads may have run since the last batch */
     batch->count = batch->arena_used = 0;
     for (; *next < count && !is_full(batch); ++*next) {
         if (!expand(batch, names[*next])) {

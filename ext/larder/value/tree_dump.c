@@ -2,6 +2,7 @@
  * tree_dump.c — values to bytes (tree_format.h).
  */
 #include "value/tree_dump.h"
+#include "base/errors.h"
 #include "value/tree_objects.h"
 #include "value/tree_shapes.h"
 #include "value/tree_time.h"
@@ -217,6 +218,7 @@ static bool dump_other(writer *w, VALUE object) {
 static bool dump_within(writer *w, VALUE object, bool (*dump)(writer *, VALUE)) {
     bool done = false;
 
+    glue_check_stack();
     if (w->depth < TREE_DEPTH) {
         w->depth++;
         done = dump(w, object);
@@ -320,6 +322,7 @@ static bool dump_whole(writer *w, VALUE value, VALUE extents) {
 VALUE tree_dump(VALUE value, VALUE natural) {
     writer w;
 
+    glue_check_stack();
     w.natural = natural;
     bool done = dump_whole(&w, value, Qnil);
     if (!done && w.repeated) {

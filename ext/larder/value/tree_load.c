@@ -8,6 +8,7 @@
  */
 #include "value/tree_load.h"
 #include "base/arguments.h"
+#include "base/errors.h"
 #include "value/tree_again.h"
 #include "value/tree_key.h"
 #include "value/tree_objects.h"
@@ -325,6 +326,7 @@ static VALUE load_within(reader *r, VALUE (*load)(reader *)) {
     if (r->depth == TREE_DEPTH) {
         return Qundef;
     }
+    glue_check_stack();
     r->depth++;
     step(r);
     VALUE value = NIL_P(r->ended) ? load(r) : load_numbered(r, load);
@@ -408,6 +410,7 @@ static VALUE load_value(reader *r) {
 VALUE tree_load(const char *bytes, size_t size_bytes, bool trusted, VALUE kept) {
     reader r;
 
+    glue_check_stack();
     r.at = (const unsigned char *)bytes;
     r.end = r.at + size_bytes;
     r.depth = r.shapes = r.symbols = r.pooled = r.nans = r.steps = 0;
