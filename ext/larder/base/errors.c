@@ -91,7 +91,7 @@ void glue_check_stack(void) {
 
 /* Its frame touches each of its pages, so that what is missing shows here, where nothing is locked. */
 __attribute__((noinline)) void glue_check_deep_stack(void) {
-    volatile char room[64 * 1024];
+    volatile char room[48 * 1024];
 
     for (size_t i = sizeof room; i > 0; i -= 4096) {
         room[i - 1] = 0;

@@ -39,7 +39,7 @@ NORETURN(void glue_raise_open(const larder_error *error, const char *path));
  */
 void glue_check_stack(void);
 
-/* The same for calls that take up to 80 KB. */
+/* The same for calls that take up to 60 KB, as one that attaches to the file. */
 void glue_check_deep_stack(void);
 
 #endif

@@ -57,11 +57,11 @@ static VALUE cache_attach(VALUE cache) {
 static void attach(VALUE cache, glue_handle *handle) {
     larder *engine = glue_handle_engine(handle);
 
-    glue_check_deep_stack();
     if (larder_attached(engine) == 0 || (handle->strict && larder_attached(engine) < 0)) {
         if (handle->lazy) {
             rb_funcall(cache, rb_intern("attach_in_background"), 0);
         } else {
+            glue_check_deep_stack();
             cache_attach(cache);
         }
     }
