@@ -90,54 +90,30 @@ static inline AVX2 __m256i upper_half(__m256i bytes) {
 
 /* For each byte of `now` not zero if it is wrong after those before it, of which `before` has the last 32. */
 static inline AVX2 __m256i wrong(__m256i now, __m256i before) {
-    static const uint8_t of_first_upper[16] = {UNBEGUN,
-                                               UNBEGUN,
-                                               UNBEGUN,
-                                               UNBEGUN,
-                                               UNBEGUN,
-                                               UNBEGUN,
-                                               UNBEGUN,
-                                               UNBEGUN, /* ASCII */
-                                               CONTINUED,
-                                               CONTINUED,
-                                               CONTINUED,
-                                               CONTINUED,
-                                               UNFINISHED | LONG_OF_2,
-                                               UNFINISHED,
-                                               UNFINISHED | LONG_OF_3 | SURROGATE,
-                                               UNFINISHED | TOO_HIGH | OUT_OF_4};
-    static const uint8_t of_first_lower[16] = {ANY_LOWER | LONG_OF_2 | LONG_OF_3 | OUT_OF_4,
-                                               ANY_LOWER | LONG_OF_2,
-                                               ANY_LOWER,
-                                               ANY_LOWER,
-                                               ANY_LOWER | TOO_HIGH,
-                                               ABOVE_4,
-                                               ABOVE_4,
-                                               ABOVE_4,
-                                               ABOVE_4,
-                                               ABOVE_4,
-                                               ABOVE_4,
-                                               ABOVE_4,
-                                               ABOVE_4,
-                                               ABOVE_4 | SURROGATE,
-                                               ABOVE_4,
-                                               ABOVE_4};
-    static const uint8_t of_second_upper[16] = {UNFINISHED,
-                                                UNFINISHED,
-                                                UNFINISHED,
-                                                UNFINISHED,
-                                                UNFINISHED,
-                                                UNFINISHED,
-                                                UNFINISHED,
-                                                UNFINISHED,
-                                                AFTER_ANY | LONG_OF_3 | OUT_OF_4,
-                                                AFTER_ANY | LONG_OF_3 | TOO_HIGH,
-                                                AFTER_ANY | SURROGATE | TOO_HIGH,
-                                                AFTER_ANY | SURROGATE | TOO_HIGH,
-                                                UNFINISHED,
-                                                UNFINISHED,
-                                                UNFINISHED,
-                                                UNFINISHED};
+    static const uint8_t of_first_upper[16] = {
+        [0x0 ... 0x7] = UNBEGUN,
+        [0x8 ... 0xB] = CONTINUED,
+        [0xC] = UNFINISHED | LONG_OF_2,
+        [0xD] = UNFINISHED,
+        [0xE] = UNFINISHED | LONG_OF_3 | SURROGATE,
+        [0xF] = UNFINISHED | TOO_HIGH | OUT_OF_4,
+    };
+    static const uint8_t of_first_lower[16] = {
+        [0x0] = ANY_LOWER | LONG_OF_2 | LONG_OF_3 | OUT_OF_4,
+        [0x1] = ANY_LOWER | LONG_OF_2,
+        [0x2 ... 0x3] = ANY_LOWER,
+        [0x4] = ANY_LOWER | TOO_HIGH,
+        [0x5 ... 0xC] = ABOVE_4,
+        [0xD] = ABOVE_4 | SURROGATE,
+        [0xE ... 0xF] = ABOVE_4,
+    };
+    static const uint8_t of_second_upper[16] = {
+        [0x0 ... 0x7] = UNFINISHED,
+        [0x8] = AFTER_ANY | LONG_OF_3 | OUT_OF_4,
+        [0x9] = AFTER_ANY | LONG_OF_3 | TOO_HIGH,
+        [0xA ... 0xB] = AFTER_ANY | SURROGATE | TOO_HIGH,
+        [0xC ... 0xF] = UNFINISHED,
+    };
     __m256i joint = _mm256_permute2x128_si256(before, now, 0x21);
     __m256i first = _mm256_alignr_epi8(now, joint, 15);
     __m256i two_before = _mm256_alignr_epi8(now, joint, 14), three_before = _mm256_alignr_epi8(now, joint, 13);
