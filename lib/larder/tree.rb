@@ -70,7 +70,7 @@ module Larder
       DURATION => [:make_duration, [Numeric, Hash]],
       STRUCT => [:make_struct, [Symbol, Array, Array], :load],
       DATA => [:make_data, [Symbol, Array, Array], :load],
-      RECORD => [:make_record, [Integer, Array], :records],
+      RECORD => [:make_records, [Integer, Array], :records],
       BINARY => [:make_binary, [String]],
       URI => [:make_uri, [String]],
       IP_ADDRESS => [:make_ip_address, [String, Integer]],
@@ -197,7 +197,7 @@ module Larder
         return UNREADABLE unless maker && fit?(parts, types)
 
         case more
-        when :records then __send__(maker, *parts, trusted, records)
+        when :records then make_records(parts[0], parts[1], trusted, records)
         when :load then __send__(maker, *parts, trusted)
         else __send__(maker, *parts)
         end

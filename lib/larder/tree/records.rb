@@ -110,45 +110,19 @@ module Larder
         end
       end
 
-      # Makes the records of one value again.
-      class Making
-        # @param trusted [Boolean] may a class be loaded for them?
-        # @param known [Array<ActiveRecord::Base>] the value's records so far; those that are made are added
-        def initialize(trusted, known)
-          @trusted = trusted
+      # Gives the records of one value the associations that they had loaded.
+      class Associating
+        # @param known [Array<ActiveRecord::Base>] the value's records
+        def initialize(known)
           @known = known
-          @types = {}
-          @unused = nil
+          @unused = {}.compare_by_identity
         end
 
-        # @param entries [Array<Array>]
+        # @param record [ActiveRecord::Base]
+        # @param entry [Array] of it
         # @return [void]
         # @raise [UnreadableError]
-        def make(entries)
-          first = @known.size
-          has_associations = false
-          entries.each do |name, attributes, is_new, association|
-            @known << record(name, attributes, is_new)
-            has_associations ||= association
-          end
-          return unless has_associations
-
-          entries.each_with_index { |entry, i| add_associations(@known[first + i], entry) if entry.size > 3 }
-        end
-
-        private
-
-        def record(name, attributes, is_new)
-          type = (@types[name] ||= type_named(name))
-          type.allocate.init_with_attributes(type.attributes_builder.build_from_database(attributes), is_new)
-        end
-
-        def type_named(name)
-          Tree.type_named(name, ActiveRecord::Base, @trusted) or raise UnreadableError, "no such class (#{name})"
-        end
-
-        def add_associations(record, entry)
-          @unused ||= {}.compare_by_identity
+        def add(record, entry)
           3.step(entry.size - 1, 2) do |at|
             reflection = record.class.reflect_on_association(entry[at]) or next # it may be gone
             target = entry[at + 1]
@@ -156,6 +130,8 @@ module Larder
             association(record, reflection).target = target
           end
         end
+
+        private
 
         def known(place)
           return @known.fetch(place) if place.is_a?(Integer)
@@ -201,10 +177,29 @@ module Larder
       # @param trusted [Boolean] may a class be loaded for them?
       # @param known [Array<ActiveRecord::Base>] the value's records so far; these are added
       # @return [ActiveRecord::Base, Array<ActiveRecord::Base>]
+      # @raise [UnreadableError]
       def make(place, entries, trusted, known)
-        Making.new(trusted, known).make(entries) unless entries.empty?
+        first = known.size
+        has_associations = false
+        types = {}
+        entries.each do |name, attributes, is_new, association|
+          type = types[name] || (types[name] = type_named(name, trusted))
+          known << type.allocate.init_with_attributes(type.attributes_builder.build_from_database(attributes), is_new)
+          has_associations ||= association
+        end
+        add_associations(entries, first, known) if has_associations
         place.is_a?(Array) ? place.map { |one| known.fetch(one) } : known.fetch(place)
       end
+
+      def type_named(name, trusted)
+        Tree.type_named(name, ActiveRecord::Base, trusted) or raise UnreadableError, "no such class (#{name})"
+      end
+
+      def add_associations(entries, first, known)
+        associating = Associating.new(known)
+        entries.each_with_index { |entry, i| associating.add(known[first + i], entry) if entry.size > 3 }
+      end
+      private_class_method :type_named, :add_associations
     end
   end
 end

@@ -74,10 +74,6 @@ module Larder
         [RECORD, Records.take(record, known)]
       end
 
-      def make_record(place, entries, trusted, known)
-        Records.make(place, entries, trusted, known)
-      end
-
       def take_records(list, natural, known)
         return unless list.all? { |object| object.is_a?(ActiveRecord::Base) && record?(object.class, natural) }
 
@@ -88,8 +84,8 @@ module Larder
         taker_of(type, natural) == :take_record
       end
 
-      def make_records(places, entries, trusted, known)
-        Records.make(places, entries, trusted, known)
+      def make_records(target, entries, trusted, known)
+        Records.make(target, entries, trusted, known)
       end
 
       def name_of(type)
