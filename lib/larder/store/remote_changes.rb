@@ -113,7 +113,7 @@ module Larder
 
       # A write begins now, its value where it began to be computed.
       def asked_for(key, options)
-        Copies::Asked.new(now, (Stamps.of(@records, key) || stamp(options) if tagged?(options)))
+        Copies::Asked.new(now, (stamp_of_write(key, options) || stamp(options) if tagged?(options)))
       end
 
       # @raise [ArgumentError] there are any, and nothing beside the bytes that could have them

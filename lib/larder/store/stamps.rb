@@ -47,10 +47,12 @@ module Larder
           stamps << Stamp.new(records, key, stamp)
         end
 
+        # @param follows_read [Boolean] may a read have noted it?
         # @return [String, nil] the stamp of a write; nil: it began now
-        def of(records, key)
+        def of(records, key, follows_read:)
           mine = running.select { |one| one.records.equal?(records) }
-          found = take_noted(records, key) || mine.reverse.find { |one| one.key == key } || mine.last || latest_of_many
+          found = (take_noted(records, key) if follows_read) || mine.reverse.find { |one| one.key == key } ||
+                  mine.last || (latest_of_many if follows_read)
           found&.stamp
         end
 

@@ -117,7 +117,12 @@ module Larder
         return record unless tagged?(options)
 
         texts = texts_of(options)
-        texts.empty? ? record : @records.tagged(record, texts, Stamps.of(@records, key))
+        texts.empty? ? record : @records.tagged(record, texts, stamp_of_write(key, options))
+      end
+
+      # Only a write with tags follows a read of its key.
+      def stamp_of_write(key, options)
+        Stamps.of(@records, key, follows_read: options[:tags] ? true : false)
       end
     end
   end

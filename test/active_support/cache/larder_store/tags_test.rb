@@ -231,6 +231,14 @@ module LarderStoreTests
       assert_nil store.read("fragment")
     end
 
+    on_both_paths "a write without tags, in a namespace, has not begun at a read with tags" do
+      named = new_store(namespace: "n")
+      assert_nil named.read("key", tags: "t")
+      named.clear
+      named.write("key", 1)
+      assert_equal 1, named.read("key")
+    end
+
     on_both_paths "a fiber that is left in a block concerns no other" do
       left = Fiber.new { store.fetch("left", tags: "t") { Fiber.yield } }
       left.resume
