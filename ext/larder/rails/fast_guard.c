@@ -11,18 +11,18 @@
  * if no later check has begun.
  */
 #include "rails/fast_guard.h"
+#include "base/constants.h"
 #include "base/errors.h"
 #include "rails/fast_clock.h"
 #include "rails/fast_instrumentation.h"
 #include "rails/fast_log.h"
 
 #define MAX_CLASSES 16
-typedef struct {
-    VALUE classes[MAX_CLASSES];
-    unsigned count;
-} class_list;
-static class_list known;              /* stores whose methods are all as we know them */
-static class_list known_steps;        /* those whose keys, versions and options are made as we know it */
+static struct {
+    VALUE class;
+    unsigned taken; /* what of its calls: bits */
+} known[MAX_CLASSES];
+static unsigned known_count;
 static VALUE pinned[4 * MAX_CLASSES]; /* every class that was ever among them: compaction must not move it */
 static unsigned pinned_count;
 static unsigned long ticket; /* of the latest check of methods */
@@ -32,10 +32,10 @@ static int64_t checked_ms; /* when everything was last checked, by the coarse cl
 static VALUE fast_module = Qnil;
 static ID id_check;
 
-static inline bool holds(const class_list *list, VALUE klass) {
-    for (unsigned i = 0; i < list->count; i++) {
-        if (list->classes[i] == klass) {
-            return true;
+static inline bool takes(VALUE class, unsigned taken) {
+    for (unsigned i = 0; i < known_count; i++) {
+        if (known[i].class == class) {
+            return (known[i].taken & taken) != 0;
         }
     }
     return false;
@@ -56,7 +56,7 @@ bool fast_guard_passes(VALUE self, fast_store *store) {
     glue_check_stack();
     fast_clock_tick();
     check_if_due();
-    if (fast_instrumentation_wanted(FAST_EVENT_OLD_PAYLOADS) || !holds(&known, RBASIC_CLASS(self)) ||
+    if (fast_instrumentation_wanted(FAST_EVENT_OLD_PAYLOADS) || !takes(RBASIC_CLASS(self), FAST_TAKEN_CALLS) ||
         fast_log_wanted(self)) {
         return false;
     }
@@ -70,9 +70,9 @@ bool fast_guard_passes(VALUE self, fast_store *store) {
     return engine != NULL && larder_attached(engine) == 1; /* the ordinary path attaches it, without the GVL */
 }
 
-bool fast_guard_takes_steps(VALUE self) {
+bool fast_guard_takes(VALUE self, enum fast_taken step) {
     check_if_due();
-    return holds(&known_steps, RBASIC_CLASS(self));
+    return takes(RBASIC_CLASS(self), step);
 }
 
 static bool pin(VALUE klass) {
@@ -89,36 +89,41 @@ static bool pin(VALUE klass) {
     return true;
 }
 
-static void fill(class_list *list, VALUE classes) {
-    glue_check_array(classes, "classes");
-    list->count = 0;
-    for (long i = 0; i < RARRAY_LEN(classes) && list->count < MAX_CLASSES; i++) {
-        if (pin(RARRAY_AREF(classes, i))) {
-            list->classes[list->count++] = RARRAY_AREF(classes, i);
-        }
+/* [class, bits] */
+static void add(VALUE pair) {
+    glue_check_array(pair, "a class and its bits");
+    VALUE class = rb_ary_entry(pair, 0);
+    unsigned taken = NUM2UINT(rb_ary_entry(pair, 1));
+
+    if (known_count < MAX_CLASSES && pin(class)) {
+        known[known_count].class = class;
+        known[known_count++].taken = taken;
     }
 }
 
 /* FastPath._begin_method_check */
 static VALUE begin_check(VALUE self) {
     (void)self;
-    known.count = known_steps.count = 0;
+    known_count = 0;
     return ULONG2NUM(++ticket);
 }
 
-/* FastPath._end_method_check(ticket, classes, step_classes): the stores that may take it, and those whose steps
- * may be taken in C; none turns it off. */
-static VALUE end_check(VALUE self, VALUE given, VALUE classes, VALUE step_classes) {
+/* FastPath._end_method_check(ticket, classes): stores, each with the bits of what C may take; none turns it off.
+ */
+static VALUE end_check(VALUE self, VALUE given, VALUE classes) {
+    glue_check_array(classes, "classes");
     if (NUM2ULONG(given) == ticket) {
-        fill(&known, classes);
-        fill(&known_steps, step_classes);
+        known_count = 0;
+        for (long i = 0; i < RARRAY_LEN(classes); i++) {
+            add(RARRAY_AREF(classes, i));
+        }
     }
     return self;
 }
 
-static VALUE is_enabled(VALUE self, VALUE klass) {
+static VALUE is_enabled(VALUE self, VALUE class) {
     (void)self;
-    return holds(&known, klass) ? Qtrue : Qfalse;
+    return takes(class, FAST_TAKEN_CALLS) ? Qtrue : Qfalse;
 }
 
 /* FastPath._passes?(store): would a simple call be answered in C? */
@@ -137,12 +142,17 @@ static VALUE has_singleton_class(VALUE self, VALUE store) {
 
 void fast_guard_init(VALUE module) {
     VALUE singleton = rb_singleton_class(module);
+    VALUE taken = rb_hash_new();
 
+#define DEFINE_TAKEN(name, method, bit) rb_hash_aset(taken, ID2SYM(rb_intern(method)), INT2FIX(bit));
+    FAST_TAKEN_LIST(DEFINE_TAKEN)
+#undef DEFINE_TAKEN
+    glue_private_const(module, "TAKEN", rb_obj_freeze(taken));
     fast_module = module;
     rb_gc_register_mark_object(module);
     id_check = rb_intern("check");
     rb_define_private_method(singleton, "_begin_method_check", begin_check, 0);
-    rb_define_private_method(singleton, "_end_method_check", end_check, 3);
+    rb_define_private_method(singleton, "_end_method_check", end_check, 2);
     rb_define_method(singleton, "enabled?", is_enabled, 1);
     rb_define_private_method(singleton, "_passes?", passes, 1);
     rb_define_private_method(singleton, "_singleton_class?", has_singleton_class, 1);

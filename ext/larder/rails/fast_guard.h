@@ -6,6 +6,21 @@
 
 #include "rails/fast_handle.h"
 
+/* What C does for a store: name in C, method, bit. FastPath::TAKEN has the bits; the first is whole calls. */
+#define FAST_TAKEN_LIST(X)              \
+    X(CALLS, "fetch", 32)               \
+    X(KEYS, "normalize_key", 1)         \
+    X(EXPANDED, "expanded_key", 2)      \
+    X(VERSIONS, "normalize_version", 4) \
+    X(OPTIONS, "merged_options", 8)     \
+    X(TIME, "now_ms", 16)
+
+enum fast_taken {
+#define FAST_TAKEN_ENUM(name, method, bit) FAST_TAKEN_##name = (bit),
+    FAST_TAKEN_LIST(FAST_TAKEN_ENUM)
+#undef FAST_TAKEN_ENUM
+};
+
 void fast_guard_init(VALUE module);
 
 /*
@@ -15,7 +30,7 @@ void fast_guard_init(VALUE module);
  */
 bool fast_guard_passes(VALUE self, fast_store *store);
 
-/* May C make the keys, versions and options of a store whose calls it does not answer? */
-bool fast_guard_takes_steps(VALUE self);
+/* May C take this step of the store's calls, those too that it does not answer? */
+bool fast_guard_takes(VALUE self, enum fast_taken step);
 
 #endif

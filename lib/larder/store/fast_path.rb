@@ -20,8 +20,8 @@ module Larder
     # and on Rails 7.1 also while an event of the cache has a subscriber.
     module FastPath
       # The extension defines EVENTS, the bits of events that a call would have to send, by their names; OLD_PAYLOADS,
-      # set with all of them for a subscriber on Rails 7.1, whose payloads C does not know; and NONE and EXPIRED, which
-      # Entries#value_found answers if there is no value.
+      # set with all of them for a subscriber on Rails 7.1, whose payloads C does not know; TAKEN, the bits of REPLACED;
+      # and NONE and EXPIRED, which Entries#value_found answers if there is no value.
 
       # The Rails on which the tests compare both paths (bin/test --matrix). Others may differ in the methods that C
       # replaces.
@@ -41,11 +41,19 @@ module Larder
       LISTENER_METHODS = %i[listening? all_listeners_for].freeze
       WATCHED_METHODS = (STORE_METHODS + ENTRY_METHODS + OPTION_METHODS + LISTENER_METHODS + [:new]).uniq.freeze
 
-      # Of these the methods by which a store makes keys, versions and options, and knows the time.
-      STEPS = %i[
-        merged_options normalize_options normalize_key normalize_version namespace_key expanded_key expanded_version
-        truncate_key handle_invalid_expires_in options now now_ms
-      ].freeze
+      # What C does for a store, each with the methods that it replaces: whole calls, and steps of the calls that it
+      # does not answer.
+      REPLACED = {
+        fetch: STORE_METHODS,
+        normalize_key: %i[
+          normalize_key expand_and_namespace_key namespace_key expanded_key truncate_key merged_options
+          normalize_options options
+        ],
+        expanded_key: %i[expanded_key],
+        normalize_version: %i[normalize_version expanded_version],
+        merged_options: %i[merged_options normalize_options handle_invalid_expires_in options],
+        now_ms: %i[now now_ms]
+      }.freeze
 
       # The methods of a key that Rails calls if it has them, and those by which it finds out.
       KEY_METHODS = %i[cache_key cache_version to_a].freeze
@@ -62,7 +70,7 @@ module Larder
       OWN_MODULES = "Larder::Store::"
       RAILS_FILES = %w[cache notifications broadcast_logger].freeze
       private_constant :STORE_METHODS, :ENTRY_METHODS, :OPTION_METHODS, :WATCHED_METHODS, :LISTENER_METHODS,
-                       :STEPS, :KEY_METHODS, :QUESTIONS, :KEY_CLASSES, :NATIVE_OWNERS,
+                       :REPLACED, :KEY_METHODS, :QUESTIONS, :KEY_CLASSES, :NATIVE_OWNERS,
                        :LEVEL_METHODS, :ROOT, :OWN_MODULES, :RAILS_FILES
 
       class << self
@@ -94,9 +102,8 @@ module Larder
         # @api private
         def check_methods
           ticket = _begin_method_check
-          stores = objection ? [] : store_classes
-          fast = stores.reject { |store| objection_to(store, STORE_METHODS) }
-          _end_method_check(ticket, fast, fast + (stores - fast).reject { |store| objection_to(store, STEPS) })
+          stores = objection ? [] : store_classes.map { |store| [store, taken_of(store)] }
+          _end_method_check(ticket, stores.sort_by { |_, taken| -taken }) # it knows a limited number
         end
 
         # @api private
@@ -140,6 +147,12 @@ module Larder
         end
 
         private
+
+        def taken_of(store)
+          return TAKEN.values.sum unless objection_to(store, STORE_METHODS)
+
+          REPLACED.sum { |taken, methods| objection_to(store, methods) ? 0 : TAKEN.fetch(taken) }
+        end
 
         def store_classes
           [@store_class, *descendants_of(@store_class)]

@@ -22,6 +22,18 @@ module LarderStoreTests
       end
     end
 
+    # As Datadog's module on Rails 8, which keeps the names of a call in its options.
+    KEEPING_NAMES = Module.new do
+      def normalize_key(key, options)
+        (options[:names] ||= []) << key if options
+        super
+      end
+
+      def merged_options(call_options)
+        super.dup
+      end
+    end
+
     OF_RAILS = %i[expanded_key expanded_version namespace_key normalize_options].freeze
 
     NAMES = [
@@ -52,11 +64,18 @@ module LarderStoreTests
       [e.class, e.message]
     end
 
+    # Its encoding is left out, as Rails takes it for UTF-8.
+    def text_of(...)
+      answer = of(...)
+      answer.is_a?(Array) && answer.last.is_a?(Encoding) ? answer.first.b : answer
+    end
+
     # What the names and options come to, by their text: options may have a Proc among them.
     def everything(store)
-      NAMES.product(OPTIONS).map do |name, options|
+      NAMES.product(OPTIONS).map do |name, given|
+        options = given.dup # a patch may change them
         [name, options, of(store, :normalize_key, name, options), of(store, :normalize_version, name, options),
-         of(store, :merged_options, options)].inspect
+         text_of(store, :expanded_key, name), of(store, :merged_options, options)].inspect
       end
     end
 
@@ -76,6 +95,11 @@ module LarderStoreTests
       end
     end
 
+    test "a module with two of these methods leaves the others to C" do
+      called = in_child { Store.prepend(KEEPING_NAMES) && called_in_rails }
+      assert_equal %i[namespace_key normalize_options], called.sort
+    end
+
     test "a subclass that overrides one takes Rails', its parent does not" do
       key, parent = in_child do
         Store.prepend(TRACING)
@@ -90,10 +114,11 @@ module LarderStoreTests
     end
 
     test "they are what Rails makes of every name and option" do
-      [{}, { namespace: "app" }, { namespace: -> { "p" } }, { namespace: :s, expires_in: 9 }].each do |given|
+      given = [{}, { namespace: "app" }, { namespace: -> { "p" } }, { namespace: :s, expires_in: 9 }]
+      given.product([TRACING, KEEPING_NAMES]).each do |options, patch|
         by_c, by_rails = in_child do
-          other = LarderStore.new(path_of, size: SIZE, **given)
-          Store.prepend(TRACING)
+          other = LarderStore.new(path_of, size: SIZE, **options)
+          Store.prepend(patch)
           FastPath.check
           [everything(other), FastPath.without { everything(other) }]
         end
