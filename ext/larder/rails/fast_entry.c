@@ -15,12 +15,16 @@
 static ID id_value_found, id_value_kept, id_store_dumped, id_store_bytes;
 static VALUE none, expired;
 
-/* Deletes an entry that has expired, unless it is left to Rails' fetch because of a race_condition_ttl. */
+/* Deletes an entry that has expired, unless it is left to Rails' fetch because of a race_condition_ttl, or to the
+ * caller that computes the next under a lease. */
 static enum fast_outcome drop_expired(const fast_store *store, const fast_options *options, const fast_key *key) {
     larder_call call = {0};
 
     if (options->life.race > 0.0) {
         return FAST_FALLBACK;
+    }
+    if (options->keeps) {
+        return FAST_MISS;
     }
     call.now_ms = fast_clock_read_ms();
     larder_delete(fast_handle_engine(store), key->text, key->bytes, &call); /* refuses a NULL */

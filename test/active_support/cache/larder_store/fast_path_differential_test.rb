@@ -53,6 +53,15 @@ module LarderStoreTests
       end
     end
 
+    test "what has expired is there after an error of a call that serves stale values, as it was before" do
+      write = 'store.write("a", 1, expires_in: 5, race_condition_ttl: 60)'
+      ["stale_if_error: 1", "stale_while_revalidate: 1", "single_flight: true, early_refresh: true"].each do |options|
+        fast, ordinary = play_both("{}", [write, "later(6)", "store.fetch('a', #{options}) { proc { 1 } }"])
+        assert_equal ordinary, fast
+        assert_equal 1, fast.last[:records].size
+      end
+    end
+
     test "another process reads the same from both files" do
       generator = Differential::Generator.new(Random.new(Minitest.seed))
       5.times do
