@@ -26,15 +26,16 @@ module Differential
     # @param steps [Array<String>] sources
     # @yieldparam step [String] after it was played
     # @yieldparam entered [Boolean] did it enter a method of ActiveSupport's that the fast path stands in for?
-    # @return [Array<Hash>] what is to be seen after each
+    # @return [Array<Hash>] what is to be seen after each; the last is the first at which the file was full
     def play(steps, &block)
       @told = block
       watching { super(steps) }
     end
 
-    # @return [Hash{String => String}] what is stored under each live key after the last step, by a handle of its own
+    # @return [Hash{String => String}, nil] what is stored under each live key after the last step, by a handle of its
+    #   own; nil: the file was full
     def records_at_end
-      Larder::Cache.open(@path) { |cache| records(cache, @ended) }
+      Larder::Cache.open(@path) { |cache| records(cache, @ended) unless over? }
     end
 
     # @return [void]
@@ -47,9 +48,15 @@ module Differential
 
     def look_at(step)
       @entered = false
-      seen = super.merge(records: records(@reader, Time.now.to_f))
+      seen = super
+      seen[:records] = records(@reader, Time.now.to_f) unless over?
       @told&.call(step, @entered)
       seen
+    end
+
+    # Which entries leave a full file depends on more than the calls.
+    def over?
+      @reader.stats[:evictions].positive?
     end
 
     # Sets @entered where a step comes into a method that the fast path replaces.
