@@ -149,6 +149,25 @@ static void a_stamp_ends_with_a_clear_and_with_its_file(void) {
     larder_close(cache);
 }
 
+static void a_store_beside_clears_is_stored(void) {
+    int *stop = shared_memory(sizeof *stop);
+    unsigned refused = 0;
+    begin(1 << 20);
+    pid_t child = fork_child();
+    if (child == 0) {
+        while (!__atomic_load_n(stop, __ATOMIC_RELAXED)) {
+            larder_clear(cache);
+        }
+        _exit(0);
+    }
+    for (int i = 0; i < 100000; i++) {
+        refused += put("k", "1", "t", NULL) != LARDER_OK;
+    }
+    __atomic_store_n(stop, 1, __ATOMIC_RELAXED);
+    CHECK(exited_well(child) && refused == 0, "%u of 100000 stores were refused", refused);
+    larder_close(cache);
+}
+
 static void a_resize_keeps_tags(void) {
     begin(1 << 20);
     CHECK(put("a", "1", "t", NULL) == LARDER_OK && put("b", "2", "u", NULL) == LARDER_OK);
@@ -607,6 +626,7 @@ static const test_case tests[] = {
     TEST(every_call_takes_a_deleted_item_for_absent, "every call takes a deleted item for absent"),
     TEST(a_value_computed_before_a_deletion_is_deleted, "a value computed before a deletion is deleted"),
     TEST(a_stamp_ends_with_a_clear_and_with_its_file, "a stamp ends with a clear, and with its file"),
+    TEST(a_store_beside_clears_is_stored, "a store without a stamp is stored, also beside clears"),
     TEST(a_resize_keeps_tags, "a resize keeps tags"),
     TEST(large_and_pinned_and_moved_items_have_tags, "large items, and those that eviction moves, have tags"),
     TEST(a_stale_value_goes_with_its_tag, "a stale value goes with its tag"),

@@ -13,6 +13,7 @@
 #include "item/drop.h"
 #include "item/lease.h"
 #include "item/put.h"
+#include "item/tagged.h"
 #include "item/write.h"
 
 /* A store whose arguments were checked. */
@@ -61,6 +62,26 @@ static larder_status store_expired(larder *cache, lard_map *map, const lard_key 
     return lard_map_outcome(map, was_live || store->mode == LARDER_SET ? LARDER_OK : LARDER_NOT_STORED);
 }
 
+/* The store of a value of now, with tags: was the cache cleared after its stamp was taken? */
+static bool was_overtaken(const lard_map *map, const larder_extra *extra, const lard_write_op *op) {
+    return op->origin && !extra->stamp.origin && !extra->lease && op->origin != lard_tagged_now(map).origin;
+}
+
+/* Stores it again for each clear that comes between. */
+static larder_status store_extended(larder *cache, lard_map *map, const lard_write_op *op,
+                                    const larder_extra *extra, const larder_call *call) {
+    larder_status status;
+    lard_write_op one;
+    do {
+        lard_extension extension;
+        one = *op;
+        lard_request_extend(cache, map, extra, &one, &extension, call);
+        status = extra->lease ? lard_lease_store(cache, map, &one, extra->lease->token, call)
+                              : lard_put(cache, map, &one, call);
+    } while (status == LARDER_NOT_STORED && was_overtaken(map, extra, &one));
+    return status;
+}
+
 /* A store that has expired, or with store->extra: of a value that is kept when it is stale, has tags, or is
  * stored under a lease. */
 static __attribute__((noinline)) larder_status store_specially(larder *cache, lard_map *map, lard_write_op *op,
@@ -71,10 +92,7 @@ static __attribute__((noinline)) larder_status store_specially(larder *cache, la
         return extra && extra->lease ? lard_lease_end(cache, map, op->key, extra->lease->token, false, 0, call)
                                      : store_expired(cache, map, op->key, store, call);
     }
-    lard_extension extension;
-    lard_request_extend(cache, map, extra, op, &extension, call);
-    return extra->lease ? lard_lease_store(cache, map, op, extra->lease->token, call)
-                        : lard_put(cache, map, op, call);
+    return store_extended(cache, map, op, extra, call);
 }
 
 LARD_INLINE larder_status set_prepared(larder *cache, const larder_store *store, const larder_call *call,
