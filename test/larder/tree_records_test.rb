@@ -132,6 +132,31 @@ class LarderTreeRecordsTest < ActiveSupport::TestCase
     with_format(7.1) { Larder::Tree.load(Larder::Tree.dump(record, false), true, nil) }.first
   end
 
+  # Of all records of a value, what they have loaded.
+  def loaded_by(value)
+    case value
+    when Hash then loaded_by(value.values)
+    when Array then value.map { |one| loaded_by(one) }
+    when Author then [value.name, value.readonly?, value.books.loaded?, value.books.map { |book| book&.title }]
+    else [value.title, value.author&.name, value.author&.readonly?]
+    end
+  end
+
+  test "a list of records of which one has loaded such a record is left to Marshal, with all that they have loaded" do
+    [[1, :belongs_to], [3, :belongs_to], [1, :has_many]].each do |count, side|
+      list = side == :has_many ? Author.includes(:books).to_a : Book.includes(:author).order(:id).limit(count).to_a
+      (side == :has_many ? list.first.books.first : list.last.author).readonly!
+      [list, [list.first, list], { all: list }, [Book.new, list]].each do |value|
+        assert_nil Larder::Tree.dump(value, true)
+        copy = with_format(7.1) do
+          store.write("list", value)
+          Marshal.load(Marshal.dump(value))
+        end
+        assert_equal loaded_by(copy), loaded_by(store.read("list"))
+      end
+    end
+  end
+
   test "what was read, assigned, saved or changed in place comes back as it is now" do
     { "read" => :attributes.to_proc,
       "assigned" => ->(book) { book.assign_attributes(title: "other", price: "7.25", tags: { "c" => 1 }, sold: nil) },

@@ -57,12 +57,16 @@ module Larder
           @names = Hash.new { |names, type| names[type] = type.name.to_sym }.compare_by_identity
         end
 
-        # @param target [Array<ActiveRecord::Base>, ActiveRecord::Base, nil]
-        # @return [Array<Integer, ActiveRecord::Base>, Integer, ActiveRecord::Base, nil]
+        # Knows no more than before if it raises: of a list that is refused, each is taken by itself.
+        #
+        # @param target [Array<ActiveRecord::Base>, ActiveRecord::Base]
+        # @return [Array<Integer, ActiveRecord::Base>, Integer, ActiveRecord::Base]
+        # @raise [UnserializableError] one of the records, or of those that they have loaded, has no such form
         def take(target)
-          return target.map { |record| number_of(record) } if target.is_a?(Array)
-
-          number_of(target) if target
+          known = @entries.size
+          taken = places_of(target)
+        ensure
+          forget_from(known) unless taken
         end
 
         # @return [Array<Array>] of the records that came since it was asked last
@@ -71,6 +75,17 @@ module Larder
         end
 
         private
+
+        def places_of(target)
+          return target.map { |record| number_of(record) } if target.is_a?(Array)
+
+          number_of(target) if target
+        end
+
+        def forget_from(count)
+          @entries.slice!(count..)
+          @numbers.delete_if { |_, number| number >= count }
+        end
 
         def number_of(record)
           return record if Cacheable.of_type(record.class)
@@ -105,7 +120,7 @@ module Larder
             next unless record.association_cached?(name)
 
             association = record.association(name)
-            entry << name << take(association.target) if association.loaded? || association.target.present?
+            entry << name << places_of(association.target) if association.loaded? || association.target.present?
           end
         end
       end
