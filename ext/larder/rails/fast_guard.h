@@ -8,7 +8,8 @@
 
 /* What C does for a store: name in C, method, bit. FastPath::TAKEN has the bits; the first is whole calls. */
 #define FAST_TAKEN_LIST(X)              \
-    X(CALLS, "fetch", 32)               \
+    X(CALLS, "fetch", 64)               \
+    X(EVENTS, "instrument", 32)         \
     X(KEYS, "normalize_key", 1)         \
     X(EXPANDED, "expanded_key", 2)      \
     X(VERSIONS, "normalize_version", 4) \

@@ -84,6 +84,9 @@ static VALUE merged_options(int argc, VALUE *argv, VALUE self) {
     return fast_super(argc, argv);
 }
 
+/* For Store::Instrumentation: are Rails' events sent by its own methods, so that nobody sees it if one is not? */
+static VALUE may_skip_events(VALUE self) { return fast_guard_takes(self, FAST_TAKEN_EVENTS) ? Qtrue : Qfalse; }
+
 static VALUE now_ms(VALUE self) {
     if (fast_guard_takes(self, FAST_TAKEN_TIME)) {
         return LL2NUM(fast_clock_ms(fast_clock_now()));
@@ -98,5 +101,6 @@ void fast_steps_init(VALUE module) {
     rb_define_private_method(module, "expanded_key", expanded_key, -1);
     rb_define_private_method(module, "normalize_version", normalize_version, -1);
     rb_define_private_method(module, "merged_options", merged_options, -1);
+    rb_define_private_method(module, "may_skip_events?", may_skip_events, 0);
     rb_define_private_method(module, "now_ms", now_ms, 0);
 }

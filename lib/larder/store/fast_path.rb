@@ -45,6 +45,7 @@ module Larder
       # does not answer.
       REPLACED = {
         fetch: STORE_METHODS,
+        instrument: %i[instrument instrument_multi _instrument],
         normalize_key: %i[
           normalize_key expand_and_namespace_key namespace_key expanded_key truncate_key merged_options
           normalize_options options

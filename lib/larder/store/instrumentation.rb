@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 # Skips Rails' notifications if they have no subscriber: a hit sends two, and building their payloads costs more than
-# the hit. If there is a subscriber, or the log level is debug, Rails' own code runs. Sends events of Larder's own, too.
+# the hit. If there is a subscriber, the log level is debug, or somebody has patched the methods that send events,
+# Rails' own code runs. Sends events of Larder's own, too.
 
 require "active_support/notifications"
 
@@ -19,13 +20,13 @@ module Larder
       private
 
       def instrument(operation, _key, _options = nil)
-        return super if subscribed?(operation)
+        return super if sends?(operation)
 
         yield({}) if block_given?
       end
 
       def instrument_multi(operation, _keys, _options = nil)
-        return super if subscribed?(operation)
+        return super if sends?(operation)
 
         yield({}) if block_given?
       end
@@ -42,7 +43,11 @@ module Larder
         ActiveSupport::Notifications.instrument(event, payload) { yield payload if block_given? }
       end
 
-      # Asked anew each time: subscribers come and go, and tests replace the notifier.
+      # Asked anew each time: subscribers and patches come and go, and tests replace the notifier.
+      def sends?(operation)
+        !may_skip_events? || subscribed?(operation)
+      end
+
       def subscribed?(operation)
         event = EVENTS[operation]
         return true if event.nil? || ActiveSupport::Notifications.notifier.listening?(event)

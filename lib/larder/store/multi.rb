@@ -8,12 +8,13 @@ module Larder
     module Multi
       # Stores many at once.
       #
-      # @param hash [Hash] values by name
-      # @param options [Hash, nil] as for write
-      # @return [Hash, nil] the given Hash; nil: not all of it could be stored
-      # @example
-      #   cache.write_multi({ "a" => 1, "b" => 2 }, expires_in: 60)
-      def write_multi(hash, options = nil)
+      # @overload write_multi(hash, options = nil)
+      #   @param hash [Hash] values by name
+      #   @param options [Hash, nil] as for write
+      #   @return [Hash, nil] the given Hash; nil: not all of it could be stored
+      #   @example
+      #     cache.write_multi({ "a" => 1, "b" => 2 }, expires_in: 60)
+      ruby2_keywords def write_multi(hash, *)
         super && hash
       end
 

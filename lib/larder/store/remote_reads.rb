@@ -7,18 +7,22 @@ module Larder
     # What this machine's file does not have, the remote store is asked for.
     module RemoteReads
       # As Rails'.
-      def exist?(name, options = nil)
-        super(name, with_version(name, options))
+      #
+      # @overload exist?(name, options = nil)
+      ruby2_keywords def exist?(name, *given)
+        given = with_version(name, given) if @remote
+        super
       end
 
       private
 
-      # The options of a call, with the version of its key.
-      def with_version(name, options)
-        return options if @remote.nil? || (options && options[:version])
+      # The arguments of a call behind the name, with the version of its key.
+      def with_version(name, given)
+        options = given.first
+        return given if options && options[:version]
 
         version = normalize_version(name, merged_options(options))
-        version ? { **(options || {}), version: version } : options
+        version ? instead_of(given, { **(options || {}), version: version }) : given
       end
 
       # For Entries. A copy of another version is no hit.

@@ -57,7 +57,9 @@ module Larder
 
       # As Rails', but with `single_flight: true`, or options by which stale values are served, each value that this
       # call computes is stored at once.
-      def fetch_multi(*names, &block)
+      #
+      # @overload fetch_multi(*names, &block)
+      ruby2_keywords def fetch_multi(*names, &block)
         given = names.last.is_a?(Hash) ? names.last : {}
         return super unless block_given? && !names.empty? &&
                             [@options, given].any? { |all| all.key?(:single_flight) || keeps?(all) }
@@ -77,8 +79,11 @@ module Larder
 
       # As Rails'. With `single_flight: true` among the options of the call, as the `cache` of a view gives them, a miss
       # waits for who computes the value, or takes the lease for the write that follows.
-      def read(name, options = nil)
+      #
+      # @overload read(name, options = nil)
+      ruby2_keywords def read(name, *given)
         value = super
+        options = given.first
         return value unless value.nil? && options.is_a?(Hash) && flies?(options)
 
         options = merged_options(options)

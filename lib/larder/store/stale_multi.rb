@@ -8,7 +8,9 @@ module Larder
     module StaleMulti
       # As Rails'. With `stale_while_revalidate:` among the options of the call, also what has expired is found. Nothing
       # has it computed again, as there is no block.
-      def read_multi(*names)
+      #
+      # @overload read_multi(*names)
+      ruby2_keywords def read_multi(*names)
         given = names.last
         return super unless given.is_a?(Hash) && given.key?(:stale_while_revalidate) && keeps?(given)
 

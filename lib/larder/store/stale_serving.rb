@@ -44,18 +44,26 @@ module Larder
       private_class_method :part?, :refuse
 
       # As Rails'.
-      def fetch(name, options = nil, &block)
-        options = with_version(name, options) if @remote
-        return super unless block_given? && (keeps?(@options) || (options.is_a?(Hash) && keeps?(options)))
+      #
+      # @overload fetch(name, options = nil, &block)
+      ruby2_keywords def fetch(name, *given, &block)
+        given = with_version(name, given) if @remote
+        options = given.first
+        return super unless block_given? && given.size < 2 &&
+                            (keeps?(@options) || (options.is_a?(Hash) && keeps?(options)))
 
         fetch_kept(name, merged_options(options), block)
       end
 
       # As Rails'. With `stale_while_revalidate:` among the options of the call, as the `cache` of a view gives them,
       # what is stale is found, but for one caller, who has the lease for the write that follows.
-      def read(name, options = nil)
-        options = with_version(name, options) if @remote
-        return super unless options.is_a?(Hash) && options.key?(:stale_while_revalidate) && keeps?(options)
+      #
+      # @overload read(name, options = nil)
+      ruby2_keywords def read(name, *given)
+        given = with_version(name, given) if @remote
+        options = given.first
+        return super unless given.size < 2 && options.is_a?(Hash) && options.key?(:stale_while_revalidate) &&
+                            keeps?(options)
 
         options = merged_options(options)
         key = normalize_key(name, options)
@@ -67,13 +75,25 @@ module Larder
       end
 
       # As Rails'.
-      def write(name, value, options = nil)
+      #
+      # @overload write(name, value, options = nil)
+      ruby2_keywords def write(name, value, *given)
+        options = given.first
         return super unless @options.key?(:jitter) || (options.is_a?(Hash) && options.key?(:jitter))
 
-        super(name, value, with_jitter(options))
+        given = instead_of(given, with_jitter(options))
+        super
       end
 
       private
+
+      # A call's options, in the form of those that it was given: keywords, or a Hash.
+      def instead_of(given, options)
+        first = given.first
+        return given if options.equal?(first)
+
+        first.nil? || Hash.ruby2_keywords_hash?(first) ? [Hash.ruby2_keywords_hash(options)] : [options]
+      end
 
       # Is what is written with these options kept, or its time of computing? Checks them then.
       def keeps?(options)

@@ -28,7 +28,9 @@ module Larder
       end
 
       # As Rails'. What is computed for a call with tags begins before its blocks.
-      def fetch_multi(*names, &block)
+      #
+      # @overload fetch_multi(*names, &block)
+      ruby2_keywords def fetch_multi(*names, &block)
         given = names.last if names.last.is_a?(Hash)
         return super unless block_given? && given && given[:tags]
 
@@ -36,8 +38,11 @@ module Larder
       end
 
       # As Rails'. A view's write with tags follows its read.
-      def read(name, options = nil)
+      #
+      # @overload read(name, options = nil)
+      ruby2_keywords def read(name, *given)
         value = super
+        options = given.first
         if value.nil? && options.is_a?(Hash) && options[:tags]
           options = merged_options(options)
           note_stamp(normalize_key(name, options), options)
