@@ -6,15 +6,16 @@
 
 #include "rails/fast_handle.h"
 
-/* What C does for a store: name in C, method, bit. FastPath::TAKEN has the bits; the first is whole calls. */
+/* What C does for a store: name in C, method, bit. FastPath::TAKEN has the bits. CALLS is whole calls, and the
+ * highest bit: those stores are listed first. */
 #define FAST_TAKEN_LIST(X)              \
-    X(CALLS, "fetch", 64)               \
-    X(EVENTS, "instrument", 32)         \
     X(KEYS, "normalize_key", 1)         \
     X(EXPANDED, "expanded_key", 2)      \
     X(VERSIONS, "normalize_version", 4) \
     X(OPTIONS, "merged_options", 8)     \
-    X(TIME, "now_ms", 16)
+    X(TIME, "now_ms", 16)               \
+    X(EVENTS, "instrument", 32)         \
+    X(CALLS, "fetch", 64)
 
 enum fast_taken {
 #define FAST_TAKEN_ENUM(name, method, bit) FAST_TAKEN_##name = (bit),

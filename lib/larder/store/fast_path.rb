@@ -20,8 +20,8 @@ module Larder
     # and on Rails 7.1 also while an event of the cache has a subscriber.
     module FastPath
       # The extension defines EVENTS, the bits of events that a call would have to send, by their names; OLD_PAYLOADS,
-      # set with all of them for a subscriber on Rails 7.1, whose payloads C does not know; TAKEN, the bits of REPLACED;
-      # and NONE and EXPIRED, which Entries#value_found answers if there is no value.
+      # set with all of them for a subscriber on Rails 7.1, whose payloads C does not know; TAKEN, the bits of STEPS and
+      # of whole calls; and NONE and EXPIRED, which Entries#value_found answers if there is no value.
 
       # The Rails on which the tests compare both paths (bin/test --matrix). Others may differ in the methods that C
       # replaces.
@@ -41,10 +41,8 @@ module Larder
       LISTENER_METHODS = %i[listening? all_listeners_for].freeze
       WATCHED_METHODS = (STORE_METHODS + ENTRY_METHODS + OPTION_METHODS + LISTENER_METHODS + [:new]).uniq.freeze
 
-      # What C does for a store, each with the methods that it replaces: whole calls, and steps of the calls that it
-      # does not answer.
-      REPLACED = {
-        fetch: STORE_METHODS,
+      # Steps that C takes also in calls that it does not answer, each with the methods that it replaces.
+      STEPS = {
         instrument: %i[instrument instrument_multi _instrument],
         normalize_key: %i[
           normalize_key expand_and_namespace_key namespace_key expanded_key truncate_key merged_options
@@ -71,7 +69,7 @@ module Larder
       OWN_MODULES = "Larder::Store::"
       RAILS_FILES = %w[cache notifications broadcast_logger].freeze
       private_constant :STORE_METHODS, :ENTRY_METHODS, :OPTION_METHODS, :WATCHED_METHODS, :LISTENER_METHODS,
-                       :REPLACED, :KEY_METHODS, :QUESTIONS, :KEY_CLASSES, :NATIVE_OWNERS,
+                       :STEPS, :KEY_METHODS, :QUESTIONS, :KEY_CLASSES, :NATIVE_OWNERS,
                        :LEVEL_METHODS, :ROOT, :OWN_MODULES, :RAILS_FILES
 
       class << self
@@ -104,7 +102,7 @@ module Larder
         def check_methods
           ticket = _begin_method_check
           stores = objection ? [] : store_classes.map { |store| [store, taken_of(store)] }
-          _end_method_check(ticket, stores.sort_by { |_, taken| -taken }) # it knows a limited number
+          _end_method_check(ticket, stores.sort_by { |_, taken| -taken }) # C keeps the first of a long list
         end
 
         # @api private
@@ -152,7 +150,7 @@ module Larder
         def taken_of(store)
           return TAKEN.values.sum unless objection_to(store, STORE_METHODS)
 
-          REPLACED.sum { |taken, methods| objection_to(store, methods) ? 0 : TAKEN.fetch(taken) }
+          STEPS.sum { |step, methods| objection_to(store, methods) ? 0 : TAKEN.fetch(step) }
         end
 
         def store_classes

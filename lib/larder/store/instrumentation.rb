@@ -43,7 +43,7 @@ module Larder
         ActiveSupport::Notifications.instrument(event, payload) { yield payload if block_given? }
       end
 
-      # Asked anew each time: subscribers and patches come and go, and tests replace the notifier.
+      # Every call asks: subscribers and patches come and go, and tests replace the notifier.
       def sends?(operation)
         !may_skip_events? || subscribed?(operation)
       end

@@ -198,7 +198,7 @@ module Larder
         has_associations = false
         types = {}
         entries.each do |name, attributes, is_new, association|
-          type = types[name] || (types[name] = type_named(name, trusted))
+          type = (types[name] ||= type_named(name, trusted))
           known << type.allocate.init_with_attributes(type.attributes_builder.build_from_database(attributes), is_new)
           has_associations ||= association
         end

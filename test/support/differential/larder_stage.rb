@@ -35,7 +35,7 @@ module Differential
     # @return [Hash{String => String}, nil] what is stored under each live key after the last step, by a handle of its
     #   own; nil: the file was full
     def records_at_end
-      Larder::Cache.open(@path) { |cache| records(cache, @ended) unless over? }
+      Larder::Cache.open(@path) { |cache| records(cache, @ended) } unless over?
     end
 
     # @return [void]

@@ -13,7 +13,6 @@ module LarderStoreTests
     PROGRAM = <<~'RUBY'
       require "active_support"
       require "active_support/cache/larder_store"
-      require "larder"
 
       store = ActiveSupport::Cache.lookup_store(:larder_store, ARGV[0], { size: 4 << 20 })
       cache = store.cache
