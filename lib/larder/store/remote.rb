@@ -85,20 +85,24 @@ module Larder
         reading_journal { caught_up? || in_part? }
       end
 
-      # Yields to apply a change, or lists it.
+      # Yields to apply a change, or lists it. What another thread's exception interrupts is listed, too.
       #
       # @param kind [Symbol] as of Journal#note
       # @param texts [Array<String>]
       # @return [Object, nil] what the block returned; nil: the change is listed
       # @raise [RemoteError] the same, and the store did not answer
       def change(kind, texts)
-        return yield if ready? && clear_of?(kind, texts)
-
-        @journal.note(kind, texts)
-        nil
+        settled = false
+        answer = yield if (asked = ready? && clear_of?(kind, texts))
+        settled = asked
+        answer
       rescue RemoteError
-        @journal.note(kind, texts)
         raise
+      rescue StandardError, ScriptError => e
+        settled = mistaken?(kind, e)
+        raise
+      ensure
+        @journal.note(kind, texts) unless settled
       end
 
       # @return [Boolean]
@@ -207,6 +211,11 @@ module Larder
       # Is it several servers, and is it known which keys to wait for?
       def in_part?
         @journal.of_keys? && attempt(:ask) { @adapter.several? }
+      end
+
+      # Has the store refused what it was asked for, rather than been interrupted?
+      def mistaken?(kind, error)
+        kind != :delete || error.is_a?(UnserializableError)
       end
 
       # Is none of the keys listed?

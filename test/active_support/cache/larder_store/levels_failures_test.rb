@@ -140,6 +140,27 @@ module LarderStore
       assert(eventually { @one.read("k").nil? && !@far.exist?("k") })
     end
 
+    test "a change that another thread's exception interrupts is listed" do
+      changes = { "delete" => -> { @one.delete("k") }, "write" => -> { @one.write("k", "new") },
+                  "clear" => -> { @one.clear }, "write_multi" => -> { @one.write_multi({ "k" => 1, "l" => 2 }) } }
+      changes.each do |name, change|
+        @far.write("k", "old")
+        stop
+        assert_raises(Timeout::Error) { Timeout.timeout(TIMEOUT / 3) { change.call } }
+        die
+        @far = ActiveSupport::Cache.lookup_store(remote)
+        revive("k" => "old")
+        assert_equal "old", @far.read("k")
+        assert(eventually { @one.read("k").nil? && !@far.exist?("k") }, name)
+        assert_not @one.stats[:remote][:waiting], name
+      end
+    end
+
+    test "a change that the remote store refuses as a mistake is not listed" do
+      assert_raises(ArgumentError) { @one.delete_matched(/k/) }
+      assert_not @one.stats[:remote][:waiting]
+    end
+
     test "a read-only server is one that fails" do
       @far.redis.with { |redis| redis.call("replicaof", "127.0.0.1", "1") }
       assert_same true, @one.delete("k")
