@@ -28,7 +28,9 @@ module Larder
       VERSION = 1
       ADAPTERS = { "redis" => Redis, "rediss" => Redis, "unix" => Redis, "postgres" => Postgresql,
                    "postgresql" => Postgresql }.freeze
-      private_constant :TRUSTED, :ROUND, :LONGEST, :VERSION, :ADAPTERS
+      # What several threads tell by the same messages. Settled: other machines were told, or will be.
+      Batch = Struct.new(:changes, :mutex, :settled)
+      private_constant :TRUSTED, :ROUND, :LONGEST, :VERSION, :ADAPTERS, :Batch
 
       # @param given [String, Array<String>] the URL of a Redis, Valkey or PostgreSQL, or those of nodes of one cluster
       # @raise [ArgumentError] it is of none of these
@@ -60,6 +62,8 @@ module Larder
         @channel = "larder:#{remote.store.options[:namespace]}"
         @mutex = Mutex.new
         @sending = Mutex.new
+        @collecting = Mutex.new
+        @batch = new_batch
         @machine = nil
       end
 
@@ -108,37 +112,65 @@ module Larder
       # it. So the listener tells them as soon as it can that all copies are old, and until then nobody waits for the
       # server.
       #
+      # While a thread waits for the server's answer, the changes of others are collected, and one of them sends all
+      # (group commit: DeWitt et al., "Implementation techniques for main memory database systems", 1984).
+      #
       # @param kind [Symbol] keys, tags or prefix
       # @param texts [Array<String>]
-      # @return [Boolean] false: they will be told later
+      # @return [void]
       def publish(kind, texts)
-        error = @sending.synchronize do
-          return false if listening? && @remote.journal.unsent?
-
-          failure_of(kind, texts)
-        end
+        batch = joined(kind, texts)
+        error = batch.mutex.synchronize { failure_of(batch) unless batch.settled }
         @report&.call(error) if error
-        error.nil?
+      ensure
+        @remote.journal.unsent = true unless batch&.settled # after an exception of another thread
       end
 
       private
 
+      # @return [Batch] which the change is part of
+      def joined(kind, texts)
+        @collecting.synchronize { @batch.tap { |batch| batch.changes << [kind, texts] } }
+      end
+
+      # Sends a batch, unless the listener is going to say that all copies are old. Changes that are told from then on
+      # are of the next batch.
+      #
       # @return [StandardError, nil] why the messages could not be sent
-      def failure_of(kind, texts)
-        messages(kind, texts).each { |message| @adapter.publish(@channel, message) }
+      def failure_of(batch)
+        error = @sending.synchronize do
+          @collecting.synchronize { @batch = new_batch if @batch.equal?(batch) }
+          listening? && @remote.journal.unsent? ? nil : failure_to_send(batch.changes)
+        end
+        batch.settled = true
+        error
+      end
+
+      def new_batch
+        Batch.new([], Mutex.new)
+      end
+
+      def failure_to_send(changes)
+        messages(changes).each { |message| @adapter.publish(@channel, message) }
         nil
       rescue *@adapter.errors => e
         @remote.journal.unsent = true
         e
       end
 
-      def messages(kind, texts)
+      def messages(changes)
+        changes.group_by(&:first).flat_map do |kind, of_kind|
+          parts(of_kind.flat_map(&:last).uniq).map { |part| JSON.generate([VERSION, machine, kind, part]) }
+        end
+      end
+
+      # @return [Enumerable<Array<String>>] of which each fits into a message
+      def parts(texts)
         bytes = 0
-        parts = texts.map { |text| [text].pack("m0") }.slice_when do |before, text|
+        texts.map { |text| [text].pack("m0") }.slice_when do |before, text|
           bytes += before.bytesize + 4
           (bytes + text.bytesize > LONGEST).tap { |is_full| bytes = 0 if is_full }
         end
-        parts.map { |part| JSON.generate([VERSION, machine, kind, part]) }
       end
 
       # Own messages are ignored: what this machine has written is in its file.
@@ -235,7 +267,7 @@ module Larder
 
         @sending.synchronize do
           @remote.journal.unsent = false
-          failure_of(:prefix, [""])
+          failure_to_send([[:prefix, [""]]])
         end
       end
 

@@ -13,7 +13,6 @@ module Larder
       class Postgresql < Server
         # @param url [String]
         def initialize(url)
-          super()
           Codecs::OptionalGems.need("pg", gem: "pg", who: "backplane: #{url.inspect}")
           @url = url
         end

@@ -17,7 +17,6 @@ module Larder
 
         # @param urls [Array<String>] of one server, or of nodes of one cluster, which pass messages on to each other
         def initialize(*urls)
-          super()
           Codecs::OptionalGems.need("redis-client", gem: "redis-client", who: "backplane: #{urls.first.inspect}")
           @configs = urls.map { |url| RedisClient.config(**place(url), timeout: TIMEOUT, reconnect_attempts: 1) }
           @heard = @configs.dup
@@ -39,7 +38,8 @@ module Larder
           rescue RedisClient::Error
             raise if (failures += 1) >= @configs.size
 
-            reconnecting { @configs.rotate! }
+            reconnecting
+            @configs.rotate!
             retry
           end
         end

@@ -5,31 +5,22 @@
 module Larder
   module Store
     class Backplane
-      # A subclass has `connect`, which answers a new connection.
+      # A subclass has `connect`, which answers a new connection. One thread at a time publishes.
       # @api private
       class Server
-        def initialize
-          @mutex = Mutex.new
-        end
-
         private
 
         # Yields this process's connection for messages that it sends.
         def publishing
-          @mutex.synchronize do
-            @publisher = connect unless @pid == Process.pid
-            @pid = Process.pid
-            yield @publisher
-          end
+          @publisher = connect unless @pid == Process.pid
+          @pid = Process.pid
+          yield @publisher
         end
 
-        # The next message gets another connection. Yields before.
+        # The next message gets another connection.
         def reconnecting
-          @mutex.synchronize do
-            @publisher&.close
-            @pid = nil
-            yield if block_given?
-          end
+          @publisher&.close
+          @pid = nil
         end
       end
     end

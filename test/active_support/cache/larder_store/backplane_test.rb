@@ -4,6 +4,7 @@
 
 require "support/store_case"
 require "support/servers"
+require "support/slow_proxy"
 require "dalli"
 require "redis"
 
@@ -219,6 +220,12 @@ module LarderStore
       "redis"
     end
 
+    # @return [Integer] how many messages the server has got
+    def published
+      info = RedisClient.new(path: backplane.delete_prefix("unix://")).call("INFO", "commandstats")
+      info[/cmdstat_publish:calls=(\d+)/, 1].to_i
+    end
+
     test "what a later version says ends all copies" do
       @one.write("k", "old")
       @two.read("k")
@@ -260,6 +267,32 @@ module LarderStore
       assert @one.instance_variable_get(:@remote).journal.unsent?
       Process.kill(:CONT, @server.pid)
       assert(soon(8) { @two.read("k") == 99 })
+      assert(soon(8) { !@one.instance_variable_get(:@remote).journal.unsent? })
+    ensure
+      Process.kill(:CONT, @server.pid)
+    end
+
+    test "while a message is on its way, the changes of other threads are collected for the next" do
+      proxy = SlowProxy.new(backplane.delete_prefix("unix://"))
+      far = machine("far", backplane: "redis://127.0.0.1:#{proxy.port}")
+      names = Array.new(20) { |number| "k#{number}" }
+      names.each { |name| @two.write(name, "old") }
+      far.write("first", 1)
+      before = published
+      proxy.delay = 0.3
+      names.map { |name| Thread.new { far.write(name, "new") } }.each(&:join)
+      assert_operator published - before, :<=, names.size / 2
+      assert(soon { @two.read_multi(*names).values == ["new"] * names.size })
+    ensure
+      far&.instance_variable_get(:@backplane)&.stop
+      proxy&.stop
+    end
+
+    test "what another thread's exception keeps from being told is told later" do
+      Process.kill(:STOP, @server.pid)
+      assert_raises(Timeout::Error) { Timeout.timeout(0.2) { @one.write("k", "new") } }
+      assert_predicate @one.instance_variable_get(:@remote).journal, :unsent?
+      Process.kill(:CONT, @server.pid)
       assert(soon(8) { !@one.instance_variable_get(:@remote).journal.unsent? })
     ensure
       Process.kill(:CONT, @server.pid)
