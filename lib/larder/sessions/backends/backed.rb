@@ -180,16 +180,30 @@ module Larder
 
         # @return [Boolean] false: there may be a copy still
         def delete_copy(key, left)
-          left || @store.exist?(key) ? @store.end(key, @ends_life) : false
-        rescue CircuitBreaker::OpenError
-          @unwritten.ended(key, life: @ends_life, pin: !!left)
-          false
+          listed_unless_made(-> { @unwritten.ended(key, life: @ends_life, pin: !!left) }) do
+            left || @store.exist?(key) ? @store.end(key, @ends_life) : false
+          end
         end
 
         def copy(key, bytes, ttl)
-          copy!(key, bytes, ttl)
+          life = ttl && Tombstones.beyond(ttl)
+          listed_unless_made(-> { @unwritten.changed(key, life: life, pin: !key.start_with?(*MANY)) }) do
+            copy!(key, bytes, ttl)
+          end
+        end
+
+        # A change may fail, and may be interrupted by another thread's exception.
+        #
+        # @return [Object] the block's; false: it is listed
+        def listed_unless_made(list)
+          made = false
+          answer = yield
+          made = true
+          answer
         rescue CircuitBreaker::OpenError
-          @unwritten.changed(key, life: ttl && Tombstones.beyond(ttl), pin: !key.start_with?(*MANY))
+          false
+        ensure
+          list.call unless made
         end
 
         def copy!(key, bytes, ttl)

@@ -102,6 +102,22 @@ module Larder
           assert_operator store.read(Store.name_of("logout/User/1"), raw: true).to_i, :>=, @now
         end
 
+        test "an end or a change that another thread's exception interrupts is told later" do
+          [A, B].each { |key| @repository.begin(key, { "user_id" => 1 }) }
+          changed = @repository.find(B)
+          { A => -> { @repository.end(A) }, B => -> { @repository.commit(changed, { "more" => 2 }) } }.each do |key, call|
+            outage do
+              assert_raises(Timeout::Error) { Timeout.timeout(0.1) { call.call } }
+              assert_includes unwritten_keys, "d/s/#{key}"
+            end
+            later
+            @repository.find(C)
+            assert_empty unwritten_keys
+          end
+          open_file("second.larder")
+          assert_equal [nil, { "more" => 2 }], [A, B].map { |key| @repository.find(key)&.values }
+        end
+
         test "what was begun and changed meanwhile is copied later" do
           @repository.begin(A, { "user_id" => 1 })
           outage do
@@ -138,6 +154,12 @@ module Larder
           yield
         ensure
           Process.kill("CONT", @server.pid)
+        end
+
+        # @return [Array<String>]
+        def unwritten_keys
+          cache = @backend.cache
+          cache.each_key(prefix: "d/").reject { |key| cache.get(key).to_s.empty? }
         end
 
         # So much that the store is asked again.
