@@ -199,6 +199,11 @@ module Larder
         call(:delete_matched, pattern)
       end
 
+      # @return [Boolean] does only a read with raw: find a counter, so that there is no copy of it?
+      def raw_counters?
+        @adapter.raw_counters?
+      end
+
       # @param operation [Symbol] increment or decrement
       # @return [Integer, nil] as of the remote store's method
       def count(operation, key, amount, options)

@@ -214,9 +214,17 @@ module Larder
         key = normalize_key(name, options)
         instrument(operation, instrumented_key(name, key), amount: amount) do
           failsafe(operation) do
-            changed(key) { @remote.count(operation, key, Integer(amount), options) if ready? }
+            counted(key, Integer(amount)) { |number| @remote.count(operation, key, number, options) if ready? }
           end
         end
+      end
+
+      # Of what a counter replaces when it begins there may be copies, of a counter of a server none.
+      def counted(key, amount)
+        count = yield amount
+      ensure
+        drop_copies([key])
+        tell(:keys, [key]) unless @remote.raw_counters? && count && count.abs > amount.abs
       end
 
       # Changes the remote store, and removes copies, also if that failed.

@@ -57,6 +57,11 @@ module Larder
             false
           end
 
+          # @return [Boolean] does only a read with raw: find a counter?
+          def raw_counters?
+            false
+          end
+
           # @param keys [Array<String>]
           # @param names [Array<String>] the same as the store has them
           # @return [Hash{String=>Object}] what is there, by the keys, for {#entries_of}
@@ -118,6 +123,10 @@ module Larder
             coder = @store.instance_variable_get(:@coder)
             @bytes = coder.is_a?(ActiveSupport::Cache::Coder) && known?(:deserialize_entry) &&
                      !(coder.is_a?(Larder::Coder) && coder.signed?)
+          end
+
+          def raw_counters?
+            true
           end
 
           # @param found [Hash{String=>String}] bytes as the store has them

@@ -226,6 +226,28 @@ module LarderStore
       info[/cmdstat_publish:calls=(\d+)/, 1].to_i
     end
 
+    test "of counters of a server only their beginning is told, as there are no copies" do
+      @two.write("n", 5)
+      assert_equal 5, @one.read("n")
+      ActiveSupport::Cache.lookup_store(remote).delete("n") # as if evicted
+      assert_equal 1, @two.increment("n")
+      assert(soon { @one.read("n").nil? })
+      before = published
+      assert_equal [2, 3, 2], [@one.increment("n"), @two.increment("n"), @one.decrement("n")]
+      assert_equal before, published
+      assert_equal "2", @two.read("n", raw: true)
+    end
+
+    test "those of a store that reads them as other values are" do
+      far = [:file_store, path_of("counters")]
+      one, two = Array.new(2) { |number| machine("counter#{number}", remote: far) }
+      assert_equal [1, 1], [one.increment("n"), two.read("n")]
+      one.increment("n")
+      assert(soon { two.read("n") == 2 })
+    ensure
+      [one, two].compact.each { |store| store.instance_variable_get(:@backplane).stop }
+    end
+
     test "what a later version says ends all copies" do
       @one.write("k", "old")
       @two.read("k")
