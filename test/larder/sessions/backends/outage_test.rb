@@ -105,7 +105,8 @@ module Larder
         test "an end or a change that another thread's exception interrupts is told later" do
           [A, B].each { |key| @repository.begin(key, { "user_id" => 1 }) }
           changed = @repository.find(B)
-          { A => -> { @repository.end(A) }, B => -> { @repository.commit(changed, { "more" => 2 }) } }.each do |key, call|
+          calls = { A => -> { @repository.end(A) }, B => -> { @repository.commit(changed, { "more" => 2 }) } }
+          calls.each do |key, call|
             outage do
               assert_raises(Timeout::Error) { Timeout.timeout(0.1) { call.call } }
               assert_includes unwritten_keys, "d/s/#{key}"
