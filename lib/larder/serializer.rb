@@ -55,7 +55,7 @@ module Larder
     # @return [String] a frame, binary
     # @raise [Larder::UnserializableError] the codec could not read it back as it is
     def dump(value)
-      id, payload = Cacheable.used? ? as_declared(value) : [@id, @codec.dump(value)]
+      id, payload = encoded(value)
       if payload.bytesize > @max_bytes
         raise UnserializableError, "#{payload.bytesize} bytes are more than #{self} reads again; raise max_bytes: " \
                                    "(#{@max_bytes})"
@@ -108,6 +108,11 @@ module Larder
       Codecs::Options.range(@limits[:max_depth], 1..10_000, "max_depth: of #{self}")
       @codec = Codecs::Options.build(codec, "serializer #{@name.inspect}", options, @limits)
       @codecs = { @id => @codec }
+    end
+
+    # @return [Array(Integer, String)] the id of a serializer, and its bytes
+    def encoded(value)
+      Cacheable.used? ? as_declared(value) : [@id, @codec.dump(value)]
     end
 
     def may_run?(codec)

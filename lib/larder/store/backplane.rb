@@ -59,7 +59,7 @@ module Larder
         @adapter = Backplane.adapter(given)
         @path = path
         @remote = remote
-        @channel = "larder:#{remote.store.options[:namespace]}"
+        @channel = "larder:#{remote.namespace unless remote.namespace.respond_to?(:call)}"
         @mutex = Mutex.new
         @sending = Mutex.new
         @collecting = Mutex.new

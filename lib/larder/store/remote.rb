@@ -28,10 +28,14 @@ module Larder
 
       # Of the remote store, where LarderStore has none of its own.
       INHERITED = %i[expires_in race_condition_ttl skip_nil].freeze
+      # Keys have their namespace when they come here.
+      NO_NAMESPACE = { namespace: nil }.freeze
       # The options of LarderStore alone.
       OWN = %i[single_flight wait lease stale_while_revalidate stale_if_error soft_timeout early_refresh jitter
                tags].freeze
       CODECS = %i[coder serializer compressor].freeze
+      # What a serializer raises, and Marshal.
+      UNSTORABLE = [UnserializableError, TypeError].freeze
       # A key that is read to find out whether the store answers.
       PROBE = "larder/probe"
       # Seconds between two attempts to apply what the journal lists, after a failure and otherwise, and two reports of
@@ -39,7 +43,7 @@ module Larder
       RETRY = 1
       PAUSE = 0.1
       REPORT = 60
-      private_constant :INHERITED, :OWN, :CODECS, :PROBE, :RETRY, :PAUSE, :REPORT
+      private_constant :INHERITED, :NO_NAMESPACE, :OWN, :CODECS, :PROBE, :RETRY, :PAUSE, :REPORT
 
       # LarderStore sends the events.
       module Quiet
@@ -55,14 +59,17 @@ module Larder
       attr_reader :store
       # @return [Journal]
       attr_reader :journal
+      # @return [String, Proc, nil] of LarderStore, or else of the store
+      attr_reader :namespace
       # @return [#call, nil] called with the kind and the texts of changes of the journal that were applied
       attr_writer :applied
 
       # @param given [ActiveSupport::Cache::Store, Symbol, Array] a store, or what config.cache_store takes
       # @param journal [String] the path of the journal
       # @param sign_with [String, Array<String>, nil] the key of signatures, see Larder::Codecs
-      # @raise [ArgumentError] it is no store, or one of Larder
-      def initialize(given, journal:, sign_with: nil)
+      # @param namespace [String, Proc, nil] of LarderStore
+      # @raise [ArgumentError] it is no store, or one of Larder, or has another namespace
+      def initialize(given, journal:, sign_with: nil, namespace: nil)
         @store = given.is_a?(ActiveSupport::Cache::Store) ? signed_by_itself(given, sign_with) : built(given, sign_with)
         if @store.is_a?(Larder::Store)
           raise ::ArgumentError, "remote: of LarderStore is a LarderStore, which no other machine can reach; it " \
@@ -72,8 +79,9 @@ module Larder
         @adapter = Adapters.of(@store)
         @store = @adapter.store
         @store.extend(Quiet) unless @store.equal?(given)
+        @namespace = one_namespace(namespace, @store.options[:namespace])
         @journal = Journal.new(journal)
-        @prefix = @adapter.prefix
+        @plain_names = @adapter.plain_names?
         @retry_at = 0
         @silent_until = {}
       end
@@ -107,7 +115,7 @@ module Larder
 
       # @return [Boolean]
       def answers?
-        attempt(:read) { @store.send(:read_entry, name_of(PROBE)) }
+        attempt(:read) { @store.send(:read_entry, name_of(own_key(PROBE))) }
         true
       rescue RemoteError
         false
@@ -130,7 +138,13 @@ module Larder
 
       # @return [Hash{Symbol=>Object}] options of the remote store that hold for LarderStore, too
       def inherited
-        @store.options.slice(*INHERITED).compact
+        { **@store.options.slice(*INHERITED), namespace: @namespace }.compact
+      end
+
+      # @param text [String]
+      # @return [String] a key of Larder's own in the namespace
+      def own_key(text)
+        @store.send(:namespace_key, text, { namespace: @namespace }).b
       end
 
       # Applies what the journal lists, if that is due.
@@ -190,13 +204,12 @@ module Larder
 
       # @param prefix [String] what the keys start with; empty: all
       def clear(prefix, options = {})
-        prefix = @store.send(:namespace_key, prefix, @store.options).delete_suffix(":")
-        call(:clear, **options.except(*OWN, :namespace), **(prefix.empty? ? {} : { namespace: prefix }))
+        call(:clear, **options.except(*OWN), namespace: (prefix.delete_suffix(":") unless prefix.empty?))
       end
 
       # @param pattern [Regexp, String] of keys
       def delete_matched(pattern)
-        call(:delete_matched, pattern)
+        call(:delete_matched, pattern, **NO_NAMESPACE)
       end
 
       # @return [Boolean] does only a read with raw: find a counter, so that there is no copy of it?
@@ -208,7 +221,7 @@ module Larder
       # @return [Integer, nil] as of the remote store's method
       def count(operation, key, amount, options)
         wait_for([key])
-        call(operation, key, amount, **options.except(*OWN, :namespace, :version))
+        call(operation, key, amount, **options.except(*OWN, :version), **NO_NAMESPACE)
       end
 
       private
@@ -220,7 +233,7 @@ module Larder
 
       # Has the store refused what it was asked for, rather than been interrupted?
       def mistaken?(kind, error)
-        kind != :delete || error.is_a?(UnserializableError)
+        kind != :delete || UNSTORABLE.any? { |type| error.is_a?(type) }
       end
 
       # Is none of the keys listed?
@@ -262,6 +275,13 @@ module Larder
         raise RemoteError, "the remote store is not asked, as its journal cannot be read: #{e.message}"
       end
 
+      def one_namespace(own, theirs)
+        return own || theirs if own.nil? || theirs.nil? || own == theirs
+
+        raise ::ArgumentError, "namespace: of LarderStore is #{own.inspect}, and that of its remote: is " \
+                               "#{theirs.inspect}; both have the same keys: give one of them"
+      end
+
       def built(given, sign_with)
         name, *arguments = given
         options = arguments.last.is_a?(Hash) ? arguments.pop : {}
@@ -294,9 +314,9 @@ module Larder
 
       # What Rails' own coder wrote is trusted, as Rails does, and Rails' own can read compressed Strings of this one.
       def coder(sign_with)
-        return Larder::Coder.new(serializer: Larder::Serializers[:native, sign_with: sign_with]) if sign_with
+        return Larder::Coder.new(serializer: TreeSerializer.new(sign_with: sign_with)) if sign_with
 
-        Larder::Coder.new(serializer: Larder::Serializers[:native, trusted: true], compressor: Zlib)
+        Larder::Coder.new(serializer: TreeSerializer.new(trusted: true), compressor: Zlib)
       end
 
       def call(method, *arguments, **options)
@@ -305,9 +325,7 @@ module Larder
 
       # As the store makes it, which takes twenty calls.
       def name_of(key)
-        return @store.send(:normalize_key, key, nil) unless @prefix && Adapters::ORDINARY.match?(key)
-
-        @prefix.empty? ? key : @prefix + key
+        @plain_names && Adapters::ORDINARY.match?(key) ? key : @store.send(:normalize_key, key, NO_NAMESPACE)
       end
 
       # If one of several servers does not answer, others may be asked.
@@ -323,9 +341,9 @@ module Larder
       # Applies what the journal lists. What the store refuses is said each time.
       def catch_up
         if @journal.overflown?
-          clear("")
+          clear(own_key(""))
           @journal.recovered
-          @applied&.call(:clear, [""])
+          @applied&.call(:clear, [own_key("")])
         end
         @journal.each do |kind, texts|
           kind == :delete ? delete_multi(texts) : texts.each { |text| public_send(kind, text) }

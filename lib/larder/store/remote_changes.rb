@@ -87,7 +87,7 @@ module Larder
             write_many({ key => entry }, options, asked) { |kept| @remote.write(key, far, kept) }
           end
         end
-      rescue Larder::UnserializableError
+      rescue *Remote::UNSTORABLE
         delete_entry(key) # the old value, as the new one is refused
         raise
       end
@@ -102,7 +102,7 @@ module Larder
         store_safely(:write_multi_entries) do
           write_many(entries, options, Copies::Asked.new(now)) { |kept| @remote.write_multi(entries, kept) } && entries
         end
-      rescue Larder::UnserializableError
+      rescue *Remote::UNSTORABLE
         delete_multi_entries(entries.keys)
         raise
       end
@@ -140,8 +140,8 @@ module Larder
         leased(entries.keys) do |leases|
           left = entries.keys
           stored = written?(left) { yield kept_in(entries.values.first, options) }
-          left -= copied(entries, asked, leases, options) if stored
-          stored
+          left -= copied(entries, asked, leases, options) unless stored == false
+          stored.nil? ? left.empty? || nil : stored
         ensure
           leases.clear
           drop_copies(left) if left&.any?
@@ -156,12 +156,11 @@ module Larder
         keys - leases.keys
       end
 
-      # @return [Boolean] the block's value; true: the remote store will be told later
+      # @return [Boolean, nil] the block's value; nil: the remote store will be told later to delete the old value
       def written?(keys, &block)
-        stored = @remote.change(:delete, keys, &block)
-        stored.nil? || stored
+        @remote.change(:delete, keys, &block)
       rescue RemoteError => e
-        failed(:write_entry, true, e)
+        failed(:write_entry, nil, e)
       end
 
       # A value that this thread has computed under a lease. If the key was deleted since, it is not stored.
@@ -169,7 +168,7 @@ module Larder
         return store_record(key, nil, now_ms, options) unless lease.bytes
         return Leases.drop(lease) && false if @records.lease_wait(key, lease.bytes, 0, now_ms)
 
-        return false unless written?([key]) { block.call(kept_in(entry, options)) }
+        return false if written?([key]) { block.call(kept_in(entry, options)) } == false
 
         record = copy_of(entry, asked, texts_of(options), options)
         stored = record && store_record(key, record, now_ms, options)
@@ -238,6 +237,7 @@ module Larder
       # @return [Float, nil] seconds for which the remote store has to keep the entry
       def kept_in(entry, options)
         return unless entry.expires_at
+        return entry.expires_at - now if options[:raw] # the bytes have no expiry of their own
 
         windows = StaleServing::LENGTHS.filter_map { |name| options[name]&.to_f }
         windows << RACE if options[:race_condition_ttl]

@@ -105,7 +105,7 @@ module Larder
       end
 
       def far_key(key)
-        KEY.b << key.b
+        @remote.own_key(KEY.b << key.b)
       end
     end
   end

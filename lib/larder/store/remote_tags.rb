@@ -63,7 +63,7 @@ module Larder
       end
 
       def tag_key(text)
-        KEY.b << text.b
+        @remote.own_key(KEY.b << text.b)
       end
 
       def new_version

@@ -183,10 +183,10 @@ module Larder
         check(":remote", given, "a store, or what config.cache_store takes: [:redis_cache_store, { url: … }]") do
           given.is_a?(ActiveSupport::Cache::Store) || [given].flatten(1).first.is_a?(Symbol)
         end
-        @remote = Remote.new(given, journal: "#{path}.journal", sign_with: sign_with)
+        @remote = Remote.new(given, journal: "#{path}.journal", sign_with: sign_with, namespace: options[:namespace])
         @backplane = Backplane.new(backplane, path: "#{path}.backplane", remote: @remote) if backplane
         @local_expires_in = (life || (backplane ? Copies::LONGER : Copies::LOCAL_EXPIRES_IN)).to_f
-        options.replace(@remote.inherited.merge(options))
+        options.replace(@remote.inherited.merge(options, @remote.inherited.slice(:namespace)))
       end
 
       def without_remote(given)
@@ -248,7 +248,7 @@ module Larder
 
       # Only this user can write the file, so its content is trusted.
       def serializer_named(name)
-        return TreeSerializer.new unless name
+        return TreeSerializer.new(trusted: true, checksum: false) unless name
 
         RailsSerializer.named(name) || Larder::Serializers[name, trusted: true, checksum: false]
       end

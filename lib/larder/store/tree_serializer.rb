@@ -1,24 +1,25 @@
 # frozen_string_literal: true
 
-# The default serializer: Larder's own bytes if a value has them, otherwise Marshal's. Most entries need none, see
-# Entries#plain_record.
+# The default serializer: Larder's own bytes if a value has them, otherwise Marshal's.
 
 module Larder
   module Store
-    # Frames without checksums, as the engine has one for each record.
+    # Most entries of the file need none, see Entries#plain_record. Those of a remote store do.
     class TreeSerializer < Larder::Serializer
       NATIVE = Larder::Serializers::TABLE.fetch(:native)
       private_constant :NATIVE
 
-      def initialize
-        super(:marshal, trusted: true, checksum: false)
+      # @param options [Hash] as of Larder::Serializer, which say that nobody else writes to the store
+      # @raise [ArgumentError] see Serializers.[]
+      def initialize(**options)
+        super(:marshal, **options)
       end
 
-      # @param value [Object]
-      # @return [String] a frame
-      def dump(value)
+      private
+
+      def encoded(value)
         bytes = Tree.dump(value, false)
-        bytes ? Codecs::Frame.value(NATIVE, bytes, checksum: false) : super
+        bytes ? [NATIVE, bytes] : super
       end
     end
   end

@@ -36,9 +36,9 @@ module Larder
             [SystemCallError, IOError]
           end
 
-          # @return [String, nil] what it puts before a key that is {ORDINARY}, and changes nothing else; nil: unknown
-          def prefix
-            nil
+          # @return [Boolean] does it leave a key as it is that is {ORDINARY}, but for a namespace?
+          def plain_names?
+            false
           end
 
           # @return [Boolean] may some of its servers answer while others do not?
@@ -109,12 +109,8 @@ module Larder
             super(store.clone.extend(Raising))
           end
 
-          def prefix
-            namespace = @store.options[:namespace]
-            return if namespace.respond_to?(:call) || !known?(:normalize_key)
-
-            prefix = namespace ? "#{namespace}:" : ""
-            prefix.b if prefix.empty? || ORDINARY.match?(prefix)
+          def plain_names?
+            known?(:normalize_key)
           end
 
           def bytes?

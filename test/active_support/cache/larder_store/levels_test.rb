@@ -176,14 +176,6 @@ module LarderStore
       assert_equal({ "q" => 3 }, remote.read_multi("p/1", "p/2", "q"))
     end
 
-    test "namespaces are those of both stores" do
-      inner = ActiveSupport::Cache::MemoryStore.new(namespace: "far")
-      one = new_store("n.larder", remote: inner, namespace: "near")
-      one.write("k", 1)
-      assert_equal 1, inner.read("near:k")
-      assert_equal 1, new_store("m.larder", remote: inner).read("near:k")
-    end
-
     test "what the remote store's options say of entries holds here" do
       one = new_store("e.larder", remote: [:memory_store, { expires_in: 60, skip_nil: true }])
       one.write("k", 1)

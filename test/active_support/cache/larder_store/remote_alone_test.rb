@@ -1,0 +1,145 @@
+# frozen_string_literal: true
+
+# A store with `remote:` beside the remote store alone, a real Redis.
+
+require "support/remote_case"
+require "redis"
+
+module LarderStore
+  # Values, namespaces and times to live are those of the remote store.
+  class RemoteAloneTest < RemoteCase
+    # Of the application.
+    class Price
+      attr_reader :cents
+
+      def initialize(cents)
+        @cents = cents
+      end
+
+      def ==(other)
+        other.is_a?(Price) && other.cents == cents
+      end
+    end
+
+    setup do
+      @server = start_once("redis")
+      raw { |client| client.call("FLUSHDB") }
+      @alone = ActiveSupport::Cache.lookup_store(remote)
+    end
+
+    test "values of any class that Marshal takes" do
+      values = [Price.new(5), [1, { price: Price.new(6) }], /a/i, StandardError, Hash.new(0).merge(a: 1), String,
+                Set[1], Time.at(1, 5, :nsec), 3.5r]
+      [machine("one"), machine("two")].each_cons(2) { |one, two| assert_passed_on(values, one, two) }
+      signed = Array.new(2) { |number| machine("signed#{number}", sign_with: "s" * 16) }
+      assert_passed_on(values, *signed)
+    end
+
+    test "a value that Marshal does not take is refused by both, and deletes the one of before" do
+      one = machine("one")
+      [@alone, one].each { |store| assert_raises(TypeError) { store.write("k", [proc {}]) } }
+      one.write_multi({ "k" => 1, "l" => 1 })
+      assert_raises(TypeError) { one.write("k", [proc {}]) }
+      assert_raises(TypeError) { one.write_multi({ "l" => [proc {}] }) }
+      assert_equal [nil, nil], [one.read("k"), one.read("l")]
+      assert_not one.stats[:remote][:waiting]
+    end
+
+    test "namespaces of the store and of a call name the same entries" do
+      alone = ActiveSupport::Cache.lookup_store(remote(namespace: "app"))
+      stores = { "of the remote store" => machine("a", remote: remote(namespace: "app")),
+                 "of LarderStore" => machine("b", namespace: "app"),
+                 "of both" => machine("c", remote: remote(namespace: "app"), namespace: "app"),
+                 "by a block" => machine("d", remote: remote(namespace: -> { "app" })) }
+      expected = in_namespaces(alone, alone)
+      assert_equal({ own: 1, none: 2, other: 3, own_of_none: nil, written: %w[app:own other:w shared], multi: 4 },
+                   expected.slice(:own, :none, :other, :own_of_none, :written, :multi))
+      stores.each { |name, store| assert_equal expected, in_namespaces(alone, store), name }
+    end
+
+    test "what Larder keeps in the remote store has its namespace" do
+      one = machine("one", remote: remote(namespace: "app"), single_flight: true)
+      keys = nil
+      one.fetch("k", tags: "tag") { (keys = raw { |client| client.call("KEYS", "*") }) && 1 }
+      assert(keys.any? && keys.all? { |key| key.start_with?("app:") }, keys.inspect)
+      one.clear
+      assert_empty(raw { |client| client.call("KEYS", "*") })
+    end
+
+    test "two namespaces are refused" do
+      error = assert_raises(ArgumentError) { machine("one", remote: remote(namespace: "a"), namespace: "b") }
+      assert_match(/namespace: of LarderStore is "b", .* remote: is "a".*give one/, error.message)
+    end
+
+    test "raw values live as long as they were given, whatever is said of entries that have expired" do
+      [{ race_condition_ttl: 2 }, { stale_if_error: 60 }].each do |terms|
+        one = machine("one", **terms)
+        one.write("a", "1", raw: true, expires_in: 10)
+        one.write_multi({ "b" => "1" }, raw: true, expires_in: 10)
+        one.fetch("c", raw: true, expires_in: 10) { "1" }
+        one.write("d", "1", raw: true, expires_in: 10, unless_exist: true)
+        lives = raw { |client| %w[a b c d].map { |key| client.call("PTTL", key) } }
+        assert(lives.all? { |life| life.between?(1, 10_000) }, lives.inspect)
+        one.delete_multi(%w[a b c d])
+      end
+    end
+
+    test "what neither the remote store nor the file has taken was not written" do
+      File.write(path_of("file"), "")
+      far = [:redis_cache_store, { url: "redis://127.0.0.1:1", reconnect_attempts: 0, error_handler: nil }]
+      store = ActiveSupport::Cache.lookup_store(:larder_store, path_of("file/x.larder"), remote: far,
+                                                                                         error_handler: nil)
+      assert_equal [nil, nil, nil],
+                   [store.write("k", 1), store.write_multi({ "k" => 1 }), store.write("k", "1", raw: true)]
+      assert_nil store.read("k")
+    end
+
+    private
+
+    def remote(**options)
+      [:redis_cache_store, { url: @server.endpoint.fetch("url"), **options }]
+    end
+
+    def raw
+      client = RedisClient.new(path: @server.endpoint.fetch("url").delete_prefix("unix://"))
+      yield client
+    ensure
+      client&.close
+    end
+
+    def assert_passed_on(values, one, two)
+      values.each do |value|
+        assert_same true, one.write("k", value)
+        [one, two].each { |store| assert_equal value, store.read("k") }
+        one.delete("k")
+        two.cache.clear
+        assert_equal({ "k" => value }, one.fetch_multi("k") { value })
+        assert_equal value, two.fetch("k") { flunk }
+        two.cache.clear
+      end
+    end
+
+    # @return [Hash] what the store finds and leaves
+    def in_namespaces(alone, store)
+      raw { |client| client.call("FLUSHDB") }
+      alone.write("own", 1)
+      alone.write("shared", 2, namespace: nil)
+      alone.write("t", 3, namespace: "other")
+      store.cache.clear if store.respond_to?(:cache)
+      found = { own: store.read("own"), none: store.read("shared", namespace: nil),
+                other: store.read("t", namespace: "other"), own_of_none: store.read("own", namespace: nil) }
+      store.delete("t", namespace: "other")
+      store.write("w", 4, namespace: "other")
+      found.update(written: names, multi: store.read_multi("w", namespace: "other")["w"],
+                   count: store.increment("n", 2, namespace: "other"), own_count: store.increment("n"))
+      changes = [-> { store.delete_matched("s*", namespace: nil) }, -> { store.delete_matched("o*") },
+                 -> { store.clear(namespace: "other") }, -> { store.clear }, -> { store.clear(namespace: nil) }]
+      found.update(left: changes.map { |change| change.call && names })
+    end
+
+    # @return [Array<String>] keys that Redis has
+    def names
+      raw { |client| client.call("KEYS", "*") }.sort
+    end
+  end
+end
