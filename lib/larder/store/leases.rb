@@ -22,7 +22,9 @@ module Larder
       #   @return [Integer] the id of the process that took it: a forked child copies the list, but holds nothing
       # @!attribute since
       #   @return [Float] seconds of the monotonic clock
-      Lease = Struct.new(:records, :key, :token, :fiber, :process, :since) do
+      # @!attribute far
+      #   @return [RemoteFlight::Far, nil] that of the remote store
+      Lease = Struct.new(:records, :key, :token, :fiber, :process, :since, :far) do
         # nil also for the lease of the process that forked this one.
         def bytes
           token if own?

@@ -64,12 +64,20 @@ module Larder
       # @return [#call, nil] called with the kind and the texts of changes of the journal that were applied
       attr_writer :applied
 
+      # @param key [String]
+      # @return [String] the key of its lease, which begins with it, as what deletes keys by their beginning also ends
+      #   leases
+      def self.lease_key(key)
+        key.b << "/larder/lease"
+      end
+
       # @param given [ActiveSupport::Cache::Store, Symbol, Array] a store, or what config.cache_store takes
       # @param journal [String] the path of the journal
       # @param sign_with [String, Array<String>, nil] the key of signatures, see Larder::Codecs
       # @param namespace [String, Proc, nil] of LarderStore
+      # @param flights [Boolean] do all fetches take leases?
       # @raise [ArgumentError] it is no store, or one of Larder, or has another namespace
-      def initialize(given, journal:, sign_with: nil, namespace: nil)
+      def initialize(given, journal:, sign_with: nil, namespace: nil, flights: false)
         @store = given.is_a?(ActiveSupport::Cache::Store) ? signed_by_itself(given, sign_with) : built(given, sign_with)
         if @store.is_a?(Larder::Store)
           raise ::ArgumentError, "remote: of LarderStore is a LarderStore, which no other machine can reach; it " \
@@ -82,6 +90,7 @@ module Larder
         @namespace = one_namespace(namespace, @store.options[:namespace])
         @journal = Journal.new(journal)
         @plain_names = @adapter.plain_names?
+        @flights = flights
         @retry_at = 0
         @silent_until = {}
       end
@@ -197,9 +206,21 @@ module Larder
         attempt(:delete) { @store.send(:delete_entry, name_of(key)) ? true : false }
       end
 
+      # Ends the leases of the keys first: who computes a value under one does not store it then.
+      #
       # @return [Integer] how many were there
       def delete_multi(keys)
-        attempt(:delete_multi) { @store.send(:delete_multi_entries, keys.map { |key| name_of(key) }).to_i }
+        attempt(:delete_multi) do
+          leases = ends_leases? ? keys.map { |key| name_of(Remote.lease_key(key)) } : []
+          @adapter.delete(leases, keys.map { |key| name_of(key) })
+        end
+      end
+
+      # If that takes calls of its own, only where all fetches take leases.
+      #
+      # @return [Boolean] does a delete of a key end its lease?
+      def ends_leases?
+        @flights || @adapter.at_once?
       end
 
       # @param prefix [String] what the keys start with; empty: all

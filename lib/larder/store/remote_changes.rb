@@ -82,7 +82,7 @@ module Larder
           if WITHOUT_COPY.any? { |option| options[option] }
             write_remotely(key, far, options)
           elsif (lease = leases?(options) && Leases.of(@records, key))
-            write_leased(lease, key, entry, options, asked) { |kept| @remote.write(key, far, kept) }
+            write_leased(lease, key, entry, options, asked) { |kept| write_far_leased(lease, key, far, kept) }
           else
             write_many({ key => entry }, options, asked) { |kept| @remote.write(key, far, kept) }
           end
@@ -166,13 +166,18 @@ module Larder
       # A value that this thread has computed under a lease. If the key was deleted since, it is not stored.
       def write_leased(lease, key, entry, options, asked, &block)
         return store_record(key, nil, now_ms, options) unless lease.bytes
-        return Leases.drop(lease) && false if @records.lease_wait(key, lease.bytes, 0, now_ms)
 
+        if @records.lease_wait(key, lease.bytes, 0, now_ms) # it has ended
+          Leases.note_overrun(lease, lease_seconds(options))
+          Leases.drop(lease)
+          return false
+        end
         return false if written?([key]) { block.call(kept_in(entry, options)) } == false
 
         record = copy_of(entry, asked, texts_of(options), options)
         stored = record && store_record(key, record, now_ms, options)
-        @remote.change(:delete, [key]) { @remote.delete(key) } unless stored
+        # With a lease in the remote store, whoever has it looks for changes there.
+        @remote.change(:delete, [key]) { @remote.delete_multi([key]) } unless stored || decides?(lease.far)
         tell(:keys, [key])
         stored ? true : false
       end
@@ -181,7 +186,7 @@ module Larder
       def delete_entry(key, **)
         return super unless @remote
 
-        deleted(:delete_entry, [key], -> { super }) { @remote.delete(key) }
+        deleted(:delete_entry, [key], -> { super }) { @remote.delete_multi([key]).positive? }
       end
 
       # Multi's.

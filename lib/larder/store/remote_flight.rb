@@ -9,13 +9,25 @@ module Larder
     # The caller that has the lease of a key on its machine takes one in the remote store, too: an entry that is written
     # only where there is none, and ends after `lease:`. Who does not get it waits until the value is there. Who finds
     # one of its own machine takes it over: that one was killed, as its lease on the machine has ended.
+    #
+    # Who deletes the key ends the lease. So the owner looks before and after it stores the value whether it still has
+    # the lease, and deletes the value if not. A value that another caller writes is not replaced by the owner's.
     # @api private
     module RemoteFlight
-      # What the keys of leases begin with.
-      KEY = "larder/lease/"
       # Seconds between two looks for the value.
       LOOK = 0.02
-      private_constant :KEY, :LOOK
+      # A lease in the remote store.
+      #
+      # @!attribute text
+      #   @return [String] its value
+      # @!attribute ends
+      #   @return [Float, nil] seconds of the monotonic clock; nil: the remote store has not taken it
+      # @!attribute absent
+      #   @return [Boolean] was there no value when it was taken?
+      # @!attribute stored
+      #   @return [Boolean] was the value stored?
+      Far = Struct.new(:text, :ends, :absent, :stored)
+      private_constant :LOOK
 
       private
 
@@ -37,28 +49,31 @@ module Larder
 
       # Answers the value of another machine, or yields to compute it: true, if this caller is not to store it.
       def fly_far(name, key, options)
-        lease = "#{@remote.journal.machine}/#{SecureRandom.hex(8)}"
+        far = Far.new("#{@remote.journal.machine}/#{SecureRandom.hex(8)}")
         taken = true # for all that is known if this is interrupted
-        taken, found = join_far(name, key, options, lease)
+        taken, found = join_far(name, key, options, far)
         # Another machine may have stored the value since it was missed here.
-        found ||= failsafe(:fetch) { found_far(name, key, options) if @remote.ready? } if taken == true
-        found ? found.value : yield(taken == :alone)
+        found ||= failsafe(:fetch) { found_far(name, key, options, far) if @remote.ready? } if taken == true
+        return found.value if found
+
+        Leases.of(@records, key)&.far = far
+        yield(taken == :alone)
       ensure
-        give_up_far(key, lease) if taken == true
+        give_up_far(key, far) if taken == true
       end
 
       # @return [Array] true: the lease is taken; nil and an entry; :alone: waited as long as it may; or nothing, as the
       #   remote store does not answer
-      def join_far(name, key, options, lease)
+      def join_far(name, key, options, far)
         deadline = monotonic_now + (options[:wait] || SingleFlight::WAIT).to_f
         failsafe(:fetch) do
-          return [true] if take_at_first(key, options, lease)
+          return [true] if take_at_first(key, options, far)
 
-          until take_far(key, options, lease)
+          until take_far(key, options, far)
             return [:alone] unless may_await?(key, Leases.of(@records, key)) && monotonic_now < deadline
 
             sleep(LOOK)
-            found = found_far(name, key, options)
+            found = found_far(name, key, options, far)
             return [nil, found] if found
           end
           [true]
@@ -67,26 +82,54 @@ module Larder
 
       # @param terms [Hash] unless_exist
       # @return [Boolean] has this caller the lease?
-      def take_far(key, options, lease, terms = { unless_exist: true })
+      def take_far(key, options, far, terms = { unless_exist: true })
         return true unless ready? # then each machine computes
 
         seconds = lease_seconds(options)
-        entry = ActiveSupport::Cache::Entry.new(lease, expires_in: seconds) # for a store that keeps what has expired
-        @remote.write(far_key(key), entry, seconds, terms)
+        entry = ActiveSupport::Cache::Entry.new(far.text, expires_in: seconds) # for a store that keeps what has expired
+        far.ends = monotonic_now + seconds # for all that is known if this is interrupted
+        @remote.write(Remote.lease_key(key), entry, seconds, terms).tap { |taken| far.ends = nil unless taken }
       end
 
       # Takes the lease, also from one of this machine.
-      def take_at_first(key, options, lease)
-        return true if take_far(key, options, lease)
+      def take_at_first(key, options, far)
+        return true if take_far(key, options, far)
 
-        held = @remote.read(far_key(key))&.value
-        held.to_s.start_with?("#{@remote.journal.machine}/") && take_far(key, options, lease, {})
+        held = @remote.read(Remote.lease_key(key))&.value
+        held.to_s.start_with?("#{@remote.journal.machine}/") && take_far(key, options, far, {})
+      end
+
+      # RemoteChanges'. Stores the value under a lease of this machine, and of the remote store if that has one.
+      #
+      # @return [Boolean] was it stored?
+      def write_far_leased(lease, key, entry, kept_in)
+        far = lease.far
+        return @remote.write(key, entry, kept_in) unless far&.ends
+        return false if lost?(key, far)
+
+        far.stored = true # for all that is known if this is interrupted
+        far.stored = @remote.write(key, entry, kept_in, far.absent ? { unless_exist: true } : {})
+      end
+
+      # Does the lease of the remote store say whether another caller has changed the key?
+      def decides?(far)
+        far&.stored && far.absent && @remote.ends_leases?
+      end
+
+      # Has another caller ended it? One that has ended by itself says nothing of the value.
+      def lost?(key, far)
+        !held?(key, far) && monotonic_now < far.ends
+      end
+
+      def held?(key, far)
+        @remote.read(Remote.lease_key(key))&.value == far.text
       end
 
       # The value that another machine has stored, of which this one keeps a copy for those who wait here.
-      def found_far(name, key, options)
+      def found_far(name, key, options, far)
         asked = ask
         entry = @remote.read(key)
+        far.absent = entry.nil?
         entries = entry ? { key => entry } : {}
         tags = open_entries(entries)[key]
         entry = entries[key]
@@ -97,15 +140,15 @@ module Larder
         entry
       end
 
-      # Unless it has ended, and another machine has one.
-      def give_up_far(key, lease)
+      # Unless it has ended, and another machine has one. A value that was stored after that was deleted, too.
+      def give_up_far(key, far)
         failsafe(:fetch) do
-          @remote.delete(far_key(key)) if @remote.ready? && @remote.read(far_key(key))&.value == lease
-        end
-      end
+          next unless far.ends && @remote.ready?
 
-      def far_key(key)
-        @remote.own_key(KEY.b << key.b)
+          if held?(key, far) then @remote.delete(Remote.lease_key(key))
+          elsif far.stored && monotonic_now < far.ends then delete_entry(key)
+          end
+        end
       end
     end
   end

@@ -183,7 +183,8 @@ module Larder
         check(":remote", given, "a store, or what config.cache_store takes: [:redis_cache_store, { url: … }]") do
           given.is_a?(ActiveSupport::Cache::Store) || [given].flatten(1).first.is_a?(Symbol)
         end
-        @remote = Remote.new(given, journal: "#{path}.journal", sign_with: sign_with, namespace: options[:namespace])
+        @remote = Remote.new(given, journal: "#{path}.journal", sign_with: sign_with, namespace: options[:namespace],
+                                    flights: options[:single_flight] ? true : false)
         @backplane = Backplane.new(backplane, path: "#{path}.backplane", remote: @remote) if backplane
         @local_expires_in = (life || (backplane ? Copies::LONGER : Copies::LOCAL_EXPIRES_IN)).to_f
         options.replace(@remote.inherited.merge(options, @remote.inherited.slice(:namespace)))

@@ -46,6 +46,23 @@ module Larder
             false
           end
 
+          # @return [Boolean] does it delete several keys by one command, all at the same moment?
+          def at_once?
+            false
+          end
+
+          # Deletes entries, others before them.
+          #
+          # @param before [Array<String>]
+          # @param names [Array<String>]
+          # @return [Integer] how many of the names were there
+          def delete(before, names)
+            return [delete_all(before + names), names.size].min if at_once?
+
+            delete_all(before) if before.any?
+            delete_all(names)
+          end
+
           # @param seconds [Float] that an entry is to be kept
           # @return [Numeric] as the store takes them
           def ttl(seconds)
@@ -76,6 +93,10 @@ module Larder
           end
 
           private
+
+          def delete_all(names)
+            @store.send(:delete_multi_entries, names).to_i
+          end
 
           # @param found [Array<Object, nil>] in the order of the keys
           def by_key(keys, found)
@@ -167,6 +188,11 @@ module Larder
              ConnectionPool::Error, ConnectionPool::TimeoutError]
           end
 
+          def at_once?
+            @at_once = !several? if @at_once.nil?
+            @at_once
+          end
+
           def several?
             @store.redis.then do |client|
               RedisCluster.client?(client) || (client.respond_to?(:nodes) && client.nodes.size > 1)
@@ -244,6 +270,10 @@ module Larder
 
           def several?
             @store.connections.names.size > 1
+          end
+
+          def at_once?
+            !several?
           end
 
           def find(keys, names, _raw)

@@ -229,7 +229,7 @@ module LarderStore
       assert_equal %w[made made made], values
       assert_equal 1, runs.size
       assert_empty(remote.calls_during { machines.each { |store| assert_equal "made", store.read("k") } })
-      assert_not remote.exist?("larder/lease/k")
+      assert_not remote.exist?("k/larder/lease")
       @one.delete_tagged("t")
       assert_nil @one.read("k")
     end
@@ -245,9 +245,9 @@ module LarderStore
     end
 
     test "single flight: a machine that dies is followed by another when its lease ends" do
-      remote.write("larder/lease/k", "of one that died", expires_in: 0.3)
+      remote.write("k/larder/lease", "of one that died", expires_in: 0.3)
       assert_equal "made", @one.fetch("k", single_flight: true) { "made" }
-      remote.write("larder/lease/j", "of one that is slow", expires_in: 10)
+      remote.write("j/larder/lease", "of one that is slow", expires_in: 10)
       assert_equal "alone", @one.fetch("j", single_flight: true, wait: 0.1) { "alone" }
       assert_nil remote.read("j")
     end

@@ -51,7 +51,7 @@ module LarderStore
     test "one that is interrupted where its lease was just taken leaves none" do
       @one.remote.store.singleton_class.prepend(interruption)
       assert_raises(Timeout::Error) { @one.fetch("k", OPTIONS) { flunk } }
-      assert_empty Redis.new(url: @server.endpoint["url"]).keys("larder/lease/*")
+      assert_empty Redis.new(url: @server.endpoint["url"]).keys("*/larder/lease")
       assert_equal "next", within(SOON) { @two.fetch("k", OPTIONS) { "next" } }
     end
 
@@ -66,7 +66,49 @@ module LarderStore
       assert_equal %w[made made], [owner.value, waiting.value]
     end
 
+    test "what another machine changes while the value is computed wins, without a backplane" do
+      changes.each do |name, (change, left)|
+        assert_equal "old", @one.fetch("k", OPTIONS) { change.call && "old" }
+        assert_equal [left, left], [@two.read("k"), @one.read("k")], name
+        @one.clear
+      end
+    end
+
+    test "what it changes just before or after the value reaches the remote store wins, too" do
+      %i[before after].product(changes.to_a).each do |moment, (name, (change, left))|
+        once(moment) { change.call }
+        @one.fetch("k", OPTIONS) { "old" }
+        assert_equal [left, left], [@two.read("k"), ActiveSupport::Cache.lookup_store(remote).read("k")],
+                     "#{name} #{moment}"
+        @one.clear
+      end
+    end
+
+    test "a value that takes longer than its lease is stored the second time" do
+      2.times { @one.fetch("k", { **OPTIONS, lease: 0.1 }) { sleep(0.2) && "late" } }
+      assert_equal "late", @two.read("k")
+      assert_empty Redis.new(url: @server.endpoint["url"]).keys("*/larder/lease")
+    end
+
     private
+
+    # @return [Hash{String=>Array}] what the other machine does, and what is there then
+    def changes
+      { "delete" => [-> { @two.delete("k") || true }, nil], "delete_multi" => [-> { @two.delete_multi(["k"]) }, nil],
+        "clear" => [-> { @two.clear }, nil], "write" => [-> { @two.write("k", "new") }, "new"] }
+    end
+
+    # Runs the block once before or after the value is stored.
+    def once(moment, &block)
+      blocks = { moment => block }
+      @one.remote.store.singleton_class.prepend(Module.new do
+        define_method(:write_entry) do |key, *arguments, **options|
+          blocks.delete(:before)&.call if key == "k"
+          super(key, *arguments, **options).tap { blocks.delete(:after)&.call if key == "k" }
+        end
+        private :write_entry
+      end)
+    end
 
     def remote
       [:redis_cache_store, { url: @server.endpoint["url"] }]

@@ -45,7 +45,7 @@ module LarderStore
           @one.fetch("f", single_flight: true, lease: 0.5) { Process.kill(:KILL, Process.pid) && Kernel.sleep }
         end
         Process.wait(pid)
-        assert far.exist?("larder/lease/f")
+        assert far.exist?("f/larder/lease")
         assert_equal "made", @two.fetch("f", single_flight: true, lease: 1, wait: 5) { "made" }
         assert_equal "made", far.read("f")
       end
