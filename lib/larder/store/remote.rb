@@ -311,7 +311,9 @@ module Larder
       end
 
       def looked_up(name, arguments)
-        ActiveSupport::Cache.lookup_store([name, *arguments])
+        ActiveSupport::Cache.lookup_store([name, *arguments]).tap do |store|
+          Adapters.check(name, store, arguments.last)
+        end
       rescue LoadError, StandardError => e
         raise ::ArgumentError, "remote: of LarderStore is #{name.inspect}, and that store cannot be made: #{e.message}"
       end

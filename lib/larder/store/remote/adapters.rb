@@ -23,6 +23,11 @@ module Larder
             {}
           end
 
+          # @param _store [ActiveSupport::Cache::Store] that was just made
+          # @param _options [Hash] that it was given
+          # @raise [StandardError] of options that it takes, and that its client refuses
+          def self.check(_store, _options); end
+
           # @return [ActiveSupport::Cache::Store] that raises where it could not serve
           attr_reader :store
 
@@ -178,6 +183,11 @@ module Larder
             {}
           end
 
+          # Its client, which connects later, is otherwise made by the first call. One of a block may connect.
+          def self.check(store, options)
+            store.redis.then { nil } unless options.key?(:redis)
+          end
+
           def initialize(store)
             super
             @store.extend(RedisCluster)
@@ -294,6 +304,14 @@ module Larder
         # @return [Hash{Symbol=>Object}] with others beside them
         def self.with_defaults(name, options)
           { **MADE.fetch(name, Any).defaults(options), **options }
+        end
+
+        # @param name [Symbol, Class] (see .with_defaults)
+        # @param store (see Any.check)
+        # @param options (see Any.check)
+        # @raise (see Any.check)
+        def self.check(name, store, options)
+          MADE.fetch(name, Any).check(store, options)
         end
 
         # @return [Any] the adapter of a store

@@ -71,6 +71,13 @@ module LarderStore
       assert_match(/namespace: of LarderStore is "b", .* remote: is "a".*give one/, error.message)
     end
 
+    test "options that the client of the remote store refuses are refused when the store is made" do
+      { { bogus: 1 } => /bogus/, { url: "foo://x" } => /URL/ }.each do |options, message|
+        error = assert_raises(ArgumentError) { machine("one", remote: remote(**options)) }
+        assert_match(/remote: of LarderStore is :redis_cache_store, .* cannot be made: .*#{message}/, error.message)
+      end
+    end
+
     test "raw values live as long as they were given, whatever is said of entries that have expired" do
       [{ race_condition_ttl: 2 }, { stale_if_error: 60 }].each do |terms|
         one = machine("one", **terms)
