@@ -140,7 +140,8 @@ module Larder
         entry
       end
 
-      # Unless it has ended, and another machine has one. A value that was stored after that was deleted, too.
+      # Unless it has ended, and another machine has one. A value that was stored after that, or for all that is known,
+      # is deleted, too.
       def give_up_far(key, far)
         failsafe(:fetch) do
           next unless far.ends && @remote.ready?
@@ -148,6 +149,9 @@ module Larder
           if held?(key, far) then @remote.delete(Remote.lease_key(key))
           elsif far.stored && monotonic_now < far.ends then delete_entry(key)
           end
+        rescue RemoteError
+          @remote.journal.note(:delete, [key]) if far.stored
+          raise
         end
       end
     end

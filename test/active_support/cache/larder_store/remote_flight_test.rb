@@ -84,6 +84,12 @@ module LarderStore
       end
     end
 
+    test "a value is deleted later if the remote store fails before it is known whether it may stay" do
+      once(:after) { @server.stop }
+      assert_equal "old", @one.fetch("k", OPTIONS) { "old" }
+      assert @one.stats[:remote][:waiting]
+    end
+
     test "a value that takes longer than its lease is stored the second time" do
       2.times { @one.fetch("k", { **OPTIONS, lease: 0.1 }) { sleep(0.2) && "late" } }
       assert_equal "late", @two.read("k")
