@@ -20,13 +20,13 @@ module Larder
       #
       # @!attribute text
       #   @return [String] its value
-      # @!attribute ends
-      #   @return [Float, nil] seconds of the monotonic clock; nil: the remote store has not taken it
+      # @!attribute taken
+      #   @return [Boolean] has the remote store taken it?
       # @!attribute absent
       #   @return [Boolean] was there no value when it was taken?
       # @!attribute stored
       #   @return [Boolean] was the value stored?
-      Far = Struct.new(:text, :ends, :absent, :stored)
+      Far = Struct.new(:text, :taken, :absent, :stored)
       private_constant :LOOK
 
       private
@@ -56,7 +56,7 @@ module Larder
         found ||= failsafe(:fetch) { found_far(name, key, options, far) if @remote.ready? } if taken == true
         return found.value if found
 
-        Leases.of(@records, key)&.far = far
+        Leases.of(@records, key)&.far = far if taken == true
         yield(taken == :alone)
       ensure
         give_up_far(key, far) if taken == true
@@ -85,10 +85,10 @@ module Larder
       def take_far(key, options, far, terms = { unless_exist: true })
         return true unless ready? # then each machine computes
 
-        seconds = lease_seconds(options)
+        seconds = Leases.seconds(key, lease_seconds(options))
         entry = ActiveSupport::Cache::Entry.new(far.text, expires_in: seconds) # for a store that keeps what has expired
-        far.ends = monotonic_now + seconds # for all that is known if this is interrupted
-        @remote.write(Remote.lease_key(key), entry, seconds, terms).tap { |taken| far.ends = nil unless taken }
+        far.taken = true # for all that is known if this is interrupted
+        far.taken = @remote.write(Remote.lease_key(key), entry, seconds, terms)
       end
 
       # Takes the lease, also from one of this machine.
@@ -104,8 +104,8 @@ module Larder
       # @return [Boolean] was it stored?
       def write_far_leased(lease, key, entry, kept_in)
         far = lease.far
-        return @remote.write(key, entry, kept_in) unless far&.ends
-        return false if lost?(key, far)
+        return @remote.write(key, entry, kept_in) unless far&.taken
+        return false unless held?(key, far)
 
         far.stored = true # for all that is known if this is interrupted
         far.stored = @remote.write(key, entry, kept_in, far.absent ? { unless_exist: true } : {})
@@ -114,11 +114,6 @@ module Larder
       # Does the lease of the remote store say whether another caller has changed the key?
       def decides?(far)
         far&.stored && far.absent && @remote.ends_leases?
-      end
-
-      # Has another caller ended it? One that has ended by itself says nothing of the value.
-      def lost?(key, far)
-        !held?(key, far) && monotonic_now < far.ends
       end
 
       def held?(key, far)
@@ -144,10 +139,10 @@ module Larder
       # is deleted, too.
       def give_up_far(key, far)
         failsafe(:fetch) do
-          next unless far.ends && @remote.ready?
+          next unless far.taken && @remote.ready?
 
           if held?(key, far) then @remote.delete(Remote.lease_key(key))
-          elsif far.stored && monotonic_now < far.ends then delete_entry(key)
+          elsif far.stored then delete_entry(key)
           end
         rescue RemoteError
           @remote.journal.note(:delete, [key]) if far.stored
