@@ -34,8 +34,6 @@ module Larder
       OWN = %i[single_flight wait lease stale_while_revalidate stale_if_error soft_timeout early_refresh jitter
                tags].freeze
       CODECS = %i[coder serializer compressor].freeze
-      # What a serializer raises, and Marshal.
-      UNSTORABLE = [UnserializableError, TypeError].freeze
       # A key that is read to find out whether the store answers.
       PROBE = "larder/probe"
       # Seconds between two attempts to apply what the journal lists, after a failure and otherwise, and two reports of
@@ -106,17 +104,18 @@ module Larder
       #
       # @param kind [Symbol] as of Journal#note
       # @param texts [Array<String>]
+      # @param entries [Array<ActiveSupport::Cache::Entry>] that are written: if one cannot be, nothing is listed
       # @return [Object, nil] what the block returned; nil: the change is listed
       # @raise [RemoteError] the same, and the store did not answer
-      def change(kind, texts)
+      def change(kind, texts, entries = [])
         settled = false
         answer = yield if (asked = ready? && clear_of?(kind, texts))
         settled = asked
         answer
       rescue RemoteError
         raise
-      rescue StandardError, ScriptError => e
-        settled = mistaken?(kind, e)
+      rescue StandardError, ScriptError
+        settled = mistaken?(kind, entries)
         raise
       ensure
         @journal.note(kind, texts) unless settled
@@ -252,9 +251,12 @@ module Larder
         @journal.of_keys? && attempt(:ask) { @adapter.several? }
       end
 
-      # Has the store refused what it was asked for, rather than been interrupted?
-      def mistaken?(kind, error)
-        kind != :delete || UNSTORABLE.any? { |type| error.is_a?(type) }
+      # Was the store asked for what it cannot do, rather than interrupted?
+      def mistaken?(kind, entries)
+        entries.each { |entry| @store.send(:serialize_entry, entry) }
+        kind != :delete
+      rescue StandardError
+        true
       end
 
       # Is none of the keys listed?

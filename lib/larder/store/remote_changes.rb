@@ -87,9 +87,6 @@ module Larder
             write_many({ key => entry }, options, asked) { |kept| @remote.write(key, far, kept) }
           end
         end
-      rescue *Remote::UNSTORABLE
-        delete_entry(key) # the old value, as the new one is refused
-        raise
       end
 
       # Multi's.
@@ -102,9 +99,6 @@ module Larder
         store_safely(:write_multi_entries) do
           write_many(entries, options, Copies::Asked.new(now)) { |kept| @remote.write_multi(entries, kept) } && entries
         end
-      rescue *Remote::UNSTORABLE
-        delete_multi_entries(entries.keys)
-        raise
       end
 
       def write_each(entries, options)
@@ -131,7 +125,7 @@ module Larder
           return changed(key) { @remote.write(key, entry, *terms) if ready? }
         end
 
-        changed(key) { @remote.change(:delete, [key]) { @remote.write(key, entry, *terms) } }
+        changed(key) { @remote.change(:delete, [key], [entry]) { @remote.write(key, entry, *terms) } }
       end
 
       # What another caller deletes or writes at the same time wins in the file. One who has the lease may have read the
@@ -139,7 +133,7 @@ module Larder
       def write_many(entries, options, asked)
         leased(entries.keys) do |leases|
           left = entries.keys
-          stored = written?(left) { yield kept_in(entries.values.first, options) }
+          stored = written?(entries) { yield kept_in(entries.values.first, options) }
           left -= copied(entries, asked, leases, options) unless stored == false
           stored.nil? ? left.empty? || nil : stored
         ensure
@@ -157,8 +151,8 @@ module Larder
       end
 
       # @return [Boolean, nil] the block's value; nil: the remote store will be told later to delete the old value
-      def written?(keys, &block)
-        @remote.change(:delete, keys, &block)
+      def written?(entries, &block)
+        @remote.change(:delete, entries.keys, entries.values, &block)
       rescue RemoteError => e
         failed(:write_entry, nil, e)
       end
@@ -172,7 +166,7 @@ module Larder
           Leases.drop(lease)
           return false
         end
-        return false if written?([key]) { block.call(kept_in(entry, options)) } == false
+        return false if written?({ key => entry }) { block.call(kept_in(entry, options)) } == false
 
         record = copy_of(entry, asked, texts_of(options), options)
         stored = record && store_record(key, record, now_ms, options)

@@ -35,14 +35,18 @@ module LarderStore
       assert_passed_on(values, *signed)
     end
 
-    test "a value that Marshal does not take is refused by both, and deletes the one of before" do
-      one = machine("one")
-      [@alone, one].each { |store| assert_raises(TypeError) { store.write("k", [proc {}]) } }
-      one.write_multi({ "k" => 1, "l" => 1 })
-      assert_raises(TypeError) { one.write("k", [proc {}]) }
-      assert_raises(TypeError) { one.write_multi({ "l" => [proc {}] }) }
-      assert_equal [nil, nil], [one.read("k"), one.read("l")]
-      assert_not one.stats[:remote][:waiting]
+    test "a value that the serializer does not take is refused by both, and leaves the one of before" do
+      values = { {} => [proc {}], { serializer: :message_pack } => Price.new(5) }
+      values.each do |options, value|
+        one, alone = machine("one#{options.size}", remote: remote(**options)), ActiveSupport::Cache.lookup_store(remote)
+        one.write_multi({ "k" => 1, "l" => 1 })
+        error = assert_raises(StandardError) { one.write("k", value) }
+        assert_raises(error.class) { one.write_multi({ "l" => value }) }
+        assert_raises(error.class) { ActiveSupport::Cache.lookup_store(remote(**options)).write("k", value) }
+        assert_equal [1, 1], [one.read("k"), one.read("l")]
+        assert_not one.stats[:remote][:waiting]
+        alone.clear
+      end
     end
 
     test "namespaces of the store and of a call name the same entries" do
