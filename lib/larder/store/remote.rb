@@ -224,12 +224,13 @@ module Larder
 
       # @param prefix [String] what the keys start with; empty: all
       def clear(prefix, options = {})
-        call(:clear, **options.except(*OWN), namespace: (prefix.delete_suffix(":") unless prefix.empty?))
+        namespace = prefix.delete_suffix(":") unless prefix.empty?
+        one_by_one { call(:clear, **options.except(*OWN), namespace: namespace) }
       end
 
       # @param pattern [Regexp, String] of keys
       def delete_matched(pattern)
-        call(:delete_matched, pattern, **NO_NAMESPACE)
+        one_by_one { call(:delete_matched, pattern, **NO_NAMESPACE) }
       end
 
       # @return [Boolean] does only a read with raw: find a counter, so that there is no copy of it?
@@ -249,6 +250,12 @@ module Larder
       # Is it several servers, and is it known which keys to wait for?
       def in_part?
         @journal.of_keys? && attempt(:ask) { @adapter.several? }
+      end
+
+      # Stores delete many keys one after the other, perhaps a lease after the value that was stored under it.
+      def one_by_one
+        yield if @flights
+        yield
       end
 
       # Was the store asked for what it cannot do, rather than interrupted?

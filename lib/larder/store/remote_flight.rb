@@ -108,7 +108,13 @@ module Larder
         return false unless held?(key, far)
 
         far.stored = true # for all that is known if this is interrupted
-        far.stored = @remote.write(key, entry, kept_in, far.absent ? { unless_exist: true } : {})
+        far.stored = (far.absent && @remote.write(key, entry, kept_in, unless_exist: true)) ||
+                     (replaceable?(key, far) && @remote.write(key, entry, kept_in))
+      end
+
+      # Is it an old value, or are there bytes that nobody can read?
+      def replaceable?(key, far)
+        !far.absent || @remote.read(key).nil?
       end
 
       # Does the lease of the remote store say whether another caller has changed the key?

@@ -17,9 +17,12 @@ module Larder
       KEY = "larder/tag/"
       # The first of three in the Array that is the value of an entry with tags: then the versions, then the value.
       MARK = "larder/tagged/1"
+      # Seconds after which the remote store forgets a version, and entries that have it are misses: nothing stays for
+      # ever of tags that are no longer used.
+      LIFE = 28 * 86_400
       # In reports of values that cannot be read.
       WHO = "remote:"
-      private_constant :KEY, :MARK, :WHO
+      private_constant :KEY, :MARK, :LIFE, :WHO
 
       # A stamp, and the versions of that moment.
       class Stamp < String
@@ -49,7 +52,7 @@ module Larder
 
         keys = texts.map { |text| tag_key(text) }
         failsafe(:delete_tagged) do
-          @remote.change(:delete, keys) { @remote.write_multi(keys.to_h { |key| [key, new_version] }, nil) }
+          @remote.change(:delete, keys) { @remote.write_multi(keys.to_h { |key| [key, new_version] }, LIFE) }
         end
       ensure
         if @remote
@@ -75,7 +78,7 @@ module Larder
         keys = tags.to_h { |text| [text, tag_key(text)] }
         found = @remote.entries_of(@remote.read_multi(keys.values))
         missing = keys.values - found.keys
-        missing.each { |key| @remote.write(key, new_version, nil, unless_exist: true) }
+        missing.each { |key| @remote.write(key, new_version, LIFE, unless_exist: true) }
         found.update(@remote.entries_of(@remote.read_multi(missing))) if missing.any?
         keys.transform_values { |key| found[key]&.value }
       end

@@ -66,6 +66,7 @@ module LarderStore
       keys = nil
       one.fetch("k", tags: "tag") { (keys = raw { |client| client.call("KEYS", "*") }) && 1 }
       assert(keys.any? && keys.all? { |key| key.start_with?("app:") }, keys.inspect)
+      assert_operator raw { |client| client.call("TTL", "app:larder/tag/tag") }, :>, 0, "it would stay for ever"
       one.clear
       assert_empty(raw { |client| client.call("KEYS", "*") })
     end

@@ -84,6 +84,25 @@ module LarderStore
       end
     end
 
+    test "bytes that nobody can read are replaced" do
+      Redis.new(url: @server.endpoint["url"]).set("k", "garbage")
+      assert_equal %w[made made], Array.new(2) { @one.fetch("k", OPTIONS) { "made" } }
+      @two.cache.clear
+      assert_equal "made", @two.fetch("k", OPTIONS) { flunk }
+    end
+
+    test "a search for keys that has found a lease, and not the value that is stored under it, leaves neither" do
+      one, two = %w[a b].map { |name| machine(name, single_flight: true) }
+      begun, go_on = Queue.new, Queue.new
+      two.remote.store.singleton_class.prepend(slow_search(begun, go_on))
+      search = nil
+      once(:before, one) { (search = Thread.new { two.delete_matched("k*") }) && begun.pop }
+      one.fetch("k") { "old" }
+      go_on.push(true)
+      search.join
+      assert_empty Redis.new(url: @server.endpoint["url"]).keys("k*")
+    end
+
     test "a value is deleted later if the remote store fails before it is known whether it may stay" do
       once(:after) { @server.stop }
       assert_equal "old", @one.fetch("k", OPTIONS) { "old" }
@@ -104,10 +123,25 @@ module LarderStore
         "clear" => [-> { @two.clear }, nil], "write" => [-> { @two.write("k", "new") }, "new"] }
     end
 
+    # Finds keys the first time, and deletes them later.
+    def slow_search(begun, go_on)
+      redis = Redis.new(url: @server.endpoint["url"])
+      Module.new do
+        define_method(:delete_matched) do |pattern, *rest|
+          return super(pattern, *rest) if begun.closed?
+
+          found = redis.keys(pattern)
+          begun.push(true).close
+          go_on.pop
+          redis.del(found)
+        end
+      end
+    end
+
     # Runs the block once before or after the value is stored.
-    def once(moment, &block)
+    def once(moment, store = @one, &block)
       blocks = { moment => block }
-      @one.remote.store.singleton_class.prepend(Module.new do
+      store.remote.store.singleton_class.prepend(Module.new do
         define_method(:write_entry) do |key, *arguments, **options|
           blocks.delete(:before)&.call if key == "k"
           super(key, *arguments, **options).tap { blocks.delete(:after)&.call if key == "k" }
