@@ -130,14 +130,21 @@ module Larder
       # @param key [String]
       # @return [Boolean] was there one?
       def end(key)
+        begun = false
         bytes = @backend.read(PREFIX + key)
         record = bytes && Record.parse(bytes)
         record = nil if record&.moved?
-        outcome = @index.counting(record, nil, key) { @backend.delete(PREFIX + key) ? :stored : :gone }
+        outcome = @index.counting(record, nil, key) do
+          begun = true
+          @backend.delete(PREFIX + key) ? :stored : :gone
+        end
         end_successors(key) || outcome == :stored
       rescue DamagedError => error
+        begun = true
         @report.call(error) # this process cannot use the file, and finds no session in it either
         false
+      ensure
+        @backend.delete(PREFIX + key) unless begun # another thread's exception came while the store was read
       end
 
       # Ends a session unless somebody has signed in in it meanwhile.

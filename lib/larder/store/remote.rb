@@ -225,12 +225,16 @@ module Larder
       # @param prefix [String] what the keys start with; empty: all
       def clear(prefix, options = {})
         namespace = prefix.delete_suffix(":") unless prefix.empty?
-        one_by_one { call(:clear, **options.except(*OWN), namespace: namespace) }
+        all = -> { call(:clear, **options.except(*OWN), namespace: namespace) }
+        one_by_one(all, &all)
       end
 
       # @param pattern [Regexp, String] of keys
       def delete_matched(pattern)
-        one_by_one { call(:delete_matched, pattern, **NO_NAMESPACE) }
+        leases = pattern.is_a?(String) ? Remote.lease_key(pattern) : pattern
+        one_by_one(-> { call(:delete_matched, leases, **NO_NAMESPACE) }) do
+          call(:delete_matched, pattern, **NO_NAMESPACE)
+        end
       end
 
       # @return [Boolean] does only a read with raw: find a counter, so that there is no copy of it?
@@ -252,9 +256,10 @@ module Larder
         @journal.of_keys? && attempt(:ask) { @adapter.several? }
       end
 
-      # Stores delete many keys one after the other, perhaps a lease after the value that was stored under it.
-      def one_by_one
-        yield if @flights
+      # Stores delete many keys one after the other, perhaps a lease after the value that was stored under it. So leases
+      # come first.
+      def one_by_one(leases)
+        leases.call if @flights
         yield
       end
 

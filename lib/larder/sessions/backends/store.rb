@@ -71,8 +71,12 @@ module Larder
         # @return (see File#delete)
         def delete(key)
           key = name(key)
-          @store.write("#{key}/gone", "1", expires_in: REMEMBERED)
-          @store.delete(key)
+          begin
+            @store.write("#{key}/gone", "1", expires_in: REMEMBERED)
+          ensure # also if another thread's exception interrupts that
+            deleted = @store.delete(key)
+          end
+          deleted
         end
 
         # @return [String] where sessions are kept, for people

@@ -27,7 +27,7 @@ module Larder
         WIDE = "wide"
         # Held by the process that applies changes, for so many seconds at most.
         LOCK = "lock"
-        LOCKED = 10
+        LOCKED = 3
         # Seconds to live of an entry that was applied: it can be swapped, but not deleted, by its bytes.
         NONE = 0.001
         # Seconds that a request may spend on applying changes, and how many it applies at once.

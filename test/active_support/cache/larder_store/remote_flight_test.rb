@@ -120,7 +120,13 @@ module LarderStore
     # @return [Hash{String=>Array}] what the other machine does, and what is there then
     def changes
       { "delete" => [-> { @two.delete("k") || true }, nil], "delete_multi" => [-> { @two.delete_multi(["k"]) }, nil],
-        "clear" => [-> { @two.clear }, nil], "write" => [-> { @two.write("k", "new") }, "new"] }
+        "clear" => [-> { @two.clear }, nil], "delete_matched" => [-> { flying_two.delete_matched("[k]") || true }, nil],
+        "write" => [-> { @two.write("k", "new") }, "new"] }
+    end
+
+    # Deletes leases by searches, too.
+    def flying_two
+      @flying_two ||= machine("two", single_flight: true)
     end
 
     # Finds keys the first time, and deletes them later.

@@ -155,6 +155,17 @@ module Larder
           assert(soon { @there.find.nil? })
         end
 
+        test "who signs out while the store hangs is signed out, also if the call is interrupted" do
+          bytes = far { |redis| redis.get(NAME) }
+          Process.kill(:STOP, @server.pid)
+          assert_raises(Timeout::Error) { Timeout.timeout(0.2) { @here.repository.end(A) } }
+          assert_nil @here.find
+          die
+          start_with(bytes)
+          assert(soon(10) { @here.find.nil? && far { |redis| redis.get(NAME).nil? } })
+          assert(soon { @there.find.nil? })
+        end
+
         test "while the store is dead nobody is told who is signed in, or that somebody was logged out" do
           die
           { logged_in?: [1], for: [1], last_seen: [1], logout: [1] }.each do |method, arguments|
