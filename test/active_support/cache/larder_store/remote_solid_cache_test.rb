@@ -100,9 +100,9 @@ module LarderStore
 
     private
 
-    # As a replica is.
+    # As a replica is. Solid Cache has a connection more for entries that it drops.
     def read_only(value)
-      SolidCache::Record.connection_pool.with_connection do |connection|
+      SolidCache::Record.connection_pool.connections.each do |connection|
         connection.execute("SET default_transaction_read_only = #{value}")
       end
     end
