@@ -7,7 +7,7 @@
  *            between its write and its second look for the lease.
  * Numbers    the source from which a value is computed gets the next number, then the cache is told by a delete or write.
  * Asserts    an owner does not store what was computed before a delete that had been answered when its block ended; when
- *            no flight is in the air, the value is of the source that the last answered change has told of, or later.
+ *            no owner is at work, the value is of the source that the last answered change has told of, or later.
  * Bounds     OWNERS machines with one flight each, which may end before any step that is not left out; CHANGES by another
  *            machine; ENDED leases that end by themselves. STEPS: a delete is two commands, the lease's first.
  *
@@ -40,7 +40,7 @@ byte told = 1;   /* the number that the last answered change has told of */
 byte deleted;    /* the same of the last delete */
 byte value;      /* the number of the source that it was computed from; 0: none */
 byte lease;      /* its owner; 0: none */
-byte flying;     /* owners in the air */
+byte flying;     /* owners at work */
 
 inline may_end() {
     if

@@ -109,7 +109,8 @@ module Larder
       # @raise [RemoteError] the same, and the store did not answer
       def change(kind, texts, entries = [])
         settled = false
-        answer = yield if (asked = ready? && clear_of?(kind, texts))
+        asked = ready? && clear_of?(kind, texts)
+        answer = yield if asked
         settled = asked
         answer
       rescue RemoteError
@@ -146,7 +147,7 @@ module Larder
 
       # @return [Hash{Symbol=>Object}] options of the remote store that hold for LarderStore, too
       def inherited
-        { **@store.options.slice(*INHERITED), namespace: @namespace }.compact
+        @store.options.slice(*INHERITED).compact
       end
 
       # @param text [String]
@@ -222,19 +223,20 @@ module Larder
         @flights || @adapter.at_once?
       end
 
+      # A store may delete its keys one after the other, and a lease after the value that was stored under it. Where all
+      # fetches take leases, a first call deletes these, and a second one the values; as in {#delete_matched}.
+      #
       # @param prefix [String] what the keys start with; empty: all
       def clear(prefix, options = {})
         namespace = prefix.delete_suffix(":") unless prefix.empty?
-        all = -> { call(:clear, **options.except(*OWN), namespace: namespace) }
-        one_by_one(all, &all)
+        (@flights ? 2 : 1).times { call(:clear, **options.except(*OWN), namespace: namespace) }
       end
 
       # @param pattern [Regexp, String] of keys
       def delete_matched(pattern)
-        leases = pattern.is_a?(String) ? Remote.lease_key(pattern) : pattern
-        one_by_one(-> { call(:delete_matched, leases, **NO_NAMESPACE) }) do
-          call(:delete_matched, pattern, **NO_NAMESPACE)
-        end
+        patterns = [pattern]
+        patterns.unshift(pattern.is_a?(String) ? Remote.lease_key(pattern) : pattern) if @flights
+        patterns.each { |matcher| call(:delete_matched, matcher, **NO_NAMESPACE) }
       end
 
       # @return [Boolean] does only a read with raw: find a counter, so that there is no copy of it?
@@ -254,13 +256,6 @@ module Larder
       # Is it several servers, and is it known which keys to wait for?
       def in_part?
         @journal.of_keys? && attempt(:ask) { @adapter.several? }
-      end
-
-      # Stores delete many keys one after the other, perhaps a lease after the value that was stored under it. So leases
-      # come first.
-      def one_by_one(leases)
-        leases.call if @flights
-        yield
       end
 
       # Was the store asked for what it cannot do, rather than interrupted?

@@ -170,7 +170,7 @@ module Larder
 
         record = copy_of(entry, asked, texts_of(options), options)
         stored = record && store_record(key, record, now_ms, options)
-        # With a lease in the remote store, whoever has it looks for changes there.
+        # Under a lease of the remote store the owner checks that store for changes.
         @remote.change(:delete, [key]) { @remote.delete_multi([key]) } unless stored || decides?(lease.far)
         tell(:keys, [key])
         stored ? true : false
@@ -212,14 +212,15 @@ module Larder
         key = normalize_key(name, options)
         instrument(operation, instrumented_key(name, key), amount: amount) do
           failsafe(operation) do
-            counted(key, Integer(amount)) { |number| @remote.count(operation, key, number, options) if ready? }
+            number = Integer(amount)
+            counted(key, number) { @remote.count(operation, key, number, options) if ready? }
           end
         end
       end
 
       # Of what a counter replaces when it begins there may be copies, of a counter of a server none.
       def counted(key, amount)
-        count = yield amount
+        count = yield
       ensure
         drop_copies([key])
         tell(:keys, [key]) unless @remote.raw_counters? && count && count.abs > amount.abs

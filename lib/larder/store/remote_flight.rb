@@ -10,8 +10,8 @@ module Larder
     # only where there is none, and ends after `lease:`. Who does not get it waits until the value is there. Who finds
     # one of its own machine takes it over: that one was killed, as its lease on the machine has ended.
     #
-    # Who deletes the key ends the lease. So the owner looks before and after it stores the value whether it still has
-    # the lease, and deletes the value if not. A value that another caller writes is not replaced by the owner's.
+    # A delete of the key ends the lease. The owner checks its lease before and after it stores the value, and deletes
+    # the value if the lease has ended. A value that another caller writes is not replaced by the owner's.
     # @api private
     module RemoteFlight
       # Seconds between two looks for the value.

@@ -187,7 +187,8 @@ module Larder
                                     flights: options[:single_flight] ? true : false)
         @backplane = Backplane.new(backplane, path: "#{path}.backplane", remote: @remote) if backplane
         @local_expires_in = (life || (backplane ? Copies::LONGER : Copies::LOCAL_EXPIRES_IN)).to_f
-        options.replace(@remote.inherited.merge(options, @remote.inherited.slice(:namespace)))
+        options.replace(@remote.inherited.merge(options))
+        options[:namespace] = @remote.namespace unless @remote.namespace.nil?
       end
 
       def without_remote(given)

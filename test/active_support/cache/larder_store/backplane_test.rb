@@ -226,7 +226,7 @@ module LarderStore
       info[/cmdstat_publish:calls=(\d+)/, 1].to_i
     end
 
-    test "of counters of a server only their beginning is told, as there are no copies" do
+    test "other machines are told when a counter of a server begins, and not of each increment" do
       @two.write("n", 5)
       assert_equal 5, @one.read("n")
       ActiveSupport::Cache.lookup_store(remote).delete("n") # as if evicted
@@ -238,7 +238,7 @@ module LarderStore
       assert_equal "2", @two.read("n", raw: true)
     end
 
-    test "those of a store that reads them as other values are" do
+    test "they are told of each increment in a store that reads counters as other values" do
       far = [:file_store, path_of("counters")]
       one, two = Array.new(2) { |number| machine("counter#{number}", remote: far) }
       assert_equal [1, 1], [one.increment("n"), two.read("n")]
@@ -310,7 +310,7 @@ module LarderStore
       proxy&.stop
     end
 
-    test "what another thread's exception keeps from being told is told later" do
+    test "a message that another thread's exception interrupts is sent later" do
       Process.kill(:STOP, @server.pid)
       assert_raises(Timeout::Error) { Timeout.timeout(0.2) { @one.write("k", "new") } }
       assert_predicate @one.instance_variable_get(:@remote).journal, :unsent?

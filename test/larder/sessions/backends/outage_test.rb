@@ -102,7 +102,7 @@ module Larder
           assert_operator store.read(Store.name_of("logout/User/1"), raw: true).to_i, :>=, @now
         end
 
-        test "an end or a change that another thread's exception interrupts is told later" do
+        test "an end or a change that another thread's exception interrupts is written later" do
           [A, B].each { |key| @repository.begin(key, { "user_id" => 1 }) }
           changed = @repository.find(B)
           calls = { A => -> { @repository.end(A) }, B => -> { @repository.commit(changed, { "more" => 2 }) } }
