@@ -24,6 +24,12 @@ namespace :house do
     ruby "-w", "rakelib/house/documented.rb"
   end
 
+  desc "Take sentences that were rewritten out of the record of phrases to avoid (test/house/dialect.txt)"
+  task :dialect do
+    require_relative "house/dialect_record"
+    House::DialectRecord.new.lower
+  end
+
   desc "Take pictures of a report of the lab (rake 'house:pictures[report.html,directory]')"
   task :pictures, [:page, :directory] do |_, given|
     ruby "-rbundler/setup", "rakelib/house/pictures.rb", given[:page].to_s, given[:directory].to_s
