@@ -523,8 +523,9 @@ larder_status larder_clear(larder *cache);
  * has changed; `error` (may be NULL) tells why. Both files take disk space until the last process has left the old
  * one.
  *
- * With `keep` the new file has the items of the old one. IN_USE: another process has the cache open. No process
- * can open it while the items are copied, and no other thread may use it.
+ * With `keep` the new file has the items of the old one with all that belongs to them, also stale items that are
+ * kept. Leases end: a store under one is NOT_STORED. IN_USE: another process has the cache open. No process can
+ * open it while the items are copied, and no other thread may use it.
  */
 enum {
     LARDER_KEEP_NONE,

@@ -15,8 +15,8 @@
 #include "file/view.h"
 #include "handle/beside.h"
 #include "handle/enter.h"
-#include "item/lookup.h"
 #include "item/put.h"
+#include "item/read.h"
 #include "proc/bytelock.h"
 #include "proc/lockfile.h"
 #include "proc/opener.h"
@@ -37,18 +37,18 @@ typedef struct {
     larder_call call;
 } copying;
 
-/* Copies one item. If the new file has no room for it, it is left out; that is an error if it is pinned or `all`.
- */
+/* Copies one item, also a stale one that is kept. If the new file has no room for it, it is left out; that is an
+ * error if it is pinned or `all`. */
 static larder_status copy_item(copying *copy, const char *key, size_t key_bytes) {
+    lard_map *from = copy->cache->map;
+    lard_key wanted = lard_key_of(from, key, key_bytes);
+    lard_room room = {.bytes = copy->value, .capacity = larder_max_value(copy->cache)};
     larder_item item;
-    larder_status status =
-        larder_get(copy->cache, key, key_bytes, copy->value, larder_max_value(copy->cache), &item, &copy->call);
+    lard_hit hit;
+    larder_status status = lard_read(copy->cache, from, &wanted, NULL, &room, &item, &hit, copy->call.now_ms);
     if (status != LARDER_OK) {
-        return LARDER_OK; /* it has expired */
+        return LARDER_OK; /* it has expired, its tag was deleted, or it is a placeholder, whose lease ends here */
     }
-    lard_hit hit; /* no other process is attached that could have changed the item */
-    lard_key wanted = lard_key_of(copy->cache->map, key, key_bytes);
-    lard_lookup(copy->cache, copy->cache->map, &wanted, NULL, NULL, 0, NULL, &hit, copy->call.now_ms);
     status = lard_put_item(copy->cache, copy->to, key, key_bytes, copy->value, &item, &hit.extension, &copy->call,
                            &copy->records);
     if (status == LARDER_VALUE_TOO_LARGE) {
@@ -90,7 +90,7 @@ static larder_status keep_items(larder *cache, lard_map *from, lard_map *to, boo
                     .to = to,
                     .value = malloc(larder_max_value(cache)),
                     .all = all,
-                    .call = {.now_ms = lard_clock_of_call(NULL)}};
+                    .call = {.now_ms = lard_clock_of_call(NULL), .flags = LARDER_CALL_STALE}};
     char *keys = malloc(KEYS_BYTES);
     larder_status status = LARDER_NO_MEMORY;
     /* Ids of large values contain slot and incarnation: so no later process uses an id again. */
