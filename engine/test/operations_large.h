@@ -46,6 +46,17 @@ LARGE_ACT(lose_a_chunk) {
     }
 }
 
+LARGE_ACT(delete_the_tag_of_a_large_value) {
+    const larder_tag tag = {key, strlen(key)};
+    const larder_extra extra = {.tags = &tag, .tag_count = 1};
+    const char *text = text_of((content){OLD_LARGE, book->round});
+    larder_store store = {
+        .key = key, .key_bytes = strlen(key), .value = text, .value_bytes = strlen(text), .extra = &extra};
+    larder_set(c, &store, NULL);
+    larder_delete_tagged(c, &tag, 1, NULL);
+}
+LARGE_ACT(prune) { (void)key, larder_prune(c, NULL, NULL); }
+
 static const operation large_operations[] = {
     {.name = "large set", .before = NOTHING, .after = NEW_LARGE, .act = large_set, ON_LARGE},
     {.name = "large overwrite", .before = OLD_LARGE, .after = NEW_LARGE, .act = large_set, ON_LARGE},
@@ -69,6 +80,12 @@ static const operation large_operations[] = {
      .after = NOTHING,
      .act = large_get,
      .prepare = lose_a_chunk,
+     ON_LARGE},
+    {.name = "prune of a large value whose tag was deleted",
+     .before = NOTHING,
+     .after = NOTHING,
+     .act = prune,
+     .prepare = delete_the_tag_of_a_large_value,
      ON_LARGE},
     {.name = "lease over a large value", .before = OLD_LARGE, .after = OLD_LARGE, .act = large_lease, ON_LARGE},
     {.name = "large store under a lease",

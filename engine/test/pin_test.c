@@ -105,7 +105,7 @@ static void a_prune_in_turns_counts_right(void) {
     do {
         lard_view view = lard_view_of(cache->map, 0);
         CHECK(lard_shard_lock(cache, &view, NULL) == LARDER_OK);
-        dropped += lard_expired_drop(cache, &view, &next, BUCKETS, now_ms + 1000);
+        dropped += lard_expired_drop(cache, &view, &next, BUCKETS, now_ms + 1000, NULL);
         lard_shard_end_turn(&view);
         int i = (int)turns++ % ITEMS;
         CHECK(i % 2 ? larder_delete(cache, key, key_of(i, key), NULL) == LARDER_OK
@@ -114,7 +114,7 @@ static void a_prune_in_turns_counts_right(void) {
     CHECK(turns >= ITEMS / 6 / BUCKETS);
     lard_view view = lard_view_of(cache->map, 0); /* a store may have moved a slot to a bucket that was done */
     CHECK(lard_shard_lock(cache, &view, NULL) == LARDER_OK);
-    dropped += lard_expired_drop(cache, &view, &next, ITEMS, now_ms + 1000);
+    dropped += lard_expired_drop(cache, &view, &next, ITEMS, now_ms + 1000, NULL);
     lard_shard_end_turn(&view);
     CHECK(dropped == ITEMS / 4 && next == 0, "%u turns, %d", turns, (int)dropped);
     CHECK(counted() && sound(cache));

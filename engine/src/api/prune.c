@@ -1,5 +1,5 @@
 /*
- * prune.c — larder_prune: drops expired items of all shards, in turns.
+ * prune.c — larder_prune: drops expired items of all shards, and those whose tag was deleted, in turns.
  */
 #include "api/request.h"
 #include "base/clock.h"
@@ -7,25 +7,31 @@
 #include "file/map.h"
 #include "file/view.h"
 #include "handle/enter.h"
+#include "item/large.h"
 #include "shard/shard.h"
 
 /* Checked before others may take the lock: about 2,000 records, less than a millisecond. */
 #define BUCKETS_A_TURN 256u
 #define MAX_PASSES 4 /* through a shard, if items move to buckets that a pass has left behind */
 
-/* Drops the expired items of a shard, in turns. Repeats the pass if items moved to buckets that it had checked. */
+/* Drops the items of a shard that have ended, in turns. Repeats the pass if items moved to buckets that it had
+ * checked. The chunks of large values are dropped after each turn, without the lock. */
 static larder_status prune_shard(larder *cache, lard_view *view, uint64_t *dropped, const larder_call *call) {
     uint32_t next = 0, moves_down = 0;
     for (unsigned pass = 0; pass < MAX_PASSES;) {
+        lard_expired_large large = {.count = 0};
         larder_status status = lard_shard_lock(cache, view, call);
         if (status != LARDER_OK) {
             return status;
         }
         moves_down = next ? moves_down : lard_load(&view->header->moves_down);
-        *dropped += lard_expired_drop(cache, view, &next, BUCKETS_A_TURN, lard_clock_of_call(call));
+        *dropped += lard_expired_drop(cache, view, &next, BUCKETS_A_TURN, lard_clock_of_call(call), &large);
         pass += next == 0;
         bool done = next == 0 && lard_load(&view->header->moves_down) == moves_down;
         lard_shard_end_turn(view);
+        for (unsigned i = 0; i < large.count; i++) {
+            lard_large_drop(view->map, &large.heads[i]);
+        }
         if (done) {
             break;
         }

@@ -46,7 +46,7 @@ bool lard_admit_pinned(larder *cache, lard_view *view, const lard_key *key, uint
             return false;
         }
         uint32_t next = 0;
-        lard_expired_drop(cache, view, &next, UINT32_MAX, now_ms);
+        lard_expired_drop(cache, view, &next, UINT32_MAX, now_ms, NULL);
         if (!fits(view, key, record_bytes, &is_new)) {
             lard_store(&view->header->full_ms, (uint32_t)now_ms);
             return false;

@@ -145,10 +145,10 @@ static void move_or_drop(larder *cache, lard_view *view, const candidate *one, u
     if (!found.slot) {
         return;
     }
-    bool ghost = false, pinned = LARD_WORD0_PINNED(info->word0), is_large;
+    bool ghost = false, pinned = LARD_WORD0_PINNED(info->word0);
     bool is_chunk = LARD_WORD0_TYPE(info->word0) == LARD_TYPE_CHUNK; /* counted with its head */
     unsigned statistic = LARD_STAT_expirations;
-    if (!lard_record_has_ended(view, one->offset, info, now_ms, &is_large)) {
+    if (!lard_record_has_ended(view, one->offset, info, now_ms)) {
         if ((pinned || (lard_reads_of(found.reads, found.slot) >= min_reads && !is_stale(view, one, now_ms))) &&
             move_to_main(view, &found, info, one->bytes, state)) {
             lard_count(cache, LARD_STAT_promotions, !is_chunk);

@@ -89,15 +89,11 @@ bool lard_record_extended_is_fresh(const lard_view *view, uint64_t offset, const
     return lard_extension_is_fresh(&extension, now_ms) && !lard_deletions_hit(view, &extension);
 }
 
-bool lard_record_extended_is_deleted(const lard_view *view, uint64_t offset, const lard_record_info *info,
-                                     bool *is_large) {
+bool lard_record_extended_is_deleted(const lard_view *view, uint64_t offset, const lard_record_info *info) {
     lard_extension extension;
     size_t bytes;
-    if (lard_record_extended(view, offset, info, &extension, NULL, 0, &bytes) != LARDER_OK) {
-        return false;
-    }
-    *is_large = extension.kind == LARD_TYPE_HEAD;
-    return lard_deletions_hit(view, &extension);
+    return lard_record_extended(view, offset, info, &extension, NULL, 0, &bytes) == LARDER_OK &&
+           lard_deletions_hit(view, &extension);
 }
 
 bool lard_record_extended_is_stale(const lard_view *view, uint64_t offset, const lard_record_info *info,

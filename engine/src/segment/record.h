@@ -167,16 +167,14 @@ larder_status lard_record_extended(const lard_view *view, uint64_t offset, const
 /* Has an extended record a fresh value, of which no tag was deleted? *kind is that of its value. */
 bool lard_record_extended_is_fresh(const lard_view *view, uint64_t offset, const lard_record_info *info,
                                    int64_t now_ms, unsigned *kind);
-/* Was a tag of an extended record's value deleted? *is_large: it has chunks. */
-bool lard_record_extended_is_deleted(const lard_view *view, uint64_t offset, const lard_record_info *info,
-                                     bool *is_large);
-/* Has the item of a record expired, or was a tag of it deleted? *is_large: that, and it has chunks. */
+/* Was a tag of an extended record's value deleted? */
+bool lard_record_extended_is_deleted(const lard_view *view, uint64_t offset, const lard_record_info *info);
+/* Has the item of a record expired, or was a tag of it deleted? */
 static inline bool lard_record_has_ended(const lard_view *view, uint64_t offset, const lard_record_info *info,
-                                         int64_t now_ms, bool *is_large) {
-    *is_large = false;
+                                         int64_t now_ms) {
     return lard_record_expired(info, now_ms) ||
            (LARD_UNLIKELY(LARD_WORD0_TYPE(info->word0) == LARD_TYPE_EXTENDED) &&
-            lard_record_extended_is_deleted(view, offset, info, is_large));
+            lard_record_extended_is_deleted(view, offset, info));
 }
 /* Has an extended record a value that is stale, or of which a tag was deleted, and that nobody computes again? */
 bool lard_record_extended_is_stale(const lard_view *view, uint64_t offset, const lard_record_info *info,

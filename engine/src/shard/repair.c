@@ -209,7 +209,7 @@ void lard_repair_shard(larder *cache, lard_view *view) {
         finish_copy(view);
         if (lard_bucket_count(view) <= MAX_COUNTED) {
             uint32_t next = 0;
-            lard_expired_drop(cache, view, &next, UINT32_MAX, 0);
+            lard_expired_drop(cache, view, &next, UINT32_MAX, 0, NULL);
         }
     }
 }
